@@ -1,7 +1,8 @@
-// What a token may do: the rules of all its policies, joined and put into tables that answer each request.
+// Decides what a token may do: the rules of all its policies, joined into tables that answer each request.
 //
-// Rules for one path are joined (permissions.ts); then exactly one path's rule decides about a request, the most
-// specific one, whether it grants more or less than others that would match too.
+// Rules for one path are joined (permissions.ts). Then the rule of exactly one path decides about a request: the most
+// specific one, whether it grants more or less than the others that match. The checks of this order are threats A-01,
+// A-05 and A-08.
 import assert from 'node:assert/strict'
 import { foldedPattern, type PathShape, type PlacedShape } from '../api/spelling.ts'
 import { isAbout, PathTree, type WildcardRule } from './path-tree.ts'
@@ -17,44 +18,57 @@ import {
 import { type Policy, PolicyError, type PolicyRule } from './policy.ts'
 import { fillPattern, mayMatchBelow, type PathKind, type TemplateResolver } from './policy-path.ts'
 
+/** Re-exported: callers of an `Acl` need its request and decision, and nothing else of permissions.ts. */
 export type { AclDecision, AclOperation, AclReason, AclRequest } from './permissions.ts'
 
 const ROOT = 'root'
 const SLASH = 0x2f
+/** Every token may ask for help, whatever its policies say. */
 const HELP: AclDecision = { allowed: true, reason: 'help', policies: [], pageLimit: 0, judgesData: false }
 
-/** The namespace in which everything is allowed, and the answer there. */
+/** The namespace in which the policy `root` allows everything, and the decision that every request there gets. */
 type RootGrant = { readonly namespace: string; readonly decision: AclDecision }
-/** Joined, and in tables. */
+/** The rules of all policies, joined by path and indexed for look-up. */
 type Rules = {
   readonly exact: ReadonlyMap<string, Permissions>
   readonly wildcards: PathTree<Permissions>
-  /** Of all rules, in no order. */
+  /** Every joined rule once, in no order. */
   readonly all: readonly Permissions[]
 }
-/** A rule of a policy with its templates filled. */
+/** One rule of a policy with its templates filled: what the tables are built from, and rebuilt from when names fold. */
 type Source = {
   readonly rule: PolicyRule
   readonly policy: GrantingPolicy
-  /** With the path of its namespace. */
+  /** Begins with the path of the policy's namespace. */
   readonly pattern: string
 }
+/** Everything an `Acl` holds; `buildAcl` makes it. */
 type Tables = {
   readonly rules: Rules
-  /** What they are made of. */
+  /** The unjoined rules behind `rules`. */
   readonly sources: readonly Source[]
-  /** Where the policy `root` allows everything; undefined without it. */
+  /** Set if a policy is `root`, which allows everything in its namespace. */
   readonly root: RootGrant | undefined
   readonly staleAtMs: number
 }
 
+/**
+ * The joined policies of one token: answers whether a request is allowed. Immutable apart from a cache, so it can be
+ * shared by all tokens with the same policies and subject; the policy store keeps it. Every verdict is about paths
+ * without their leading slash.
+ */
 export class Acl {
   readonly #rules: Rules
   readonly #sources: readonly Source[]
   readonly #root: RootGrant | undefined
-  /** The rules by the place of paths whose names go by several spellings, with those names as they are kept. */
+  /**
+   * Rules rewritten for mounts whose names have several spellings, by shape and mount path. Filled on first use;
+   * bounded by the mounts that are asked about.
+   */
   readonly #folded = new Map<PathShape, Map<string, Rules>>()
-  /** When the next rule ends by an `expiration`; Infinity where none does. From then on build another Acl. */
+  /**
+   * When the next rule ends by its `expiration`; Infinity if none does. From then on the caller must build another Acl.
+   */
   readonly staleAtMs: number
 
   constructor(tables: Tables) {
@@ -64,6 +78,7 @@ export class Acl {
     this.staleAtMs = tables.staleAtMs
   }
 
+  /** Decides about one request. A request that no rule matches is refused with the reason `no-rule`. */
   check(request: AclRequest): AclDecision {
     const { operation } = request
     if (operation === 'help') return HELP
@@ -73,8 +88,8 @@ export class Acl {
   }
 
   /**
-   * How rules refuse the request that are not about `path` as well, which was judged before; undefined where they allow
-   * it, and where there are none.
+   * Returns the refusal of a second path that the request names, if its rules refuse it. Returns undefined if they
+   * allow it, if there are none, or if the deciding rule is also about `path`, which was judged before.
    */
   refusalBeside(request: AclRequest, path: string): AclDecision | undefined {
     const { operation } = request
@@ -85,7 +100,9 @@ export class Acl {
     return decision.allowed ? undefined : decision
   }
 
-  /** The path of the rules that decide about such a request; undefined where there are none, and for root. */
+  /**
+   * Returns the path pattern of the rule that decides about such a request; undefined if no rule does, and for root.
+   */
   placeOf({ operation, path, spelling }: Pick<AclRequest, 'operation' | 'path' | 'spelling'>): RuleOrigin | undefined {
     if (this.#root !== undefined) return undefined
     return this.#deciding(operation, withoutLeadingSlash(path), spelling)?.place
@@ -96,7 +113,10 @@ export class Acl {
     return find(this.#rulesFor(spelling), lists ? withTrailingSlash(path) : path, lists)
   }
 
-  /** A name in a rule is any name of the policy's author: where it folds in paths it folds here. */
+  /**
+   * Rule authors may write a name in any spelling, so patterns are folded like the names in paths: otherwise a denial
+   * of `Admin` would miss `admin`.
+   */
   #rulesFor(spelling: PlacedShape | undefined): Rules {
     if (spelling === undefined) return this.#rules
     const { shape, mountPath } = spelling
@@ -108,7 +128,7 @@ export class Acl {
     return rules
   }
 
-  /** The same rules where all of them are written so already. */
+  /** Returns the rules with their names folded; `#rules` itself if folding changes none, which saves a second table. */
   #fold(spelling: PlacedShape): Rules {
     let isOther = false
     const sources = this.#sources.flatMap((source) => {
@@ -120,24 +140,24 @@ export class Acl {
     return isOther ? rulesOf(sources) : this.#rules
   }
 
-  /** Whether everything is allowed. */
+  /** True if the policy `root` is among the policies. */
   get isRoot(): boolean {
     return this.#root !== undefined
   }
 
-  /** What it takes of memory grows with them. */
+  /** The number of unjoined rules, by which the policy store bounds its cache: memory grows with it. */
   get ruleCount(): number {
     return this.#sources.length
   }
 
-  /** What is granted or denied by path, in no order; empty for root. */
+  /** Returns what is granted or denied by path, in no order; empty for root. */
   entries(): readonly Permissions[] {
     return this.#rules.all
   }
 
   /**
-   * What the policies grant on `path`, sorted: `["root"]` where everything is, `["deny"]` where nothing is. `spelling`
-   * as in a request.
+   * Returns what the policies grant on `path`, sorted: `["root"]` if everything is allowed, `["deny"]` if nothing is.
+   * `spelling` is that of a request to the path.
    */
   capabilities(path: string, spelling?: PlacedShape): string[] {
     const plain = withoutLeadingSlash(path)
@@ -146,8 +166,8 @@ export class Acl {
   }
 
   /**
-   * Whether anything is granted on `folder`, which ends in '/', or below it: for telling a caller which mounts there
-   * are. Looks at every rule, and decides no request.
+   * True if anything is granted on `folder`, which ends in '/', or below it. Tells which mounts a caller may see; looks
+   * at every rule, and decides no request.
    */
   reaches(folder: string): boolean {
     if (this.#root !== undefined) return folder.startsWith(this.#root.namespace)
@@ -159,8 +179,8 @@ export class Acl {
 }
 
 /**
- * The rule for `path`. A list of a folder is first looked for as it is named, so that a rule on `x/*` is not passed
- * over for a shorter one that fits `x` (threats A-01).
+ * Finds the rule for `path`. A list of a folder is first looked up under the folder's own name, so that a rule on `x/*`
+ * is not passed over for a shorter one that fits `x` (threats A-01).
  */
 function find({ exact, wildcards }: Rules, path: string, isListing: boolean): Permissions | undefined {
   const rule = exact.get(path)
@@ -172,10 +192,10 @@ function find({ exact, wildcards }: Rules, path: string, isListing: boolean): Pe
 }
 
 /**
- * The rules of all `policies` together. Without `resolve`, and where it knows no value, templated rules are left out.
- * Rules with an expiration, of their own or of their policy, hold while `nowMs` is before it; without a time they are
- * over, unless they deny.
- * @throws PolicyError where `root` is not alone.
+ * Joins the rules of all `policies`. Templated rules are left out without `resolve`, and if it knows no value for them.
+ * Rules that expire, by themselves or with their policy, hold while `nowMs` is before their end. Without `nowMs` they
+ * count as expired, unless they deny: an unknown time must not grant anything.
+ * @throws PolicyError if `root` is not the only policy.
  */
 export function buildAcl(policies: readonly Policy[], resolve?: TemplateResolver, nowMs?: number): Acl {
   const root = policies.find(({ name }) => name === ROOT)

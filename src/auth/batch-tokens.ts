@@ -1,7 +1,7 @@
-// Batch tokens are not stored: the text is the entry, sealed by the barrier. Any thread reads one without a write, and
-// nothing can take one back before its end but the end of its parent.
+// Batch tokens are not stored: the text itself is the entry, sealed by the barrier. Any thread reads one without a
+// write. Nothing revokes one before its end, except the end of its parent.
 //
-//   hvb. | base64url of a barrier record, bound to a path at which nothing is ever stored
+// hvb. | base64url of a barrier record, bound to a path at which nothing is ever stored
 import { fail } from '../api/errors.ts'
 import { Base64Error, decodeBase64Url, encodeBase64Url } from '../lib/base64.ts'
 import { count, group, mapOf, oneOf, optional, text, texts, type ValueOf } from '../lib/member-kinds.ts'
@@ -12,42 +12,59 @@ import type { TokenEntry } from './token-entry.ts'
 import { SYSTEM_FOLDER } from './token-keys.ts'
 import { BATCH_PREFIX } from './token-text.ts'
 
-/** Binds the seal to this use: no stored value opens as a token. */
+/** Binds the seal to this use, so that no stored value opens as a token. */
 const BOUND_TO = `${SYSTEM_FOLDER}token/batch`
-/** A head has at most 16 KiB; other servers and proxies take 8 KiB. */
+/**
+ * Characters of the whole text. Our listener reads 16 KiB of headers, other servers and proxies often 8 KiB, so a token
+ * must leave room beside it.
+ */
 export const MAX_BATCH_TOKEN_LENGTH = 6_144
 
-/** Short names, and nothing that is as it mostly is: every byte travels with every request. */
+/** The sealed form. Names are short and usual values are left out, because every byte travels with every request. */
 const BATCH_TOKEN = group(
   {
-    /** Format. */
+    /** Format number. */
     f: oneOf(1),
+    /** Policies. */
     p: texts,
-    /** Request path that made it. */
+    /** Path of the request that made it. */
     a: text,
+    /** Creation time in ms. */
     c: count,
-    /** When it expires. */
+    /** Expiry time in ms. */
     x: count,
+    /** TTL at creation in seconds. */
     t: count,
+    /** Namespace, unless it is the root namespace. */
     n: optional(text),
+    /** Display name. */
     d: optional(text),
+    /** Metadata. */
     m: optional(mapOf(text)),
-    /** The parent. */
+    /** Storage id of the parent. */
     u: optional(text),
+    /** Explicit maximum TTL in seconds. */
     k: optional(count),
+    /** Entity id. */
     e: optional(text),
+    /** CIDR blocks it may be used from. */
     b: optional(texts),
+    /** Token role. */
     r: optional(text),
-    /** UUID of the mount of a login. */
+    /** UUID of the mount that logged the caller in. */
     l: optional(text),
   },
   'dropped',
 )
 type BatchToken = ValueOf<typeof BATCH_TOKEN>
 
+/** True if the text has the prefix of batch tokens. Says nothing about whether it opens. */
 export const isBatchText = (token: string): boolean => token.startsWith(BATCH_PREFIX)
 
-/** @throws Refusal where it would not fit into the headers of a request, or cannot be of this kind */
+/**
+ * Returns the token text. Batch tokens count no uses and are never renewed, so both settings are refused.
+ * @throws Refusal if the entry has uses or a period, or if the text would not fit into the headers of a request.
+ */
 export function sealBatchToken(barrier: Barrier, entry: TokenEntry): string {
   if (entry.numUses !== 0) throw fail('fields_conflict', ['batch tokens cannot have "num_uses" set'])
   if (entry.periodSeconds !== 0) throw fail('fields_conflict', ['batch tokens cannot have "period" set'])
@@ -57,12 +74,16 @@ export function sealBatchToken(barrier: Barrier, entry: TokenEntry): string {
   throw fail('out_of_range', [`a batch token carries its policies and metadata, ${sizes}: give it fewer`])
 }
 
-/** Undefined for a text that was not made by `sealBatchToken` of this cluster. @throws Sealed */
+/**
+ * Opens a token text. Returns undefined unless `sealBatchToken` of this cluster made it; does not look at its end.
+ * @throws Sealed if the barrier is sealed.
+ */
 export function openBatchToken(barrier: Barrier, token: string): TokenEntry | undefined {
   if (token.length > MAX_BATCH_TOKEN_LENGTH) return undefined
   try {
     const record = decodeBase64Url(token.slice(BATCH_PREFIX.length))
-    // One text for one token: others that decode alike are none.
+    // Base64url has several texts for some bytes. Only the canonical one is a token, so that a token has one name in
+    // audit logs.
     if (BATCH_PREFIX + encodeBase64Url(record) !== token) return undefined
     return restored(decodeStored('A batch token', BATCH_TOKEN, barrier.open(BOUND_TO, record)))
   } catch (cause) {
@@ -89,7 +110,7 @@ function shortened(entry: TokenEntry): BatchToken {
     ...(entry.entityId === '' ? {} : { e: entry.entityId }),
     ...(entry.boundCidrs.length === 0 ? {} : { b: [...entry.boundCidrs] }),
     ...(entry.role === '' ? {} : { r: entry.role }),
-    // What renewal would ask the login method is left out: there is no renewal.
+    // The renewal data of a login is left out: a batch token is never renewed.
     ...(entry.login === null ? {} : { l: entry.login.mountUuid }),
   }
 }

@@ -1,4 +1,4 @@
-// The policies that exist without anybody having written them. `root` is one too but has no text: it allows all.
+// The policies that exist before an operator writes any. `root` is built in too, but has no text: it allows everything.
 
 const DEFAULT_POLICY = `# What every token may do unless it is made without this policy. It can be edited, not deleted.
 
@@ -87,17 +87,17 @@ path "sys/wrapping/unwrap" {
 }
 `
 
-/** Texts by name, for as long as storage has no other. */
+/** Policy texts by name. Each holds until storage has a policy of that name. */
 export const BUILTIN_POLICIES: ReadonlyMap<string, string> = new Map([
   ['default', DEFAULT_POLICY],
   ['response-wrapping', RESPONSE_WRAPPING_POLICY],
 ])
 
-/** The service gives these to tokens that it makes for itself; nobody else can. */
+/** Policies that only the server gives, to tokens that it makes for its own purposes. No request may ask for them. */
 export const UNASSIGNABLE_POLICIES: ReadonlySet<string> = new Set(['response-wrapping', 'control-group'])
 
-/** Their meaning is fixed: they cannot be written. */
+/** Policies whose meaning is fixed, so they cannot be written. */
 export const UNEDITABLE_POLICIES: ReadonlySet<string> = new Set(['root', ...UNASSIGNABLE_POLICIES])
 
-/** `default` can be edited but not deleted. */
+/** Policies that cannot be deleted. `default` may be edited. */
 export const UNDELETABLE_POLICIES: ReadonlySet<string> = new Set(['default', ...UNEDITABLE_POLICIES])

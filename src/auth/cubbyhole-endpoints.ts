@@ -1,4 +1,4 @@
-// The endpoints under cubbyhole/: data of one token alone.
+// The endpoints under `cubbyhole/`. Paths are relative to the calling token: no request can name another token's data.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { string } from '../api/fields.ts'
@@ -8,7 +8,10 @@ import { anything, listOf, OTHERS, text } from '../api/shape.ts'
 import type { Cubbyhole } from './cubbyhole.ts'
 import type { TokenEntry } from './token-entry.ts'
 
-/** @throws Refusal for a token that is nowhere stored, and so keeps nothing */
+/**
+ * Returns the caller whose cubbyhole is meant.
+ * @throws Refusal for a batch token, which is not stored and so keeps nothing.
+ */
 function ownerOf({ caller }: RequestInfo): Caller {
   if (caller === undefined) throw fail('permission_denied', [])
   if ((caller.entry as TokenEntry).type === 'batch')
@@ -16,7 +19,7 @@ function ownerOf({ caller }: RequestInfo): Caller {
   return caller
 }
 
-/** Of the stored key, which has a folder and the token's name before it. */
+/** Limits the caller's part of the storage key, which begins with a folder and the token's id. */
 const MAX_PATH_BYTES = 768
 const isTooLong = (path: string): boolean => Buffer.byteLength(path) > MAX_PATH_BYTES
 
@@ -34,7 +37,7 @@ const read = endpoint({
   handler: async (cubbyhole: Cubbyhole, { path }, request) => {
     const { tokenId, entry } = ownerOf(request)
     const data = orNotFound(await cubbyhole.read(tokenId, path))
-    // With its last use the token goes, and what it keeps.
+    // A negative count marks the last use: the token and its cubbyhole go with this answer.
     return (entry as TokenEntry).numUses < 0 ? { data, isOnlyCopy: true } : { data }
   },
 })
@@ -91,6 +94,7 @@ const list = (id: string, path: string) =>
     },
   })
 
+/** All endpoints below the mount `cubbyhole/`, which exists once and cannot be moved. */
 export const CUBBYHOLE_ENDPOINTS: readonly Endpoint[] = [
   read,
   write,

@@ -1,7 +1,7 @@
-// What a token keeps for itself: nobody else can reach it, and it goes with the token.
+// The cubbyhole of a token: values that only this token can reach, and that go with it.
 //
-//   root/sys/cubbyhole/TOKEN/PATH      TOKEN: the token's name in storage
-//   root/sys/cubbyhole-size/TOKEN      {format, entries, bytes}: of all that, so that no write has to count it
+// root/sys/cubbyhole/TOKEN/PATH      TOKEN: the token's id in storage
+// root/sys/cubbyhole-size/TOKEN      {format, entries, bytes}: the totals, so that a write need not count
 import { fail } from '../api/errors.ts'
 import type { Engine } from '../api/mount.ts'
 import type { Page } from '../api/named-things.ts'
@@ -14,19 +14,22 @@ import { idKey } from './token-keys.ts'
 
 const FOLDER = 'cubbyhole/'
 const SIZE_FOLDER = 'cubbyhole-size/'
-/** Of all that a token keeps. */
+/** The stored totals of one token's cubbyhole: number of entries, and bytes of values and paths. */
 export const CUBBYHOLE_SIZE = storedRecord('The size of a cubbyhole', { entries: integer(), bytes: integer() })
+/** Entries that one transaction deletes. */
 const WIPE_PAGE = 500
-/** Of an older version each may have any size. */
+/** Entries read at once when counting. Few, because older versions stored entries of any size. */
 const COUNT_PAGE = 16
 
+/** The engine of the mount `cubbyhole/`, on every thread. It caches nothing. */
 export class Cubbyhole implements Engine {
   readonly limits: KeptLimits
   readonly #view: View
   readonly #elsewhere: Pick<KeptValues, 'keep'> | undefined
 
   /**
-   * `view` is of root/sys/, as those of all functions here; `elsewhere` is given where this thread writes nothing.
+   * `view` is the folder root/sys/, as in all functions of this file. `elsewhere` hands writes to the writing thread;
+   * given on threads that cannot write.
    */
   constructor(view: View, limits: KeptLimits = DEFAULT_KEPT_LIMITS, elsewhere?: Pick<KeptValues, 'keep'>) {
     this.#view = view
@@ -34,21 +37,25 @@ export class Cubbyhole implements Engine {
     this.#elsewhere = elsewhere
   }
 
-  /** Whether there is something; does not look into it. */
+  /** True if an entry exists at `path`; does not decode it. */
   async has(tokenId: string, path: string): Promise<boolean> {
     return (await this.#view.get(keyOf(tokenId, path))) !== undefined
   }
 
+  /** Returns the value at `path`, or undefined. */
   async read(tokenId: string, path: string): Promise<JsonObject | undefined> {
     return readWith(this.#view, tokenId, path)
   }
 
-  /** Names below a folder, which is empty or ends in '/'; `limit` 0: all. */
+  /** Returns the names below a folder, which is empty or ends in '/'. A `limit` of 0 means all. */
   list(tokenId: string, folder: string, { after, limit }: Page): Promise<string[]> {
     return this.#view.list(keyOf(tokenId, folder), { after, ...(limit > 0 ? { limit } : {}) })
   }
 
-  /** @throws Refusal where it is too much, or the token is gone meanwhile */
+  /**
+   * Replaces the value at `path`. The size is checked here, before bytes travel to another thread.
+   * @throws Refusal if the value or the cubbyhole is too large, or if the token has ended.
+   */
   async write(tokenId: string, path: string, value: JsonObject): Promise<void> {
     const bytes = encode(value)
     if (bytes.length > this.limits.entryBytes) throw fail('value_too_large', [this.limits.entryBytes])
@@ -57,8 +64,9 @@ export class Cubbyhole implements Engine {
   }
 
   /**
-   * @throws Refusal where the cubbyhole is full, or the token is gone meanwhile: nobody would ever remove what it
-   * leaves now
+   * Stores encoded bytes; runs on the writing thread. The token is read in the same transaction: without it the value
+   * would stay for ever, since only the token's removal deletes it.
+   * @throws Refusal if the cubbyhole is full, or if the token has ended.
    */
   async keep(tokenId: string, path: string, value: Uint8Array): Promise<void> {
     const isKept = await this.#view.transaction(async (tx) => {
@@ -73,12 +81,12 @@ export class Cubbyhole implements Engine {
       return true
     })
     if (isKept) return
-    // Noted first, by itself: a write that is refused would forget it.
+    // Commits the count on its own: a write that is refused would roll it back.
     await this.#view.transaction((tx) => countWith(tx, tokenId))
     await this.keep(tokenId, path, value)
   }
 
-  /** What becomes no more than it was is written in any case: also where the bounds were lowered. */
+  /** Checks only what grows, so a token can still shrink its cubbyhole after an operator lowered the limits. */
   #requireRoom(held: Held, after: Held): void {
     const { entries, bytes } = this.limits
     if (after.entries > held.entries && after.entries > entries)
@@ -87,24 +95,26 @@ export class Cubbyhole implements Engine {
       throw fail('cubbyhole_full', [`${bytes} bytes at most, paths included (max_cubbyhole_size)`])
   }
 
+  /** Deletes the entry at `path`; does nothing if there is none. */
   async delete(tokenId: string, path: string): Promise<void> {
     await this.#view.transaction(async (tx) => {
       const before = await tx.get(keyOf(tokenId, path))
       if (before === undefined) return
       tx.delete(keyOf(tokenId, path))
-      // Where nobody has counted them, the next write does.
+      // If the totals are not known yet, the next write counts the entries.
       const held = await heldWith(tx, tokenId)
       held?.minus(sizeOf(path, before)).putWith(tx, tokenId)
     })
   }
 
+  /** Nothing is cached, so there is nothing to forget. */
   changed(): void {}
   reset(): void {}
 }
 
 const keyOf = (tokenId: string, path: string): string => `${FOLDER}${tokenId}/${path}`
 
-/** What a cubbyhole holds. */
+/** The totals of a cubbyhole, or what one entry adds to them. */
 class Held {
   readonly entries: number
   readonly bytes: number
@@ -130,12 +140,12 @@ class Held {
 
 const NOTHING = new Held(0, 0)
 
-/** Of one entry, or of none. */
+/** Returns the size of one entry, or nothing if there is no value. */
 function sizeOf(path: string, value: Uint8Array | undefined): Held {
   return value === undefined ? NOTHING : new Held(1, Buffer.byteLength(path) + value.length)
 }
 
-/** As it was noted with the last write. */
+/** Returns the totals noted by the last write; undefined if an older version wrote and never counted. */
 async function heldWith(tx: ViewTransaction, tokenId: string): Promise<Held | undefined> {
   const bytes = await tx.get(SIZE_FOLDER + tokenId)
   if (bytes === undefined) return undefined
@@ -146,7 +156,9 @@ async function heldWith(tx: ViewTransaction, tokenId: string): Promise<Held | un
 const isEmpty = async (tx: ViewTransaction, tokenId: string): Promise<boolean> =>
   (await tx.list(keyOf(tokenId, ''), { limit: 1 })).length === 0
 
-/** Notes what older versions left there: once. */
+/**
+ * Counts what older versions left and notes the totals. Does nothing if the token has ended or was counted meanwhile.
+ */
 async function countWith(tx: ViewTransaction, tokenId: string): Promise<void> {
   if ((await tx.get(idKey(tokenId))) === undefined || (await heldWith(tx, tokenId)) !== undefined) return
   const folder = keyOf(tokenId, '')
@@ -161,6 +173,10 @@ async function countWith(tx: ViewTransaction, tokenId: string): Promise<void> {
   held.putWith(tx, tokenId)
 }
 
+/**
+ * Reads one entry, in a transaction or from a view.
+ * @throws StorageCorrupt if the stored value is not a JSON object.
+ */
 export async function readWith(
   from: Pick<ViewTransaction, 'get'>,
   tokenId: string,
@@ -170,7 +186,10 @@ export async function readWith(
   return bytes === undefined ? undefined : decodeStored('An entry of a cubbyhole', object, bytes)
 }
 
-/** In memory of its own, so that no other thread gets what lies beside it. */
+/**
+ * Encodes a value into memory of its own. A pooled buffer would take its neighbours along when it moves to another
+ * thread.
+ */
 export function encode(value: JsonObject): Buffer {
   const text = JSON.stringify(value)
   const bytes = Buffer.alloc(Buffer.byteLength(text))
@@ -178,11 +197,15 @@ export function encode(value: JsonObject): Buffer {
   return bytes
 }
 
+/** Stores `value` as it is. The caller has checked the limits and that the token still exists. */
 export function putWith(tx: ViewTransaction, tokenId: string, path: string, value: Uint8Array): void {
   tx.put(keyOf(tokenId, path), Buffer.from(value.buffer, value.byteOffset, value.byteLength))
 }
 
-/** Removes what the token kept, or a page of it; whether that was all. */
+/**
+ * Deletes up to `WIPE_PAGE` entries, and the totals. Returns false if entries may be left: the caller then calls again
+ * in another transaction.
+ */
 export async function wipeCubbyhole(tx: ViewTransaction, tokenId: string): Promise<boolean> {
   const keys = await tx.keys(keyOf(tokenId, ''), '', WIPE_PAGE)
   for (const key of keys) tx.delete(key)

@@ -1,5 +1,5 @@
-// Which rule decides about a request, and why the others do not: for the people who write policies. It goes through all
-// rules one by one, so it is slow, and no request is decided here.
+// Explains which rule decides about a request, and why the others do not: for the authors of policies. It goes through
+// all rules one by one, so it is slow; requests themselves are decided by acl.ts.
 import { foldedPattern } from '../api/spelling.ts'
 import { buildAcl } from './acl.ts'
 import type { PolicyCapability } from './capabilities.ts'
@@ -9,37 +9,44 @@ import { type AclReason, type AclRequest, capabilityFor, type RuleOrigin } from 
 import type { Policy, PolicyRule } from './policy.ts'
 import { fillPattern, type PathKind, type TemplateResolver, type UnfilledReason } from './policy-path.ts'
 
-/** One `path` block of a policy. */
+/** Names one `path` block of a policy, as an author can find it. */
 export type RuleReference = {
   readonly policy: string
-  /** As the policy has it. */
+  /** The path as the policy spells it, templates included. */
   readonly path: string
   readonly line: number
 }
 
-/** Why a rule about the path does or does not count. `joined`: it has the same path as the one that decides. */
+/** Why a rule about the path does or does not count. `joined` means that it has the same path as the deciding rule. */
 export type RuleRole = 'decides' | 'joined' | 'less-specific' | 'expired' | 'policy-expired' | UnfilledReason
 
+/** A rule about the requested path, with the part it plays in the decision. */
 export type ConsideredRule = RuleReference & { readonly role: RuleRole }
 
+/** The answer of `explainAccess`: the verdict of `Acl.check`, and the rules behind it. */
 export type Explanation = {
   readonly allowed: boolean
   readonly reason: AclReason
-  /** Sorted. */
+  /** The capabilities that the request takes, sorted. */
   readonly needed: readonly PolicyCapability[]
-  /** Undefined where no rule is about the path, and for root and help, which need none. */
+  /** The deciding rule. Undefined if no rule is about the path, and for root and help, which need none. */
   readonly rule: RuleReference | undefined
-  /** The one that decides first, then those joined with it, then the others as the policies have them. */
+  /** The deciding rule first, then those joined with it, then the others in the order of the policies. */
   readonly considered: readonly ConsideredRule[]
-  /** Rules that would be in the list, were it longer. */
+  /** Number of rules left out because `considered` is full. */
   readonly omitted: number
 }
 
+/** Rules listed in one answer: enough for an author, and a bound for a token with thousands of rules. */
 const MOST_CONSIDERED = 50
 
+/** A rule about the requested path, before the deciding one is known. */
 type Candidate = { readonly rule: PolicyRule; readonly reference: RuleReference; readonly role: RuleRole }
 
-/** @throws PolicyError where `root` is not alone. */
+/**
+ * Explains the decision about `request`, which is the same as that of `Acl.check` at `nowMs`.
+ * @throws PolicyError if `root` is not the only policy.
+ */
 export function explainAccess(
   policies: readonly Policy[],
   request: AclRequest,
@@ -68,17 +75,17 @@ export function explainAccess(
   }
 }
 
-/** The capabilities that an operation takes, sorted. */
+/** Returns the capabilities that an operation takes, sorted. */
 export function neededFor({ operation, sudoRequired }: AclRequest): readonly PolicyCapability[] {
   const capability = capabilityFor(operation)
   if (capability === undefined) return []
   return sudoRequired === true ? [capability, 'sudo' as const].toSorted() : [capability]
 }
 
-/** Every rule about the path; those that the decision is made of are `joined`. */
+/** Returns every rule about the path. Those that make up the decision have the role `joined`. */
 function candidatesFor(
   policies: readonly Policy[],
-  place: RuleOrigin | undefined,
+  deciding: RuleOrigin | undefined,
   request: AclRequest,
   resolve: TemplateResolver | undefined,
   nowMs: number,
@@ -97,29 +104,32 @@ function candidatesFor(
       }
       const pattern = keptPattern(request, namespace + filled.text, kind)
       if (pattern === undefined || !paths.some((path) => isAbout({ kind, pattern }, path))) continue
-      const isPlace = place?.kind === kind && place.pattern === pattern
-      const role = isPast(rule.expiresAtMs, nowMs) ? 'expired' : isPlace ? 'joined' : 'less-specific'
+      const isDeciding = deciding?.kind === kind && deciding.pattern === pattern
+      const role = isPast(rule.expiresAtMs, nowMs) ? 'expired' : isDeciding ? 'joined' : 'less-specific'
       found.push({ rule, reference, role: isPolicyOver ? 'policy-expired' : role })
     }
   }
   return found
 }
 
-/** As the rule is read for such a request; undefined where it is about something else. */
+/** Returns the pattern with its names folded for this request; undefined if it matches no path of that shape. */
 function keptPattern({ spelling }: AclRequest, pattern: string, kind: PathKind): string | undefined {
   return spelling === undefined ? pattern : foldedPattern(spelling, pattern, kind === 'exact')
 }
 
 const isPast = (atMs: number | undefined, nowMs: number): boolean => atMs !== undefined && atMs <= nowMs
 
-/** A list is also about its folder without the slash. */
+/** A list of a folder is judged by rules about the folder with and without its slash. */
 function askedPaths({ operation, path }: AclRequest): readonly string[] {
   const plain = path.startsWith('/') ? path.slice(1) : path
   if (operation !== 'list' && operation !== 'scan') return [plain]
   return plain.endsWith('/') ? [plain, plain.slice(0, -1)] : [`${plain}/`, plain]
 }
 
-/** Whether a rule whose template has no value would be about the path with some value: told by what stands before. */
+/**
+ * True if a rule with an unfilled template could be about one of the paths. Judged by the literal text before the first
+ * template or wildcard.
+ */
 function mayBeAbout(rule: PolicyRule, namespace: string, paths: readonly string[]): boolean {
   const [first] = rule.path.parts
   const head = namespace + (typeof first === 'string' ? first : '')
@@ -128,7 +138,7 @@ function mayBeAbout(rule: PolicyRule, namespace: string, paths: readonly string[
   return paths.some((path) => path.startsWith(literal))
 }
 
-/** Of the rules with the deciding path the first that brings about the decision by itself; else the first. */
+/** Returns the first joined rule that brings about the decision by itself; otherwise the first joined rule. */
 function decisiveOf(joined: readonly Candidate[], reason: AclReason, request: AclRequest): Candidate | undefined {
   return joined.find(({ rule }) => bringsAbout(rule, reason, request)) ?? joined[0]
 }

@@ -1,25 +1,28 @@
-// What callers have kept for them: in cubbyholes, and as wrapped answers. How much, and where it is written: the thread
-// that a request came to has read it, and hands on bytes, into which the one that writes never looks.
+// Values that the server keeps for callers: in cubbyholes, and as wrapped answers. The thread that took the request
+// encodes the value and hands on bytes; the writing thread stores them without looking inside.
 import type { WrapInfo } from '../api/request.ts'
 
-/** Of the configuration. */
+/**
+ * Limits on kept values, from the configuration (`max_cubbyhole_entries` and its neighbours in docs/configuration.md).
+ */
 export type KeptLimits = {
-  /** Of one entry of a cubbyhole, as JSON, and of one wrapped answer. */
+  /** Bytes of one cubbyhole entry as JSON, and of one wrapped answer. */
   readonly entryBytes: number
-  /** Of the cubbyhole of one token. */
+  /** Entries in the cubbyhole of one token. */
   readonly entries: number
-  /** Of all its entries, with their paths. */
+  /** Bytes of all entries in one cubbyhole, paths included. */
   readonly bytes: number
 }
 
+/** Used when the configuration does not set one: 1 MiB an entry, 1,000 entries and 16 MiB a token. */
 export const DEFAULT_KEPT_LIMITS: KeptLimits = { entryBytes: 1_048_576, entries: 1_000, bytes: 16_777_216 }
 
-/** 'jwt': for whoever must learn from the token where it opens. */
+/** Form of a wrapping token. `jwt` is for clients that must learn from the token itself which server opens it. */
 export type WrapForm = 'plain' | 'jwt'
 
-/** A wrapped answer that is to be kept. */
+/** A wrapped answer on its way to the writing thread. */
 export type KeptAnswer = {
-  /** As it is stored. */
+  /** Encoded as it is stored. */
   readonly value: Uint8Array
   readonly ttlSeconds: number
   readonly creationPath: string
@@ -27,9 +30,15 @@ export type KeptAnswer = {
   readonly form?: WrapForm
 }
 
-/** Where values are kept. */
+/**
+ * Stores values for callers. The writing thread implements it; other threads have a proxy that asks the writing thread.
+ */
 export interface KeptValues {
-  /** `value` is what a cubbyhole holds at `path`, as it is stored. @throws Refusal where the token is gone */
+  /**
+   * Stores `value`, already encoded, in the token's cubbyhole at `path`.
+   * @throws Refusal if the token has ended or its cubbyhole is full.
+   */
   keep(tokenId: string, path: string, value: Uint8Array): Promise<void>
+  /** Stores an answer under a new wrapping token, and returns what the client is told of that token. */
   keepAnswer(answer: KeptAnswer): Promise<WrapInfo>
 }

@@ -1,5 +1,5 @@
-// Leases: the names under which tokens are listed and taken back by those who do not hold them. A lease's name is the
-// path of the request that made the token, and its storage name behind an 'h'. Only tokens have leases here.
+// Leases: the names by which operators list and revoke tokens they do not hold. A lease id is the path of the request
+// that made the token, then `h` and the token's storage id. Only tokens have leases here.
 import { fail } from '../api/errors.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { Answer } from '../api/request.ts'
@@ -21,13 +21,15 @@ type Parts = {
   readonly timers: Timers
 }
 
+/** Names or leaves that are read at once, before other work gets a turn. */
 const LIST_PAGE = 500
 
-type MountPlaces = Pick<MountEntry, 'path' | 'uuid' | 'formerPaths'>
+type MountPaths = Pick<MountEntry, 'path' | 'uuid' | 'formerPaths'>
 
-/** A removal that does not come to its end. */
+/** A lease whose removal failed repeatedly, and the last cause. */
 export type StuckLease = { readonly leaseId: string; readonly cause: string }
 
+/** The operations of `sys/leases/`. An operator's rights are checked before; nothing here asks who calls. */
 export class Leases {
   readonly #parts: Parts
 
@@ -35,7 +37,7 @@ export class Leases {
     this.#parts = parts
   }
 
-  /** As look-up shows it. @throws Refusal where there is no such lease */
+  /** Returns the lease as `sys/leases/lookup` shows it. @throws Refusal if there is no such lease. */
   async lookup(leaseId: string): Promise<Record<string, unknown>> {
     const found = await this.#live(leaseId)
     if (found === undefined) throw fail('no_such_entry', ['invalid lease'])
@@ -59,8 +61,8 @@ export class Leases {
   }
 
   /**
-   * Names of the direct children of a path; a folder ends in '/'. `limit` 0: all. What has ended is not named, nor a
-   * folder of nothing else: it may still be stored, since its removal is only tidying up.
+   * Returns the names of the direct children of a path; a folder ends in '/'. A `limit` of 0 means all. Expired leases
+   * are left out, and folders that hold nothing else: they may still be stored, since removal only tidies up.
    */
   async list(prefix: string, after: string, limit: number): Promise<string[]> {
     const found: string[] = []
@@ -73,7 +75,7 @@ export class Leases {
       }
       if (names.length < LIST_PAGE) return found
       last = names.at(-1) ?? ''
-      // There may be a million: others have their turn.
+      // There may be a million names: yield, so that other requests run in between.
       await this.#parts.timers.sleep(0)
     }
   }
@@ -91,7 +93,10 @@ export class Leases {
     return false
   }
 
-  /** Like the renewal of the token, whose text the answer does not hold. @throws Refusal */
+  /**
+   * Renews the token behind the lease. The answer does not contain the token's text.
+   * @throws Refusal if there is no such lease, or if the token cannot be renewed.
+   */
   async renew(leaseId: string, incrementSeconds: number): Promise<Answer> {
     const found = await this.#live(leaseId)
     if (found === undefined) throw fail('no_such_entry', ['lease not found'])
@@ -100,7 +105,7 @@ export class Leases {
     return { ...answer, lease: { id: leaseId, renewable, durationSeconds } }
   }
 
-  /** Ends the token and all that descend from it; a lease that is not there is no error. */
+  /** Revokes the token and all its descendants; an unknown lease is no error. */
   async revoke(leaseId: string): Promise<void> {
     const named = parseLeaseId(leaseId)
     const entry = named === undefined ? undefined : await this.#parts.tokens.entryOf(named.id)
@@ -108,18 +113,18 @@ export class Leases {
     await this.#parts.tokens.revoke(named.id)
   }
 
-  /** The same for all leases below a path, and for the one with this very name. */
+  /** Revokes all leases below a path, and the lease of exactly this name if there is one. */
   async revokePrefix(prefix: string): Promise<void> {
     await this.revoke(prefix)
     await this.#revokeBelow(prefix, () => true)
   }
 
   /**
-   * Ends all tokens that a mount gave, when it is removed: those of its logins, at paths it had before too, and those
-   * that wrap its answers. Those of another mount that had one of the paths stay. Once the mount is out of the table no
-   * token of its logins is accepted; this removes them.
+   * Revokes all tokens that a mount gave, when it is removed: those of its logins, at former paths too, and those that
+   * wrap its answers. Tokens of another mount that once had one of the paths stay. Logins of a removed mount are
+   * refused as soon as it leaves the table; this only removes what is stored.
    */
-  async revokeByMount({ path, uuid, formerPaths = [] }: MountPlaces): Promise<void> {
+  async revokeByMount({ path, uuid, formerPaths = [] }: MountPaths): Promise<void> {
     await this.#revokeBelow(path, ({ login }) => login === null || login.mountUuid === uuid)
     for (const former of formerPaths) await this.#revokeBelow(former, ({ login }) => login?.mountUuid === uuid)
   }
@@ -137,7 +142,7 @@ export class Leases {
     }
   }
 
-  /** Leases that should have ended and could not be removed several times. */
+  /** Returns the leases that should have ended and whose removal failed several times. */
   async stuck(): Promise<StuckLease[]> {
     const found: StuckLease[] = []
     for (const [id, { cause }] of this.#parts.expiry.stuck()) {
@@ -148,7 +153,7 @@ export class Leases {
     return found
   }
 
-  /** Whether it was not under way already. */
+  /** Starts the clean-up of stale entries. Returns false if one is already under way. */
   startTidy(): boolean {
     return this.#parts.tidy.start()
   }

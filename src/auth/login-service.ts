@@ -1,5 +1,5 @@
-// Makes tokens for callers that a login method recognised. The rules are the same for all methods, so that none can
-// forget one.
+// Makes tokens for callers that a login method recognised. All methods go through here, so none can forget a rule
+// (Interface 5, threats A-11).
 import { fail } from '../api/errors.ts'
 import type { Login, TokenSettings } from '../api/login.ts'
 import type { LoginRule } from '../api/login-method.ts'
@@ -13,7 +13,7 @@ import { type Lifetime, lifetime } from './token-lifetime.ts'
 import { sanitizePolicies, type TokenLimits } from './token-rules.ts'
 import type { TokenStore } from './token-store.ts'
 
-/** Of the request that logged in. */
+/** The request that logged in, as far as the token depends on it. */
 export type LoginRequest = { readonly path: string; readonly remoteAddress: string }
 
 type Parts = {
@@ -24,6 +24,7 @@ type Parts = {
   readonly isMounted: (mountUuid: string) => boolean
 }
 
+/** Issues the tokens of all login methods. Methods only describe the token they want; they never make one. */
 export class LoginService {
   readonly #parts: Parts
 
@@ -31,7 +32,9 @@ export class LoginService {
     this.#parts = parts
   }
 
-  /** What `issue` demands besides the address, for methods that explain logins: in the order in which it refuses. */
+  /**
+   * What `issue` demands besides the address, in the order in which it refuses. Login methods use it to explain logins.
+   */
   readonly rules: readonly LoginRule[] = [
     { name: 'policies of the token', run: ({ settings }) => loginPolicies(settings).join(', ') },
     {
@@ -48,7 +51,12 @@ export class LoginService {
     },
   ]
 
-  /** @throws Refusal */
+  /**
+   * Makes and stores the token of a login, and returns the answer that carries it. The mount is checked again after the
+   * token is stored: it may have been removed meanwhile.
+   * @throws Refusal if the address is not allowed, the role grants `root`, the lifetime is not positive, or the mount
+   * is gone.
+   */
   async issue(login: Login, mount: MountEntry, request: LoginRequest): Promise<Answer> {
     const { tokens, identities, world } = this.#parts
     const { settings } = login
@@ -90,7 +98,7 @@ export class LoginService {
     return { isNewToken: true, auth: authBlock(token, entry, nowMs, subject?.policies), warnings: life.warnings }
   }
 
-  /** @throws Refusal */
+  /** Returns the lifetime of the token. @throws Refusal if it would not be positive. */
   #lifeOf(settings: TokenSettings, mount: MountEntry, nowMs = this.#parts.world.clock.nowMs()): NonNullable<Lifetime> {
     const life = lifetime({
       ...tokenLimitsOf(mount, this.#parts.limits, settings.maxTtlSeconds),
@@ -104,7 +112,10 @@ export class LoginService {
     return life
   }
 
-  /** The mount went while somebody logged in: its removal may have looked before this login was stored. */
+  /**
+   * Revokes a token whose mount was removed during the login. The removal of the mount may have listed its tokens
+   * before this one was stored.
+   */
   async #takeBack(token: string, mount: MountEntry): Promise<void> {
     const { tokens, identities } = this.#parts
     await tokens.revoke(tokens.idOf(token))
@@ -114,13 +125,13 @@ export class LoginService {
 
 function loginPolicies(settings: TokenSettings): readonly string[] {
   const policies = new Set(sanitizePolicies(settings.policies))
-  // A login never gives all rights, whoever wrote the role (Interface 2.2).
+  // A login never grants `root`, whatever the role says (Interface 2.2).
   if (policies.has('root')) throw fail('not_assignable', ['auth methods cannot create root tokens'])
   if (!settings.noDefaultPolicy) policies.add('default')
   return [...policies].sort()
 }
 
-/** The mount forces a type or has the last word where the role says nothing. */
+/** A mount can force a token type. Otherwise the role decides, and the mount supplies the default. */
 function tokenTypeOf(mount: MountEntry, { type }: TokenSettings): TokenEntry['type'] {
   switch (mount.config.tokenType) {
     case 'service':
@@ -134,7 +145,10 @@ function tokenTypeOf(mount: MountEntry, { type }: TokenSettings): TokenEntry['ty
   }
 }
 
-/** What a mount leaves open is as the system has it; a role narrows it further. */
+/**
+ * Returns the lifetime limits of a login's tokens. Those of the mount replace those of the system; a role can only
+ * narrow the maximum.
+ */
 export function tokenLimitsOf(mount: MountEntry | undefined, system: TokenLimits, roleMaxTtlSeconds = 0): TokenLimits {
   const mountMax = mount?.config.maxLeaseTtlSeconds ?? 0
   const mountDefault = mount?.config.defaultLeaseTtlSeconds ?? 0
@@ -145,7 +159,7 @@ export function tokenLimitsOf(mount: MountEntry | undefined, system: TokenLimits
   }
 }
 
-/** `userpass-bob` for auth/userpass/. */
+/** Returns `userpass-bob` for the user `bob` of auth/userpass/. */
 function displayNameOf(mount: MountEntry, name: string): string {
   const path = mount.path.slice('auth/'.length, -1).replaceAll('/', '-')
   return name === '' ? path : `${path}-${name}`

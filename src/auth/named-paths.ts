@@ -1,5 +1,5 @@
-// A body may name what a path could name. What a rule says of that path holds then too: else a key that nobody may
-// restore under `restore/NAME` would be restored by its name in the body.
+// Some bodies name what a path could name. Rules about that path must hold for them too: otherwise a key denied under
+// `restore/NAME` could be restored by its name in the body.
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Mounts } from '../api/mount.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -8,10 +8,11 @@ import type { Acl } from './acl.ts'
 import { understood } from './parameter-values.ts'
 import type { AclRequest } from './permissions.ts'
 
+/** A request whose body may name other paths, as far as their rules need to know it. */
 export type Naming = {
   readonly endpoint: Endpoint
   readonly mountPath: string
-  /** The whole one of the request, and the names in it. */
+  /** The full path of the request; `pathParameters` are the names captured from it. */
   readonly path: string
   readonly pathParameters: Readonly<Record<string, string>>
   readonly input: JsonObject
@@ -19,8 +20,9 @@ export type Naming = {
 }
 
 /**
- * What is asked of the first path that the body names and a rule refuses; undefined where there is none. A rule that is
- * about the request's own path as well has had its say, and where there is no rule the right to that path is enough.
+ * Returns the first path named in the body that a rule refuses, as the request it stands for; undefined if there is
+ * none. A rule that is also about the request's own path was judged before. A path without a rule is allowed: the right
+ * to the request's own path is enough.
  */
 export function refusedByName(naming: Naming, acl: Acl, mounts: Pick<Mounts, 'spelled'>): AclRequest | undefined {
   const { endpoint, input, mountPath, pathParameters, path, wrapTtlSeconds } = naming
@@ -42,14 +44,15 @@ export function refusedByName(naming: Naming, acl: Acl, mounts: Pick<Mounts, 'sp
   return undefined
 }
 
-type Place = Pick<Naming, 'endpoint' | 'mountPath' | 'path' | 'pathParameters' | 'wrapTtlSeconds'>
+type TwinRequest = Pick<Naming, 'endpoint' | 'mountPath' | 'path' | 'pathParameters' | 'wrapTtlSeconds'>
 
 /**
- * What is asked of another path that does the same, where a rule denies it there: who was kept from one door must not
- * take the other (threats T-09). A rule that is about both has had its say.
+ * Returns the request to another path of the same operation that a rule denies; undefined if there is none. A caller
+ * denied at one path must not reach the same thing by another (threats T-09). A rule about both paths was judged
+ * before.
  */
 export function deniedAtTwin(
-  { endpoint, mountPath, path, pathParameters, wrapTtlSeconds }: Place,
+  { endpoint, mountPath, path, pathParameters, wrapTtlSeconds }: TwinRequest,
   operation: AclRequest['operation'],
   acl: Acl,
   mounts: Pick<Mounts, 'spelled'>,
@@ -62,7 +65,10 @@ export function deniedAtTwin(
   return undefined
 }
 
-/** As the endpoint understands them, by all names of the field; what it refuses or ignores names nothing. */
+/**
+ * Returns the names in a field, as the endpoint understands them, under all names of the field. Values that the
+ * endpoint refuses or ignores name nothing.
+ */
 function namesIn(endpoint: Endpoint, input: JsonObject, field: string): readonly string[] {
   return [field, ...(endpoint.otherNames?.get(field) ?? [])].flatMap((name) => {
     const declared = own(endpoint.fields, name)

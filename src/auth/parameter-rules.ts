@@ -1,4 +1,4 @@
-// What a policy says of the parameters of a request: which must be there, which may, with which values. Values are
+// Rules of a policy about request parameters: which are required, which are allowed, and with which values. Values are
 // judged as the endpoint will understand them (parameter-values.ts).
 import type { Declared } from '../api/endpoint.ts'
 import type { Field } from '../api/fields.ts'
@@ -7,30 +7,34 @@ import { matchGlob } from '../lib/glob.ts'
 import { own } from '../lib/own.ts'
 import { isHeldBy, isNothing, type ParameterValue, type Understood, understood } from './parameter-values.ts'
 
-/** Values by parameter name in lower case; an empty list stands for every value, the name `*` for every parameter. */
+/** Values by parameter name in lower case. An empty list stands for every value, the name `*` for every parameter. */
 export type ParameterLists = ReadonlyMap<string, readonly ParameterValue[]>
 
+/** The parameter rules of one path, joined over all policies. */
 export type ParameterRules = {
   readonly allowed: ParameterLists
   readonly denied: ParameterLists
-  /** In lower case. */
+  /** Names in lower case. */
   readonly required: readonly string[]
 }
 
-/** What the client sent in body or query: no defaults, and nothing that was captured from the path. */
+/** What the client sent in body or query. Contains no defaults, and nothing that was captured from the path. */
 export type RequestParameters = ReadonlyMap<string, unknown> | Readonly<Record<string, unknown>>
 
+/** Why a request breaks parameter rules. The words are reasons of an `AclDecision`. */
 export type ParameterProblem = 'parameter-required' | 'parameter-denied' | 'parameter-not-allowed'
 
 const EVERY = '*'
 
-/** One parameter as it was sent. What it means is found out where a rule asks: a batch has 100,000 items. */
+/**
+ * One parameter as it was sent. Its meaning is decoded only when a rule asks, because a batch may have 100,000 items.
+ */
 class Sent {
-  /** In lower case. */
+  /** Name in lower case. */
   readonly name: string
   readonly value: unknown
   readonly #field: Field | undefined
-  /** Of the same field: what is said of them holds for this one. */
+  /** Other names of the same field: rules about them hold for this one. */
   readonly #otherNames: readonly string[]
   #isUnderstood = false
   #meaning: Understood | undefined
@@ -42,27 +46,30 @@ class Sent {
     this.#otherNames = declared?.otherNames?.get(this.name) ?? NOTHING
   }
 
-  /** As the endpoint understands it; undefined where it has no such field, or will refuse the value. */
+  /** What the endpoint makes of the value; undefined if it has no such field, or will refuse the value. */
   get meaning(): Understood | undefined {
     if (!this.#isUnderstood) this.#meaning = this.#field === undefined ? undefined : understood(this.#field, this.value)
     this.#isUnderstood = true
     return this.#meaning
   }
 
-  /** Those that are about its other names. */
+  /** Returns the lists of values that rules have for the parameter's other names. */
   listsOfOthers(lists: ParameterLists): readonly (readonly ParameterValue[])[] {
     if (this.#otherNames.length === 0) return NO_LISTS
     const found = this.#otherNames.flatMap((name) => {
       const list = lists.get(name)
       return list === undefined ? [] : [list]
     })
-    // An empty value is nobody's business there: endpoints look at it only where it holds something.
+    // Endpoints look at an older name only if it holds something, so rules about it do not bind an empty value.
     const isEmpty = found.length > 0 && (this.value === null || this.meaning?.isEmpty === true)
     return isEmpty ? NO_LISTS : found
   }
 }
 
-/** The first reason why `parameters` break the rules, or undefined. `declared`: by the endpoint, where there is one. */
+/**
+ * Returns the first reason why `parameters` break the rules, or undefined. `declared` is what the endpoint declares, if
+ * there is one.
+ */
 export function checkParameters(
   rules: ParameterRules,
   parameters: RequestParameters | undefined,
@@ -70,11 +77,11 @@ export function checkParameters(
 ): ParameterProblem | undefined {
   const given = parameters === undefined ? NOTHING : sentOnes(parameters, declared)
   for (const name of rules.required) {
-    // Engines know names in lower case only, so a required `type` is not met by `Type`, which they would ignore; nor by
-    // its older name, which some look at only where the newer one is empty.
+    // Engines know names in lower case only and would ignore `Type`, so it does not satisfy a required `type`. Nor does
+    // an older name of the field, which some engines read only if the newer one is empty.
     if (!given.some((sent) => sent === name)) return 'parameter-required'
   }
-  // Also where a rule denies every parameter: a request without any is not about parameters.
+  // Holds even if a rule denies every parameter: a request without parameters breaks no rule about them.
   if (parameters === undefined || given.length === 0) return undefined
   const { allowed, denied } = rules
   if (denied.has(EVERY)) return 'parameter-denied'
@@ -90,7 +97,7 @@ export function checkParameters(
 const NOTHING: readonly string[] = []
 const NO_LISTS: readonly (readonly ParameterValue[])[] = []
 
-/** Names of what was sent. A value that the endpoint takes for none is as if it had not been. */
+/** Returns the names that were sent, without those whose value the endpoint treats as absent. */
 function sentOnes(parameters: RequestParameters, declared: Declared | undefined): readonly string[] {
   const names: string[] = parameters instanceof Map ? [...parameters.keys()] : Object.keys(parameters)
   if (declared === undefined) return names
@@ -100,7 +107,7 @@ function sentOnes(parameters: RequestParameters, declared: Declared | undefined)
   })
 }
 
-/** By its very name: another one is ignored by the endpoint, and judged as it was sent. */
+/** Looks up a field by its exact name: the endpoint ignores any other spelling, which is judged as it was sent. */
 function fieldOf({ fields }: Declared, name: string) {
   return Object.hasOwn(fields, name) ? fields[name] : undefined
 }
@@ -111,7 +118,10 @@ function isDenied(denied: ParameterLists, sent: Sent): boolean {
   return sent.listsOfOthers(denied).some((list) => isListed(list, sent, 'denied'))
 }
 
-/** By its own list where there is one, else by those of its other names; undefined where there is none. */
+/**
+ * Judges by the parameter's own list if there is one, otherwise by those of its other names; undefined if there is
+ * none.
+ */
 function isAllowed(allowed: ParameterLists, sent: Sent): boolean | undefined {
   const own = allowed.get(sent.name)
   if (own !== undefined) return isListed(own, sent, 'allowed')
@@ -119,7 +129,10 @@ function isAllowed(allowed: ParameterLists, sent: Sent): boolean | undefined {
   return lists.length === 0 ? undefined : lists.some((list) => isListed(list, sent, 'allowed'))
 }
 
-/** Joins rules for one path: the lists of a parameter are put together, and an empty list, every value, wins. */
+/**
+ * Joins the lists of several rules for one path. Values of a parameter are put together; an empty list, every value,
+ * wins.
+ */
 export function mergeLists(into: Map<string, ParameterValue[]>, lists: ParameterLists): void {
   for (const [name, values] of lists) {
     const before = into.get(name)
@@ -128,16 +141,19 @@ export function mergeLists(into: Map<string, ParameterValue[]>, lists: Parameter
   }
 }
 
+/** True if the parameter was sent, whatever its value. Safe for names such as `__proto__` (threats N-07). */
 export function hasParameter(parameters: RequestParameters, name: string): boolean {
   return parameters instanceof Map ? parameters.has(name) : Object.hasOwn(parameters, name)
 }
 
-/** The value of a parameter that is there. */
+/** Returns the value of a parameter that was sent, under the same spelling. */
 export function parameterOf(parameters: RequestParameters, name: string): unknown {
   return parameters instanceof Map ? parameters.get(name) : own(parameters as Readonly<Record<string, unknown>>, name)
 }
 
-/** A value that is no JSON equals nothing: then the answer is whichever leads to a refusal. */
+/**
+ * True if a list holds the value. A value that is not JSON equals nothing, so it counts as denied and never as allowed.
+ */
 function isListed(list: readonly ParameterValue[], sent: Sent, as: 'allowed' | 'denied'): boolean {
   if (list.length === 0) return true
   const { value, meaning } = sent
@@ -159,7 +175,7 @@ function isJson(value: unknown): boolean {
   )
 }
 
-/** Equality of JSON values, types included. Recurses along `listed`, whose nesting the policy's parser bounds. */
+/** Compares JSON values, types included. Recurses along `listed`, whose depth the policy's parser bounds. */
 function isEqual(listed: ParameterValue, value: unknown): boolean {
   if (Array.isArray(listed)) {
     return (

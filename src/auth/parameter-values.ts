@@ -1,11 +1,12 @@
-// Values of parameters as an endpoint understands them. Clients may send a number or a switch as text, a list as text
-// with commas, a duration in words: a rule on a value is one on what it means, in whatever form either was written.
+// Values of parameters as an endpoint understands them. Clients may send a number or a boolean as text, a list as text
+// with commas, a duration in words. A rule about a value is a rule about its meaning, in whatever form either was
+// written.
 import { Refusal } from '../api/errors.ts'
 import type { Field } from '../api/fields.ts'
 import { matchGlob } from '../lib/glob.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 
-/** JSON, with maps for objects: names come from outside (threats N-07). */
+/** A JSON value of a policy. Objects are maps, because names come from outside (threats N-07). */
 export type ParameterValue =
   | string
   | number
@@ -15,24 +16,24 @@ export type ParameterValue =
   | readonly ParameterValue[]
   | ReadonlyMap<string, ParameterValue>
 
-/** What a value means to a field: the same for all values that mean the same. */
+/** What a value means to a field; equal for all values that mean the same. */
 export type Understood = {
   readonly field: Field
-  /** Of a list its elements; of anything else the value alone, as text. */
+  /** The elements of a list; for anything else the one value as text. */
   readonly parts: readonly string[]
   readonly kind: 'list' | 'scalar' | 'structure'
-  /** An empty text. */
+  /** True for an empty text. */
   readonly isEmpty: boolean
-  /** Where it is one. */
+  /** The value as a number; undefined if it is not one. */
   readonly number: number | undefined
 }
 
-/** Whether a field takes the value for none, as if it had not been sent. */
+/** True if the field treats the value as absent. */
 export function isNothing(field: Field, value: unknown): boolean {
   return value === null && field.decode(null, '') === undefined
 }
 
-/** Undefined for a value that the field refuses, and for none. */
+/** Decodes a value as the field would. Returns undefined if the field refuses the value or treats it as absent. */
 export function understood(field: Field, value: unknown): Understood | undefined {
   let decoded: unknown
   try {
@@ -53,8 +54,8 @@ export function understood(field: Field, value: unknown): Understood | undefined
 }
 
 /**
- * Whether `list` of a rule holds the value. A list is allowed where each of its elements is, and denied where one is; a
- * value of the rule that has several elements stands for that list, in whatever order where it is denied.
+ * True if `list`, from a rule, holds the value. A list value is allowed if each of its elements is, and denied if one
+ * is. A rule's value with several elements stands for that list; when denying, in any order.
  */
 export function isHeldBy(list: readonly ParameterValue[], value: Understood, as: 'allowed' | 'denied'): boolean {
   const { field, parts, kind } = value
@@ -81,7 +82,7 @@ function hasSameElements(some: Understood, others: Understood): boolean {
   return a.size === b.size && a.isSubsetOf(b)
 }
 
-/** Names of which the engine knows several spellings mean the same in each. */
+/** Folds names that the engine knows in several spellings, so that all spellings compare as equal. */
 const kept = ({ kind, canonical }: Field, text: string): string =>
   canonical !== undefined && (kind === 'string' || kind === 'strings') ? canonical(text) : text
 
@@ -90,7 +91,7 @@ function scalarText(decoded: unknown): string | undefined {
   return Buffer.isBuffer(decoded) ? decoded.toString('base64') : undefined
 }
 
-/** JSON with members in order. Decoded values are no deeper than a body may be. */
+/** Returns JSON with sorted members. Recursion is bounded: decoded values are no deeper than a body may be. */
 function ordered(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(ordered).join()}]`
   if (Buffer.isBuffer(value)) return `b${value.toString('base64')}`
@@ -100,7 +101,7 @@ function ordered(value: unknown): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${ordered(member)}`).join()}}`
 }
 
-/** A value of a policy as it would stand in a body. */
+/** Returns a policy's value as it would stand in a body. */
 function jsonOf(value: ParameterValue): JsonValue {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
   if (typeof value !== 'object' || value === null) return value

@@ -1,46 +1,47 @@
-// Finds the one wildcard rule that applies to a path, at a cost that grows with the path and not with the rules: a
-// tree of the literal texts with which the patterns begin, up to their first wildcard.
+// Finds the one wildcard rule that applies to a path, at a cost that grows with the path and not with the number of
+// rules. It is a tree of the literal texts with which patterns begin, up to their first wildcard.
 //
-//   transit/*             ''
-//   transit/keys/+/x      └─ transit/  [transit/*]
-//   transit/keys/ab*          └─ keys/  [transit/keys/+/x]
-//                                 └─ ab  [transit/keys/ab*]
+// transit/*             ''
+// transit/keys/+/x      └─ transit/  [transit/*]
+// transit/keys/ab*          └─ keys/  [transit/keys/+/x]
+// └─ ab  [transit/keys/ab*]
 //
-// The deeper the node, the later the first wildcard, which is the first thing that decides between rules: so the
+// The deeper the node, the later the first wildcard, which is the first thing that decides between rules. So the
 // deepest node with a rule that matches holds the winner.
 
 import type { PathKind } from './policy-path.ts'
 
-/** A rule that ends in `*` or has `+` segments, and what it stands for. */
+/** A rule that ends in `*` or has `+` segments, and the value found by it. */
 export type WildcardRule<T> = { readonly pattern: string; readonly isSegmented: boolean; readonly value: T }
 
 type CompiledRule<T> = {
   readonly endsInStar: boolean
-  /** Undefined where the literal text before the star is the whole pattern, so that reaching the node is a match. */
+  /** Undefined if the literal text before the star is the whole pattern: then reaching the node is a match. */
   readonly segments: readonly (string | undefined)[] | undefined
   readonly freeSegments: number
-  /** Without the final star. */
+  /** The pattern without its final star. */
   readonly literal: string
   readonly value: T
 }
 
 class Node<T> {
-  /** Text between the parent's place and this one; empty for the root alone. */
+  /** Text between the parent's position and this one; empty for the root only. */
   edge: string
-  /** The nearest node towards the root that has rules. */
+  /** The nearest node towards the root that has rules, where the search goes on if none here matches. */
   outer: Node<T> | undefined
   readonly rules: CompiledRule<T>[] = []
-  /** By the first UTF-16 unit of their edges. */
+  /** Children by the first UTF-16 unit of their edges. */
   children = new Map<number, Node<T>>()
   constructor(edge: string) {
     this.edge = edge
   }
 }
 
+/** An immutable index of wildcard rules. Built when policies are joined, searched for every request. */
 export class PathTree<T> {
   readonly #root = new Node<T>('')
 
-  /** Each pattern once. */
+  /** `rules` must hold each pattern at most once: of two, only the first would ever be found. */
   constructor(rules: Iterable<WildcardRule<T>>) {
     for (const rule of rules) {
       const compiled = compile(rule)
@@ -49,7 +50,7 @@ export class PathTree<T> {
     finish(this.#root)
   }
 
-  /** What the best matching rule stands for, or undefined where none matches. */
+  /** Returns the value of the best matching rule, or undefined if none matches. */
   find(path: string): T | undefined {
     let node: Node<T> | undefined = this.#root
     let at = 0
@@ -68,7 +69,7 @@ export class PathTree<T> {
   }
 }
 
-/** Whether a rule with such a pattern is about the path. */
+/** True if a rule of this kind and pattern matches the path. */
 export function isAbout(
   { kind, pattern }: { readonly kind: PathKind; readonly pattern: string },
   path: string,
@@ -78,7 +79,7 @@ export function isAbout(
   return new PathTree([{ pattern, isSegmented: true, value: true }]).find(path) === true
 }
 
-/** Everything before the first `+`, whole segment or not, or before the ending star. */
+/** Returns the text before the first `+`, or before the final star. */
 function literalHead<T>({ pattern, isSegmented }: WildcardRule<T>): string {
   return isSegmented ? pattern.slice(0, pattern.indexOf('+')) : pattern.slice(0, -1)
 }
@@ -91,7 +92,7 @@ function compile<T>({ pattern, isSegmented, value }: WildcardRule<T>): CompiledR
   return { endsInStar, segments, freeSegments, literal, value }
 }
 
-/** The node for `head` below `root`, made where it is missing. */
+/** Returns the node for `head` below `root`, making it if it is missing. */
 function insertNode<T>(root: Node<T>, head: string): Node<T> {
   let node = root
   let at = 0
@@ -110,7 +111,7 @@ function insertNode<T>(root: Node<T>, head: string): Node<T> {
   return node
 }
 
-/** Puts a node into the edge that leads to `child`, after `length` characters of it. */
+/** Inserts a node into the edge that leads to `child`, after `length` characters of it. */
 function split<T>(parent: Node<T>, child: Node<T>, length: number): Node<T> {
   const middle = new Node<T>(child.edge.slice(0, length))
   parent.children.set(middle.edge.charCodeAt(0), middle)
@@ -126,7 +127,10 @@ function sharedLength(edge: string, head: string, from: number): number {
   return length
 }
 
-/** Orders the rules of each node and links it to the next one outwards that has any. A list, not recursion. */
+/**
+ * Sorts the rules of each node and links it to the next outer node that has any. A list replaces recursion, so depth
+ * costs no stack.
+ */
 function finish<T>(root: Node<T>): void {
   const nodes = [root]
   for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
@@ -139,7 +143,7 @@ function finish<T>(root: Node<T>): void {
   }
 }
 
-/** Between rules whose first wildcard stands at the same place, the better one first. */
+/** Orders rules whose first wildcard stands at the same position, the more specific one first. */
 function byPriority<T>(a: CompiledRule<T>, b: CompiledRule<T>): number {
   if (a.endsInStar !== b.endsInStar) return a.endsInStar ? 1 : -1
   if (a.freeSegments !== b.freeSegments) return a.freeSegments - b.freeSegments
@@ -147,13 +151,13 @@ function byPriority<T>(a: CompiledRule<T>, b: CompiledRule<T>): number {
   return bBytes.length - aBytes.length || bBytes.compare(aBytes)
 }
 
-/** Walks path and segments side by side. A free segment is one that is not empty (threats A-05). */
+/** Compares path and segments side by side. A `+` stands for one segment that is not empty (threats A-05). */
 function matchesSegments(segments: readonly (string | undefined)[], endsInStar: boolean, path: string): boolean {
   const last = segments.length - 1
   let from = 0
   for (let index = 0; index <= last; index++) {
     const wanted = segments[index]
-    // The one before a star, which is never free, is met by what begins so; the rest of the path may be anything.
+    // The segment before a star is never a `+`. The path's segment need only begin with it, and anything may follow.
     if (index === last && endsInStar) return path.startsWith(wanted ?? '', from)
     const slash = path.indexOf('/', from)
     const end = slash === -1 ? path.length : slash

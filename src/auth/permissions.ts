@@ -1,4 +1,4 @@
-// The rules of all of a token's policies for one path, joined, and what they answer to a request for that path.
+// The rules of all of a token's policies for one path, joined, and their verdict on a request for that path.
 
 import type { Declared } from '../api/endpoint.ts'
 import type { Field } from '../api/fields.ts'
@@ -17,6 +17,10 @@ import { type ParameterValue, understood } from './parameter-values.ts'
 import type { PolicyRule } from './policy.ts'
 import type { PathKind } from './policy-path.ts'
 
+/**
+ * What a request does, as policies see it. The pipeline derives it from method and endpoint; `renew`, `revoke` and
+ * `rollback` are judged as updates.
+ */
 export type AclOperation =
   | 'create'
   | 'read'
@@ -30,25 +34,31 @@ export type AclOperation =
   | 'revoke'
   | 'rollback'
 
+/**
+ * A request as `Acl.check` judges it. The pipeline makes one for each request, and one for each further path that a
+ * body names.
+ */
 export type AclRequest = {
   readonly operation: AclOperation
-  /** Path of the namespace and of the request, canonical. For a list or scan a missing slash at the end is added. */
+  /** Namespace and path, in canonical form. A list or scan gets a missing slash at its end. */
   readonly path: string
-  /** Where names in the path, which has them as they are kept, go by several spellings: rules are read so too. */
+  /** Set if names in the path have several spellings. The path holds the canonical ones, and rules are folded alike. */
   readonly spelling?: PlacedShape | undefined
-  /** What the client sent: no defaults, no path captures. Absent: nothing. */
+  /** What the client sent, without defaults and path captures. Absent: nothing was sent. */
   readonly parameters?: RequestParameters | undefined
-  /** What was sent is not read yet: rules on it are left for later, and the decision says whether there are any. */
+  /** The body is not read yet: rules about it are left for later, and the decision says whether there are any. */
   readonly isUnread?: boolean | undefined
-  /** By which the endpoint understands them: values are judged as they are meant. Absent: as they were sent. */
+  /**
+   * The endpoint's fields, by which values are judged as they are meant. Absent: values are judged as they were sent.
+   */
   readonly declared?: Declared | undefined
-  /** The asked time to live of the wrapping; 0 or absent: the answer is not to be wrapped. */
+  /** TTL asked for by `X-Vault-Wrap-TTL`; 0 or absent if the answer is not to be wrapped. */
   readonly wrapTtlSeconds?: number | undefined
-  /** Whether the endpoint needs `sudo` besides its capability. */
+  /** True if the endpoint needs `sudo` besides its capability. */
   readonly sudoRequired?: boolean | undefined
 }
 
-/** For audit, logs and the explanation that the token's own holder may ask for. */
+/** The reason for a decision: for audit, logs, and the explanation that a token's holder may ask for. */
 export type AclReason = 'root' | 'help' | 'granted' | Refusal
 type Refusal =
   | 'no-rule'
@@ -61,19 +71,21 @@ type Refusal =
   | 'page-limit'
   | ParameterProblem
 
+/** A verdict on one request. Shared between requests, so it must not be changed. */
 export type AclDecision = {
   readonly allowed: boolean
   readonly reason: AclReason
-  /** Policies that grant the capability on the path. */
+  /** Policies that grant the capability on the path, for the audit log. */
   readonly policies: readonly GrantingPolicy[]
-  /** Where above 0: a list that asks for no page is to be answered with so many names at most. */
+  /** If above 0: a list without a page size is cut to this many names. */
   readonly pageLimit: number
-  /** Whether it depends on what was sent too: parameters, or the page that is asked for. */
+  /** True if the verdict also depends on what was sent: parameters, or the page that is asked for. */
   readonly judgesData: boolean
 }
+/** A policy behind a decision, as the audit log names it. */
 export type GrantingPolicy = { readonly name: string; readonly namespace: string }
 
-/** Made once: a decision on the hot path allocates nothing. */
+/** One decision for each refusal, made once: the hot path allocates none. */
 export const REFUSED: Readonly<Record<Refusal, AclDecision>> = {
   'no-rule': refusal('no-rule'),
   'denied-by-rule': refusal('denied-by-rule'),
@@ -101,21 +113,21 @@ const CAPABILITY_OF: Readonly<Record<Exclude<AclOperation, 'help'>, PolicyCapabi
   rollback: 'update',
 }
 
-/** What an operation needs; undefined: nothing. */
+/** Returns the capability that an operation needs; undefined if it needs none. */
 export function capabilityFor(operation: AclOperation): PolicyCapability | undefined {
   return operation === 'help' ? undefined : CAPABILITY_OF[operation]
 }
 
-/** Of these, parameters can be bounded. */
+/** Capabilities whose grant can be bounded by parameter rules. */
 const BOUNDED: ReadonlySet<PolicyCapability> = new Set(['read', 'update', 'create', 'patch'])
 
 const DENY = capabilityBit('deny')
 const SUDO = capabilityBit('sudo')
 
-/** Which rules of the policies are joined: those with this path. */
+/** The path pattern by which rules of several policies are joined. */
 export type RuleOrigin = { readonly kind: PathKind; readonly pattern: string }
 
-/** Rules for one path, while they are being joined. */
+/** Rules for one path while they are being joined; `permissions` gives the result. */
 export class JoinedRules {
   #bits = 0
   #minWrappingTtlSeconds = 0
@@ -126,6 +138,7 @@ export class JoinedRules {
   readonly #required = new Set<string>()
   readonly #sources: { readonly policy: GrantingPolicy; readonly bits: number }[] = []
 
+  /** Joins one more rule. Capabilities add up; of two limits the lower one holds. */
   add(rule: PolicyRule, policy: GrantingPolicy): void {
     const bits = capabilityBits(rule.capabilities)
     this.#bits |= bits
@@ -138,10 +151,11 @@ export class JoinedRules {
     this.#sources.push({ policy, bits })
   }
 
+  /** Returns the joined rules. Any `deny` takes everything else away. */
   permissions(place: RuleOrigin): Permissions {
     const minSeconds = this.#minWrappingTtlSeconds
     const maxSeconds = this.#maxWrappingTtlSeconds
-    // Limits of different policies that no request can meet.
+    // Limits of several policies may leave a range that no request can meet: that denies.
     const isImpossible = maxSeconds > 0 && maxSeconds < minSeconds
     const bits = isImpossible || (this.#bits & DENY) !== 0 ? DENY : this.#bits
     const required = [...this.#required]
@@ -155,7 +169,7 @@ export class JoinedRules {
     })
   }
 
-  /** Whether they say nothing of parameters. */
+  /** True if no rule mentions parameters. */
   get #isFree(): boolean {
     return this.#allowed.size === 0 && this.#denied.size === 0 && this.#required.size === 0
   }
@@ -169,19 +183,20 @@ export class JoinedRules {
   }
 }
 
+/** The result of joining, as `JoinedRules` hands it over. */
 type Parts = {
   readonly bits: number
-  /** Limits of the wrapping's time to live; 0 where there is none. */
+  /** Limits of the wrapping TTL; 0 if there is none. */
   readonly minSeconds: number
   readonly maxSeconds: number
   readonly pageLimit: number
-  /** Undefined where no policy says anything of parameters. */
+  /** Undefined if no policy mentions parameters. */
   readonly parameters: ParameterRules | undefined
-  /** The answer for each capability that is granted. */
+  /** The decision for each capability that is granted, made in advance. */
   readonly granted: ReadonlyMap<PolicyCapability, AclDecision>
 }
 
-/** What the joined rules of one path allow. */
+/** What the joined rules of one path allow. Immutable, and kept as long as its `Acl`. */
 export class Permissions {
   readonly place: RuleOrigin
   readonly #parts: Parts
@@ -191,20 +206,24 @@ export class Permissions {
     this.#parts = parts
   }
 
-  /** Of the parameters, for those who show what is granted; undefined where no policy says anything of them. */
+  /**
+   * The joined parameter rules, for endpoints that show what is granted; undefined if no policy mentions parameters.
+   */
   get parameterRules(): ParameterRules | undefined {
     return this.#parts.parameters
   }
 
-  /** Sorted; `["deny"]` where nothing is granted. */
+  /** Returns the capabilities, sorted; `["deny"]` if nothing is granted. */
   capabilities(): PolicyCapability[] {
     return this.grantsAnything() ? capabilityNames(this.#parts.bits) : ['deny']
   }
 
+  /** True if any operation may be allowed, whatever its parameters. */
   grantsAnything(): boolean {
     return this.#parts.granted.size > 0
   }
 
+  /** Judges a request for this path. Order of the checks: capability, sudo, wrapping, then what was sent. */
   decide(operation: Exclude<AclOperation, 'help'>, request: AclRequest): AclDecision {
     const { bits, granted } = this.#parts
     const grant = granted.get(CAPABILITY_OF[operation])
@@ -245,7 +264,10 @@ export class Permissions {
   }
 }
 
-/** A page is asked for by a whole number within the limit: 0 and negative numbers mean all names (threats A-08). */
+/**
+ * True if the request asks for no page, or for a page within the limit. A `limit` of 0 or below means all names to the
+ * engine, so it exceeds any page limit (threats A-08).
+ */
 function isPageWithin(
   pageLimit: number,
   parameters: RequestParameters | undefined,
@@ -271,7 +293,7 @@ function isShortDecimal(text: string): boolean {
   return true
 }
 
-/** 0 is no limit. */
+/** Returns the lower of two limits, of which 0 means none. */
 function lowestLimit(a: number, b: number): number {
   return a === 0 || b === 0 ? a + b : Math.min(a, b)
 }

@@ -1,10 +1,10 @@
-// Tokens by which mounts prove elsewhere who they are (identity federation), and the keys that sign them. One key signs
-// for a day; the next one is published all that time before it signs; the one before stays published until every token
-// that it signed has ended. Keys are made when the first token is asked for, and changed when a token is: nothing is
-// signed, and nothing changes, for mounts that do not ask.
+// Identity tokens, by which mounts prove to other services who they are (identity federation), and the keys that sign
+// them. A key signs for a day. The next one is published during all that time, so that verifiers know it before it
+// signs. The former one stays published until every token it signed has ended. Keys are made with the first token and
+// changed only when a token is asked for: mounts that use none cost nothing.
 //
-//   root/core/plugin-identity/keys           JSON, {"format":1, …}: the public halves, and when each counts
-//   root/core/plugin-identity/private/KID    a private half, PKCS #8 in DER; gone when it signs no more
+// root/core/plugin-identity/keys           JSON, {"format":1, …}: the public halves, and when each counts
+// root/core/plugin-identity/private/KID    a private half, PKCS #8 in DER; deleted when it stops signing
 import { fail } from '../api/errors.ts'
 import {
   type IdentityClaims,
@@ -22,12 +22,13 @@ import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
 import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 
-/** As `Rs256PublicKey`. */
+/** The members of `Rs256PublicKey`. */
 const PUBLIC_KEY = { kid: text, n: text, e: text }
+/** The stored set of public keys. One record, so that a change of keys is seen whole or not at all. */
 export const IDENTITY_KEYS = storedRecord('The set of keys of identity tokens', {
   format: oneOf(1),
   current: group({ ...PUBLIC_KEY, sinceMs: count }),
-  /** Published, and signs nothing yet. */
+  /** Published, but signs nothing yet. */
   next: group(PUBLIC_KEY),
   former: listOf(group({ ...PUBLIC_KEY, untilMs: count })),
 })
@@ -38,19 +39,25 @@ const FOLDER = `${ROOT_NAMESPACE}/core/plugin-identity/`
 const KEYS = 'keys'
 const privateOf = (kid: string): string => `private/${kid}`
 
+/** Time that a key signs: one day. */
 const SIGNS_MS = 24 * 3_600_000
-/** Clocks of those who check tokens may be behind. */
+/** How far the clocks of verifiers may be behind ours. */
 const LATE_MS = 10 * 60_000
+/** Path of the issuer below `api_addr`; verifiers find discovery document and keys below it. */
 const PATH = '/v1/identity/oidc/plugins'
 
 type Parts = {
   readonly storage: SealedStorage
   readonly slow: SlowWork
   readonly world: World
-  /** '' where the configuration names none. */
+  /** Empty if the configuration does not set `api_addr`. */
   readonly apiAddress: string
 }
 
+/**
+ * Mints identity tokens and publishes their keys. Minting may change keys, so it runs on the writing thread; publishing
+ * runs on any.
+ */
 export class PluginIdentity implements IdentityTokens, PublishedIdentity {
   readonly #parts: Parts
   readonly #view: View
@@ -61,6 +68,7 @@ export class PluginIdentity implements IdentityTokens, PublishedIdentity {
     this.#view = parts.storage.view(systemScope, FOLDER)
   }
 
+  /** Returns the `iss` of tokens. @throws Refusal if `api_addr` is not set. */
   issuer(): string {
     const { apiAddress } = this.#parts
     if (apiAddress === '')
@@ -71,6 +79,10 @@ export class PluginIdentity implements IdentityTokens, PublishedIdentity {
     return apiAddress.replace(/\/+$/, '') + PATH
   }
 
+  /**
+   * Signs a token for `subject`, valid for at most MAX_IDENTITY_TOKEN_SECONDS.
+   * @throws Refusal if `api_addr` is not set.
+   */
   async mint({ subject, audience, ttlSeconds }: IdentityClaims): Promise<string> {
     const { slow, world } = this.#parts
     const iss = this.issuer()
@@ -85,7 +97,9 @@ export class PluginIdentity implements IdentityTokens, PublishedIdentity {
     }
   }
 
-  /** Read anew each time, on whichever thread: it is asked for rarely, and costs little. */
+  /**
+   * Returns the keys that verifiers should accept. Read from storage each time, on any thread: it is rarely asked for.
+   */
   async publishedKeys(): Promise<readonly PublishedKey[]> {
     const set = await this.#stored()
     if (set === undefined) return []
@@ -100,10 +114,10 @@ export class PluginIdentity implements IdentityTokens, PublishedIdentity {
     }))
   }
 
-  /** Of which `material` is the caller's to wipe. */
+  /** Returns the key to sign with, after a change of keys if one is due. The caller wipes `material`. */
   async #signingKey(): Promise<{ readonly kid: string; readonly material: Buffer }> {
     const set = await this.#stored()
-    // Also one from days to come: the clock was wrong, and would let that key sign until then.
+    // A start in the future counts as due too: the clock was wrong, and the key would sign until that day.
     const isDue = set === undefined || Math.abs(this.#parts.world.clock.nowMs() - set.current.sinceMs) >= SIGNS_MS
     const { kid } = (isDue ? await this.#change(set) : set).current
     const material = await this.#view.get(privateOf(kid))
@@ -111,7 +125,7 @@ export class PluginIdentity implements IdentityTokens, PublishedIdentity {
     return { kid, material }
   }
 
-  /** Makes the first keys, or lets the next one sign. */
+  /** Makes the first keys, or lets the next key sign and makes another next one. */
   async #change(before: KeySet | undefined): Promise<KeySet> {
     const made: Made[] = []
     try {
@@ -142,12 +156,14 @@ export class PluginIdentity implements IdentityTokens, PublishedIdentity {
   }
 }
 
-/** What signed until now signs no more: it goes when the last of its tokens has ended. */
+/**
+ * Returns the retired keys after a change. The key that signed until now stays until the last of its tokens has ended.
+ */
 function formerOf(before: KeySet | undefined, nowMs: number): KeySet['former'] {
   if (before === undefined) return []
   const { sinceMs: _sinceMs, ...last } = before.current
   const untilMs = nowMs + MAX_IDENTITY_TOKEN_SECONDS * 1000 + LATE_MS
   const others = before.former.filter((each) => each.untilMs > nowMs)
-  // Where the clock was ahead, none is published for longer than that which goes now.
+  // If the clock was ahead, older ends may lie too far off. None is published for longer than the key retired now.
   return [...others.map((each) => ({ ...each, untilMs: Math.min(each.untilMs, untilMs) })), { ...last, untilMs }]
 }

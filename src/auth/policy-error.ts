@@ -1,11 +1,11 @@
-/** A policy, or the name of one, that cannot be accepted: the message says what is wrong and where. */
+/** Reports a policy, or the name of one, that cannot be accepted. The message says what is wrong and where. */
 export class PolicyError extends Error {
   override name = 'PolicyError'
 }
 
 const SHOWN_CHARACTERS = 80
 
-/** Text from a policy, in quotes, for a message: cut to a length, and with visible ASCII only. */
+/** Quotes text from a policy for a message: cut to 80 characters, and everything but visible ASCII replaced. */
 export function quoteForMessage(text: string): string {
   let shown = ''
   for (const character of text.slice(0, SHOWN_CHARACTERS)) {

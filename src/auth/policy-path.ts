@@ -1,34 +1,36 @@
-// The path of a policy rule: which requests it is about, and the places in it that the caller's identity fills.
+// The path of a policy rule: which requests it matches, and the templates in it that the caller's identity fills.
 import { PolicyError, quoteForMessage } from './policy-error.ts'
 
-/**
- * exact: one path. prefix: every path that begins so. segment: some segments are free; may end in a star as well.
- */
+/** `exact`: one path. `prefix`: every path that begins so. `segment`: some segments are free; may end in a star too. */
 export type PathKind = 'exact' | 'prefix' | 'segment'
 
-/** A place in a path that is filled from the identity behind the token. */
+/** A template in a path, filled from the identity behind the token. */
 export type TemplateReference = {
   readonly subject: 'entity' | 'alias' | 'group-by-id' | 'group-by-name'
-  /** Mount accessor of the alias, id or name of the group; empty for the entity. */
+  /** Mount accessor of the alias, or id or name of the group; empty for the entity. */
   readonly selector: string
   readonly field: 'id' | 'name' | 'metadata' | 'custom_metadata'
-  /** Key of the metadata; empty for id and name. */
+  /** Metadata key; empty for id and name. */
   readonly key: string
 }
 
-/** The value that the identity has for a reference; undefined where it has none. */
+/** Returns the identity's value for a reference; undefined if it has none. */
 export type TemplateResolver = (reference: TemplateReference) => string | undefined
 
+/** The parsed path of a rule. Kind and wildcards are known before templates are filled, since values can add none. */
 export type PathPattern = {
   readonly kind: PathKind
-  /** Literal texts and references in order; the star that ends a pattern is the end of the last literal text. */
+  /** Literal texts and references in order. The star that ends a pattern is the end of the last literal text. */
   readonly parts: readonly (string | TemplateReference)[]
 }
 
-/** @throws PolicyError where wildcards or templates are malformed. */
+/**
+ * Parses the path of a rule; a leading slash is ignored.
+ * @throws PolicyError if wildcards or templates are malformed.
+ */
 export function parsePathPattern(text: string): PathPattern {
   const parts = splitTemplates(text.startsWith('/') ? text.slice(1) : text)
-  // A value never holds a slash or a wildcard (see fillPattern), so any letter may stand for it here.
+  // Values never hold a slash or a wildcard (see fillPattern), so any letter may stand for them here.
   const shape = parts.map((part) => (typeof part === 'string' ? part : 'x')).join('')
   if (shape.includes('+*'))
     throw new PolicyError(`path ${quoteForMessage(text)}: "+*" is not allowed, use "+/*" or "*"`)
@@ -36,24 +38,26 @@ export function parsePathPattern(text: string): PathPattern {
 }
 
 /**
- * A segment that begins with `+` makes the rule a segment rule, though only a segment that is nothing else is free. A
- * star means something as the very last character only.
+ * A segment that begins with `+` makes a segment rule, though only a segment of nothing else is free. A star has a
+ * meaning only as the very last character.
  */
 function kindOf(shape: string): PathKind {
   if (shape.startsWith('+') || shape.includes('/+')) return 'segment'
   return shape.endsWith('*') ? 'prefix' : 'exact'
 }
 
+/** True if the path depends on the identity: such rules cannot be shared between subjects. */
 export function isTemplated(pattern: PathPattern): boolean {
   return pattern.parts.some((part) => typeof part !== 'string')
 }
 
-/** Why a templated path is about nothing: the identity has no value for it, or one that must not stand in a path. */
+/** Why a template stays unfilled: the identity has no value, or one that must not stand in a path. */
 export type UnfilledReason = 'no-value' | 'unsafe-value'
 
+/** A path with its templates filled, or the reason why it cannot be. */
 export type FilledPath = { readonly text: string } | { readonly unfilled: UnfilledReason }
 
-/** The path with the values of the identity. */
+/** Fills templates with the identity's values. Without `resolve` no template has a value. */
 export function fillPattern(pattern: PathPattern, resolve: TemplateResolver | undefined): FilledPath {
   let text = ''
   for (const part of pattern.parts) {
@@ -69,18 +73,22 @@ export function fillPattern(pattern: PathPattern, resolve: TemplateResolver | un
   return { text }
 }
 
-/** Whether a pattern is about paths below `folder`, which ends in '/', and not about the folder as well. */
+/** True if a pattern can match paths below `folder`, which ends in '/', whether or not it also matches the folder. */
 export function mayMatchBelow(kind: PathKind, pattern: string, folder: string): boolean {
   if (kind !== 'segment') return pattern.startsWith(folder)
   const wanted = pattern.split('/')
-  // The last part of the folder is the empty one behind its slash: what stands there in the pattern is below.
+  // Splitting leaves an empty last part behind the folder's final slash; any segment of the pattern there is below the
+  // folder.
   return folder.split('/').every((part, at, parts) => {
     const segment = wanted[at]
     return segment !== undefined && (at === parts.length - 1 || segment === '+' || segment === part)
   })
 }
 
-/** A value with a slash or a wildcard would widen the rule to paths that its author did not name (threats A-03). */
+/**
+ * A value with a slash or a wildcard would widen the rule to paths that its author did not name (threats A-03). Control
+ * characters and broken UTF-16 are refused with it.
+ */
 function isSafeValue(value: string): boolean {
   for (let at = 0; at < value.length; at++) {
     const code = value.charCodeAt(at)
@@ -142,12 +150,12 @@ function leaf(
   const field = allowed.find((candidate) => candidate === name)
   if (field === undefined) return undefined
   const hasKey = field === 'metadata' || field === 'custom_metadata'
-  // `metadata.KEY` needs its key, which may hold points; `id.` and `id.x` name nothing.
+  // `metadata.KEY` needs its key, which may contain dots; `id.` and `id.x` mean nothing.
   const isWhole = hasKey ? key !== '' : name === text
   return isWhole ? { subject, selector, field, key } : undefined
 }
 
-/** What stands before the first point, and what after it. */
+/** Splits a text at its first dot. */
 function cut(text: string): [string, string] {
   const point = text.indexOf('.')
   return point === -1 ? [text, ''] : [text.slice(0, point), text.slice(point + 1)]

@@ -1,5 +1,5 @@
-// Access rules by name, and the combined rules of a set of names. A policy is read and parsed once, and a set combined
-// once, until any policy changes.
+// Policies by name, and the joined rules of sets of names. A policy is read and parsed once, and a set joined once,
+// until any policy changes. Everything kept is bounded (threats A-09).
 import type { Log } from '../lib/log.ts'
 import { count, flag, orUndefined, otherwise, text as textKind } from '../lib/member-kinds.ts'
 import { WeighedCache } from '../lib/weighed-cache.ts'
@@ -15,66 +15,71 @@ import type { AclRequest } from './permissions.ts'
 import { type Policy, parsePolicy } from './policy.ts'
 import { fillPattern, isTemplated, type TemplateResolver } from './policy-path.ts'
 
+/** Where policies are stored, a key for each name. */
 export const POLICY_FOLDER = `${ROOT_NAMESPACE}/sys/policy/`
-/** Of each kind that is kept. Whoever makes tokens chooses which policies are joined, so rules are bounded as well. */
+/** Entries of each cache. Clients choose which policies their tokens join, so rules are counted as well. */
 const CACHED_ACLS = 10_000
+/** Rules that each cache holds at most. */
 export const CACHED_RULES = 250_000
-/** As much of the names of a set as a rule takes. */
+/** Characters of a cache key that weigh as much as one rule. */
 const NAMES_PER_RULE = 500
+/** Policies that a sweep reads before it yields. */
 const LOOKED_AT_ONCE = 100
 
-/** Whom the templates in the paths are about. */
+/** The identity whose values fill templates in paths. */
 export type PolicySubject = {
-  /** Another one whenever `resolve` would answer otherwise (entity and its generation); without a line break. */
+  /** Must change whenever `resolve` would answer otherwise (entity id and its generation); contains no line break. */
   readonly key: string
   readonly resolve: TemplateResolver
 }
 
+/** The stored form of a policy. Members that older servers did not write have defaults. */
 export const POLICY = storedRecord(
   'A policy entry',
   {
     namespace: otherwise(textKind, ROOT_NAMESPACE),
     text: textKind,
-    /** Grows by one with each write; 0 for built-in ones, and for those written before versions were counted. */
+    /** Grows by one with each write. 0 for built-in policies, and for those written before versions were counted. */
     version: otherwise(count, 0),
-    /** Undefined where the version is 0. */
+    /** Undefined if the version is 0. */
     modifiedAtMs: orUndefined(count),
-    /** A write must name the version that it replaces. */
+    /** True if a write must name the version that it replaces. */
     casRequired: otherwise(flag, false),
-    /** From then on it is as if it were not there; undefined: it stays. */
+    /** From this time on the policy counts as deleted; undefined if it never expires. */
     expiresAtMs: orUndefined(count),
   },
   'dropped',
 )
-/** A policy as it is kept. */
+/** A stored policy without its namespace, or a built-in one in the same form. */
 export type StoredPolicy = Omit<RecordOf<typeof POLICY>, 'namespace'>
 
-/** What a write asks of the policy that it replaces. */
+/** What a write stores, and what it requires of the policy that it replaces. */
 export type PolicyWrite = {
   readonly text: string
-  /** The version that must be there; -1: none must be there; undefined: whichever is. */
+  /** The version that must be stored; -1 if there must be none; undefined if any will do. */
   readonly cas: number | undefined
-  /** Undefined: as before. */
+  /** Undefined keeps the former setting. */
   readonly casRequired: boolean | undefined
-  /** Missing: it stays. */
+  /** Undefined if the policy never expires; an end set before is dropped. */
   readonly expiresAtMs?: number | undefined
 }
 
-/** Combined rules without any subject: good for every caller where nothing in them depends on one. */
+/** Joined rules without a subject: valid for every caller if no rule is templated. */
 type Combined = { readonly acl: Acl; readonly isTemplated: boolean }
 
+/** The policies of a node. Every thread has one; only the writing thread calls `write` and `delete`. */
 export class PolicyStore {
   readonly #view: View
   readonly #clock: Clock
   readonly #log: Log
-  /** By the list that a token's entry has: joining a hundred names costs more than finding what they grant. */
+  /** Cache keys by the list in a token's entry: joining a hundred names costs more than finding what they grant. */
   readonly #keys = new WeakMap<readonly string[], string>()
   readonly #parsed = new WeighedCache<Policy | undefined>({ entries: CACHED_ACLS, weight: CACHED_RULES })
   readonly #combined = new WeighedCache<Combined>({ entries: CACHED_ACLS, weight: CACHED_RULES })
-  /** Of templated rules, by subject. */
+  /** Rules of templated policies, by subject and names. */
   readonly #filled = new WeighedCache<Acl>({ entries: CACHED_ACLS, weight: CACHED_RULES })
   #onEnd: (atMs: number) => void = () => {}
-  /** Grows with every change: what was read before it is not kept. */
+  /** Grows with every change. What was read before a change is not cached after it: it may be stale. */
   #generation = 0
 
   constructor(storage: SealedStorage, clock: Clock, invalidation: Invalidation, log: Log = () => {}) {
@@ -90,7 +95,10 @@ export class PolicyStore {
     invalidation.register({ prefix: 'sys/policy/', changed: forget, reset: forget })
   }
 
-  /** The policy as it was written, or undefined. `name` is normalised. */
+  /**
+   * Returns the policy, or the built-in one of that name, or undefined. Expired ones count as absent. `name` is
+   * normalised.
+   */
   async read(name: string): Promise<StoredPolicy | undefined> {
     return this.#current(decoded(await this.#view.get(name))) ?? builtin(name)
   }
@@ -99,12 +107,15 @@ export class PolicyStore {
     return stored?.expiresAtMs === undefined || stored.expiresAtMs > this.#clock.nowMs() ? stored : undefined
   }
 
-  /** Is told of each end that is set here. */
+  /** Sets the listener that is told of each end set here, so that the sweep can be in time. */
   onEnd(listener: (atMs: number) => void): void {
     this.#onEnd = listener
   }
 
-  /** `text` was parsed before. False, and nothing written, where what is there is not what the write asks for. */
+  /**
+   * Stores a policy whose text was parsed before. Returns false, and writes nothing, if the stored version is not the
+   * one that the write requires.
+   */
   async write(name: string, { text, cas, casRequired, expiresAtMs }: PolicyWrite): Promise<boolean> {
     const isWritten = await this.#view.transaction(async (tx) => {
       const before = this.#current(decoded(await tx.get(name)))
@@ -126,13 +137,14 @@ export class PolicyStore {
     return isWritten
   }
 
+  /** Deletes the stored policy. A built-in one of that name holds again. */
   async delete(name: string): Promise<void> {
     await this.#view.transaction(async (tx) => tx.delete(name))
   }
 
   /**
-   * Removes all that have expired; returns when the next one does, Infinity where none will. Calls `rest` now and then,
-   * to let others have their turn.
+   * Deletes all expired policies. Returns when the next one expires, Infinity if none will. Calls `rest` now and then
+   * to let other work run.
    */
   async removeExpired(rest: () => Promise<void>): Promise<number> {
     let nextEndMs = Infinity
@@ -154,7 +166,7 @@ export class PolicyStore {
     })
   }
 
-  /** Names of all policies, the built-in ones included, sorted; `root`, which has no text, last. */
+  /** Returns the names of all policies, built-in ones included, sorted; `root`, which has no text, comes last. */
   async list(): Promise<string[]> {
     const names = new Set(['default'])
     const folders = ['']
@@ -168,8 +180,9 @@ export class PolicyStore {
   }
 
   /**
-   * The rules of all `names` together; a name without a policy grants nothing. `subject` fills the templates in their
-   * paths; without one, templated rules do not exist. Waits only where it is not kept.
+   * Returns the joined rules of all `names`; a name without a policy grants nothing. `subject` fills the templates in
+   * paths; without one, templated rules are left out. Answers at once, without a promise, if the rules are cached: this
+   * is on the path of every request.
    */
   acl(names: readonly string[], subject?: PolicySubject): Acl | Promise<Acl> {
     const key = this.#keyOf(names)
@@ -190,7 +203,7 @@ export class PolicyStore {
     return key
   }
 
-  /** Which rule decides about a request, and which others are about its path: slow, for people. */
+  /** Explains which rule decides about a request, and which others are about its path. Slow; for people. */
   async explain(names: readonly string[], request: AclRequest, subject?: PolicySubject): Promise<Explanation> {
     return explainAccess(await this.#policies(names), request, subject?.resolve, this.#clock.nowMs())
   }
@@ -224,7 +237,7 @@ export class PolicyStore {
     if (name === 'root') return { name, rules: [] }
     if (this.#parsed.has(name)) return this.#parsed.get(name)
     const generation = this.#generation
-    // An expired one too, until it is swept: its rules are over, and whoever asks why is told so.
+    // An expired policy is parsed too until it is swept: its rules grant nothing, and an explanation can say why.
     const stored = decoded(await this.#view.get(name)) ?? builtin(name)
     const policy =
       stored === undefined ? undefined : { ...parsePolicy(stored.text), name, expiresAtMs: stored.expiresAtMs }
@@ -232,7 +245,7 @@ export class PolicyStore {
     return policy
   }
 
-  /** A value that would widen a rule is somebody's mistake or attempt (threats A-03); it is in no log itself. */
+  /** Logs values that would widen a rule: a mistake or an attempt (threats A-03). The value itself is in no log. */
   #logUnsafe(policies: readonly Policy[], resolve: TemplateResolver): void {
     for (const { name, rules } of policies) {
       for (const { path, line } of rules) {

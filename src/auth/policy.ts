@@ -1,5 +1,5 @@
-// Policies: the access rules that tokens carry, from their text (HCL 1 or JSON) to a list of rules. What the rules of
-// several policies mean together is acl.ts.
+// Policies: the access rules that tokens carry, parsed from text (HCL 1 or JSON) into a list of rules. What the rules
+// of several policies mean together is in acl.ts.
 import { keptPolicyName } from '../api/spelling.ts'
 import { asciiLowerCase, asciiTrim, isPrintableAscii } from '../lib/ascii.ts'
 import { Base64Error, decodeBase64 } from '../lib/base64.ts'
@@ -10,47 +10,49 @@ import { PolicyError, quoteForMessage } from './policy-error.ts'
 import { type PathPattern, parsePathPattern } from './policy-path.ts'
 import { RuleFields } from './rule-fields.ts'
 
+/** Re-exported: every caller of the parser has to catch it. */
 export { PolicyError }
 
 /** One `path` block. Blocks for the same path stay separate rules; the ACL joins them. */
 export type PolicyRule = {
   readonly path: PathPattern
-  /** As the policy has it, templates and a leading slash included. */
+  /** The path as the policy spells it, templates and a leading slash included. */
   readonly pathText: string
-  /** Where the block begins in the text, from 1 on. */
+  /** Line in the text where the block begins, counted from 1. */
   readonly line: number
   /** Sorted; `deny` stands alone. */
   readonly capabilities: readonly PolicyCapability[]
   readonly allowedParameters: ParameterLists
   readonly deniedParameters: ParameterLists
-  /** In lower case. */
+  /** Names in lower case. */
   readonly requiredParameters: readonly string[]
-  /** 0 where there is no such limit; a fraction where the policy names one. */
+  /** Seconds, with fractions; 0 if there is no such limit. */
   readonly minWrappingTtlSeconds: number
   readonly maxWrappingTtlSeconds: number
-  /** Most names that one list may ask for; 0 where there is no limit. */
+  /** Names that one list may ask for; 0 if there is no limit. */
   readonly pageLimit: number
-  /** From then on the rule does not exist; undefined where it stays. */
+  /** From this time on the rule grants nothing; undefined if it never expires. */
   readonly expiresAtMs: number | undefined
 }
 
+/** The rules of one policy text. */
 export type ParsedPolicy = {
   readonly rules: readonly PolicyRule[]
-  /** What the text asks for and the rules cannot give, for the one who writes it. */
+  /** What the text asks for and this server cannot grant; shown to the author. */
   readonly warnings: readonly string[]
 }
 
-/** A policy under its name, as tokens name it. */
+/** A policy under the name by which tokens carry it, ready to be joined. */
 export type Policy = {
   readonly name: string
-  /** Path of the namespace that the policy belongs to, '' or ending in '/'. */
+  /** Path of the policy's namespace: empty, or ending in '/'. */
   readonly namespace?: string
   readonly rules: readonly PolicyRule[]
-  /** From then on none of its rules exists; missing: it stays. */
+  /** From this time on no rule of it grants anything; undefined if it never expires. */
   readonly expiresAtMs?: number | undefined
 }
 
-/** @throws PolicyError saying what is wrong in the text, and where. */
+/** Parses the text of a policy. @throws PolicyError saying what is wrong in the text, and where. */
 export function parsePolicy(text: string): ParsedPolicy {
   if (asciiTrim(text) === '') throw new PolicyError('the policy text is empty')
   const rules: PolicyRule[] = []
@@ -59,15 +61,19 @@ export function parsePolicy(text: string): ParsedPolicy {
   return { rules, warnings }
 }
 
-/** A policy as the API accepts it, as text or in base64: the text, which is what is stored, and its rules. */
+/**
+ * Parses a policy as the API accepts it, as text or base64. Returns the text, which is what is stored, with its rules.
+ * @throws PolicyError like `parsePolicy` and `decodePolicyText`.
+ */
 export function parsePolicyDocument(document: string): ParsedPolicy & { readonly text: string } {
   const text = decodePolicyText(document)
   return { text, ...parsePolicy(text) }
 }
 
 /**
- * The one form of a policy's name; '' where there is none. Every check of a name comes after this (threats I-01).
- * @throws PolicyError for what is not printable ASCII, so that no other text can turn into a name (threats N-17).
+ * Returns the canonical form of a policy's name; empty if nothing is left of it. Every check of a name must come after
+ * this, or a spelling of `root` would pass (threats I-01).
+ * @throws PolicyError for anything but printable ASCII, so that no other text can turn into a name (threats N-17).
  */
 export function normalizePolicyName(name: string): string {
   const kept = keptPolicyName(name)
@@ -78,8 +84,8 @@ export function normalizePolicyName(name: string): string {
 }
 
 /**
- * The text of a policy that came as it is or, to spare the client the quoting, as base64.
- * @throws PolicyError where it is base64 of something else than text.
+ * Returns the text of a policy that was sent as it is or, to spare the client the quoting, as base64.
+ * @throws PolicyError if it is base64 of something other than text.
  */
 export function decodePolicyText(document: string): string {
   let bytes: Buffer
@@ -97,7 +103,7 @@ export function decodePolicyText(document: string): string {
   }
 }
 
-/** `name` at the top is accepted and means nothing; whatever else is no `path` is an error. */
+/** Returns the `path` blocks. `name` at the top is accepted and ignored; any other key is an error. */
 function pathBlocks(text: string): HclBlock[] {
   try {
     const body = parseHcl(text)
@@ -141,8 +147,8 @@ function wrappingLimits(fields: RuleFields) {
 }
 
 /**
- * Conditions on a grant that this service cannot check take the grant with them: a policy from elsewhere must not
- * allow here what it allowed there only after an approval, or only in part.
+ * Drops grants that depend on conditions which this server cannot check. A policy from elsewhere must not allow here
+ * what it allowed there only after an approval, or only in part.
  */
 function grantable(fields: RuleFields): { capabilities: readonly PolicyCapability[]; warning?: string } {
   const capabilities = fields.capabilities()

@@ -1,22 +1,23 @@
-// What the holder of a valid token learns of a refusal: the path that it asked for itself, and what its own policies
-// lack for that. Nothing of what exists: a hint depends on the method, the path and the policies alone.
+// What the holder of a valid token is told about a refusal: the path it asked for, and what its own policies lack for
+// that. A hint depends on method, path and policies alone, so it reveals nothing of what exists.
 import type { Acl } from './acl.ts'
 import { type AclReason, type AclRequest, capabilityFor } from './permissions.ts'
 
 /** What the holder of the token may be told about the endpoint. */
 export type HintScope = {
   /**
-   * Of a mount that every server has, so that its endpoints are known to everybody. Elsewhere a hint must be the same
-   * for an endpoint, for another one and for none.
+   * True for endpoints of mounts that every server has, which are known to everyone. Elsewhere a hint must be the same
+   * whether the path has this endpoint, another one, or none.
    */
   readonly isKnownToAll: boolean
-  /** The endpoint tells create from update: which of both it was depends on what exists. */
+  /** True if the endpoint tells create from update, which depends on what exists. */
   readonly dependsOnExistence: boolean
 }
 
+/** Characters of a path shown in a hint. */
 const MOST_PATH_CHARACTERS = 200
 
-/** A sentence for a request that `acl` refuses. */
+/** Returns a sentence about a request that `acl` refuses. */
 export function refusalHint(acl: Acl, request: AclRequest, scope: HintScope): string {
   const path = shownPath(request.path)
   const { reason, needed } = tellable(acl, request, scope)
@@ -41,7 +42,7 @@ export function refusalHint(acl: Acl, request: AclRequest, scope: HintScope): st
   }
 }
 
-/** The reason, as far as it says nothing of what exists, and the words for what is missing. */
+/** Returns the reason, as far as it reveals nothing of what exists, and words for the missing capability. */
 function tellable(acl: Acl, request: AclRequest, scope: HintScope): { reason: AclReason; needed: string } {
   const { operation } = request
   const { reason } = acl.check(request)
@@ -51,14 +52,14 @@ function tellable(acl: Acl, request: AclRequest, scope: HintScope): { reason: Ac
   const isWrite = operation === 'create' || operation === 'update'
   if (!isWrite || (scope.isKnownToAll && !scope.dependsOnExistence)) return { reason, needed: exact }
   const other = acl.check({ ...request, operation: operation === 'create' ? 'update' : 'create' })
-  // The other one would have been done: the refusal alone says which one it was. Where that hangs on parameters which
-  // nobody has read yet, it may as well have been refused for them.
+  // The other operation would have been allowed, so the refusal alone tells which of the two it was. If parameters
+  // decide and are not read yet, it might have been refused for them.
   if (other.allowed && !(request.isUnread === true && other.judgesData)) return { reason, needed: exact }
   const either = `the capability "create" or "update"${withSudo ? ', and "sudo"' : ''}`
   return { reason: other.reason === reason ? reason : 'capability-missing', needed: either }
 }
 
-/** In quotes, with visible characters only. */
+/** Quotes the path, with visible characters only. */
 function shownPath(path: string): string {
   let shown = ''
   for (const character of path.slice(0, MOST_PATH_CHARACTERS)) {

@@ -1,17 +1,22 @@
-// What a token may do follows from its own policies and from those of whoever is behind it.
+// The rights of a token: its own policies, and those of the entity and groups behind it.
 import type { Identities, Subject } from './subject.ts'
 import type { TokenEntry } from './token-entry.ts'
 
+/** What a request may be judged by. Made for each request, from cached parts. */
 export type Rights = {
-  /** Of the token, its entity and its groups. */
+  /** Policies of the token, its entity and its groups. */
   readonly policies: readonly string[]
-  /** Whom the templates of the policies are about. */
+  /** The identity that fills templates in policies; undefined for a token without an entity. */
   readonly subject: Subject | undefined
 }
 
-/** Nobody: whoever lost access has the rights of no policy. */
+/** The rights of a token whose entity is disabled or gone: those of no policy at all. */
 const NONE: Rights = { policies: [], subject: undefined }
 
+/**
+ * Returns the rights of a token at this moment. Nothing of them is in the token's entry but its own policies, so a
+ * change of entity or groups counts at once.
+ */
 export async function rightsOf(
   { policies, entityId }: Pick<TokenEntry, 'policies' | 'entityId'>,
   identities: Identities,
@@ -23,10 +28,10 @@ export async function rightsOf(
 }
 
 type Union = { readonly others: readonly string[]; readonly all: readonly string[] }
-/** By the list of a token's entry: for the next request of the same token it is the same array again. */
+/** Unions by the policy list of a token's entry, which is the same array in every request of that token. */
 const UNIONS = new WeakMap<readonly string[], Union>()
 
-/** All names, each once; the same array for the same two arrays. */
+/** Returns all names, each once. The same two arrays give the same array again, so that caches can go by it. */
 export function united(own: readonly string[], others: readonly string[]): readonly string[] {
   // `root` stands alone: nothing can be added to it.
   if (others.length === 0 || own[0] === 'root') return own

@@ -1,11 +1,12 @@
-// Which policies a new token gets.
+// Chooses the policies of a new token.
 import { fail } from '../api/errors.ts'
 import { matchGlob } from '../lib/glob.ts'
 import type { TokenRole } from './token-role.ts'
 import { sanitizePolicies } from './token-rules.ts'
 
+/** What decides about the policies of a new token, collected by token-creation.ts. */
 export type PolicyWish = {
-  /** Empty: none were asked for. */
+  /** Empty if the request named none. */
   readonly requested: readonly string[]
   readonly ofParent: readonly string[]
   readonly hasSudo: boolean
@@ -13,7 +14,11 @@ export type PolicyWish = {
   readonly role: TokenRole | undefined
 }
 
-/** Sorted; exactly `root` where that is among them. @throws Refusal where they would be more than is allowed */
+/**
+ * Returns the policies, sorted; exactly `root` if that is among them. A child gets no policy that its parent lacks,
+ * unless the caller has `sudo` or a role names it (threats T-05).
+ * @throws Refusal if more is asked for than is allowed.
+ */
 export function policiesOfNew(wish: PolicyWish): readonly string[] {
   const { role } = wish
   const withoutDefault = wish.withoutDefault || role?.noDefaultPolicy === true
@@ -50,7 +55,7 @@ function policiesByParent(wish: PolicyWish, withoutDefault: boolean): Set<string
   return chosen
 }
 
-/** A role that names policies decides alone: its tokens may have what the one who makes them lacks. */
+/** A role with policy lists decides alone: its tokens may have policies that their maker lacks. */
 function policiesByRole(wish: PolicyWish, role: TokenRole, withoutDefault: boolean): Set<string> {
   const requested = sanitizePolicies(wish.requested)
   const isDisallowed = (name: string): boolean =>
@@ -74,7 +79,7 @@ function policiesByRole(wish: PolicyWish, role: TokenRole, withoutDefault: boole
   return chosen
 }
 
-/** In lists of names a star alone stands for every name. */
+/** True if a glob matches. In lists of names a star alone stands for every name. */
 export const matchesAny = (globs: readonly string[], name: string): boolean =>
   globs.some((glob) => glob === '*' || matchGlob(glob, name))
 

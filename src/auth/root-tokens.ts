@@ -1,4 +1,4 @@
-// How many root tokens live: each can do everything, so there should be none on most days (threats T-17, P-33).
+// Counts the live root tokens. Each can do everything, so most days there should be none (threats T-17, P-33).
 
 import type { World } from '../lib/world.ts'
 import { decodeTokenEntry, isExpired, isRoot } from './token-entry.ts'
@@ -6,18 +6,19 @@ import { ID_FOLDER } from './token-keys.ts'
 import type { TokenStore } from './token-store.ts'
 
 const PAGE = 200
-/** A second of work at most, in pages that let other requests in between. */
+/** Tokens looked at in one count: about a second of work, in pages that let other requests run in between. */
 const MOST_LOOKED_AT = 50_000
 
+/** The answer of `countRootTokens`. */
 export type RootTokenCount = {
   readonly found: number
   /** Tokens that were looked at. */
   readonly looked: number
-  /** There are more. */
+  /** True if there are more tokens than were looked at. */
   readonly isPartial: boolean
 }
 
-/** Without batch tokens, which are stored nowhere and never root. */
+/** Counts stored root tokens. Batch tokens are left out: they are not stored, and are never root. */
 export async function countRootTokens(
   { view }: TokenStore,
   { clock, timers }: World,

@@ -36,11 +36,12 @@ const LEGACY: ReadonlyMap<string, readonly PolicyCapability[]> = new Map([
   ['sudo', [...WRITE, 'sudo']],
 ])
 
+/** The keys of one block, by name. Every error names the path and the line, for the author of the policy. */
 export class RuleFields {
   readonly #path: string
   readonly #items = new Map<RuleKey, HclItem[]>()
 
-  /** @throws PolicyError where a key is unknown. */
+  /** Sorts the items of a block by key. @throws PolicyError if a key is unknown. */
   constructor(path: string, body: HclObject) {
     this.#path = path
     for (const item of body.items) {
@@ -53,15 +54,17 @@ export class RuleFields {
     }
   }
 
+  /** Returns a message that begins with the path of the block. */
   message(text: string): string {
     return `path ${quoteForMessage(this.#path)}: ${text}`
   }
 
+  /** Returns an error about the block, for the caller to throw. */
   problem(text: string): PolicyError {
     return new PolicyError(this.message(text))
   }
 
-  /** Whether the key is there and holds anything. */
+  /** True if the key is present and not empty. */
   isSet(key: RuleKey): boolean {
     return this.#all(key).some(({ value }) => {
       if (value.kind === 'list') return value.elements.length > 0
@@ -70,7 +73,10 @@ export class RuleFields {
     })
   }
 
-  /** Sorted, without doubles; deny alone where it stands anywhere, because a denial is never weakened. */
+  /**
+   * Returns the capabilities, sorted and without duplicates. `deny` anywhere stands alone, because a denial is never
+   * weakened.
+   */
   capabilities(): readonly PolicyCapability[] {
     const granted = new Set<PolicyCapability>()
     for (const word of this.strings('capabilities')) {
@@ -86,7 +92,7 @@ export class RuleFields {
     return granted.has('deny') ? ['deny'] : CAPABILITIES.filter((capability) => granted.has(capability))
   }
 
-  /** The texts of all lists of the key: as everywhere in HCL 1, a repeated list goes on. */
+  /** Returns the texts of all lists under the key. A repeated list continues the first, as everywhere in HCL 1. */
   strings(key: RuleKey): string[] {
     return this.#all(key).flatMap((item) => {
       const texts = hclStrings(item.value)
@@ -95,7 +101,10 @@ export class RuleFields {
     })
   }
 
-  /** Blocks that repeat are joined as the ACL joins rules for one path, and so are names that differ only in case. */
+  /**
+   * Returns the parameter lists under the key. Repeated blocks are joined as the ACL joins rules for one path, and so
+   * are names that differ only in case.
+   */
   parameterLists(key: RuleKey): ParameterLists {
     const lists = new Map<string, ParameterValue[]>()
     for (const item of this.#all(key)) {
@@ -128,13 +137,13 @@ export class RuleFields {
     return members
   }
 
-  /** Seconds, as a number, a numeric text or a duration; 0 where the key is absent. */
+  /** Returns seconds, from a number, a numeric text or a duration; 0 if the key is absent. */
   seconds(key: RuleKey): number {
     const value = this.#scalar(key)
     if (value === undefined) return 0
     if (typeof value !== 'string' && typeof value !== 'number') throw this.#wrong(this.#all(key)[0], 'a duration')
     try {
-      // Below a second nothing is cut off: it would turn a short limit into none.
+      // Fractions of a second are kept: rounding would turn a short limit into none.
       const seconds = Number(parseDurationNanoseconds(value)) / 1e9
       if (seconds < 0) throw this.#wrong(this.#all(key)[0], 'a duration that is not negative')
       return seconds
@@ -144,7 +153,7 @@ export class RuleFields {
     }
   }
 
-  /** A whole number from 0 on, or its decimal text; 0 where the key is absent. */
+  /** Returns a whole number from 0 on, from a number or its decimal text; 0 if the key is absent. */
   count(key: RuleKey): number {
     const value = this.#scalar(key)
     if (value === undefined) return 0
@@ -153,7 +162,7 @@ export class RuleFields {
     throw this.#wrong(this.#all(key)[0], 'a whole number that is not negative')
   }
 
-  /** Milliseconds since the epoch, from seconds or RFC 3339. */
+  /** Returns milliseconds since the epoch, from seconds or RFC 3339; undefined if the key is absent. */
   time(key: RuleKey): number | undefined {
     const value = this.#scalar(key)
     if (value === undefined) return undefined
@@ -168,7 +177,10 @@ export class RuleFields {
     return this.#items.get(key) ?? []
   }
 
-  /** The value of a key that stands once at most: which of two would hold is not for the reader to guess. */
+  /**
+   * Returns the value of a key that may stand once. A second one is an error, since a reader could not tell which
+   * holds.
+   */
   #scalar(key: RuleKey) {
     const [item, second] = this.#all(key)
     if (second !== undefined) throw this.problem(`${key} is given a second time on line ${second.line}`)

@@ -1,33 +1,38 @@
-// Whoever stands behind a token, as far as access depends on it. The room of identities keeps them; here is all that
-// tokens and policies need of it.
+// The identity behind a token, as far as access depends on it. The room `identity` keeps entities and groups; this is
+// all that tokens and policies need of it.
 import type { LoginAlias } from '../api/login.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { TemplateResolver } from './policy-path.ts'
 
+/** The entity behind a token, at this moment. */
 export type Subject = {
-  /** No access, with whatever token. */
+  /** True if the entity has no access, with any token. */
   readonly disabled: boolean
-  /** Of the entity and of the groups it is in, sorted, without doubles. */
+  /** Policies of the entity and of its groups, sorted, without duplicates. */
   readonly policies: readonly string[]
-  /** Differs whenever `resolve` would give other values: names them in caches. */
+  /** Changes whenever `resolve` would give other values. Caches use it as their key. */
   readonly key: string
-  /** The values of templates in policies. */
+  /** Gives the values of templates in policies. */
   readonly resolve: TemplateResolver
 }
 
+/** What this room asks of the room `identity`, which implements it and may import this room. */
 export interface Identities {
   /**
-   * The id of the entity that the alias belongs to, made where there is none; its groups are set to `groups`. Only on
-   * the thread that writes.
-   * @throws Refusal where the entity is disabled
+   * Returns the id of the entity that has the alias, making it if there is none, and sets the groups that the login
+   * gave. Only on the writing thread.
+   * @throws Refusal if the entity is disabled.
    */
   entityOfLogin(mount: MountEntry, alias: LoginAlias, groups: readonly string[]): Promise<string>
-  /** The id of that entity, where there is one; nothing is made. @throws Refusal as `entityOfLogin` */
+  /** Returns the id of that entity if it exists; makes nothing. @throws Refusal like `entityOfLogin`. */
   findEntityOfLogin(mount: MountEntry, alias: LoginAlias): Promise<string | undefined>
-  /** A login method says anew in which groups somebody is whom it knows. */
+  /** Sets the groups that a login method at the mount now reports for an entity, when a token is renewed. */
   groupsOfLogin(mount: MountEntry, entityId: string, groups: readonly string[]): Promise<void>
-  /** Everything that logins at a mount that is removed brought here. */
+  /**
+   * Removes everything that logins at a removed mount brought: aliases, group aliases and memberships. The entities
+   * stay.
+   */
   removeMount(mount: MountEntry): Promise<void>
-  /** Undefined where there is no such entity. Waits only where something is not cached. */
+  /** Returns the identity; undefined if the entity is gone. Answers without a promise if everything is cached. */
   subject(entityId: string): Subject | undefined | Promise<Subject | undefined>
 }

@@ -25,6 +25,7 @@ const fields = {
 }
 const roleFields = { ...fields, role_name: string('The token role', { required: true }) }
 
+/** Hands a decoded request to the service; `lease` is the older name of `ttl`. */
 function create(
   service: TokenService,
   args: Args<typeof fields>,
@@ -66,4 +67,5 @@ const byRole = endpoint({
     }),
 })
 
+/** The endpoints of auth/token/ that make tokens. token-endpoints.ts joins them with the others. */
 export const TOKEN_CREATE_ENDPOINTS: readonly Endpoint[] = [plain('create'), plain('create-orphan'), byRole]

@@ -1,11 +1,12 @@
-// What a caller may make of its token: the rules for new tokens, in the order in which they are told.
+// Makes the tokens that callers ask for by auth/token/create. A request that breaks several rules is refused for the
+// first, in the order of the checks here.
 import { fail } from '../api/errors.ts'
 import type { Answer, Caller } from '../api/request.ts'
 import { intersectCidrs } from '../lib/cidr.ts'
 import type { World } from '../lib/world.ts'
 import { tokenLimitsOf } from './login-service.ts'
 import type { PolicyStore } from './policy-store.ts'
-import { matchesAny, policiesOfNew } from './role-policies.ts'
+import { matchesAny, type PolicyWish, policiesOfNew } from './role-policies.ts'
 import type { Identities } from './subject.ts'
 import { authBlock, isRoot, type TokenEntry } from './token-entry.ts'
 import { lifetime } from './token-lifetime.ts'
@@ -16,6 +17,7 @@ import { TOKEN_MOUNT } from './token-rules.ts'
 import type { LiveToken, TokenStore } from './token-store.ts'
 import { checkTokenText } from './token-text.ts'
 
+/** The decoded fields of a request to create a token, under their wire names. Times are in seconds, 0 if not set. */
 export type TokenRequest = {
   readonly id: string | undefined
   readonly policies: readonly string[] | undefined
@@ -32,11 +34,12 @@ export type TokenRequest = {
   readonly entity_alias: string
 }
 
-/** By which endpoint a token is made; `path` is that of the request. */
+/** The endpoint by which a token is made, and the path of the request, under which the token's lease is listed. */
 export type CreationForm =
   | { readonly by: 'create' | 'create-orphan'; readonly path: string }
   | { readonly by: 'role'; readonly path: string; readonly role: string }
 
+/** What the creation of tokens needs of its node. */
 export type CreationParts = {
   readonly tokens: TokenStore
   readonly roles: TokenRoles
@@ -44,13 +47,14 @@ export type CreationParts = {
   readonly identities: Identities
   readonly world: World
   readonly limits: TokenLimits
-  /** A function, since the mount table is made from engines that work with tokens. */
+  /** A function, because the mount table is made of engines that themselves need tokens. */
   readonly mounts: () => LoginMounts
 }
 
-/** Of the request and the role together. */
+/** Settings that request and role decide together. */
 type Terms = { readonly period: number; readonly explicitMax: number; readonly numUses: number }
 
+/** Creates tokens on the writing thread, where nothing changes between the checks and the commit. */
 export class TokenCreation {
   readonly #parts: CreationParts
 
@@ -58,7 +62,10 @@ export class TokenCreation {
     this.#parts = parts
   }
 
-  /** @throws Refusal */
+  /**
+   * Makes and stores a token, and returns the answer that carries it.
+   * @throws Refusal naming the first rule that the request breaks.
+   */
   async create(caller: Caller, wanted: TokenRequest, form: CreationForm): Promise<Answer> {
     const parent = await this.#parentOf(caller)
     const role = form.by === 'role' ? await this.#roleOf(form.role) : undefined
@@ -69,15 +76,7 @@ export class TokenCreation {
     const alias = aliasOf(wanted, role)
     if (wanted.id !== undefined) checkOwnText(caller, wanted.id, warnings)
     const hasSudo = isRoot(parent.entry) || caller.hasSudo()
-    const policies = policiesOfNew({
-      requested: wanted.policies ?? [],
-      ofParent: parent.entry.policies,
-      hasSudo,
-      withoutDefault: wanted.no_default_policy,
-      role,
-    })
-    if (type === 'batch' && policies.includes('root'))
-      throw fail('token_cannot', ['batch tokens cannot be root tokens'])
+    const policies = policiesFor(wanted, type, { ofParent: parent.entry.policies, hasSudo, role })
     if (wanted.no_parent && !hasSudo) throw fail('sudo_required', [sudoFor('create orphan token')])
     if (wanted.period > 0 && !hasSudo) throw fail('sudo_required', [sudoFor('create periodic token')])
     const orphan = wanted.no_parent || form.by === 'create-orphan' || role?.orphan === true
@@ -116,16 +115,19 @@ export class TokenCreation {
   async #parentOf(caller: Caller): Promise<LiveToken> {
     if ((caller.entry as TokenEntry).type === 'batch')
       throw fail('token_cannot', ['batch tokens cannot create more tokens'])
-    // As it was when it was let in: on its last use there is nothing left to look up.
+    // Uses are judged by the entry as it was admitted: on its last use the stored token is already gone.
     if ((caller.entry as TokenEntry).numUses !== 0)
       throw fail('token_cannot', ['restricted use token cannot generate child tokens'])
     const parent = await this.#parts.tokens.findById(caller.tokenId)
-    // It was let in, and revoked since.
+    // The token was admitted, and revoked since.
     if (parent === undefined) throw fail('permission_denied', [])
     return parent
   }
 
-  /** A line without end would cost with each request of who stands at its end. @throws Refusal */
+  /**
+   * Refuses a child of a token that has too many ancestors, all of which must be checked for the child.
+   * @throws Refusal.
+   */
   async #requireNear({ entry }: LiveToken): Promise<void> {
     if ((await this.#parts.tokens.ancestorsOf(entry, MOST_ANCESTORS)) < MOST_ANCESTORS) return
     const remedy = 'make it by a token that is nearer to the first one, or by create-orphan'
@@ -185,9 +187,22 @@ export class TokenCreation {
 
 const sudoFor = (what: string): string => `root or sudo privileges required to ${what}`
 
-/** `default` is what no request says, too. */
+/** Chooses the policies of the new token. @throws Refusal if more is asked for than may be given. */
+function policiesFor(
+  wanted: TokenRequest,
+  type: TokenEntry['type'],
+  maker: Pick<PolicyWish, 'ofParent' | 'hasSudo' | 'role'>,
+): readonly string[] {
+  const requested = wanted.policies ?? []
+  const policies = policiesOfNew({ ...maker, requested, withoutDefault: wanted.no_default_policy })
+  if (type === 'batch' && policies.includes('root')) throw fail('token_cannot', ['batch tokens cannot be root tokens'])
+  return policies
+}
+
+/** `default` means the same as nothing. */
 const REQUESTABLE = ['', 'default', 'service', 'batch']
 
+/** A fixed type of the role wins over the request, the request over the default of the role. */
 function typeOf(requested: string, ofRole: RoleTokenType = 'default-service'): TokenEntry['type'] {
   if (!REQUESTABLE.includes(requested)) {
     throw fail('field_invalid', ['type', "invalid 'token_type' value: service or batch"])
@@ -197,7 +212,7 @@ function typeOf(requested: string, ofRole: RoleTokenType = 'default-service'): T
   return ofRole === 'default-batch' ? 'batch' : 'service'
 }
 
-/** Where both say something, the stricter holds. */
+/** Joins the settings of request and role. If both set one, the stricter holds. */
 function termsOf(wanted: TokenRequest, role: TokenRole | undefined, warnings: string[]): Terms {
   const lesser = (label: string, ofRequest: number, ofRole = 0): number => {
     if (ofRequest === 0 || ofRole === 0) return Math.max(ofRequest, ofRole)
@@ -214,6 +229,7 @@ function termsOf(wanted: TokenRequest, role: TokenRole | undefined, warnings: st
   }
 }
 
+/** Batch tokens have no stored state, so nothing that needs any can be set. @throws Refusal naming the field. */
 function refuseForBatch(wanted: TokenRequest, terms: Terms): void {
   const set = (name: string) => fail('fields_conflict', [`batch tokens cannot have "${name}" set`])
   if (terms.explicitMax > 0) throw set('explicit_max_ttl')
@@ -240,8 +256,9 @@ function checkOwnText(caller: Caller, text: string, warnings: string[]): void {
 }
 
 /**
- * Nobody makes a token, an orphan either, that can be used from where its maker could not be: a role's addresses narrow
- * those of the caller. @throws Refusal where nothing is left, since no address would mean any
+ * Returns the addresses that the new token is bound to. No token, orphans included, may be used from an address that
+ * its maker is barred from, so a role's addresses only narrow those of the caller.
+ * @throws Refusal if none is left, since an empty list would allow all.
  */
 function boundCidrsOf(ofCaller: readonly string[], ofRole: readonly string[]): readonly string[] {
   if (ofRole.length === 0) return ofCaller
@@ -254,8 +271,10 @@ function boundCidrsOf(ofCaller: readonly string[], ofRole: readonly string[]): r
   ])
 }
 
+/** Characters of a requested display name that are kept. */
 const DISPLAY_NAME_MAX = 256
 
+/** Returns the name for logs: prefixed, and with letters, digits and dashes only, so that it cannot forge log text. */
 function displayName(wanted: string): string {
   if (wanted === '') return 'token'
   let name = 'token-'

@@ -1,4 +1,5 @@
-// The endpoints under auth/token/, but for those that make tokens and their roles.
+// The endpoints under auth/token/ that look up, renew and revoke tokens. Those that make tokens and roles have files of
+// their own.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { duration, int, string } from '../api/fields.ts'
 import { LIST_OF_NAMES, namesAnswer } from '../api/named-things.ts'
@@ -214,6 +215,7 @@ const tidy = endpoint({
   handler: (service: TokenService) => ({ status: 202, warnings: [tidyWarning(service.tidy.start())] }),
 })
 
+/** Every endpoint of the mount auth/token/. */
 export const TOKEN_ENDPOINTS: readonly Endpoint[] = [
   ...TOKEN_CREATE_ENDPOINTS,
   lookup,

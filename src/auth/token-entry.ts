@@ -1,4 +1,5 @@
-// What is stored of a token: never its text. Times are absolute, so that a stopped server lets nothing live longer.
+// The stored entry of a token, without its text. Times are absolute, so that no token lives longer because the server
+// was stopped.
 import type { AuthBlock } from '../api/request.ts'
 import {
   byMember,
@@ -19,20 +20,22 @@ import {
 import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 import { ROOT_TOKEN_PATH } from './token-keys.ts'
 
-/** What renewal asks the login method about. */
+/** The login that a token came from: what renewal hands to the login method. */
 const LOGIN_ORIGIN = group({ mountUuid: text, renewal: object })
+/** The mount of a login, and what its method needs to judge a renewal. */
 export type LoginOrigin = ValueOf<typeof LOGIN_ORIGIN>
 
+/** The entry of a token. Batch tokens have the same entry, sealed in their text (batch-tokens.ts). */
 export const TOKEN_ENTRY = storedRecord('A token entry', {
   format: oneOf(1),
   namespace: text,
   accessor: text,
   policies: texts,
-  /** Request path that made it. */
+  /** Path of the request that made it; its lease is listed there. */
   path: text,
   displayName: text,
   meta: nullable(mapOf(text)),
-  /** Storage name of the parent token; empty for an orphan. */
+  /** Storage id of the parent token; empty for an orphan. */
   parent: text,
   createdAtMs: count,
   /** 0 for a token that never expires. */
@@ -44,38 +47,42 @@ export const TOKEN_ENTRY = storedRecord('A token entry', {
   lastRenewalAtMs: nullable(count),
   /** Requests left; 0: unlimited; -1: the last one is being served. */
   numUses: integer({ min: -1 }),
-  /** Those that it was made with, from its first limited use on. */
+  /** The number of uses it was made with; absent until its first counted use. */
   usesGiven: optional(count),
-  // What follows entries that older versions stored do not hold.
-  /** A batch token is not stored: its text holds all this, sealed. */
+  // The members below are missing in entries that older versions stored.
+  /** A batch token is not stored: its text holds all of this, sealed. */
   type: otherwise(oneOf('service', 'batch'), 'service'),
-  /** Who is behind it; empty: nobody in particular. */
+  /** Id of the entity behind the token; empty if there is none. */
   entityId: otherwise(text, ''),
-  /** Addresses that it may be used from (lib/cidr.ts); empty: all. */
+  /** Addresses it may be used from (lib/cidr.ts); empty: all. */
   boundCidrs: otherwise(texts, []),
-  /** The token role that it was made by; empty: none. */
+  /** The token role it was made by; empty: none. */
   role: otherwise(text, ''),
-  /** Of a token that a login gave; null: made by another token. */
+  /** Set if a login gave the token; null if another token made it. */
   login: otherwise(nullable(LOGIN_ORIGIN), null),
 })
+/** A decoded token entry. Entries are shared through the cache, so they are never changed in place. */
 export type TokenEntry = RecordOf<typeof TOKEN_ENTRY>
 
+/** The bytes of an entry, as they are stored inside the barrier. */
 export const encodeTokenEntry = TOKEN_ENTRY.encode
+/** The entry of stored bytes. @throws StorageCorrupt if they are not one. */
 export const decodeTokenEntry = TOKEN_ENTRY.decode
 
-/** Decided by the clock whenever the token is used; timers only clean up (threats P-27). */
+/** True if the token has ended. The clock decides at every use; timers only clean up (threats P-27). */
 export function isExpired(entry: TokenEntry, nowMs: number): boolean {
   return 'atMs' in entry.expiry && entry.expiry.atMs <= nowMs
 }
 
-/** Whole seconds left; 0 for a token that never expires. */
+/** Returns whole seconds left; 0 for a token that never expires. */
 export function remainingSeconds(entry: TokenEntry, nowMs: number): number {
   return 'atMs' in entry.expiry ? Math.max(0, Math.floor((entry.expiry.atMs - nowMs) / 1000)) : 0
 }
 
+/** True if the token may do everything. `root` is then its only policy. */
 export const isRoot = (entry: TokenEntry): boolean => entry.policies.includes('root')
 
-/** The `auth` part of an answer that hands out, or renewed, this token. */
+/** Returns the `auth` part of an answer that hands out or renews this token. */
 export function authBlock(
   token: string,
   entry: TokenEntry,
@@ -102,7 +109,7 @@ export function authBlock(
 const united = (own: readonly string[], others: readonly string[]): readonly string[] =>
   others.length === 0 ? own : [...new Set([...own, ...others])].sort()
 
-/** What look-up shows; `token` is the text where the caller knows it, else empty. */
+/** Returns what look-up shows. `token` is the text if the caller gave it, otherwise empty. */
 export function tokenInfo(
   token: string,
   entry: TokenEntry,
@@ -110,7 +117,8 @@ export function tokenInfo(
   identityPolicies: readonly string[] = [],
 ): Record<string, unknown> {
   const iso = (ms: number) => new Date(ms).toISOString()
-  // As recorded: of the root tokens of initialisation and generate-root alone it is not said.
+  // Recorded exchanges leave out issue time and renewability for one kind only: the root tokens of initialisation and
+  // generate-root.
   const isLeased = 'atMs' in entry.expiry || entry.path !== ROOT_TOKEN_PATH
   return {
     accessor: entry.accessor,

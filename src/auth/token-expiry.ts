@@ -1,6 +1,6 @@
-// Removes tokens whose end has come, in the order of their ends: whatever was due while the server was down is due now.
-// Use is refused by the clock in any case (threats P-27); this only tidies up, so it may be late, and gives way to
-// callers between its pages.
+// Removes tokens that have ended, in the order of their ends. What ended while the server was down is due at once.
+// Ended tokens are refused by the clock in any case (threats P-27). This only tidies up, so it may be late, and it
+// yields to callers between its pages.
 import type { Log } from '../lib/log.ts'
 import { PeriodicTask } from '../lib/periodic-task.ts'
 import type { World } from '../lib/world.ts'
@@ -10,54 +10,59 @@ import { EXPIRY_FOLDER, expiryKey, goneKey, idKey } from './token-keys.ts'
 import type { TokenStore } from './token-store.ts'
 
 const LOOK_EVERY_MS = 1_000
+/** Tokens removed in one commit: enough to share its sync, few enough to keep the writing thread free. */
 const PAGE = 100
+/** Pause after each page, in which requests run. */
 const PAUSE_MS = 1
+/** A failed removal is retried after this time, which doubles with each failure up to the second. */
 const FIRST_RETRY_MS = 10_000
 const LAST_RETRY_MS = 3_600_000
-/** Failures after which a removal is shown as one that does not come to its end; it is tried on nevertheless. */
+/** Failures after which a removal is shown as stuck. It is retried nevertheless. */
 const STUCK_AFTER = 6
 
+/** A token to remove, and the key that listed it. */
 type Due = { readonly id: string; readonly key: string }
 type Pages = AsyncGenerator<readonly Due[]>
 type Failure = { readonly attempts: number; readonly retryAtMs: number; readonly cause: string }
 
+/** Removes ended tokens on the thread that may write them. */
 export class TokenExpiry {
   readonly #tokens: TokenStore
   readonly #world: World
   readonly #log: Log
   readonly #failures = new Map<string, Failure>()
-  readonly #looks: PeriodicTask
+  readonly #task: PeriodicTask
 
   constructor(tokens: TokenStore, world: World, log: Log) {
     this.#tokens = tokens
     this.#world = world
     this.#log = log
     const failure = 'The removal of expired tokens stopped: it is tried again'
-    this.#looks = new PeriodicTask(() => this.#look(), { world, log, failure, retryMs: LOOK_EVERY_MS, isClosed })
+    this.#task = new PeriodicTask(() => this.#removeEnded(), { world, log, failure, retryMs: LOOK_EVERY_MS, isClosed })
   }
 
-  /** Where tokens may be written, from unseal to seal. */
+  /** Starts looking every second. Runs from unseal to seal, where tokens may be written. */
   start(): void {
-    this.#looks.start(LOOK_EVERY_MS)
+    this.#task.start(LOOK_EVERY_MS)
   }
 
-  /** What is under way ends with its page, or with the barrier. */
+  /** Stops. Work under way ends with its page, or fails when the barrier closes. */
   stop(): void {
-    this.#looks.stop()
+    this.#task.stop()
     this.#failures.clear()
   }
 
-  /** Removes all that is due now; never throws. */
+  /** Removes everything that is due now; never throws. */
   look(): Promise<void> {
-    return this.#looks.now()
+    return this.#task.now()
   }
 
-  /** Tokens that could not be removed several times, by storage name. */
+  /** Returns tokens whose removal failed several times, by storage id. */
   stuck(): ReadonlyMap<string, { readonly cause: string }> {
     return new Map([...this.#failures].filter(([, { attempts }]) => attempts >= STUCK_AFTER))
   }
 
-  async #look(): Promise<number> {
+  async #removeEnded(): Promise<number> {
     const failed = new Map<string, string>()
     const { removal } = this.#tokens
     await this.#removeEach(this.#begun(), (page) => removal.removeAll(page.map(({ id }) => id)), failed)
@@ -72,7 +77,7 @@ export class TokenExpiry {
     return LOOK_EVERY_MS
   }
 
-  /** Whose removal was begun: what an earlier process, or a failure, left. */
+  /** Lists tokens whose removal began and did not end, after a failure or a restart. */
   async *#begun(): Pages {
     const nowMs = this.#world.clock.nowMs()
     for (let after = ''; ; ) {
@@ -84,7 +89,7 @@ export class TokenExpiry {
     }
   }
 
-  /** What is due, oldest first, in pages. */
+  /** Lists tokens that are due, oldest first, in pages. */
   async *#due(): Pages {
     const nowMs = this.#world.clock.nowMs()
     let page: Due[] = []
@@ -122,10 +127,13 @@ export class TokenExpiry {
     return failure !== undefined && failure.retryAtMs > nowMs
   }
 
-  /** Together where that works, else each for itself, so that one that cannot be removed holds up no other. */
+  /**
+   * Removes each page as a whole. If that fails, removes its tokens one by one, so that one that cannot be removed
+   * holds up no other.
+   */
   async #removeEach(pages: Pages, remove: (page: readonly Due[]) => Promise<void>, failed: Map<string, string>) {
     for await (const page of pages) {
-      if (!this.#looks.isOn) return
+      if (!this.#task.isOn) return
       const isDone = await this.#tried(page, remove)
       if (isDone === true) continue
       for (const due of page) {
@@ -137,7 +145,7 @@ export class TokenExpiry {
     }
   }
 
-  /** True, or the name of what went wrong. @throws Sealed, StorageClosed: there is no point in going on */
+  /** Returns true, or the name of the error. @throws Sealed, StorageClosed, since going on would be pointless. */
   async #tried(page: readonly Due[], remove: (page: readonly Due[]) => Promise<void>): Promise<true | string> {
     try {
       await remove(page)
@@ -162,7 +170,7 @@ export class TokenExpiry {
       const ended: string[] = []
       for (const { id, key } of page) {
         const bytes = await tx.get(idKey(id))
-        // It may have been renewed or removed since it was listed.
+        // The token may have been renewed or removed since it was listed. Then only the stale key goes.
         if (bytes !== undefined && expiryKey(id, decodeTokenEntry(bytes)) === key) ended.push(id)
         else tx.delete(key)
       }

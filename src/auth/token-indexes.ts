@@ -1,4 +1,4 @@
-// Stores that an older version made have no index of ends and leases: they get it once, when they are opened.
+// Stores made by older versions have no indexes of ends and leases. They get them once, when they are opened.
 import type { View } from '../storage/sealed-storage.ts'
 import { decodeTokenEntry } from './token-entry.ts'
 import { ID_FOLDER, INDEXED_PATH, indexKeys } from './token-keys.ts'
@@ -7,8 +7,8 @@ const PAGE = 500
 const NOTHING = Buffer.alloc(0)
 
 /**
- * Where tokens may be written, before requests are served. One look where it was done before. After a stop in between
- * it begins anew.
+ * Adds the indexes, unless they were added before. Runs before requests are served, where tokens may be written; an
+ * interrupted run starts again from the beginning.
  */
 export async function addMissingIndexes(view: View): Promise<void> {
   if ((await view.get(INDEXED_PATH)) !== undefined) return
@@ -16,7 +16,7 @@ export async function addMissingIndexes(view: View): Promise<void> {
   await view.transaction(async (tx) => tx.put(INDEXED_PATH, NOTHING))
 }
 
-/** The last key of the page; undefined where it was the last page. */
+/** Indexes one page of tokens. Returns the last key of the page; undefined after the last page. */
 function addPage(view: View, after: string): Promise<string | undefined> {
   return view.transaction(async (tx) => {
     const entries = await tx.scan(ID_FOLDER, after, PAGE)

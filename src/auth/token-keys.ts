@@ -1,29 +1,39 @@
-// Where a token stands in storage, and what leads to it. All paths are below root/sys/:
+// Where tokens are stored, and the keys that lead to them. All paths are below root/sys/; HASH is the keyed hash of a
+// token's text, its storage id.
 //
-//   token/key                      key of the hashes, made at initialisation
-//   token/indexed                  there where all tokens are in the indexes of their ends and leases
-//   token/id/HASH                  the entry
-//   token/accessor/HASH            HASH of the token that has the accessor
-//   token/parent/HASH/CHILD        empty: the child falls with its parent
-//   token/expiry/SECONDS/HASH      empty: the token ends in this second since the epoch, twelve digits
-//   token/gone/HASH                empty: the token is removed, its children or belongings are not all yet
-//   lease/PATH/hHASH               empty: the token was made by a request to this path
+// token/key                      key of the hashes, made at initialisation
+// token/indexed                  present once all tokens are in the indexes of ends and leases
+// token/id/HASH                  the entry
+// token/accessor/HASH            hash of an accessor; holds the storage id of its token
+// token/parent/HASH/CHILD        empty: the child falls with its parent
+// token/expiry/SECONDS/HASH      empty: the token ends in this second since the epoch, twelve digits
+// token/gone/HASH                empty: the token is removed, but not yet all its children and belongings
+// lease/PATH/hHASH               empty: the token was made by a request to this path
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
 
+/** The folder of all keys below. Views of this room are relative to it. */
 export const SYSTEM_FOLDER = `${ROOT_NAMESPACE}/sys/`
-/** Of root tokens that no request to an endpoint of tokens made: such a one has no lease. */
+/** Path of root tokens that were made by no request to auth/token/. Such a token has no lease if it never ends. */
 export const ROOT_TOKEN_PATH = 'auth/token/root'
 
+/** Folder of the entries, by storage id. */
 export const ID_FOLDER = 'token/id/'
+/** Folder of the accessors, by their keyed hash. */
 export const ACCESSOR_FOLDER = 'token/accessor/'
+/** Folder of the children of each token. */
 export const PARENT_FOLDER = 'token/parent/'
+/** Folder of the ends of tokens; twelve digits of seconds make it sort by time. */
 export const EXPIRY_FOLDER = 'token/expiry/'
+/** Folder of the tokens whose removal is not finished. */
 export const GONE_FOLDER = 'token/gone/'
+/** Folder of the leases, which may be listed like paths. */
 export const LEASE_FOLDER = 'lease/'
+/** Where the key of the hashes is stored. Without it no token can be found. */
 export const KEY_PATH = 'token/key'
+/** Exists once all tokens are indexed. */
 export const INDEXED_PATH = 'token/indexed'
 
-/** What of an entry (token-entry.ts) says where the token stands. */
+/** The members of an entry (token-entry.ts) from which its keys follow. */
 type Placed = {
   readonly path: string
   readonly parent: string
@@ -34,25 +44,28 @@ const SECONDS_DIGITS = 12
 const LAST_SECOND = 10 ** SECONDS_DIGITS - 1
 const HASH_DIGITS = 64
 
+/** Returns the key of a token's entry. */
 export const idKey = (id: string): string => ID_FOLDER + id
+/** Returns the key that marks a token as being removed. */
 export const goneKey = (id: string): string => GONE_FOLDER + id
+/** Returns the key by which a parent's removal finds the child. */
 export const parentKey = (parent: string, child: string): string => `${PARENT_FOLDER}${parent}/${child}`
 
-/** Where the end of the token is noted; undefined for one that has none. */
+/** Returns the key that notes the token's end, rounded up to a second; undefined for a token that never ends. */
 export function expiryKey(id: string, { expiry }: Pick<Placed, 'expiry'>): string | undefined {
   if (!('atMs' in expiry)) return undefined
   const second = Math.min(Math.ceil(expiry.atMs / 1000), LAST_SECOND)
   return `${EXPIRY_FOLDER}${String(second).padStart(SECONDS_DIGITS, '0')}/${id}`
 }
 
-/** The name of the token's lease, as clients see it; undefined where it has none. */
+/** Returns the id of the token's lease, as clients see it; undefined if it has none. */
 export function leaseIdOf(id: string, entry: Pick<Placed, 'path' | 'expiry'>): string | undefined {
   if ('never' in entry.expiry && entry.path === ROOT_TOKEN_PATH) return undefined
-  // A list whose answer is wrapped is the request of a folder.
+  // A listing request has a path that ends in '/', and its wrapped answer has a token.
   return `${entry.path.endsWith('/') ? entry.path : `${entry.path}/`}h${id}`
 }
 
-/** The keys that only lead to the token: written and removed with its entry. */
+/** Returns the keys that only lead to the token. They are written and removed in one transaction with its entry. */
 export function indexKeys(id: string, entry: Placed): string[] {
   const lease = leaseIdOf(id, entry)
   const expiry = expiryKey(id, entry)
@@ -63,14 +76,14 @@ export function indexKeys(id: string, entry: Placed): string[] {
   ]
 }
 
-/** The token that a lease belongs to, and the path it was made by; undefined for a text that is no lease's name. */
+/** Splits a lease id into the path of the request and the token's storage id; undefined if the text is no lease id. */
 export function parseLeaseId(leaseId: string): { readonly path: string; readonly id: string } | undefined {
   const slash = leaseId.lastIndexOf('/')
   const id = tokenOfLeaf(leaseId.slice(slash + 1))
   return slash <= 0 || id === undefined ? undefined : { path: leaseId.slice(0, slash), id }
 }
 
-/** From the last segment of a lease's name. */
+/** Returns the storage id in the last segment of a lease id; undefined if it is none. */
 export function tokenOfLeaf(leaf: string): string | undefined {
   if (leaf.length !== HASH_DIGITS + 1 || !leaf.startsWith('h')) return undefined
   for (let at = 1; at < leaf.length; at++) if (!'0123456789abcdef'.includes(leaf.charAt(at))) return undefined

@@ -1,11 +1,12 @@
-// How long a token lives: a pure calculation, made when it is issued and again at each renewal.
+// How long a token lives: a pure calculation, made at issue and again at each renewal (threats T-06).
 import { formatDuration } from '../lib/duration.ts'
 
-/** Where neither token nor mount says otherwise: 768 hours, for both. */
+/** Default and maximum TTL if neither configuration nor mount sets one: 768 hours. */
 export const SYSTEM_TTL_SECONDS = 768 * 3600
 
+/** What a lifetime follows from. Seconds are 0 if not set, except the limits of mount or system, which always are. */
 export type LifetimeRequest = {
-  /** What was asked for; 0: nothing. */
+  /** The TTL that was asked for; 0: none. */
   readonly ttlSeconds: number
   readonly periodSeconds: number
   readonly explicitMaxTtlSeconds: number
@@ -15,9 +16,13 @@ export type LifetimeRequest = {
   readonly nowMs: number
 }
 
-/** Never a 0 that could be taken for "no end" (threats T-01): a lifetime that is over is undefined. */
+/**
+ * A positive TTL with warnings about capping. Undefined if no time is left: a computed 0 would mean "never ends"
+ * (threats T-01).
+ */
 export type Lifetime = { readonly ttlSeconds: number; readonly warnings: readonly string[] } | undefined
 
+/** Returns the TTL from `nowMs` on. At issue both times are the same; at renewal the age counts against the maximum. */
 export function lifetime(request: LifetimeRequest): Lifetime {
   const { periodSeconds, explicitMaxTtlSeconds, issuedAtMs, nowMs } = request
   const maxSeconds =
@@ -25,7 +30,7 @@ export function lifetime(request: LifetimeRequest): Lifetime {
   const ageSeconds = Math.floor((nowMs - issuedAtMs) / 1000)
   const periodic = periodSeconds > 0
   const wanted = periodic ? periodSeconds : request.ttlSeconds > 0 ? request.ttlSeconds : request.defaultTtlSeconds
-  // A periodic token has no end but an explicit one: its period alone is held to the maximum.
+  // A periodic token has no end but an explicit one, so only its period is held to the maximum.
   const left = periodic
     ? Math.min(maxSeconds, explicitMaxTtlSeconds > 0 ? explicitMaxTtlSeconds - ageSeconds : maxSeconds)
     : maxSeconds - ageSeconds

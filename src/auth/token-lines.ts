@@ -1,31 +1,39 @@
-// Long lines of ancestors that were found alive, so that a token far below costs no more a request than one near the
-// top. New tokens have at most MOST_ANCESTORS; those of older stores may have any number.
+// Remembers long lines of ancestors that were found alive, so that a request of a far descendant costs no more than one
+// of a near one. New tokens have at most MOST_ANCESTORS; those of older stores may have any number.
 import type { TokenEntry } from './token-entry.ts'
 
 /**
- * A token may have so many ancestors: no use is known that needs more than a few, and each of them costs the one who
- * looks along all of them some 5 µs (2,276 took 12 ms).
+ * Ancestors that a new token may have. No use is known that needs more than a few, and checking each one costs some 5
+ * µs (2,276 took 12 ms).
  */
 export const MOST_ANCESTORS = 100
-/** Ancestors that are looked at one by one with each request; what is above them is kept. */
+/** Ancestors that are checked one by one with each request. The ones above them are looked up here. */
 export const WALKED_ANCESTORS = 16
+/** Ancestors remembered at once; beyond that everything is forgotten and found again. */
 const MOST_KEPT = 20_000
 
-/** From one ancestor to the top: until when all live, and which login they come from. */
+/**
+ * What is known of one ancestor and all above it: how long they live, and the mount of the login that the line began
+ * with.
+ */
 type Line = { readonly untilMs: number; readonly mountUuid: string | undefined }
 
 type Ancestor = { readonly id: string; readonly entry: TokenEntry }
 
+/**
+ * The remembered lines of one thread. A change of any stored token on a line must reach `changed`, or a dead token
+ * would pass.
+ */
 export class TokenLines {
   readonly #lines = new Map<string, Line>()
 
-  /** Whether the token with this storage name and all above it are known to be alive; false: look. */
+  /** True if the token and all its ancestors are known to be alive. False means unknown: the caller must look. */
   isAlive(id: string, nowMs: number, isMounted: (mountUuid: string) => boolean): boolean {
     const line = this.#lines.get(id)
     return line !== undefined && nowMs < line.untilMs && (line.mountUuid === undefined || isMounted(line.mountUuid))
   }
 
-  /** `line`: tokens from one ancestor to the top, each the child of the next, all alive now. */
+  /** Remembers a line: tokens from one ancestor to the top, each the child of the next, all alive now. */
   keep(line: readonly Ancestor[]): void {
     if (this.#lines.size + line.length > MOST_KEPT) this.clear()
     let above: Line = { untilMs: Number.POSITIVE_INFINITY, mountUuid: undefined }
@@ -36,11 +44,12 @@ export class TokenLines {
     }
   }
 
-  /** The stored token has changed: lines through it are looked at anew. */
+  /** Forgets all lines if the changed token is on one. */
   changed(id: string): void {
     if (this.#lines.has(id)) this.clear()
   }
 
+  /** Forgets everything, at seal and when caches are reset. */
   clear(): void {
     this.#lines.clear()
   }

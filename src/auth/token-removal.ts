@@ -1,46 +1,54 @@
-// Takes tokens out of storage with all that hangs on them. The first commit ends the token and, because a token whose
-// parent is missing is dead, all that descend from it; the rest is tidying up, in pages of bounded size. What is not
-// done is noted in storage, so that a stop in between leaves nothing behind for ever.
+// Removes tokens with everything that depends on them. The first commit ends the token and all its descendants, because
+// a token whose parent is missing is dead. The rest is tidying up, in pages of bounded size. Unfinished work is noted
+// in storage, so that a stop in between leaves nothing behind for ever.
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { decodeTokenEntry, encodeTokenEntry, type TokenEntry } from './token-entry.ts'
 import { GONE_FOLDER, goneKey, idKey, indexKeys, PARENT_FOLDER, parentKey } from './token-keys.ts'
 
 /**
- * Removes, in the transaction, what belongs to the token with this storage name; paths are relative to root/sys/.
- * Bounded in what it writes: false where there is more, and it is called again in another transaction.
+ * Removes, in the transaction, what belongs to a token; paths are relative to root/sys/. Must write a bounded amount:
+ * returns false if more is left, and is then called again in another transaction.
  */
 export type Belongings = (tx: ViewTransaction, tokenId: string) => Promise<boolean>
 
-/** In one transaction: enough that its flush costs each of them little, few enough that others get their turn. */
+/** Tokens removed in one transaction: enough to share its sync, few enough that other writes run in between. */
 const TOKENS_PAGE = 64
-/** After so many writes a transaction takes no further token, whose children may be CHILDREN_PAGE more. */
+/**
+ * A transaction that has made this many writes takes no further token. The last one may add writes for CHILDREN_PAGE
+ * children.
+ */
 const MOST_WRITES = 600
 const WRITES_PER_TOKEN = 6
 const WRITES_PER_CHILD = 2
 const CHILDREN_PAGE = 100
 const NOTHING = Buffer.alloc(0)
 
+/**
+ * Removes tokens, for revocation, expiry and tidying. Every path ends here, so a token never leaves its children or
+ * belongings.
+ */
 export class TokenRemoval {
   readonly #view: View
   readonly #accessorKey: (entry: TokenEntry) => string
   readonly #belongings: Belongings[] = []
 
-  /** `view` is of root/sys/. */
+  /** `view` is the folder root/sys/. */
   constructor(view: View, accessorKey: (entry: TokenEntry) => string) {
     this.#view = view
     this.#accessorKey = accessorKey
   }
 
+  /** Adds to what is removed with each token. Called while the server is put together. */
   addBelongings(belongings: Belongings): void {
     this.#belongings.push(belongings)
   }
 
-  /** Resolves when they and all that descend from them are gone. Names without a token are no error. */
+  /** Removes tokens and all their descendants; resolves when they are gone. Unknown ids are no error. */
   async removeAll(ids: readonly string[]): Promise<void> {
     const named = new Set(ids)
     const pending = [...named]
     const below: string[] = []
-    // Those that are named are dead with the first commits, whatever is the matter with one below them.
+    // All named tokens are dead after the first commits, even if something below one of them cannot be removed.
     while (pending.length > 0) {
       const page = pending.splice(-TOKENS_PAGE)
       for (const id of await this.#view.transaction((tx) => this.removeSome(tx, page)))
@@ -53,8 +61,8 @@ export class TokenRemoval {
   }
 
   /**
-   * Like `removeSome`, and goes on with what descends from them: else a line of many generations would cost a commit
-   * for each.
+   * Like `removeSome`, but goes on with the descendants: otherwise a line of many generations would cost a commit for
+   * each.
    */
   async #removeLines(tx: ViewTransaction, ids: readonly string[]): Promise<readonly string[]> {
     const unfinished: string[] = []
@@ -65,13 +73,15 @@ export class TokenRemoval {
       if (id === undefined) break
       const next = await this.remove(tx, id)
       writes += WRITES_PER_TOKEN + WRITES_PER_CHILD * next.length
-      // What is left of it is for another transaction.
+      // The rest of the token itself needs another transaction.
       for (const each of next) (each === id ? unfinished : pending).push(each)
     }
     return [...unfinished, ...pending]
   }
 
-  /** As many of them as a transaction should; returns those that are still to be removed, children among them. */
+  /**
+   * Removes as many tokens as one transaction should. Returns those that still are to be removed, children among them.
+   */
   async removeSome(tx: ViewTransaction, ids: readonly string[]): Promise<readonly string[]> {
     const left: string[] = []
     let writes = 0
@@ -84,12 +94,15 @@ export class TokenRemoval {
     return left
   }
 
-  /** Tokens whose removal was begun and is not done, after `after` and at most `limit`. */
+  /** Lists tokens whose removal began and did not end: after `after`, at most `limit`. */
   begun(after: string, limit: number): Promise<string[]> {
     return this.#view.list(GONE_FOLDER, { after, limit })
   }
 
-  /** Removes one token; returns those that are still to be removed, itself among them where it has more children. */
+  /**
+   * Removes one token. Returns those that still are to be removed: its children, and itself if it has more of them or
+   * belongings.
+   */
   async remove(tx: ViewTransaction, id: string): Promise<readonly string[]> {
     const bytes = await tx.get(idKey(id))
     if (bytes !== undefined) this.#dropEntry(tx, id, decodeTokenEntry(bytes))
@@ -114,7 +127,9 @@ export class TokenRemoval {
     for (const key of indexKeys(id, entry)) tx.delete(key)
   }
 
-  /** Removes the token alone: its children go on as orphans. While there are many, they become so page by page. */
+  /**
+   * Removes the token alone; its children become orphans. Many children become so page by page, before the token goes.
+   */
   async removeOrphaning(id: string): Promise<void> {
     for (let more = true; more; ) {
       more = await this.#view.transaction(async (tx) => {

@@ -1,4 +1,4 @@
-// Prolongs tokens, by what their role or mount says now.
+// Renews tokens, by what their role or mount says now (Interface 2.2).
 import { fail } from '../api/errors.ts'
 import type { Answer } from '../api/request.ts'
 import type { World } from '../lib/world.ts'
@@ -10,6 +10,7 @@ import { lifetime } from './token-lifetime.ts'
 import { type LoginMounts, TOKEN_MOUNT, type TokenLimits } from './token-rules.ts'
 import type { TokenStore } from './token-store.ts'
 
+/** What renewal needs of its node. `mounts` is a function, since the mount table is made after this. */
 export type RenewalParts = {
   readonly tokens: TokenStore
   readonly identities: Identities
@@ -20,11 +21,12 @@ export type RenewalParts = {
 
 type RenewalTerms = {
   readonly limits: TokenLimits
-  /** 0: the default of the mount; absent: what the token was made with. */
+  /** 0 means the default of the mount; absent, the TTL that the token was made with. */
   readonly ttlSeconds?: number
   readonly periodSeconds?: number
 }
 
+/** Renews tokens on the writing thread, for the token endpoints and for leases. */
 export class TokenRenewal {
   readonly #parts: RenewalParts
 
@@ -32,7 +34,7 @@ export class TokenRenewal {
     this.#parts = parts
   }
 
-  /** @throws Refusal for one that is not live, or cannot be renewed */
+  /** Renews by the token's text. @throws Refusal if the token is not live, or cannot be renewed. */
   async renew(token: string, incrementSeconds: number): Promise<Answer> {
     const { tokens } = this.#parts
     if (isBatchText(token) && (await tokens.find(token)) !== undefined) {
@@ -41,7 +43,7 @@ export class TokenRenewal {
     return this.renewById(tokens.idOf(token), incrementSeconds, token)
   }
 
-  /** `shown` is the token's text, where the caller gave it. */
+  /** Renews by storage id. `shown` is the token's text if the caller gave it; without it the answer holds none. */
   async renewById(id: string, incrementSeconds: number, shown = ''): Promise<Answer> {
     const { tokens, identities, world } = this.#parts
     const nowMs = world.clock.nowMs()
@@ -64,12 +66,15 @@ export class TokenRenewal {
     })
     if (entry === undefined) throw fail('no_such_token', ['token not found'])
     const subject = entry.entityId === '' ? undefined : await identities.subject(entry.entityId)
-    // Renewal answers with the token as it was made: the uses that are left are told by look-up.
+    // The answer shows the uses that the token was made with; look-up shows those that are left.
     const asMade = { ...entry, numUses: entry.usesGiven ?? entry.numUses }
     return { auth: authBlock(shown, asMade, nowMs, subject?.policies), warnings }
   }
 
-  /** A token that a login gave is prolonged by what its role says now; the method may refuse (Interface 2.2). */
+  /**
+   * Returns the terms of a renewal. The login method that gave a token decides by its role's present settings, and may
+   * refuse (Interface 2.2).
+   */
   async #termsOf(id: string): Promise<RenewalTerms> {
     const { tokens, identities, limits } = this.#parts
     const mounts = this.#parts.mounts()
@@ -90,6 +95,6 @@ export class TokenRenewal {
   }
 }
 
-/** Lifetimes are whole seconds: the end of what is left of one could lie beyond the hard end (threats T-01). */
+/** The hard end of a token. Ages are cut to whole seconds, so a renewal could otherwise end after it (threats T-01). */
 const lastMs = ({ explicitMaxTtlSeconds, createdAtMs }: TokenEntry): number =>
   explicitMaxTtlSeconds > 0 ? createdAtMs + explicitMaxTtlSeconds * 1000 : Infinity

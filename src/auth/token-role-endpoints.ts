@@ -1,4 +1,4 @@
-// The endpoints under auth/token/roles/.
+// The endpoints under auth/token/roles/, where operators say what tokens of auth/token/create/ROLE may be.
 
 import type { Endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
@@ -13,6 +13,7 @@ import { type OldName, ROLE_TOKEN_TYPES, type RoleTokenType, type TokenRole } fr
 import { sanitizePolicies } from './token-rules.ts'
 import type { TokenService } from './token-service.ts'
 
+/** Characters of a role's name and of its path suffix; both become part of storage keys. */
 const MAX_NAME_LENGTH = 128
 
 const nameField = { role_name: string('Name of the role', { required: true, max: MAX_NAME_LENGTH }) }
@@ -64,6 +65,7 @@ const ROLE: Shapes = {
   bound_cidrs: optional(listOf(text('Block'), 'As token_bound_cidrs, where it was written by its old name')),
 }
 
+/** Returns a role as it is read. Settings appear under their old names only if they were written so. */
 function shown(name: string, role: TokenRole): object {
   const byOldName = (old: OldName): boolean => role.oldNames.includes(old)
   return {
@@ -90,7 +92,7 @@ function shown(name: string, role: TokenRole): object {
 
 type RoleArgs = Args<typeof roleFields>
 
-/** What is sent replaces what was; the rest stays. A new name wins over its old one. */
+/** Merges a write into the role. Settings that were not sent stay; a new name wins over its old one. */
 function changed(old: TokenRole, args: RoleArgs): TokenRole {
   const policies = (name: 'allowed_policies' | 'disallowed_policies', before: readonly string[]) =>
     args[name] === undefined ? before : sanitizePolicies(args[name]).sort()
@@ -148,7 +150,7 @@ function tokenType(given: string): RoleTokenType {
   throw fail('choice_unknown', [`invalid 'token_type' value "${given}": ${ROLE_TOKEN_TYPES.join(', ')}`])
 }
 
-/** A batch token cannot be taken back, prolonged or counted: its role must not promise it. */
+/** Refuses a role of batch tokens that promises what they lack: revocation, renewal or counted uses. */
 function checkBatch(role: TokenRole): void {
   const cannot = (why: string) => fail('fields_conflict', [`'token_type' cannot be 'batch' where ${why}`])
   if (!role.orphan) throw cannot("the role's tokens have a parent: set orphan")
@@ -158,6 +160,7 @@ function checkBatch(role: TokenRole): void {
   if (role.numUses > 0) throw cannot('a number of uses is set')
 }
 
+/** The endpoints of token roles; token-endpoints.ts joins them with the others. */
 export const TOKEN_ROLE_ENDPOINTS: readonly Endpoint[] = namedThings({
   id: 'token-roles',
   path: 'roles',

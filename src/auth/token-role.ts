@@ -1,23 +1,26 @@
-// Token roles: what tokens made at auth/token/create/ROLE may be, whoever makes them.
+// Token roles: what tokens made at auth/token/create/ROLE may be, independent of who makes them.
 //
-//   root/sys/token-role/NAME
+// root/sys/token-role/NAME
 import { count, flag, listOf, oneOf, otherwise, text, texts, type ValueOf } from '../lib/member-kinds.ts'
 import { systemScope } from '../storage/contract.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
 import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 import { SYSTEM_FOLDER } from './token-keys.ts'
 
+/** The type of a role's tokens. The `default-` types leave the choice to the request. */
 export type RoleTokenType = 'service' | 'batch' | 'default-service' | 'default-batch'
+/** All of them, in the order in which refusals list them. */
 export const ROLE_TOKEN_TYPES: readonly RoleTokenType[] = ['service', 'batch', 'default-service', 'default-batch']
 
 const OLD_NAME = oneOf('period', 'explicit_max_ttl', 'bound_cidrs')
+/** A setting's name without `token_`, as older clients send it. */
 export type OldName = ValueOf<typeof OLD_NAME>
 
 const FALSE = otherwise(flag, false)
 const NONE = otherwise(texts, [])
 const ZERO = otherwise(count, 0)
 
-/** Each member with what it is in a new role. */
+/** A stored role. Each member defaults to its value in a new role. */
 export const TOKEN_ROLE = storedRecord('A token role', {
   format: otherwise(oneOf(1), 1),
   allowedPolicies: NONE,
@@ -27,7 +30,7 @@ export const TOKEN_ROLE = storedRecord('A token role', {
   allowedEntityAliases: NONE,
   orphan: FALSE,
   renewable: otherwise(flag, true),
-  /** Stands behind the path of its tokens, so that they can be listed and revoked apart; empty: nothing does. */
+  /** Follows the path of the role's tokens, so that they can be listed and revoked apart; empty: nothing does. */
   pathSuffix: otherwise(text, ''),
   periodSeconds: ZERO,
   explicitMaxTtlSeconds: ZERO,
@@ -35,16 +38,18 @@ export const TOKEN_ROLE = storedRecord('A token role', {
   tokenType: otherwise(oneOf(...ROLE_TOKEN_TYPES), 'default-service'),
   noDefaultPolicy: FALSE,
   numUses: ZERO,
-  /** Names without `token_` that it was written by: they are read back, too. */
+  /** Settings that were written by their old name, and so are read back under both. */
   oldNames: otherwise(listOf(OLD_NAME), []),
 })
+/** A decoded token role. */
 export type TokenRole = RecordOf<typeof TOKEN_ROLE>
 
+/** A role before its first write: every member has its default. */
 export const NEW_ROLE: TokenRole = TOKEN_ROLE.kind.read({})
 
 const FOLDER = `${SYSTEM_FOLDER}token-role/`
 
-/** Read where tokens are made, on the thread that writes: nothing is cached. */
+/** The store of token roles. Roles are read where tokens are made, on the writing thread, so nothing is cached. */
 export class TokenRoles {
   readonly #view: View
 
@@ -52,17 +57,18 @@ export class TokenRoles {
     this.#view = storage.view(systemScope, FOLDER)
   }
 
+  /** Returns the role, or undefined. */
   async read(name: string): Promise<TokenRole | undefined> {
     const bytes = await this.#view.get(name)
     return bytes === undefined ? undefined : TOKEN_ROLE.decode(bytes)
   }
 
-  /** `limit` 0: all. */
+  /** Returns names in order, after `after`; a `limit` of 0 means all. */
   async list(after: string, limit: number): Promise<string[]> {
     return this.#view.list('', { after, ...(limit > 0 ? { limit } : {}) })
   }
 
-  /** Stores what `change` makes of the role as it is, or of a new one. */
+  /** Stores what `change` makes of the present role, or of a new one. `change` may throw to refuse. */
   async write(name: string, change: (old: TokenRole) => TokenRole): Promise<void> {
     await this.#view.transaction(async (tx) => {
       const bytes = await tx.get(name)
@@ -71,6 +77,7 @@ export class TokenRoles {
     })
   }
 
+  /** Deletes the role; its tokens stay. */
   async delete(name: string): Promise<void> {
     await this.#view.transaction(async (tx) => tx.delete(name))
   }

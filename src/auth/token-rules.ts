@@ -1,16 +1,23 @@
-// What holds for every token, however it is made.
+// Rules that hold for every token, however it is made.
 import { fail } from '../api/errors.ts'
 import type { LoginMethod } from '../api/login-method.ts'
 import type { MountEntry } from '../api/mount.ts'
 import { UNASSIGNABLE_POLICIES } from './builtin-policies.ts'
 import { normalizePolicyName, PolicyError } from './policy.ts'
 
+/** TTL limits of the system or a mount, in seconds; always above 0. */
 export type TokenLimits = { readonly defaultTtlSeconds: number; readonly maxTtlSeconds: number }
 
+/**
+ * Limits of a list of policies: names in it, and characters of each. They bound a token's entry and its joined rules.
+ */
 const MAX_POLICIES = 256
 const MAX_POLICY_NAME_LENGTH = 128
 
-/** Normalised, without doubles; names that cannot be given to a token are refused. */
+/**
+ * Returns the names in canonical form, without duplicates.
+ * @throws Refusal for names that no token may have, and for too many.
+ */
 export function sanitizePolicies(names: readonly string[]): string[] {
   const result = new Set<string>()
   for (const raw of names) {
@@ -31,11 +38,12 @@ export function sanitizePolicies(names: readonly string[]): string[] {
   return [...result]
 }
 
+/** Path of the built-in mount of tokens, whose limits hold for tokens that no login gave. */
 export const TOKEN_MOUNT = 'auth/token/'
 
-/** What making and renewing tokens needs of the mount table. */
+/** What creation and renewal of tokens need of the mount table. */
 export interface LoginMounts {
   find(path: string): MountEntry | undefined
-  /** The login mount with this UUID, if it is still there. */
+  /** Returns the login mount with this UUID; undefined if it was removed. */
   loginMethod(uuid: string): { readonly mount: MountEntry; readonly method: LoginMethod } | undefined
 }

@@ -1,4 +1,4 @@
-// What the endpoints of tokens work with: the rules of making and prolonging tokens, over the store that keeps them.
+// What the token endpoints work with: creation, look-up, renewal and revocation over the store.
 import { fail } from '../api/errors.ts'
 import type { Answer, Caller } from '../api/request.ts'
 import type { World } from '../lib/world.ts'
@@ -13,6 +13,7 @@ import type { TokenTidy } from './token-tidy.ts'
 
 const ACCESSOR_PAGE = 500
 
+/** The engine of the mount auth/token/. Every thread has one; what it may write depends on its store. */
 export class TokenService {
   readonly tokens: TokenStore
   readonly roles: TokenRoles
@@ -32,24 +33,28 @@ export class TokenService {
     this.renewal = new TokenRenewal(parts)
   }
 
+  /** Makes a token. @throws Refusal as TokenCreation. */
   create(caller: Caller, wanted: TokenRequest, form: CreationForm): Promise<Answer> {
     return this.#creation.create(caller, wanted, form)
   }
 
-  /** @throws Refusal `bad_token` for one that is not live */
+  /** Returns what look-up shows of a token. @throws Refusal `bad_token` if it is not live. */
   async describe(token: string): Promise<Record<string, unknown>> {
     const found = await this.tokens.find(token)
     if (found === undefined) throw fail('bad_token', [])
     return this.#info(token, found.entry)
   }
 
-  /** @throws Refusal where no live token has it */
+  /** Returns the same by accessor, without the token's text. @throws Refusal if no live token has it. */
   async describeAccessor(accessor: string): Promise<Record<string, unknown>> {
     const { entry } = await this.byAccessor(accessor)
     return this.#info('', entry)
   }
 
-  /** What the caller's own token was when the request was admitted: on its last use nothing is left to look up. */
+  /**
+   * Returns what look-up shows of the caller's own token, as it was when the request was admitted: on its last use
+   * nothing is left to look up.
+   */
   describeCaller(caller: Caller): Record<string, unknown> | Promise<Record<string, unknown>> {
     return this.#info(caller.token, caller.entry as TokenEntry)
   }
@@ -62,14 +67,14 @@ export class TokenService {
     return subject.then((found) => tokenInfo(shown, entry, nowMs, found?.policies))
   }
 
-  /** @throws Refusal where no live token has it */
+  /** Finds a live token by its accessor. @throws Refusal if there is none. */
   async byAccessor(accessor: string): Promise<LiveToken> {
     const found = await this.tokens.findByAccessor(accessor)
     if (found === undefined) throw fail('no_such_token', ['invalid accessor: no token has it'])
     return found
   }
 
-  /** One that is not there is no error. @throws Refusal for a batch token */
+  /** Revokes a token and all its descendants; an unknown one is no error. @throws Refusal for a batch token. */
   async revoke(token: string): Promise<void> {
     if (isBatchText(token) && (await this.tokens.find(token)) !== undefined) {
       throw fail('token_cannot', ['batch tokens cannot be revoked'])
@@ -77,7 +82,7 @@ export class TokenService {
     await this.tokens.revoke(this.tokens.idOf(token))
   }
 
-  /** Ends the token alone. @throws Refusal where it is none, or a batch token */
+  /** Revokes a token alone. @throws Refusal if it is not live, or a batch token. */
   async revokeOrphaning(token: string): Promise<void> {
     const found = await this.tokens.find(token)
     if (found === undefined) throw fail('no_such_token', ['token to revoke not found'])
@@ -85,7 +90,9 @@ export class TokenService {
     await this.tokens.removal.removeOrphaning(found.id)
   }
 
-  /** In the order of their hashes, behind that of `after`. `limit` 0: all. */
+  /**
+   * Returns the accessors of live tokens in the order of their hashes, after that of `after`. A `limit` of 0 means all.
+   */
   async accessors(after: string, limit: number): Promise<string[]> {
     const accessors: string[] = []
     for (let last = after === '' ? '' : this.tokens.idOf(after); ; ) {
@@ -98,12 +105,12 @@ export class TokenService {
       }
       if (names.length < ACCESSOR_PAGE) return accessors
       last = names.at(-1) ?? ''
-      // There may be a million: others have their turn.
+      // There may be a million tokens: yield, so that other requests run in between.
       await this.#world.timers.sleep(0)
     }
   }
 
-  /** A root token that never ends, for initialisation and the development server. */
+  /** Returns the entry of a root token that never ends, for initialisation and the development server. */
   rootEntry(): TokenEntry {
     return {
       format: 1,

@@ -1,5 +1,5 @@
-// Tokens: who a caller is, and until when. A token's text is known to its holder alone; storage knows a keyed hash of
-// it (threats P-26). token-keys.ts says what is stored where.
+// Tokens: who a caller is, and until when. Only the holder of a token knows its text; storage has a keyed hash of it
+// (threats P-26). token-keys.ts says what is stored where.
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../api/errors.ts'
 import { importSecret } from '../crypto/primitives/secret-key.ts'
@@ -29,15 +29,23 @@ import { type Belongings, TokenRemoval } from './token-removal.ts'
 import { newAccessorText, newTokenText } from './token-text.ts'
 import { countBelow } from './view-walk.ts'
 
-/** Most entries are half a KB, the largest (meta, policies, addresses) some 80: all together are bounded as well. */
+/**
+ * Entries in the cache. Most have half a KB, the largest (metadata, policies, addresses) some 80 KB, so their size is
+ * bounded as well.
+ */
 const CACHED_TOKENS = 20_000
+/** Characters of all cached entries that callers chose the length of (threats A-09). */
 export const CACHED_CHARACTERS = 50_000_000
 const KEY_BYTES = 32
 const NOTHING = Buffer.alloc(0)
 
-/** A token that may be used now. */
+/** A token that may be used now, with its storage id. */
 export type LiveToken = { readonly id: string; readonly entry: TokenEntry }
 
+/**
+ * The tokens of a node, as one thread sees them. Reads answer from the cache where they can; writes need the writing
+ * thread.
+ */
 export class TokenStore {
   readonly view: View
   readonly removal: TokenRemoval
@@ -45,9 +53,12 @@ export class TokenStore {
   readonly #barrier: Barrier
   readonly #entries = new CoherentCache<TokenEntry>(CACHED_TOKENS, { of: charactersOf, most: CACHED_CHARACTERS })
   readonly #lines = new TokenLines()
-  /** From a digest under a key of this process alone to the storage name: spares the slower keyed hash. */
+  /**
+   * From a digest under a key of this process to the storage id. Saves the slower keyed hash on every request; tokens
+   * themselves are not kept.
+   */
   readonly #ids = new Map<string, string>()
-  /** By storage name: spares opening their texts. */
+  /** Entries of batch tokens by storage id. Saves opening their texts. */
   readonly #batch = new Map<string, TokenEntry>()
   readonly #processKey: string
   /** Tokens whose last request is being served. */
@@ -55,7 +66,7 @@ export class TokenStore {
   #key: KeyObject | undefined
   readonly #isMounted: (mountUuid: string) => boolean
 
-  /** Tokens of a login are dead where `isMounted` says that its mount is gone: nobody waits for their removal. */
+  /** Tokens of a login count as dead as soon as `isMounted` says that its mount is gone, before they are removed. */
   constructor(
     storage: SealedStorage,
     world: World,
@@ -78,17 +89,19 @@ export class TokenStore {
     })
   }
 
-  /** Look-ups in the cache, since the beginning. */
+  /** Counts of look-ups in the cache since the start, for metrics. */
   get lookups(): Lookups {
     return this.#entries
   }
 
-  /** Adds to what is removed with each token. */
+  /** Adds to what is removed with each token. Called while the server is put together. */
   addBelongings(belongings: Belongings): void {
     this.removal.addBelongings(belongings)
   }
 
-  /** Part of the initialisation's one transaction, on root/sys/; leaves the store open. */
+  /**
+   * Makes the key of the hashes, in the one transaction of initialisation, on root/sys/. The store is open afterwards.
+   */
   initialize(tx: ViewTransaction): void {
     const key = this.#world.random.bytes(KEY_BYTES)
     tx.put(KEY_PATH, key)
@@ -97,7 +110,7 @@ export class TokenStore {
     key.fill(0)
   }
 
-  /** After unseal. */
+  /** Loads the key of the hashes after unseal. Until then every look-up throws Sealed. */
   async open(): Promise<void> {
     const bytes = await this.view.get(KEY_PATH)
     if (bytes === undefined) throw new Error('The token store was never initialised')
@@ -105,7 +118,7 @@ export class TokenStore {
     bytes.fill(0)
   }
 
-  /** Before seal. */
+  /** Forgets the key and everything cached, before seal. */
   close(): void {
     this.#key = undefined
     this.#ids.clear()
@@ -119,6 +132,10 @@ export class TokenStore {
     this.#lines.clear()
   }
 
+  /**
+   * Returns the storage id of a token's text, or the hash of an accessor.
+   * @throws Sealed before `open` and after `close`.
+   */
   idOf(token: string): string {
     const digest = fastDigest(this.#processKey, token)
     const known = this.#ids.get(digest)
@@ -130,7 +147,7 @@ export class TokenStore {
     return id
   }
 
-  /** How many tokens are stored, those among them that ended and are not removed yet. */
+  /** Counts the stored tokens, including ended ones that are not removed yet. */
   count(): Promise<number> {
     return countBelow(this.view, ID_FOLDER, this.#world.timers)
   }
@@ -139,13 +156,16 @@ export class TokenStore {
     return ACCESSOR_FOLDER + this.idOf(accessor)
   }
 
-  /** The token if it may be used now. Does not count the use. Waits only where something is not cached. */
+  /**
+   * Returns the token if it may be used now; does not count the use. Answers without a promise if everything is cached.
+   * @throws Sealed.
+   */
   find(token: string): LiveToken | undefined | Promise<LiveToken | undefined> {
     const id = this.idOf(token)
     return isBatchText(token) ? this.#live(id, this.#batchEntry(id, token)) : this.#find(id)
   }
 
-  /** Of service tokens. */
+  /** Finds a live service token by its storage id. Batch tokens are not stored, so they have none. */
   async findById(id: string): Promise<LiveToken | undefined> {
     return this.#find(id)
   }
@@ -165,7 +185,7 @@ export class TokenStore {
     return entry
   }
 
-  /** The entry as it is stored, whether the token may be used or not. */
+  /** Returns the stored entry, whether the token may be used or not. */
   #entry(id: string): TokenEntry | Promise<TokenEntry | undefined> {
     return this.#entries.get(id, (key) => this.#read(key))
   }
@@ -187,7 +207,10 @@ export class TokenStore {
     return entry.numUses >= 0 && !isExpired(entry, this.#world.clock.nowMs())
   }
 
-  /** A token dies with any of its ancestors, at once: the removal of the tree below is only tidying up. */
+  /**
+   * Checks the ancestors. A token dies at once with any of them; the removal of the descendants only tidies up (threats
+   * T-07).
+   */
   #lineAlive(entry: TokenEntry): boolean | Promise<boolean> {
     let walked = 0
     for (let at = entry; at.parent !== ''; ) {
@@ -201,14 +224,15 @@ export class TokenStore {
     return true
   }
 
-  /** From a far ancestor on: looked at once, and again where a token of the line changes or ends. */
+  /** Checks a far ancestor and all above it: once, and again when a token of the line changes or ends. */
   #restAlive(from: string): boolean | Promise<boolean> {
     const nowMs = this.#world.clock.nowMs()
     if (this.#lines.isAlive(from, nowMs, this.#isMounted)) return true
     const line: { id: string; entry: TokenEntry }[] = []
     for (let id = from; id !== ''; ) {
       const entry = this.#entry(id)
-      // Kept when all of them are at hand: by then a change of one that was seen is not missed.
+      // Remembered only if all entries were at hand without waiting. Otherwise an entry seen earlier could have changed
+      // meanwhile.
       if (entry instanceof Promise) return entry.then((loaded) => this.#ancestorAlive(loaded))
       if (!this.#isAncestor(entry)) return false
       line.push({ id, entry })
@@ -218,7 +242,7 @@ export class TokenStore {
     return true
   }
 
-  /** How many tokens are above it; counted to `most`. */
+  /** Counts the ancestors of a token, up to `most`. */
   async ancestorsOf({ parent }: TokenEntry, most: number): Promise<number> {
     let count = 0
     for (let id = parent; id !== '' && count < most; count++) id = (await this.#entry(id))?.parent ?? ''
@@ -234,22 +258,23 @@ export class TokenStore {
     return entry.login === null || this.#isMounted(entry.login.mountUuid)
   }
 
+  /** Finds a live token by its accessor. */
   async findByAccessor(accessor: string): Promise<LiveToken | undefined> {
     const id = await this.view.get(this.#accessorKey(accessor))
     return id === undefined ? undefined : this.findById(id.toString('latin1'))
   }
 
-  /** The entry behind a storage name, whether the token may be used or not. */
+  /** Returns the entry of a storage id, whether the token may be used or not. */
   async entryOf(id: string): Promise<TokenEntry | undefined> {
     return this.#entry(id)
   }
 
-  /** Its last request was admitted and is not answered yet. */
+  /** True while the last request of a token is served. Tidying must not remove such a token. */
   isServingLast(id: string): boolean {
     return this.#lastUses.has(id)
   }
 
-  /** The entry as the transaction sees it, if the token may be used. */
+  /** Returns the entry as the transaction sees it, if the token may be used. */
   async readUsable(tx: ViewTransaction, id: string): Promise<TokenEntry | undefined> {
     const bytes = await tx.get(idKey(id))
     const entry = bytes === undefined ? undefined : decodeTokenEntry(bytes)
@@ -257,8 +282,9 @@ export class TokenStore {
   }
 
   /**
-   * Takes one use from a token that has a limited number, exactly, whatever happens at the same time. Undefined where
-   * none was left. A token on its last use gets -1 and is to be revoked after the request.
+   * Takes one use from a token that has a limited number. Exact under concurrency, since the count is read and written
+   * in one transaction (threats T-05). Returns undefined if no use was left. A token on its last use gets -1, and the
+   * caller must revoke it after the request.
    */
   async takeUse(token: LiveToken): Promise<LiveToken | undefined> {
     const taken = await this.view.transaction(async (tx) => {
@@ -274,17 +300,19 @@ export class TokenStore {
     return { id: token.id, entry: taken }
   }
 
+  /** Returns the text of a new service token. */
   newToken(): string {
     return newTokenText(this.#world.random)
   }
 
+  /** Returns a new accessor. */
   newAccessor(): string {
     return newAccessorText(this.#world.random)
   }
 
   /**
-   * A new token with this entry, of the kind that the entry says.
-   * @throws Refusal where its parent is gone meanwhile, or a batch token would be too long
+   * Makes a token of the kind that the entry says, and returns its text.
+   * @throws Refusal if its parent is gone meanwhile, or a batch token would be too long.
    */
   async issue(entry: TokenEntry): Promise<string> {
     if (entry.type === 'batch') return sealBatchToken(this.#barrier, entry)
@@ -293,15 +321,16 @@ export class TokenStore {
     return token
   }
 
-  /** Stores a new service token. False where `token` is taken, or its parent is gone meanwhile. */
+  /** Stores a new service token. Returns false if the text is taken, or its parent is gone. */
   async insert(token: string, entry: TokenEntry): Promise<boolean> {
     return this.view.transaction((tx) => this.insertWith(tx, token, entry))
   }
 
-  /** The same in a transaction on root/sys/. */
+  /** Like `insert`, in a transaction on root/sys/. */
   async insertWith(tx: ViewTransaction, token: string, entry: TokenEntry): Promise<boolean> {
     const id = this.idOf(token)
-    // A text is free again when all that belonged to its last token is gone.
+    // A text may be used again only after everything of its last token is gone, or the new token would get a stranger's
+    // belongings.
     if ((await tx.get(idKey(id))) !== undefined || (await tx.get(goneKey(id))) !== undefined) return false
     if (entry.parent !== '' && (await tx.get(idKey(entry.parent))) === undefined) return false
     tx.put(idKey(id), encodeTokenEntry(entry))
@@ -314,7 +343,10 @@ export class TokenStore {
     return true
   }
 
-  /** Replaces the entry by what `change` makes of it; undefined where the token is not live, or `change` says so. */
+  /**
+   * Replaces the entry by what `change` makes of it. Returns undefined if the token is not live, or `change` returns
+   * so.
+   */
   update(id: string, change: (entry: TokenEntry) => TokenEntry | undefined): Promise<TokenEntry | undefined> {
     return this.view.transaction(async (tx) => {
       const entry = await this.readUsable(tx, id)
@@ -328,7 +360,7 @@ export class TokenStore {
     })
   }
 
-  /** Ends the token and all that descend from it, at once; resolves when they are removed. */
+  /** Revokes a token and all its descendants. They are dead after the first commit; resolves when they are removed. */
   async revoke(id: string): Promise<void> {
     try {
       await this.removal.removeAll([id])
@@ -338,7 +370,7 @@ export class TokenStore {
   }
 }
 
-/** Of what its maker chose how long it is. */
+/** Counts the characters whose number a caller can choose. */
 function charactersOf({ meta, policies, boundCidrs, login }: TokenEntry): number {
   const texts = [...Object.entries(meta ?? {}).flat(), ...policies, ...boundCidrs]
   const ofLogin = login === null ? 0 : JSON.stringify(login.renewal).length

@@ -1,22 +1,30 @@
-// What tokens and accessors look like.
+// The texts of tokens and accessors.
 import { fail } from '../api/errors.ts'
 import { randomBase62 } from '../lib/base62.ts'
 import type { Random } from '../lib/world.ts'
 
 const SERVICE_PREFIX = 'hvs.'
+/** Prefix of batch tokens, by which a token is recognised before anything is looked up. */
 export const BATCH_PREFIX = 'hvb.'
-/** Also of older and other kinds: a text that begins so is taken for one of them. */
+/** Prefixes of generated tokens, older and other kinds included. A text that begins so is taken for one of them. */
 const GENERATED_PREFIXES = [SERVICE_PREFIX, BATCH_PREFIX, 'hvr.', 's.', 'b.', 'r.']
+/** Base62 characters, 143 bits. */
 const RANDOM_LENGTH = 24
-/** Of the service tokens made here, prefix included. */
+/** Characters of a generated service token, prefix included. */
 export const NEW_TOKEN_LENGTH = SERVICE_PREFIX.length + RANDOM_LENGTH
+/** Characters of a token that a caller chose. */
 const OWN_TEXT_MAX = 512
 
+/** Returns the text of a new service token. */
 export const newTokenText = (random: Random): string => SERVICE_PREFIX + randomBase62(RANDOM_LENGTH, random.bytes)
 
+/** Returns a new accessor, which has no prefix. */
 export const newAccessorText = (random: Random): string => randomBase62(RANDOM_LENGTH, random.bytes)
 
-/** A token of the caller's own making: short enough for a header, and never like one of ours. */
+/**
+ * Checks a token text that the caller chose: short enough for a header, and unlike a generated one.
+ * @throws Refusal.
+ */
 export function checkTokenText(text: string): void {
   const printable = [...text].every((character) => character > ' ' && character <= '~')
   if (text === '' || text.length > OWN_TEXT_MAX || !printable)

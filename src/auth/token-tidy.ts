@@ -1,5 +1,5 @@
-// Looks through all tokens and what leads to them, and removes what leads nowhere: tokens that can never be used again
-// but were not removed, and index entries without their token. Nothing of it is needed for what is refused.
+// Goes through all tokens and index entries and removes what is stale: tokens that can never be used again but were not
+// removed, and index entries without a token. No refusal depends on it.
 import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
 import { isClosed } from '../storage/contract.ts'
@@ -16,9 +16,10 @@ import {
 import type { TokenStore } from './token-store.ts'
 import { leavesBelow } from './view-walk.ts'
 
-/** Entries are looked at in pages of so many, with a pause in between. */
+/** Pause after each page, in which requests run. */
 const PAUSE_MS = 1
 
+/** The clean-up behind auth/token/tidy and sys/leases/tidy, on the writing thread. */
 export class TokenTidy {
   readonly #tokens: TokenStore
   readonly #world: World
@@ -31,7 +32,7 @@ export class TokenTidy {
     this.#log = log
   }
 
-  /** Begins, unless it is under way: whether it did. It goes on behind the answer. */
+  /** Starts a run in the background. Returns false if one is already under way. */
   start(): boolean {
     if (this.#isRunning) return false
     this.#isRunning = true
@@ -46,7 +47,7 @@ export class TokenTidy {
     return true
   }
 
-  /** Resolves when it is through. */
+  /** Cleans up once; resolves when it is done. */
   async run(): Promise<void> {
     const tokens = await this.#dropDeadTokens()
     let keys = await this.#dropDangling(ACCESSOR_FOLDER, async (key) =>
@@ -71,14 +72,17 @@ export class TokenTidy {
     return count
   }
 
-  /** `alive`: tokens whose whole line was looked at just now; without them a long line is climbed from each token. */
+  /**
+   * True if the token or an ancestor can never be used again. `alive` collects tokens whose whole line was just
+   * checked; without it a long line would be climbed from each of its tokens.
+   */
   async #isDead(id: string, alive: Set<string>): Promise<boolean> {
     if (this.#tokens.isServingLast(id)) return false
     let entry = await this.#tokens.entryOf(id)
     if (entry === undefined) return false
     if (entry.numUses < 0) return true
     const line: string[] = []
-    // Whether its login's mount is there is not asked: one that this version does not know may come back with another.
+    // The mount of a login is not checked: a mount that this version does not know may come back with another version.
     for (let at = id; !alive.has(at); entry = await this.#tokens.entryOf(at)) {
       if (entry === undefined || isExpired(entry, this.#world.clock.nowMs())) return true
       line.push(at)
@@ -89,7 +93,10 @@ export class TokenTidy {
     return false
   }
 
-  /** `tokenOf` says which token a key leads to. */
+  /**
+   * Removes keys below `folder` whose token is gone; `tokenOf` says which token a key leads to. Checked again in the
+   * transaction, since a token may have been made meanwhile.
+   */
   async #dropDangling(folder: string, tokenOf: (key: string) => Promise<string | undefined>): Promise<number> {
     let count = 0
     const { view } = this.#tokens
@@ -109,7 +116,7 @@ export class TokenTidy {
   }
 }
 
-/** Of the endpoints that start it. */
+/** Returns the warning with which the endpoints answer. */
 export const tidyWarning = (isStarted: boolean): string =>
   isStarted
     ? "Tidy operation successfully started. What it found will be printed to the server's log."

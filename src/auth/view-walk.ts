@@ -1,10 +1,11 @@
-// Walks through stored names without a transaction: what comes and goes meanwhile may be missed or gone.
+// Walks through stored names without a transaction. Names that come or go meanwhile may be missed, or be gone when they
+// are used.
 import type { Timers } from '../lib/world.ts'
 import type { View } from '../storage/sealed-storage.ts'
 
 const PAGE = 500
 
-/** All keys below `folder`, which ends in '/', in pages that may be empty. */
+/** Lists all keys below `folder`, which ends in '/', in pages that may be empty. */
 export async function* leavesBelow(view: View, folder: string): AsyncGenerator<readonly string[]> {
   for (let after = ''; ; ) {
     const names = await view.list(folder, { after, limit: PAGE })
@@ -15,7 +16,7 @@ export async function* leavesBelow(view: View, folder: string): AsyncGenerator<r
   }
 }
 
-/** How many keys there are below `folder`. Other requests get their turn after each page. */
+/** Counts the keys below `folder`. Yields after each page, so that other requests run in between. */
 export async function countBelow(view: View, folder: string, timers: Timers): Promise<number> {
   let count = 0
   for await (const page of leavesBelow(view, folder)) {

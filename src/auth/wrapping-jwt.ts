@@ -1,7 +1,7 @@
-// Wrapping tokens as JWTs: the token itself inside, under the cluster's signature, with the address at which it opens.
-// Whoever is handed one can read where to take it; nothing but the token inside opens anything.
+// Wrapping tokens as JWTs: the wrapping token itself, signed by the cluster, with the address at which it can be
+// unwrapped. A client can read from it where to go; only the token inside opens anything.
 //
-//   root/core/wrapping-key      the private key (crypto/jwt/es512.ts), behind the barrier
+// root/core/wrapping-key      the private key (crypto/jwt/es512.ts), behind the barrier
 import type { KeyObject } from 'node:crypto'
 import { describePublicKey, es512PublicHalf, generateEs512, loadEs512, readJwt, signJwt } from '../crypto/jwt/es512.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
@@ -13,7 +13,7 @@ import type { SealedStorage, View } from '../storage/sealed-storage.ts'
 const CORE_FOLDER = `${ROOT_NAMESPACE}/core/`
 const KEY_PATH = 'wrapping-key'
 const TYPE = 'wrapping'
-/** The clock of whoever reads it may be behind. */
+/** How far the clocks of readers may be behind ours. */
 const EARLY_SECONDS = 5
 
 type Parts = {
@@ -21,17 +21,19 @@ type Parts = {
   readonly invalidation: Invalidation
   readonly slow: SlowWork
   readonly world: World
-  /** Where unwrapping is to be asked for; '' where the configuration names none. */
+  /** Address at which to unwrap; empty if the configuration does not set `api_addr`. */
   readonly apiAddress: string
 }
 
+/** What a JWT says of the wrapping token in it. */
 export type WrappingToken = {
   readonly token: string
-  /** Of the token in the wrapped answer, where one is. */
+  /** Accessor of the token in the wrapped answer, if there is one. */
   readonly wrappedAccessor: string | undefined
   readonly ttlSeconds: number
 }
 
+/** Signs and opens wrapping tokens in JWT form. The key stays in memory from its first use to seal. */
 export class WrappingJwt {
   readonly #parts: Parts
   readonly #view: View
@@ -48,7 +50,7 @@ export class WrappingJwt {
     parts.invalidation.register({ prefix: `core/${KEY_PATH}`, changed: forget, reset: forget })
   }
 
-  /** Makes the key where there is none; where the store may be written, before requests are served. */
+  /** Makes the key if there is none. Runs before requests are served, where the store may be written. */
   async addKey(): Promise<void> {
     if ((await this.#view.get(KEY_PATH)) !== undefined) return
     const stored = generateEs512(this.#parts.world.random.bytes)
@@ -59,7 +61,7 @@ export class WrappingJwt {
     }
   }
 
-  /** `token` in JWT form. */
+  /** Returns `token` in JWT form. */
   async sign({ token, wrappedAccessor = '', ttlSeconds }: WrappingToken): Promise<string> {
     const { slow, world, apiAddress } = this.#parts
     this.#privateKey ??= await this.#load()
@@ -77,8 +79,8 @@ export class WrappingJwt {
   }
 
   /**
-   * The token inside; undefined where the text is no such JWT, or not signed here. `isLive` is asked before the
-   * signature, which costs a hundred times as much: a stranger cannot make us check any.
+   * Returns the token inside; undefined if the text is no such JWT, or not signed by this cluster. `isLive` is asked
+   * before the signature is checked, which costs a hundred times as much: a stranger cannot make the server check any.
    */
   async open(jwt: string, isLive: (token: string) => Promise<boolean>): Promise<string | undefined> {
     const read = readJwt(jwt)
@@ -89,6 +91,7 @@ export class WrappingJwt {
     return (await read.isSigned(this.#publicKey, this.#parts.slow)) ? jti : undefined
   }
 
+  /** Returns the public key, for `sys/wrapping/pubkey` and the check of JWTs elsewhere. */
   async publicKey(): Promise<ReturnType<typeof describePublicKey>> {
     this.#publicKey ??= es512PublicHalf(await this.#load())
     return describePublicKey(this.#publicKey)

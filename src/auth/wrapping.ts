@@ -1,5 +1,5 @@
-// Answers that are kept for whoever holds a token of one use. The token is an ordinary one, with a policy that lets it
-// do nothing else; the answer lies in its cubbyhole and goes with it.
+// Wrapped answers, kept for the holder of a token of one use. The token is an ordinary one, with a policy that permits
+// nothing else. The answer lies in its cubbyhole and goes with it (threats P-32).
 import { fail } from '../api/errors.ts'
 import type { WrapInfo } from '../api/request.ts'
 import type { World } from '../lib/world.ts'
@@ -14,6 +14,7 @@ import type { WrappingJwt } from './wrapping-jwt.ts'
 const POLICY = 'response-wrapping'
 const RESPONSE = 'response'
 
+/** An answer to wrap, as the pipeline hands it over. */
 export type ToWrap = {
   /** JSON text of the whole answer. */
   readonly body: string
@@ -23,9 +24,10 @@ export type ToWrap = {
   readonly form?: WrapForm
 }
 
+/** True if the token is a wrapping token, which has exactly this policy. No request can ask for it. */
 export const isWrapping = ({ policies }: TokenEntry): boolean => policies.length === 1 && policies[0] === POLICY
 
-/** It begins with the base64url of '{"': no token that is made here does. */
+/** True if the text looks like a JWT: it begins with the base64url of `{"`, which no other token made here does. */
 export const isJwt = (token: string): boolean => token.startsWith('eyJ') && token.includes('.')
 
 /** A wrapping token that is not stored yet. */
@@ -35,13 +37,14 @@ type Parts = {
   readonly tokens: TokenStore
   readonly world: World
   readonly jwt: WrappingJwt
-  /** What the system says of all leases. */
+  /** The longest TTL of the system, which bounds wrapping tokens too. */
   readonly longestTtlSeconds: number
   readonly limits?: KeptLimits
-  /** Given where this thread writes nothing. */
+  /** Hands answers to the writing thread; given on threads that cannot write. */
   readonly elsewhere?: Pick<KeptValues, 'keepAnswer'> | undefined
 }
 
+/** Wraps, unwraps and rewraps answers. */
 export class Wrapping {
   readonly #parts: Parts
 
@@ -49,7 +52,10 @@ export class Wrapping {
     this.#parts = parts
   }
 
-  /** @throws Refusal where it is too much */
+  /**
+   * Wraps an answer, wherever this thread has to write it, and returns what the client is told of the token.
+   * @throws Refusal if the answer is too large.
+   */
   async wrap({ body, ...asked }: ToWrap): Promise<WrapInfo> {
     const { elsewhere, limits = DEFAULT_KEPT_LIMITS } = this.#parts
     if (Buffer.byteLength(body) > limits.entryBytes) throw fail('value_too_large', [limits.entryBytes])
@@ -57,13 +63,17 @@ export class Wrapping {
     return elsewhere === undefined ? this.keepAnswer(answer) : elsewhere.keepAnswer(answer)
   }
 
+  /** Stores an encoded answer under a new token; runs on the writing thread. */
   async keepAnswer({ value, ...asked }: KeptAnswer): Promise<WrapInfo> {
     const made = await this.#make(asked)
     await this.#parts.tokens.view.transaction((tx) => this.#putWith(tx, made, value))
     return made.info
   }
 
-  /** No token lives longer than any lease of the system: whoever gets it sees how long that is. */
+  /**
+   * Makes a token without storing it. Its TTL is capped at the longest of the system, and the client is told the capped
+   * one.
+   */
   async #make({ creationPath, wrappedAccessor, form = 'plain', ...asked }: Omit<ToWrap, 'body'>): Promise<Made> {
     const { tokens, world, jwt, longestTtlSeconds } = this.#parts
     const ttlSeconds = Math.min(asked.ttlSeconds, longestTtlSeconds)
@@ -102,14 +112,17 @@ export class Wrapping {
     putWith(tx, tokens.idOf(token), RESPONSE, value)
   }
 
-  /** The token, in either form, if it wraps an answer that nobody took. Does not spend it. @throws Refusal */
+  /**
+   * Returns the token, in either form, if it wraps an answer that was not taken yet; does not spend it.
+   * @throws Refusal otherwise.
+   */
   async find(token: string | undefined): Promise<LiveToken> {
     const found = token === undefined || token === '' ? undefined : await this.recognise(token)
     if (found === undefined) throw fail('bad_wrapping_token', [])
     return found
   }
 
-  /** The same without a refusal. */
+  /** Like `find`, but returns undefined instead of throwing. */
   async recognise(token: string): Promise<LiveToken | undefined> {
     if (!isJwt(token)) return this.#live(token)
     const { jwt } = this.#parts
@@ -122,16 +135,19 @@ export class Wrapping {
     return found !== undefined && isWrapping(found.entry) ? found : undefined
   }
 
-  /** The answer, to one caller only, however many ask at once. @throws Refusal */
+  /**
+   * Takes the answer out. However many ask at once, one gets it (threats T-21, P-32).
+   * @throws Refusal to all others.
+   */
   async unwrap(token: string | undefined): Promise<string> {
     const found = await this.find(token)
     return this.#parts.tokens.view.transaction((tx) => this.#takeWith(tx, found))
   }
 
   /**
-   * The same answer under a new token of the same form, which lives as long as the old one was made for, or
-   * `ttlSeconds`. The answer goes from one to the other in one step: between two it could be lost.
-   * @throws Refusal
+   * Moves the answer to a new token of the same form. It gets the TTL that the old one was made with, or `ttlSeconds`.
+   * One transaction does both, since between two the answer could be lost.
+   * @throws Refusal if the token wraps no answer.
    */
   async rewrap(token: string | undefined, ttlSeconds?: number): Promise<WrapInfo> {
     const found = await this.find(token)
@@ -150,7 +166,7 @@ export class Wrapping {
     return made.info
   }
 
-  /** The answer, with the use of its token and the token itself. @throws Refusal where another was faster */
+  /** Takes the answer and removes its token, in the transaction. @throws Refusal if another request was faster. */
   async #takeWith(tx: ViewTransaction, { id }: LiveToken): Promise<string> {
     const { tokens } = this.#parts
     const entry = await tokens.readUsable(tx, id)

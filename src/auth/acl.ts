@@ -179,8 +179,8 @@ export class Acl {
 }
 
 /**
- * Finds the rule for `path`. A list of a folder is first looked up under the folder's own name, so that a rule on `x/*`
- * is not passed over for a shorter one that fits `x` (threats A-01).
+ * Finds the rule for `path`. A list is first looked up under the folder's own name. Otherwise a rule on `x/*` would be
+ * passed over for a shorter one that fits `x` (threats A-01).
  */
 function find({ exact, wildcards }: Rules, path: string, isListing: boolean): Permissions | undefined {
   const rule = exact.get(path)

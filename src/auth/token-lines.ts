@@ -1,5 +1,5 @@
-// Remembers long lines of ancestors that were found alive, so that a request of a far descendant costs no more than one
-// of a near one. New tokens have at most MOST_ANCESTORS; those of older stores may have any number.
+// Remembers long lines of ancestors that were found alive. A request of a far descendant then costs no more than one of
+// a near one. New tokens have at most MOST_ANCESTORS; those of older stores may have any number.
 import type { TokenEntry } from './token-entry.ts'
 
 /**
@@ -13,8 +13,7 @@ export const WALKED_ANCESTORS = 16
 const MOST_KEPT = 20_000
 
 /**
- * What is known of one ancestor and all above it: how long they live, and the mount of the login that the line began
- * with.
+ * A known line from one ancestor to the top: how long all of it lives, and the mount of the login that it began with.
  */
 type Line = { readonly untilMs: number; readonly mountUuid: string | undefined }
 

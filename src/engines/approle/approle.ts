@@ -16,11 +16,13 @@ import { type AppRole, AppRoles } from './roles.ts'
 import type { SecretId } from './secret-id.ts'
 import { SECRET_ID_ENDPOINTS } from './secret-id-endpoints.ts'
 
+/** What a mount of this type is made with. */
 export type ApproleContext = { readonly mount: () => MountEntry; readonly storage: View; readonly world: World }
 
-/** One text for all that can be wrong: nothing is told of what exists. */
+/** One refusal for everything that can be wrong with credentials, so that it reveals nothing of what exists. */
 const refused = () => fail('invalid_credentials', ['invalid role or secret ID']) // Wire text.
 
+/** A mount of AppRole: its roles, their secret ids, and the lock against guessing. */
 export class Approle implements LoginMethod {
   readonly roles: AppRoles
   readonly world: World
@@ -34,11 +36,15 @@ export class Approle implements LoginMethod {
     this.lockout = new Lockout(world.clock)
   }
 
-  /** @throws Refusal */
+  /**
+   * Checks the credentials and describes the token of the login; spends one use of the secret id. Writes, so it runs on
+   * the writing thread.
+   * @throws Refusal
+   */
   async logIn(roleId: string, secretId: string, remoteAddress: string): Promise<Login> {
     const bound = (await this.roles.findByRoleId(roleId))?.role.settings.boundCidrs ?? []
-    // Before the secret id is looked at: the answer tells nothing of it, no use of it is spent, and whoever may not log
-    // in from there cannot lock the role either.
+    // The address is checked before the secret id. So the answer tells nothing of the secret id, no use of it is spent,
+    // and callers from other addresses cannot lock the role.
     if (!isInCidrs(remoteAddress, bound)) throw fail('permission_denied', [])
     return this.lockout.guard(roleId, this.#mount().config.lockout ?? DEFAULT_LOCKOUT, async () => {
       const found = await this.roles.findByRoleId(roleId)
@@ -50,6 +56,7 @@ export class Approle implements LoginMethod {
     })
   }
 
+  /** Spends one use of a secret id that may be used from this address. @throws Refusal otherwise. */
   async #use(name: string, secretId: string, remoteAddress: string): Promise<SecretId> {
     if (secretId === '') throw fail('field_missing', ['secret_id', 'missing secret_id']) // Wire text.
     const secret = await this.roles.useSecret(name, secretId, ({ cidrs }) => {
@@ -59,16 +66,25 @@ export class Approle implements LoginMethod {
     return secret
   }
 
+  /**
+   * Returns the role's present settings, which bound a renewal (Interface 2.2).
+   * @throws Refusal if the role is gone.
+   */
   async renewLogin(renewal: JsonObject): Promise<{ readonly settings: TokenSettings }> {
     const role = await this.roles.find(String(renewal.role_name))
     if (role === undefined) throw fail('not_renewable', ['the role does not exist any more, cannot renew'])
     return { settings: role.settings }
   }
 
+  /** Returns the role that a login is for, so that quotas of roles can count it. */
   async roleOf({ role_id: roleId }: Readonly<Record<string, unknown>>): Promise<string | undefined> {
     return typeof roleId === 'string' ? (await this.roles.findByRoleId(roleId))?.name : undefined
   }
 
+  /**
+   * Roles are read for each login, and the key of the digests never changes, so nothing is cached that a write could
+   * outdate.
+   */
   changed(): void {}
 
   reset(): void {
@@ -87,7 +103,10 @@ function loginOf(name: string, role: AppRole, secret: SecretId | undefined): Log
   }
 }
 
-/** A secret id narrows what the role says now, and never widens it. @throws Refusal where nothing is left */
+/**
+ * Joins the addresses of role and secret id. A secret id narrows what the role says now, and never widens it.
+ * @throws Refusal if no address is left, since an empty list would allow all.
+ */
 function tokenCidrs(ofRole: readonly string[], ofSecret: readonly string[]): readonly string[] {
   if (ofRole.length === 0 || ofSecret.length === 0) return ofRole.length === 0 ? ofSecret : ofRole
   const both = intersectCidrs(ofRole, ofSecret)
@@ -95,6 +114,7 @@ function tokenCidrs(ofRole: readonly string[], ofSecret: readonly string[]): rea
   return both
 }
 
+/** The mount type `approle`, for the table of engines. */
 export const APPROLE: MountableType<ApproleContext> = {
   type: 'approle',
   kind: 'auth',

@@ -4,7 +4,7 @@ import { string } from '../../api/fields.ts'
 import type { Login } from '../../api/login.ts'
 import type { AppRoles } from './roles.ts'
 
-/** What these endpoints take of their mount. */
+/** The part of the mount that these endpoints use. */
 type Approle = {
   readonly roles: Pick<AppRoles, 'tidy'>
   logIn(roleId: string, secretId: string, remoteAddress: string): Promise<Login>
@@ -42,4 +42,5 @@ const tidy = endpoint({
   },
 })
 
+/** The endpoints that log in and clean up; approle.ts joins them with the others. */
 export const APPROLE_LOGIN_ENDPOINTS: readonly Endpoint<Approle>[] = [login, tidy]

@@ -1,4 +1,4 @@
-// The endpoints that keep roles.
+// The endpoints of whole roles, and the fields that role-field-endpoints.ts shares with them.
 
 import type { Endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
@@ -20,19 +20,25 @@ import type { World } from '../../lib/world.ts'
 import type { AppRoles } from './roles.ts'
 import { type AppRole, keptAppRoleName, SECRET_ID_MIN_CHARACTERS } from './roles.ts'
 
-/** What these endpoints take of their mount. */
+/** The part of the mount that these endpoints use. */
 type Approle = {
   readonly roles: Pick<AppRoles, 'list' | 'find' | 'change' | 'delete'>
   readonly world: Pick<World, 'random'>
 }
 
+/**
+ * The field of the role's name in paths. Its canonical form is that of keptAppRoleName, so policies see one spelling.
+ */
 export const roleField = {
   role_name: string('Name; upper case counts as lower case', { required: true, canonical: keptAppRoleName }),
 }
 
+/** Characters of a role id that an operator chose. */
 const MAX_ROLE_ID_CHARACTERS = 512
+/** Characters of a secret id that an operator chose, and the largest minimum that a role can ask for. */
 export const MAX_SECRET_CHARACTERS = 4_096
 
+/** The settings of a role beside those of its tokens, under their wire names. */
 export const ROLE_FIELDS = {
   bind_secret_id: bool('A login needs a secret id'),
   secret_id_bound_cidrs: strings('Addresses or blocks that logins may come from; empty: anywhere', {
@@ -52,6 +58,7 @@ export const ROLE_FIELDS = {
   period: duration('Old name of token_period', { aliasOf: 'token_period' }),
 }
 
+/** A write to a role as it was decoded; what was not sent is undefined. */
 type GivenRole = {
   readonly role_id?: string | undefined
   readonly bind_secret_id?: boolean | undefined
@@ -65,7 +72,10 @@ type GivenRole = {
   readonly token_period?: number | undefined
 } & Parameters<typeof changedSettings>[0]
 
-/** What was sent, on top of what was there. @throws Refusal */
+/**
+ * Merges a write into the role. A role must bind a secret id or addresses, or everyone could log in (threats L-03).
+ * @throws Refusal naming the field.
+ */
 export function changedAppRole(given: GivenRole, before: AppRole | undefined, newRoleId: () => string): AppRole {
   if (given.local_secret_ids === true)
     throw fail('field_not_applicable', ['local_secret_ids', 'is not offered yet: leave it out'])
@@ -98,11 +108,12 @@ function roleIdOf(given: string | undefined): string | undefined {
   return given
 }
 
+/** Returns the role as it is read, without its role id, which has an endpoint of its own. */
 export function roleBody(role: AppRole): Record<string, unknown> {
   return {
     ...settingsBody(role.settings, role.oldNames),
     bind_secret_id: role.bindSecretId,
-    // As the reference has it; token_bound_cidrs of none is empty there, too.
+    // Null instead of an empty list, as in the recorded exchanges; token_bound_cidrs is an empty list there, too.
     secret_id_bound_cidrs: role.secretIdBoundCidrs.length === 0 ? null : role.secretIdBoundCidrs,
     secret_id_num_uses: role.secretIdNumUses,
     secret_id_ttl: role.secretIdTtlSeconds,
@@ -111,6 +122,7 @@ export function roleBody(role: AppRole): Record<string, unknown> {
   }
 }
 
+/** List, read, write and delete of roles. */
 export const APPROLE_ROLE_ENDPOINTS: readonly Endpoint<Approle>[] = namedThings({
   id: 'approle-role',
   path: 'role',

@@ -1,4 +1,4 @@
-// One field of a role at a time, as some clients do it: read, write, and back to its default.
+// Single fields of a role, as some clients use them: read, write, and reset to the default.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import type { Fields } from '../../api/fields.ts'
@@ -11,18 +11,19 @@ import { own } from '../../lib/own.ts'
 import { changedAppRole, ROLE_FIELDS, roleBody, roleField } from './role-endpoints.ts'
 import type { AppRole, AppRoles } from './roles.ts'
 
-/** What these endpoints take of their mount. */
+/** The part of the mount that these endpoints use. */
 type Approle = { readonly roles: Pick<AppRoles, 'find' | 'change'> }
 
-type One = {
-  /** Last segment of the path. */
+/** SingleField field that has endpoints of its own. */
+type SingleField = {
+  /** The last segment of the path. */
   readonly path: string
-  /** Fields that may be sent, the one that is read back first. */
+  /** The fields that may be sent; the first is the one that is read back. */
   readonly fields: Fields
   readonly initial: Readonly<Record<string, unknown>>
 }
 
-const FIELDS: readonly One[] = [
+const FIELDS: readonly SingleField[] = [
   {
     path: 'policies',
     fields: { token_policies: TOKEN_FIELDS.token_policies, policies: OLD_TOKEN_FIELDS.policies },
@@ -55,10 +56,12 @@ const FIELDS: readonly One[] = [
   },
 ]
 
+/** Finds a role. @throws Refusal 404 if there is none. */
 async function mustFind(approle: Approle, name: string): Promise<AppRole> {
   return orNotFound(await approle.roles.find(name))
 }
 
+/** Changes an existing role; never makes one. @throws Refusal */
 async function change(approle: Approle, name: string, given: Readonly<Record<string, unknown>>): Promise<void> {
   await approle.roles.change(name, (before) => {
     if (before === undefined) throw fail('not_found', [])
@@ -66,7 +69,7 @@ async function change(approle: Approle, name: string, given: Readonly<Record<str
   })
 }
 
-function endpointsOf({ path: last, fields, initial }: One): readonly Endpoint<Approle>[] {
+function endpointsOf({ path: last, fields, initial }: SingleField): readonly Endpoint<Approle>[] {
   const path = `role/:role_name/${last}`
   const name = Object.keys(fields)[0] as string
   const read = endpoint({
@@ -143,6 +146,7 @@ const roleIdWrite = endpoint({
   },
 })
 
+/** The endpoints of single fields, and of the role id. */
 export const ROLE_FIELD_ENDPOINTS: readonly Endpoint<Approle>[] = [
   ...FIELDS.flatMap(endpointsOf),
   roleIdRead,

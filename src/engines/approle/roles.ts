@@ -1,10 +1,10 @@
-// The roles of one mount, and their secret ids.
+// The roles of one mount, and their secret ids. Texts of secret ids are not stored, only their digests.
 //
-//   role/NAME                          the role; NAME in lower case
-//   role-id/DIGEST                     NAME of the role that has the role id
-//   secret/NAME/DIGEST                 a secret id of the role
-//   accessor/NAME/DIGEST               digest of the secret id that has the accessor
-//   salt                               key of the digests, of this mount alone
+// role/NAME                          the role; NAME in lower case
+// role-id/DIGEST                     NAME of the role that has the role id
+// secret/NAME/DIGEST                 a secret id of the role
+// accessor/NAME/DIGEST               digest of the secret id that has the accessor
+// salt                               key of the digests, different in each mount
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
 import { TOKEN_SETTINGS } from '../../api/login.ts'
@@ -17,33 +17,41 @@ import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 import { decodeSecretId, encodeSecretId, isOver, type SecretId } from './secret-id.ts'
 
-/** The one spelling of a role's name. */
+/** Returns the canonical spelling of a role's name. */
 export const keptAppRoleName = asciiLowerCase
 
+/** A stored role. */
 export const APPROLE_ROLE = storedRecord('A role of AppRole', {
   roleId: text,
-  /** Whether a login needs a secret id. */
+  /** True if a login needs a secret id. */
   bindSecretId: flag,
   secretIdBoundCidrs: texts,
   secretIdNumUses: count,
   secretIdTtlSeconds: count,
-  /** Of secret ids that a caller brings; absent: SECRET_ID_MIN_CHARACTERS. */
+  /** Characters that a caller's own secret id must have; absent: SECRET_ID_MIN_CHARACTERS. */
   customSecretIdMinCharacters: optional(count),
   settings: TOKEN_SETTINGS,
   oldNames: texts,
 })
+/** A decoded role. */
 export type AppRole = RecordOf<typeof APPROLE_ROLE>
 
-/** Guessing a shorter one is a matter of days, at ten logins a second, if it is made of digits. */
+/**
+ * Characters that a caller's own secret id must have if the role sets no minimum. A shorter one made of digits could be
+ * guessed within days, at ten logins a second.
+ */
 export const SECRET_ID_MIN_CHARACTERS = 8
 
 const ROLES = 'role/'
 const SECRET_FOLDERS = ['secret/', 'accessor/'] as const
 const SALT = 'salt'
 const SALT_BYTES = 32
+/** Characters of a role's name; it becomes part of storage keys. */
 const MAX_NAME_CHARACTERS = 256
+/** Keys read or removed in one transaction. */
 const PAGE = 500
 
+/** The store of roles and secret ids. Nothing is cached but the key of the digests. */
 export class AppRoles {
   readonly #storage: View
   readonly #world: World
@@ -54,31 +62,36 @@ export class AppRoles {
     this.#world = world
   }
 
-  /** What was read of the mount is forgotten: the server is being sealed. */
+  /** Forgets the key of the digests; the server is being sealed. */
   reset(): void {
     this.#salt = undefined
   }
 
+  /** Returns the role by its name in any spelling, or undefined. */
   async find(name: string): Promise<AppRole | undefined> {
     if (name.length > MAX_NAME_CHARACTERS) return undefined
     return decodeRole(await this.#storage.get(ROLES + keptAppRoleName(name)))
   }
 
+  /** Returns the names of all roles, in lower case and sorted. */
   list(): Promise<string[]> {
     return this.#storage.list(ROLES)
   }
 
-  /** `change` gets the role as it is; what it throws leaves everything as it was. */
+  /**
+   * Stores what `change` makes of the present role; if it throws, nothing changes.
+   * @throws Refusal if the role id belongs to another role.
+   */
   async change(name: string, change: (role: AppRole | undefined) => AppRole): Promise<void> {
     if (name.length > MAX_NAME_CHARACTERS)
       throw fail('out_of_range', ['role_name', `must have at most ${MAX_NAME_CHARACTERS} characters`])
     const salt = await this.#digestKey()
     const key = keptAppRoleName(name)
-    // A removal that was interrupted leaves secret ids, which must not open a new role of the name.
+    // An interrupted removal leaves secret ids. They are removed first, or they would open a new role of the same name.
     while (!(await this.#tryChange(salt, key, change))) await this.#wipeSecrets(key)
   }
 
-  /** False, and nothing changed, where the role is new and an old one of its name has left secret ids. */
+  /** Returns false, and changes nothing, if the role is new and an old one of its name has left secret ids. */
   #tryChange(salt: KeyObject, key: string, change: (role: AppRole | undefined) => AppRole): Promise<boolean> {
     return this.#storage.transaction(async (tx) => {
       const before = decodeRole(await tx.get(ROLES + key))
@@ -95,7 +108,7 @@ export class AppRoles {
     })
   }
 
-  /** Removes the role with all its secret ids; its tokens live on until they end, but are not renewed. */
+  /** Deletes the role with all its secret ids. Its tokens live until they end, but cannot be renewed. */
   async delete(name: string): Promise<void> {
     if (name.length > MAX_NAME_CHARACTERS) return
     const salt = await this.#digestKey()
@@ -108,7 +121,10 @@ export class AppRoles {
     await this.#wipeSecrets(key)
   }
 
-  /** Those of a role that is not there; of one that was made anew meanwhile nothing is taken. */
+  /**
+   * Deletes the secret ids of a role that is gone. Stops if the role was made again meanwhile, whose secret ids must
+   * stay.
+   */
   async #wipeSecrets(role: string): Promise<void> {
     for (const kind of SECRET_FOLDERS) await this.#wipe(role, `${kind}${role}/`)
   }
@@ -124,13 +140,17 @@ export class AppRoles {
     }
   }
 
+  /** Returns the role that has this role id, with its name. */
   async findByRoleId(roleId: string): Promise<{ readonly name: string; readonly role: AppRole } | undefined> {
     const name = (await this.#storage.get(`role-id/${keyedDigest(await this.#digestKey(), roleId)}`))?.toString()
     const role = name === undefined ? undefined : await this.find(name)
     return name === undefined || role === undefined || role.roleId !== roleId ? undefined : { name, role }
   }
 
-  /** @throws Refusal where the role has that secret id already */
+  /**
+   * Stores a new secret id of a role. An expired one with the same text is replaced.
+   * @throws Refusal if the role is gone, or has this secret id already.
+   */
   async addSecret(name: string, secretId: string, secret: SecretId): Promise<void> {
     const salt = await this.#digestKey()
     const key = keptAppRoleName(name)
@@ -141,13 +161,14 @@ export class AppRoles {
       const before = bytes === undefined ? undefined : decodeSecretId(bytes)
       if (before !== undefined && !isOver(before, this.#world.clock.nowMs()))
         throw fail('already_exists', ['SecretID is already registered'])
-      // Its accessor must not name the new one.
+      // The accessor of the expired secret id must not lead to the new one.
       if (before !== undefined) removeSecret(tx, key, digest, keyedDigest(salt, before.accessor))
       tx.put(`secret/${key}/${digest}`, encodeSecretId(secret))
       tx.put(`accessor/${key}/${keyedDigest(salt, secret.accessor)}`, Buffer.from(digest))
     })
   }
 
+  /** Returns a secret id by its text or accessor; undefined if there is none or it has expired. */
   async findSecret(name: string, by: SecretName): Promise<SecretId | undefined> {
     const salt = await this.#digestKey()
     const key = keptAppRoleName(name)
@@ -158,7 +179,7 @@ export class AppRoles {
     return isNamed(secret, by) ? secret : undefined
   }
 
-  /** Accessors of the role's secret ids, those that are over left out. */
+  /** Returns the accessors of the role's secret ids, sorted, without expired ones. */
   async accessors(name: string): Promise<string[]> {
     const folder = `secret/${keptAppRoleName(name)}/`
     const found: string[] = []
@@ -170,7 +191,10 @@ export class AppRoles {
     return found.sort()
   }
 
-  /** Takes one login from a secret id, exactly, however many ask at once; undefined where it is not there or over. */
+  /**
+   * Spends one use of a secret id. Exact under concurrency, since it is read and written in one transaction. `allowed`
+   * may throw to refuse, and nothing is spent then. Returns undefined if there is no such secret id, or it has expired.
+   */
   async useSecret(name: string, secretId: string, allowed: (secret: SecretId) => void): Promise<SecretId | undefined> {
     const salt = await this.#digestKey()
     return this.#storage.transaction(async (tx) => {
@@ -189,7 +213,7 @@ export class AppRoles {
     })
   }
 
-  /** One that is not there is no error. */
+  /** Removes a secret id by its text or accessor; an unknown one is no error. */
   async destroySecret(name: string, by: SecretName): Promise<void> {
     if (name.length > MAX_NAME_CHARACTERS) return
     const salt = await this.#digestKey()
@@ -203,7 +227,7 @@ export class AppRoles {
     })
   }
 
-  /** Removes secret ids that are over, a page of each role at a time. */
+  /** Removes expired secret ids, a page in each transaction. */
   async tidy(): Promise<void> {
     const salt = await this.#digestKey()
     for (const role of await this.#storage.list('secret/')) {
@@ -224,7 +248,9 @@ export class AppRoles {
     }
   }
 
-  /** Made with the first role; the same for ever, so that what was stored under it is found. */
+  /**
+   * Returns the key of the digests. It is made once and never changes, since everything is stored under its digests.
+   */
   async #digestKey(): Promise<KeyObject> {
     if (this.#salt !== undefined) return this.#salt
     const stored = (await this.#storage.get(SALT)) ?? (await this.#makeSalt())
@@ -233,6 +259,7 @@ export class AppRoles {
     return this.#salt
   }
 
+  /** Makes the key, or returns the one that another request made first. */
   #makeSalt(): Promise<Buffer> {
     const fresh = this.#world.random.bytes(SALT_BYTES)
     return this.#storage.transaction(async (tx) => {
@@ -244,6 +271,7 @@ export class AppRoles {
   }
 }
 
+/** Names a secret id by itself or by its accessor. */
 export type SecretName = { readonly secretId: string } | { readonly accessor: string }
 
 async function digestOf(
@@ -256,7 +284,10 @@ async function digestOf(
   return (await from.get(`accessor/${role}/${keyedDigest(salt, by.accessor)}`))?.toString()
 }
 
-/** Older versions left the accessor of one that was over, where the same text became a secret id again. */
+/**
+ * Older versions kept the accessor of an expired secret id when the same text was used again. Such an accessor names
+ * nothing.
+ */
 const isNamed = ({ accessor }: SecretId, by: SecretName): boolean => 'secretId' in by || by.accessor === accessor
 
 async function hasSecrets(tx: ViewTransaction, role: string): Promise<boolean> {

@@ -16,9 +16,10 @@ import type { AppRoles } from './roles.ts'
 import { type AppRole, SECRET_ID_MIN_CHARACTERS, type SecretName } from './roles.ts'
 import { secretIdBody } from './secret-id.ts'
 
-/** What these endpoints take of their mount. */
+/** The part of the mount that these endpoints use. */
 type Approle = { readonly roles: AppRoles; readonly world: Pick<World, 'random' | 'clock'> }
 
+/** Characters of the metadata of one secret id. */
 const MAX_METADATA_CHARACTERS = 8_192
 
 const list = endpoint({
@@ -61,6 +62,7 @@ type NewSecret = {
   readonly ttl: number | undefined
 }
 
+/** Makes a secret id, or takes over a `given` one, within the bounds of its role. @throws Refusal naming the field. */
 async function make(approle: Approle, args: NewSecret, given?: string) {
   const role = await approle.roles.find(args.role_name)
   if (role === undefined) throw fail('no_such_entry', [`role "${args.role_name}" does not exist`])
@@ -93,7 +95,10 @@ async function make(approle: Approle, args: NewSecret, given?: string) {
   return { data, credentialAccessor: accessor }
 }
 
-/** Who holds a role id could guess a short one. Those that are stored go on. @throws Refusal */
+/**
+ * Refuses a short secret id: a caller with the role id could guess it. Ones that are already stored stay valid.
+ * @throws Refusal
+ */
 function requireLong(
   secretId: string,
   { customSecretIdMinCharacters: least = SECRET_ID_MIN_CHARACTERS }: AppRole,
@@ -103,7 +108,10 @@ function requireLong(
   throw fail('field_invalid', ['secret_id', why])
 }
 
-/** Whoever may make a secret id may narrow what its role says, not widen it. @throws Refusal naming the field */
+/**
+ * Returns the addresses of a new secret id. Its maker may narrow those of the role, but not widen them.
+ * @throws Refusal naming the field.
+ */
 function blocksWithin(field: string, given: readonly string[] = [], ofRole: readonly string[]): readonly string[] {
   const asked = blocks(given, field)
   if (ofRole.length > 0 && !areWithin(asked, ofRole))
@@ -111,14 +119,14 @@ function blocksWithin(field: string, given: readonly string[] = [], ofRole: read
   return asked
 }
 
-/** What is asked for one secret id does not go beyond what its role allows; 0 is without limit. */
+/** Returns the lower of two limits, of which 0 means none: a secret id never goes beyond its role. */
 function shorter(asked: number | undefined, ofRole: number): number {
   if (asked === undefined) return ofRole
   if (ofRole === 0) return asked
   return asked === 0 ? ofRole : Math.min(asked, ofRole)
 }
 
-/** @throws Refusal naming the field */
+/** Parses the metadata, JSON in a text. @throws Refusal naming the field. */
 function metadataOf(given: string): Readonly<Record<string, string>> {
   if (given === '') return {}
   const wrong = 'expected a JSON object of names and texts, as text'
@@ -178,6 +186,7 @@ const FOUND = {
   token_bound_cidrs: listOf(text('Address or block'), 'Where tokens may be used from'),
 }
 
+/** A way to name a secret id in a path, by itself or by its accessor. */
 type By = {
   readonly segment: 'secret-id' | 'secret-id-accessor'
   readonly field: 'secret_id' | 'secret_id_accessor'
@@ -206,7 +215,8 @@ function endpointsBy({ segment, field, nameOf }: By): readonly Endpoint<Approle>
     handler: async (approle: Approle, args) => {
       const secret = await approle.roles.findSecret(args.role_name, named(args))
       if (secret !== undefined) return { data: secretIdBody(secret) }
-      // As the reference has it: clients tell the two apart.
+      // Recorded exchanges answer an unknown secret id without content, and an unknown accessor with 404. Clients tell
+      // the two apart.
       if (field === 'secret_id') return DONE
       throw fail('not_found', [])
     },
@@ -229,4 +239,5 @@ function endpointsBy({ segment, field, nameOf }: By): readonly Endpoint<Approle>
   return [lookup, destroy('update'), destroy('delete')]
 }
 
+/** Every endpoint below `role/NAME/secret-id` and its accessors. */
 export const SECRET_ID_ENDPOINTS: readonly Endpoint<Approle>[] = [list, generate, custom, ...WAYS.flatMap(endpointsBy)]

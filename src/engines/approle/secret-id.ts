@@ -1,32 +1,38 @@
-// A secret id of a role: what is stored of it, never its text.
+// The stored form of a secret id, which does not contain its text.
 import { count, mapOf, nullable, text, texts } from '../../lib/member-kinds.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 
+/** A stored secret id, found by the digest of its text. */
 export const SECRET_ID = storedRecord('A secret id', {
   accessor: text,
   createdAtMs: count,
   updatedAtMs: count,
-  /** Seconds; 0: it does not end. */
+  /** Seconds; 0 if it does not expire. */
   ttlSeconds: count,
   expiresAtMs: nullable(count),
-  /** Logins as made; 0: without limit. */
+  /** Logins it was made for; 0: without limit. */
   numUses: count,
-  /** Logins left, where they are limited. */
+  /** Logins left, if they are limited. */
   usesLeft: count,
   metadata: mapOf(text),
-  /** Where logins may come from; empty: anywhere the role allows. */
+  /** Addresses that logins may come from; empty: all that the role allows. */
   cidrs: texts,
-  /** Where tokens may be used from; empty: as the role says. */
+  /** Addresses that tokens may be used from; empty: those of the role. */
   tokenBoundCidrs: texts,
 })
+/** A decoded secret id. */
 export type SecretId = RecordOf<typeof SECRET_ID>
 
+/** True if the secret id has expired. The clock decides at every use; tidying only removes what is stored. */
 export const isOver = ({ expiresAtMs }: SecretId, nowMs: number): boolean =>
   expiresAtMs !== null && expiresAtMs <= nowMs
 
+/** The bytes of a secret id, as they are stored. */
 export const encodeSecretId = SECRET_ID.encode
+/** The secret id of stored bytes. @throws StorageCorrupt if they are not one. */
 export const decodeSecretId = SECRET_ID.decode
 
+/** Returns what look-up shows; the year 1 stands for "never expires", as in the recorded exchanges. */
 export function secretIdBody(secret: SecretId): object {
   const iso = (ms: number): string => new Date(ms).toISOString()
   return {

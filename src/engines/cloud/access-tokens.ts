@@ -1,4 +1,4 @@
-// Tokens that this server shows to the cloud, one for each audience, used until shortly before they end.
+// The tokens by which this server authenticates to the cloud: one for each audience, used until shortly before it ends.
 import { Refusal } from '../../api/errors.ts'
 import { own } from '../../lib/own.ts'
 import type { World } from '../../lib/world.ts'
@@ -8,22 +8,27 @@ import { CloudRefusal, CloudUnavailable } from './refusals.ts'
 import type { CloudSettings } from './settings.ts'
 import type { CloudCall, Upstream } from './upstream.ts'
 
+/** The settings that decide which token is asked for. */
 type Asking = Pick<CloudSettings, 'cloud' | 'tenant' | 'clientId' | 'credential'>
-/** Where tokens come from that are shown instead of a secret. */
+/** Sources of the tokens that may be shown instead of a secret. */
 export type Proofs = {
-  /** One of our own, which says which mount asks. @throws Refusal where this server cannot issue any */
+  /** Signs a token that says which mount asks. @throws Refusal if this server cannot issue any. */
   readonly mint: (audience: string, ttlSeconds: number) => Promise<string>
-  /** What lies in a file now. @throws CloudUnavailable */
+  /** Returns the present content of a token file. @throws CloudUnavailable */
   readonly readFile: (path: string) => Promise<string>
 }
 type Held = { readonly token: string; readonly endMs: number }
 
-/** Before the end of a token: when another one is fetched beside it, and when it is used for the last time. */
+/**
+ * Time left until the end of a token: below the first another one is fetched in the background, below the second the
+ * token is not used any more.
+ */
 const REFRESH_MS = 10 * 60_000
 const UNUSED_MS = 5 * 60_000
 const MAX_TOKEN_CHARACTERS = 32_768
 const METADATA_VERSION = '2018-02-01'
 
+/** The access tokens of one mount. Concurrent requests for an audience share one call. */
 export class AccessTokens {
   readonly #world: World
   readonly #upstream: Upstream
@@ -39,7 +44,10 @@ export class AccessTokens {
     this.#proofs = proofs
   }
 
-  /** `audience`: with the '/' that belongs to it. @throws CloudUnavailable, also where our credential is refused */
+  /**
+   * Returns a token for `audience`, which includes the '/' at its end.
+   * @throws CloudUnavailable, also if the cloud refuses our credential.
+   */
   async get(audience: string, deadline: LoginDeadline): Promise<string> {
     const held = this.#held.get(audience)
     const leftMs = (held?.endMs ?? 0) - this.#world.clock.monotonicMs()
@@ -50,7 +58,7 @@ export class AccessTokens {
     return (await deadline.within(this.#renewedOnce(audience))).token
   }
 
-  /** The cloud did not take it. */
+  /** Forgets a token that the cloud did not accept, unless it was replaced meanwhile. */
   drop(audience: string, token: string): void {
     if (this.#held.get(audience)?.token === token) this.#held.delete(audience)
   }
@@ -80,7 +88,7 @@ export class AccessTokens {
       return { token, endMs: this.#world.clock.monotonicMs() + lifeMs }
     } catch (cause) {
       if (!(cause instanceof CloudRefusal)) throw cause
-      throw new CloudUnavailable(told(cause), cause.message, cause)
+      throw new CloudUnavailable(explanationOf(cause), cause.message, cause)
     }
   }
 
@@ -134,14 +142,17 @@ export class AccessTokens {
 }
 
 const PROVIDER = 'identity provider unavailable'
-/** RFC 7523 section 2.2. */
+/** Returns the form fields of RFC 7523 section 2.2. */
 const assertion = (token: string) => ({
   client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
   client_assertion: token,
 })
 
-/** What its refusal of our own credential says, by the last number in it; others have one text. */
-function told({ reason }: CloudRefusal): string {
+/**
+ * Explains a refusal of our own credential by the last number in its reason. Numbers that need no special advice share
+ * one text.
+ */
+function explanationOf({ reason }: CloudRefusal): string {
   return own(REFUSALS, /\d+$/.exec(reason)?.[0] ?? '') ?? "the identity provider refused this server's own credential"
 }
 
@@ -150,7 +161,7 @@ const NOT_FEDERATED =
   'known within a minute, so try again; else compare its issuer, subject and audience with those of the token'
 const REFUSALS: Readonly<Record<string, string>> = {
   '70021': NOT_FEDERATED,
-  // The same, of the issuer, the audience and the subject alone.
+  // Issuer, audience and subject have numbers of their own.
   '700211': NOT_FEDERATED,
   '700212': NOT_FEDERATED,
   '700213': NOT_FEDERATED,

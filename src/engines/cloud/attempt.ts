@@ -1,4 +1,4 @@
-// One login on its way through the checks: what was sent, and what the checks before have found out.
+// One login on its way through the checks: what was sent, and what earlier checks have found out.
 import { strict as assert } from 'node:assert'
 import type { Clock } from '../../lib/world.ts'
 import type { Groups } from './claims.ts'
@@ -10,7 +10,7 @@ import type { ResourceId } from './resource-id.ts'
 import type { ResourceRecord } from './resource-record.ts'
 import type { CloudRole } from './roles.ts'
 
-/** As sent; '' is not sent. */
+/** The fields of a login as they were sent; empty if they were not. */
 export type LoginInput = {
   readonly role: string
   readonly jwt: string
@@ -22,17 +22,21 @@ export type LoginInput = {
   readonly remoteAddress: string
 }
 
+/** What the checks of a login may use. The mount makes it for each login. */
 export type AttemptParts = {
   readonly clock: Clock
   readonly deadline: LoginDeadline
   readonly findRole: (name: string) => Promise<CloudRole | undefined>
-  /** As configured now. @throws Refusal where something is missing */
+  /** Returns the cloud as the mount is configured now. @throws Refusal if a setting is missing. */
   readonly findProvider: () => Promise<Provider>
-  /** Before the cloud is asked about the caller. @throws CloudUnavailable where too many wait for that already */
+  /**
+   * Called before the cloud is asked about the caller.
+   * @throws CloudUnavailable if too many logins wait for that already.
+   */
   readonly beginAsking: () => void
 }
 
-/** What the token itself says of where its bearer runs. */
+/** The identity that the token proves, set once its issuer is checked. Ids are in lower case. */
 export type Identity = {
   readonly oid: string
   readonly tid: string
@@ -42,6 +46,7 @@ export type Identity = {
   readonly groups: Groups
 }
 
+/** The state of one login. Checks set members that later checks build on. */
 export class LoginAttempt {
   readonly input: LoginInput
   readonly parts: AttemptParts
@@ -51,20 +56,24 @@ export class LoginAttempt {
   identity: Identity | undefined
   /** Groups of the directory that the caller is known to be in. */
   groups: readonly string[] = []
-  /** The caller's resource, by its token; undefined where the token names none. */
+  /** The caller's resource as its token names it; undefined if the token names none. */
   host: ResourceId | undefined
   resource: ResourceRecord | undefined
   /** The member of a scale set that the caller runs on. */
   member: ResourceRecord | undefined
-  /** The group that counts for the bound: where the identity was found. */
+  /** The resource group in which the identity was found; the role's bound is compared with it. */
   effectiveGroup = ''
+  /**
+   * True if the identity lies in an allowed group but the resource does not show it. Then it does not tell where the
+   * caller runs.
+   */
   isForeignIdentity = false
-  /** The identity is the resource's own, so no other resource can have shown the token. */
+  /** True if the identity belongs to the resource alone, so no other resource can have sent the token. */
   isOwnIdentity = false
 
-  /** The record that was looked at last, where it was kept of an earlier look. */
+  /** The last record that was used, if it came from the cache. */
   #keptRecord: ResourceRecord | undefined
-  /** To be read anew. */
+  /** A kept record that refused the login and must be read again. */
   #doubted: ResourceRecord | undefined
   #asks = false
 
@@ -73,14 +82,14 @@ export class LoginAttempt {
     this.parts = parts
   }
 
-  /** The cloud is, or was, asked about this caller. */
+  /** True if the cloud is or was asked about this caller. */
   get asks(): boolean {
     return this.#asks
   }
 
   /**
-   * Whether the checks of the resource are made once more, since a record refused that was kept: it is read anew then,
-   * one of them and once in a login, so that refused logins ask the cloud no more often than they come.
+   * Returns true if the checks of the resource must run again, because a kept record refused the login. Then one record
+   * is read again, once in a login, so refused logins ask the cloud no more often than they come.
    */
   looksAgain(): boolean {
     if (this.#keptRecord === undefined || this.#doubted !== undefined) return false
@@ -93,7 +102,7 @@ export class LoginAttempt {
     return true
   }
 
-  /** What the resource manager says of the resource. @throws as it */
+  /** Returns what the resource manager says of the resource, kept or read again. @throws as ResourceManager. */
   async recordOf(id: ResourceId): Promise<ResourceRecord> {
     const { resources } = known(this.provider)
     const kept = resources.keptResource(id)
@@ -103,7 +112,7 @@ export class LoginAttempt {
     return resources.resource(id, this.parts.deadline)
   }
 
-  /** @throws CloudUnavailable */
+  /** Counts this login among those that ask the cloud, once. @throws CloudUnavailable if there are too many. */
   beginAsking(): void {
     if (this.#asks) return
     this.parts.beginAsking()
@@ -111,15 +120,19 @@ export class LoginAttempt {
   }
 }
 
-/** What a check before has found out: without it this one is not run. */
+/** Returns what an earlier check has set. Its absence is a defect in the order of the checks. */
 export function known<T>(value: T | undefined): T {
   assert(value !== undefined, 'A check runs before the one that it builds on')
   return value
 }
 
+/** What a check found, in words for explain. */
 export type CheckOutcome = string | Promise<string>
 
-/** Gives what was found, in words. @throws Refusal, CloudUnavailable */
+/**
+ * One check of a login, under the name that explain shows. It returns what it found.
+ * @throws Refusal, CloudUnavailable if the login fails.
+ */
 export type LoginCheck = { readonly name: string; readonly run: (attempt: LoginAttempt) => CheckOutcome }
-/** Checks that do not build on each other. */
+/** Checks that do not build on each other; explain runs all of them, even if one fails. */
 export type Stage = readonly LoginCheck[]

@@ -1,4 +1,4 @@
-// What was asked for, before anything of the token is looked at.
+// Checks of the request itself, before anything in the token is read.
 import { fail } from '../../api/errors.ts'
 import { asciiLowerCase } from '../../lib/ascii.ts'
 import { isInCidrs } from '../../lib/cidr.ts'
@@ -41,7 +41,7 @@ const address: LoginCheck = {
   name: 'the caller’s address',
   run: ({ input: { remoteAddress }, role }) => {
     const { boundCidrs } = known(role).settings
-    // The same words as for every token that comes from elsewhere.
+    // The refusal has the words of any token that is used from elsewhere.
     if (!isInCidrs(remoteAddress, boundCidrs)) throw fail('permission_denied', [])
     return boundCidrs.length === 0 ? 'the role takes any' : remoteAddress
   },
@@ -82,7 +82,7 @@ const nameField = (field: NameField, isName: (text: string) => boolean, called: 
   },
 })
 
-/** Looked at only where it says which resource the caller is. */
+/** Only read if it decides which resource the caller is. */
 const resourceId: LoginCheck = {
   name: 'resource_id is well-formed',
   run: ({ input, role }) => {
@@ -104,6 +104,7 @@ const resourceId: LoginCheck = {
   },
 }
 
+/** The checks of the request, in the order of the login. Those that need no storage come first. */
 export const REQUEST_STAGES: readonly Stage[] = [
   [tokenGiven, roleNamed],
   [roleKnown],

@@ -1,5 +1,5 @@
-// Where the role is bound to resources: the caller is the machine, scale set or other resource that it names, by its
-// token and by the resource manager (Interface 4.1; threats L-01, V-01 to V-05).
+// Checks of a role that is bound to resources: the caller is the machine, scale set or other resource that it names, by
+// its token and by the resource manager (Interface 4.1; threats L-01, V-01 to V-05).
 import { known, type LoginAttempt, type LoginCheck, type Stage } from './attempt.ts'
 import { textClaim } from './claims.ts'
 import { hasName, isSameName, isSameRegion } from './names.ts'
@@ -19,7 +19,7 @@ import { findIdentity } from './resource-identity.ts'
 import { findRecord, type Named } from './resource-lookup.ts'
 import { bindsResource } from './roles.ts'
 
-/** What the caller says it is; undefined where it says nothing, or nothing that is well-formed. */
+/** Returns the resource that the caller names; undefined if it names none, or none that is well-formed. */
 export function namedResource({ input }: LoginAttempt): Named | undefined {
   const { subscription_id: subscription, resource_group_name: group, vm_name, vmss_name, resource_id } = input
   if (vmss_name !== '') return { field: 'vmss_name', id: resourceIn(subscription, group, SCALE_SET, vmss_name) }
@@ -28,13 +28,16 @@ export function namedResource({ input }: LoginAttempt): Named | undefined {
   return id === undefined ? undefined : { field: 'resource_id', id }
 }
 
-/** A machine, a scale set, or something inside one: the tokens of these name where they were issued. */
+/** True for a machine, a scale set, or something inside one. Their tokens name the machine that they were issued to. */
 function isMachine(id: ResourceId): boolean {
   const outermost = { ...id, types: id.types.slice(0, 1) }
   return isOfType(outermost, VIRTUAL_MACHINE) || isOfType(outermost, SCALE_SET)
 }
 
-/** By the token: all that it says of the host comes from one claim. @throws Refusal where one cannot be read */
+/**
+ * Returns the resource on which the token was issued. All of it is read from one claim (threats V-01).
+ * @throws Refusal if a claim is not a resource id.
+ */
 export function hostOf({ jwt }: LoginAttempt): ResourceId | undefined {
   const { claims } = known(jwt)
   const [azRid, mirid] = ['xms_az_rid', 'xms_mirid'].map((name) => {
@@ -84,7 +87,10 @@ function matching(
   }
 }
 
-/** Of a set whose members are machines of their own, the member's record says which set it is in. */
+/**
+ * True if the token's host is the named resource. In a scale set whose members are virtual machines of their own, only
+ * the member's record tells the set, so that is checked later.
+ */
 function isNamedHost(hostId: ResourceId, attempt: LoginAttempt): boolean {
   const { field, id } = known(namedResource(attempt))
   if (field !== 'vmss_name') return isSameResource(hostId, id)
@@ -173,7 +179,7 @@ const location: LoginCheck = {
     const { locations } = known(role).bounds
     const { location: at } = known(resource)
     if (locations.length === 0) return 'any'
-    // The resource is somebody else's: where it lies says nothing of the caller, nor is that told.
+    // The named resource is not the caller's, so its location says nothing of the caller. It is not revealed either.
     if (isForeignIdentity)
       throw loginRefused('location not authorized: nothing confirms where the bearer of the token runs')
     if (at === '') throw loginRefused('location not authorized: the resource has none')
@@ -183,20 +189,22 @@ const location: LoginCheck = {
   },
 }
 
-/** Of a role that is bound to no resource. */
+/** What explain shows for the checks of resources if the role is bound to none. */
 const NOT_BOUND = 'the role is not bound to resources'
 
+/** Skips the checks of a stage if the role is bound to no resource. */
 const whereBound = (stage: Stage): Stage =>
   stage.map(({ name, run }) => ({
     name,
     run: (attempt) => (bindsResource(known(attempt.role).bounds) ? run(attempt) : NOT_BOUND),
   }))
 
+/** The checks of the resource that need the token and the request only. */
 export const RESOURCE_STAGES: readonly Stage[] = [
   [named],
   [host],
   [sameSubscription, sameGroup, sameName, subscription, scaleSet],
 ].map(whereBound)
 
-/** Those that rest on what the cloud says of the resource. */
+/** The checks that need the resource's record from the cloud. */
 export const RECORD_STAGES: readonly Stage[] = [[record], [identity], [resourceGroup, location]].map(whereBound)

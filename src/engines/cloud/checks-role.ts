@@ -1,5 +1,5 @@
-// Whether the role admits the identity that the token proves. What the directory has to be asked for comes last: only
-// whoever holds a valid token that fits so far makes this server call the cloud.
+// Checks whether the role admits the identity that the token proves. The one that asks the directory comes last: only
+// the holder of a valid token that fits so far can make this server call the cloud.
 import { known, type LoginCheck, type Stage } from './attempt.ts'
 import { hasName, isGuid, namesAnybody } from './names.ts'
 import { CloudRefusal, loginRefused, quotedInput } from './refusals.ts'
@@ -47,7 +47,7 @@ const group: LoginCheck = {
       )
     attempt.beginAsking()
     try {
-      // The directory refuses the whole question where one entry is no id.
+      // The directory refuses the whole question if one entry is not an id.
       attempt.groups = await graph.groupsOf({ id: oid, isUser }, bound.filter(isGuid), attempt.parts.deadline)
     } catch (cause) {
       if (!(cause instanceof CloudRefusal)) throw cause
@@ -63,4 +63,5 @@ const group: LoginCheck = {
   },
 }
 
+/** The checks of the identity against the role. */
 export const ROLE_STAGES: readonly Stage[] = [[effective], [principal], [group]]

@@ -1,4 +1,5 @@
-// The token itself: its shape and claims first, which cost nothing, then who issued it, then its signature.
+// Checks of the token: shape and claims first, which cost nothing, then its issuer, then its signature (threats L-07 to
+// L-10).
 import { isJwtSignedBy } from '../../crypto/jwt/jwt-signature.ts'
 import { asciiLowerCase } from '../../lib/ascii.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -9,8 +10,9 @@ import { parseJwt } from './jwt.ts'
 import { isGuid, isSameName } from './names.ts'
 import { loginRefused, quotedInput } from './refusals.ts'
 
-/** Clocks of the directory and of this machine may differ by this. */
+/** How far the clocks of the directory and of this machine may differ. */
 const SKEW_SECONDS = 60
+/** Characters of a key's name. */
 const MAX_KID_CHARACTERS = 256
 
 const shape: LoginCheck = {
@@ -55,7 +57,7 @@ const keyNamed: LoginCheck = {
   },
 }
 
-/** The GUID in the issuer; undefined where it is not of a form that the cloud has. */
+/** Returns the tenant's GUID in the issuer; undefined unless the issuer has the cloud's form for this version. */
 function tenantIn(attempt: LoginAttempt, version: TokenVersion): string | undefined {
   const { iss } = claimsOf(attempt)
   const { before, after } = known(attempt.provider).settings.cloud.issuers[version]
@@ -64,6 +66,7 @@ function tenantIn(attempt: LoginAttempt, version: TokenVersion): string | undefi
   return isGuid(tenant) ? tenant : undefined
 }
 
+/** Returns the version that the issuer shows, if this mount accepts it. */
 function versionOf(attempt: LoginAttempt): TokenVersion | undefined {
   if (tenantIn(attempt, 'v1') !== undefined) return 'v1'
   return known(attempt.provider).settings.acceptV2Tokens && tenantIn(attempt, 'v2') !== undefined ? 'v2' : undefined
@@ -208,6 +211,7 @@ const signature: LoginCheck = {
   },
 }
 
+/** The checks of the token. Everything before `issuer` and `signature` is checked without asking the cloud. */
 export const TOKEN_STAGES: readonly Stage[] = [
   [shape],
   [algorithm, header, keyNamed],

@@ -1,5 +1,5 @@
-// Logins of workloads that prove their identity with a token of their cloud (Interface 4.1). All of it that asks the
-// cloud runs on the thread that writes, where logins are made in any case: what it keeps is there once for the process.
+// Logins of workloads that prove their identity with a token of their cloud (Interface 4.1). Everything that asks the
+// cloud runs on the writing thread, where logins are made in any case. So answers are kept once for the process.
 import { fail } from '../../api/errors.ts'
 import type { IdentityTokens } from '../../api/identity-token.ts'
 import type { Login, TokenSettings } from '../../api/login.ts'
@@ -30,6 +30,7 @@ import { Rotation } from './rotation.ts'
 import { RotationClock } from './rotation-clock.ts'
 import { type CloudEnvironment, type CloudSettings, settingsOf } from './settings.ts'
 
+/** What a mount of this type is made with. */
 export type CloudContext = {
   readonly mount: () => MountEntry
   readonly storage: View
@@ -37,21 +38,24 @@ export type CloudContext = {
   readonly log: Log
   readonly environment: CloudEnvironment
   readonly identityTokens: IdentityTokens
-  /** @throws CloudUnavailable */
+  /** Reads the token that workload identity keeps in a file. @throws CloudUnavailable */
   readonly readTokenFile: (path: string) => Promise<string>
-  /** Where the mount says nothing. */
+  /** The system's longest TTL in seconds; used if the mount does not set one. */
   readonly longestTtlSeconds: number
-  /** Of tokens, whatever the method. */
+  /** The rules that hold for tokens of all methods, for explain. */
   readonly loginRules: readonly LoginRule[]
-  /** Of all mounts together. */
+  /** Shared by all cloud mounts. */
   readonly gate: CallGate
 }
 
-/** Logins that may be under way at once, at a mount: those that wait for a slow cloud hold no more than these. */
+/** Logins of one mount that may be under way at once. Bounds what waiting for a slow cloud can hold. */
 const MOST_LOGINS = 2_000
-/** Of these, those about whom the cloud is asked: whoever needs no more than keys that are known finds a place. */
+/**
+ * Logins among them that may ask the cloud about their caller. The rest is left to logins that need only known keys.
+ */
 const MOST_ASKING = 1_000
 
+/** A mount of cloud logins: configuration, roles, the checks of a login, and the change of the mount's credential. */
 export class CloudAuth implements LoginMethod {
   readonly configs: ConfigStore
   readonly roles: CloudRoles
@@ -90,7 +94,10 @@ export class CloudAuth implements LoginMethod {
     })
   }
 
-  /** @throws Refusal */
+  /**
+   * Runs the checks and describes the token of the login.
+   * @throws Refusal of the first check that fails, which is logged within bounds.
+   */
   async logIn(input: LoginInput, requestId: string): Promise<Login> {
     if (this.#loginsUnderWay >= MOST_LOGINS) throw fail('cloud_unavailable', ['too many logins wait for the cloud'])
     this.#loginsUnderWay += 1
@@ -106,7 +113,7 @@ export class CloudAuth implements LoginMethod {
     }
   }
 
-  /** The same checks, and nobody is logged in. */
+  /** Runs the same checks, and returns every result instead of logging in. */
   async explain(
     input: LoginInput,
     requestId = '',
@@ -120,7 +127,7 @@ export class CloudAuth implements LoginMethod {
     const { refusal, results } = await explain(attempt, this.#context.loginRules, mount).finally(() =>
       this.#ended(attempt),
     )
-    // What the cloud said, if it was its fault, is told nowhere else.
+    // If the cloud failed, its own words are in the log only (threats V-07).
     if (refusal?.code === 'cloud_unavailable') this.#refusals.note(refusal, mount.path, requestId)
     return { status: refusal?.status ?? 200, reason: refusal?.message ?? '', results }
   }
@@ -143,7 +150,10 @@ export class CloudAuth implements LoginMethod {
     if (asks) this.#asking -= 1
   }
 
-  /** The one that is there, as long as the settings are the same. @throws Refusal where they are incomplete */
+  /**
+   * Returns the provider, whose cached answers hold as long as the settings stay the same.
+   * @throws Refusal if settings are missing.
+   */
   #providerFor(config: CloudConfig): Provider {
     const settings = settingsOf(config, this.environment)
     const key = JSON.stringify([config.generation, settings])
@@ -166,43 +176,53 @@ export class CloudAuth implements LoginMethod {
     })
   }
 
-  /** A token that says which mount this is. @throws Refusal where this server cannot issue any */
+  /** Signs a token that says which mount this is. @throws Refusal if this server cannot issue any. */
   mintToken(audience: string, ttlSeconds: number): Promise<string> {
     const { identityTokens, mount } = this.#context
     const subject = `plugin-identity:${ROOT_NAMESPACE}:auth:${mount().accessor}`
     return identityTokens.mint({ subject, audience, ttlSeconds })
   }
 
-  /** Seconds that the mount lets a token live. */
+  /** Returns the longest TTL in seconds that the mount allows. */
   longestSeconds(): number {
     const { maxLeaseTtlSeconds } = this.#context.mount().config
     return maxLeaseTtlSeconds > 0 ? maxLeaseTtlSeconds : this.#context.longestTtlSeconds
   }
 
-  /** The lifetimes are those that the role has now; the token keeps the policies of its login (decision of 4a). */
+  /**
+   * Returns the role's present settings. Lifetimes follow the role, while the token keeps the policies of its login
+   * (Interface 2.2).
+   * @throws Refusal if the role is gone.
+   */
   async renewLogin(renewal: JsonObject): Promise<{ readonly settings: TokenSettings }> {
     const role = await this.roles.find(String(renewal.role))
     if (role === undefined) throw fail('not_renewable', ['the role does not exist any more, cannot renew'])
     return { settings: role.settings }
   }
 
+  /** Returns the role that a login is for, in lower case, so that quotas of roles can count it. */
   async roleOf({ role }: Readonly<Record<string, unknown>>): Promise<string | undefined> {
     if (typeof role !== 'string' || role === '') return undefined
     return (await this.roles.find(role)) === undefined ? undefined : asciiLowerCase(role)
   }
 
-  /** On the thread that writes, once the server is open. */
+  /** Starts the scheduled changes of the credential. Runs on the writing thread, once the server is open. */
   start(): void {
     this.rotationClock.start()
   }
 
+  /** Configuration and roles are read for each login, so a change of them needs nothing. */
   changed(): void {}
 
-  /** Answers of the cloud and the secret among the settings go; what was begun is taken up again by `start`. */
+  /**
+   * Forgets the cloud's answers, and the secret in the settings. A change of the credential that was begun is taken up
+   * by `start`.
+   */
   reset(): void {
     this.#provider = undefined
   }
 
+  /** Stops scheduled changes and forgets what `reset` forgets. */
   stop(): void {
     this.rotationClock.stop()
     this.reset()
@@ -211,7 +231,7 @@ export class CloudAuth implements LoginMethod {
 
 const router = new Router<CloudAuth>([...CLOUD_CONFIG_ENDPOINTS, ...CLOUD_ROLE_ENDPOINTS, ...CLOUD_LOGIN_ENDPOINTS])
 
-/** The two names are one method. */
+/** The mount type `cloud`, for the table of engines. */
 export const CLOUD: MountableType<CloudContext> = {
   type: 'cloud',
   kind: 'auth',
@@ -220,6 +240,8 @@ export const CLOUD: MountableType<CloudContext> = {
   router,
   create: (context) => new CloudAuth(context),
 }
+/** The mount type under its second name, which existing clients use. */
 export const AZURE: EngineType<CloudContext> = { ...CLOUD, type: 'azure' }
 
+/** Returns the gate that all cloud mounts share; the assembly makes one. */
 export const newCallGate = (): CallGate => new CallGate()

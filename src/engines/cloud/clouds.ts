@@ -1,30 +1,32 @@
-// The clouds that a mount can belong to: those of the vendor, whose addresses stand here, and those that the
-// configuration of the server defines. No request can name an address.
+// The clouds that a mount can belong to: those of the vendor, whose addresses are listed here, and those that the
+// server's configuration defines. No request can name an address (threats L-04, L-11).
 import { isSameName } from './names.ts'
 
+/** The addresses of one cloud. None ends in '/', unless it says so. */
 export type Cloud = {
   readonly name: string
-  /** Of the identity provider; like all addresses here without a '/' at its end. */
+  /** Address of the identity provider. */
   readonly authority: string
-  /** Issuers of its tokens, around the GUID of the tenant. */
+  /** The issuers of its tokens, around the GUID of the tenant. */
   readonly issuers: { readonly v1: IssuerPattern; readonly v2: IssuerPattern }
-  /** Origins that its documents may name for the keys. */
+  /** Origins at which its documents may say that the keys are. */
   readonly keyOrigins: readonly string[]
   readonly resourceManager: string
-  /** What tokens for the resource manager are for, with the '/' that belongs to it. */
+  /** Audience of tokens for the resource manager, with the '/' that belongs to it. */
   readonly resourceManagerAudience: string
   readonly graph: string
-  /** Where the machine that the server runs on gets tokens; undefined: nowhere. */
+  /** Where the machine of this server gets tokens; undefined if the cloud offers none. */
   readonly metadata: string | undefined
-  /** PEM; undefined: the usual authorities. */
+  /** Certificate authorities in PEM; undefined: the usual ones. */
   readonly ca?: string | undefined
   readonly isBuiltIn: boolean
-  /** When it was closed. */
+  /** When the vendor closed this cloud. */
   readonly closed?: string
 }
+/** What surrounds the tenant's GUID in an issuer. */
 export type IssuerPattern = { readonly before: string; readonly after: string }
 
-/** What the configuration of the server says of a cloud of its own. */
+/** A cloud that the server's configuration defines. */
 export type CloudStanza = Pick<
   Cloud,
   'name' | 'authority' | 'resourceManager' | 'resourceManagerAudience' | 'graph' | 'metadata'
@@ -63,6 +65,7 @@ function builtIn(
   }
 }
 
+/** The vendor's clouds, under names without prefix. The first one is the default. */
 export const BUILT_IN_CLOUDS: readonly Cloud[] = [
   builtIn('PublicCloud', {
     authority: 'login.microsoftonline.com',
@@ -98,9 +101,10 @@ export const BUILT_IN_CLOUDS: readonly Cloud[] = [
     'October 2021',
   ),
 ]
-/** Of the names of built-in clouds: the neutral one and the vendor's. */
+/** Prefixes of built-in names: the neutral one and the vendor's. */
 const PREFIXES = ['Cloud', 'Azure']
 
+/** Completes a cloud of the configuration. Its issuers and keys are at its own identity provider. */
 export function definedCloud(stanza: CloudStanza): Cloud {
   return {
     ...stanza,
@@ -113,7 +117,9 @@ export function definedCloud(stanza: CloudStanza): Cloud {
   }
 }
 
-/** By its name in any case; '' is the public cloud. Undefined where there is none. */
+/**
+ * Finds a cloud by its name in any case; the empty name means the public cloud. Clouds of the configuration come first.
+ */
 export function findCloud(name: string, defined: readonly Cloud[]): Cloud | undefined {
   if (name === '') return BUILT_IN_CLOUDS[0]
   return (
@@ -122,13 +128,13 @@ export function findCloud(name: string, defined: readonly Cloud[]): Cloud | unde
   )
 }
 
-/** Names that a mount can give its cloud. */
+/** Returns the names that a mount can give its cloud, for refusals. */
 export const cloudNames = (defined: readonly Cloud[]): readonly string[] => [
   ...BUILT_IN_CLOUDS.map(({ name }) => `Cloud${name}`),
   ...defined.map(({ name }) => name),
 ]
 
-/** Origins that requests to the cloud go to. */
+/** Returns the origins that requests to the cloud go to, so that outbound rules can allow exactly these. */
 export function originsOfCloud(cloud: Cloud): readonly string[] {
   const addresses = [cloud.authority, cloud.resourceManager, cloud.graph, ...(cloud.metadata ? [cloud.metadata] : [])]
   return [...new Set([...addresses.map((address) => new URL(address).origin), ...cloud.keyOrigins])]

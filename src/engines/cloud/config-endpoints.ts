@@ -1,4 +1,4 @@
-// The endpoints that keep the configuration of a mount.
+// The endpoints of a mount's configuration (Interface 2.1).
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { bool, duration, int, signedDuration, string } from '../../api/fields.ts'
 import { orNotFound } from '../../api/named-things.ts'
@@ -17,7 +17,7 @@ import { DEFAULT_TOKEN_SECONDS } from './credential.ts'
 import type { RotationClock } from './rotation-clock.ts'
 import type { CloudEnvironment } from './settings.ts'
 
-/** What these endpoints take of their mount. */
+/** The part of the mount that these endpoints use. */
 type CloudAuth = {
   readonly configs: ConfigStore
   readonly rotationClock: Pick<RotationClock, 'soon'>
@@ -129,7 +129,8 @@ const write = endpoint({
     const audience = args.identity_token_audience ?? ''
     if (audience !== '') {
       change(await cloud.configs.find())
-      // Whatever keeps this server from it shows now, and the keys are published before the cloud looks for them.
+      // Signs a token now. What prevents it shows at this write, and the keys are published before the cloud looks for
+      // them.
       await cloud.mintToken(audience, DEFAULT_TOKEN_SECONDS)
     }
     await cloud.configs.change(change)
@@ -148,10 +149,11 @@ const remove = endpoint({
   fields: {},
   handler: async (cloud: CloudAuth) => {
     const warnings = warningsOfDeletion(await cloud.configs.delete())
-    // The same settings may be written again: what is kept is of these.
+    // Equal settings may be written again; they must not find answers of the deleted ones.
     cloud.reset()
     return warnings.length === 0 ? DONE : { warnings }
   },
 })
 
+/** Read, write and delete of the configuration. */
 export const CLOUD_CONFIG_ENDPOINTS: readonly Endpoint<CloudAuth>[] = [read, write, remove]

@@ -1,4 +1,4 @@
-// What is written into the configuration of a mount, and what is shown of it.
+// Writes to the configuration of a mount, and what is shown of it.
 import { fail } from '../../api/errors.ts'
 import { MAX_IDENTITY_TOKEN_SECONDS } from '../../api/identity-token.ts'
 import { type CloudConfig, type Leftover, leftoverOf, leftoversOf, NEW_CONFIG } from './config.ts'
@@ -7,6 +7,7 @@ import { isGuid } from './names.ts'
 import { parseSchedule } from './schedule.ts'
 import { type CloudEnvironment, type Environment, settingsOf } from './settings.ts'
 
+/** A write as it was decoded; what was not sent is undefined. Durations are in seconds. */
 export type GivenCloudConfig = {
   readonly tenant_id?: string | undefined
   readonly resource?: string | undefined
@@ -33,9 +34,10 @@ export type GivenCloudConfig = {
 const NANOSECONDS = 1_000_000_000
 const MIN_PERIOD_SECONDS = 10
 const MIN_WINDOW_SECONDS = 3_600
+/** How long before the end of a secret a read begins to warn: two weeks. */
 const SOON_MS = 14 * 86_400_000
 
-/** What was sent at `nowMs`, on top of what was there. @throws Refusal naming the field */
+/** Merges a write at `nowMs` into the configuration. @throws Refusal naming the field. */
 export function changedCloudConfig(
   given: GivenCloudConfig,
   nowMs: number,
@@ -71,7 +73,9 @@ export function changedCloudConfig(
   return config
 }
 
-/** A write of something else must not put off the change that is due. */
+/**
+ * True if the rotation period counts from this write. A write of other settings must not put off a change that is due.
+ */
 const startsPeriod = (
   { rotation_period: period, client_secret: secret }: GivenCloudConfig,
   before: CloudConfig,
@@ -80,11 +84,12 @@ const startsPeriod = (
   secret !== undefined ||
   (period !== undefined && period !== before.rotationPeriodSeconds)
 
-/** What is promised by a field that does nothing is refused. */
+/** Refuses a field that would do nothing: it would promise what does not happen. */
 function requireOffered({ rotation_policy: policy = '' }: GivenCloudConfig): void {
   if (policy !== '') throw fail('field_not_applicable', ['rotation_policy', 'is not offered: leave it empty'])
 }
 
+/** Checks the credential settings by themselves; `requireUsableConfig` checks them against the environment. */
 function requireCredential({ authType, secret, identityTokenAudience, identityTokenTtlSeconds }: CloudConfig): void {
   if (!isAuthType(authType))
     throw fail('field_invalid', [
@@ -97,13 +102,16 @@ function requireCredential({ authType, secret, identityTokenAudience, identityTo
     throw fail('out_of_range', ['identity_token_ttl', `must be at most ${MAX_IDENTITY_TOKEN_SECONDS} s`])
 }
 
-/** An operator's secret ends a change that is under way: the new one of the service goes out of the directory. */
+/**
+ * Returns the secret after the write. An operator's secret ends a change that is under way; the service's own secrets
+ * are then removed from the directory.
+ */
 function secretOf(
   { client_secret, identity_token_audience }: GivenCloudConfig,
   before: CloudConfig,
 ): Pick<CloudConfig, 'secret' | 'rotation'> {
   const audience = identity_token_audience ?? before.identityTokenAudience
-  // Whoever has the server sign tokens wants no secret, nor one that is being made.
+  // Setting an audience means that no secret is wanted, so one that is being made is dropped too.
   const given = client_secret ?? (audience !== '' && before.secret === undefined ? '' : undefined)
   if (given === undefined) return { secret: before.secret, rotation: before.rotation }
   const { left } = before.rotation
@@ -119,7 +127,7 @@ function secretOf(
   }
 }
 
-/** All that this mount made in the directory, as far as it is known. */
+/** Returns all credentials that this mount made in the directory, as far as they are known. */
 function ownCredentials({ secret, rotation }: CloudConfig): readonly Leftover[] {
   const { pending } = rotation
   return [
@@ -129,7 +137,7 @@ function ownCredentials({ secret, rotation }: CloudConfig): readonly Leftover[] 
   ]
 }
 
-/** For a deletion, after which nobody looks after the credentials. */
+/** Warns of credentials in the directory, which nothing looks after once the configuration is deleted. */
 export function warningsOfDeletion(config: CloudConfig | undefined): readonly string[] {
   const own = config === undefined ? [] : ownCredentials(config)
   if (config === undefined || own.length === 0) return []
@@ -162,7 +170,10 @@ function requireSchedule({ rotationSchedule, rotationPeriodSeconds, rotationWind
 const isChangedByItself = ({ rotationPeriodSeconds, rotationSchedule, disableAutomatedRotation }: CloudConfig) =>
   !disableAutomatedRotation && (rotationPeriodSeconds > 0 || rotationSchedule !== '')
 
-/** Gives warnings. @throws Refusal where no login could count on it */
+/**
+ * Checks the configuration against the environment, and returns warnings.
+ * @throws Refusal if no login could succeed with it.
+ */
 export function requireUsableConfig(config: CloudConfig, environment: CloudEnvironment): readonly string[] {
   const settings = settingsOf(config, environment)
   const lack = config.authType === '' ? undefined : lackOf(settings)
@@ -188,6 +199,10 @@ const why = ({ authType }: CloudConfig, kind: Credential['kind']): string =>
     ? `${ASKS} ${kind}, which the environment of the server has: set auth_type to plugin_wif`
     : `auth_type is ${authType}`
 
+/**
+ * Returns the configuration as it is read. The secret is shown only with `mayShowSecret`, and only if an operator wrote
+ * it.
+ */
 export function configBody(config: CloudConfig, { environment }: CloudEnvironment, mayShowSecret: boolean): object {
   const { secret, rotation } = config
   const shown = mayShowSecret && secret?.writtenBy === 'operator' ? { client_secret: secret.value } : {}
@@ -219,6 +234,7 @@ export function configBody(config: CloudConfig, { environment }: CloudEnvironmen
   }
 }
 
+/** Returns the names of fields that are empty here and come from the server's environment. */
 function fromEnvironment(config: CloudConfig, environment: Environment): readonly string[] {
   const fields = [
     ['tenant_id', config.tenantId, environment.TENANT_ID],
@@ -230,7 +246,7 @@ function fromEnvironment(config: CloudConfig, environment: Environment): readonl
   return fields.flatMap(([name, own, inEnvironment]) => (own === '' && inEnvironment !== undefined ? [name] : []))
 }
 
-/** What an operator should do about the credential. */
+/** Returns warnings that tell an operator what to do about the credential. */
 export function configWarnings(config: CloudConfig, nowMs: number): readonly string[] {
   const { secret, rotation } = config
   const end = secret?.expiresAtMs ?? null

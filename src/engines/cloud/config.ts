@@ -1,5 +1,5 @@
-// The configuration of one mount: which directory, which audience, and the credential that asks the cloud. One stored
-// entry, `config`, so that a change of the credential is one commit.
+// The configuration of one mount: directory, audience, and the credential that asks the cloud. It is one stored entry,
+// `config`, so that a change of the credential is one commit.
 import {
   count,
   flag,
@@ -19,99 +19,117 @@ import {
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 
-/** Of which application a secret is. Entries of earlier versions do not say it: then it is that of the mount. */
+/**
+ * The application that a secret belongs to. Entries of earlier versions do not have it; then it is that of the mount.
+ */
 const OWNER = { clientId: optional(text), tenant: optional(text) }
+/** The application and tenant of a secret. */
 export type Owner = GroupOf<typeof OWNER>
 
 const CLIENT_SECRET = {
   ...OWNER,
   value: text,
-  /** What an operator wrote may be shown to those who may see it; what the service made is known to it alone. */
+  /**
+   * A secret that an operator wrote may be shown to callers with the right; one that the service made never leaves it.
+   */
   writtenBy: oneOf('operator', 'service'),
-  /** In the directory; '' of one that an operator wrote. */
+  /** Its id in the directory; empty if an operator wrote it. */
   keyId: text,
   expiresAtMs: nullable(integer()),
 }
+/** The secret that this server shows to the cloud. */
 export type ClientSecret = GroupOf<typeof CLIENT_SECRET>
 
-/** A credential of the application that this mount made, or that it found there. */
+/** A credential of the application that this mount made or found there. */
 const NAMED_CREDENTIAL = { keyId: text, name: text }
+/** A credential in the directory, without its secret. */
 export type NamedCredential = GroupOf<typeof NAMED_CREDENTIAL>
 
-/** One of ours that is to go. */
+/** A credential of this mount that is to be removed from the directory. */
 const LEFTOVER = group({
   ...NAMED_CREDENTIAL,
   ...OWNER,
-  /** When it was asked for: the directory may show it later. Missing: long ago. */
+  /** When it was asked for: the directory may list it only later. Absent: long ago. */
   sinceMs: optional(count),
 })
+/** A decoded leftover. */
 export type Leftover = ValueOf<typeof LEFTOVER>
 
-/** Where a change of the credential has come to. Whatever is here is finished, also after a crash. */
+/**
+ * The progress of a change of the credential. Whatever is noted here is finished, also after a crash (threats F-06).
+ */
 const ROTATION = group({
   /**
-   * Name under which a secret is being asked for: one of that name may be there that nobody knows. Earlier versions
-   * stored the name alone.
+   * Set before a secret is asked for, with the name it will have: if the answer is lost, a secret of that name may
+   * exist. Earlier versions stored the name alone.
    */
   asked: optional(upgraded(LEFTOVER, text, (name): Leftover => ({ keyId: '', name }))),
-  /** Waits until the directory takes it; then it is the current one. */
+  /** The new secret, until the directory accepts it; then it becomes the current one. */
   pending: optional(group({ ...CLIENT_SECRET, since: count })),
-  /** Ours, to be removed from the directory. */
+  /** Credentials of this mount, to be removed from the directory. */
   over: listOf(LEFTOVER),
-  /** Written by an operator, and left in the directory. */
+  /** Credentials that this mount did not make; they stay in the directory, and reads warn of them. */
   left: listOf(group(NAMED_CREDENTIAL)),
   lastAtMs: nullable(count),
 })
+/** The decoded progress. */
 export type RotationState = ValueOf<typeof ROTATION>
 
+/** No change was ever begun. */
 export const NO_ROTATION: RotationState = { over: [], left: [], lastAtMs: null }
 
+/** Lifetime of a new secret if the mount sets none: 4,380 hours, half a year. */
 export const DEFAULT_SECRET_SECONDS = 4_380 * 3_600
 
 const EMPTY = otherwise(text, '')
 const FALSE = otherwise(flag, false)
 
-/** Each member with what it is in a new configuration, and in those of versions that did not have it. */
+/**
+ * The stored configuration. Each member defaults to its value in a new configuration, also in entries of versions that
+ * did not have it.
+ */
 export const CLOUD_CONFIG = storedRecord('A cloud configuration', {
   tenantId: EMPTY,
   resource: EMPTY,
   environment: EMPTY,
   clientId: EMPTY,
   secret: orUndefined(group(CLIENT_SECRET)),
-  /** 0: 4380 h. */
+  /** Seconds; 0: 4380 h. */
   rootPasswordTtlSeconds: otherwise(count, DEFAULT_SECRET_SECONDS),
   /** Further attempts; 0: three, negative: none. */
   maxRetries: otherwise(integer(), 3),
   /** 0: 800 ms, negative: none. */
   retryDelaySeconds: otherwise(integer(), 4),
-  /** 0: 60 s, negative: without a bound. */
+  /** 0: 60 s, negative: unbounded. */
   maxRetryDelaySeconds: otherwise(integer(), 60),
   requireResourceFields: otherwise(flag, true),
   acceptV2Tokens: FALSE,
   checkGroupOverage: FALSE,
   /** Seconds between changes of the credential by the service; 0: none. */
   rotationPeriodSeconds: otherwise(count, 0),
-  /** Minute, hour, day, month, weekday; '': none. */
+  /** Minute, hour, day, month, weekday; empty: none. */
   rotationSchedule: EMPTY,
   rotationWindowSeconds: otherwise(count, 0),
   disableAutomatedRotation: FALSE,
-  /** When an operator wrote what the period counts from where no change was made yet; null: not known. */
+  /** When the period began that counts until the first change; null: not known. */
   periodFromMs: otherwise(nullable(count), null),
-  /** Of the writes by operators: what is kept of the cloud is of one of them. */
+  /** Counts the writes by operators. Kept answers of the cloud belong to one generation. */
   generation: otherwise(count, 0),
-  /** As an operator wrote it; '': the first credential that is configured (credential.ts). */
+  /** The text that an operator wrote; empty: the first credential that is configured (credential.ts). */
   authType: EMPTY,
-  /** Of tokens that this server signs for the cloud; '': it signs none. */
+  /** Audience of tokens that this server signs for the cloud; empty: it signs none. */
   identityTokenAudience: EMPTY,
-  /** 0: 3600. */
+  /** Seconds; 0: 3600. */
   identityTokenTtlSeconds: otherwise(count, 0),
   rotation: otherwise(ROTATION, NO_ROTATION),
 })
+/** A decoded configuration. Empty texts mean that the environment may set the value. */
 export type CloudConfig = RecordOf<typeof CLOUD_CONFIG>
 
+/** The configuration before its first write. */
 export const NEW_CONFIG: CloudConfig = CLOUD_CONFIG.kind.read({})
 
-/** The secret as one that is to go. */
+/** Returns the secret as a credential that is to be removed. */
 export const leftoverOf = ({ keyId, clientId, tenant }: ClientSecret, sinceMs?: number): Leftover => ({
   keyId,
   name: '',
@@ -120,12 +138,13 @@ export const leftoverOf = ({ keyId, clientId, tenant }: ClientSecret, sinceMs?: 
   ...(sinceMs === undefined ? {} : { sinceMs }),
 })
 
-/** All that this mount made and does not use, or may have made. */
+/** Returns all credentials that this mount made, or may have made, and does not use. */
 export const leftoversOf = ({ over, asked }: RotationState): readonly Leftover[] =>
   asked === undefined ? over : [...over, asked]
 
 const KEY = 'config'
 
+/** The store of the configuration. Decoded bytes are wiped, since they hold the secret. */
 export class ConfigStore {
   readonly #storage: View
 
@@ -133,12 +152,15 @@ export class ConfigStore {
     this.#storage = storage
   }
 
-  /** Undefined where nothing was configured, or it was deleted. */
+  /** Returns the configuration; undefined if there is none. */
   async find(): Promise<CloudConfig | undefined> {
     return decode(await this.#storage.get(KEY))
   }
 
-  /** `change` gets it as it is, and gives undefined to leave it so; what it throws leaves everything as it was. */
+  /**
+   * Stores what `change` makes of the configuration; undefined leaves it as it is, and so does an error. Returns it
+   * before and after.
+   */
   change(
     change: (config: CloudConfig | undefined) => CloudConfig | undefined,
   ): Promise<{ readonly before: CloudConfig | undefined; readonly now: CloudConfig | undefined }> {
@@ -151,6 +173,7 @@ export class ConfigStore {
     })
   }
 
+  /** Deletes the configuration and returns it, so that the caller can warn of what stays in the directory. */
   async delete(): Promise<CloudConfig | undefined> {
     return this.#storage.transaction(async (tx) => {
       const before = decode(await tx.get(KEY))

@@ -1,24 +1,25 @@
-// By what this server shows the cloud who it is: a secret, a token that it signs itself, one that lies in a file, or
-// the identity of its machine. `auth_type` pins one; else it is the first of these that is configured.
+// How this server authenticates to the cloud: by a secret, a token that it signs itself, a token in a file, or the
+// identity of its machine. `auth_type` selects one; otherwise it is the first of these that is configured.
 
 import { own } from '../../lib/own.ts'
 import type { Cloud } from './clouds.ts'
 import type { CloudConfig } from './config.ts'
 
+/** The credential of a mount. What is missing of it is empty; `lackOf` says what. */
 export type Credential =
   | { readonly kind: 'secret'; readonly secret: string }
   | { readonly kind: 'identity token'; readonly audience: string; readonly ttlSeconds: number }
-  /** The file is read for each token of the cloud: whoever writes it replaces it before its token ends. */
+  /** The file is read for each token of the cloud, because workload identity replaces it before its token ends. */
   | { readonly kind: 'token file'; readonly path: string }
   | { readonly kind: 'machine' }
 
-/** Of the environment (settings.ts). */
+/** The variables that matter here (settings.ts). */
 type Environment = { readonly CLIENT_SECRET?: string; readonly FEDERATED_TOKEN_FILE?: string }
 
-/** What of the settings of a mount a credential needs. */
+/** The part of a mount's settings that a credential depends on. */
 type Asker = { readonly credential: Credential; readonly clientId: string; readonly cloud: Pick<Cloud, 'metadata'> }
 
-/** What `auth_type` may be; the last two are one. */
+/** The values of `auth_type`; the last two mean the same. */
 const AUTH_TYPES: Readonly<Record<string, Credential['kind']>> = {
   root_creds: 'secret',
   plugin_wif: 'identity token',
@@ -27,11 +28,13 @@ const AUTH_TYPES: Readonly<Record<string, Credential['kind']>> = {
   aks_wif: 'token file',
 }
 
+/** True for a value of `auth_type`; empty selects the first credential that is configured. */
 export const isAuthType = (text: string): boolean => text === '' || Object.hasOwn(AUTH_TYPES, text)
 
+/** Lifetime in seconds of tokens that the server signs, if the mount sets none. */
 export const DEFAULT_TOKEN_SECONDS = 3_600
 
-/** What is missing of it is '': see `lackOf`. */
+/** Returns the credential that the settings select. Stored settings come before the environment (threats L-13). */
 export function credentialOf(config: CloudConfig, environment: Environment): Credential {
   const secret = config.secret?.value || (environment.CLIENT_SECRET ?? '')
   const audience = config.identityTokenAudience
@@ -48,7 +51,10 @@ export function credentialOf(config: CloudConfig, environment: Environment): Cre
   }
 }
 
-/** Whether the mount asks by a secret in whose place the service may put another: an audience excludes a stored one. */
+/**
+ * True if the service may replace the mount's secret by another. An audience excludes that, since it excludes a stored
+ * secret.
+ */
 export const changesSecret = (config: CloudConfig, environment: Environment): boolean =>
   config.identityTokenAudience === '' && credentialOf(config, environment).kind === 'secret'
 
@@ -58,7 +64,7 @@ function firstOf(secret: string, audience: string, path: string): Credential['ki
   return path === '' ? 'machine' : 'token file'
 }
 
-/** What is missing for this credential, and what to do about it; undefined: nothing. */
+/** Returns what is missing for this credential, and what to do about it; undefined if nothing is. */
 export function lackOf({ credential, clientId, cloud }: Asker) {
   switch (credential.kind) {
     case 'secret':

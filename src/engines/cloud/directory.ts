@@ -1,5 +1,6 @@
-// What the identity provider publishes for one tenant: who issues its tokens, and the keys that sign them. Kept as long
-// as it is good, then read anew before it is used again, and still used for a day while the provider does not answer.
+// What the identity provider publishes for one tenant: the issuer of its tokens, and the keys that sign them. Documents
+// are kept for a time, then read again before they are used. While the provider does not answer they serve for another
+// day.
 import type { World } from '../../lib/world.ts'
 import type { Cloud, IssuerPattern } from './clouds.ts'
 import { LoginDeadline } from './deadline.ts'
@@ -8,6 +9,7 @@ import { isGuid } from './names.ts'
 import { CloudRefusal, CloudUnavailable } from './refusals.ts'
 import type { Upstream } from './upstream.ts'
 
+/** The version of a token. The provider publishes each at an address of its own, with its own form of issuer. */
 export type TokenVersion = 'v1' | 'v2'
 type Documents = {
   readonly issuer: string
@@ -17,18 +19,25 @@ type Documents = {
 }
 
 const HOUR_MS = 3_600_000
+/** How long each document serves before it is read again. */
 const DOCUMENT_AGE_MS = 24 * HOUR_MS
 const KEYS_AGE_MS = HOUR_MS
+/** How long it serves beyond that while the provider does not answer. */
 const LONGEST_MS = 24 * HOUR_MS
-/** Anybody can name a key that there is not, so the provider is asked for it this often at most. */
+/** Pause between questions for unknown keys: any caller can name a key that does not exist (threats L-08). */
 const UNKNOWN_KEY_PAUSE_MS = 30_000
-/** What is kept still serves after it: a login has time left for the rest. */
+/**
+ * Time for reading a document again while the old one still serves. Short, so that the login has time left for the
+ * rest.
+ */
 const REFRESH_MS = 3_000
-/** As long as a provider that failed is not asked again, while what is kept serves. */
+/** Pause before a provider that failed is asked again, while old documents serve. */
 const FAILED_PAUSE_MS = 30_000
+/** Bytes of one document. */
 const MAX_BYTES = 256 << 10
 const SERVICE = 'identity provider'
 
+/** The documents of one tenant and token version. */
 export class Directory {
   readonly #world: World
   readonly #upstream: Upstream
@@ -50,20 +59,20 @@ export class Directory {
     this.#keys = new Kept(world, KEYS_AGE_MS, (deadline) => this.#readKeys(deadline))
   }
 
-  /** @throws CloudUnavailable */
+  /** Returns the issuer and its tenant. @throws CloudUnavailable */
   issuer(deadline: LoginDeadline): Promise<Pick<Documents, 'issuer' | 'tenant'>> {
     return this.#documents.get(deadline)
   }
 
-  /** Undefined where the provider has none of that name. @throws CloudUnavailable */
+  /** Returns the key of that name; undefined if the provider has none. @throws CloudUnavailable */
   async key(kid: string, deadline: LoginDeadline): Promise<SigningKey | undefined> {
     const known = (await this.#keys.get(deadline)).get(kid)
     if (known !== undefined) return known
     const nowMs = this.#world.clock.monotonicMs()
-    // Whoever comes while it is asked waits for that answer.
+    // A caller that comes while the provider is asked waits for that answer.
     if (nowMs - this.#lastAskedMs >= UNKNOWN_KEY_PAUSE_MS) this.#lastAskedMs = nowMs
     else if (!this.#keys.isRefreshing) {
-      // What could not be read says nothing of the key.
+      // A failed read says nothing about the key, so this is no refusal.
       if (this.#keys.hasFailed) throw unexpected('the keys could not be read a moment ago')
       return undefined
     }
@@ -105,13 +114,13 @@ export class Directory {
 
 const unexpected = (what: string) => new CloudUnavailable(`${SERVICE} unavailable`, `In its documents ${what}`)
 
-/** A document that is read anew when it is old; the last good one serves where that fails, for a day. */
+/** A document that is read again when it is old. If that fails, the last good one serves for another day. */
 class Kept<T> {
   readonly #world: World
   readonly #ageMs: number
   readonly #read: (deadline: LoginDeadline) => Promise<T>
   #last: { readonly value: T; readonly atMs: number } | undefined
-  /** When the last attempt failed; undefined where it did not. */
+  /** When the last attempt failed; undefined if it succeeded. */
   #failedAtMs: number | undefined
   #underWay: Promise<T> | undefined
 
@@ -121,25 +130,27 @@ class Kept<T> {
     this.#read = read
   }
 
-  /** Whether the last attempt did. */
+  /** True if the last attempt failed. */
   get hasFailed(): boolean {
     return this.#failedAtMs !== undefined
   }
 
+  /** True while the document is being read. */
   get isRefreshing(): boolean {
     return this.#underWay !== undefined
   }
 
+  /** Returns the document, read again if it is old. @throws CloudUnavailable if there is none that may serve. */
   async get(deadline: LoginDeadline): Promise<T> {
     const nowMs = this.#world.clock.monotonicMs()
     const last = this.#last
     const ageMs = last === undefined ? Infinity : nowMs - last.atMs
     if (last !== undefined && ageMs <= this.#ageMs) return last.value
     if (last === undefined || ageMs > this.#ageMs + LONGEST_MS) return deadline.within(this.refresh())
-    // Not every login waits for a provider that is down.
+    // While the provider is down, logins go on with the old document instead of each waiting for a failure.
     if (this.#failedAtMs !== undefined && nowMs - this.#failedAtMs <= FAILED_PAUSE_MS) return last.value
     try {
-      // Somebody else may have begun one that takes longer.
+      // Another caller may have begun a read with a longer deadline, so this wait has its own limit.
       const limit = new LoginDeadline(this.#world, Math.min(REFRESH_MS, deadline.leftMs))
       return await limit.within(this.refresh(REFRESH_MS))
     } catch (cause) {
@@ -148,11 +159,11 @@ class Kept<T> {
     }
   }
 
-  /** @throws CloudUnavailable */
+  /** Reads the document again, or joins the read that is under way. @throws CloudUnavailable */
   refresh(ms?: number): Promise<T> {
     if (this.#underWay !== undefined) return this.#underWay
     const { clock } = this.#world
-    // Age counts from when it was asked for.
+    // Age counts from the question, since the answer may be that old.
     const atMs = clock.monotonicMs()
     const deadline = new LoginDeadline(this.#world, ms)
     const underWay = deadline

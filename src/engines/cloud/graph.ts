@@ -1,4 +1,4 @@
-// The graph of the directory: the application that this server is, its secrets, and who is in a group.
+// The graph API of the directory: the application that this server is, its secrets, and the members of groups.
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { AccessTokens } from './access-tokens.ts'
 import type { Cloud } from './clouds.ts'
@@ -7,18 +7,23 @@ import { hasName, isGuid } from './names.ts'
 import { CloudRefusal, CloudUnavailable } from './refusals.ts'
 import type { CloudCall, Upstream } from './upstream.ts'
 
+/** An application of the directory, by its object id. */
 export type Application = { readonly objectId: string; readonly credentials: readonly DirectoryCredential[] }
+/** A secret of an application, as the directory shows it: never its value. */
 export type DirectoryCredential = {
   readonly keyId: string
   readonly name: string
-  /** The first characters of the secret. */
+  /** The first characters of the secret, by which an operator's own is recognised. */
   readonly hint: string
 }
+/** A secret that the directory made; `value` is shown this once. */
 export type NewSecret = { readonly keyId: string; readonly value: string; readonly endMs: number }
 
 const SERVICE = 'directory'
+/** Groups in one question; the API takes no more. */
 const MOST_GROUPS = 20
 
+/** The calls to the graph that logins and changes of the credential need. */
 export class Graph {
   readonly #upstream: Upstream
   readonly #tokens: AccessTokens
@@ -30,7 +35,7 @@ export class Graph {
     this.#cloud = cloud
   }
 
-  /** Those with the client id: one, if all is well. @throws CloudRefusal, CloudUnavailable */
+  /** Returns the applications with the client id: one, if all is well. @throws CloudRefusal, CloudUnavailable */
   async applications(clientId: string, deadline: LoginDeadline): Promise<readonly Application[]> {
     const filter = new URLSearchParams({ $filter: `appId eq '${clientId.replaceAll("'", "''")}'` })
     const { value } = await this.#call('GET', `/v1.0/applications?${filter}`, undefined, deadline)
@@ -42,7 +47,7 @@ export class Graph {
     })
   }
 
-  /** @throws CloudRefusal, CloudUnavailable: then one may have been made nevertheless */
+  /** Makes a secret. @throws CloudRefusal, CloudUnavailable: after the latter it may exist nevertheless. */
   async addSecret(objectId: string, name: string, endMs: number, deadline: LoginDeadline): Promise<NewSecret> {
     const passwordCredential = { displayName: name, endDateTime: new Date(endMs).toISOString() }
     const answer = await this.#call(
@@ -58,7 +63,7 @@ export class Graph {
     return { keyId, value: secretText, endMs: Number.isNaN(givenMs) ? endMs : givenMs }
   }
 
-  /** One that is not there is no error. @throws CloudRefusal, CloudUnavailable */
+  /** Removes a secret; an unknown one is no error. @throws CloudRefusal, CloudUnavailable */
   async removeSecret(objectId: string, keyId: string, deadline: LoginDeadline): Promise<void> {
     try {
       await this.#call('POST', `/v1.0/applications/${objectId}/removePassword`, { keyId }, deadline)
@@ -67,7 +72,10 @@ export class Graph {
     }
   }
 
-  /** Which of the groups the principal is in, directly or through others. @throws CloudRefusal, CloudUnavailable */
+  /**
+   * Returns those of `groups` that the principal is in, directly or through others.
+   * @throws CloudRefusal, CloudUnavailable
+   */
   async groupsOf(
     principal: { readonly id: string; readonly isUser: boolean },
     groups: readonly string[],
@@ -80,12 +88,13 @@ export class Graph {
       const groupIds = groups.slice(at, at + MOST_GROUPS)
       const { value } = await this.#call('POST', path, { groupIds }, deadline)
       if (!Array.isArray(value)) throw unexpected('a list of groups')
-      // What was not asked about is no answer.
+      // Groups that were not asked about are ignored.
       found.push(...value.filter((each): each is string => typeof each === 'string' && hasName(groupIds, each)))
     }
     return found
   }
 
+  /** Calls the graph. A token that it does not accept is replaced, once. */
   async #call(
     method: CloudCall['method'],
     path: string,

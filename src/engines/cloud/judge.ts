@@ -1,5 +1,5 @@
-// Login and explain judge by this one list, so they cannot disagree: whoever is told that a login would succeed
-// succeeds, and the first check that explain shows as failed is the one that refuses the login.
+// Login and explain judge by this one list, so they cannot disagree. A login that explain allows succeeds. The first
+// check that explain shows as failed is the one that refuses the login.
 import { Refusal } from '../../api/errors.ts'
 import type { LoginRule } from '../../api/login-method.ts'
 import type { MountEntry } from '../../api/mount.ts'
@@ -13,13 +13,14 @@ import { asRefusal } from './refusals.ts'
 
 const FIRST_STAGES: readonly Stage[] = [...REQUEST_STAGES, ...TOKEN_STAGES, ...ROLE_STAGES, ...RESOURCE_STAGES]
 
+/** One check in the answer of explain. */
 export type CheckResult = {
   readonly name: string
   readonly verdict: 'passed' | 'failed' | 'not reached'
   readonly detail: string
 }
 
-/** The first refusal; undefined: all checks pass. */
+/** Returns the first refusal; undefined if all checks pass. */
 export async function judge(attempt: LoginAttempt): Promise<Refusal | undefined> {
   const refusal = await firstRefusal(FIRST_STAGES, attempt)
   if (refusal !== undefined) return refusal
@@ -35,13 +36,13 @@ async function firstRefusal(stages: readonly Stage[], attempt: LoginAttempt): Pr
   return undefined
 }
 
-/** False: by a record that was kept it would be refused, and the stages of the record are to be gone through anew. */
+/** False if a kept record refused the login: the attempt is then reset, and the stages of the record must run again. */
 const isFinal = (refusal: Refusal | undefined, attempt: LoginAttempt): boolean =>
   refusal === undefined || refusal.code !== 'login_refused' || !attempt.looksAgain()
 
 /**
- * The same, with what each check found; a check that fails keeps none of its own stage from being made. Then come the
- * rules that hold for the tokens of all methods.
+ * Runs the same checks and returns what each found. If one fails, the others of its stage still run, and later stages
+ * do not. After them come the rules that hold for tokens of all methods.
  */
 export async function explain(
   attempt: LoginAttempt,
@@ -57,7 +58,7 @@ export async function explain(
   return { refusal: byRules.refusal, results: [...before.results, ...byRecord.results, ...byRules.results] }
 }
 
-/** `refusedBefore`: none of these checks is made. */
+/** Runs the stages; with `refusedBefore` every check is only listed as not reached. */
 async function explainStages(
   stages: readonly Stage[],
   attempt: LoginAttempt,

@@ -1,15 +1,20 @@
-// The shape of a token (RFC 7519, the compact form of RFC 7515), before anything in it is believed.
+// The shape of a token (RFC 7519, in the compact form of RFC 7515), before anything in it is believed.
 import { fail } from '../../api/errors.ts'
 import { isJsonObject, JsonError, type JsonObject, parseJson } from '../../lib/json.ts'
 
+/** A token taken apart. Nothing in it is verified; `compact` is the text that the signature covers. */
 export type Jwt = { readonly compact: string; readonly header: JsonObject; readonly claims: JsonObject }
 
+/** Characters of a token, checked before it is taken apart (threats L-09). */
 export const MAX_JWT_CHARACTERS = 32_768
-/** The last part may be empty, as of a token that nobody signed: that is refused for what it is. */
+/** The last part may be empty, as in an unsigned token; that is refused later, for what it is. */
 const SHAPE = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/
 const LIMITS = { depth: 16, containers: 1_000, members: 5_000 }
 
-/** @throws Refusal 400 for what is none */
+/**
+ * Takes a token apart. Encrypted tokens have five parts and are refused here, unread (threats L-10).
+ * @throws Refusal 400 unless the text is a JWT.
+ */
 export function parseJwt(text: string): Jwt {
   if (text.length > MAX_JWT_CHARACTERS)
     throw fail('out_of_range', ['jwt', `must have at most ${MAX_JWT_CHARACTERS} characters`])
@@ -19,7 +24,7 @@ export function parseJwt(text: string): Jwt {
   return { compact: text, header: objectIn(header), claims: objectIn(payload) }
 }
 
-/** Bits that the last character has to spare are zero: one token has one text. */
+/** True if the spare bits of the last character are zero, so that one token has one text. */
 const isCanonical = (part: string): boolean => Buffer.from(part, 'base64url').toString('base64url') === part
 
 const malformed = (wanted: string) => fail('field_invalid', ['jwt', `malformed jwt: expected ${wanted}`])

@@ -1,4 +1,4 @@
-// The endpoints that log in, that explain why somebody cannot, and that change the credential of the mount.
+// The endpoints that log in, explain a failing login, and change the credential of the mount.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
@@ -11,7 +11,7 @@ import type { CheckResult } from './judge.ts'
 import type { Rotation } from './rotation.ts'
 import type { RotationClock } from './rotation-clock.ts'
 
-/** What these endpoints take of their mount. */
+/** The part of the mount that these endpoints use. */
 type CloudAuth = {
   readonly rotation: Pick<Rotation, 'begin'>
   readonly rotationClock: Pick<RotationClock, 'soon'>
@@ -50,7 +50,7 @@ const login = endpoint({
   operation: 'update',
   path: 'login',
   capability: 'none',
-  // It makes a token, and what is kept of the cloud is there.
+  // A login makes a token, and the writing thread keeps the answers of the cloud.
   runsOn: 'writer',
   summary: 'Logs in',
   fields: LOGIN_FIELDS,
@@ -117,11 +117,12 @@ const rotateRoot = endpoint({
     try {
       await cloud.rotation.begin()
     } finally {
-      // Also where it failed: what was begun is taken back.
+      // Also after a failure: what was begun must be taken back.
       cloud.rotationClock.soon()
     }
     return DONE
   },
 })
 
+/** The endpoints `login`, `explain` and `rotate-root`. */
 export const CLOUD_LOGIN_ENDPOINTS: readonly Endpoint<CloudAuth>[] = [login, explain, rotateRoot]

@@ -1,5 +1,5 @@
-// What a login that passed all checks gives: the identity, its groups, and names of its machine, of which only those
-// are told that the token or the cloud vouches for.
+// The result of a login that passed all checks: the identity, its groups, and names of its machine. Only names that the
+// token or the cloud vouches for are included.
 import type { Login } from '../../api/login.ts'
 import { asciiLowerCase } from '../../lib/ascii.ts'
 import { known, type LoginAttempt } from './attempt.ts'
@@ -8,6 +8,7 @@ import { isSameName } from './names.ts'
 import { formatResourceId, isSameResource, type ResourceId } from './resource-id.ts'
 import { bindsResource } from './roles.ts'
 
+/** Describes the token of a login for the service that issues it. Names that were sent but not verified are empty. */
 export function loginOf(attempt: LoginAttempt): Login {
   const { oid, clientId } = known(attempt.identity)
   const role = known(attempt.role)
@@ -27,31 +28,31 @@ export function loginOf(attempt: LoginAttempt): Login {
 
 type Names = Readonly<Record<string, string>>
 
-/** The machine was asked about: it is as the cloud spells it. */
+/** Returns the names of the machine as the cloud spells them; the role made the checks ask about it. */
 function namesByCloud(attempt: LoginAttempt): Names {
   const { id } = known(attempt.resource)
   const { field } = known(namedResource(attempt))
-  const place = {
+  const scope = {
     subscription_id: id.subscription,
     resource_group_name: attempt.isForeignIdentity ? attempt.effectiveGroup : id.group,
   }
-  // An identity that several resources can have does not make its bearer this one, where the token does not say so.
-  if (attempt.isForeignIdentity || (attempt.host === undefined && !attempt.isOwnIdentity)) return place
-  return { ...place, ...(field === 'resource_id' ? { resource_id: formatResourceId(id) } : { [field]: lastName(id) }) }
+  // Several resources can share an identity. Without a host in the token it does not show that the caller is this one.
+  if (attempt.isForeignIdentity || (attempt.host === undefined && !attempt.isOwnIdentity)) return scope
+  return { ...scope, ...(field === 'resource_id' ? { resource_id: formatResourceId(id) } : { [field]: lastName(id) }) }
 }
 
-/** Nobody asked the cloud: what the caller says counts where the token says the same, all of it or nothing. */
+/** Returns the names that were sent if the token says the same, all of them or none. The cloud was not asked. */
 function namesByToken(attempt: LoginAttempt): Names {
   const host = hostOrNone(attempt)
   const { subscription_id: subscription, resource_group_name: group } = attempt.input
   if (host === undefined || !isSameName(host.subscription, subscription) || !isSameName(host.group, group)) return {}
-  const place = { subscription_id: host.subscription, resource_group_name: host.group }
+  const scope = { subscription_id: host.subscription, resource_group_name: host.group }
   const named = namedResource(attempt)
-  if (named === undefined) return attempt.input.resource_id === '' ? place : {}
+  if (named === undefined) return attempt.input.resource_id === '' ? scope : {}
   if (!isSameResource(named.id, host)) return {}
   const { field } = named
   return {
-    ...place,
+    ...scope,
     ...(field === 'resource_id' ? { resource_id: formatResourceId(host) } : { [field]: lastName(host) }),
   }
 }
@@ -60,7 +61,7 @@ function hostOrNone(attempt: LoginAttempt): ResourceId | undefined {
   try {
     return hostOf(attempt)
   } catch {
-    // The role does not ask for it.
+    // The role does not need a host, so an unreadable claim is no refusal.
     return undefined
   }
 }

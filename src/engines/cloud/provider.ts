@@ -1,5 +1,5 @@
-// What one mount keeps of its cloud, as long as its settings stay the same: documents and keys of the identity
-// provider, the tokens of this server, answers of the resource manager. Another mount shares none of it.
+// What one mount keeps of its cloud while its settings stay the same: documents and keys of the identity provider, this
+// server's tokens, answers of the resource manager. Mounts share none of it (threats L-06).
 import type { World } from '../../lib/world.ts'
 import { AccessTokens, type Proofs } from './access-tokens.ts'
 import type { PerHostQueues } from './call-gate.ts'
@@ -9,6 +9,7 @@ import { ResourceManager } from './resource-manager.ts'
 import type { CloudSettings } from './settings.ts'
 import { Upstream } from './upstream.ts'
 
+/** The clients of one mount's cloud. Each service has its own lane, so that a slow one holds up no other. */
 export class Provider {
   readonly settings: CloudSettings
   readonly directories: Readonly<Record<TokenVersion, Directory>>

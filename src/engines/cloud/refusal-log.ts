@@ -1,12 +1,13 @@
-// What the log says of logins that were refused: who asks without a token can make many, so it says some, and counts
-// the others (threats L-12).
+// Logs refused logins. Callers without a token can cause many, so it writes some and counts the others (threats L-12).
 import type { Refusal } from '../../api/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Clock } from '../../lib/world.ts'
 
+/** Lines in one period: five a second on average. */
 const MOST_LINES = 50
 const PERIOD_MS = 10_000
 
+/** The log of one mount's refusals. */
 export class RefusalLog {
   readonly #log: Log
   readonly #clock: Clock
@@ -19,6 +20,7 @@ export class RefusalLog {
     this.#clock = clock
   }
 
+  /** Logs a refusal, or counts it if the period has its lines. */
   note(refusal: Refusal, mount: string, requestId: string): void {
     const nowMs = this.#clock.monotonicMs()
     if (nowMs - this.#sinceMs >= PERIOD_MS) {

@@ -1,4 +1,4 @@
-// Whether the identity of a token is one of the resource, or else a user-assigned one that lies in a group of the role.
+// Checks whether the token's identity is one of the resource's, or a user-assigned one in a group that the role allows.
 import { known, type LoginAttempt } from './attempt.ts'
 import { textClaim } from './claims.ts'
 import { hasName, isSameName } from './names.ts'
@@ -13,18 +13,19 @@ import {
 } from './resource-id.ts'
 import { told } from './resource-lookup.ts'
 
-/** Look-ups that one login may cause. */
+/** Look-ups that one login may cause, of identities and of groups. */
 const MOST_IDENTITIES = 32
 const MOST_GROUPS = 32
 
-/** @throws Refusal, CloudUnavailable */
+/** Checks the identity and notes on the attempt how it was found. @throws Refusal, CloudUnavailable */
 export async function findIdentity(attempt: LoginAttempt): Promise<string> {
   const { oid, clientId } = known(attempt.identity)
   const { ownPrincipal, principals } = known(attempt.resource)
   attempt.isOwnIdentity = ownPrincipal !== undefined && isSameName(ownPrincipal, oid)
   if (hasName(principals, oid)) return 'yes'
   if (await isAmongUnresolved(attempt, oid)) return 'yes, by a look-up of the identity'
-  // Where the token names its host, only what the host has now counts: what was taken away may still lie in a group.
+  // If the token names its host, only identities that the host has now count. One that was taken away may still lie in
+  // a group (threats L-14).
   if (clientId === '' || attempt.host !== undefined)
     throw loginRefused('neither oid nor appid match: the resource does not have this identity')
   const group = await groupOfIdentity(attempt, oid, clientId)
@@ -34,7 +35,7 @@ export async function findIdentity(attempt: LoginAttempt): Promise<string> {
   return 'no, but it lies in a resource group that is looked into'
 }
 
-/** Identities that the resource names without their principals; the one that the token names comes first. */
+/** Looks up identities whose principal the resource does not show. The one that the token names comes first. */
 async function isAmongUnresolved(attempt: LoginAttempt, oid: string): Promise<boolean> {
   const { unresolved } = known(attempt.resource)
   const { resources } = known(attempt.provider)
@@ -47,19 +48,19 @@ async function isAmongUnresolved(attempt: LoginAttempt, oid: string): Promise<bo
   const others = unresolved.filter((id) => !first.includes(id)).slice(0, MOST_IDENTITIES - first.length)
   const failures: unknown[] = []
   for (const round of [first, others]) if (await isAnyTrue(round.map(isIt), failures)) return true
-  // One that could not be read may have been it.
+  // An identity that could not be read may have been the caller's, so this is no refusal.
   if (failures.length > 0) throw failures[0]
   return false
 }
 
-/** The user-assigned identity that the token is of, by its own words. */
+/** Returns the user-assigned identity that the token claims to be of; undefined if it names none. */
 function claimedIdentity({ jwt }: LoginAttempt): ResourceId | undefined {
   const text = textClaim(known(jwt).claims, 'xms_mirid')
   const id = text === undefined ? undefined : parseResourceId(text)
   return id !== undefined && isOfType(id, USER_ASSIGNED_IDENTITY) ? id : undefined
 }
 
-/** As soon as one is; what failed until then is added to `failures`. */
+/** Returns true as soon as one is true. Earlier failures are added to `failures`. */
 async function isAnyTrue(all: readonly Promise<boolean>[], failures: unknown[]): Promise<boolean> {
   const waiting = new Map(all.map((each, at) => [at, settled(each, at)]))
   while (waiting.size > 0) {
@@ -79,7 +80,7 @@ const settled = (work: Promise<boolean>, at: number): Promise<Settled> =>
     (cause: unknown) => ({ at, value: false, cause }),
   )
 
-/** The first of the caller's group and the role's that has the identity. */
+/** Returns the first group that has the identity, among the caller's and the role's; undefined if none has. */
 async function groupOfIdentity(attempt: LoginAttempt, oid: string, clientId: string): Promise<string | undefined> {
   const { subscription_id: subscription, resource_group_name: own } = attempt.input
   const { resourceGroups } = known(attempt.role).bounds
@@ -96,7 +97,7 @@ async function groupOfIdentity(attempt: LoginAttempt, oid: string, clientId: str
   return undefined
 }
 
-/** What is not there has no identities; every other failure is one. */
+/** Returns undefined for what does not exist, which has no identities. Every other failure is thrown. */
 async function orNone<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work()

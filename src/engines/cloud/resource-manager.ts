@@ -1,5 +1,5 @@
-// The resource manager of the cloud, asked with this server's own credential: what a resource is, which identities it
-// has. Answers are kept for 30 s, by the whole name of the resource.
+// The resource manager of the cloud, asked with this server's own credential: what a resource is, and which identities
+// it has. Answers are kept for 30 s under the full resource id (threats L-06, L-14, V-06).
 import { asciiLowerCase } from '../../lib/ascii.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { World } from '../../lib/world.ts'
@@ -25,18 +25,24 @@ import type { Upstream } from './upstream.ts'
 
 const KEPT_MS = 30_000
 const DAY_MS = 86_400_000
+/** Versions of the API: of machines and scale sets, of identities, and of the list of a provider's types. */
 const COMPUTE_VERSION = '2023-07-01'
 const IDENTITY_VERSION = '2023-01-31'
 const PROVIDER_VERSION = '2021-04-01'
-/** Of a type whose provider does not name it. */
+/** Version for a type whose provider does not list any. */
 const OTHER_VERSION = '2022-03-01'
 const MAX_VERSIONS = 500
-/** In the subscription, for types whose versions are not known here. */
+/** Permission in the subscription, needed for types whose versions are not known here. */
 const PROVIDER_PERMISSION = 'Microsoft.Resources/subscriptions/providers/read'
+/** Pages and entries of one list. A longer one fails as a whole. */
 const MAX_PAGES = 32
 const MAX_IDENTITIES = 2_000
 const SERVICE = 'resource manager'
 
+/**
+ * The calls to the resource manager of one mount. They go on when the login that began them ends, since others may
+ * share the answer.
+ */
 export class ResourceManager {
   readonly #world: World
   readonly #upstream: Upstream
@@ -45,7 +51,7 @@ export class ResourceManager {
   readonly #resources: SharedResults<ResourceRecord>
   readonly #identities: SharedResults<IdentityRecord | undefined>
   readonly #lists: SharedResults<readonly IdentityRecord[]>
-  /** Of the API, by subscription, provider and type; undefined where the provider names none, which is not kept. */
+  /** API versions by subscription, provider and type. Undefined if the provider lists none; that is not kept. */
   readonly #versions: SharedResults<string | undefined>
 
   constructor(world: World, upstream: Upstream, tokens: AccessTokens, cloud: Cloud) {
@@ -56,27 +62,30 @@ export class ResourceManager {
     this.#resources = new SharedResults(world.clock, KEPT_MS)
     this.#lists = new SharedResults(world.clock, KEPT_MS)
     const isKept = <T>(value: T): boolean => value !== undefined
-    // One that has no principal yet gets it soon.
+    // An identity without a principal will have one soon, so it is not kept.
     this.#identities = new SharedResults<IdentityRecord | undefined>(world.clock, KEPT_MS, { isKept })
     this.#versions = new SharedResults<string | undefined>(world.clock, DAY_MS, { maxEntries: MAX_VERSIONS, isKept })
   }
 
-  /** @throws CloudRefusal where there is none, or we may not read it; CloudUnavailable */
+  /**
+   * Returns the record of a resource, kept or read.
+   * @throws CloudRefusal if it does not exist or may not be read; CloudUnavailable
+   */
   resource(id: ResourceId, deadline: LoginDeadline): Promise<ResourceRecord> {
     return this.#resources.get(keyOf(id), deadline, () => this.#read(id))
   }
 
-  /** As it was said within the last 30 s; undefined: the cloud would be asked. */
+  /** Returns the record if it is kept; undefined if the cloud would be asked. */
   keptResource(id: ResourceId): ResourceRecord | undefined {
     return this.#resources.kept(keyOf(id))
   }
 
-  /** A newer one than `known`, which was kept. All who ask at once cause one call. @throws as `resource` */
+  /** Returns a newer record than `known`, which was kept. Concurrent callers share one call. @throws as `resource`. */
   async newerResource(known: ResourceRecord, id: ResourceId, deadline: LoginDeadline): Promise<ResourceRecord> {
     try {
       return await this.#resources.newerThan(known, keyOf(id), deadline, () => this.#read(id))
     } catch (cause) {
-      // That it is gone is news of it: what is kept is wrong.
+      // A refusal means that the resource has gone or is hidden, so the kept record is wrong.
       if (cause instanceof CloudRefusal && this.keptResource(id) === known) this.#resources.drop(keyOf(id))
       throw cause
     }
@@ -90,7 +99,7 @@ export class ResourceManager {
     return record
   }
 
-  /** Undefined where it has no principal. @throws as `resource` */
+  /** Returns an identity; undefined if it has no principal. @throws as `resource`. */
   identity(id: ResourceId, deadline: LoginDeadline): Promise<IdentityRecord | undefined> {
     return this.#identities.get(keyOf(id), deadline, async () => {
       const found = readIdentity(await this.#get(resourcePath(id), IDENTITY_VERSION, new LoginDeadline(this.#world)))
@@ -99,7 +108,11 @@ export class ResourceManager {
     })
   }
 
-  /** All user-assigned identities of a resource group, or a failure: never a part of them. @throws as `resource` */
+  /**
+   * Returns all user-assigned identities of a resource group. A list that cannot be read to its end fails (threats
+   * V-04).
+   * @throws as `resource`.
+   */
   identitiesIn(subscription: string, group: string, deadline: LoginDeadline): Promise<readonly IdentityRecord[]> {
     const segments = ['subscriptions', subscription, 'resourceGroups', group, 'providers', ...IDENTITY_SEGMENTS]
     const path = `/${segments.map(encodeURIComponent).join('/')}`
@@ -125,7 +138,7 @@ export class ResourceManager {
     }
   }
 
-  /** A further page lies where the first one was. */
+  /** Checks that a further page is at the address of the first one; otherwise our token would be sent elsewhere. */
   #ownAddress(link: string): string {
     const url = link.length > 8_192 ? null : URL.parse(link)
     const base = new URL(this.#cloud.resourceManager)
@@ -135,13 +148,14 @@ export class ResourceManager {
     return url.href
   }
 
+  /** Returns the API version of the resource's type; asks the provider for types that are not known here. */
   async #versionOf(id: ResourceId, deadline: LoginDeadline): Promise<string> {
     if (isOfType(id, VIRTUAL_MACHINE) || isOfType(id, SCALE_SET)) return COMPUTE_VERSION
     if (isOfType(id, USER_ASSIGNED_IDENTITY)) return IDENTITY_VERSION
     const { subscription, namespace } = id
     const path = `/subscriptions/${encodeURIComponent(subscription)}/providers/${encodeURIComponent(namespace)}`
     const type = id.types.join('/')
-    // The answer names all types of the provider, at length: of it one word is kept.
+    // The answer describes all types of the provider at length; only this one version is kept.
     const newest = await this.#versions.get(asciiLowerCase(`${path}#${type}`), deadline, async () =>
       versionsOf(await this.#provider(path), type).at(0),
     )
@@ -164,7 +178,7 @@ export class ResourceManager {
     return this.#getAt(`${this.#cloud.resourceManager}${path}?api-version=${version}`, deadline)
   }
 
-  /** A token that is not taken is replaced, once. */
+  /** Sends a request. A token that is not accepted is replaced, once. */
   async #getAt(url: string, deadline: LoginDeadline, isSecond = false): Promise<JsonObject> {
     const audience = this.#cloud.resourceManagerAudience
     const token = await this.#tokens.get(audience, deadline)
@@ -187,6 +201,6 @@ const keyOf = (id: ResourceId): string => asciiLowerCase(formatResourceId(id))
 
 const unexpected = (what: string) => new CloudUnavailable(`${SERVICE} unavailable`, `The answer is ${what}`)
 
-/** What whoever runs this server has to allow for such a resource to be read. */
+/** Returns the permission that an operator must grant for such a resource to be read. */
 export const permissionFor = (id: ResourceId): string =>
   isSameName(typeOf(id), USER_ASSIGNED_IDENTITY) ? `${USER_ASSIGNED_IDENTITY}/read` : `${typeOf(id)}/read`

@@ -1,28 +1,30 @@
-// What the resource manager says of a resource, as far as logins ask for it. An answer that does not fit is as if there
-// had been none: nothing is guessed.
+// What logins need of the resource manager's answers. An answer that does not fit counts as no answer: nothing is
+// guessed.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { isGuid, isSameName } from './names.ts'
 import { isOfType, isSameResource, parseResourceId, type ResourceId, USER_ASSIGNED_IDENTITY } from './resource-id.ts'
 
+/** A resource as the cloud describes it. */
 export type ResourceRecord = {
-  /** As the cloud spells it. */
+  /** The id in the spelling of the cloud. */
   readonly id: ResourceId
-  /** '' where it has none. */
+  /** The region; empty if there is none. */
   readonly location: string
   readonly hasIdentity: boolean
-  /** Object id of the identity that it shares with nothing else; undefined where it has none. */
+  /** Object id of the identity that belongs to this resource alone; undefined if there is none. */
   readonly ownPrincipal: string | undefined
-  /** Object ids of its identities, that one too. */
+  /** Object ids of its identities, including that one. */
   readonly principals: readonly string[]
-  /** User-assigned ones of which only the name is told. */
+  /** User-assigned identities of which the answer has the name but not the principal. */
   readonly unresolved: readonly ResourceId[]
-  /** That a virtual machine is a member of. */
+  /** The scale set that a virtual machine is a member of. */
   readonly scaleSet: ResourceId | undefined
 }
 
+/** A user-assigned identity, with its ids in the directory. */
 export type IdentityRecord = { readonly id: ResourceId; readonly principalId: string; readonly clientId: string }
 
-/** Undefined where the answer is not of the resource that was asked for. */
+/** Reads an answer; undefined if it is not about the resource that was asked for. */
 export function readResource(answer: JsonObject, asked: ResourceId): ResourceRecord | undefined {
   const id = idIn(answer.id)
   if (id === undefined || !isSameResource(id, asked)) return undefined
@@ -50,7 +52,7 @@ export function readResource(answer: JsonObject, asked: ResourceId): ResourceRec
   }
 }
 
-/** Undefined where it is none, or has no principal yet. */
+/** Reads an identity; undefined if it is none, or has no principal yet. */
 export function readIdentity(answer: JsonValue): IdentityRecord | undefined {
   if (!isJsonObject(answer) || !isJsonObject(answer.properties)) return undefined
   const id = idIn(answer.id)
@@ -67,7 +69,7 @@ const idIn = (value: JsonValue | undefined): ResourceId | undefined =>
 const guidIn = (value: JsonValue | undefined): string | undefined =>
   typeof value === 'string' && isGuid(value) ? value : undefined
 
-/** Versions of the API that a type has, newest first; without those that are tried out. */
+/** Returns the API versions of a type, newest first, without previews. */
 export function versionsOf(provider: JsonObject, type: string): readonly string[] {
   const { resourceTypes } = provider
   if (!Array.isArray(resourceTypes)) return []

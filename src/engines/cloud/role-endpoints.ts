@@ -1,4 +1,4 @@
-// The endpoints that keep roles.
+// The endpoints of roles (Interface 2.2).
 import type { Endpoint } from '../../api/endpoint.ts'
 import { duration, int, string, strings } from '../../api/fields.ts'
 import { namedThings, pageOf } from '../../api/named-things.ts'
@@ -9,7 +9,7 @@ import { changedCloudRole, roleWarnings } from './role-values.ts'
 import type { CloudRoles } from './roles.ts'
 import { type CloudRole, keptCloudRoleName } from './roles.ts'
 
-/** What these endpoints take of their mount. */
+/** The part of the mount that these endpoints use. */
 type CloudAuth = { readonly roles: CloudRoles; longestSeconds(): number }
 
 const nameField = {
@@ -40,6 +40,7 @@ function roleBody({ bounds, settings, oldNames }: CloudRole): object {
   }
 }
 
+/** List, read, write and delete of roles. */
 export const CLOUD_ROLE_ENDPOINTS: readonly Endpoint<CloudAuth>[] = namedThings({
   id: 'cloud-role',
   path: 'role',

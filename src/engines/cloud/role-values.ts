@@ -1,4 +1,4 @@
-// What is written into a role, and what its author should know about it.
+// Writes to a role, and warnings for its author.
 import { fail } from '../../api/errors.ts'
 import type { Args } from '../../api/fields.ts'
 import { changedSettings, oldNamesUsed, type TOKEN_FIELDS } from '../../api/token-settings.ts'
@@ -6,6 +6,7 @@ import { formatDuration } from '../../lib/duration.ts'
 import { isGuid } from './names.ts'
 import { type Bounds, type CloudRole, NO_BOUNDS, narrows } from './roles.ts'
 
+/** A write as it was decoded; what was not sent is undefined. */
 export type GivenRole = Partial<Args<typeof TOKEN_FIELDS>> & {
   readonly bound_service_principal_ids?: readonly string[] | undefined
   readonly bound_group_ids?: readonly string[] | undefined
@@ -20,10 +21,12 @@ export type GivenRole = Partial<Args<typeof TOKEN_FIELDS>> & {
   readonly num_uses?: number | undefined
 }
 
+/** Characters of one entry of a list. */
 const MAX_BOUND_CHARACTERS = 256
 
 /**
- * What was sent, on top of what was there; `mostSeconds`: the longest that the mount lets a token live.
+ * Merges a write into the role. `mostSeconds` is the longest TTL that the mount allows. A role without any bound is
+ * refused, since it would admit everyone (threats L-03).
  * @throws Refusal
  */
 export function changedCloudRole(given: GivenRole, before: CloudRole | undefined, mostSeconds: number): CloudRole {
@@ -69,7 +72,7 @@ function listOf(name: BoundName, given: GivenRole, before: readonly string[]): r
   return texts
 }
 
-/** What is stored nevertheless. */
+/** Returns warnings about settings that are stored nevertheless. */
 export function roleWarnings({ bounds, settings }: CloudRole, mostSeconds: number): readonly string[] {
   const warnings: string[] = []
   if (!narrows(bounds))

@@ -1,5 +1,5 @@
-// Wakes the change of a credential: while something of it is under way, and when the operator's schedule says so. Only
-// on the thread that writes, from unseal to seal.
+// Runs changes of a mount's credential: while one is under way, and when the operator's schedule says so. Runs on the
+// writing thread only, from unseal to seal.
 import { Refusal } from '../../api/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { PeriodicTask } from '../../lib/periodic-task.ts'
@@ -9,16 +9,20 @@ import type { CloudConfig, ConfigStore } from './config.ts'
 import type { Remaining, Rotation } from './rotation.ts'
 import { nextTimeMs, parseSchedule } from './schedule.ts'
 
+/** First pause after an attempt that brought nothing, and how often it doubles; the pause after a failure. */
 const SOON_MS = 5_000
 const MOST_DOUBLINGS = 10
 const RETRY_MS = 60_000
-/** Between attempts that bring nothing: the directory should know a new secret within minutes; the rest has time. */
+/**
+ * Longest pauses between attempts. The directory should know a new secret within minutes; the removal of old ones has
+ * time.
+ */
 const LONGEST_BACK_OFF_MS: Readonly<Record<Remaining, number>> = {
   pending: 60_000,
   leftovers: 3_600_000,
   nothing: 0,
 }
-/** Where nothing is due. */
+/** Pause if nothing is due. */
 const LONGEST_WAIT_MS = 3_600_000
 
 type Parts = {
@@ -26,65 +30,68 @@ type Parts = {
   readonly log: Log
   readonly configs: ConfigStore
   readonly rotation: Rotation
-  /** Whether the mount has a secret that the service may change. */
+  /** True if the mount has a secret that the service may change. */
   readonly changesSecret: (config: CloudConfig) => boolean
 }
 
+/** The schedule of one mount. Everything it needs to know is stored, so a restart loses nothing but missed moments. */
 export class RotationClock {
   readonly #parts: Parts
-  readonly #looks: PeriodicTask
-  /** Since when the schedule is watched: a time before it is not made up for. */
+  readonly #task: PeriodicTask
+  /** Times of the schedule before this moment are not made up for. */
   #sinceMs = 0
-  /** One after the other, with something left each time. */
+  /** Consecutive attempts after which something was left to do. */
   #attempts = 0
 
   constructor(parts: Parts) {
     this.#parts = parts
     const { world, log } = parts
     const failure = 'The cloud credential could not be looked after: it is tried again'
-    this.#looks = new PeriodicTask(() => this.#look(), { world, log, failure, retryMs: RETRY_MS, isClosed })
+    this.#task = new PeriodicTask(() => this.#run(), { world, log, failure, retryMs: RETRY_MS, isClosed })
   }
 
+  /** Starts watching, with an attempt at once: a restart may have interrupted a change. */
   start(): void {
     this.#sinceMs = this.#parts.world.clock.nowMs()
     this.#attempts = 0
-    this.#looks.start(0)
+    this.#task.start(0)
   }
 
+  /** Stops watching; work under way ends by itself. */
   stop(): void {
-    this.#looks.stop()
+    this.#task.stop()
   }
 
-  /** Something changed. */
+  /** Makes an attempt at once, because something changed. */
   soon(): void {
     this.#attempts = 0
-    this.#looks.within(0)
+    this.#task.within(0)
   }
 
-  async #look(): Promise<number> {
+  async #run(): Promise<number> {
     try {
       return await this.#work()
     } catch (cause) {
-      // The mount is gone.
+      // The mount was removed.
       if (!(cause instanceof Refusal) || cause.code !== 'no_route') throw cause
       this.stop()
       return Infinity
     }
   }
 
-  /** How long nothing is to be done. */
+  /** Does what is due, and returns how long nothing is to be done. */
   async #work(): Promise<number> {
     const remaining = await this.#parts.rotation.proceed()
     if (remaining === 'nothing') this.#attempts = 0
     const backOffMs = Math.min(LONGEST_BACK_OFF_MS[remaining], SOON_MS * 2 ** this.#attempts)
     if (remaining !== 'nothing') this.#attempts = Math.min(this.#attempts + 1, MOST_DOUBLINGS)
     if (remaining === 'pending') return backOffMs
-    // What is left over from earlier changes does not put off the next one.
+    // Leftovers of earlier changes do not put off the next one.
     const waitMs = await this.#scheduled()
     return remaining === 'leftovers' ? Math.min(waitMs, backOffMs) : waitMs
   }
 
-  /** Begins a change that is due. How long none is. */
+  /** Begins a change if one is due; otherwise returns how long none is. */
   async #scheduled(): Promise<number> {
     const { configs, rotation, changesSecret, world, log } = this.#parts
     const config = await configs.find()
@@ -105,14 +112,14 @@ export class RotationClock {
       log('error', 'The cloud credential could not be changed as scheduled: it is tried again', {
         reason: cause.message,
       })
-      // Within the window, or at once: the moment is not used up.
+      // Retries within the window, or at once if there is none: the scheduled moment still counts.
       this.#sinceMs = due - 1
       return RETRY_MS
     }
   }
 }
 
-/** Undefined where the service does not change it by itself. */
+/** Returns when the next change is due; undefined if the service makes none by itself. */
 export function dueMs(config: CloudConfig, sinceMs: number): number | undefined {
   const { rotationPeriodSeconds: period, rotationSchedule: text, disableAutomatedRotation, rotation } = config
   if (disableAutomatedRotation || config.clientId === '') return undefined

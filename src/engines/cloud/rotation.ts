@@ -1,6 +1,6 @@
-// Changes of the secret that this server shows to the cloud. The new one is stored beside the old one, proven, made the
-// current one, and only then is the old one removed: whenever the server is interrupted, the stored secret works, and
-// what was begun is finished or taken back at the next start.
+// Changes of the secret that this server shows to the cloud. The new secret is stored beside the old one, tested, and
+// made the current one; only then is the old one removed. So the stored secret works whenever the server is
+// interrupted. What was begun is finished or taken back at the next start (threats F-06).
 import { fail } from '../../api/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
@@ -26,39 +26,56 @@ type Parts = {
   readonly world: World
   readonly log: Log
   readonly configs: ConfigStore
-  /** With another secret than the stored one. @throws Refusal where the settings are incomplete */
+  /**
+   * Returns the cloud's clients, with another secret than the stored one if given.
+   * @throws Refusal if settings are missing.
+   */
   readonly providerOf: (config: CloudConfig, secret?: string) => Provider
 }
 
+/** Names of our secrets in the directory begin so, which tells them from an operator's. */
 const NAME = 'keywright-'
+/** The permission that the application needs on itself. */
 const PERMISSION = 'Application.ReadWrite.OwnedBy'
-/** For a new secret to be known everywhere in the directory. */
+/** Time for a new secret to be known everywhere in the directory. */
 const TIMEOUT_MS = 10 * 60_000
+/** Characters of a secret that the directory shows. */
 const HINT_CHARACTERS = 3
 
-/** What is left to do: a new secret waits, or some of ours are still in the directory. */
+/** The work that is left: `pending` if a new secret waits, `leftovers` if unused ones of ours are in the directory. */
 export type Remaining = 'pending' | 'leftovers' | 'nothing'
 
+/**
+ * The change of one mount's credential. Its steps run one after the other; the configuration tells where each one
+ * stands.
+ */
 export class Rotation {
   readonly #parts: Parts
-  readonly #turns = new OneAtATime()
+  readonly #queue = new OneAtATime()
 
   constructor(parts: Parts) {
     this.#parts = parts
   }
 
-  /** Resolves when the new secret is stored; it is used once the directory takes it. @throws Refusal */
+  /**
+   * Begins a change; resolves when the new secret is stored. It is used once the directory accepts it.
+   * @throws Refusal
+   */
   begin(): Promise<void> {
-    return this.#turns.run(() => this.#begin())
+    return this.#queue.run(() => this.#begin())
   }
 
-  /** Does what is due. */
+  /** Takes a change one step further, and returns what is left to do. */
   proceed(): Promise<Remaining> {
-    return this.#turns.run(() => this.#proceed())
+    return this.#queue.run(() => this.#proceed())
   }
 
-  async #begin(): Promise<void> {
-    const { world, configs, providerOf } = this.#parts
+  /**
+   * Returns the configuration, its cloud's clients, and the secret that may be changed.
+   * @throws Refusal saying what prevents a change
+   */
+  async #changeable(): Promise<{ config: CloudConfig; provider: Provider; secret: string }> {
+    const { configs, providerOf } = this.#parts
     const config = await configs.find()
     if (config === undefined) throw fail('not_configured', ['the mount is not configured'])
     if (config.rotation.pending !== undefined)
@@ -68,31 +85,38 @@ export class Rotation {
     const provider = providerOf(config)
     const { credential } = provider.settings
     if (credential.kind !== 'secret') throw fail('not_configured', [withoutSecret(credential)])
-    // A secret of the environment goes before the audience; one that is stored excludes it.
+    // The environment's secret comes before the audience, so both can be set. A secret stored now would exclude it.
     if (config.identityTokenAudience !== '') throw fail('fields_conflict', [BESIDE_AUDIENCE])
+    return { config, provider, secret: credential.secret }
+  }
+
+  /** Has a secret made and stores it as pending. Every exit leaves a state that `#proceed` can finish or take back. */
+  async #begin(): Promise<void> {
+    const { world, configs } = this.#parts
+    const { config, provider, secret: current } = await this.#changeable()
     const deadline = new LoginDeadline(world)
-    const application = await asked(() => this.#application(provider, config.clientId, deadline))
+    const application = await withRefusals(() => this.#application(provider, config.clientId, deadline))
     const name = NAME + world.random.uuid()
-    // Before it is made: a secret of which nobody learns can be found by its name.
+    // Noted before the secret is made: if the answer is lost, it can be found by its name and removed.
     const owner = { clientId: config.clientId, tenant: provider.settings.tenant }
     const mark: Leftover = { keyId: '', name, ...owner, sinceMs: world.clock.nowMs() }
     await this.#change(config, (now) => ({
       ...now,
       rotation: { ...now.rotation, asked: mark, over: leftoversOf(now.rotation) },
     }))
-    // One that has ended when it is made would be of no use.
+    // Measured now: a secret whose end has passed when it is made would be of no use.
     const lifeSeconds = config.rootPasswordTtlSeconds || DEFAULT_SECRET_SECONDS
     const endMs = world.clock.nowMs() + lifeSeconds * 1000
-    const secret = await asked(async () => {
+    const secret = await withRefusals(async () => {
       try {
         return await provider.graph.addSecret(application.objectId, name, endMs, deadline)
       } catch (cause) {
-        // A clear no: there is none of that name. After any other failure there may be.
+        // After a clear refusal no secret of that name exists. After any other failure one may.
         if (cause instanceof CloudRefusal) await this.#forget([mark])
         throw cause
       }
     })
-    const left = strangers(application, config, credential.secret)
+    const left = foreignCredentials(application, config, current)
     const { now } = await configs.change((found) => {
       if (found?.rotation.asked?.name !== name || found.clientId !== config.clientId) return undefined
       const { asked: _asked, ...rotation } = found.rotation
@@ -107,7 +131,7 @@ export class Rotation {
       return { ...found, rotation: { ...rotation, pending, left } }
     })
     if (now?.rotation.pending?.keyId === secret.keyId) return this.#warnOf(left)
-    // An operator was faster: that secret counts, and this one goes.
+    // An operator's write came first: its secret counts, and ours is removed.
     await provider.graph.removeSecret(application.objectId, secret.keyId, deadline).catch(() => {})
     throw fail('changed_meanwhile', ['the configuration changed meanwhile: try again'])
   }
@@ -124,7 +148,7 @@ export class Rotation {
       )
   }
 
-  /** @throws Refusal, CloudRefusal, CloudUnavailable */
+  /** Finds the application of the mount. @throws Refusal, CloudRefusal, CloudUnavailable */
   async #application({ graph }: Provider, clientId: string, deadline: LoginDeadline): Promise<Application> {
     const [found, second] = await graph.applications(clientId, deadline)
     if (found === undefined) throw fail('no_such_entry', ['no application found with this client_id'])
@@ -152,11 +176,11 @@ export class Rotation {
     return leftoversOf(rotation).length > 0 ? 'leftovers' : 'nothing'
   }
 
-  /** Uses the new secret once a token was fetched with it. */
+  /** Makes the new secret the current one, once a token was fetched with it. Gives it up if that takes too long. */
   async #swap(config: CloudConfig, pending: NonNullable<CloudConfig['rotation']['pending']>): Promise<void> {
     const { world, log } = this.#parts
     const { since, ...secret } = pending
-    // The mount may have become another application meanwhile: then it is of no use.
+    // If the mount has become another application meanwhile, the secret is of no use.
     const isOurs = (secret.clientId ?? config.clientId) === config.clientId
     if (!isOurs || !(await this.#works(config, secret.value))) {
       if (isOurs && world.clock.nowMs() - since < TIMEOUT_MS) return
@@ -176,6 +200,7 @@ export class Rotation {
     if (changed !== undefined) await this.#clear(changed)
   }
 
+  /** True if the cloud issues a token for this secret. */
   async #works(config: CloudConfig, secret: string): Promise<boolean> {
     const { world, providerOf } = this.#parts
     const provider = providerOf(config, secret)
@@ -188,12 +213,12 @@ export class Rotation {
     }
   }
 
-  /** Takes unused credentials of ours out of the directory. */
+  /** Removes our unused credentials from the directory. */
   async #clear(config: CloudConfig): Promise<void> {
     const left = leftoversOf(config.rotation)
     if (left.length === 0) return
     const provider = this.#parts.providerOf(config)
-    // In another directory this credential can do nothing: reading the configuration names what is there.
+    // In another directory this credential can do nothing; reads of the configuration warn of what is there.
     const here = left.filter(({ tenant = provider.settings.tenant }) => tenant === provider.settings.tenant)
     const clients = Map.groupBy(here, ({ clientId = config.clientId }) => clientId)
     let failure: unknown
@@ -201,14 +226,14 @@ export class Rotation {
       try {
         await this.#forget(await this.#remove(provider, clientId, credentials))
       } catch (cause) {
-        // What is in one application must not hold up what is in another.
+        // A failure in one application must not hold up the others.
         failure ??= cause
       }
     }
     if (failure !== undefined) throw failure
   }
 
-  /** Gives those that are gone. @throws as `#application` */
+  /** Removes credentials and returns those that are gone. @throws as `#application`. */
   async #remove(provider: Provider, clientId: string, wanted: readonly Leftover[]): Promise<readonly Leftover[]> {
     const { world } = this.#parts
     const deadline = new LoginDeadline(world)
@@ -217,13 +242,14 @@ export class Rotation {
     for (const each of wanted) {
       const found = credentials.find((one) => (each.keyId === '' ? one.name === each.name : one.keyId === each.keyId))
       if (found !== undefined) await provider.graph.removeSecret(objectId, found.keyId, deadline)
-      // A young one may be there and not be shown yet.
+      // A young one may exist and not be listed yet, so it is tried again.
       const isYoung = each.sinceMs !== undefined && world.clock.nowMs() - each.sinceMs < TIMEOUT_MS
       if (found !== undefined || !isYoung) gone.push(each)
     }
     return gone
   }
 
+  /** Takes credentials that are gone out of the stored progress. */
   async #forget(gone: readonly Leftover[]): Promise<void> {
     if (gone.length === 0) return
     const stays = (each: Leftover): boolean => !gone.some((one) => isSame(one, each))
@@ -237,7 +263,7 @@ export class Rotation {
     })
   }
 
-  /** Only where the credential is as it was when the work began. @throws Refusal where it is not */
+  /** Stores a change if the credential is as it was when the work began. @throws Refusal if it is not. */
   async #change(config: CloudConfig, change: (now: CloudConfig) => CloudConfig): Promise<void> {
     await this.#parts.configs.change((found) => {
       const isSame = found !== undefined && JSON.stringify(stateOf(found)) === JSON.stringify(stateOf(config))
@@ -259,8 +285,12 @@ const stateOf = ({ clientId, secret, rotation }: CloudConfig) => [clientId, secr
 const isSame = (some: NamedCredential, other: NamedCredential): boolean =>
   some.keyId === other.keyId && some.name === other.name
 
-/** What an operator put there, as far as it can be told: the directory shows the beginning of each secret. */
-function strangers({ credentials }: Application, config: CloudConfig, secret: string): readonly NamedCredential[] {
+/** Returns credentials that an operator seems to have made: the directory shows the first characters of each secret. */
+function foreignCredentials(
+  { credentials }: Application,
+  config: CloudConfig,
+  secret: string,
+): readonly NamedCredential[] {
   if (config.secret?.writtenBy === 'service') return config.rotation.left.filter(isStillIn(credentials))
   const others = credentials.filter(({ name }) => !name.startsWith(NAME))
   const fitting = others.filter(({ hint }) => secret !== '' && hint === secret.slice(0, HINT_CHARACTERS))
@@ -272,8 +302,8 @@ const isStillIn =
   ({ keyId }: NamedCredential): boolean =>
     credentials.some((each) => each.keyId === keyId)
 
-/** What the directory refuses is told by what it lacks. */
-async function asked<T>(work: () => Promise<T>): Promise<T> {
+/** Runs `work`; a refusal of the directory becomes one that names the missing permission. */
+async function withRefusals<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {

@@ -1,6 +1,7 @@
-// When a credential is due by a schedule: minute, hour, day of the month, month, day of the week, in UTC, as cron has
-// them. A day counts where one of the two day fields fits, unless one of them is `*`.
+// When a credential is due by a schedule: minute, hour, day of the month, month, day of the week, in UTC, as in cron. A
+// day counts if one of the two day fields fits, unless one of them is `*`; then both must fit.
 
+/** A parsed schedule. `isEither`: one fitting day field is enough. */
 export type Schedule = {
   readonly minutes: ReadonlySet<number>
   readonly hours: ReadonlySet<number>
@@ -20,10 +21,10 @@ const RANGES = [
 const MAX_CHARACTERS = 200
 const NUMBER = /^\d{1,2}$/
 const MINUTE_MS = 60_000
-/** More than the leap years between two 29ths of February. */
+/** More days than lie between two 29ths of February around a century without one. */
 const MOST_DAYS = 366 * 9
 
-/** Undefined for a text that is none. */
+/** Parses a schedule; undefined if the text is none. */
 export function parseSchedule(text: string): Schedule | undefined {
   const fields = text.trim().split(/\s+/)
   if (text.length > MAX_CHARACTERS || fields.length !== RANGES.length) return undefined
@@ -34,7 +35,7 @@ export function parseSchedule(text: string): Schedule | undefined {
   return { minutes, hours, days, months, weekdays: new Set([...weekdays].map((day) => day % 7)), isEither }
 }
 
-/** `*`, `5`, `1-5`, each with `/2`, and lists of them. */
+/** Parses one field: `*`, `5`, `1-5`, each with `/2`, and lists of them. */
 function parseField(field: string, [least, most]: readonly [number, number]): ReadonlySet<number> | undefined {
   const found = new Set<number>()
   for (const part of field.split(',')) {
@@ -52,7 +53,7 @@ function parseField(field: string, [least, most]: readonly [number, number]): Re
   return found
 }
 
-/** The first such minute after `afterMs`; undefined where there is none, as of 30 February. */
+/** Returns the first such minute after `afterMs`; undefined if there is none, as for 30 February. */
 export function nextTimeMs(schedule: Schedule, afterMs: number): number | undefined {
   const start = new Date(Math.floor(afterMs / MINUTE_MS) * MINUTE_MS + MINUTE_MS)
   for (let day = 0; day < MOST_DAYS; day++) {

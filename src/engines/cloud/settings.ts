@@ -1,11 +1,12 @@
-// What counts for a login: the configuration of the mount, and where it says nothing the environment of the server.
+// The settings that a login uses: the configuration of the mount and, where that is empty, the environment of the
+// server (threats L-13).
 import { fail } from '../../api/errors.ts'
 import { type Cloud, cloudNames, findCloud } from './clouds.ts'
 import type { CloudConfig } from './config.ts'
 import { type Credential, credentialOf } from './credential.ts'
 import { isTenant } from './names.ts'
 
-/** Variables of the environment; the neutral name counts before the vendor's. */
+/** Variables of the environment, without their prefix `CLOUD_` or `AZURE_`. */
 export const ENVIRONMENT_NAMES = [
   'TENANT_ID',
   'AD_RESOURCE',
@@ -15,8 +16,10 @@ export const ENVIRONMENT_NAMES = [
   'FEDERATED_TOKEN_FILE',
 ] as const
 type EnvironmentName = (typeof ENVIRONMENT_NAMES)[number]
+/** The variables that are set, by their names without prefix. */
 export type Environment = Partial<Readonly<Record<EnvironmentName, string>>>
 
+/** Reads the variables; the neutral name comes before the vendor's. Empty ones count as absent. */
 export function cloudEnvironment(env: Readonly<Record<string, string | undefined>>): Environment {
   const found: Partial<Record<EnvironmentName, string>> = {}
   for (const name of ENVIRONMENT_NAMES) {
@@ -29,12 +32,14 @@ export function cloudEnvironment(env: Readonly<Record<string, string | undefined
 /** What all mounts of one thread have in common. */
 export type CloudEnvironment = {
   readonly environment: Environment
-  /** Those of the configuration of the server. */
+  /** The clouds that the server's configuration defines. */
   readonly clouds: readonly Cloud[]
 }
 
+/** Neither variables nor clouds, for servers without either. */
 export const NO_CLOUD_ENVIRONMENT: CloudEnvironment = { environment: {}, clouds: [] }
 
+/** Complete settings, checked. A provider is made for each different value. */
 export type CloudSettings = {
   readonly cloud: Cloud
   readonly tenant: string
@@ -47,14 +52,14 @@ export type CloudSettings = {
   readonly checkGroupOverage: boolean
 }
 
-/** @throws Refusal that names what is missing, or unknown */
+/** Returns the settings of a mount. @throws Refusal that names what is missing or unknown. */
 export function settingsOf(config: CloudConfig, { environment, clouds }: CloudEnvironment): CloudSettings {
   const tenant = first(config.tenantId, environment.TENANT_ID)
   const resource = first(config.resource, environment.AD_RESOURCE)
   const name = first(config.environment, environment.ENVIRONMENT)
   const cloud = findCloud(name, clouds)
   if (tenant === '') throw fail('field_missing', ['tenant_id', 'tenant_id is required'])
-  // Also where the environment names it: one that stands for many tenants lets in all of them.
+  // Checked also if it comes from the environment: a name that stands for many tenants would admit all of them.
   if (!isTenant(tenant))
     throw fail('field_invalid', ['tenant_id', 'expected the GUID of one directory, or a domain name of it'])
   if (resource === '') throw fail('field_missing', ['resource', 'resource is required'])
@@ -79,7 +84,7 @@ const DEFAULT_RETRIES = 3
 const DEFAULT_DELAY_MS = 800
 const DEFAULT_MAX_DELAY_MS = 60_000
 
-/** With the meanings of 0 and of negative numbers that clients of the reference know. */
+/** Returns the retry policy. The meanings of 0 and of negative numbers are those that existing clients know. */
 function retriesOf({ maxRetries, retryDelaySeconds, maxRetryDelaySeconds }: CloudConfig): CloudSettings['retries'] {
   const delayMs = retryDelaySeconds === 0 ? DEFAULT_DELAY_MS : Math.max(0, retryDelaySeconds * 1000)
   const maxDelayMs = maxRetryDelaySeconds === 0 ? DEFAULT_MAX_DELAY_MS : maxRetryDelaySeconds * 1000

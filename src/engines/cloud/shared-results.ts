@@ -1,10 +1,11 @@
-// Answers of the cloud, kept for a short time. Whoever asks for one that is being fetched waits for the same; failures
-// are never kept.
+// Answers of the cloud, kept for a short time. Concurrent callers of one key share a call; failures are never kept
+// (threats V-06).
 import type { Clock } from '../../lib/world.ts'
 import type { LoginDeadline } from './deadline.ts'
 
 const MAX_ENTRIES = 10_000
 
+/** A bounded cache whose entries expire. Keys must contain everything that the answer depends on (threats L-06). */
 export class SharedResults<T> {
   readonly #clock: Clock
   readonly #keptMs: number
@@ -13,7 +14,7 @@ export class SharedResults<T> {
   readonly #found = new Map<string, { readonly value: T; readonly untilMs: number }>()
   readonly #underWay = new Map<string, Promise<T>>()
 
-  /** `isKept`: whether an answer is worth keeping. */
+  /** `isKept` says whether an answer is worth keeping. */
   constructor(
     clock: Clock,
     keptMs: number,
@@ -25,12 +26,15 @@ export class SharedResults<T> {
     this.#isKept = isKept
   }
 
-  /** How many are kept. */
+  /** Number of kept answers. */
   get size(): number {
     return this.#found.size
   }
 
-  /** `load` goes on for those who wait longer than whoever began it. */
+  /**
+   * Returns the answer, kept or loaded. `load` goes on if the caller that began it stops waiting, since others may
+   * share it.
+   */
   get(key: string, deadline: LoginDeadline, load: () => Promise<T>): Promise<T> {
     this.#dropOld()
     const found = this.#found.get(key)
@@ -39,15 +43,15 @@ export class SharedResults<T> {
     return deadline.within(underWay)
   }
 
-  /** What is kept; undefined: it would be fetched. */
+  /** Returns the kept answer; undefined if it would be loaded. */
   kept(key: string): T | undefined {
     this.#dropOld()
     return this.#found.get(key)?.value
   }
 
   /**
-   * One that is not `known`, which was kept: fetched anew, unless somebody else has done so meanwhile or does. What is
-   * kept goes on serving others as long as nothing newer is there.
+   * Returns an answer other than `known`, which was kept. It is loaded again, unless another caller has done so or is
+   * doing so. The kept answer serves others until the newer one arrives.
    */
   newerThan(known: T, key: string, deadline: LoginDeadline, load: () => Promise<T>): Promise<T> {
     const kept = this.kept(key)
@@ -55,12 +59,13 @@ export class SharedResults<T> {
     return deadline.within(this.#underWay.get(key) ?? this.#begin(key, load))
   }
 
+  /** Forgets the kept answer. */
   drop(key: string): void {
     this.#found.delete(key)
   }
 
   #begin(key: string, load: () => Promise<T>): Promise<T> {
-    // Age counts from when it was asked, not from when it came.
+    // Age counts from the question, since the answer may be that old.
     const untilMs = this.#clock.monotonicMs() + this.#keptMs
     const underWay = load()
       .then((value) => {
@@ -68,7 +73,7 @@ export class SharedResults<T> {
         return value
       })
       .finally(() => this.#underWay.delete(key))
-    // Somebody may stop waiting before it fails.
+    // All callers may have stopped waiting before it fails; the failure must not end the process.
     underWay.catch(() => {})
     this.#underWay.set(key, underWay)
     return underWay
@@ -84,7 +89,7 @@ export class SharedResults<T> {
     this.#found.set(key, { value, untilMs })
   }
 
-  /** The first ones are the oldest, but for what was fetched at the same time. */
+  /** Drops expired entries. The first ones are the oldest, except for calls that overlapped, so it may stop early. */
   #dropOld(): void {
     const nowMs = this.#clock.monotonicMs()
     for (const [key, { untilMs }] of this.#found) {

@@ -1,5 +1,5 @@
-// Calls to the cloud: to addresses that are put together here, with attempts that are repeated inside one deadline,
-// answers that are bounded and of the kind they should be, and no redirect followed.
+// Calls to the cloud. Addresses are put together here, redirects are not followed, and answers are bounded and must be
+// of the expected kind (threats L-04, L-11). Repetitions share the deadline of the login.
 import { isJsonObject, JsonError, type JsonObject, parseJson } from '../../lib/json.ts'
 import type { OutboundResponse } from '../../lib/outbound.ts'
 import type { World } from '../../lib/world.ts'
@@ -8,25 +8,32 @@ import type { LoginDeadline } from './deadline.ts'
 import { CloudRefusal, CloudUnavailable } from './refusals.ts'
 import type { CloudSettings } from './settings.ts'
 
+/** One call, before a token or retries are added. */
 export type CloudCall = {
-  /** Whom it goes to, for texts: `identity provider`, `resource manager`. */
+  /** The service in messages, such as `identity provider`. */
   readonly service: string
   readonly method: 'GET' | 'POST'
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: { readonly type: string; readonly text: string }
   readonly maxBytes?: number
-  /** A repetition after an attempt that may have been heard would do it twice. */
+  /** True if the call must not be repeated after an attempt that may have arrived, because it would be done twice. */
   readonly onlyOnce?: boolean
 }
 
+/** Time for one attempt; a deadline leaves room for three. */
 const TRY_MS = 3_000
+/** With less time left an attempt is not made. */
 const WORTH_TRYING_MS = 50
 const MAX_ANSWER_BYTES = 1 << 20
+/** What an answer may cost to parse. */
 const JSON_LIMITS = { depth: 32, containers: 50_000, members: 200_000 }
-const PASSING = [408, 429, 500, 502, 503, 504]
+/** Statuses after which another attempt may succeed. */
+const TRANSIENT_STATUSES = [408, 429, 500, 502, 503, 504]
+/** The form of the cloud's codes; anything else is not repeated, even in the log. */
 const REASON = /^[A-Za-z0-9_.-]{1,80}$/
 
+/** The calls of one mount to one service, through its lane. */
 export class Upstream {
   readonly #world: World
   readonly #lane: HostQueue
@@ -39,13 +46,13 @@ export class Upstream {
   }
 
   /**
-   * The JSON object of a 2xx answer; empty for one without a body.
-   * @throws CloudRefusal for a 4xx that a repetition does not change, CloudUnavailable for everything else
+   * Returns the JSON object of a 2xx answer; empty if it has no body.
+   * @throws CloudRefusal for a 4xx that a repetition would not change, CloudUnavailable for everything else.
    */
   async call(call: CloudCall, deadline: LoginDeadline): Promise<JsonObject> {
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#attempt(call, deadline)
-      if (!(outcome instanceof Passing)) return outcome
+      if (!(outcome instanceof TransientFailure)) return outcome
       const waitMs = this.#waitMs(outcome, attempt, deadline)
       if (waitMs === undefined || (call.onlyOnce === true && outcome.mayBeHeard))
         throw unavailable(call, outcome.detail)
@@ -53,7 +60,7 @@ export class Upstream {
     }
   }
 
-  async #attempt(call: CloudCall, deadline: LoginDeadline): Promise<JsonObject | Passing> {
+  async #attempt(call: CloudCall, deadline: LoginDeadline): Promise<JsonObject | TransientFailure> {
     if (deadline.leftMs < WORTH_TRYING_MS) throw unavailable(call, 'no time was left')
     const leave = await this.#enter(deadline)
     if (leave === undefined) throw unavailable(call, 'too many calls wait already')
@@ -61,13 +68,19 @@ export class Upstream {
       return this.#read(call, await this.#send(call, deadline))
     } catch (cause) {
       if (cause instanceof CloudRefusal || cause instanceof CloudUnavailable) throw cause
-      return new Passing(`${(cause as NodeJS.ErrnoException).code ?? ''} ${(cause as Error).message}`.trim(), true)
+      return new TransientFailure(
+        `${(cause as NodeJS.ErrnoException).code ?? ''} ${(cause as Error).message}`.trim(),
+        true,
+      )
     } finally {
       leave()
     }
   }
 
-  /** Whoever stops waiting leaves the queue. Undefined where it is too long. */
+  /**
+   * Waits for admission and returns the function that ends it; undefined if too many wait. A call that stops waiting
+   * leaves the queue.
+   */
   async #enter(deadline: LoginDeadline): Promise<(() => void) | undefined> {
     const admission = this.#lane.enter()
     if (admission === undefined) return undefined
@@ -97,8 +110,9 @@ export class Upstream {
     })
   }
 
-  #read(call: CloudCall, { status, headers, body }: OutboundResponse): JsonObject | Passing {
-    if (PASSING.includes(status)) return new Passing(`status ${status}`, status !== 429, headers.get('retry-after'))
+  #read(call: CloudCall, { status, headers, body }: OutboundResponse): JsonObject | TransientFailure {
+    if (TRANSIENT_STATUSES.includes(status))
+      return new TransientFailure(`status ${status}`, status !== 429, headers.get('retry-after'))
     if (status >= 300 && status < 400) throw unavailable(call, `status ${status}: redirects are not followed`)
     if (status >= 400) throw new CloudRefusal(status, reasonIn(body))
     if (status < 200) throw unavailable(call, `status ${status}`)
@@ -112,8 +126,11 @@ export class Upstream {
     return value
   }
 
-  /** Undefined: another attempt is not worth it. What does not fit into the time left is made to fit. */
-  #waitMs({ retryAfter }: Passing, attempt: number, deadline: LoginDeadline): number | undefined {
+  /**
+   * Returns the pause before the next attempt; undefined if none is worth making. Our own pause is cut to fit the time
+   * left; one that the cloud asks for is not.
+   */
+  #waitMs({ retryAfter }: TransientFailure, attempt: number, deadline: LoginDeadline): number | undefined {
     const { most, delayMs, maxDelayMs } = this.#retries
     if (attempt > most) return undefined
     const leftMs = deadline.leftMs
@@ -127,10 +144,10 @@ export class Upstream {
   }
 }
 
-/** It failed, and the next attempt may not. */
-class Passing {
+/** An attempt that failed for a reason that may pass. */
+class TransientFailure {
   readonly detail: string
-  /** The other side may have done what it was asked to do. */
+  /** True if the other side may have done what it was asked. */
   readonly mayBeHeard: boolean
   readonly retryAfter: string | undefined
   constructor(detail: string, mayBeHeard: boolean, retryAfter?: string) {
@@ -143,7 +160,7 @@ class Passing {
 const unavailable = ({ service, method, url }: CloudCall, detail: string): CloudUnavailable =>
   new CloudUnavailable(`${service} unavailable`, `${method} ${new URL(url).origin}: ${detail}`)
 
-/** RFC 9110 section 10.2.3: seconds, or a date. */
+/** Returns the pause that the cloud asks for, in seconds or as a date (RFC 9110 section 10.2.3). */
 function retryAfterMs(text: string, nowMs: number): number | undefined {
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
   const atMs = text.length > 40 ? Number.NaN : Date.parse(text)
@@ -160,7 +177,10 @@ function jsonIn(body: Buffer): JsonObject | undefined {
   }
 }
 
-/** `{"error": {"code": …}}` of the resource manager, `{"error": …, "error_codes": […]}` of the identity provider. */
+/**
+ * Reads the code of a refusal: `{"error": {"code": …}}` of the resource manager, `{"error": …, "error_codes": […]}` of
+ * the identity provider.
+ */
 function reasonIn(body: Buffer): string {
   const { error, error_codes: codes } = jsonIn(body) ?? {}
   const named = isJsonObject(error) ? error.code : error

@@ -5,15 +5,16 @@ import type { Login } from '../../api/login.ts'
 import { MAX_PASSWORD_CHARACTERS } from './user-endpoints.ts'
 import { keptUsername } from './users.ts'
 
-/** What it takes of their mount. */
+/** The part of the mount that this endpoint uses. */
 type Userpass = { logIn(name: string, password: string, remoteAddress: string): Promise<Login> }
 
+/** The endpoint that logs in, open to everyone. */
 export const loginEndpoint = endpoint({
   id: 'userpass-login',
   operation: 'update',
   path: 'login/:username',
   capability: 'none',
-  // It makes a token; the password is tried on other threads.
+  // A login makes a token. The password itself is checked on the threads for slow work.
   runsOn: 'writer',
   summary: 'Logs in',
   fields: {

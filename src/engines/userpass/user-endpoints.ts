@@ -1,4 +1,4 @@
-// The endpoints that keep users.
+// The endpoints of users.
 
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
@@ -20,9 +20,10 @@ import type { World } from '../../lib/world.ts'
 import type { Users } from './users.ts'
 import { keptUsername, type User } from './users.ts'
 
-/** What these endpoints take of their mount. */
+/** The part of the mount that these endpoints use. */
 type Userpass = { readonly users: Users; readonly world: World; readonly slow: SlowWork }
 
+/** Characters of a password. Bounds what hashing one can cost. */
 export const MAX_PASSWORD_CHARACTERS = 1_024
 
 const nameField = {
@@ -63,7 +64,7 @@ const users = namedThings({
     if (args.password_hash !== '') throw fail('field_invalid', ['password_hash', PASSWORD_HASH])
     const isNew = operation === 'create'
     if (isNew && args.password === '') throw fail('field_missing', ['password', PASSWORD_MISSING])
-    // Before the transaction, which must not wait for it.
+    // Hashed before the transaction, which must not wait for it.
     const given = args.password === '' ? undefined : await hashed(userpass, args.password)
     await userpass.users.change(name, (user) => {
       const password = given ?? user?.password
@@ -120,4 +121,5 @@ const policies = endpoint({
   },
 })
 
+/** Read, write and delete of users, and the two settings that have endpoints of their own. */
 export const USER_ENDPOINTS: readonly Endpoint<Userpass>[] = [...users, password, policies]

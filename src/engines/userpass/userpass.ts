@@ -17,6 +17,7 @@ import { loginEndpoint } from './login-endpoint.ts'
 import { USER_ENDPOINTS } from './user-endpoints.ts'
 import { keptUsername, Users } from './users.ts'
 
+/** What a mount of this type is made with. `loginQueue` is shared by all mounts; without it the mount has its own. */
 export type UserpassContext = {
   readonly mount: () => MountEntry
   readonly storage: View
@@ -25,13 +26,14 @@ export type UserpassContext = {
   readonly loginQueue?: FairQueue
 }
 
+/** A mount of userpass: its users, the lock against guessing, and the queue of password checks. */
 export class Userpass implements LoginMethod {
   readonly users: Users
   readonly world: World
   readonly slow: SlowWork
   readonly lockout: Lockout
   readonly #mount: () => MountEntry
-  readonly #turns: FairQueue
+  readonly #queue: FairQueue
 
   constructor({ mount, storage, world, slow, loginQueue = newLoginQueue() }: UserpassContext) {
     this.users = new Users(storage)
@@ -39,15 +41,19 @@ export class Userpass implements LoginMethod {
     this.slow = slow
     this.#mount = mount
     this.lockout = new Lockout(world.clock, keptUsername)
-    this.#turns = loginQueue
+    this.#queue = loginQueue
   }
 
-  /** @throws Refusal that says the same, after the same time, for a wrong name and a wrong password */
+  /**
+   * Checks the password and describes the token of the login. A wrong name and a wrong password get the same refusal
+   * after the same time.
+   * @throws Refusal
+   */
   async logIn(name: string, password: string, remoteAddress: string): Promise<Login> {
     const username = keptUsername(name)
     await this.#requireAddress(username, remoteAddress)
-    // A login that got no turn was not tried, so it is no failure of its name.
-    return queued(this.#turns, remoteAddress, () => this.#try(username, password))
+    // The queue may refuse a login before it is tried; that is no failure of its name, so the lock is inside.
+    return queued(this.#queue, remoteAddress, () => this.#try(username, password))
   }
 
   #try(username: string, password: string): Promise<Login> {
@@ -68,27 +74,34 @@ export class Userpass implements LoginMethod {
   }
 
   /**
-   * Before the password is looked at, so that the answer tells nothing of it, and whoever may not log in from there
-   * cannot lock the name either.
+   * Checks the address before the password. So the answer tells nothing of the password, and callers from other
+   * addresses cannot lock the name.
+   * @throws Refusal
    */
   async #requireAddress(username: string, remoteAddress: string): Promise<void> {
     const user = await this.users.find(username)
     if (!isInCidrs(remoteAddress, user?.settings.boundCidrs ?? [])) throw fail('permission_denied', [])
   }
 
+  /**
+   * Returns the user's present settings, which bound a renewal (Interface 2.2).
+   * @throws Refusal if the user is gone or its policies changed.
+   */
   async renewLogin(renewal: JsonObject): Promise<{ readonly settings: TokenSettings }> {
     const user = await this.users.find(String(renewal.username))
     if (user === undefined) throw fail('not_renewable', ['the user does not exist any more, cannot renew'])
-    // The token keeps the policies of its login, so it must not live on where the user lost some.
+    // The token keeps the policies of its login, so it must not live on after the user lost some.
     if (JSON.stringify(renewal.policies) !== JSON.stringify(user.settings.policies))
       throw fail('not_renewable', ['policies have changed, not renewing']) // Wire text.
     return { settings: user.settings }
   }
 
+  /** Users are read for each login, so there is nothing to forget. */
   changed(): void {}
   reset(): void {}
 }
 
+/** The mount type `userpass`, for the table of engines. */
 export const USERPASS: MountableType<UserpassContext> = {
   type: 'userpass',
   kind: 'auth',

@@ -1,4 +1,4 @@
-// The users of one mount: a stored entry for each, under the name in lower case.
+// The users of one mount: one stored entry for each, under the name in lower case.
 import { fail } from '../../api/errors.ts'
 import { NO_TOKEN_SETTINGS, TOKEN_SETTINGS } from '../../api/login.ts'
 import { asciiLowerCase } from '../../lib/ascii.ts'
@@ -6,22 +6,26 @@ import { otherwise, text, texts } from '../../lib/member-kinds.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 
+/** A stored user. */
 export const USER = storedRecord(
   'A user',
   {
-    /** crypto/password.ts */
+    /** The salted hash, as crypto/password.ts writes it. */
     password: text,
     settings: otherwise(TOKEN_SETTINGS, NO_TOKEN_SETTINGS),
-    /** Older names of settings that were used, and are read back. */
+    /** Older names of settings that a write used; they are read back. */
     oldNames: otherwise(texts, []),
   },
   'dropped',
 )
+/** A decoded user. */
 export type User = RecordOf<typeof USER>
 
 const FOLDER = 'user/'
+/** Characters of a user's name; it becomes part of a storage key. */
 const MAX_NAME_CHARACTERS = 512
 
+/** The store of users. Nothing is cached: a login reads its user. */
 export class Users {
   readonly #storage: View
 
@@ -29,17 +33,18 @@ export class Users {
     this.#storage = storage
   }
 
+  /** Returns the user by its name in any case, or undefined. */
   async find(name: string): Promise<User | undefined> {
     if (name.length > MAX_NAME_CHARACTERS) return undefined
     return decode(await this.#storage.get(keyOf(name)))
   }
 
-  /** Names, sorted. */
+  /** Returns all names, in lower case and sorted. */
   list(): Promise<string[]> {
     return this.#storage.list(FOLDER)
   }
 
-  /** `change` gets the user as it is; what it throws leaves everything as it was. */
+  /** Stores what `change` makes of the present user; if it throws, nothing changes. */
   async change(name: string, change: (user: User | undefined) => User): Promise<void> {
     if (name.length > MAX_NAME_CHARACTERS)
       throw fail('out_of_range', ['username', `must have at most ${MAX_NAME_CHARACTERS} characters`])
@@ -49,13 +54,14 @@ export class Users {
     })
   }
 
+  /** Deletes the user; tokens that it got live until they end. */
   async delete(name: string): Promise<void> {
     if (name.length > MAX_NAME_CHARACTERS) return
     await this.#storage.transaction(async (tx) => tx.delete(keyOf(name)))
   }
 }
 
-/** The one spelling of a user's name. */
+/** Returns the canonical spelling of a user's name. */
 export const keptUsername = asciiLowerCase
 
 const keyOf = (name: string): string => FOLDER + keptUsername(name)

@@ -1,7 +1,7 @@
 // Batch tokens are not stored: the text itself is the entry, sealed by the barrier. Any thread reads one without a
 // write. Nothing revokes one before its end, except the end of its parent.
 //
-// hvb. | base64url of a barrier record, bound to a path at which nothing is ever stored
+//   hvb. | base64url of a barrier record, bound to a path at which nothing is ever stored
 import { fail } from '../api/errors.ts'
 import { Base64Error, decodeBase64Url, encodeBase64Url } from '../lib/base64.ts'
 import { count, group, mapOf, oneOf, optional, text, texts, type ValueOf } from '../lib/member-kinds.ts'
@@ -82,8 +82,7 @@ export function openBatchToken(barrier: Barrier, token: string): TokenEntry | un
   if (token.length > MAX_BATCH_TOKEN_LENGTH) return undefined
   try {
     const record = decodeBase64Url(token.slice(BATCH_PREFIX.length))
-    // Base64url has several texts for some bytes. Only the canonical one is a token, so that a token has one name in
-    // audit logs.
+    // Several texts of base64url can stand for the same bytes. Only the canonical one is a token.
     if (BATCH_PREFIX + encodeBase64Url(record) !== token) return undefined
     return restored(decodeStored('A batch token', BATCH_TOKEN, barrier.open(BOUND_TO, record)))
   } catch (cause) {

@@ -94,7 +94,7 @@ const list = (id: string, path: string) =>
     },
   })
 
-/** All endpoints below the mount `cubbyhole/`, which exists once and cannot be moved. */
+/** All endpoints below the mount `cubbyhole/`, which every server has. */
 export const CUBBYHOLE_ENDPOINTS: readonly Endpoint[] = [
   read,
   write,

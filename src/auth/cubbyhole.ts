@@ -1,7 +1,7 @@
 // The cubbyhole of a token: values that only this token can reach, and that go with it.
 //
-// root/sys/cubbyhole/TOKEN/PATH      TOKEN: the token's id in storage
-// root/sys/cubbyhole-size/TOKEN      {format, entries, bytes}: the totals, so that a write need not count
+//   root/sys/cubbyhole/TOKEN/PATH      TOKEN: the token's id in storage
+//   root/sys/cubbyhole-size/TOKEN      {format, entries, bytes}: the totals, so that a write need not count
 import { fail } from '../api/errors.ts'
 import type { Engine } from '../api/mount.ts'
 import type { Page } from '../api/named-things.ts'
@@ -145,7 +145,7 @@ function sizeOf(path: string, value: Uint8Array | undefined): Held {
   return value === undefined ? NOTHING : new Held(1, Buffer.byteLength(path) + value.length)
 }
 
-/** Returns the totals noted by the last write; undefined if an older version wrote and never counted. */
+/** Returns the totals noted by the last write; undefined if there was none, or by an older version only. */
 async function heldWith(tx: ViewTransaction, tokenId: string): Promise<Held | undefined> {
   const bytes = await tx.get(SIZE_FOLDER + tokenId)
   if (bytes === undefined) return undefined

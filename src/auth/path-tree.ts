@@ -1,10 +1,10 @@
 // Finds the one wildcard rule that applies to a path, at a cost that grows with the path and not with the number of
 // rules. It is a tree of the literal texts with which patterns begin, up to their first wildcard.
 //
-// transit/*             ''
-// transit/keys/+/x      └─ transit/  [transit/*]
-// transit/keys/ab*          └─ keys/  [transit/keys/+/x]
-// └─ ab  [transit/keys/ab*]
+//   transit/*             ''
+//   transit/keys/+/x      └─ transit/  [transit/*]
+//   transit/keys/ab*          └─ keys/  [transit/keys/+/x]
+//                                 └─ ab  [transit/keys/ab*]
 //
 // The deeper the node, the later the first wildcard, which is the first thing that decides between rules. So the
 // deepest node with a rule that matches holds the winner.

@@ -3,8 +3,8 @@
 // signs. The former one stays published until every token it signed has ended. Keys are made with the first token and
 // changed only when a token is asked for: mounts that use none cost nothing.
 //
-// root/core/plugin-identity/keys           JSON, {"format":1, …}: the public halves, and when each counts
-// root/core/plugin-identity/private/KID    a private half, PKCS #8 in DER; deleted when it stops signing
+//   root/core/plugin-identity/keys           JSON, {"format":1, …}: the public halves, and when each counts
+//   root/core/plugin-identity/private/KID    a private half, PKCS #8 in DER; deleted when it stops signing
 import { fail } from '../api/errors.ts'
 import {
   type IdentityClaims,

@@ -1,14 +1,14 @@
 // Where tokens are stored, and the keys that lead to them. All paths are below root/sys/; HASH is the keyed hash of a
 // token's text, its storage id.
 //
-// token/key                      key of the hashes, made at initialisation
-// token/indexed                  present once all tokens are in the indexes of ends and leases
-// token/id/HASH                  the entry
-// token/accessor/HASH            hash of an accessor; holds the storage id of its token
-// token/parent/HASH/CHILD        empty: the child falls with its parent
-// token/expiry/SECONDS/HASH      empty: the token ends in this second since the epoch, twelve digits
-// token/gone/HASH                empty: the token is removed, but not yet all its children and belongings
-// lease/PATH/hHASH               empty: the token was made by a request to this path
+//   token/key                      key of the hashes, made at initialisation
+//   token/indexed                  present once all tokens are in the indexes of ends and leases
+//   token/id/HASH                  the entry
+//   token/accessor/HASH            hash of an accessor; holds the storage id of its token
+//   token/parent/HASH/CHILD        empty: the child falls with its parent
+//   token/expiry/SECONDS/HASH      empty: the token ends in this second since the epoch, twelve digits
+//   token/gone/HASH                empty: the token is removed, but not yet all its children and belongings
+//   lease/PATH/hHASH               empty: the token was made by a request to this path
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
 
 /** The folder of all keys below. Views of this room are relative to it. */

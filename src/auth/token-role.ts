@@ -1,6 +1,6 @@
 // Token roles: what tokens made at auth/token/create/ROLE may be, independent of who makes them.
 //
-// root/sys/token-role/NAME
+//   root/sys/token-role/NAME
 import { count, flag, listOf, oneOf, otherwise, text, texts, type ValueOf } from '../lib/member-kinds.ts'
 import { systemScope } from '../storage/contract.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'

@@ -1,7 +1,7 @@
 // Wrapping tokens as JWTs: the wrapping token itself, signed by the cluster, with the address at which it can be
 // unwrapped. A client can read from it where to go; only the token inside opens anything.
 //
-// root/core/wrapping-key      the private key (crypto/jwt/es512.ts), behind the barrier
+//   root/core/wrapping-key      the private key (crypto/jwt/es512.ts), behind the barrier
 import type { KeyObject } from 'node:crypto'
 import { describePublicKey, es512PublicHalf, generateEs512, loadEs512, readJwt, signJwt } from '../crypto/jwt/es512.ts'
 import type { SlowWork } from '../lib/slow-work.ts'

@@ -1,10 +1,10 @@
 // The roles of one mount, and their secret ids. Texts of secret ids are not stored, only their digests.
 //
-// role/NAME                          the role; NAME in lower case
-// role-id/DIGEST                     NAME of the role that has the role id
-// secret/NAME/DIGEST                 a secret id of the role
-// accessor/NAME/DIGEST               digest of the secret id that has the accessor
-// salt                               key of the digests, different in each mount
+//   role/NAME                          the role; NAME in lower case
+//   role-id/DIGEST                     NAME of the role that has the role id
+//   secret/NAME/DIGEST                 a secret id of the role
+//   accessor/NAME/DIGEST               digest of the secret id that has the accessor
+//   salt                               key of the digests, different in each mount
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
 import { TOKEN_SETTINGS } from '../../api/login.ts'

@@ -11,7 +11,7 @@ function policy(text: string, name = 'p', namespace = ''): Policy {
 function aclOf(...texts: string[]): Acl {
   return buildAcl(texts.map((text, at) => policy(text, `p${at}`)))
 }
-/** One rule a path: `{ 'a/*': 'read list' }`. */
+/** One rule for each path: `{ 'a/*': 'read list' }`. */
 function rules(words: Readonly<Record<string, string>>): string {
   const blocks = Object.entries(words).map(([path, capabilities]) => {
     return `path "${path}" { capabilities = [${capabilities.split(' ').map((word) => `"${word}"`)}] }`
@@ -26,7 +26,7 @@ type Row = {
   readonly capabilities: string[]
 }
 
-// Which rule applies: each row is about one of the steps, or one of the rules of precedence.
+// Which rule applies. Each row tests one step of the search, or one rule of precedence.
 const CHOICES: readonly Row[] = [
   { name: 'exact path', rules: { 'a/b': 'read' }, path: 'a/b', capabilities: ['read'] },
   { name: 'no rule', rules: { 'a/b': 'read' }, path: 'a/c', capabilities: ['deny'] },
@@ -230,7 +230,7 @@ test('threats A-01: for a list the longest match wins, with and without the trai
       }
     }
   }
-  // To read is not to list: no slash is added.
+  // A read gets no slash added, unlike a list.
   assert.equal(acl.check({ operation: 'read', path: 'foo/metadata/private' }).allowed, true)
   assert.equal(acl.check({ operation: 'read', path: 'foo/metadata/private/' }).allowed, false)
 })
@@ -679,7 +679,7 @@ test('threats A-08: a page limit holds for every way to write a limit', () => {
   ]) {
     assert.equal(check({ limit }).reason, 'page-limit', String(limit))
   }
-  // Nothing asked: the list is cut by who answers it.
+  // Without a limit in the request the endpoint cuts the list.
   assert.deepEqual([check({}).pageLimit, check(undefined).pageLimit], [10, 10])
   assert.equal(acl.check({ operation: 'scan', path: 'a', parameters: new Map([['limit', 11]]) }).reason, 'page-limit')
   assert.equal(acl.check({ operation: 'read', path: 'a/', parameters: { limit: 11 } }).pageLimit, 0)
@@ -695,7 +695,7 @@ test('rules with an expiration hold until then', () => {
   const at = (seconds: number) => buildAcl([granting], undefined, seconds * 1000)
   assert.deepEqual([at(999).capabilities('a'), at(1000).capabilities('a')], [['read'], ['deny']])
   assert.deepEqual([at(999).staleAtMs, at(1000).staleAtMs, at(2000).staleAtMs], [1_000_000, 2_000_000, Infinity])
-  // Who names no time gets no grant that should have an end, and no end of a denial.
+  // Without a time, grants that expire do not hold, and denials that expire do.
   assert.deepEqual(buildAcl([granting]).capabilities('a'), ['deny'])
   const denying = policy(
     'path "a/*" { capabilities = ["read"] } path "a/b" { capabilities = ["deny"] expiration = 1000 }',

@@ -1,4 +1,4 @@
-// Batch tokens: nothing is stored, and still they end when they should.
+// Batch tokens are not stored, and still end when they should.
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
 import { type Called, type MemoryServer, startMemoryServer } from '../../test/fixtures/memory-server.ts'
@@ -37,7 +37,7 @@ test('a batch token is not stored, shows itself, and has no accessor', async () 
   )
 })
 
-/** As 0.1.0 wrote them: with the members alone that each has, and with all. */
+/** Entries as 0.1.0 wrote them: with the required members only, and with all. */
 const SHORTEST = '{"f":1,"p":["default"],"a":"auth/token/create","c":1767225600000,"x":1767229200000,"t":3600}'
 const WRITTEN = [
   SHORTEST,

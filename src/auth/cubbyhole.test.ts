@@ -115,7 +115,7 @@ test('A9: a cubbyhole of an older version is counted once, also where the write 
   assert.equal(outcome(await remove(server, token, 'folder/7')), 204)
   assert.equal(outcome(await write(server, token, 'more')), 204)
   assert.equal((await write(server, token, 'yet-more')).status, 400)
-  // Deleted before anybody counts them they are not counted.
+  // Entries that are deleted before the first count are not counted.
   await forget()
   assert.equal(outcome(await remove(server, token, 'more')), 204)
   assert.equal(outcome(await write(server, token, 'more')), 204)

@@ -1,4 +1,4 @@
-// Leases of tokens, and what is left of tokens that ended.
+// Leases of tokens, and the removal of tokens that ended.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { type Called, type MemoryServer, startMemoryServer } from '../../test/fixtures/memory-server.ts'
@@ -121,7 +121,7 @@ test('T-07: a token takes with it its children, indexes and belongings, however 
   await maker(server)
   const { tokens } = server.node
   const seen = new Map<string, number>()
-  // Belongings of three pages each: they are asked until they are done.
+  // Belongings of three pages each are called until they are done.
   tokens.addBelongings(async (_tx, id) => {
     const calls = (seen.get(id) ?? 0) + 1
     seen.set(id, calls)
@@ -165,7 +165,7 @@ test(`a token has ${MOST_ANCESTORS} tokens above it and no more, whoever makes i
   }
   const free = await make(server, { policies: ['default', 'maker'] }, last, 'create-orphan')
   assert.equal(await lives(server, await make(server, {}, free)), true)
-  // Of an older store: it goes on, and only grows no further.
+  // A longer line of an older store stays valid, but grows no further.
   const older = (await longLine(server, MOST_ANCESTORS + 50)).at(-1) ?? ''
   assert.equal(await lives(server, older), true)
   assert.equal((await server.call('POST', 'auth/token/create', {}, older)).status, 400)
@@ -187,7 +187,7 @@ test('a request of a token far below looks at as few ancestors as one of a token
   await looked(last)
   assert.deepEqual([await looked(last), await looked(line[400] ?? '')], [17, 17])
   assert.equal(await looked(line[3] ?? ''), 4)
-  // What is kept is forgotten with a change of any of the line, and with nothing else.
+  // A change of any token on the line makes it forgotten; nothing else does.
   await make(server)
   assert.equal(await looked(last), 17)
   await server.call('POST', 'auth/token/revoke', { token: line[300] })
@@ -237,7 +237,7 @@ test('a long line is removed in steps of many generations, between which others 
     commits++
   })
   const first = line[0] ?? ''
-  // Known to be alive, down to the last.
+  // All are known to be alive, down to the last one.
   for (let i = 0; i < 3; i++) assert.equal(await lives(server, line.at(-1) ?? ''), true)
   const revoked = server.call('POST', 'auth/token/revoke', { token: first })
   let isDone = false
@@ -343,7 +343,7 @@ test('children of a token that ended are removed with it', async () => {
 test('tokens of a login end with its mount: refused at once, removed by revokeByMount', async () => {
   const server = await startMemoryServer()
   const { tokens, tokenService, leases, mounts } = server.node
-  // Any login mount will do; there is this one.
+  // Any login mount would do.
   const { uuid = '' } = mounts.find('auth/token/') ?? {}
   const GONE = '00000000-0000-4000-8000-000000000000'
   const login = async (mountUuid: string, path: string): Promise<string> => {

@@ -1,4 +1,4 @@
-// Logins that are under way while something else is taken away.
+// Logins during which their mount is removed.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { startMemoryServer } from '../../test/fixtures/memory-server.ts'

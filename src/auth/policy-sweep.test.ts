@@ -4,7 +4,7 @@ import type { World } from '../lib/world.ts'
 import type { PolicyStore } from './policy-store.ts'
 import { PolicySweep } from './policy-sweep.ts'
 
-/** A store of ends alone, and timers that run when they are told to. */
+/** A store that knows only when policies end, and timers that the test runs by hand. */
 function stage() {
   let nowMs = 0
   let ends: number[] = []

@@ -2,7 +2,7 @@
 import type { Identities, Subject } from './subject.ts'
 import type { TokenEntry } from './token-entry.ts'
 
-/** What a request may be judged by. Made for each request, from cached parts. */
+/** What a request may be judged by. Found anew for each request, from cached parts. */
 export type Rights = {
   /** Policies of the token, its entity and its groups. */
   readonly policies: readonly string[]

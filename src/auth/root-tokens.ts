@@ -1,4 +1,4 @@
-// Counts the live root tokens. Each can do everything, so most days there should be none (threats T-17, P-33).
+// Counts the live root tokens. Each can do everything, so on most days there should be none (threats T-17, P-33).
 
 import type { World } from '../lib/world.ts'
 import { decodeTokenEntry, isExpired, isRoot } from './token-entry.ts'

@@ -54,7 +54,7 @@ export type CreationParts = {
 /** Settings that request and role decide together. */
 type Terms = { readonly period: number; readonly explicitMax: number; readonly numUses: number }
 
-/** Creates tokens on the writing thread, where nothing changes between the checks and the commit. */
+/** Creates tokens on the writing thread. The transaction that stores a service token checks its parent again. */
 export class TokenCreation {
   readonly #parts: CreationParts
 

@@ -10,7 +10,7 @@ import { EXPIRY_FOLDER, expiryKey, goneKey, idKey } from './token-keys.ts'
 import type { TokenStore } from './token-store.ts'
 
 const LOOK_EVERY_MS = 1_000
-/** Tokens removed in one commit: enough to share its sync, few enough to keep the writing thread free. */
+/** Tokens that are listed and removed at once: enough to share a sync, few enough to keep the writing thread free. */
 const PAGE = 100
 /** Pause after each page, in which requests run. */
 const PAUSE_MS = 1

@@ -22,7 +22,7 @@ export const ID_FOLDER = 'token/id/'
 export const ACCESSOR_FOLDER = 'token/accessor/'
 /** Folder of the children of each token. */
 export const PARENT_FOLDER = 'token/parent/'
-/** Folder of the ends of tokens; twelve digits of seconds make it sort by time. */
+/** Folder of the ends of tokens; twelve digits of seconds make them sort by time. */
 export const EXPIRY_FOLDER = 'token/expiry/'
 /** Folder of the tokens whose removal is not finished. */
 export const GONE_FOLDER = 'token/gone/'

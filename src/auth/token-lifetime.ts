@@ -4,7 +4,7 @@ import { formatDuration } from '../lib/duration.ts'
 /** Default and maximum TTL if neither configuration nor mount sets one: 768 hours. */
 export const SYSTEM_TTL_SECONDS = 768 * 3600
 
-/** What a lifetime follows from. Seconds are 0 if not set, except the limits of mount or system, which always are. */
+/** The terms that a lifetime follows from. The default and the maximum are those of system, mount and role together. */
 export type LifetimeRequest = {
   /** The TTL that was asked for; 0: none. */
   readonly ttlSeconds: number

@@ -5,7 +5,7 @@ import type { MountEntry } from '../api/mount.ts'
 import { UNASSIGNABLE_POLICIES } from './builtin-policies.ts'
 import { normalizePolicyName, PolicyError } from './policy.ts'
 
-/** TTL limits of the system or a mount, in seconds; always above 0. */
+/** TTL limits of the system or a mount, in seconds. */
 export type TokenLimits = { readonly defaultTtlSeconds: number; readonly maxTtlSeconds: number }
 
 /**

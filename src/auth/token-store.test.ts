@@ -12,7 +12,7 @@ test('a token whose parent is revoked between the request and its storing is not
   const parent = String((made.body.auth as { readonly client_token: string }).client_token)
   const policy = 'path "auth/token/create" { capabilities = ["update", "sudo"] }'
   await server.call('POST', 'sys/policies/acl/default', { policy })
-  // All of the request is done but its one transaction.
+  // The request is done, except for its one transaction.
   const insert = tokens.insert.bind(tokens)
   let revoked = 0
   tokens.insert = async (token, entry) => {

@@ -48,7 +48,7 @@ test('it is accepted wherever a wrapping token is, once', async () => {
     const call = (method: string, path: string, by = 'root') =>
       how === 'as the token' ? server.call(method, path, undefined, jwt) : server.call(method, path, { token: jwt }, by)
     assert.equal((await call('POST', 'sys/wrapping/lookup', '')).body.data?.creation_path, 'sys/policies/acl/p')
-    // Of these a wrapping token itself may do all but this.
+    // A wrapping token may itself do all of these, except rewrap.
     const again = tokenOf(await server.call('POST', 'sys/wrapping/rewrap', { token: jwt }))
     assert.equal(claimsOf(again).addr, ADDRESS)
     assert.equal((await call('POST', 'sys/wrapping/unwrap')).status, 400)

@@ -26,7 +26,7 @@ test('an answer goes to whoever has the token, whole', async () => {
   const token = tokenOf(await wrapped(server, 'GET', 'transit/keys/k'))
   const plain = await server.call('GET', 'transit/keys/k')
   const opened = await unwrap(server, token)
-  // What is counted may have grown between the two.
+  // The count may have grown between the two reads.
   const withoutCounts = ({ encryption_counts, ...data }: Record<string, unknown>) => data
   assert.deepEqual(withoutCounts(opened.body.data ?? {}), withoutCounts(plain.body.data ?? {}))
   assert.equal(opened.body.mount_type, 'transit')
@@ -72,7 +72,7 @@ test('a wrapping token does nothing else, and a look at it does not spend it', a
   for (const how of ['GET', 'POST'])
     assert.equal((await server.call(how, 'sys/wrapping/lookup', undefined, token)).body.data?.creation_ttl, 300)
   const { status, body } = await server.call('GET', 'transit/keys/k', undefined, token)
-  // Refused for its policies, and not for being gone.
+  // The token is refused for its policies, not because it is gone.
   assert.equal(status, 403)
   assert.match(JSON.stringify(body.errors), /this token needs the capability/)
 })

@@ -73,7 +73,7 @@ type GivenRole = {
 } & Parameters<typeof changedSettings>[0]
 
 /**
- * Merges a write into the role. A role must bind a secret id or addresses, or everyone could log in (threats L-03).
+ * Merges a write into the role. A role must bind a secret id or addresses, or the role id alone would let anyone in.
  * @throws Refusal naming the field.
  */
 export function changedAppRole(given: GivenRole, before: AppRole | undefined, newRoleId: () => string): AppRole {
@@ -113,7 +113,7 @@ export function roleBody(role: AppRole): Record<string, unknown> {
   return {
     ...settingsBody(role.settings, role.oldNames),
     bind_secret_id: role.bindSecretId,
-    // Null instead of an empty list, as in the recorded exchanges; token_bound_cidrs is an empty list there, too.
+    // Null instead of an empty list, as in the reference; token_bound_cidrs is an empty list there, too.
     secret_id_bound_cidrs: role.secretIdBoundCidrs.length === 0 ? null : role.secretIdBoundCidrs,
     secret_id_num_uses: role.secretIdNumUses,
     secret_id_ttl: role.secretIdTtlSeconds,

@@ -14,7 +14,7 @@ import type { AppRole, AppRoles } from './roles.ts'
 /** The part of the mount that these endpoints use. */
 type Approle = { readonly roles: Pick<AppRoles, 'find' | 'change'> }
 
-/** SingleField field that has endpoints of its own. */
+/** One field that has endpoints of its own. */
 type SingleField = {
   /** The last segment of the path. */
   readonly path: string

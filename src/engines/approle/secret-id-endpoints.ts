@@ -215,8 +215,8 @@ function endpointsBy({ segment, field, nameOf }: By): readonly Endpoint<Approle>
     handler: async (approle: Approle, args) => {
       const secret = await approle.roles.findSecret(args.role_name, named(args))
       if (secret !== undefined) return { data: secretIdBody(secret) }
-      // Recorded exchanges answer an unknown secret id without content, and an unknown accessor with 404. Clients tell
-      // the two apart.
+      // The reference answers an unknown secret id without content, and an unknown accessor with 404. Clients tell the
+      // two apart.
       if (field === 'secret_id') return DONE
       throw fail('not_found', [])
     },

@@ -32,7 +32,7 @@ export const encodeSecretId = SECRET_ID.encode
 /** The secret id of stored bytes. @throws StorageCorrupt if they are not one. */
 export const decodeSecretId = SECRET_ID.decode
 
-/** Returns what look-up shows; the year 1 stands for "never expires", as in the recorded exchanges. */
+/** Returns what look-up shows; the year 1 stands for "never expires", as in the reference. */
 export function secretIdBody(secret: SecretId): object {
   const iso = (ms: number): string => new Date(ms).toISOString()
   return {

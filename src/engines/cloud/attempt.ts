@@ -36,7 +36,7 @@ export type AttemptParts = {
   readonly beginAsking: () => void
 }
 
-/** The identity that the token proves, set once its issuer is checked. Ids are in lower case. */
+/** The identity that the token proves, set once its issuer is checked. `oid` and `tid` are in lower case. */
 export type Identity = {
   readonly oid: string
   readonly tid: string

@@ -104,7 +104,7 @@ const resourceId: LoginCheck = {
   },
 }
 
-/** The checks of the request, in the order of the login. Those that need no storage come first. */
+/** The checks of the request, in the order in which a login is refused. */
 export const REQUEST_STAGES: readonly Stage[] = [
   [tokenGiven, roleNamed],
   [roleKnown],

@@ -11,7 +11,7 @@ export type Groups = {
   readonly isOverage: boolean
 }
 
-/** Groups in one token. The directory writes 200 at most; more would only cost time. */
+/** Groups in one token, which bounds what comparing them costs. */
 const MAX_GROUPS = 1_000
 
 /** Returns a text claim; undefined if it is absent, null or empty. @throws Refusal if it is of another kind. */

@@ -57,7 +57,7 @@ export class RotationClock {
     this.#task.start(0)
   }
 
-  /** Stops watching; work under way ends by itself. */
+  /** Stops watching the schedule. */
   stop(): void {
     this.#task.stop()
   }
@@ -112,7 +112,7 @@ export class RotationClock {
       log('error', 'The cloud credential could not be changed as scheduled: it is tried again', {
         reason: cause.message,
       })
-      // Retries within the window, or at once if there is none: the scheduled moment still counts.
+      // The scheduled moment is not used up: the attempt is repeated, within the window if there is one.
       this.#sinceMs = due - 1
       return RETRY_MS
     }

@@ -166,7 +166,10 @@ export class PolicyStore {
     })
   }
 
-  /** Returns the names of all policies, built-in ones included, sorted; `root`, which has no text, comes last. */
+  /**
+   * Returns the names of stored policies and `default`, sorted, then `root`, which has no text. Built-in policies that
+   * cannot be assigned are left out.
+   */
   async list(): Promise<string[]> {
     const names = new Set(['default'])
     const folders = ['']

@@ -63,6 +63,26 @@ test('A9: a token keeps so many bytes and no more, paths included, of each entry
   assert.deepEqual(outcome(await write(server, token, 'a', 983)), [400, FULL_BY_SIZE])
 })
 
+test('who may only create keeps an entry once, who may only update replaces one', async () => {
+  const server = await startMemoryServer()
+  const tokens = await Promise.all(
+    ['create', 'update'].map(async (capability) => {
+      const policy = `path "cubbyhole/*" { capabilities = ["${capability}"] }`
+      await server.call('PUT', `sys/policies/acl/${capability}`, { policy })
+      const { body } = await server.call('POST', 'auth/token/create', {
+        policies: [capability],
+        no_default_policy: true,
+      })
+      return String((body.auth as { readonly client_token: string }).client_token)
+    }),
+  )
+  const [creates = '', updates = ''] = tokens
+  assert.equal((await write(server, creates, 'a')).status, 204)
+  assert.equal((await write(server, creates, 'a')).status, 403)
+  assert.equal((await write(server, creates, 'b')).status, 204)
+  assert.equal((await write(server, updates, 'a')).status, 403)
+})
+
 test('A9: of writes at the same time as many are done as there is room for', async () => {
   const server = await startMemoryServer({ kept: KEPT })
   const token = await newToken(server)

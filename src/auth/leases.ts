@@ -6,7 +6,7 @@ import type { Answer } from '../api/request.ts'
 import type { Timers } from '../lib/world.ts'
 import { remainingSeconds, type TokenEntry } from './token-entry.ts'
 import type { TokenExpiry } from './token-expiry.ts'
-import { LEASE_FOLDER, leaseIdOf, parseLeaseId, tokenOfLeaf } from './token-keys.ts'
+import { LEASE_FOLDER, leaseIdOf, tokenOfLeaf, tokenOfLease } from './token-keys.ts'
 import type { TokenRenewal } from './token-renewal.ts'
 import type { LiveToken, TokenStore } from './token-store.ts'
 import type { TokenTidy } from './token-tidy.ts'
@@ -55,8 +55,8 @@ export class Leases {
   }
 
   async #live(leaseId: string): Promise<LiveToken | undefined> {
-    const named = parseLeaseId(leaseId)
-    const found = named === undefined ? undefined : await this.#parts.tokens.findById(named.id)
+    const id = tokenOfLease(leaseId)
+    const found = id === undefined ? undefined : await this.#parts.tokens.findById(id)
     return found !== undefined && leaseIdOf(found.id, found.entry) === leaseId ? found : undefined
   }
 
@@ -107,10 +107,10 @@ export class Leases {
 
   /** Revokes the token and all its descendants; an unknown lease is no error. */
   async revoke(leaseId: string): Promise<void> {
-    const named = parseLeaseId(leaseId)
-    const entry = named === undefined ? undefined : await this.#parts.tokens.entryOf(named.id)
-    if (named === undefined || entry === undefined || leaseIdOf(named.id, entry) !== leaseId) return
-    await this.#parts.tokens.revoke(named.id)
+    const id = tokenOfLease(leaseId)
+    const entry = id === undefined ? undefined : await this.#parts.tokens.entryOf(id)
+    if (id === undefined || entry === undefined || leaseIdOf(id, entry) !== leaseId) return
+    await this.#parts.tokens.revoke(id)
   }
 
   /** Revokes all leases below a path, and the lease of exactly this name if there is one. */

@@ -76,11 +76,10 @@ export function indexKeys(id: string, entry: Placed): string[] {
   ]
 }
 
-/** Splits a lease id into the path of the request and the token's storage id; undefined if the text is no lease id. */
-export function parseLeaseId(leaseId: string): { readonly path: string; readonly id: string } | undefined {
+/** Returns the storage id of the token that a lease belongs to; undefined if the text is no lease id. */
+export function tokenOfLease(leaseId: string): string | undefined {
   const slash = leaseId.lastIndexOf('/')
-  const id = tokenOfLeaf(leaseId.slice(slash + 1))
-  return slash <= 0 || id === undefined ? undefined : { path: leaseId.slice(0, slash), id }
+  return slash <= 0 ? undefined : tokenOfLeaf(leaseId.slice(slash + 1))
 }
 
 /** Returns the storage id in the last segment of a lease id; undefined if it is none. */

@@ -224,3 +224,9 @@ for (const name of ['a/b', '..', '.', 'a%2fb', '', 'a\0b', 'a\nb', 'a b', '-a', 
     assert.equal(view.entries.size, 0)
   })
 }
+
+test('a name that no path can have names no key', async () => {
+  const { transit } = mountTransit()
+  for (const name of ['x'.repeat(MAX_NAME_CHARACTERS + 1), 'lone \ud800', '\ud800'.repeat(MAX_NAME_CHARACTERS + 1)])
+    assert.equal(await transit.keys.find(name), undefined)
+})

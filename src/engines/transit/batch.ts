@@ -1,5 +1,5 @@
-// Requests with many items (Interface 2.3 and 7.1): results in the order of the items, a wrong item fails alone, and
-// the status says whether any did.
+// Batches: one request with many items (Interface 2.3). Results stand in the order of the items, and a wrong item fails
+// alone. For encrypt, decrypt and rewrap the status says whether any item failed (Interface 7.1).
 import { fail, Refusal } from '../../api/errors.ts'
 import type { Item } from '../../api/fields.ts'
 import type { Answer } from '../../api/request.ts'
@@ -8,27 +8,31 @@ import { isGiven, NONCE_UNUSED } from './crypt-fields.ts'
 const LOWEST_CODE = 200
 const HIGHEST_CODE = 599
 const NO_CONTENT = 204
-/** What they answer has no body (RFC 9110), so nobody would learn which items failed. */
+/** Statuses whose answers have no body (RFC 9110): the caller could not learn which items failed. */
 const WITHOUT_BODY: readonly number[] = [205, 304]
-// The beginning is wire text.
+// Wire text up to the colon.
 const CODE_IGNORED =
   'invalid HTTP response code override from partial_failure_response_code, reverting to 400: ' +
   `it takes ${LOWEST_CODE} to ${HIGHEST_CODE}, but not ${WITHOUT_BODY.join(' or ')}`
 
+/** The outcome of a batch: results in the order of the items, how many items succeeded, warnings for the answer. */
 export type BatchRun<R> = {
   readonly results: readonly R[]
   readonly succeeded: number
   readonly warnings: readonly string[]
 }
 
-/** @throws Refusal for what is wrong with the item; whatever else is thrown fails the request */
+/**
+ * Makes the result of one item. `reference` is the item's own, or '', and is repeated in the result.
+ * @throws Refusal for a fault of the item, which fails that item alone; any other error fails the request
+ */
 export type Work<R> = (item: Item, reference: string) => R
-/** The result of an item that was refused, with the sentence. */
+/** Makes the result of a refused item; `error` is the sentence of the refusal. */
 export type Failed<R> = (error: string, reference: string) => R
 
 /**
- * Runs `work` for each item.
- * @throws Refusal for no items at all, and where only some have a context
+ * Runs `work` for each item, one after the other, without letting other requests in.
+ * @throws Refusal for an empty batch, and if some items have a context and others have none
  */
 export function runBatch<R>(items: readonly Item[], work: Work<R>, failed: Failed<R>): BatchRun<R> {
   requireItems(items)
@@ -36,10 +40,13 @@ export function runBatch<R>(items: readonly Item[], work: Work<R>, failed: Faile
   return tally.run(items.map((item) => tally.result(item, (reference) => work(item, reference))))
 }
 
-/** Enough to keep a pool busy; a few such batches do not fill it. */
+/** Items under way at once in one batch: enough to keep a pool busy, while a few such batches do not fill it. */
 export const AT_ONCE = 32
 
-/** The same for work that is done elsewhere: some items at once, so that a batch does not take all there is. */
+/**
+ * Runs `work` that is done elsewhere, AT_ONCE items at a time, so that one batch does not take the whole pool.
+ * @throws Refusal as `runBatch` does
+ */
 export async function runSlowBatch<R>(
   items: readonly Item[],
   work: Work<Promise<R>>,
@@ -57,7 +64,7 @@ export async function runSlowBatch<R>(
 
 type Attempt<T, R> = { readonly isRefused: false; readonly value: T } | { readonly isRefused: true; readonly result: R }
 
-/** Makes results of items, and keeps what is said of the batch besides them. */
+/** Turns the work of items into their results, and counts what the answer says of the batch as a whole. */
 export class Tally<R> {
   readonly #failed: Failed<R>
   #succeeded = 0
@@ -67,6 +74,7 @@ export class Tally<R> {
     this.#failed = failed
   }
 
+  /** Runs `work` now. A refusal becomes the result of the item. */
   result(item: Item, work: (reference: string) => R): R {
     const reference = referenceOf(item)
     try {
@@ -78,7 +86,7 @@ export class Tally<R> {
     }
   }
 
-  /** Where some work is done here and some elsewhere. */
+  /** Accepts work that is done here for some items and elsewhere for others. */
   resultWhenDone(item: Item, work: (reference: string) => R | Promise<R>): R | Promise<R> {
     const reference = referenceOf(item)
     try {
@@ -91,6 +99,7 @@ export class Tally<R> {
     }
   }
 
+  /** Waits for work that is done elsewhere. */
   async resultLater(item: Item, work: (reference: string) => Promise<R>): Promise<R> {
     const reference = referenceOf(item)
     try {
@@ -102,7 +111,7 @@ export class Tally<R> {
     }
   }
 
-  /** A step of the work: only where it is refused is this the result. */
+  /** Runs one step of the work. A refusal is the item's result; success is not counted yet, as more steps follow. */
   attempt<T>(item: Item, step: () => T): Attempt<T, R> {
     try {
       return { isRefused: false, value: step() }
@@ -111,6 +120,7 @@ export class Tally<R> {
     }
   }
 
+  /** Returns the outcome; every item must have its result by then. */
   run(results: readonly R[]): BatchRun<R> {
     return { results, succeeded: this.#succeeded, warnings: this.#isNonceUnused ? [NONCE_UNUSED] : [] }
   }
@@ -128,13 +138,13 @@ export class Tally<R> {
 
 const referenceOf = ({ reference }: Item): string => (typeof reference === 'string' ? reference : '')
 
-/** @throws Refusal */
+/** Checks that there are items, and that all of them or none have a context. @throws Refusal */
 export function requireItems(items: readonly Item[]): void {
   requireSome(items)
   requireContexts(items)
 }
 
-/** Of batches in which each item may have a context or none. @throws Refusal */
+/** Checks only that there are items: in some batches each item may have a context or none. @throws Refusal */
 export function requireSome(items: readonly Item[]): void {
   if (items.length === 0) throw fail('batch_invalid', ['missing batch input to process: "batch_input" has no items'])
 }
@@ -146,7 +156,10 @@ function requireContexts(items: readonly Item[]): void {
   }
 }
 
-/** Interface 7.1: 400 or the code that the caller asked for where some items failed, 400 where all did. */
+/**
+ * Returns the answer of a batch (Interface 7.1). If some items failed, the status is the code that the caller asked
+ * for, else 400; if all failed, it is 400. A code that cannot be used gives 400 and a warning.
+ */
 export function batchAnswer<R>({ results, succeeded, warnings }: BatchRun<R>, code: number | undefined): Answer {
   const data = { batch_results: results }
   if (succeeded === results.length) return { data, warnings }

@@ -1,18 +1,22 @@
-// Certificates for the public key of a version, as they are given: the leaf first, each by the one behind it.
+// Certificate chains for the public key of a version: the leaf first, each issued by the one behind it. Form, kind and
+// public key are checked; signatures, dates and names are not, as the client that relies on a chain does that.
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
 import { PemError, readPem } from '../../crypto/encoding/pem.ts'
 import { canonicalSpki } from '../../crypto/forms/canonical-spki.ts'
 
-/** Of one version. */
+/** Certificates of one version. */
 export const MAX_CERTIFICATES = 10
-/** Of all of them: they are kept with the key, which is read whole. */
+/** Characters of one chain. Certificates are stored in the header of the key, which is read as a whole. */
 export const MAX_CHAIN_CHARACTERS = 65_536
 
 const BEGIN = '-----BEGIN '
 const LABEL = /^(X509 )?CERTIFICATE-----/
 
-/** Blocks that are no certificates are passed over. @throws Refusal */
+/**
+ * Reads a chain in PEM; blocks of other kinds are skipped.
+ * @throws Refusal for a chain that is empty, too long or malformed, or whose first certificate is an authority's
+ */
 export function readCertificates(text: string): readonly X509Certificate[] {
   if (text.length > MAX_CHAIN_CHARACTERS)
     throw fail('certificate_chain_invalid', [`it has more than ${MAX_CHAIN_CHARACTERS} characters`])
@@ -29,13 +33,13 @@ export function readCertificates(text: string): readonly X509Certificate[] {
 function readCertificate(pem: string): X509Certificate {
   const content = readContent(pem)
   const certificate = parse(content)
-  // The runtime does not look at what follows.
+  // X509Certificate ignores bytes behind the certificate, and they would be stored with it.
   if (!certificate.raw.equals(content))
     throw fail('certificate_chain_invalid', ['there is more in a block than a certificate in DER'])
   return certificate
 }
 
-/** One certificate in DER and nothing behind it: the runtime would not look at that, and takes PEM too. */
+/** True if the bytes are one certificate in DER. X509Certificate alone also accepts PEM, and ignores bytes behind. */
 export function isCertificate(bytes: Buffer): boolean {
   try {
     return new X509Certificate(bytes).raw.equals(bytes)
@@ -72,7 +76,7 @@ function requireOrder([leaf, ...authorities]: readonly X509Certificate[]): void 
     ])
 }
 
-/** `key` is either half. @throws Refusal */
+/** Checks that the first certificate is for `key`, which is either half of the pair. @throws Refusal */
 export function requireCertificateOf(key: KeyObject, [leaf]: readonly X509Certificate[]): void {
   if (leaf === undefined || !publicKeyIs(leaf, key))
     throw fail('certificate_chain_invalid', [
@@ -82,10 +86,11 @@ export function requireCertificateOf(key: KeyObject, [leaf]: readonly X509Certif
 
 function publicKeyIs(certificate: X509Certificate, key: KeyObject): boolean {
   try {
-    // Not `equals` of the keys: for two kinds it leaves an error behind that the next key to be loaded is refused for.
+    // Not `equals` of the keys: for keys of two kinds it leaves an error behind, and the next key that is loaded is
+    // refused for it.
     return canonicalSpki(certificate.publicKey).equals(canonicalSpki(key))
   } catch {
-    // Of a kind that the runtime does not know, so no key of this service.
+    // The certificate has a key of a kind that the runtime does not know, so it is no key of this service.
     return false
   }
 }

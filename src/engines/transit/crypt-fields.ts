@@ -1,11 +1,13 @@
-// Fields and shapes that encrypt, decrypt, rewrap and datakey have in common (Interface 4.3).
+// Fields, shapes and warnings that encrypt, decrypt, rewrap and datakey share (Interface 4.3).
 import { fail } from '../../api/errors.ts'
 import { int, string } from '../../api/fields.ts'
 import { group, integer, listOf, optional, type Shape, type Shapes, text } from '../../api/shape.ts'
 import type { LoadedRing } from './ring/loaded-ring.ts'
 
+/** The key that an endpoint is for; the name stands in the path. */
 export const keyNameField = { name: string('Name of the key', { required: true }) }
 
+/** Options of one message. A batch takes them from its items instead (`optionItems`). */
 export const cryptOptionFields = {
   context: string('Context, for keys with derivation; base64', { secret: true }),
   associated_data: string('Authenticated with the message, not encrypted; base64', { secret: true }),
@@ -17,16 +19,19 @@ export const cryptOptionFields = {
 
 const PADDING = 'Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it'
 
+/** The padding of an RSA key, for endpoints that use one. */
 export const paddingField = { padding_scheme: string(PADDING) }
 
-/** Of rewrap, which decrypts and encrypts. */
+/** The paddings of rewrap, which decrypts with one and encrypts with the other. */
 export const paddingFields = {
   decrypt_padding_scheme: string(`${PADDING}: of the ciphertext that is given`),
   encrypt_padding_scheme: string(`${PADDING}: of the ciphertext that is made`),
 }
 
+/** The version that encrypts. */
 export const versionField = { key_version: int('Version of the key that encrypts; 0 is the latest', { default: 0 }) }
 
+/** The status that the caller wants if some items fail (Interface 7.1). */
 export const partialFailureField = {
   partial_failure_response_code: int(
     'Status for a batch of which some items fail and some do not, 200 to 599; else 400. With 204 the answer has no ' +
@@ -34,7 +39,7 @@ export const partialFailureField = {
   ),
 }
 
-/** The same in an item of a batch; `reference` is repeated in its result. */
+/** Members of an item that mean what `cryptOptionFields` mean; `reference` is repeated in the item's result. */
 export const optionItems = {
   context: 'string',
   associated_data: 'string',
@@ -50,7 +55,7 @@ const ENCRYPTED: Shapes = {
 const REFERENCE = text('As in the item; empty for none')
 const FAILURE = optional(text('What is wrong with the item, where it failed'))
 
-/** The one answer or the results of a batch, whichever was asked for. */
+/** Returns the shape of an answer that has the members of `single`, or `batch_results` if a batch was sent. */
 export function singleOrBatch(single: Shapes, item: Shapes): Shapes {
   const members = { ...item, reference: REFERENCE, error: FAILURE }
   return {
@@ -59,14 +64,17 @@ export function singleOrBatch(single: Shapes, item: Shapes): Shapes {
   }
 }
 
+/** Returns the same shapes with every member optional. */
 export function allOptional(shapes: Shapes): Shapes {
   return Object.fromEntries(Object.entries(shapes).map(([name, shape]): [string, Shape] => [name, optional(shape)]))
 }
 
+/** The answer of encrypt and rewrap. */
 export const ENCRYPTED_OR_BATCH = singleOrBatch(ENCRYPTED, allOptional(ENCRYPTED))
+/** The answer of datakey. */
 export const DATA_KEY: Shapes = { ...ENCRYPTED, plaintext: optional(text('The data key, for type plaintext; base64')) }
 
-/** Wire text: 400, not 404, for every operation with a key that is not there. */
+/** Returns the refusal for a key that is not there. Wire text; the status is 400, not 404, for all uses of a key. */
 export function keyNotFound(
   name: string,
   key: 'encryption key' | 'signing key' | 'signature verification key' = 'encryption key',
@@ -74,7 +82,10 @@ export function keyNotFound(
   return fail('key_not_found', [`${key} not found: no key has the name "${name}"`])
 }
 
-/** What is said of an answer of a key besides it; `sealedWith`: the version that encrypted, where one did. */
+/**
+ * Returns the warnings of a single answer: about a nonce that was not used, and about a version near its message limit.
+ * `sealedWith` is the version that encrypted, if one did.
+ */
 export function cryptWarnings(ring: LoadedRing, isNonceGiven: boolean, sealedWith?: number): readonly string[] {
   const warnings = isNonceGiven && !ring.takesNonces ? [NONCE_UNUSED] : []
   if (sealedWith !== undefined && ring.version(sealedWith).budget?.isNearLimit === true)
@@ -82,7 +93,10 @@ export function cryptWarnings(ring: LoadedRing, isNonceGiven: boolean, sealedWit
   return warnings
 }
 
-/** The same of the run of a batch, which knows whether a nonce was given. */
+/**
+ * Returns the run of a batch with these warnings in place of its own, which only say whether a nonce was given.
+ * `seals` is true if the batch encrypted: then any version of the key may be near its limit.
+ */
 export function withWarnings<R extends { readonly warnings: readonly string[] }>(
   ring: LoadedRing,
   run: R,
@@ -98,10 +112,10 @@ const nearLimit = (version: number): string =>
   `version ${version} of the key has encrypted more than 2^31 messages, half of what its nonces are good for: ` +
   'rotate the key'
 
-/** Warns whoever sent a nonce and was not refused. */
+/** The warning for a caller whose nonce was accepted and not used. */
 export const NONCE_UNUSED = 'The given nonce was not used and need not be sent: each ciphertext holds its own'
 
-/** An empty text counts as none. */
+/** True unless the value is missing or ''; clients send the empty text for none. */
 export function isGiven(value: string | number | undefined): boolean {
   return value !== undefined && value !== ''
 }

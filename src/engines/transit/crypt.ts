@@ -1,5 +1,5 @@
-// One message through one key: what encrypt, decrypt, rewrap and datakey share, single or in a batch. Each part of a
-// request that a client got wrong is refused by its name.
+// One message encrypted or decrypted with one key: what encrypt, decrypt, rewrap and datakey share, single or in a
+// batch. A refusal names the part of the request that is wrong.
 import { fail, type Refusal } from '../../api/errors.ts'
 import { type Cipher, PADDING_SCHEMES, type PaddingScheme, paddedCipher } from '../../crypto/key-types/key-type.ts'
 import { type MessageParts, openMessage, sealMessage } from '../../crypto/message.ts'
@@ -13,19 +13,21 @@ import { CALLER_NONCE_BYTES } from './ring/key-use.ts'
 import { type LoadedRing, type LoadedVersion, privateKeyOf, requireUsable } from './ring/loaded-ring.ts'
 import { decryptionVersion, encryptionVersion } from './ring/versions.ts'
 
-/** As a client sends them, at the top level or in an item of a batch: base64, or empty for none. */
+/** Options as a client sends them, in the request or in an item of a batch: base64, or '' for none. */
 export type CryptOptions = {
   readonly context?: string | undefined
   readonly nonce?: string | undefined
   readonly associated_data?: string | undefined
-  /** One of PADDING_SCHEMES, for RSA keys. */
+  /** One of PADDING_SCHEMES, for RSA keys; not base64. */
   readonly padding_scheme?: string | undefined
 }
+/** Options of a message to encrypt; `key_version` 0 is the latest. */
 export type EncryptOptions = CryptOptions & { readonly key_version?: number | undefined }
 
+/** A ciphertext in its text form (ciphertext.ts), and the version that made it. */
 export type Encrypted = { readonly ciphertext: string | LongText; readonly key_version: number }
 
-/** @throws Refusal naming the field */
+/** Decodes a field in base64; returns undefined if it is missing or empty. @throws Refusal naming the field */
 export function decodeField(name: string, text: string | undefined): Buffer | undefined {
   if (text === undefined || text === '') return undefined
   try {
@@ -36,21 +38,24 @@ export function decodeField(name: string, text: string | undefined): Buffer | un
   }
 }
 
-/** docs/decisions/0011: only the caller knows whether his nonce had other associated data before. */
+/** docs/decisions/0011: only the caller knows whether its nonce was used with other associated data before. */
 const NO_DATA_WITH_A_NONCE =
   '"associated_data": this version of the key takes the nonce of its caller, and two messages under one nonce give ' +
   'away what authenticates them: leave it out, or use a newer version of the key'
 
-/** A message that can be sealed or opened: all that a client can get wrong was looked at. */
+/** A message that is ready to be sealed or opened: everything that a client can get wrong has been checked. */
 export type Prepared = MessageParts & {
   readonly version: LoadedVersion
   readonly padding: PaddingScheme | undefined
   readonly cipher: Cipher
-  /** Plaintext, or what sealing it gave. */
+  /** The plaintext to seal, or the decoded ciphertext to open. */
   readonly message: Buffer
 }
 
-/** Counts the message as sealed. @throws Refusal, BudgetSpent */
+/**
+ * Checks one message to encrypt, and counts it as sealed.
+ * @throws Refusal; BudgetSpent if this thread may seal no more messages under the version
+ */
 export function prepareEncryption(ring: LoadedRing, plaintext: Buffer, options: EncryptOptions): Prepared {
   requireUsable(ring)
   const context = decodeField('context', options.context)
@@ -76,22 +81,23 @@ export function prepareEncryption(ring: LoadedRing, plaintext: Buffer, options: 
     nonce: version.use === 'convergent-1' ? requireNonce(given) : undefined,
     associatedData,
   }
+  // Last, so that a refused message is not counted.
   version.budget?.take((options.key_version ?? 0) !== 0)
   return prepared
 }
 
-/** @throws Refusal, BudgetSpent */
+/** Encrypts one message on this thread; the plaintext stays the caller's to wipe. @throws Refusal, BudgetSpent */
 export function encrypt(ring: LoadedRing, nonces: NoncePool, plaintext: Buffer, options: EncryptOptions): Encrypted {
   const prepared = prepareEncryption(ring, plaintext, options)
   return asEncrypted(prepared.version, sealMessage(sealingOf(ring, prepared), nonces, plaintext, prepared))
 }
 
-/** `sealed` is what the version made. */
+/** Returns the text form of `sealed`, which the version made. */
 export function asEncrypted({ prefix, number }: LoadedVersion, sealed: Buffer): Encrypted {
   return { ciphertext: base64Text(sealed, prefix), key_version: number }
 }
 
-/** @throws Refusal */
+/** Checks one ciphertext as far as that is possible without opening it. @throws Refusal */
 export function prepareDecryption(ring: LoadedRing, ciphertext: string | undefined, options: CryptOptions): Prepared {
   requireUsable(ring)
   if (ciphertext === undefined || ciphertext === '')
@@ -119,7 +125,7 @@ export function prepareDecryption(ring: LoadedRing, ciphertext: string | undefin
 }
 
 /**
- * The plaintext is the caller's to wipe. It is there at once unless the type of the key opens slowly.
+ * Decrypts one ciphertext; the plaintext is the caller's to wipe. Returns a promise only if the key type opens slowly.
  * @throws Refusal
  */
 export function decrypt(
@@ -142,23 +148,24 @@ function sealingOf({ type }: LoadedRing, { cipher, version }: Prepared) {
   return { type, cipher, key: version.key, use: version.use }
 }
 
-/** One sentence for all that can be wrong (threats C-11). */
+/** Gives every reason the same sentence (threats C-11). */
 function refuseUnopened(cause: unknown): never {
   throw cause instanceof AuthenticationFailed ? unopened() : cause
 }
 
+/** Returns the refusal for a ciphertext that does not open. It gives no reason, which could help to forge one. */
 export function unopened(): Refusal {
   return fail('decryption_failed', [])
 }
 
-/** Whether `decrypt` gives promises: for keys of types whose private half is slow. */
+/** True if `decrypt` returns promises: the private half of such key types is slow. */
 export function decryptsSlowly({ type }: LoadedRing): boolean {
   return type.cipher?.openSlowly !== undefined
 }
 
 /**
- * No nonce of a caller is used (threats C-01), but by versions of convergent keys that know no other. Convergent keys
- * let a well-formed one pass, as clients of before 0.6.2 had to send it; any other key refuses it.
+ * Nonces of callers are not used (threats C-01), except by convergent versions 1, which have no others. Convergent keys
+ * accept a well-formed nonce, since clients older than 0.6.2 had to send one; any other key refuses it.
  */
 function refuseNonce(ring: LoadedRing, nonce: Buffer | undefined): void {
   if (nonce === undefined) return
@@ -209,7 +216,7 @@ function requireContext(context: Buffer | undefined): Buffer {
   ])
 }
 
-/** @throws Refusal */
+/** Decodes the base64 behind the prefix of a ciphertext. @throws Refusal */
 export function decodePayload(payload: string): Buffer {
   try {
     return decodeBase64(payload)

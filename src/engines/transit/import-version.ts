@@ -1,5 +1,5 @@
-// Which version imported material becomes (Interface 4.2, "Import version"): a new one, or the private half that a
-// version known by its public half alone was waiting for.
+// Imported material becomes a version of a key (Interface 4.2, "Import version"). It is a new version, or the missing
+// private half of a version that has only its public half.
 import { fail } from '../../api/errors.ts'
 import { canonicalSpki } from '../../crypto/forms/canonical-spki.ts'
 import { InvalidKeyMaterial, type KeyType } from '../../crypto/key-types/key-type.ts'
@@ -11,7 +11,10 @@ import { HMAC_SECRET_BYTES, type StoredRing, type VersionSecrets } from './ring/
 import { publicPartOf, requireUsable } from './ring/loaded-ring.ts'
 import { firstStoredVersion, type RingHeader, type VersionHeader } from './ring/ring-header.ts'
 
-/** @throws Refusal for a key that takes no imported versions */
+/**
+ * Checks that the key takes imported versions (Interface 7.15): it was imported, and not rotated since.
+ * @throws Refusal
+ */
 export function requireImportable({ header }: { readonly header: RingHeader }): void {
   requireUsable({ header })
   if (header.imported) return
@@ -21,16 +24,16 @@ export function requireImportable({ header }: { readonly header: RingHeader }): 
 }
 
 type Import = {
-  /** The one to complete; undefined where the caller named none. */
+  /** The version to complete; undefined if the caller named none. */
   readonly version: number | undefined
   readonly world: World
-  /** As the counts of the mount have it. */
+  /** Lives of the mount before this version: its messages are counted from there (message-count-store.ts). */
   readonly countedFrom: number
 }
 
 /**
- * The ring with the material in it; it has copies, and the caller wipes it.
- * @throws Refusal: then nothing changed
+ * Returns the ring with the material in it. The ring has a copy of the material; the caller wipes both.
+ * @throws Refusal; the ring is then unchanged
  */
 export function withImported(
   ring: StoredRing,
@@ -45,7 +48,7 @@ export function withImported(
   return appended(ring, type, imported, { world, version: importedVersion(imported, world, countedFrom) })
 }
 
-/** Where in the list of versions. @throws Refusal */
+/** Returns the index of the version in the header's list. @throws Refusal if it cannot be completed with this */
 function indexToComplete(ring: StoredRing, type: KeyType, imported: ImportedMaterial, version: number): number {
   const { header } = ring
   if (version < header.minDecryptionVersion || version > header.latestVersion) {
@@ -65,7 +68,7 @@ function indexToComplete(ring: StoredRing, type: KeyType, imported: ImportedMate
   ])
 }
 
-/** Whether the version waits for just this private key. */
+/** True if the version lacks its private half, and the material is that half. */
 function isOtherHalf(
   { header, secrets }: StoredRing,
   index: number,
@@ -78,13 +81,13 @@ function isOtherHalf(
   try {
     return canonicalSpki(publicPartOf(type).load(waiting)).equals(other)
   } catch (cause) {
-    // Stored before such keys were refused: nobody has its other half.
+    // The version was stored before such public keys were refused: it has no other half.
     if (cause instanceof InvalidKeyMaterial) return false
     throw cause
   }
 }
 
-/** What was authenticated with the HMAC secret of the version stays so. */
+/** Keeps the HMAC secret of the version, so that its earlier HMACs still verify. */
 function completed({ header, secrets }: StoredRing, { material }: ImportedMaterial, index: number): StoredRing {
   const versions = header.versions.map((version, at): VersionHeader => {
     if (at !== index) return version
@@ -94,7 +97,7 @@ function completed({ header, secrets }: StoredRing, { material }: ImportedMateri
   const changed = secrets.map(({ material: before, hmac }, at): VersionSecrets => {
     return { material: at === index ? new Secret(material) : before, hmac }
   })
-  // Its place is taken, so nobody else wipes it.
+  // The changed ring does not have it, so wiping that ring later does not reach it.
   secrets[index]?.material.wipe()
   return { header: { ...header, versions }, secrets: changed }
 }
@@ -116,7 +119,10 @@ function appended(
   }
 }
 
-/** What was sealed with it elsewhere nobody counted; `countedFrom` is as the counts of the mount have it. */
+/**
+ * Returns the header of an imported version; `countedFrom` comes from `livesBefore` of the mount. Messages that were
+ * sealed with the key elsewhere are not counted: their number is unknown here.
+ */
 export function importedVersion({ isPublic }: ImportedMaterial, world: World, countedFrom: number): VersionHeader {
   return {
     createdAtMs: world.clock.nowMs(),
@@ -126,7 +132,7 @@ export function importedVersion({ isPublic }: ImportedMaterial, world: World, co
   }
 }
 
-/** A copy of the material, and an HMAC secret of its own. */
+/** Returns a copy of the material with a fresh HMAC secret; the caller wipes both. */
 export function importedSecrets(material: Buffer, world: World): VersionSecrets {
   const hmac = freshBytes(world.random.bytes, HMAC_SECRET_BYTES)
   try {

@@ -1,5 +1,4 @@
-// What a caller brings as a key: unwrapped, read, and tried once before anything is stored of it (threats P-15).
-
+// Key material from a caller: unwrapped, parsed, and tried once before any of it is stored (threats P-15).
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
 import { PemError, readPem } from '../../crypto/encoding/pem.ts'
@@ -13,6 +12,7 @@ import { decodeField } from './crypt.ts'
 import { type Prover, proveMaterial } from './ring/new-key.ts'
 import type { WrappingKeys } from './ring/wrapping-key.ts'
 
+/** Fields that import and import_version share. */
 export const importFields = {
   ciphertext: string('The key, wrapped: 512 bytes of RSA-OAEP under the wrapping key, then AES-KWP; base64', {
     secret: true,
@@ -26,25 +26,26 @@ type ImportArgs = {
   readonly public_key: string | undefined
 }
 
-/** As a key ring stores it; whoever has it wipes it. */
+/** Material in the form that a key ring stores; the caller wipes it. `isPublic`: it is a public half alone. */
 export type ImportedMaterial = { readonly material: Buffer; readonly isPublic: boolean }
 
-/** What unwraps a key, and tries it. */
+/** The parts of a mount that unwrap a key and try it. */
 export type Importer = Prover & { readonly wrappingKeys: Pick<WrappingKeys, 'get'> }
 
-/** The second part of a blob; the longest key, ML-DSA-87 with its expanded form, has 5 KB. */
+/** Limit for the second part of a blob. The longest key, ML-DSA-87 with its expanded form, has 5 KB. */
 const MAX_WRAPPED_BYTES = 8_192
 
 /**
- * A refusal says which layer failed, with one exception: whether RSA-OAEP or AES-KWP did is the same sentence after the
- * same work, so that nobody learns the AES key of somebody else's blob by sending changed ones.
+ * Returns the material that a request brings, unwrapped and tried. A refusal says which layer failed, with one
+ * exception: RSA-OAEP and AES-KWP fail with the same sentence, after the same work. A client that sends changed copies
+ * of another client's blob thus learns nothing of the AES key in it.
  * @throws Refusal
  */
 export function importMaterial(importer: Importer, type: KeyType, args: ImportArgs): Promise<ImportedMaterial> {
   const { form } = type
   if (form === undefined) throw fail('key_cannot', [`keys of type ${type.name} cannot be imported`])
   const { ciphertext, public_key: publicKey = '' } = args
-  // Wire rule: one that is there, even empty, is what counts.
+  // Wire rule: `ciphertext` counts if it is sent, even if it is empty.
   if (ciphertext !== undefined) return importWrapped(importer, type, form, ciphertext, requireHash(args.hash_function))
   if (publicKey !== '') return Promise.resolve(importPublic(type, publicKey))
   throw fail('field_missing', [
@@ -53,7 +54,7 @@ export function importMaterial(importer: Importer, type: KeyType, args: ImportAr
   ])
 }
 
-/** @throws Refusal */
+/** Returns the hash of RSA-OAEP by its name in requests. @throws Refusal for a hash that is not offered */
 export function requireHash(name: string): OaepHash {
   const hash = oaepHash(name)
   if (hash === undefined) throw fail('choice_unknown', [`unknown hash function, offered are ${OAEP_HASHES.join(', ')}`])
@@ -116,7 +117,10 @@ async function readMaterial(prover: Prover, type: KeyType, form: MaterialForm, b
   }
 }
 
-/** @throws InvalidKeyMaterial for a key that does not do what it is for */
+/**
+ * Tries material from outside: the primes of an RSA key are tested, and the key does once what it is for.
+ * @throws InvalidKeyMaterial for a key that does not
+ */
 export async function proveOrRefuse(prover: Prover, type: KeyType, material: Buffer): Promise<void> {
   const primes = type.form?.primesOf?.(material)
   if (primes !== undefined && !(await prover.slow.run(CHECK_PRIMES, primes)))
@@ -129,7 +133,7 @@ export async function proveOrRefuse(prover: Prover, type: KeyType, material: Buf
   }
 }
 
-/** @throws Refusal */
+/** Reads a public half in PEM; no proof is possible without the private half. @throws Refusal */
 function importPublic({ name, publicPart }: KeyType, pem: string): ImportedMaterial {
   if (publicPart === undefined) throw fail('key_cannot', [`"public_key": a key of type ${name} has no public half`])
   try {

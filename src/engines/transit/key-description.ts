@@ -1,4 +1,5 @@
-// What a client is told of a key (Interface 2.3): never anything secret, since a header holds nothing secret.
+// The description of a key that clients read (Interface 2.3). It comes from the header and from public halves, so it
+// holds nothing secret.
 import type { Answer } from '../../api/request.ts'
 import { anything, flag, group, integer, mapOf, optional, type Shapes, text } from '../../api/shape.ts'
 import type { KeyType, PublicPart } from '../../crypto/key-types/key-type.ts'
@@ -10,6 +11,7 @@ import type { BackupNote, Kdf, VersionHeader } from './ring/ring-header.ts'
 
 const NOTE: Shapes = { time: text('RFC 3339'), version: integer('The latest version then') }
 
+/** The shape of an answer that describes a key. */
 export const KEY_DESCRIPTION: Shapes = {
   name: text('Name of the key'),
   type: text('Type of the key'),
@@ -49,15 +51,15 @@ export const KEY_DESCRIPTION: Shapes = {
   convergent_encryption_version: optional(integer('-1: each version has its own, the current one')),
 }
 
-/** Answers that describe a key. */
+/** Returns the answer that describes a key; see `describeKey` for `context`. */
 export const describedKey = (name: string, ring: LoadedRing, context?: Buffer): Answer => ({
   data: describeKey(name, ring, context),
 })
 
-/** Wire value: which algorithm is in use is a matter of each version. */
+/** Wire value: each version has its own convergent algorithm. */
 const CONVERGENT_BY_VERSION = -1
 
-/** `context`: of a key pair with derivation, whose public keys it then shows. */
+/** Returns the members of the description. A key pair with derivation shows the public keys for `context`. */
 export function describeKey(name: string, ring: LoadedRing, context?: Buffer): object {
   const { header, type } = ring
   const { cipher, derivation, signing } = type
@@ -100,7 +102,10 @@ const KDF_NAMES: Readonly<Record<Kdf, object>> = {
 
 const describeNote = ({ atMs, nanos, version }: BackupNote): object => ({ time: formatRfc3339(atMs, nanos), version })
 
-/** Of a key pair the public key as well, in which case its time is a text. Only versions that can still be used. */
+/**
+ * Returns the versions that can still be used, by number: the creation time in seconds, or for a key pair an object
+ * with the public key, in which the time is a text.
+ */
 function describeVersions(
   { header, type, versions }: LoadedRing,
   context: Buffer | undefined,
@@ -118,7 +123,7 @@ function describeVersions(
   return described
 }
 
-/** Of each version once: a key with thousands of them is described by every rotation. */
+/** Descriptions that were made before. Every rotation describes the key, which may have thousands of versions. */
 const describedPairs = new WeakMap<LoadedVersion, object>()
 
 function describedPair({ name, text }: PublicPart, version: LoadedVersion): object {
@@ -136,7 +141,7 @@ function describePair(name: string, publicKey: string, header: VersionHeader): o
   }
 }
 
-/** Empty without a context, and where there is no private half to derive from. */
+/** Returns '' without a context, and if there is no private half to derive from. */
 function derivedPublicKey({ derivation, publicPart }: KeyType, version: LoadedVersion, context: Buffer = NONE): string {
   if (derivation === undefined || publicPart === undefined || version.isPublic || context.length === 0) return ''
   return publicPart.text(derivation.derive(version.key, context))
@@ -144,13 +149,13 @@ function derivedPublicKey({ derivation, publicPart }: KeyType, version: LoadedVe
 
 const NONE = Buffer.alloc(0)
 
-/** In PEM, the leaf first; empty where there is none. */
+/** Returns the chain in PEM, the leaf first; '' if there is none. */
 export function certificateChain({ certificates = [] }: VersionHeader): string {
   return certificates.map(pemOf).join('\n')
 }
 
 function pemOf(base64: string): string {
-  // RFC 7468 section 2.
+  // RFC 7468 section 2: lines of 64 characters.
   const lines = base64.match(/.{1,64}/g) ?? []
   return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----'].join('\n')
 }

@@ -1,4 +1,4 @@
-// HMACs and CMACs with the versions of a key: made, and verified in constant time.
+// HMACs and CMACs with the versions of a key: made, and verified in constant time (Interface 4.3).
 import { fail } from '../../api/errors.ts'
 import type { KeyType } from '../../crypto/key-types/key-type.ts'
 import { CMAC_BYTES } from '../../crypto/primitives/cmac.ts'
@@ -12,10 +12,10 @@ import { verificationVersion } from './ring/versions.ts'
 
 const NOTHING = Buffer.alloc(0)
 
-/** The whole MAC of an input under one version. */
+/** Computes the MAC of an input under one version. */
 export type ComputeMac = (version: LoadedVersion, input: Buffer) => Buffer
 
-/** @throws Refusal for an unknown hash: before anything is computed */
+/** Returns the computation of HMACs with this hash. @throws Refusal for an unknown hash; `field` had its name */
 export function hmacWith(algorithm: string, field: string): ComputeMac {
   if (!HMAC_HASH_NAMES.includes(algorithm)) {
     throw fail('choice_unknown', [`"${field}": unsupported algorithm, an HMAC takes ${HMAC_HASH_NAMES.join(', ')}`])
@@ -27,7 +27,10 @@ export function hmacWith(algorithm: string, field: string): ComputeMac {
   }
 }
 
-/** The first `bytes` of it; 0: all. @throws Refusal for keys that make none, and for a length that cannot be */
+/**
+ * Returns the computation of CMACs, cut to the first `bytes`; 0 is all of them.
+ * @throws Refusal for key types that make no CMAC, and for a length that is out of range
+ */
 export function cmacOf({ cmac, name }: KeyType, bytes: number): ComputeMac {
   if (cmac === undefined)
     throw fail('key_cannot', [`key type ${name} does not support CMAC: take a key of type aes256-cmac`])
@@ -36,10 +39,17 @@ export function cmacOf({ cmac, name }: KeyType, bytes: number): ComputeMac {
   return ({ key }, input) => cmac(key, input).subarray(0, bytes === 0 ? CMAC_BYTES : bytes)
 }
 
-/** SP 800-38B appendix A.2: 64 bits are enough for most; fewer are for those who bound how often one may be tried. */
+/**
+ * The shortest CMAC that verify accepts, unless the key says otherwise. SP 800-38B appendix A.2: 64 bits are enough for
+ * most uses; a shorter one needs a bound on the number of attempts.
+ */
 export const USUAL_LEAST_MAC_BYTES = CMAC_BYTES / 2
 
-/** To verify: a short one is guessed, of one byte with 256 tries, and the caller of verify chooses how short. */
+/**
+ * Returns the computation for verify, which refuses short CMACs. The caller of verify chooses the length, and a CMAC of
+ * one byte is guessed in 256 attempts.
+ * @throws Refusal as `cmacOf` does, and for a length below that of the key
+ */
 export function checkingCmacOf({ type, header }: LoadedRing, bytes: number): ComputeMac {
   const compute = cmacOf(type, bytes)
   const { minMacBytes: least = USUAL_LEAST_MAC_BYTES } = header
@@ -52,12 +62,12 @@ export function checkingCmacOf({ type, header }: LoadedRing, bytes: number): Com
   return compute
 }
 
-/** The version's prefix and base64. @throws Refusal for input that is not base64 */
+/** Returns the MAC as text: the version's prefix, and base64. @throws Refusal for input that is not base64 */
 export function makeMac(compute: ComputeMac, version: LoadedVersion, input: string): string {
   return version.prefix + encodeBase64(compute(version, decodeInput(input)))
 }
 
-/** Whether `mac` is that of the input. @throws Refusal for what is no MAC of a version that can be used */
+/** True if `mac` is the MAC of the input. @throws Refusal for a text that is no MAC of a version that can be used */
 export function isMacOf(
   compute: ComputeMac,
   ring: LoadedRing,
@@ -70,7 +80,7 @@ export function isMacOf(
   return constantTimeEqual(compute(version, decodeInput(input)), decodeMac(payload, what))
 }
 
-/** @throws Refusal */
+/** Decodes the input of a MAC or a signature; an empty one is the empty message. @throws Refusal */
 export function decodeInput(input: string): Buffer {
   return decodeField('input', input) ?? NOTHING
 }

@@ -1,9 +1,9 @@
-// The version of a signing key whose public half others are to certify.
+// The version of a key pair that a certificate is for, or that agrees on a key with another party.
 import { fail } from '../../api/errors.ts'
 import type { LoadedRing, LoadedVersion } from './ring/loaded-ring.ts'
 
 /**
- * 0 asks for the latest; the minimum of encryption counts for nothing here.
+ * Returns the version; 0 asks for the latest. Other than for messages, min_encryption_version is not looked at.
  * @throws Refusal for keys that no certificate can be for, and for a version that cannot be used
  */
 export function pairVersion(ring: LoadedRing, requested: number, field = 'version'): LoadedVersion {

@@ -1,10 +1,10 @@
-// The two spellings of a key type with parameter sets: `ml-dsa-65`, or `ml-dsa` with `parameter_set` 65. Keys are kept
+// Key types with parameter sets have two spellings: `ml-dsa-65`, or `ml-dsa` with `parameter_set` 65. Keys are stored
 // and described by the first.
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
 import { KEY_TYPES } from '../../crypto/key-types/key-types.ts'
 
-/** By family: the names of its types, by their sets. */
+/** Family → parameter set → name of the type. */
 const FAMILIES: ReadonlyMap<string, ReadonlyMap<string, string>> = families()
 
 function families(): Map<string, Map<string, string>> {
@@ -19,6 +19,7 @@ function families(): Map<string, Map<string, string>> {
 
 const setsOf = (sets: ReadonlyMap<string, string>): string => [...sets.keys()].join(', ')
 
+/** The field for the second spelling. */
 export const parameterSetField = {
   parameter_set: string(
     [...FAMILIES]
@@ -28,7 +29,7 @@ export const parameterSetField = {
   ),
 }
 
-/** The name of the type. @throws Refusal for a set that is missing, unknown, or not of this type */
+/** Returns the name of the type in the first spelling. @throws Refusal for a set that is missing, unknown or unfit */
 export function keyTypeName(type: string, parameterSet: string): string {
   const sets = FAMILIES.get(type)
   if (sets !== undefined) {

@@ -1,12 +1,12 @@
-// Batches of which each item is quick work, or is done elsewhere: there may be a hundred thousand items, and other
-// requests are let in between.
+// Batches whose items are quick work on this thread, or work that is done elsewhere. A batch may have a hundred
+// thousand items, so other requests run in between (threats P-42).
 import type { Item } from '../../api/fields.ts'
 import { AT_ONCE, type BatchRun, type Failed, requireSome, Tally, type Work } from './batch.ts'
 import { SLICE_MS, type Timed } from './time-slice.ts'
 
 /**
- * Runs `work` for each item: at once where all of it is quickly done here.
- * @throws Refusal for no items at all
+ * Runs `work` for each item. Returns at once if all is done here within the first time slice, else a promise.
+ * @throws Refusal for an empty batch
  */
 export function runPatiently<R>(
   items: readonly Item[],
@@ -23,7 +23,7 @@ export function runPatiently<R>(
   const keep = async (at: number, result: Promise<R>): Promise<void> => {
     results[at] = await result
   }
-  /** Whether all is done. */
+  /** Works until the slice is over, or enough is under way elsewhere. Returns true if all items are done. */
   const takeSlice = (): boolean => {
     const end = world.clock.monotonicMs() + SLICE_MS
     while (next < items.length && elsewhere.length < AT_ONCE) {
@@ -40,7 +40,7 @@ export function runPatiently<R>(
     let heldSinceMs = begunMs
     do {
       const waits: Promise<void>[] = elsewhere.splice(0)
-      // What is said to be elsewhere may be done here after all: to wait for that lets nobody in.
+      // A promise may also stand for work on this thread, and waiting for that lets no other request in.
       const isOver = world.clock.monotonicMs() >= heldSinceMs + SLICE_MS
       if (isOver || waits.length === 0) waits.push(world.timers.sleep(0))
       await Promise.all(waits)

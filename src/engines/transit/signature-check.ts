@@ -1,5 +1,5 @@
-// Verifying the signatures of one request, and why one did not verify, where that is an option that is easily got
-// wrong: tried only after it failed, so that what is valid pays nothing for it.
+// Verifies the signatures of one request, and says why one is not valid if the reason is an option that is easily got
+// wrong. Other options are tried only after a failure, so that a valid signature pays nothing for it.
 import { Refusal, refusalWith } from '../../api/errors.ts'
 import type { Item } from '../../api/fields.ts'
 import type { Answer } from '../../api/request.ts'
@@ -8,9 +8,10 @@ import type { SlowWork } from '../../lib/slow-work.ts'
 import type { LoadedRing } from './ring/loaded-ring.ts'
 import { type PreparedSignature, prepareVerification, verify } from './signing.ts'
 
-/** The same options with one of them changed, and the field that changes it. */
+/** Options with one member changed, and the field that would change it. */
 type Other = { readonly field: string; readonly value: string; readonly options: SignatureOptions }
 
+/** The check for one request: one key, one set of options, any number of signatures. */
 export class SignatureCheck {
   readonly #ring: LoadedRing
   readonly #slow: SlowWork
@@ -23,7 +24,7 @@ export class SignatureCheck {
     this.#options = options
   }
 
-  /** @throws Refusal for what is no signature, with the hint where there is one */
+  /** True if the signature is one of the input. @throws Refusal for a malformed signature, with a hint if one fits */
   isValid({ input, context, signature }: Item): boolean | Promise<boolean> {
     const prepared = prepareVerification(this.#ring, {
       input: String(input ?? ''),
@@ -39,7 +40,7 @@ export class SignatureCheck {
     }
   }
 
-  /** The answer with what was found out about signatures that did not verify. */
+  /** Adds warnings that say under which other options signatures of this request are valid. */
   withHints(answer: Answer): Answer {
     return this.#hints.size === 0 ? answer : { ...answer, warnings: [...(answer.warnings ?? []), ...this.#hints] }
   }
@@ -83,7 +84,7 @@ export class SignatureCheck {
 function othersOf(options: SignatureOptions, { key }: PreparedSignature): Other[] {
   const marshaling = options.marshaling === 'asn1' ? 'jws' : 'asn1'
   const others = [{ field: 'marshaling_algorithm', value: marshaling, options: { ...options, marshaling } as const }]
-  // Without a hash there is one padding only.
+  // A signature without a hash has one padding only (Interface 7.7).
   if (key.asymmetricKeyType !== 'rsa' || options.hash === 'none') return others
   const padding = options.padding === 'pss' ? 'pkcs1v15' : 'pss'
   return [...others, { field: 'signature_algorithm', value: padding, options: { ...options, padding } }]

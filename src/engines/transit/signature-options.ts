@@ -1,15 +1,17 @@
-// How a signature is to be: what sign and verify have in common (Interface 4.3).
+// The options of a signature, which sign and verify share (Interface 4.3).
 import { fail } from '../../api/errors.ts'
 import { type Args, bool, string } from '../../api/fields.ts'
 import type { KeyType, SignatureOptions } from '../../crypto/key-types/key-type.ts'
 import { SIGNATURE_HASHES } from '../../crypto/signatures/signature-hashes.ts'
 
 const NO_HASH = 'none'
+/** Values of `hash_algorithm`; `none` signs the input as it is. */
 export const SIGNATURE_HASH_NAMES: readonly string[] = [...SIGNATURE_HASHES, NO_HASH]
 const USUAL_HASH = 'sha2-256'
 
 const OFFERED_HASHES = SIGNATURE_HASH_NAMES.join(', ')
 
+/** Fields that sign and verify share. */
 export const signatureFields = {
   hash_algorithm: string(
     `Hash of the input, not for ed25519 and ML-DSA: ${OFFERED_HASHES}; ${USUAL_HASH} where none is named`,
@@ -34,17 +36,19 @@ export const signatureFields = {
 
 type HashArgs = Pick<Args<typeof signatureFields>, 'hash_algorithm' | 'algorithm'>
 
-/** An explicitly empty one falls back to the older field, and then to the usual one. */
+/**
+ * Returns the name of the hash. An explicitly empty field falls back to the older field, and then to the usual hash.
+ */
 export function hashNameOf(args: HashArgs): string {
   return namedHash(args) || USUAL_HASH
 }
 
-/** Empty where none is named. */
+/** Returns '' if no hash is named. */
 function namedHash({ hash_algorithm: name, algorithm }: HashArgs): string {
   return name === undefined ? '' : name || algorithm
 }
 
-/** @throws Refusal for what no key type knows */
+/** Reads the options, whatever key they are for. @throws Refusal for a value that no key type knows */
 export function readSignatureOptions(args: Omit<Args<typeof signatureFields>, 'context'>): SignatureOptions {
   const hash = hashNameOf(args)
   if (!SIGNATURE_HASH_NAMES.includes(hash)) {
@@ -65,7 +69,7 @@ export function readSignatureOptions(args: Omit<Args<typeof signatureFields>, 'c
   return { hash, ...isHashNamed, prehashed: args.prehashed, padding, marshaling, saltLength }
 }
 
-/** Numbers have several forms, and 0 and -1 mean the words. */
+/** Returns the one form by which policies judge: numbers have several forms, and 0 and -1 stand for words. */
 function keptSaltLength(text: string): string {
   const word = text.toLowerCase()
   const bytes = SALT_NUMBER.test(word) ? Number(word) + 0 : undefined
@@ -74,7 +78,7 @@ function keptSaltLength(text: string): string {
 
 const SALT_NUMBER = /^[+-]?\d{1,9}$/
 
-/** 0 is 'auto' and -1 is 'hash': a salt of no bytes cannot be asked for. */
+/** Parses the field; 0 is 'auto' and -1 is 'hash', so a salt of no bytes cannot be asked for. @throws Refusal */
 function parseSaltLength(text: string): SignatureOptions['saltLength'] {
   const word = text.toLowerCase()
   if (word === 'auto' || word === 'hash') return word
@@ -86,7 +90,11 @@ function parseSaltLength(text: string): SignatureOptions['saltLength'] {
   return bytes === 0 ? 'auto' : bytes === -1 ? 'hash' : bytes
 }
 
-/** @throws Refusal: what the caller takes for a hash would be signed, or verified, as a message */
+/**
+ * Refuses `prehashed` for key types that hash the message themselves: the caller's hash would be signed, or verified,
+ * as if it were the message.
+ * @throws Refusal
+ */
 export function requireMessages({ name, signing }: KeyType, { prehashed }: SignatureOptions): void {
   if (prehashed && signing?.hashesItself === true)
     throw fail('field_not_applicable', [
@@ -94,7 +102,10 @@ export function requireMessages({ name, signing }: KeyType, { prehashed }: Signa
     ])
 }
 
-/** Interface 7.7: the input stands in the signature as it is, and only one padding can hold it. @throws Refusal */
+/**
+ * Interface 7.7: without a hash the signature holds the input as it is, and one padding alone does so.
+ * @throws Refusal
+ */
 export function requireHashOrRaw({ hash, prehashed, padding }: SignatureOptions): void {
   if (hash === NO_HASH && !(prehashed && padding === 'pkcs1v15')) {
     throw fail('fields_conflict', ['hash_algorithm=none requires both prehashed=true and signature_algorithm=pkcs1v15'])

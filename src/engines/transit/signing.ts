@@ -1,4 +1,4 @@
-// One message signed or verified with one key: what sign and verify share, single or in a batch.
+// One message signed or verified with one key that is here: what sign and verify share, single or in a batch.
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
 import { type KeyType, type SignatureOptions, UnusableInput } from '../../crypto/key-types/key-type.ts'
@@ -13,23 +13,25 @@ import { type LoadedRing, type LoadedVersion, privateKeyOf } from './ring/loaded
 import { verifyingType } from './ring/managed-type.ts'
 import { encryptionVersion, verificationVersion } from './ring/versions.ts'
 
-/** As a client sends it, base64. */
+/** A message as a client sends it: input and context in base64. */
 export type SignInput = { readonly input: string; readonly context?: string | undefined }
+/** A message with its signature, which is still in its text form. */
 export type VerifyInput = SignInput & { readonly signature: string }
 
+/** A signature in its text form, and the version that made it. */
 export type Signed = {
   readonly signature: string
   readonly version: number
-  /** Of a derived key: the public half for the context. */
+  /** The public half for the context, if the key is derived. */
   readonly publicKey: string | undefined
 }
 
-/** @throws Refusal for types that do not sign */
+/** Checks that keys of this type sign. @throws Refusal */
 export function requireSigning({ signing, name }: KeyType, what: 'signing' | 'verification'): void {
   if (signing === undefined) throw fail('key_cannot', [`key type ${name} does not support ${what}`])
 }
 
-/** @throws Refusal */
+/** Signs one message with the version `requested`, 0 for the latest. Slow types return a promise. @throws Refusal */
 export function sign(
   ring: LoadedRing,
   slow: SlowWork,
@@ -54,15 +56,15 @@ export function sign(
   )
 }
 
-/** A signature that was read: what is left is to compute. */
+/** A signature whose text form was read and whose key was found. */
 export type PreparedSignature = {
   readonly key: KeyObject
   readonly input: Buffer
-  /** Base64 of one kind or the other. */
+  /** Still encoded: base64, or base64url for jws. */
   readonly payload: string
 }
 
-/** @throws Refusal for a signature that is none, or of a version that does not verify */
+/** Reads a signature and finds its key. @throws Refusal for a malformed one, or a version that may not verify */
 export function prepareVerification(ring: LoadedRing, { input, context, signature }: VerifyInput): PreparedSignature {
   const { version: written, payload } = parseCiphertext(signature, 'signature')
   const version = ring.version(verificationVersion(ring.header, written, 'signature'))
@@ -70,7 +72,7 @@ export function prepareVerification(ring: LoadedRing, { input, context, signatur
   return { key: keyFor(ring, version, given), input: decodeInput(input), payload }
 }
 
-/** @throws Refusal for options that cannot be, and for a signature that cannot be read */
+/** True if the signature is valid under these options. @throws Refusal if options or signature cannot be used */
 export function verify(
   { type }: LoadedRing,
   slow: SlowWork,
@@ -82,7 +84,7 @@ export function verify(
   return orRefusal(() => verifyWith(verifyingType(type, key), slow, key, input, signature, options))
 }
 
-/** The key of the version, or the one for the context. */
+/** Returns the key of the version, or for a derived key the one that belongs to the context. @throws Refusal */
 function keyFor(ring: LoadedRing, version: LoadedVersion, context: Buffer | undefined): KeyObject {
   if (!ring.header.derived) return version.key
   if (context === undefined || context.length === 0) {
@@ -109,7 +111,7 @@ function refuseUnusable(cause: unknown): never {
   throw cause instanceof UnusableInput ? fail('input_unusable', [cause.message], cause) : cause
 }
 
-/** jws is base64url without padding, for all types of keys. */
+/** Encodes a signature: base64, or base64url without padding for jws, whatever the type of the key. */
 export function encodeSignature(bytes: Buffer, { marshaling }: SignatureOptions): string {
   return marshaling === 'jws' ? encodeBase64Url(bytes) : encodeBase64(bytes)
 }

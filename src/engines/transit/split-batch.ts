@@ -1,6 +1,6 @@
-// Large batches on all cores: threads of the pool that have nothing to do take a part each, and this thread does the
-// first one. What can be refused is refused here; what travels is bytes and the key. Very large ones go to the pool
-// whole, in slices: between two of them this thread answers others, who would wait for seconds.
+// Large batches on all cores. Idle threads of the pool take a part each, and this thread does the first one. Items are
+// checked and refused here; only bytes and the key travel. Very large batches go to the pool whole, in slices: between
+// two slices this thread answers other requests, which would otherwise wait for seconds.
 import type { Item } from '../../api/fields.ts'
 import type { ManyInput } from '../../crypto/batch-cipher.ts'
 import { type Packed, pack, unpack, wipePacked } from '../../crypto/encoding/packed.ts'
@@ -10,31 +10,37 @@ import type { Prepared } from './crypt.ts'
 import type { LoadedRing } from './ring/loaded-ring.ts'
 import { type Timed, TimeSlice } from './time-slice.ts'
 
-/** What an endpoint does with an item, in one go and in steps. */
+/** The work of an endpoint on one item, as a whole and in steps. Both must give the same result. */
 export type ItemWork<R> = {
-  /** All of it. @throws Refusal */
+  /** All of it, on this thread. @throws Refusal */
   readonly whole: Work<R>
-  /** What comes before the cipher. @throws Refusal */
+  /** The part before the cipher, on this thread. @throws Refusal */
   readonly prepare: (item: Item) => Prepared
-  /** The cipher, for the prepared messages of many items. */
+  /** The cipher for the messages of many items, in the pool. Memory in `moved` is handed over, not copied. */
   readonly elsewhere: (input: ManyInput, moved: ArrayBuffer[]) => Promise<Packed>
-  /** What comes after it; undefined: the message did not open. @throws Refusal */
+  /** The part after the cipher; `result` is undefined if the message did not open. @throws Refusal */
   readonly finish: (prepared: Prepared, result: Buffer | undefined, reference: string) => R
   readonly failed: Failed<R>
 }
 
 /** Items of 128 bytes from which splitting in two saves time: 2 ms of work (docs/performance.md). */
 const LEAST_ITEMS = 512
-/** As many bytes take as long as an item itself. */
+/** Characters of text that take as long as the item around them. */
 const BYTES_PER_ITEM = 3_000
-/** From here on in slices of SLICE_ITEMS: what is left to do here for one of them takes some 5 ms. */
+/** Weight from which a batch goes in slices of SLICE_ITEMS; this thread's own part of a slice takes some 5 ms. */
 const MANY_ITEMS = 8_192
 const SLICE_ITEMS = 1_024
-/** Slices of one batch under way at once: enough for a pool of many threads, and never all that it takes. */
+/** Slices of one batch under way at once: enough for a pool of many threads, and never all that the pool accepts. */
 const SLICES_AT_ONCE = 8
 
+/** The parts of a mount that split a batch. */
 export type SplitParts = { readonly slow: SlowWork } & Timed
 
+/**
+ * Runs a batch of any size in the way that fits it: small ones at once, here; larger ones in parts; the largest in
+ * slices.
+ * @throws Refusal as `runBatch` does
+ */
 export function runLargeBatch<R>(
   parts: SplitParts,
   ring: LoadedRing,
@@ -54,16 +60,16 @@ async function runInParts<R>(
   items: readonly Item[],
   work: ItemWork<R>,
 ): Promise<BatchRun<R>> {
-  // Requests that are recorded together go on one behind the other: first each says that it is there, then each asks
-  // whether others are, and only then the first is done. Where they wait for this thread in any case, to split them
-  // makes more work and gains no time.
+  // Requests that were recorded together resume one after the other. After the first await all of them have announced
+  // their batches (`split`); after the second all have asked how many there are. Only then does the first batch run. If
+  // others wait for this thread anyway, splitting makes more work and saves no time.
   await Promise.resolve()
   const count = split.parts()
   await Promise.resolve()
   return count > 1 ? runSplit(ring, items, work, count) : runBatch(items, work.whole, work.failed)
 }
 
-/** In items of 128 bytes. */
+/** Returns the work of an item, in items of 128 bytes. */
 function weightOf({ plaintext, ciphertext }: Item): number {
   const text = plaintext ?? ciphertext
   return 1 + (typeof text === 'string' ? text.length / BYTES_PER_ITEM : 0)
@@ -78,24 +84,24 @@ async function runInSlices<R>(
   requireItems(items)
   const runs: BatchRun<R>[] = []
   const underWay = new Set<Promise<void>>()
-  // Where every item of a slice is refused nothing of it goes elsewhere, and nobody else would have a turn.
-  const turns = new TimeSlice(world)
+  // If every item of a slice is refused, nothing of it is awaited elsewhere: only this pause lets other requests in.
+  const timeSlice = new TimeSlice(world)
   for (const [at, slice] of slicesOf(items).entries()) {
     if (underWay.size >= SLICES_AT_ONCE) await Promise.race(underWay)
-    await turns.pause()
+    await timeSlice.pause()
     const done = runElsewhere(ring, slice, work).then((run) => {
       runs[at] = run
       underWay.delete(done)
     })
     underWay.add(done)
-    // One that fails stays under way, and is found there.
+    // A slice that fails stays in `underWay`, where the next await throws its error.
     done.catch(() => {})
   }
   await Promise.all(underWay)
   return together(runs)
 }
 
-/** In order; each of one item at least. */
+/** Cuts the items into slices of about SLICE_ITEMS by weight, in order; each has at least one item. */
 function slicesOf(items: readonly Item[]): readonly (readonly Item[])[] {
   const slices: Item[][] = []
   let weight = SLICE_ITEMS
@@ -121,7 +127,7 @@ async function runSplit<R>(
   const others: Promise<BatchRun<R>>[] = []
   for (let at = size; at < items.length; at += size) others.push(runElsewhere(ring, items.slice(at, at + size), work))
   const rest = Promise.all(others)
-  // Where this thread's own part fails, nobody asks how the others ended.
+  // If this thread's own part throws, the others are not awaited, and their errors must not count as unhandled.
   rest.catch(() => {})
   return together([runBatch(items.slice(0, size), work.whole, work.failed), ...(await rest)])
 }
@@ -141,14 +147,14 @@ async function runElsewhere<R>(ring: LoadedRing, items: readonly Item[], work: I
   items.forEach((item, index) => {
     const prepared = tally.attempt(item, () => work.prepare(item))
     if (prepared.isRefused) results[index] = prepared.result
-    // One key a job: items of another version, or with another padding, are rare.
+    // A job has one key and one padding. Items with another version or padding are rare, and are done here.
     else if (isLike(prepared.value, sent[0]?.prepared ?? prepared.value)) sent.push({ index, prepared: prepared.value })
     else results[index] = tally.result(item, (reference) => work.whole(item, reference))
   })
   const done = await cipherOf(ring, sent, work)
-  sent.forEach(({ index, prepared }, place) => {
+  sent.forEach(({ index, prepared }, position) => {
     const item = items[index] ?? {}
-    results[index] = tally.result(item, (reference) => work.finish(prepared, done.pieces[place], reference))
+    results[index] = tally.result(item, (reference) => work.finish(prepared, done.pieces[position], reference))
   })
   if (done.packed !== undefined) wipePacked(done.packed)
   return tally.run(results)

@@ -1,4 +1,6 @@
-/** Zeros when `work` is done with the bytes, which may be later; also where it fails. */
+/**
+ * Returns what `work` returns, and zeros the bytes when it is done: after its promise, if it returns one, or its error.
+ */
 export function thenWipe<T>(bytes: Buffer, work: () => T | Promise<T>): T | Promise<T> {
   const wipe = (): void => {
     bytes.fill(0)

@@ -1,14 +1,15 @@
-// Long work that is done here in small steps, with other requests let in between.
+// Long work on a thread that serves requests: done in small steps, with other requests let in between.
 import type { World } from '../../lib/world.ts'
 
-/** As long as one request holds a thread that serves others too (threats P-42). */
+/** The longest time that one request holds a thread which serves others too (threats P-42). */
 export const SLICE_MS = 5
 
 type Time = Pick<World, 'clock' | 'timers'>
 
-/** What lets others in while it works. */
+/** The parts of a mount that long work needs in order to pause. */
 export type Timed = { readonly world: Time }
 
+/** The time that long work may take before it must pause. */
 export class TimeSlice {
   readonly #world: Time
   #end: number
@@ -18,7 +19,7 @@ export class TimeSlice {
     this.#end = world.clock.monotonicMs() + SLICE_MS
   }
 
-  /** To be called between steps: lets others in once a turn is over. */
+  /** Lets other requests in once the slice is over, and begins the next. To be called between two steps. */
   async pause(): Promise<void> {
     if (this.#world.clock.monotonicMs() < this.#end) return
     await this.#world.timers.sleep(0)

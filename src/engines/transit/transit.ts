@@ -32,30 +32,30 @@ import { Keys } from './ring/keys.ts'
 import { rotate } from './ring/rotation.ts'
 import { WrappingKeys } from './ring/wrapping-key.ts'
 
-/** What one mount is given. */
+/** The environment of one mount, as assembly hands it in. */
 export type TransitContext = {
   readonly storage: View
   readonly world: World
   readonly slow: SlowWork
-  /** Missing: all features are on. */
+  /** Missing: the default edition, in which all features are on. */
   readonly edition?: Edition
-  /** Missing: one node alone. */
+  /** The role of the node at the time of the call; missing: an active primary. */
   readonly role?: () => NodeRole
   readonly mount?: () => MountFacts
   readonly log?: Log
-  /** Missing: there are none. */
+  /** The managed keys that this mount may use; missing: there are none. */
   readonly managedKeys?: ManagedKeys
   readonly deviceRandom?: DeviceRandom
-  /** Where another thread writes: asks the same mount there. */
+  /** Asks the same mount on the thread that writes; missing: this thread is that one. */
   readonly callWriter?: (question: unknown) => Promise<unknown>
 }
 
-/** What the engine wants to know of its mount. */
+/** Facts of the mount, as they are at the call: a mount may move. */
 type MountFacts = { readonly path: string; readonly local: boolean }
 
 const NO_LOG: Log = () => {}
 
-/** One mount of the engine. */
+/** One mount of the engine on one thread. Endpoints take single parts of it, as their `Parts` say. */
 export class Transit implements Engine {
   readonly storage: View
   readonly world: World
@@ -66,8 +66,9 @@ export class Transit implements Engine {
   readonly log: Log
   readonly managedKeys: ManagedKeys | undefined
   readonly deviceRandom: DeviceRandom | undefined
-  /** Where messages are counted, in the thread that writes. */
+  /** The counts of all threads; used on the thread that writes. */
   readonly messageCounts: MessageCountStore
+  /** What this thread may still seal. */
   readonly budgets: MessageCounter
   readonly counts: CountReader
   readonly keys: Keys
@@ -129,6 +130,7 @@ export class Transit implements Engine {
   }
 }
 
+/** The engine as a mountable type, with all its endpoints. */
 export const TRANSIT: MountableType<TransitContext> = {
   type: 'transit',
   kind: 'secret',

@@ -1,4 +1,5 @@
-// What encrypt, decrypt, rewrap and datakey do with a key that is in a device.
+// Encryption and decryption with any key, for encrypt, decrypt, rewrap and datakey. Keys of this server are used by
+// crypt.ts, keys in a device here: the device does the cipher, this thread all the rest.
 import { fail } from '../../../api/errors.ts'
 import type { ManagedKey, ManagedUse } from '../../../api/managed-keys.ts'
 import { maxDeviceOaepBytes, sealDeviceOaep } from '../../../crypto/devices/device-oaep.ts'
@@ -23,15 +24,15 @@ import { type DeviceKeys, requireOffered } from '../ring/managed-version.ts'
 import { decryptionVersion, encryptionVersion } from '../ring/versions.ts'
 
 const NOTHING = Buffer.alloc(0)
-/** Of one message: devices take them as a whole, and one after the other. */
+/** Limit for one message. Devices take a message as a whole, and one after the other, so a long one delays others. */
 export const MOST_DEVICE_BYTES = 1_048_576
 
-/** What messages are encrypted with. */
+/** The parts of a mount that encrypt messages. */
 export type Sealer = DeviceKeys & { readonly nonces: NoncePool }
-/** What they are decrypted with. */
+/** The parts of a mount that decrypt messages. */
 export type Opener = DeviceKeys & { readonly slow: SlowWork }
 
-/** At once but for keys in a device. @throws Refusal */
+/** Encrypts one message; returns a promise only for a key in a device. @throws Refusal, BudgetSpent */
 export function encryptWithRing(
   sealer: Sealer,
   ring: LoadedRing,
@@ -42,7 +43,7 @@ export function encryptWithRing(
   return encryptInDevice(sealer, ring, plaintext, options)
 }
 
-/** The plaintext is the caller's to wipe. @throws Refusal */
+/** Decrypts one ciphertext, here or in the key's device; the plaintext is the caller's to wipe. @throws Refusal */
 export function decryptAnywhere(
   opener: Opener,
   ring: LoadedRing,
@@ -53,10 +54,10 @@ export function decryptAnywhere(
   return decryptInDevice(opener, ring, ciphertext, options)
 }
 
-/** Whether `decryptAnywhere` gives promises. */
+/** True if `decryptAnywhere` returns promises for this key. */
 export const opensElsewhere = (ring: LoadedRing): boolean => isManaged(ring) || decryptsSlowly(ring)
 
-/** @throws Refusal where it is gone, not allowed to this mount, or not for this use */
+/** Returns the managed key of a version. @throws Refusal if it is gone, not for this mount, or not for this use */
 export async function managedKeyOf(
   { managedKeys }: DeviceKeys,
   version: LoadedVersion,
@@ -87,6 +88,7 @@ async function encryptInDevice(
     return asEncrypted(version, sealDeviceOaep(version.key, plaintext, key.oaepHash))
   }
   requireLength(plaintext, MOST_DEVICE_BYTES)
+  // NIST SP 800-38D section 8.3: the nonce is random, so messages are counted here too, though the key is elsewhere.
   version.budget?.take((options.key_version ?? 0) !== 0)
   const nonce = sealer.nonces.take(DEVICE_NONCE_BYTES)
   const sealed = await key.seal(nonce, plaintext, associatedData ?? NOTHING)
@@ -121,7 +123,7 @@ async function openIn(key: ManagedKey, message: Buffer, associatedData: Buffer):
   return key.open(message.subarray(0, DEVICE_NONCE_BYTES), message.subarray(DEVICE_NONCE_BYTES), associatedData)
 }
 
-/** What no managed key takes. @throws Refusal */
+/** Returns the associated data; a context is ignored if it is well-formed, and a nonce is refused. @throws Refusal */
 function readOptions({ context, nonce, associated_data }: CryptOptions): Buffer | undefined {
   decodeField('context', context)
   if (decodeField('nonce', nonce) !== undefined) {

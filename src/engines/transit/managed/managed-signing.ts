@@ -1,4 +1,4 @@
-// Signing with a key that is in a device. Verifying needs the public half alone, which is here (managed-type.ts).
+// Signing with a key that is in a device. Verifying needs only the public half, which is stored here (managed-type.ts).
 import { fail } from '../../../api/errors.ts'
 import { signWithDevice } from '../../../crypto/devices/device-signing.ts'
 import { managedPublicType } from '../../../crypto/devices/managed-public-type.ts'
@@ -12,10 +12,10 @@ import { encryptionVersion } from '../ring/versions.ts'
 import { encodeSignature, type Signed, type SignInput, sign } from '../signing.ts'
 import { managedKeyOf } from './managed-crypt.ts'
 
-/** What messages are signed with. */
+/** The parts of a mount that sign messages. */
 export type Signer = DeviceKeys & { readonly slow: SlowWork }
 
-/** At once or slowly for keys that are here; in the device for the others. @throws Refusal */
+/** Signs one message with whichever key it is: here (signing.ts), or in its device. @throws Refusal */
 export function signAnywhere(
   signer: Signer,
   ring: LoadedRing,
@@ -45,7 +45,7 @@ async function signInDevice(
   }
 }
 
-/** The signature alone. `version`: of a managed key that signs. @throws Refusal */
+/** Returns the bytes of a signature by the device; `version` is one of a managed key. @throws Refusal */
 export async function signBytesInDevice(
   devices: DeviceKeys,
   version: LoadedVersion,
@@ -64,8 +64,9 @@ export async function signBytesInDevice(
 }
 
 /**
- * A mechanism has one padding: it is taken where the caller names none.
- * @throws Refusal where the caller names the other one
+ * Returns the options with the padding of the key's mechanism, which has only one; other keys keep theirs. `named` is
+ * what the caller sent.
+ * @throws Refusal if the caller names the other padding
  */
 export function withPaddingOf({ header }: LoadedRing, options: SignatureOptions, named: string): SignatureOptions {
   const scheme = schemeOf(header)

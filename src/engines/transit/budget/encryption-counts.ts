@@ -1,31 +1,33 @@
-// What reads of a key show of the messages that its versions have sealed. Counts change with a block of messages and
-// keys are read with every request of some clients, so numbers are kept as they were read until they change.
+// The counts of messages that reads of a key show. Counts change once in a block of messages, while some clients read a
+// key with every request: so numbers are cached until they change.
 import { CoherentCache } from '../../../lib/coherent-cache.ts'
 import type { View } from '../../../storage/sealed-storage.ts'
 import { LIVES, readGranted, readLives, sealedAtMost, USE_FOLDER } from './message-count-store.ts'
 
-/** About 100 bytes each. */
+/** Numbers in the cache, at about 100 bytes each. */
 const MAX_KEPT = 20_000
 
+/** The member of the answer: by version, the most messages that it can have encrypted. */
 export type EncryptionCounts = { readonly encryption_counts: Readonly<Record<string, number>> }
 
-/** What a count belongs to. */
+/** A version, as far as its count is concerned. */
 type CountedVersion = {
   readonly number: number
   readonly identity: string
   readonly header: { readonly countedFrom?: number }
 }
 
+/** Reads counts on one thread, for one mount. */
 export class CountReader {
   readonly #storage: View
-  /** By the path at which a number is stored; one that is not stored is 0. */
+  /** Numbers by the paths at which they are stored; a number that is not stored is 0. */
   readonly #kept = new CoherentCache<number>(MAX_KEPT)
 
   constructor(storage: View) {
     this.#storage = storage
   }
 
-  /** Of versions whose messages are counted. @throws StorageCorrupt */
+  /** Returns the counts of versions whose messages are counted. @throws StorageCorrupt */
   async read(versions: readonly CountedVersion[]): Promise<EncryptionCounts> {
     const lives = await this.#kept.get(LIVES, this.#load)
     const counts: Record<string, number> = {}
@@ -39,7 +41,7 @@ export class CountReader {
   readonly #load = (path: string): Promise<number> =>
     path === LIVES ? readLives(this.#storage) : readGranted(this.#storage, path.slice(USE_FOLDER.length))
 
-  /** `path` is relative to the mount. */
+  /** Forgets the number whose entry changed; `path` is relative to the mount. */
   changed(path: string): void {
     if (path === LIVES || path.startsWith(USE_FOLDER)) this.#kept.forget(path)
   }

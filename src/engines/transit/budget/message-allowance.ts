@@ -1,21 +1,22 @@
-// What a thread may still seal under one key version. All names that the version has take from it, and what is left of
-// it stays when a key is deleted, restored, or restored under another name.
+// The allowance of a thread: what it may still seal under one key version. A version may have several names, as keys
+// can be restored under others; all names share one allowance. What is left outlives deletion and restore.
 
+/** An allowance, which the counter of its thread fills (message-counter.ts) and budgets take from. */
 export class MessageAllowance {
   readonly identity: string
-  /** Lives that there had been when the version was made: the fewest that any name of it says. */
+  /** Lives of the mount before the version was made: the smallest number that any of its names has. */
   countedFrom: number
-  /** Keys that were loaded with it. */
+  /** Names of the keys that were loaded with it. */
   readonly names = new Set<string>()
   /** Messages that may be sealed now. */
   left = 0
-  /** With fewer left, more is asked for, before they are used up. */
+  /** If fewer are left, more are asked for, before these are used up. */
   low = 0
-  /** Whether the messages that each thread has without asking were given. */
+  /** Whether the thread has had its FREE_MESSAGES, which it need not ask for. */
   hasFree = false
-  /** What is asked for next. */
+  /** Messages that were asked for last; the next block is twice as large. */
   block = 0
-  /** Sealed at most, by all threads, as far as it is known here. */
+  /** The most messages that all threads together have sealed, as far as this thread knows. */
   total = 0
 
   constructor(identity: string, countedFrom: number) {
@@ -23,12 +24,13 @@ export class MessageAllowance {
     this.countedFrom = countedFrom
   }
 
+  /** Adds messages that were stored as given. */
   add(messages: number): void {
     this.left += messages
     this.lower()
   }
 
-  /** More could not be had: it is asked for again when half of what is left is used. */
+  /** Sets the next request for more to when half of what is left is used. */
   lower(): void {
     this.low = Math.max(0, Math.floor(this.left / 2))
   }

@@ -1,18 +1,20 @@
-// How many messages a thread may still seal under a key version (threats P-11, C-13): random nonces of 96 bits are good
-// for 2^32 messages of one key (NIST SP 800-38D section 8.3), so the messages of each version are counted. A thread
-// counts down what it was given, which was stored before (message-count-store.ts): the count is never too low.
+// Budgets: how many messages a thread may still seal under a key version (threats P-11, C-13). Random nonces of 96 bits
+// are good for 2^32 messages of one key (NIST SP 800-38D section 8.3). So the messages of each version are counted. A
+// thread counts down what it was given. That was stored before (message-count-store.ts), so the stored count is never
+// too low.
 import type { MessageAllowance } from './message-allowance.ts'
 
-/** Half of what may be: from here on answers warn. */
+/** Half of MOST_MESSAGES: from here on answers warn. */
 export const WARN_MESSAGES = 2 ** 31
 
-/** Asks for more before nothing is left. */
+/** Asks for more while something is left. */
 type Refiller = { refillAhead(budget: MessageBudget): void }
 
+/** The allowance of a version as one key uses it: with the name and number by which more is asked for. */
 export class MessageBudget {
   readonly name: string
   readonly version: number
-  /** What it takes from: shared by all names that the version has. */
+  /** The allowance that it takes from, which all names of the version share. */
   readonly pool: MessageAllowance
   readonly #counter: Refiller
 
@@ -23,7 +25,10 @@ export class MessageBudget {
     this.pool = pool
   }
 
-  /** Before a message is sealed. @throws BudgetSpent where nothing is left, and nothing may be sealed */
+  /**
+   * Takes one message; to be called before it is sealed. `isAskedFor`: the request named this very version.
+   * @throws BudgetSpent if nothing is left; nothing may be sealed then
+   */
   take(isAskedFor: boolean): void {
     this.pool.left -= 1
     if (this.pool.left < this.pool.low) this.#runLow(isAskedFor)
@@ -41,21 +46,21 @@ export class MessageBudget {
     return this.pool.left
   }
 
-  /** Messages that were sealed before this was there to count them. */
+  /** Takes messages that were sealed before this budget existed: with a key that was not stored yet. */
   spend(messages: number): void {
     this.pool.left -= messages
   }
 
-  /** Answers warn of it. */
+  /** True from WARN_MESSAGES on: answers then warn. */
   get isNearLimit(): boolean {
     return this.pool.total >= WARN_MESSAGES
   }
 }
 
-/** The request waits for more, and begins anew. */
+/** Thrown when a thread may seal no more under a version: the request waits for more, and begins anew. */
 export class BudgetSpent extends Error {
   readonly budget: MessageBudget
-  /** The caller asked for this very version. */
+  /** Whether the request named this version; if so, another version is of no use to it. */
   readonly isAskedFor: boolean
 
   constructor(budget: MessageBudget, isAskedFor: boolean) {

@@ -1,14 +1,15 @@
-// Where the messages of key versions are counted, in the thread that writes:
+// The counts of messages that key versions have sealed, kept by the thread that writes:
 //
-//   use/ID      JSON, {"format":1,"granted":N}: messages in blocks that threads were given to seal. ID follows from
-//               secrets of the version (counted-version.ts): it has one count under whatever names it is restored
-//   lives       JSON, {"format":1,"lives":N}: threads that ever sealed anything with keys of this mount, each counted
-//               once for each start of the server
+//   use/ID      JSON, {"format":1,"granted":N}: messages that threads were given to seal, in blocks. ID follows from
+// the
+//               secrets of the version (counted-version.ts), which so has one count under all names it is restored as
+//   lives       JSON, {"format":1,"lives":N}: lives of the mount. Each thread that seals with its keys is one, anew at
+//               each start of the server
 //
-// Lives are stored some at once, so that a thread that comes later costs no write, and encrypts on a full device.
-// A version has sealed at most what was granted and, for each life since it was made, FREE_MESSAGES: so a key that is
-// used little costs no write, and what a thread that died had left counts as sealed. Both are stored before a thread
-// may seal on the strength of them.
+// Several lives are stored at once: a thread that comes later then costs no write, and can encrypt on a full device.
+// A version has sealed at most what was granted, and FREE_MESSAGES for each life since it was made. A key that is used
+// little thus costs no write, and what a thread had left when it died counts as sealed. Both numbers are stored before
+// a thread may seal on the strength of them.
 import { maintains, type NodeRole } from '../../../api/node-role.ts'
 import type { Secret } from '../../../crypto/primitives/secret.ts'
 import type { Log } from '../../../lib/log.ts'
@@ -20,19 +21,24 @@ import { storedRecord } from '../../../storage/stored-record.ts'
 import { identityOf } from './counted-version.ts'
 import { WARN_MESSAGES } from './message-budget.ts'
 
-/** NIST SP 800-38D section 8.3. */
+/** Messages that one version may seal (NIST SP 800-38D section 8.3). */
 export const MOST_MESSAGES = 2 ** 32
-/** Of each version, for each thread, without asking. */
+/** Messages of each version that each thread may seal without asking. */
 export const FREE_MESSAGES = 2 ** 10
 
+/** The folder of the counts, by the identities of versions. */
 export const USE_FOLDER = 'use/'
+/** The path of the number of lives. */
 export const LIVES = 'lives'
-/** More than threads are usual; each costs a version FREE_MESSAGES. */
+/** Lives that are stored at once: more than the usual number of threads. Each costs every version FREE_MESSAGES. */
 const LIVES_AT_ONCE = 8
 
+/** The stored form of a count. */
 export const MESSAGE_COUNT = storedRecord('The count of messages of a key version', { granted: count })
+/** The stored form of the number of lives. */
 export const LIVES_COUNT = storedRecord('The count of lives of a mount', { lives: integer() })
 
+/** A question from a thread to the one that writes: for a life of its own, or for a block of messages. */
 export type AllowanceCall =
   | { readonly kind: 'life' }
   | {
@@ -41,26 +47,29 @@ export type AllowanceCall =
       readonly version: number
       readonly identity: string
       readonly wanted: number
-      /** Less is of no use. */
+      /** With fewer the request could not go on, so fewer are not granted. */
       readonly atLeast: number
     }
 
+/** The answer, as plain data, since it crosses threads. `failed`: nothing can be stored, so nothing may be sealed. */
 export type AllowanceAnswer =
   | { readonly failed: 'full' | 'read-only' }
   | {
       readonly failed?: never
+      /** Lives of the mount that are stored, the asking thread's included. */
       readonly life: number
-      /** 0: none. */
+      /** Messages that were given; 0: none. */
       readonly granted: number
+      /** The most messages that the version can have sealed, these included. */
       readonly total: number
       readonly latestVersion: number
-      /** The name is another key's, or nobody's. */
+      /** True if the name belongs to another key by now, or to none. */
       readonly isOther: boolean
     }
 type Granted = Exclude<AllowanceAnswer, { readonly failed: 'full' | 'read-only' }>
 type BlockQuestion = Extract<AllowanceCall, { readonly kind: 'block' }>
 
-/** A key, as far as its messages are counted. */
+/** The header of a key, as far as its messages are counted. */
 type CountedHeader = { readonly latestVersion: number; readonly autoRotatePeriodSeconds: number }
 type CountedVersion = { readonly countedFrom?: number }
 type Found = { readonly header: CountedHeader } | undefined
@@ -75,23 +84,25 @@ type MessageCountKeys = {
   ): Promise<T | undefined>
 }
 
-/** What the counts have of their mount. */
+/** The parts of the mount that the counts use. */
 type MessageCountParts = {
   readonly storage: View
   readonly keys: MessageCountKeys
   readonly role: () => NodeRole
   readonly mount: () => { readonly path: string; readonly local: boolean }
   readonly log: Log
-  /** Adds a version to a key unless `allow` throws; undefined where no key has the name. */
+  /** Adds a version to a key unless `allow` throws; returns undefined if no key has the name. */
   readonly rotate: (name: string, allow: (header: CountedHeader) => void) => Promise<Found>
 }
 
+/** Answers the counters of all threads (message-counter.ts), for one mount. */
 export class MessageCountStore {
   readonly #parts: MessageCountParts
-  /** Lives of earlier starts: their threads are all gone. */
+  /** Lives of earlier starts, whose threads are all gone. */
   #before: Promise<number> | undefined
-  readonly #turns = new OneAtATime()
-  /** Stored, and nobody's yet. */
+  /** Lives are given one at a time: two threads must not take the same spare one. */
+  readonly #lifeQueue = new OneAtATime()
+  /** Lives that are stored, and that no thread has yet. */
   #spareLives = 0
   #lives = 0
 
@@ -99,7 +110,7 @@ export class MessageCountStore {
     this.#parts = parts
   }
 
-  /** A version that is made now has to do with later lives only. */
+  /** Returns the lives of earlier starts. A version that is made now was sealed with in later lives only. */
   livesBefore(): Promise<number> {
     this.#before ??= readLives(this.#parts.storage).catch((cause: unknown) => {
       this.#before = undefined
@@ -108,7 +119,7 @@ export class MessageCountStore {
     return this.#before
   }
 
-  /** @throws what storing throws, but for a full device, which is an answer */
+  /** Answers one question. @throws what storing throws; only a full device is an answer */
   async answer(question: AllowanceCall): Promise<AllowanceAnswer> {
     try {
       return question.kind === 'life' ? await this.#life() : await this.#block(question)
@@ -120,7 +131,7 @@ export class MessageCountStore {
 
   async #life(): Promise<Granted> {
     await this.livesBefore()
-    await this.#turns.run(async () => {
+    await this.#lifeQueue.run(async () => {
       if (this.#spareLives === 0) await this.#storeLives()
       this.#spareLives -= 1
     })
@@ -144,6 +155,7 @@ export class MessageCountStore {
     return latestVersion === undefined ? answer : { ...answer, latestVersion }
   }
 
+  /** Stores the grant of a block, as far as the version may still seal so many. */
   async #grant(tx: ViewTransaction, { name, version, identity, wanted, atLeast }: BlockQuestion): Promise<Granted> {
     const life = await readLives(tx)
     const found = await this.#parts.keys.versionIn(tx, name, version, (header, its, secrets) => ({
@@ -161,7 +173,9 @@ export class MessageCountStore {
     return { life, granted, total: total + granted, latestVersion, isOther: false }
   }
 
-  /** The new latest version; undefined where the key does not rotate by itself. */
+  /**
+   * Rotates a key that rotates by itself, and returns its latest version; undefined if it does not, or must not here.
+   */
   async #rotate({ name, version }: BlockQuestion): Promise<number | undefined> {
     const { role, mount, keys, log, rotate } = this.#parts
     if (!maintains(role(), mount())) return undefined
@@ -193,6 +207,7 @@ export class MessageCountStore {
   }
 }
 
+/** Thrown inside the rotation if another thread's question has rotated the key already. */
 class RotatedMeanwhile extends Error {
   readonly latestVersion: number
   constructor(latestVersion: number) {
@@ -201,22 +216,23 @@ class RotatedMeanwhile extends Error {
   }
 }
 
-/** Messages that a version can have sealed at most. */
+/** Returns the most messages that a version can have sealed. */
 export function sealedAtMost({ countedFrom = 0 }: CountedVersion, granted: number, lives: number): number {
   return granted + FREE_MESSAGES * Math.max(0, lives - countedFrom)
 }
 
-/** @throws StorageCorrupt */
+/** Returns the messages that were granted for a version; 0 if none is stored. @throws StorageCorrupt */
 export async function readGranted(storage: View | ViewTransaction, identity: string): Promise<number> {
   const bytes = await storage.get(USE_FOLDER + identity)
   return bytes === undefined ? 0 : MESSAGE_COUNT.decode(bytes).granted
 }
 
+/** Stores the messages that were granted for a version. */
 export function putGranted(tx: ViewTransaction, identity: string, granted: number): void {
   tx.put(USE_FOLDER + identity, MESSAGE_COUNT.encode({ granted }))
 }
 
-/** @throws StorageCorrupt */
+/** Returns the lives of the mount; 0 if none is stored. @throws StorageCorrupt */
 export async function readLives(storage: View | ViewTransaction): Promise<number> {
   const bytes = await storage.get(LIVES)
   return bytes === undefined ? 0 : LIVES_COUNT.decode(bytes).lives

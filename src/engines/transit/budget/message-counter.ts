@@ -1,6 +1,6 @@
-// The budgets of one thread for the keys of one mount. Most keys are used little: of each version a thread may seal
-// some messages without asking, which costs no write, because it is counted how many threads there ever were
-// (message-count-store.ts). Who needs more gets it in blocks that grow with use, before it is needed.
+// The budgets of one thread for the keys of one mount. Most keys are used little: a thread may seal some messages of
+// each version without asking. This costs no write, because the number of threads is counted (message-count-store.ts).
+// A thread that needs more gets it in blocks that grow with use, and asks before it runs out.
 import { fail } from '../../../api/errors.ts'
 import { StorageFull, StorageReadOnly } from '../../../storage/contract.ts'
 import { MessageAllowance } from './message-allowance.ts'
@@ -8,40 +8,47 @@ import { type BudgetSpent, MessageBudget } from './message-budget.ts'
 import { type AllowanceAnswer, type AllowanceCall, FREE_MESSAGES, MOST_MESSAGES } from './message-count-store.ts'
 
 const FIRST_BLOCK = 2 ** 16
-/** Seconds of work for a thread. */
+/**
+ * The largest block: seconds of work for a thread. What is left of it when the thread dies counts as sealed, which is a
+ * thousandth of MOST_MESSAGES at most.
+ */
 const LAST_BLOCK = 2 ** 22
-/** About 200 bytes each. Beyond it the thread begins anew, as if it were another. */
+/** Allowances that are kept, at about 200 bytes each. Beyond it the thread begins anew, as if it were another one. */
 const MAX_BUDGETS = 50_000
 
+/** Asks the thread that writes; see `MessageCountStore.answer`. */
 export type CallMessageCounts = (question: AllowanceCall) => Promise<AllowanceAnswer>
 
-/** What is stored of a key version that is loaded. */
+/** A key version that is being loaded, with what is stored of its count. */
 export type CountedVersion = {
   readonly name: string
   readonly version: number
   readonly identity: string
-  /** Messages in blocks that were given. */
+  /** Messages that were granted in blocks. */
   readonly granted: number
-  /** Threads that there had been when it was made. */
+  /** Lives of the mount before the version was made. */
   readonly countedFrom: number
 }
 
+/** Gives budgets to rings that are loaded, and fills them. */
 export class MessageCounter {
   readonly #ask: CallMessageCounts
   readonly #pools = new Map<string, MessageAllowance>()
   readonly #refills = new Map<MessageAllowance, Promise<AllowanceAnswer>>()
-  /** Number of this thread among all that there were with this mount. */
+  /** Lives that were stored when this thread became one of them; undefined before. */
   #life: number | undefined
   #beginning: Promise<number> | undefined
-  /** Keys some of whose budgets hold no more. */
-  readonly #loose = new Set<string>()
+  /** Names of keys some of whose budgets hold no more. */
+  readonly #stale = new Set<string>()
   #beginnings = 0
 
   constructor(ask: CallMessageCounts) {
     this.#ask = ask
   }
 
-  /** Of a version that is being loaded: the one that there is, with what is left of it. */
+  /**
+   * Returns the budget of a version that is being loaded. The allowance behind it may exist, and keeps what is left.
+   */
   of(version: CountedVersion): MessageBudget {
     const pool = this.#poolOf(version)
     pool.names.add(version.name)
@@ -51,24 +58,26 @@ export class MessageCounter {
     return new MessageBudget(this, version, pool)
   }
 
-  /** Whether it is still the one that `of` would give: nothing more was stored of it, and the counter is the same. */
+  /**
+   * True if `of` would return a budget with the same content: its count did not change, and the counter is the same.
+   */
   holds({ name, pool }: MessageBudget): boolean {
     return this.#pools.get(pool.identity) === pool && pool.names.has(name)
   }
 
-  /** How often the counter began anew: no budget of before holds. */
+  /** How often the counter began anew; no budget from before holds. */
   get beginnings(): number {
     return this.#beginnings
   }
 
-  /** Whether all budgets hold that a key was given when it was loaded last, with so many beginnings. */
+  /** True if all budgets hold that a key got when it was loaded last; `beginnings` is the number of that time. */
   holdsAll(name: string, beginnings: number): boolean {
-    return this.#beginnings === beginnings && !this.#loose.has(name)
+    return this.#beginnings === beginnings && !this.#stale.has(name)
   }
 
-  /** All versions of the key were given budgets that hold. */
+  /** Notes that all versions of the key now have budgets that hold. */
   heldBy(name: string): void {
-    this.#loose.delete(name)
+    this.#stale.delete(name)
   }
 
   #poolOf({ identity, countedFrom }: CountedVersion): MessageAllowance {
@@ -80,11 +89,11 @@ export class MessageCounter {
     return pool
   }
 
-  /** The keys that were loaded with this version, to be loaded anew. */
+  /** Returns the names of keys that were loaded with this version, and lets go of them: they are to be loaded anew. */
   takeNames(identity: string): string[] {
     const names = this.#pools.get(identity)?.names
     const taken = [...(names ?? [])]
-    for (const name of taken) this.#loose.add(name)
+    for (const name of taken) this.#stale.add(name)
     names?.clear()
     return taken
   }
@@ -95,7 +104,7 @@ export class MessageCounter {
 
   #beginAnew(): void {
     this.#pools.clear()
-    this.#loose.clear()
+    this.#stale.clear()
     this.#beginnings += 1
     this.#life = undefined
     this.#beginning = undefined
@@ -107,7 +116,10 @@ export class MessageCounter {
     if (pool.total <= MOST_MESSAGES) pool.add(FREE_MESSAGES)
   }
 
-  /** Has this thread counted among those that there were. @throws what storing it throws */
+  /**
+   * Makes this thread a life of the mount, once; its budgets then get their FREE_MESSAGES.
+   * @throws what storing throws
+   */
   begin(): Promise<number> {
     this.#beginning ??= this.#begin()
     return this.#beginning
@@ -128,26 +140,26 @@ export class MessageCounter {
     }
   }
 
-  /** The same while nobody waits: what hinders it shows where it is needed. */
+  /** Does so in advance, while no request waits for it. A failure shows when a request needs it (`more`). */
   beginAhead(): void {
     if (this.#life === undefined) this.begin().catch(() => {})
   }
 
-  /** While there is something left: nobody waits for it, and a failure shows when nothing is left. */
+  /** Asks for more while something is left: no request waits for it. A failure shows once nothing is left. */
   refillAhead(budget: MessageBudget): void {
     if (this.#refills.has(budget.pool)) return
     this.#refill(budget, 1).catch(() => budget.pool.lower())
   }
 
   /**
-   * More for a budget that is spent, for `messages` at least. True where another version may have taken the place of
-   * the one that was used: the key is to be loaded anew.
-   * @throws Refusal where the version has sealed as many as it may; what storing it throws
+   * Gets more for a budget that is spent, `messages` at least. Returns true if the key is to be loaded anew, because
+   * another version may have taken the place of the one that was used.
+   * @throws Refusal if the version has sealed as many messages as it may; and what storing throws
    */
   async more({ budget, isAskedFor }: BudgetSpent, messages: number): Promise<boolean> {
     if (!budget.pool.hasFree) {
       await this.begin()
-      // The counter has begun anew, and this budget belongs to the one before.
+      // The counter began anew, so this budget's allowance is filled no more.
       if (!budget.pool.hasFree) return true
       if (budget.left >= messages) return false
     }
@@ -157,6 +169,7 @@ export class MessageCounter {
     throw exhausted(budget)
   }
 
+  /** Asks for a block; requests that come while one is asked for share it. */
   #refill(budget: MessageBudget, messages: number): Promise<AllowanceAnswer> {
     const known = this.#refills.get(budget.pool)
     if (known !== undefined) return known
@@ -180,7 +193,7 @@ export class MessageCounter {
   }
 }
 
-/** What travels between threads has no classes. */
+/** Throws what the writing thread would have thrown: answers between threads are plain data, not errors. */
 function requireDone(answer: AllowanceAnswer): Exclude<AllowanceAnswer, { readonly failed: string }> {
   if (!('failed' in answer)) return answer
   if (answer.failed === 'full') throw new StorageFull('The storage device is full')

@@ -1,5 +1,5 @@
-// Rotates keys whose auto_rotate_period has passed since their latest version: one version a look, whatever was missed
-// while the server was down.
+// Rotates the keys of a mount whose auto_rotate_period has passed since their latest version. A key gets one version,
+// however many periods passed while the server was down.
 import { maintains, type NodeRole } from '../../../api/node-role.ts'
 import type { Log } from '../../../lib/log.ts'
 import { isClosed, StorageCorrupt } from '../../../storage/contract.ts'
@@ -9,18 +9,18 @@ import type { RingHeader } from './ring-header.ts'
 import { rotate, type VersionMaker } from './rotation.ts'
 import { complete, dueKeys, dueSecond, isComplete } from './rotation-schedule.ts'
 
-/** Between two keys: callers come first. */
+/** Pause between two keys, so that requests come first. */
 const PAUSE_MS = 1
 
-/** The key was rotated, or changed, since it was found to be due. */
+/** The key was rotated or changed after it was found to be due. */
 class NotDue extends Error {}
 
-/** A key that nobody can read does not keep the others from their schedule. */
+/** Skips a key that cannot be read, so that the others still enter the schedule. */
 function passOverCorrupt(cause: unknown): undefined {
   if (!(cause instanceof StorageCorrupt)) throw cause
 }
 
-/** What it has of its mount. */
+/** The parts of the mount that rotation uses. */
 type RotationParts = VersionMaker &
   WithKeys<'list' | 'headIn'> & {
     readonly storage: View
@@ -29,6 +29,7 @@ type RotationParts = VersionMaker &
     readonly log: Log
   }
 
+/** Automatic rotation of one mount; runs on the thread that writes. */
 export class AutoRotation {
   readonly #parts: RotationParts
   #isComplete = false
@@ -37,7 +38,10 @@ export class AutoRotation {
     this.#parts = parts
   }
 
-  /** Rotates all that is due now; a key that fails holds up no other, and is tried again at the next look. */
+  /**
+   * Rotates all keys that are due now, where this node may change the mount. A key that fails holds up no other, and is
+   * tried again at the next call.
+   */
   async look(): Promise<void> {
     const { role, mount, storage, world, log } = this.#parts
     if (!maintains(role(), mount())) return
@@ -78,7 +82,7 @@ export class AutoRotation {
     }
   }
 
-  /** Keys of before there was a schedule: once, in a mount's life. */
+  /** Adds keys that are older than the schedule to it: once in a mount's life. */
   async #complete(): Promise<void> {
     if (this.#isComplete) return
     const { storage, keys } = this.#parts

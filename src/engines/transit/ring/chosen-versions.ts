@@ -1,10 +1,11 @@
-// The versions that a caller asks to have out: `latest`, a number, `v` and a number; without any all that can be used.
+// The versions that an export is for: `latest`, a number, or `v` and a number. Without any, all that can be used.
 import { fail } from '../../../api/errors.ts'
 import { string } from '../../../api/fields.ts'
 import type { LoadedRing, LoadedVersion } from './loaded-ring.ts'
 
 const NUMBER = /^v?(\d{1,9})$/
 
+/** The optional version of a path. */
 export const chosenVersionField = {
   version: string('Number of a version, or latest; without it all that can be used', {
     default: '',
@@ -12,13 +13,13 @@ export const chosenVersionField = {
   }),
 }
 
-/** `v3` and `03` are `3`. */
+/** Returns the one form by which policies judge: `v3` and `03` are `3`. */
 function keptVersion(text: string): string {
   const digits = NUMBER.exec(text)?.[1]
   return digits === undefined ? text : String(Number(digits))
 }
 
-/** @throws Refusal */
+/** Returns the versions that `text` chooses. @throws Refusal if it is no version, or none that can be used */
 export function chosenVersions({ header, versions }: LoadedRing, text: string): readonly LoadedVersion[] {
   if (text === '') return versions
   if (text === 'latest') return versions.slice(-1)

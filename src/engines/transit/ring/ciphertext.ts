@@ -1,5 +1,5 @@
-// The text form of what a key made: `vault:v3:` and standard base64. The word stays, whatever this server is called,
-// because clients look for it.
+// The text form of ciphertexts, signatures and MACs: `vault:v3:` and standard base64. The word stays, whatever this
+// server is called, because clients look for it.
 import { fail } from '../../../api/errors.ts'
 
 const MARK = 'vault:v'
@@ -7,22 +7,23 @@ const PLUS = 0x2b
 const MINUS = 0x2d
 const ZERO = 0x30
 
-/** What stands before the base64 of everything that a key version made. */
+/** Returns the prefix of everything that a key version makes. */
 export function versionPrefix(version: number): string {
   return `${MARK}${version}:`
 }
 
+/** The two parts of such a text. */
 export type ParsedCiphertext = {
-  /** As written: not checked against any key, and negative or 0 where a client sends that. */
+  /** The number as written: not checked against any key, and negative or 0 if a client sends that. */
   readonly version: number
-  /** Base64 that was not decoded yet. */
+  /** Not decoded yet: base64, or base64url of a jws signature. */
   readonly payload: string
 }
 
-/** What a key made, as refusals of its form name it. */
+/** The kind of text, as refusals of its form name it. */
 export type PrefixedText = 'ciphertext' | 'signature' | 'HMAC to verify' | 'CMAC to verify'
 
-/** @throws Refusal naming what is wrong with the form */
+/** Splits such a text. @throws Refusal that says what is wrong with its form */
 export function parseCiphertext(text: string, made: PrefixedText = 'ciphertext'): ParsedCiphertext {
   const code = made === 'ciphertext' ? 'ciphertext_malformed' : 'signature_malformed'
   const invalid = (why: string) => fail(code, [`invalid ${made}: ${why}`])
@@ -34,7 +35,7 @@ export function parseCiphertext(text: string, made: PrefixedText = 'ciphertext')
   return { version, payload: text.slice(colon + 1) }
 }
 
-/** Decimal digits, which may begin with zeros or a sign; undefined for anything else. */
+/** Returns undefined unless the text is decimal digits, which may begin with a sign or with zeros. */
 function parseVersion(text: string, start: number, end: number): number | undefined {
   const sign = text.charCodeAt(start)
   const first = sign === PLUS || sign === MINUS ? start + 1 : start

@@ -1,21 +1,20 @@
-// A key ring as it is stored, inside the barrier: no secret of it ever becomes a string, which could not be wiped
-// (threats N-10). Its entry holds the newest versions, at most BLOCK_VERSIONS of them. Older ones stand in blocks
-// beside it, of BLOCK_VERSIONS each, so that a rotation writes the entry, at times one block, and nothing else.
-// Entry and block have one form:
+// The stored form of a key ring, inside the barrier. No secret of it ever becomes a string, which could not be wiped
+// (threats N-10). The entry of a ring holds its newest versions, at most BLOCK_VERSIONS of them. Older versions stand
+// in blocks beside it, of BLOCK_VERSIONS each (docs/decisions/0012). A rotation thus writes the entry, at times one
+// block, and nothing else. Entry and block have one form:
 //
 //   offset  bytes
-//   0       1      format: of an entry that has all versions 2 (1 is read as well, whose header has fewer members);
-//                  of an entry that has the newest alone, and of a block, 3
+//   0       1      format. 1, 2: an entry that has all versions (1 is only read; its header has fewer members).
+//                  3: an entry that has the newest versions alone, or a block
 //   1       4      H, bytes of the header (big-endian, as all numbers)
-//   5       H      JSON: nothing in it is secret. Of an entry RingHeader, in format 3 with `older`; of a block
-//                  BlockHead
+//   5       H      JSON, with nothing secret in it. Entry: RingHeader, in format 3 with `older`. Block: BlockHead
 //   5 + H          for each version of the header's list, in its order:
 //             4      M, bytes of the material
 //             M      material, as the key type generates and loads it
 //             32     HMAC secret of the version (Interface 2.3)
 //
-// An entry bears the digest of the last block, and a block that of the one before it: what is read is one state, or
-// shows that it is not. A block never changes: where an old version does, all blocks are made anew.
+// An entry has the digest of the last block, and a block that of the block before it. A reader thus sees whether all
+// parts are of one state. A block never changes: if an old version does, all blocks are made anew.
 import { linkDigest, sha256 } from '../../../crypto/primitives/digest.ts'
 import { Secret } from '../../../crypto/primitives/secret.ts'
 import { StorageCorrupt } from '../../../storage/contract.ts'
@@ -30,25 +29,28 @@ import {
   type RingHeader,
 } from './ring-header.ts'
 
-/** About 9 KB of AES keys, 160 KB of RSA-4096 keys: what a rotation writes at most, or twice that with a block. */
+/** The most that a rotation writes, twice with a block: about 9 KB of AES keys, 160 KB of RSA-4096 keys. */
 export const BLOCK_VERSIONS = 64
 const [WHOLE, SPLIT] = [2, 3] as const
 const LENGTH_BYTES = 4
 const HEADER_AT = 1 + LENGTH_BYTES
+/** Bytes of the secret for HMACs that every version has. */
 export const HMAC_SECRET_BYTES = 32
 
+/** The secrets of one version. */
 export type VersionSecrets = { readonly material: Secret; readonly hmac: Secret }
 
-/** Exists only while a ring is made, changed or loaded; whoever holds one wipes it. */
+/** A ring with its secrets. It exists only while a ring is made, changed or loaded; its holder wipes it. */
 export type StoredRing = {
   readonly header: RingHeader
   /** One for each entry of the header's list of versions. */
   readonly secrets: readonly VersionSecrets[]
 }
 
-/** What the entry of a ring has: where there are older versions, header and secrets are of the newest alone. */
+/** The content of an entry: if there are older versions, header and secrets are those of the newest alone. */
 export type RingEntry = RingHead & StoredRing
 
+/** Zeros all secrets of a ring. */
 export function wipeRing(ring: { readonly secrets: readonly VersionSecrets[] }): void {
   for (const { material, hmac } of ring.secrets) {
     material.wipe()
@@ -56,32 +58,35 @@ export function wipeRing(ring: { readonly secrets: readonly VersionSecrets[] }):
   }
 }
 
-/** Stored bytes of a ring; they are the caller's to wipe. */
+/** The stored bytes of a ring; the caller wipes them. */
 export type LaidOut = {
   readonly entry: Buffer
-  /** That are to be written, by the number of their first version. */
+  /** The blocks that are to be written, by the number of their first version. */
   readonly blocks: ReadonlyMap<number, Buffer>
 }
 
+/** Returns the stored bytes of a whole ring, all its blocks included. */
 export function layOut({ header, secrets }: StoredRing): LaidOut {
   return split({ header }, secrets.map(piecesOf))
 }
 
 /**
- * The same of a ring that has one version more, of `fresh`: `bytes` are its entry as it is stored, and `header` has the
- * version already. The secrets of the other versions are not looked at. `bytes` stay the caller's to wipe.
+ * Returns the stored bytes of a ring after a rotation. `bytes` are its entry as it is stored, `header` already lists
+ * the new version, and `fresh` are its secrets. Secrets of other versions are copied as bytes, and blocks are not read.
+ * `bytes` stay the caller's to wipe.
+ * @throws StorageCorrupt
  */
 export function layOutGrown(bytes: Buffer, { header, older }: RingHead, fresh: VersionSecrets): LaidOut {
   const stored = storedSecrets(bytes, header.versions.length - 1).map((secrets) => [secrets])
   return split({ header, older }, [...stored, piecesOf(fresh)])
 }
 
-/** The stored bytes of an entry, however many versions it lists; they are the caller's to wipe. */
+/** Returns the stored bytes of an entry, however many versions it lists; the caller wipes them. */
 export function encodeRing({ header, older, secrets }: RingEntry): Buffer {
   return encodeEntry({ header, older }, secrets.map(piecesOf))
 }
 
-/** `secrets`: the pieces of each version's. As many blocks are cut off the front as there can be. */
+/** Cuts full blocks off the front, and leaves 1 to BLOCK_VERSIONS in the entry. `secrets`: pieces of each version. */
 function split({ header, older: before }: RingHead, secrets: readonly (readonly Buffer[])[]): LaidOut {
   const blocks = new Map<number, Buffer>()
   const listed = firstStoredVersion(header)
@@ -103,7 +108,7 @@ function encodeEntry({ header, older }: RingHead, secrets: readonly (readonly Bu
   return older === undefined ? encode(WHOLE, header, secrets) : encode(SPLIT, { ...header, older }, secrets)
 }
 
-/** The length stands in front. */
+/** Returns the stored parts of one version: the length of the material, the material, the HMAC secret. */
 function piecesOf({ material, hmac }: VersionSecrets): Buffer[] {
   const length = Buffer.alloc(LENGTH_BYTES)
   length.writeUInt32BE(material.length)
@@ -113,7 +118,7 @@ function piecesOf({ material, hmac }: VersionSecrets): Buffer[] {
 function encode(format: RingFormat, head: object, secrets: readonly (readonly Buffer[])[]): Buffer {
   const header = encodeStored(head)
   const pieces = secrets.flat()
-  // Not `concat`: what it gives may share memory with others (threats N-09).
+  // Not `concat`: its result may share memory with other Buffers (threats N-09).
   const bytes = Buffer.alloc(HEADER_AT + header.length + pieces.reduce((sum, piece) => sum + piece.length, 0))
   let at = bytes.writeUInt32BE(header.length, bytes.writeUInt8(format))
   for (const piece of [header, ...pieces]) at += piece.copy(bytes, at)
@@ -121,7 +126,7 @@ function encode(format: RingFormat, head: object, secrets: readonly (readonly Bu
 }
 
 /**
- * What the entry of a ring has. Copies what is secret; `bytes` stay the caller's to wipe.
+ * Decodes an entry. It copies the secrets; `bytes` stay the caller's to wipe.
  * @throws StorageCorrupt
  */
 export function decodeRing(bytes: Buffer): RingEntry {
@@ -129,7 +134,7 @@ export function decodeRing(bytes: Buffer): RingEntry {
   return { ...head, secrets: secretsOf(bytes, head.header.versions.length) }
 }
 
-/** @throws StorageCorrupt */
+/** Decodes an entry without its secrets. @throws StorageCorrupt */
 export function decodeHead(bytes: Buffer): RingHead {
   const head = decodeRingHead(headerOf(bytes), formatOf(bytes))
   const { header, older } = head
@@ -140,10 +145,10 @@ export function decodeHead(bytes: Buffer): RingHead {
   return head
 }
 
-/** The caller wipes its bytes. */
+/** A block that was read; the caller wipes its bytes. */
 export type Block = BlockHead & { readonly bytes: Buffer }
 
-/** @throws StorageCorrupt */
+/** Decodes a block, and checks that it has the secrets of its versions. @throws StorageCorrupt */
 export function decodeBlock(bytes: Buffer): Block {
   const head = decodeBlockHead(headerOf(bytes))
   if (formatOf(bytes) !== SPLIT || head.versions.length !== BLOCK_VERSIONS)
@@ -152,7 +157,11 @@ export function decodeBlock(bytes: Buffer): Block {
   return { ...head, bytes }
 }
 
-/** Of an entry or block with so many versions: those from the place `start` on. @throws StorageCorrupt */
+/**
+ * Returns copies of the secrets of an entry or block with so many versions: of those at the indexes `start` to `end`,
+ * without `end`. The caller wipes them.
+ * @throws StorageCorrupt
+ */
 export function secretsOf(bytes: Buffer, versions: number, start = 0, end = versions): VersionSecrets[] {
   return storedSecrets(bytes, versions)
     .slice(start, end)
@@ -162,15 +171,16 @@ export function secretsOf(bytes: Buffer, versions: number, start = 0, end = vers
     })
 }
 
-/** The secrets of the versions of an entry, by which they are known again, and told from others: nothing secret. */
+/** Length and digest of the secrets of an entry, by which they are recognised later. It is not secret itself. */
 export type SecretsMark = { readonly bytes: number; readonly digest: Buffer }
 
+/** Returns the mark of the secrets in an entry. @throws StorageCorrupt */
 export function markOf(bytes: Buffer): SecretsMark {
   const secrets = bytes.subarray(secretsAtOf(bytes))
   return { bytes: secrets.length, digest: sha256(secrets) }
 }
 
-/** Whether the secrets of blocks and entry, one behind the other, begin with those of the mark. */
+/** True if the secrets of blocks and entry, one behind the other, begin with those of the mark. */
 export function beginWith(stored: readonly Buffer[], mark: SecretsMark): boolean {
   let left = mark.bytes
   const parts = stored.map((bytes) => {
@@ -183,7 +193,7 @@ export function beginWith(stored: readonly Buffer[], mark: SecretsMark): boolean
 
 const NOTHING = Buffer.alloc(0)
 
-/** Of each version all that is stored of its secrets: parts of `bytes`. @throws StorageCorrupt */
+/** Returns what is stored of each version's secrets. They are parts of `bytes`, not copies. @throws StorageCorrupt */
 function storedSecrets(bytes: Buffer, versions: number): Buffer[] {
   const secrets: Buffer[] = []
   let at = secretsAtOf(bytes)
@@ -205,7 +215,7 @@ function formatOf(bytes: Buffer): RingFormat {
   throw corrupt(`has format ${format}, known are 1 to 3`)
 }
 
-/** @throws StorageCorrupt */
+/** Returns the offset of the first version's secrets. @throws StorageCorrupt */
 function secretsAtOf(bytes: Buffer): number {
   if (bytes.length < HEADER_AT) throw corrupt('is too short')
   formatOf(bytes)

@@ -1,12 +1,13 @@
-// What of a key can be changed after its creation (Interface 4.2, "Update key configuration").
+// The settings of a key that can change after its creation (Interface 4.2, "Update key configuration").
 import { fail } from '../../../api/errors.ts'
 import { KEY_TYPES } from '../../../crypto/key-types/key-types.ts'
 import type { RingHeader } from './ring-header.ts'
 import { changeMinimums, requireAvailable, type WantedMinimums } from './versions.ts'
 
+/** Interface 7.10. */
 const SHORTEST_PERIOD_SECONDS = 3600
 
-/** Undefined leaves a setting as it is. */
+/** Settings that a request asks for; undefined leaves one as it is. */
 export type WantedSettings = WantedMinimums & {
   readonly deletionAllowed: boolean | undefined
   readonly exportable: boolean | undefined
@@ -16,15 +17,15 @@ export type WantedSettings = WantedMinimums & {
 }
 
 /**
- * The header with all of the wanted settings; the very same header where they change nothing.
- * @throws Refusal: then none of them is set
+ * Returns the header with all wanted settings, or the very same header if they change nothing.
+ * @throws Refusal; then none of them is set
  */
 export function changeSettings(header: RingHeader, wanted: WantedSettings): RingHeader {
   const changed: RingHeader = {
     ...header,
     ...changeMinimums(header, wanted),
     deletionAllowed: wanted.deletionAllowed ?? header.deletionAllowed,
-    // Interface 4.2: neither can be disabled once set. Clients that send false again mean no harm.
+    // Interface 4.2: neither can be disabled once set. `false` is ignored, as clients send it with other changes.
     exportable: header.exportable || wanted.exportable === true,
     allowPlaintextBackup: header.allowPlaintextBackup || wanted.allowPlaintextBackup === true,
     autoRotatePeriodSeconds: wanted.autoRotatePeriodSeconds ?? header.autoRotatePeriodSeconds,
@@ -36,18 +37,18 @@ export function changeSettings(header: RingHeader, wanted: WantedSettings): Ring
   return changed
 }
 
-/** `after` has the members of `before`, and maybe more. */
+/** True if no setting changed. `after` has the members of `before`, and maybe more. */
 function isSame(before: RingHeader, after: RingHeader): boolean {
   return (Object.keys(after) as (keyof RingHeader)[]).every((name) => before[name] === after[name])
 }
 
-/** @throws Refusal */
+/** Returns the length if keys of this type make CMACs. @throws Refusal */
 function requireMacBytes({ type }: RingHeader, bytes: number): number {
   if (KEY_TYPES.get(type)?.cmac !== undefined) return bytes
   throw fail('field_not_applicable', [`"min_mac_length": only for keys that make CMACs, this one is of type ${type}`])
 }
 
-/** Interface 7.10. @throws Refusal */
+/** Checks a period for automatic rotation; 0 disables it. Interface 7.10: an hour at least. @throws Refusal */
 export function requireRotatePeriod(seconds: number): void {
   if (seconds !== 0 && seconds < SHORTEST_PERIOD_SECONDS) {
     throw fail('out_of_range', ['"auto_rotate_period": auto rotate period must be 0 to disable or at least an hour'])

@@ -1,21 +1,23 @@
-// How the messages of a key version are sealed, from what is stored of it. With another algorithm a version would be
-// opened wrongly, or sealed in a way that is too weak (threats C-02).
+// The algorithm that seals the messages of a key version, as it follows from the header. With a wrong one messages
+// would not open, or would be sealed too weakly (threats C-02).
 import type { KeyType } from '../../../crypto/key-types/key-type.ts'
 import type { KeyUse } from '../../../crypto/message.ts'
 import { StorageCorrupt } from '../../../storage/contract.ts'
 import type { RingHeader, VersionHeader } from './ring-header.ts'
 
-/** Bytes of the nonce that callers of convergent version 1 give (Interface 4.3); types with another never had it. */
+/**
+ * Bytes of the nonce that callers of convergent version 1 give (Interface 4.3). Types with other nonces never had it.
+ */
 export const CALLER_NONCE_BYTES = 12
 
-/** @throws StorageCorrupt where version, derivation and type do not go together */
+/** Returns the algorithm of a version. @throws StorageCorrupt if version, derivation and type do not go together */
 export function keyUseOf(
   { derived, convergent, kdf }: Pick<RingHeader, 'derived' | 'convergent' | 'kdf'>,
   { convergentVersion: version }: Pick<VersionHeader, 'convergentVersion'>,
   { name, derivation, cipher }: KeyType,
 ): KeyUse {
   if (derived && kdf === 'counter') {
-    // Convergent encryption is younger than HKDF, and its version 3 needs more bytes than the counter gives.
+    // Convergent encryption is younger than HKDF, and its version 3 needs more bytes than the counter mode derives.
     if (convergent || version !== 0 || derivation?.deriveByCounter === undefined)
       throw new StorageCorrupt(`A key of type ${name} has a kdf that it cannot have`)
     return 'derived-by-counter'

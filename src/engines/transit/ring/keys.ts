@@ -1,4 +1,4 @@
-// The keys of one mount: found in a cache, changed in transactions.
+// The keys of one mount on one thread: found in a cache, changed in transactions.
 import { fail } from '../../../api/errors.ts'
 import { CoherentCache, type Lookups } from '../../../lib/coherent-cache.ts'
 import type { ListOptions } from '../../../storage/contract.ts'
@@ -29,21 +29,22 @@ import {
 } from './ring-store.ts'
 import { reschedule } from './rotation-schedule.ts'
 
-/** Where the setting of the mount names no number. About 1 KB each with one version. */
+/** Used when the mount does not set a number. A ring with one version has about 1 KB. */
 const USUAL_CACHED_RINGS = 10_000
-/** Storage bounds the whole stored key, of which the name is the last part. */
+/** Storage bounds the length of a whole path, and the name is the last part of it. */
 export const MAX_NAME_CHARACTERS = 512
 
-/** A mount with keys; `M` is what is done with them. */
+/** A mount with keys; `M` are the methods that its user calls. */
 export type WithKeys<M extends keyof Keys = keyof Keys> = { readonly keys: Pick<Keys, M> }
 
+/** Finds, adds, changes and removes keys by name. Methods that change run on the thread that writes. */
 export class Keys {
   readonly #storage: View
   readonly #budgets: MessageCounter
   readonly #cache = new CoherentCache<LoadedRing>(USUAL_CACHED_RINGS)
-  /** What a ring was loaded as, for the time after it is forgotten and before it is asked for again. */
+  /** Rings as they were loaded last: a changed ring reuses the parsed keys of the one before it. */
   readonly #loaded = new LoadedBefore()
-  /** Of the setting: read with the first key, and again after a reset. */
+  /** The reading of the cache's size: with the first key, and again after a reset. */
   #sizing: Promise<void> | undefined
 
   constructor(storage: View, budgets: MessageCounter) {
@@ -51,18 +52,21 @@ export class Keys {
     this.#budgets = budgets
   }
 
-  /** Look-ups in the cache, since the beginning. */
+  /** Look-ups in the cache since the mount was loaded, for metrics. */
   get lookups(): Lookups {
     return this.#cache
   }
 
-  /** The ring at once where it is cached, so that the caller need not wait; undefined where no key has the name. */
+  /**
+   * Returns the ring: at once if it is cached, so that the caller need not await it; undefined if no key has the name.
+   * @throws StorageCorrupt
+   */
   find(name: string): LoadedRing | Promise<LoadedRing | undefined> {
     return this.#cache.get(name, this.#load)
   }
 
   readonly #load = async (name: string): Promise<LoadedRing | undefined> => {
-    // Names in bodies are not held to what a path may be.
+    // A name in a body has not passed the checks of a path.
     if (name.length > MAX_NAME_CHARACTERS || !name.isWellFormed()) return undefined
     await this.#size()
     const last = this.#loaded.find(name)
@@ -83,10 +87,10 @@ export class Keys {
     }
   }
 
-  /** The ring as it was loaded the last time, where what is stored is this one with more versions, or with as many. */
+  /** Returns the ring as it was loaded last, if the stored ring begins with its versions; else undefined. */
   #beforeOf(name: string, { known, unchanged }: GrownRing, last: Last): Before | undefined {
     if (known === 0) return undefined
-    // Else what is known of its budgets is of another one.
+    // If the ring was loaded again meanwhile, what `last` says of budgets is outdated.
     const isLatest = this.#loaded.find(name)?.ring === last.ring
     return { ring: last.ring, count: known, same: isLatest && this.#holdsAll(name, last) ? unchanged : 0 }
   }
@@ -95,7 +99,10 @@ export class Keys {
     return !isCounted(ring.type) || this.#budgets.holdsAll(name, beginnings)
   }
 
-  /** Of the versions that can be used, by their identities, but of those whose budgets hold. @throws StorageCorrupt */
+  /**
+   * Returns the stored counts of usable versions, by identity. Versions whose budgets still hold are left out.
+   * @throws StorageCorrupt
+   */
   async #grantedOf(
     { ring: { header, secrets }, known }: GrownRing,
     before: () => Before | undefined,
@@ -109,7 +116,7 @@ export class Keys {
       })
       return [...loaded.map(({ identity }) => identity), ...fresh].filter((one) => !granted.has(one))
     }
-    // What was stored meanwhile is asked for, too: then fewer hold.
+    // A loop, since counts that are stored during the wait make budgets stale, which are then asked for as well.
     for (let asked = missing(); asked.length > 0; asked = missing())
       await Promise.all(asked.map(async (one) => granted.set(one, await readGranted(this.#storage, one))))
     return granted
@@ -136,21 +143,22 @@ export class Keys {
     return this.#sizing
   }
 
-  /** Names in order. */
+  /** Returns the names of keys, in order. */
   list(options: ListOptions): Promise<string[]> {
     return this.#storage.list(FOLDER, options)
   }
 
   /**
-   * Stores the ring where the name is free, and gives what has the name then. This thread does not keep it: others
-   * serve it, and of a thousand new keys most are not used here before they go.
-   * @throws StorageReadOnly where the request has to travel
+   * Stores the ring if the name is free, and returns the ring that has the name then. It is not cached: other threads
+   * serve it, and of a thousand new keys few would be used on this thread before they left the cache.
+   * @throws StorageReadOnly if this thread does not write, so that the request travels
    */
   async add(name: string, ring: StoredRing): Promise<LoadedRing> {
     const taken = await this.#storeWhereFree(name, ring)
     if (taken !== undefined) return taken
     const stored = await readGrown(this.#storage, name)
-    // What does not parse shows before the caller is told of success (threats P-15). Who removed it came later.
+    // Read back: a ring that does not parse shows before the caller is told of success (threats P-15). If the key is
+    // gone already, another request removed it after this one.
     const added =
       stored === undefined ? new LoadedRing(ring) : await useRing(stored.ring, (read) => new LoadedRing(read))
     if (isCounted(added.type)) this.#budgets.beginAhead()
@@ -158,9 +166,10 @@ export class Keys {
   }
 
   /**
-   * The same for a key that is used here at once. `check` runs in the same transaction, before a free name is taken.
-   * Undefined where the ring was stored, else what had the name before.
-   * @throws StorageReadOnly where the request has to travel
+   * Stores the ring if the name is free, and caches it, since it is used here at once. `check` runs in the same
+   * transaction, before a free name is taken. Returns undefined if the ring was stored, else the ring that has the
+   * name.
+   * @throws StorageReadOnly if this thread does not write, so that the request travels
    */
   async addForUse(
     name: string,
@@ -189,9 +198,10 @@ export class Keys {
   }
 
   /**
-   * Stores the ring as a key of its own. Where the name is taken it takes the place of the other, or, unless it
-   * `replaces`, nothing happens. What either had sealed stays counted.
-   * @throws Refusal where the name is taken, StorageReadOnly where the request has to travel
+   * Stores a ring that came from elsewhere. If the name is taken, the ring replaces the other one if `replaces` is
+   * true. Messages that either ring sealed stay counted, since counts belong to versions, not to names.
+   * @throws Refusal if the name is taken and `replaces` is false
+   * @throws StorageReadOnly if this thread does not write, so that the request travels
    */
   async place(name: string, ring: StoredRing, replaces: boolean): Promise<void> {
     requireNameLength(name)
@@ -205,8 +215,9 @@ export class Keys {
   }
 
   /**
-   * Stores what `change` makes of the ring and gives it as it is then; where it makes nothing of it, or throws, all
-   * stays as it was. `change` may run several times. Undefined where no key has the name.
+   * Stores what `change` makes of the ring, and returns the ring as it is then; undefined if no key has the name. If
+   * `change` returns the same ring, or throws, nothing is stored. It may run several times: transactions are optimistic
+   * (docs/decisions/0003).
    */
   async update(name: string, change: (ring: StoredRing) => StoredRing): Promise<LoadedRing | undefined> {
     const stored = await this.#storage.transaction(async (tx) => {
@@ -231,10 +242,10 @@ export class Keys {
   }
 
   /**
-   * Adds a version of `fresh`, with the header that `change` makes of the one that is stored, whose list may have the
-   * newest versions alone; where it throws, all stays as it was. The secrets of other versions are not looked at, and
-   * what stands in blocks is not read, so that a key with thousands of versions is rotated as quickly as one with few.
-   * The ring as it is then; undefined where no key has the name.
+   * Adds a version with the secrets `fresh`, and returns the ring as it is then; undefined if no key has the name.
+   * `change` makes the new header; the stored one may list the newest versions alone. If it throws, nothing is stored.
+   * Other secrets are not decoded, and blocks are not read: a key with thousands of versions rotates as quickly as one
+   * with few (docs/decisions/0012).
    */
   async grow(
     name: string,
@@ -251,26 +262,26 @@ export class Keys {
         return header
       }),
     )
-    // What does not parse shows before the caller is told of success (threats P-15).
+    // Read back: a ring that does not parse shows before the caller is told of success (threats P-15).
     return after && (await this.find(name))
   }
 
-  /** What is known of the key besides its older versions; undefined where no key has the name. */
+  /** Returns the header, which may list the newest versions alone; undefined if no key has the name. */
   headIn(tx: ViewTransaction, name: string): Promise<RingHead | undefined> {
     return readRingHead(tx, name)
   }
 
-  /** What `read` makes of one version, of which it must keep nothing; undefined where there is none. */
+  /** Returns what `read` makes of one version; it must keep nothing of it. Undefined if there is no such version. */
   versionIn<T>(tx: ViewTransaction, name: string, number: number, read: ReadVersion<T>): Promise<T | undefined> {
     return readRingVersion(tx, name, number, read)
   }
 
-  /** The key is read anew when it is asked for. */
+  /** Drops the key from the cache: it is read anew when it is next asked for. */
   forget(name: string): void {
     this.#cache.forget(name)
   }
 
-  /** Removes the key unless `refuse` throws. False where no key has the name. */
+  /** Removes the key unless `refuse` throws. Returns false if no key has the name. */
   delete(name: string, refuse: (header: RingHeader) => void): Promise<boolean> {
     return this.#storage.transaction(async (tx) => {
       const stored = await readRing(tx, name)
@@ -284,12 +295,12 @@ export class Keys {
     })
   }
 
-  /** What does not parse shows before the caller is told of success, not with the first decryption (threats P-15). */
+  /** Loads the key: one that does not parse shows now, not with its first decryption (threats P-15). */
   async #readBack(name: string): Promise<void> {
     await this.find(name)
   }
 
-  /** `path` is relative to the mount. */
+  /** Forgets the keys that an entry of storage belongs to; `path` is relative to the mount. */
   changed(path: string): void {
     const key = nameAt(path)
     if (key !== undefined) this.#cache.forget(key)
@@ -297,6 +308,7 @@ export class Keys {
       for (const name of this.#budgets.takeNames(path.slice(USE_FOLDER.length))) this.#cache.forget(name)
   }
 
+  /** Forgets everything, the size of the cache included. */
   reset(): void {
     this.#cache.clear()
     this.#loaded.clear()
@@ -307,8 +319,8 @@ export class Keys {
 const NONE: ReadonlyMap<string, number> = new Map()
 
 /**
- * Versions before `first`, or with 0 all, whose counts are of no use: the key was never in a backup, so that no restore
- * brings them back.
+ * Returns the identities of versions that are deleted for good: those before `first`, or with 0 all. None if the key
+ * was ever backed up or restored: a restore may bring its versions back, and their messages must still count.
  */
 function gone({ header, secrets }: StoredRing, first: number): string[] {
   if (header.backup !== undefined || header.restore !== undefined) return []
@@ -326,7 +338,7 @@ function requireNameLength(name: string): void {
     throw fail('name_invalid', [`The name of a key has at most ${MAX_NAME_CHARACTERS} characters`])
 }
 
-/** Of the versions that were loaded before and can be used: those that are not the very same. */
+/** Returns versions that were loaded before, can still be used, and may have changed: their budgets are checked. */
 function usedAgain(before: Before | undefined, header: RingHeader): readonly LoadedVersion[] {
   if (before === undefined) return []
   const { ring, same } = before
@@ -334,7 +346,7 @@ function usedAgain(before: Before | undefined, header: RingHeader): readonly Loa
   return ring.versions.slice(first - ring.header.minDecryptionVersion)
 }
 
-/** Gives the ring to `use`, and wipes it when that is done. */
+/** Runs `use` with the ring, and wipes the ring afterwards. */
 async function useRing<T>(ring: StoredRing, use: (ring: StoredRing) => T | Promise<T>): Promise<T> {
   try {
     return await use(ring)

@@ -1,22 +1,24 @@
-// Rings as they were loaded the last time. A ring is loaded anew whenever it changed, and what changes most often is
-// that it gets one version more: its other keys need not be parsed again. A ring is held weakly, so that what is
-// forgotten is not kept from being collected by this.
+// Rings as they were loaded last. A ring is loaded anew after every change, and the most frequent change is one version
+// more: then the keys of the other versions need not be parsed again. Rings are held weakly, so that this does not keep
+// forgotten rings in memory.
 import type { LoadedRing } from './loaded-ring.ts'
 import type { RingMark } from './ring-store.ts'
 
+/** A ring that was loaded before, with what tells whether it is still good. */
 export type Last = {
   readonly ring: LoadedRing
   readonly mark: RingMark
-  /** Of the counter that its budgets are from (message-counter.ts). */
+  /** `beginnings` of the counter when its budgets were made (message-counter.ts). */
   readonly beginnings: number
 }
 type Kept = Omit<Last, 'ring'> & { readonly ring: WeakRef<LoadedRing> }
 
-/** One alone is loaded as quickly as it is known again. */
+/** A single version is loaded as quickly as it is recognised. */
 const LEAST_VERSIONS = 2
-/** About 300 bytes each. Beyond it the one that was loaded first goes. */
+/** Rings that are remembered, at about 300 bytes each. Beyond it the one that was loaded first goes. */
 export const MOST_KEPT = 2_000
 
+/** The rings by the names of their keys. */
 export class LoadedBefore {
   readonly #kept = new Map<string, Kept>()
 

@@ -1,5 +1,5 @@
-// A key ring as it is used: parsed keys, which keep their bytes outside the JavaScript heap, and only of the versions
-// that may still be used. Raising min_decryption_version takes versions out of it and lowering it brings them back.
+// A key ring that is ready for use. It has parsed keys, which keep their bytes outside the JavaScript heap, and only of
+// versions that may still be used: raising min_decryption_version takes versions out, and lowering it brings them back.
 import { strict as assert } from 'node:assert'
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { fail } from '../../../api/errors.ts'
@@ -15,40 +15,42 @@ import { keyUseOf } from './key-use.ts'
 import { managedTypeOf } from './managed-type.ts'
 import { firstStoredVersion, type RingHeader, type VersionHeader } from './ring-header.ts'
 
+/** A version that is ready for use. */
 export type LoadedVersion = {
   readonly number: number
-  /** Begins everything that this version makes. */
+  /** `vault:vN:`, with which everything begins that this version makes. */
   readonly prefix: string
-  /** Where `isPublic`, the public half of the pair alone; of a secret key in a device nothing. */
+  /** The key; only its public half if `isPublic`, and an empty key for a secret key in a device. */
   readonly key: KeyObject
   readonly isPublic: boolean
-  /** How the key of a message comes from `key`. */
+  /** How the key of a message follows from `key`. */
   readonly use: KeyUse
-  /** For HMACs, with whatever type of key. */
+  /** The key for HMACs, which every type has (Interface 2.3). */
   readonly hmacKey: KeyObject
   readonly header: VersionHeader
-  /** By which its messages are counted. */
+  /** The name of its count of messages (counted-version.ts). */
   readonly identity: string
-  /** What may still be sealed; undefined where messages are not counted, or this ring seals none. */
+  /** What may still be sealed; undefined if messages are not counted, or if this ring is not for sealing. */
   readonly budget: MessageBudget | undefined
 }
 
+/** Gives versions their budgets while a ring is loaded. */
 export type Budgets = {
   readonly of: (number: number, header: VersionHeader, identity: string) => MessageBudget
-  /** Whether it is still what `of` would give. */
+  /** True if the budget is still the one that `of` would return. */
   readonly holds: (budget: MessageBudget) => boolean
 }
 
-/** The ring as it was loaded before. */
+/** An earlier state of a ring, whose parsed keys are reused. */
 export type Before = {
   readonly ring: LoadedRing
-  /** So many of its stored versions, from the first, are those of the other: their keys are used again. */
+  /** So many stored versions, from the first, have the same keys in both rings. */
   readonly count: number
-  /** Of them so many in front are the very same, with all that is said of them and with their budgets. */
+  /** So many of these, from the first, are unchanged in header and budget too: they are taken over unseen. */
   readonly same: number
 }
 
-/** @throws StorageCorrupt where a newer program stored a type that this one does not know */
+/** Returns the type of a stored key. @throws StorageCorrupt if a newer program stored a type that is unknown here */
 export function keyTypeOf(header: RingHeader): KeyType {
   const { type: name } = header
   const type = KEY_TYPES.get(name) ?? managedTypeOf(header)
@@ -56,14 +58,15 @@ export function keyTypeOf(header: RingHeader): KeyType {
   return type
 }
 
-/** 96 bits: chance could repeat a nonce within what a key may live to seal. With 192 bits it cannot. */
+/** Random nonces of 96 bits can repeat within the messages that a key lives to seal; those of 192 bits cannot. */
 const COUNTED_NONCE_BYTES = 12
 
-/** Whether the messages of a key version are counted. */
+/** True if the messages of key versions of this type are counted (threats C-13). */
 export function isCounted({ cipher, deviceNonceBytes }: KeyType): boolean {
   return (cipher?.nonceBytes ?? deviceNonceBytes) === COUNTED_NONCE_BYTES
 }
 
+/** A key ring that is ready for use; it does not change. */
 export class LoadedRing {
   readonly header: RingHeader
   readonly type: KeyType
@@ -71,8 +74,8 @@ export class LoadedRing {
   readonly #versions: readonly LoadedVersion[]
 
   /**
-   * Takes copies: the stored ring stays the caller's to wipe. `budgets`: for a ring that is to seal. With `before` the
-   * stored ring has only the secrets of the versions behind those of the other, whose keys are used again.
+   * Copies what it needs: the stored ring stays the caller's to wipe. A ring that is to seal needs `budgets`. With
+   * `before` the stored ring has secrets only for versions behind the first `count`, whose keys are reused.
    * @throws StorageCorrupt
    */
   constructor({ header, secrets }: StoredRing, budgets?: Budgets, before?: Before) {
@@ -83,12 +86,12 @@ export class LoadedRing {
     const lowest = header.minDecryptionVersion
     const count = before?.count ?? 0
     if (count + secrets.length !== header.versions.length) throw new StorageCorrupt('A key ring misses secrets')
-    // Without a look at each: there may be thousands.
+    // Taken over as a whole: there may be thousands.
     const same = before === undefined ? [] : sameVersions(before, lowest, first)
     const others = header.versions.slice(lowest - first + same.length).map((version, index) => {
       const number = lowest + same.length + index
       const one = secrets[number - first - count]
-      if (one === undefined) return again(required(before).ring.version(number), version, counting)
+      if (one === undefined) return reused(required(before).ring.version(number), version, counting)
       const loaded = loadVersion(this.type, number, version, one)
       const budget = counting?.of(number, version, loaded.identity)
       return { ...loaded, use: keyUseOf(header, version, this.type), budget }
@@ -96,17 +99,17 @@ export class LoadedRing {
     this.#versions = same.concat(others)
   }
 
-  /** Those that can be used. */
+  /** The versions that can be used, the oldest first. */
   get versions(): readonly LoadedVersion[] {
     return this.#versions
   }
 
-  /** Whether it has a version whose nonces are the caller's: no warning then says that they are not used. */
+  /** True if a version takes the caller's nonces: no warning then says that they are not used. */
   get takesNonces(): boolean {
     return this.#versions.some(({ use }) => use === 'convergent-1')
   }
 
-  /** `number` comes from `encryptionVersion` or `decryptionVersion`, which leave no other than the loaded ones. */
+  /** Returns a version by its number, which `encryptionVersion` or its like in versions.ts has checked. */
   version(number: number): LoadedVersion {
     const version = this.#versions[number - this.header.minDecryptionVersion]
     assert(version !== undefined, 'the version rules allow only loaded versions')
@@ -114,21 +117,24 @@ export class LoadedRing {
   }
 }
 
-/** From the version `lowest` on; `first` is the first that is stored. */
+/** Returns the unchanged versions from `lowest` on; `first` is the first stored version. */
 function sameVersions({ ring, same }: Before, lowest: number, first: number): readonly LoadedVersion[] {
   const loadedFrom = ring.header.minDecryptionVersion
   return ring.versions.slice(lowest - loadedFrom, Math.max(0, first + same - loadedFrom))
 }
 
-/** The very same where nothing of it changed: what is derived from its keys is kept by them. */
-function again(loaded: LoadedVersion, header: VersionHeader, budgets: Budgets | undefined): LoadedVersion {
+/**
+ * Returns a version with the key that was loaded before, and the very same object if nothing changed: what was derived
+ * from it, such as its description, is kept by that object.
+ */
+function reused(loaded: LoadedVersion, header: VersionHeader, budgets: Budgets | undefined): LoadedVersion {
   const { number, budget, identity } = loaded
   const holds = budgets === undefined ? budget === undefined : budget !== undefined && budgets.holds(budget)
   if (holds && isSameVersion(loaded.header, header)) return loaded
   return { ...loaded, header, budget: holds ? budget : budgets?.of(number, header, identity) }
 }
 
-/** Texts of certificates are compared where there are any. */
+/** True if nothing differs that can differ between headers of one key: not even the certificates. */
 function isSameVersion(one: VersionHeader, other: VersionHeader): boolean {
   return (
     one.createdAtMs === other.createdAtMs &&
@@ -156,20 +162,20 @@ function loadVersion(
   return { number, prefix: versionPrefix(number), key, isPublic, hmacKey, header, identity: identityOf(secrets) }
 }
 
-/** Of a type whose keys are pairs. @throws StorageCorrupt */
+/** Returns the public part of a type, for a version that has only its public half. @throws StorageCorrupt */
 export function publicPartOf({ publicPart, name }: KeyType): PublicPart {
   if (publicPart === undefined) throw new StorageCorrupt(`A key of type ${name} is stored as a public key`)
   return publicPart
 }
 
-/** What every operation with a key asks first: one that was deleted softly does nothing. @throws Refusal */
+/** Refuses a key that was soft-deleted; every operation with a key asks this first. @throws Refusal */
 export function requireUsable({ header }: { readonly header: RingHeader }): void {
   if (header.softDeleted) {
     throw fail('key_soft_deleted', [])
   }
 }
 
-/** The private half, or the secret key. @throws Refusal where only the public half was imported */
+/** Returns the private half or the secret key. @throws Refusal if it is in a device, or only the public half is here */
 export function privateKeyOf({ key, isPublic, number, header }: LoadedVersion): KeyObject {
   if (header.managedKey !== undefined) {
     throw fail('key_not_exportable', [`version ${number} of the key is a managed key: its secret is in a device`])

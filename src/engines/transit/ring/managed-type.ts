@@ -1,5 +1,5 @@
-// The type `managed_key` (Interface 2.3): a version is a key in a device. Of a pair the public half is here, and does
-// what it can do: verify signatures, and encrypt with RSA. What needs the secret is the device's.
+// The type `managed_key` (Interface 2.3): each version is a key in a device. The public half of a pair is stored here,
+// and verifies signatures or encrypts with RSA. The device does all that needs the secret.
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import type { ManagedScheme } from '../../../api/managed-keys.ts'
 import { managedPublicType } from '../../../crypto/devices/managed-public-type.ts'
@@ -8,22 +8,24 @@ import type { KeyType, PublicPart, Signing } from '../../../crypto/key-types/key
 import { RSA_PSS_X509 } from '../../../crypto/signatures/x509-signatures.ts'
 import type { RingHeader } from './ring-header.ts'
 
+/** The name of the type, on the wire and in storage. */
 export const MANAGED_KEY = 'managed_key'
 
-/** Of AES-GCM: they are drawn here, and a version seals only so many messages. */
+/** Nonces of AES-GCM. They are drawn here, so the messages of a version are counted (threats C-13). */
 export const DEVICE_NONCE_BYTES = 12
 
+/** True for a key whose versions are in a device. */
 export const isManaged = ({ header }: { readonly header: RingHeader }): boolean => header.type === MANAGED_KEY
 
-/** Of its latest version; all versions of a key have the same one. Undefined for keys that are here. */
+/** Returns the scheme of a managed key, which all its versions share; undefined for keys that are here. */
 export const schemeOf = ({ versions }: RingHeader): ManagedScheme | undefined => versions.at(-1)?.managedKey?.scheme
 
-/** What stands for the secret of a device: nothing can be done with it. */
+/** Stands for a secret key in a device: an empty key, with which nothing can be done. */
 const NO_SECRET = createSecretKey(Buffer.alloc(0))
 
 const publicPart: PublicPart = { name: MANAGED_KEY, text: spkiPem, load: (spki) => loadSpki(MANAGED_KEY, spki) }
 
-/** Verifies; `sign` is never called, since no version has a private half here. */
+/** Verifies only: `sign` is never called, since no version has a private half here. */
 const signing: Signing = {
   sign: () => {
     throw new Error('A managed key signs in its device')
@@ -31,10 +33,10 @@ const signing: Signing = {
   verify: (key, input, signature, options) => managedPublicType(key).signing.verify(key, input, signature, options),
   x509: (key) => managedPublicType(key).signing.x509(key),
 }
-/** A mechanism has one padding. */
+/** The mechanism has one padding, so certificate requests use PSS too. */
 const pssSigning: Signing = { ...signing, x509: () => RSA_PSS_X509 }
 
-/** Before it is known which managed key it is. */
+/** The type before it is known which managed key it stands for. */
 export const NEW_MANAGED_KEY: KeyType = {
   name: MANAGED_KEY,
   generate: () => {
@@ -53,13 +55,13 @@ const TYPES: Readonly<Record<ManagedScheme, KeyType>> = {
   ecdsa: { ...NEW_MANAGED_KEY, publicPart, signing },
 }
 
-/** Where no version says anything, the type that can do nothing. Undefined for a header of another type. */
+/** Returns the type for a header, by the scheme of its versions; undefined for a header of another type. */
 export function managedTypeOf(header: RingHeader): KeyType | undefined {
   if (header.type !== MANAGED_KEY) return undefined
   const scheme = schemeOf(header)
   return scheme === undefined ? NEW_MANAGED_KEY : TYPES[scheme]
 }
 
-/** The type that a ring's own stands for: where a public half is all that there is, whose it is tells the key. */
+/** Returns the type that verifies: for a managed key that of its public half, else the ring's own. */
 export const verifyingType = (type: KeyType, key: KeyObject): KeyType =>
   type.name === MANAGED_KEY ? managedPublicType(key) : type

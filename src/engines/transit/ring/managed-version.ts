@@ -1,5 +1,5 @@
-// New keys and versions of the type `managed_key`: each is one managed key, asked for by name or UUID, that did once
-// what it is for.
+// New keys and versions of the type `managed_key`. Each version is one managed key, named or given by its UUID, and has
+// done once what it is for.
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { fail } from '../../../api/errors.ts'
 import { type Args, string } from '../../../api/fields.ts'
@@ -16,19 +16,20 @@ import { DEVICE_NONCE_BYTES, MANAGED_KEY, schemeOf } from './managed-type.ts'
 import type { KeyMaker, NewVersion } from './new-key.ts'
 import type { RingHeader } from './ring-header.ts'
 
+/** The reference to a managed key, in requests that make a key or a version. */
 export const managedKeyFields = {
   managed_key_name: string('Name of a managed key, only for keys of type managed_key', { default: '' }),
   managed_key_id: string('UUID of a managed key, only for keys of type managed_key', { default: '' }),
 }
 
-/** Where keys in devices are asked for; undefined where there are none. */
+/** The managed keys of a mount; undefined if the server has none. */
 export type DeviceKeys = { readonly managedKeys: ManagedKeys | undefined }
 
 type DeviceProver = Pick<KeyMaker, 'world' | 'slow'>
 
 /**
- * The managed key that a request for a key of this type asks for; undefined for every other type.
- * @throws Refusal for one of another type, and for one that is not there or not for this mount
+ * Returns the managed key that a request refers to; undefined if the key is of another type.
+ * @throws Refusal for a reference with another type, and for a managed key that is unknown or not for this mount
  */
 export async function requestedKey(
   { managedKeys }: DeviceKeys,
@@ -45,13 +46,13 @@ export async function requestedKey(
   return undefined
 }
 
-/** @throws Refusal */
+/** Returns the managed keys of the mount. @throws Refusal if the server has none */
 export function requireOffered(keys: ManagedKeys | undefined): ManagedKeys {
   if (keys === undefined) throw fail('not_offered', ['there are no managed keys here'])
   return keys
 }
 
-/** What a key in a device cannot promise. @throws Refusal */
+/** Refuses settings that a key in a device cannot keep. @throws Refusal */
 export function requireManagedSettings(wanted: {
   readonly exportable: boolean
   readonly allowPlaintextBackup: boolean
@@ -67,7 +68,10 @@ export function requireManagedSettings(wanted: {
   }
 }
 
-/** Versions of one key can do the same things. @throws Refusal */
+/**
+ * Checks that the managed key can follow the versions before it: all versions of a key can do the same.
+ * @throws Refusal
+ */
 export function requireSuccessor(header: RingHeader, key: ManagedKey): void {
   const scheme = schemeOf(header)
   if (scheme !== key.scheme) {
@@ -82,7 +86,10 @@ export function requireSuccessor(header: RingHeader, key: ManagedKey): void {
   }
 }
 
-/** The caller wipes it. @throws Refusal where the device does not do what the key is for */
+/**
+ * Returns a version for the managed key, with a fresh HMAC secret; the caller wipes it. The device uses the key once.
+ * @throws Refusal if the device does not do what the key is for
+ */
 export async function newManagedVersion(key: ManagedKey, maker: DeviceProver): Promise<NewVersion> {
   const { bits, publicKey } = await key.facts()
   await prove(key, bits, publicKey, maker)
@@ -101,7 +108,7 @@ export async function newManagedVersion(key: ManagedKey, maker: DeviceProver): P
 const NOTHING = Buffer.alloc(0)
 const PROOF = Buffer.from('done once before the key is used')
 
-/** Threats P-15. */
+/** Has the device do once what the key is for, as far as its usages allow (threats P-15). @throws Refusal */
 async function prove(key: ManagedKey, bits: number, publicKey: Buffer | undefined, maker: DeviceProver): Promise<void> {
   if (key.scheme === 'aes-gcm') {
     if (!key.can('encrypt') || !key.can('decrypt')) return

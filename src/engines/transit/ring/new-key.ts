@@ -1,4 +1,4 @@
-// New keys and new versions of keys.
+// New keys and new versions, made and tried before they are stored (threats P-15).
 import type { KeyObject } from 'node:crypto'
 import { publicHalf } from '../../../crypto/forms/public-keys.ts'
 import { type Cipher, type KeyType, PROOF_OPTIONS } from '../../../crypto/key-types/key-type.ts'
@@ -18,38 +18,38 @@ import {
 } from './ring-header.ts'
 import { FIRST_BOUNDS } from './versions.ts'
 
-/** What is chosen when a key is made. */
+/** The choices of a request that makes a key. */
 export type NewKey = Pick<
   RingHeader,
   'derived' | 'convergent' | 'exportable' | 'allowPlaintextBackup' | 'autoRotatePeriodSeconds'
 > & {
   readonly type: KeyType
-  /** 0: what is usual for the type. */
+  /** 0: the usual size of the type. */
   readonly keySizeBytes: number
 }
 
-/** What a new version holds, besides what all versions have. */
+/** A new version: its secrets, and the managed key that it stands for, if it does. */
 export type NewVersion = VersionSecrets & { readonly managedKey?: ManagedReference }
 
-/** What a key is tried with. */
+/** The parts of a mount that try a key. */
 export type Prover = {
   readonly slow: SlowWork
   readonly nonces: NoncePool
 }
 
-/** What new keys are made with. */
+/** The parts of a mount that make keys. */
 export type KeyMaker = Prover & {
   readonly world: World
   readonly messageCounts?: Lives
 }
 
-/** With which lives of the mount a new version has nothing to do (message-count-store.ts). */
+/** The lives of the mount that a new version has nothing to do with (message-count-store.ts). */
 type Lives = { livesBefore(): Promise<number> }
 
-/** The same for a mount whose messages are counted. */
+/** The parts of a mount that make keys whose messages are counted. */
 export type CountingMaker = KeyMaker & { readonly messageCounts: Lives }
 
-/** A ring with its first version; the caller wipes it. */
+/** Makes a ring with its first version; the caller wipes it. Slow for key types that are slow to generate. */
 export async function newRing({ type, ...flags }: NewKey, maker: KeyMaker): Promise<StoredRing> {
   const keySizeBytes = flags.keySizeBytes || (type.sizes?.usual ?? 0)
   const secrets = await newSecrets(type, keySizeBytes, maker)
@@ -57,7 +57,7 @@ export async function newRing({ type, ...flags }: NewKey, maker: KeyMaker): Prom
   return ringOf({ type, ...flags, keySizeBytes }, secrets, maker.world, livesBefore)
 }
 
-/** The ring whose first version this is. */
+/** Returns a ring with this first version; secrets are not copied. `livesBefore` comes from the counts of the mount. */
 export function ringOf(
   { type, ...flags }: NewKey,
   { managedKey, ...secrets }: NewVersion,
@@ -75,7 +75,7 @@ export function ringOf(
   return { header, secrets: [secrets] }
 }
 
-/** With one version more. The minimums stay as they are. `livesBefore` as the counts of the mount have it. */
+/** Returns the header with one version more; its minimums stay. `livesBefore` comes from the counts of the mount. */
 export function withNewVersion(
   header: RingHeader,
   { managedKey }: NewVersion,
@@ -85,7 +85,7 @@ export function withNewVersion(
   return {
     ...header,
     latestVersion: header.latestVersion + 1,
-    // What was made here cannot be completed by what others have (Interface 3.4).
+    // Interface 3.4: a rotated key takes no imported versions any more, so it counts as made here.
     imported: false,
     allowImportedRotation: false,
     versions: [...header.versions, newVersionHeader(header.convergent, world, livesBefore, managedKey)],
@@ -106,7 +106,7 @@ function newVersionHeader(
   }
 }
 
-/** Of one version; the caller wipes them. */
+/** Makes the secrets of one version, and tries the key; the caller wipes them. */
 export async function newSecrets(type: KeyType, keySizeBytes: number, maker: KeyMaker): Promise<VersionSecrets> {
   const random = maker.world.random.bytes
   const material = await type.generate(random, maker.slow, keySizeBytes)
@@ -123,9 +123,10 @@ export async function newSecrets(type: KeyType, keySizeBytes: number, maker: Key
 const PROOF = Buffer.from('sealed and opened, signed and verified once before the key is used')
 
 /**
- * Every new key does once what it is for, before anyone is told of it (threats P-15). What is imported proves here that
- * both halves are of one pair.
- * @throws Error where it does not; a caller who gave the material is told something else
+ * Has the key do once what it is for, before any caller is told of it (threats P-15). An imported pair proves here that
+ * its halves belong together.
+ * @throws AuthenticationFailed if it does not open what it sealed, which `proveOrRefuse` makes a refusal
+ * @throws Error if it does not give back what it sealed, or does not verify what it signed
  */
 export async function proveMaterial(type: KeyType, material: Buffer, { slow, nonces }: Prover): Promise<void> {
   const key = type.load(material)

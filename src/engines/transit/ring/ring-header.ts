@@ -1,4 +1,5 @@
-// What is known of a key ring besides its secrets.
+// The header of a key ring: all of it but the secrets. It is stored as JSON (key-ring.ts draws where), so the members
+// here are those of the format.
 import { strict as assert } from 'node:assert'
 import { MANAGED_SCHEMES } from '../../../api/managed-keys.ts'
 import {
@@ -18,21 +19,26 @@ import {
 import { StorageCorrupt } from '../../../storage/contract.ts'
 import { decodeStored } from '../../../storage/stored-record.ts'
 
-/** The current algorithm of convergent encryption; 1 and 2 exist only in restored keys that are older than it. */
+/** The current algorithm of convergent encryption. 1 and 2 exist only in restored keys that are older. */
 export const CONVERGENT_VERSION = 3
 
-/** `counter`: HMAC-SHA-256 in counter mode, only of restored keys that are older than HKDF. */
+/**
+ * How keys are derived. `counter` is HMAC-SHA-256 in counter mode: for derived keys that were imported, and for
+ * restored ones that are older than HKDF.
+ */
 export const KDFS = ['hkdf', 'counter'] as const
+/** A way of derivation, by its stored name. */
 export type Kdf = (typeof KDFS)[number]
 
-/** A managed key, by its UUID, and what it is: that never changes. */
+/** The managed key that a version stands for: its UUID, and its scheme, which never changes. */
 const MANAGED_REFERENCE = group({ id: text, scheme: oneOf(...MANAGED_SCHEMES) }, 'dropped')
+/** The stored reference to a managed key. */
 export type ManagedReference = ValueOf<typeof MANAGED_REFERENCE>
 
 const VERSION = group(
   {
     createdAtMs: count,
-    /** Nanoseconds beyond the millisecond, of a restored key that has them. */
+    /** Nanoseconds beyond the millisecond; only restored keys have them. */
     createdNanos: optional(count),
     /** Algorithm of convergent encryption; 0 for a key that is not convergent. */
     convergentVersion: count,
@@ -40,17 +46,19 @@ const VERSION = group(
     isPublic: optional(oneOf(true)),
     /** Certificates for the public key, the leaf first: base64 of DER. */
     certificates: optional(texts),
-    /** Of a version that is a key in a device; its material is the public half of a pair, else there is none. */
+    /** The key in a device that this version is. Its material is then the public half of a pair, or empty. */
     managedKey: optional(MANAGED_REFERENCE),
-    /** Lives of the mount before this version was made (message-count-store.ts); missing: 0, which counts too many. */
+    /** Lives of the mount before this version was made (message-count-store.ts). Missing: 0, which counts too many. */
     countedFrom: optional(count),
   },
   'dropped',
 )
+/** The header of one version. */
 export type VersionHeader = ValueOf<typeof VERSION>
 
 /** When a key was last backed up or restored, and its latest version then. */
 const BACKUP_NOTE = group({ atMs: count, nanos: optional(count), version: count }, 'dropped')
+/** A note of a backup or a restore. */
 export type BackupNote = ValueOf<typeof BACKUP_NOTE>
 
 const HEADER = {
@@ -62,30 +70,31 @@ const HEADER = {
   deletionAllowed: flag,
   /** 0: rotates only when asked to. */
   autoRotatePeriodSeconds: count,
-  /** As `VersionBounds`. */
+  /** This and the next three are `VersionBounds` (versions.ts). */
   latestVersion: count,
   minDecryptionVersion: count,
   minEncryptionVersion: count,
   minAvailableVersion: count,
-  /** Of a key that makes CMACs: bytes of the shortest that is verified; missing: the usual ones. */
+  /** Bytes of the shortest CMAC that is verified; missing: USUAL_LEAST_MAC_BYTES (mac.ts). */
   minMacBytes: optional(count),
   /** 0 for a type whose keys have one size. */
   keySizeBytes: count,
   kdf: oneOf(...KDFS),
-  /** As long as it was not rotated; while it is, versions can be imported. */
+  /** True until an imported key is rotated; until then versions can be imported (Interface 3.4). */
   imported: flag,
-  /** Of an imported key. */
+  /** Whether an imported key may be rotated (Interface 7.15). */
   allowImportedRotation: flag,
-  /** Kept, and used for nothing. */
+  /** True while the key is kept and used for nothing. */
   softDeleted: flag,
   backup: optional(BACKUP_NOTE),
   restore: optional(BACKUP_NOTE),
-  /** The versions that are stored, up to the latest; the first of the list is 1 as long as none was trimmed. */
+  /** The stored versions up to the latest, the oldest first. The first is version 1 unless some were trimmed. */
   versions: listOf(VERSION),
 }
+/** The header of a ring. Code that changes a key makes a new one. */
 export type RingHeader = GroupOf<typeof HEADER>
 
-/** Of a key that was made here. */
+/** Members of the header of a key that was made here. */
 export const MADE_HERE = {
   kdf: 'hkdf',
   imported: false,
@@ -93,14 +102,15 @@ export const MADE_HERE = {
   softDeleted: false,
 } as const satisfies Partial<RingHeader>
 
-/** Number of the first version of the list. */
+/** Returns the number of the first version of the header's list. */
 export function firstStoredVersion(header: RingHeader): number {
   return header.latestVersion - header.versions.length + 1
 }
 
 /**
- * Interface 4.2: what is fixed at creation stays, and what cannot be disabled once set is not. Checked where rings are
- * stored, so that no endpoint can get around it (threats P-19).
+ * Checks a change of a ring (Interface 4.2): members that are fixed at creation stay, and some are never disabled once
+ * set. It runs where rings are stored, so that no endpoint gets around it (threats P-19).
+ * @throws AssertionError, as an endpoint should have refused the request
  */
 export function assertSuccessor(before: RingHeader, after: RingHeader): void {
   assert.equal(after.type, before.type, 'a key keeps its type')
@@ -115,8 +125,8 @@ export function assertSuccessor(before: RingHeader, after: RingHeader): void {
 }
 
 /**
- * Whether `after`, whose first stored version is `first`, can be `before` with more versions behind its own, as far as
- * what their keys are loaded by goes. The versions themselves have to be the same as well.
+ * True if `after` can be `before` with more versions at the end, so that its keys can be reused. `first` is the first
+ * stored version of `after`. The caller still has to compare the versions (`isLoadedAlike`) and their secrets.
  */
 export function isGrownFrom(before: RingHeader, after: RingHeader, first: number): boolean {
   return (
@@ -130,6 +140,7 @@ export function isGrownFrom(before: RingHeader, after: RingHeader, first: number
   )
 }
 
+/** True if equal secrets give equal keys under both headers. */
 export function isLoadedAlike(one: VersionHeader, other: VersionHeader | undefined): boolean {
   return (
     one.isPublic === other?.isPublic &&
@@ -139,33 +150,37 @@ export function isLoadedAlike(one: VersionHeader, other: VersionHeader | undefin
   )
 }
 
-/** Where the older versions of a ring stand whose header lists the newest alone (key-ring.ts). */
+/** Says where older versions stand if the header lists the newest alone (key-ring.ts). */
 const OLDER_VERSIONS = group(
   {
-    /** The first of all that are stored. */
+    /** Number of the first stored version. */
     first: count,
-    /** Of the block that has the newest of them. */
+    /** Digest of the last block, which has the newest of them. */
     digest: text,
   },
   'dropped',
 )
+/** The stored reference to the blocks. */
 export type OlderVersions = ValueOf<typeof OLDER_VERSIONS>
 
+/** The head of an entry: the header, and the reference to the blocks. */
 export type RingHead = {
   readonly header: RingHeader
   /** Missing: the header lists all versions. */
   readonly older?: OlderVersions | undefined
 }
 
-/** What a block says besides its secrets: its versions, and the digest of the block before it; missing in the first. */
+/** The head of a block: its versions, and the digest of the block before it, which the first block does not have. */
 const BLOCK_HEAD = group({ versions: listOf(VERSION), before: optional(text) }, 'dropped')
+/** The head of a block. */
 export type BlockHead = ValueOf<typeof BLOCK_HEAD>
 
+/** The first byte of an entry or a block (key-ring.ts). */
 export type RingFormat = 1 | 2 | 3
 type StoredHead = RingHeader & { readonly older?: OlderVersions }
 
 const HEADS: Readonly<Record<RingFormat, Kind<StoredHead>>> = {
-  // It had none of these.
+  // Format 1 had none of these members.
   1: group(
     {
       ...HEADER,
@@ -182,7 +197,7 @@ const HEADS: Readonly<Record<RingFormat, Kind<StoredHead>>> = {
 }
 const WHAT = 'The header of a stored key ring'
 
-/** `json`: the header. @throws StorageCorrupt where a member is missing or cannot be */
+/** Decodes the JSON of an entry. @throws StorageCorrupt if a member is missing or out of range */
 export function decodeRingHead(json: Buffer, format: RingFormat): RingHead {
   const { older, ...header } = decodeStored(WHAT, HEADS[format], json)
   const listed = firstStoredVersion(header)
@@ -194,7 +209,7 @@ export function decodeRingHead(json: Buffer, format: RingFormat): RingHead {
   return { header, older }
 }
 
-/** `json`: the header. @throws StorageCorrupt where a member is missing or cannot be */
+/** Decodes the JSON of a block. @throws StorageCorrupt if a member is missing or out of range */
 export function decodeBlockHead(json: Buffer): BlockHead {
   return decodeStored(WHAT, BLOCK_HEAD, json)
 }

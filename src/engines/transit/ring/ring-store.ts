@@ -1,10 +1,10 @@
-// Where key rings lie in the storage of a mount, read and written whole or as far as they grew:
+// Key rings in the storage of a mount. They are read and written as a whole, or only as far as they grew:
 //
 //   key/NAME            the entry of a ring: settings and newest versions (key-ring.ts draws the bytes)
 //   key-block/NAME/N    a block of older versions, N being the number of the first of them (16 digits)
 //
-// No name of a key has a '/', so the blocks of one lie in a folder that is theirs alone. Who changes blocks changes the
-// entry in the same transaction.
+// Names of keys have no '/', so the blocks of a key have a folder of their own. A transaction that changes blocks also
+// changes the entry: readers see from its digest whether blocks and entry are of one state.
 import { linkDigest } from '../../../crypto/primitives/digest.ts'
 import { StorageCorrupt } from '../../../storage/contract.ts'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
@@ -34,6 +34,7 @@ import {
   type VersionHeader,
 } from './ring-header.ts'
 
+/** The folder of the entries, by the names of their keys. */
 export const FOLDER = 'key/'
 const BLOCK_FOLDER = 'key-block/'
 const DIGITS = 16
@@ -43,18 +44,18 @@ type Gets = Pick<View, 'get'>
 const blocksOf = (name: string): string => `${BLOCK_FOLDER}${name}/`
 const blockPath = (name: string, first: number): string => blocksOf(name) + String(first).padStart(DIGITS, '0')
 
-/** Of the key whose entry or block lies there; undefined where neither does. `path` is relative to the mount. */
+/** Returns the name of the key whose entry or block has this path, relative to the mount; undefined if none has. */
 export function nameAt(path: string): string | undefined {
   if (path.startsWith(FOLDER)) return path.slice(FOLDER.length)
   return path.startsWith(BLOCK_FOLDER) ? path.slice(BLOCK_FOLDER.length, path.lastIndexOf('/')) : undefined
 }
 
-/** Settings and newest versions; undefined where no key has the name. @throws StorageCorrupt */
+/** Reads settings and newest versions; returns undefined if no key has the name. @throws StorageCorrupt */
 export async function readRingHead(storage: Gets, name: string): Promise<RingHead | undefined> {
   return withEntry(storage, name, decodeHead)
 }
 
-/** Gives `use` the bytes of the entry, and wipes them afterwards. */
+/** Runs `use` with the bytes of the entry, and wipes them afterwards; returns undefined if no key has the name. */
 export async function withEntry<T>(
   storage: Gets,
   name: string,
@@ -71,7 +72,11 @@ export async function withEntry<T>(
 /** A ring with all its versions; the caller wipes it. */
 export type WholeRing = StoredRing & Pick<RingHead, 'older'>
 
-/** Undefined where no key has the name. In a transaction, where all is of one state. @throws StorageCorrupt */
+/**
+ * Reads a ring; returns undefined if no key has the name. Within a transaction blocks and entry are of one state, so no
+ * retry is needed (`readGrown`).
+ * @throws StorageCorrupt
+ */
 export async function readRing(tx: ViewTransaction, name: string): Promise<WholeRing | undefined> {
   return withEntry(tx, name, async (bytes) => {
     const { ring, older } = await readGrownBehind(tx, name, bytes, undefined)
@@ -79,10 +84,12 @@ export async function readRing(tx: ViewTransaction, name: string): Promise<Whole
   })
 }
 
+/** Makes something of one version of a ring. The secrets are wiped when it returns. */
 export type ReadVersion<T> = (header: RingHeader, version: VersionHeader, secrets: VersionSecrets) => T
 
 /**
- * What `read` makes of one version alone, where the ring has it: it keeps nothing of what it gets. In a transaction.
+ * Returns what `read` makes of one version; undefined if the ring does not have it. Only the entry, and one block at
+ * most, are read.
  * @throws StorageCorrupt
  */
 export async function readRingVersion<T>(
@@ -96,11 +103,11 @@ export async function readRingVersion<T>(
     const listed = firstStoredVersion(header)
     if (number >= listed) return readOne(header, { bytes, versions: header.versions }, number - listed, read)
     if (older === undefined || number < older.first) return undefined
-    const place = (number - older.first) % BLOCK_VERSIONS
-    // Of which block the entry has a digest is not followed: who asks knows the version by its secrets.
-    const block = await readBlock(tx, name, number - place)
+    const index = (number - older.first) % BLOCK_VERSIONS
+    // The chain of digests is not followed: callers recognise the version by its secrets.
+    const block = await readBlock(tx, name, number - index)
     try {
-      return readOne(header, block, place, read)
+      return readOne(header, block, index, read)
     } finally {
       block.bytes.fill(0)
     }
@@ -117,25 +124,26 @@ function readOne<T>(header: RingHeader, { bytes, versions }: Part, at: number, r
   }
 }
 
-/** A ring that was read before. */
+/** A ring that was read before, without its secrets. */
 export type KnownRing = { readonly header: RingHeader; readonly mark: RingMark }
 
-/** By which a ring is known again: nothing secret. */
+/** Recognises a ring that was read before. It holds nothing secret. */
 export type RingMark = { readonly older: OlderVersions | undefined; readonly newest: SecretsMark }
 
+/** A ring as it was read, compared with what was known of it before. */
 export type GrownRing = {
   readonly mark: RingMark
-  /** Of how many of the header's versions, from the first, the secrets are those that are known. */
+  /** So many versions, from the first of the header's list, have the secrets that were known. */
   readonly known: number
-  /** How many of them stand in blocks: those are the very same, all that is said of them included. */
+  /** So many of these stand in known blocks: their headers are unchanged too. */
   readonly unchanged: number
-  /** Its secrets are those of the versions behind the known ones. */
+  /** The header of all versions, with the secrets of those behind the known ones. */
   readonly ring: StoredRing
 }
 
 /**
- * A ring as it is: what was known of it before is neither read nor decoded again. The caller wipes it. Undefined where
- * no key has the name.
+ * Reads a ring; returns undefined if no key has the name. Blocks that were known before are not read again, and known
+ * secrets are not decoded again. The caller wipes the ring.
  * @throws StorageCorrupt
  */
 export async function readGrown(storage: Gets, name: string, before?: KnownRing): Promise<GrownRing | undefined> {
@@ -146,13 +154,14 @@ export async function readGrown(storage: Gets, name: string, before?: KnownRing)
       return await readGrownBehind(storage, name, bytes, before)
     } catch (cause) {
       if (!(cause instanceof StorageCorrupt) || (await isEntry(storage, name, bytes))) throw cause
-      // Entry and blocks were read on two sides of a commit.
+      // The entry changed: it was read before a commit, and the blocks after it. Read both again.
     } finally {
       bytes.fill(0)
     }
   }
 }
 
+/** True if the entry is still stored as it was read. */
 async function isEntry(storage: Gets, name: string, bytes: Buffer): Promise<boolean> {
   const stored = await storage.get(FOLDER + name)
   const isSame = stored?.equals(bytes) === true
@@ -160,7 +169,7 @@ async function isEntry(storage: Gets, name: string, bytes: Buffer): Promise<bool
   return isSame
 }
 
-/** `bytes` are those of the entry. */
+/** Reads what stands behind an entry, whose bytes are given. @throws StorageCorrupt */
 async function readGrownBehind(
   storage: Gets,
   name: string,
@@ -196,8 +205,9 @@ async function readGrownBehind(
 type Part = { readonly bytes: Buffer; readonly versions: readonly VersionHeader[] }
 
 /**
- * Whether what was read begins with the versions that the entry had before, with their secrets and with what they are
- * loaded by: `behind` are the versions that were read, `unchanged` is the number of those before them.
+ * True if what was read begins with the versions that the entry had before, with equal secrets and headers that load
+ * them alike. `behind` are the headers of all versions that were read; `unchanged` is the number of versions before
+ * them.
  */
 function isKnownIn(
   read: readonly Part[],
@@ -216,14 +226,16 @@ function isKnownIn(
   )
 }
 
-/** All of a ring that has blocks but those of its entry, of which there is one at least. */
+/** Returns how many versions of a ring stand in blocks. The entry always has one at least. */
 function versionsInBlocks({ versions }: RingHeader): number {
   return Math.floor((versions.length - 1) / BLOCK_VERSIONS) * BLOCK_VERSIONS
 }
 
 /**
- * The blocks from the version `from` on, the oldest first: behind those that are known, else from the first. The caller
- * wipes them. `listed`: the first version of the entry.
+ * Reads the blocks behind those that are known, or all of them, from the last one back along the digests. Returns them
+ * with the oldest first; the first begins with version `from`. The caller wipes them. `listed` is the first version of
+ * the entry.
+ * @throws StorageCorrupt
  */
 async function readBlocks(
   storage: Gets,
@@ -279,7 +291,7 @@ function corrupt(name: string, first: number, what: string, cause?: unknown): Bl
   return new BlockCorrupt(sentence, cause === undefined ? undefined : { cause })
 }
 
-/** Stores a ring under a name that no key has, or in place of the one whose head is given. */
+/** Stores a ring under a free name, or in place of the ring whose head is given. */
 export async function storeRing(
   tx: ViewTransaction,
   name: string,
@@ -290,7 +302,7 @@ export async function storeRing(
   putLaidOut(tx, name, layOut(ring))
 }
 
-/** Stores what was made of a ring. Where its versions are what they were, the blocks stay. */
+/** Stores a changed ring. If no version changed, only the entry is written. */
 export async function replaceRing(
   tx: ViewTransaction,
   name: string,
@@ -308,12 +320,13 @@ export async function replaceRing(
 
 const NO_BLOCKS: LaidOut['blocks'] = new Map()
 
+/** Writes the stored bytes of a ring, and wipes them. */
 export function putLaidOut(tx: ViewTransaction, name: string, { entry, blocks }: LaidOut): void {
   try {
     for (const [first, bytes] of blocks) tx.put(blockPath(name, first), bytes)
     tx.put(FOLDER + name, entry)
   } finally {
-    // Storage seals at once, so the bytes in clear are needed no longer.
+    // `put` seals at once, so the bytes in clear are needed no longer.
     for (const bytes of [entry, ...blocks.values()]) bytes.fill(0)
   }
 }

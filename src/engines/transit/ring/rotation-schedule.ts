@@ -1,9 +1,9 @@
-// When which key rotates by itself. What is due is found without a look at the other keys, in the order of time:
+// The schedule of automatic rotation. Keys that are due are found in order of time, without reading the others:
 //
 //   due/SECONDS/NAME    the key is due from that second on (16 digits, since the epoch); JSON, {"format":1}
 //   due-index           every key with a period has such an entry; JSON, {"format":1}
 //
-// Who stores a key stores its entry in the same transaction.
+// A transaction that stores a key also stores its entry here, so that none is ever missing.
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
 import type { RingHeader } from './ring-header.ts'
@@ -13,10 +13,13 @@ const COMPLETE = 'due-index'
 const DIGITS = 16
 const ENTRY = Buffer.from('{"format":1}')
 const PAGE = 100
-/** Keys that are opened in one step, about a millisecond; requests come in between. */
+/** Keys that are read in one step, which takes about a millisecond; requests run between two steps. */
 const KEYS_PER_STEP = 25
 
-/** Undefined for a key that does not rotate by itself: without a period, out of use, or imported without permission. */
+/**
+ * Returns the second from which on the key is due, since the epoch. Undefined for a key that does not rotate by itself:
+ * it has no period, is soft-deleted, or was imported without permission to rotate.
+ */
 export function dueSecond(header: RingHeader): number | undefined {
   const { autoRotatePeriodSeconds: period, softDeleted, imported, allowImportedRotation, versions } = header
   if (period === 0 || softDeleted || (imported && !allowImportedRotation)) return undefined
@@ -24,7 +27,7 @@ export function dueSecond(header: RingHeader): number | undefined {
   return Number.isSafeInteger(second) ? second : undefined
 }
 
-/** Undefined: there was, or is, no such key. */
+/** Moves the entry of a key in the transaction that changes the key. Undefined: there was, or will be, no such key. */
 export function reschedule(
   tx: ViewTransaction,
   name: string,
@@ -39,7 +42,7 @@ export function reschedule(
 
 const entryKey = (second: number, name: string): string => `${FOLDER}${String(second).padStart(DIGITS, '0')}/${name}`
 
-/** Names of the keys that are due, those that wait longest first. */
+/** Returns the names of the keys that are due, those that wait longest first. */
 export async function* dueKeys(storage: View, nowMs: number): AsyncGenerator<string> {
   for (let after = ''; ; ) {
     const folders = await storage.list(FOLDER, { after, limit: PAGE })
@@ -61,12 +64,15 @@ async function* namesIn(storage: View, folder: string): AsyncGenerator<string> {
   }
 }
 
-/** Whether keys that were stored before there was a schedule are in it. */
+/** True if the schedule also has the keys that are older than it. */
 export async function isComplete(storage: View): Promise<boolean> {
   return (await storage.get(COMPLETE)) !== undefined
 }
 
-/** Adds those, page by page. `headerOf` reads the header of a key, in the transaction; undefined where it is gone. */
+/**
+ * Adds the keys that are older than the schedule, step by step. `headerOf` reads a header within the transaction; it
+ * returns undefined for a key that is gone, or cannot be read.
+ */
 export async function complete(
   storage: View,
   list: (after: string, limit: number) => Promise<readonly string[]>,
@@ -80,7 +86,7 @@ export async function complete(
     })
     if (names.length < KEYS_PER_STEP) return
     after = names.at(-1) ?? ''
-    // Without a commit, all of this happens within one turn of the event loop.
+    // A step that has nothing to commit ends in the same turn of the event loop: requests come in only here.
     await nextLoop()
   }
 }

@@ -1,4 +1,4 @@
-// A new version for a key: because a request asks for it, or because its time has come.
+// Rotation: a key gets a new version, because a request asks for it or because its time has come.
 import { fail } from '../../../api/errors.ts'
 import { DecisionOutdated } from '../../../api/request.ts'
 import type { WithKeys } from './keys.ts'
@@ -7,7 +7,10 @@ import { type DeviceKeys, newManagedVersion, requestedKey, requireSuccessor } fr
 import { type CountingMaker, newSecrets, withNewVersion } from './new-key.ts'
 import type { RingHeader } from './ring-header.ts'
 
-/** Interface 7.15. @throws Refusal */
+/**
+ * Checks that the key can be rotated: an imported key only if its import allowed it (Interface 7.15).
+ * @throws Refusal
+ */
 export function requireRotatable(ring: { readonly header: RingHeader }): void {
   requireUsable(ring)
   const { imported, allowImportedRotation } = ring.header
@@ -20,14 +23,14 @@ export function requireRotatable(ring: { readonly header: RingHeader }): void {
 
 const NO_REFERENCE = { managed_key_name: '', managed_key_id: '' }
 
-/** What makes new versions of the keys of a mount. */
+/** The parts of a mount that rotate keys. */
 export type VersionMaker = DeviceKeys & CountingMaker & WithKeys<'find' | 'grow'>
 
 /**
- * Adds a version, which becomes the latest. `allow` is asked before the version is made, and again in the
- * transaction: what it throws leaves the key as it was.
- * `reference`: of a key of type managed_key, which managed key the version is. Undefined where no key has the name.
- * @throws Refusal
+ * Adds a version, which becomes the latest, and returns the ring; undefined if no key has the name. `allow` is called
+ * before the version is made, and again in the transaction, as the key may change between; if it throws, the key stays
+ * as it was. `reference` says which managed key the version is, for a key of type managed_key.
+ * @throws Refusal; DecisionOutdated if another key has the name meanwhile
  */
 export async function rotate(
   maker: VersionMaker,
@@ -41,7 +44,7 @@ export async function rotate(
   }
   const ring = await maker.keys.find(name)
   if (ring === undefined) return undefined
-  // Before the transaction, which may be tried several times and must not wait.
+  // The version is made before the transaction, which may run several times and must not wait.
   requireAllowed(ring)
   const { keySizeBytes } = ring.header
   const managed = await requestedKey(maker, ring.header.type, reference)

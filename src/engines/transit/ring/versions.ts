@@ -1,18 +1,19 @@
-// The rules of key versions (Interface 3.4) as functions of numbers alone.
+// The rules of key versions (Interface 3.4), as functions of numbers alone.
 import { fail } from '../../../api/errors.ts'
 
+/** The numbers of a ring that decide which versions may be used. */
 export type VersionBounds = {
   /** The first version of a key is 1. It only grows. */
   readonly latestVersion: number
-  /** From 1 to the latest: what is older stays stored and is used by nothing. */
+  /** From 1 to the latest. Older versions stay stored, and nothing uses them. */
   readonly minDecryptionVersion: number
-  /** 0 where no bound is set, else from the lowest version that decrypts to the latest. */
+  /** 0: no bound is set. Else from the lowest version that decrypts to the latest (Interface 7.8). */
   readonly minEncryptionVersion: number
   /** Versions below it were deleted for good; 0 while none was. It only grows. */
   readonly minAvailableVersion: number
 }
 
-/** The bounds of a key that has its first version. */
+/** The bounds of a new key, which has one version. */
 export const FIRST_BOUNDS: VersionBounds = {
   latestVersion: 1,
   minDecryptionVersion: 1,
@@ -20,12 +21,12 @@ export const FIRST_BOUNDS: VersionBounds = {
   minAvailableVersion: 0,
 }
 
-/** What a version is to do, as refusals name it. */
+/** The use of a version, as refusals name it. */
 export type VersionUse = 'encryption' | 'signing' | 'HMAC' | 'CMAC'
 
 /**
- * The version that encrypts, signs or makes a MAC; 0 asks for the latest (Interface 4.3).
- * @throws Refusal for a version that does not exist or may not do so
+ * Returns the version that encrypts, signs or makes a MAC; 0 asks for the latest (Interface 4.3).
+ * @throws Refusal for a version that does not exist, or is below a minimum (Interface 7.9)
  */
 export function encryptionVersion(bounds: VersionBounds, requested: number, use: VersionUse = 'encryption'): number {
   if (requested === 0) return bounds.latestVersion
@@ -51,7 +52,8 @@ export function encryptionVersion(bounds: VersionBounds, requested: number, use:
 }
 
 /**
- * The version that decrypts what bears the number `written`; ciphertexts of before versions were counted bear 0.
+ * Returns the version that decrypts a ciphertext with the number `written`. Ciphertexts from before versions were
+ * numbered have 0, which means 1.
  * @throws Refusal for a version that does not exist or may not decrypt
  */
 export function decryptionVersion(bounds: VersionBounds, written: number): number {
@@ -63,11 +65,11 @@ export function decryptionVersion(bounds: VersionBounds, written: number): numbe
   return version
 }
 
-/** What is verified, as refusals name it. */
+/** The thing that is verified, as refusals name it. */
 export type VerifiedThing = 'signature' | 'HMAC' | 'CMAC'
 
 /**
- * The version that verifies what bears the number `written`: unlike ciphertexts, nothing of it was ever without one.
+ * Returns the version that verifies a text with the number `written`. Unlike ciphertexts, such texts always had one.
  * @throws Refusal for a version that does not exist or may not verify
  */
 export function verificationVersion(bounds: VersionBounds, written: number, what: VerifiedThing): number {
@@ -82,15 +84,15 @@ export function verificationVersion(bounds: VersionBounds, written: number, what
   return written
 }
 
-/** What a change of the minimums asks for; undefined leaves one as it is. */
+/** The minimums that a request asks for; undefined leaves one as it is. */
 export type WantedMinimums = {
   readonly minDecryptionVersion: number | undefined
   readonly minEncryptionVersion: number | undefined
 }
 
 /**
- * Both minimums are judged together, so that one request can raise or lower them past each other. A decryption minimum
- * of 0 means 1, where versions begin.
+ * Returns the changed bounds. Both minimums are judged together, so that one request can raise or lower them past each
+ * other. A decryption minimum of 0 means 1, where versions begin.
  * @throws Refusal
  */
 export function changeMinimums(bounds: VersionBounds, wanted: WantedMinimums): VersionBounds {
@@ -99,7 +101,7 @@ export function changeMinimums(bounds: VersionBounds, wanted: WantedMinimums): V
   const minEncryptionVersion = wanted.minEncryptionVersion ?? bounds.minEncryptionVersion
   requireExisting('decryption', minDecryptionVersion, bounds)
   requireExisting('encryption', minEncryptionVersion, bounds)
-  // Interface 7.8.
+  // Interface 7.8: what a version encrypts must be decryptable.
   if (minEncryptionVersion !== 0 && minEncryptionVersion < minDecryptionVersion) {
     throw fail('version_bounds', [
       `cannot set min encryption/decryption values; min encryption version of ${minEncryptionVersion} must be 0 or ` +
@@ -119,7 +121,7 @@ function requireExisting(what: 'encryption' | 'decryption', version: number, { l
 }
 
 /**
- * After a trim both minimums stay at or above what is left.
+ * Checks that both minimums are at or above the oldest version that a trim left.
  * @throws Refusal
  */
 export function requireAvailable(bounds: VersionBounds): void {
@@ -132,8 +134,8 @@ export function requireAvailable(bounds: VersionBounds): void {
 }
 
 /**
- * Both minimums have to be above what is deleted before it is: whoever trims has taken it out of use before. The same
- * value as before changes nothing.
+ * Checks a trim of the versions below `lowest`. Both minimums must be at or above it: the operator has to take versions
+ * out of use before they are deleted. The same value as before is allowed, and changes nothing.
  * @throws Refusal
  */
 export function requireTrimmable(bounds: VersionBounds, lowest: number): void {

@@ -1,5 +1,5 @@
-// The key pair of a mount for which others wrap the keys that they import (Interface 4.2). It is made when it is first
-// needed, and then stays for as long as the mount does.
+// The wrapping key of a mount: clients wrap keys for its public half before they import them (Interface 4.2). It is
+// made when it is first needed, and stays for as long as the mount does.
 //
 // Stored at `wrapping-key`:
 //   offset  bytes
@@ -15,6 +15,7 @@ import { type KeyMaker, newSecrets } from './new-key.ts'
 const PATH = 'wrapping-key'
 const FORMAT = 1
 
+/** Gives out the wrapping key of one mount. */
 export class WrappingKeys {
   readonly #storage: View
   readonly #maker: KeyMaker
@@ -27,8 +28,8 @@ export class WrappingKeys {
   }
 
   /**
-   * The private half; always the same. Whoever asks while it is being made waits for it.
-   * @throws StorageReadOnly where it has to be made by another thread, so that the request travels
+   * Returns the private half, which is always the same. Requests that come while it is being made wait for it.
+   * @throws StorageReadOnly if it has to be made and this thread does not write, so that the request travels
    */
   async get(): Promise<KeyObject> {
     const stored = await this.#cache.get(PATH, () => load(this.#storage))
@@ -40,13 +41,13 @@ export class WrappingKeys {
   }
 
   async #make(): Promise<KeyObject> {
-    // Before seconds of work, and throws where this thread does not write.
+    // This comes before seconds of work, and throws at once if this thread does not write.
     const found = await this.#storage.transaction(load)
     if (found !== undefined) return found
     const fresh = await newSecrets(rsa4096, 0, this.#maker)
     const value = Buffer.concat([Buffer.from([FORMAT]), fresh.material.reveal()])
     try {
-      // Another process of the same store may have been faster.
+      // Another process on the same store may have been faster.
       return await this.#storage.transaction(async (tx) => {
         const other = await load(tx)
         if (other !== undefined) return other
@@ -60,7 +61,7 @@ export class WrappingKeys {
     }
   }
 
-  /** `path` is relative to the mount. */
+  /** Forgets the key if its entry changed; `path` is relative to the mount. */
   changed(path: string): void {
     if (path === PATH) this.reset()
   }
@@ -70,7 +71,7 @@ export class WrappingKeys {
   }
 }
 
-/** @throws StorageCorrupt */
+/** Reads the stored key; returns undefined if it was not made yet. @throws StorageCorrupt */
 async function load(storage: View | ViewTransaction): Promise<KeyObject | undefined> {
   const bytes = await storage.get(PATH)
   if (bytes === undefined) return undefined

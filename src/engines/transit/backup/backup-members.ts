@@ -1,23 +1,24 @@
-// Members of a backup: looked up as the other programs do, which take a name in capitals for the same, and each of
-// the kind that it should be.
+// Members of a backup, each checked for its kind. Names match whatever their case, as they do in the other products
+// that read backups.
 import { fail, type Refusal } from '../../../api/errors.ts'
 import { Base64Error, decodeBase64 } from '../../../lib/base64.ts'
 import type { ExactJson } from '../../../lib/json.ts'
 import { type Instant, parseRfc3339 } from '../../../lib/rfc3339.ts'
 
-/** Of versions, periods and all else that is counted. */
+/** Limit for the whole numbers of a backup, such as versions: those of 31 bits. */
 export const MAX_NUMBER = 2 ** 31 - 1
 
-/** `path` leads to what is wrong. */
+/** Returns the refusal of a backup; `path` names the member that is wrong. */
 export function refuseBackup(path: string, why: string, cause?: unknown): Refusal {
   return fail('backup_invalid', [`${path} ${why}`], cause)
 }
 
+/** One object of a backup. Every method refuses a member that is of another kind. */
 export class BackupMembers {
   readonly path: string
   readonly #members: ReadonlyMap<string, ExactJson>
 
-  /** @throws Refusal for what is no object */
+  /** `path` leads here, for refusals. @throws Refusal unless the value is an object */
   constructor(value: ExactJson | undefined, path: string) {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refuseBackup(path, 'is no object')
     this.path = path
@@ -32,30 +33,31 @@ export class BackupMembers {
     return this.#members.has(name.toLowerCase())
   }
 
-  /** Missing and null are one. */
+  /** Returns the value; undefined if it is missing or null, which mean the same. */
   value(name: string): ExactJson | undefined {
     return this.#members.get(name.toLowerCase()) ?? undefined
   }
 
+  /** Returns the refusal that names this member. */
   refuse(name: string, why: string): Refusal {
     return refuseBackup(`${this.path}.${name}`, why)
   }
 
-  /** Empty where it is missing. */
+  /** Returns a text, '' if it is missing. @throws Refusal */
   text(name: string): string {
     const value = this.value(name) ?? ''
     if (typeof value !== 'string') throw this.refuse(name, 'is no text')
     return value
   }
 
-  /** False where it is missing. */
+  /** Returns a flag, false if it is missing. @throws Refusal */
   flag(name: string): boolean {
     const value = this.value(name) ?? false
     if (typeof value !== 'boolean') throw this.refuse(name, 'is neither true nor false')
     return value
   }
 
-  /** 0 where it is missing. */
+  /** Returns a whole number within the bounds; a missing one is 0, which they must allow. @throws Refusal */
   whole(name: string, min: number, max: number): number {
     const value = this.value(name) ?? 0
     if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max)
@@ -63,13 +65,13 @@ export class BackupMembers {
     return value
   }
 
-  /** A number of any length, not negative; undefined where it is missing. */
+  /** Returns a whole number of any length that is not negative; undefined if it is missing. @throws Refusal */
   natural(name: string): bigint | undefined {
     const value = this.value(name)
     return value === undefined ? undefined : naturalOf(value, `${this.path}.${name}`)
   }
 
-  /** The caller wipes it; undefined where it is missing or empty. */
+  /** Returns bytes that stand in base64, which the caller wipes; undefined if missing or empty. @throws Refusal */
   bytes(name: string): Buffer | undefined {
     const text = this.text(name)
     if (text === '') return undefined
@@ -81,7 +83,10 @@ export class BackupMembers {
     }
   }
 
-  /** Undefined where it is missing, or before 1970: how other programs write that there is none. */
+  /**
+   * Returns a time; undefined if it is missing or before 1970, as other products write a time for "none".
+   * @throws Refusal
+   */
   time(name: string): Instant | undefined {
     const text = this.text(name)
     if (text === '') return undefined
@@ -90,11 +95,13 @@ export class BackupMembers {
     return instant.ms < 0 ? undefined : instant
   }
 
+  /** Returns an object; undefined if it is missing. @throws Refusal */
   group(name: string): BackupMembers | undefined {
     const value = this.value(name)
     return value === undefined ? undefined : new BackupMembers(value, `${this.path}.${name}`)
   }
 
+  /** Returns a list, empty if it is missing. @throws Refusal */
   list(name: string): readonly ExactJson[] {
     const value = this.value(name) ?? []
     if (!Array.isArray(value)) throw this.refuse(name, 'is no list')
@@ -102,7 +109,7 @@ export class BackupMembers {
   }
 }
 
-/** @throws Refusal */
+/** Returns the value as a whole number that is not negative; `path` is for the refusal. @throws Refusal */
 export function naturalOf(value: ExactJson | undefined, path: string): bigint {
   const isWhole = typeof value === 'bigint' || (typeof value === 'number' && Number.isSafeInteger(value))
   const number = isWhole ? BigInt(value) : -1n

@@ -1,5 +1,5 @@
-// A backup as a key ring: what comes in is checked like any input (threats D-06), and a refusal names the member that
-// is wrong. Nothing of it was authenticated: whoever may restore may also make up what is restored.
+// Reads a backup as a key ring. It is checked like any input (threats D-06), and a refusal names the member that is
+// wrong. A backup is not authenticated: a caller who may restore may also make up the key that is restored.
 import { fail } from '../../../api/errors.ts'
 import type { KeyType, ListedKeyType } from '../../../crypto/key-types/key-type.ts'
 import { KEY_TYPES } from '../../../crypto/key-types/key-types.ts'
@@ -17,17 +17,22 @@ import { BackupMembers, MAX_NUMBER, refuseBackup } from './backup-members.ts'
 import { backupTypeName } from './backup-types.ts'
 import { nanosOf, readBackupVersion } from './backup-version.ts'
 
-/** MAX_VERSIONS of secret keys; parsing takes a second then. */
+/** Enough for MAX_VERSIONS of secret keys; parsing then takes a second. */
 const LIMITS: JsonLimits = { depth: 8, containers: 200_000, members: 1_000_000, objectMembers: 1_000_000 }
-/** As an hourly rotation makes them in a century. */
+/** Hourly rotation makes as many versions in a century. */
 const MAX_LATEST_VERSION = 1_000_000
-/** Each is computed with and tried: secret keys in microseconds, pairs in milliseconds, primes in a quarter second. */
+/** Each version is tried: a secret key takes microseconds, a pair milliseconds, the primes of RSA a quarter second. */
 const MAX_VERSIONS = { secret: 25_000, pair: 5_000, primes: 1_000 }
 const NANOS_PER_SECOND = 1_000_000_000n
 
+/** The content of a backup: the name that the key had, and its ring. */
 export type ReadBackup = { readonly name: string; readonly ring: StoredRing }
 
-/** The caller wipes the ring, and looks at the name. @throws Refusal */
+/**
+ * Reads a backup, and lets other requests in between two versions. The caller wipes the ring, and has to check the name
+ * and try the versions: neither is done here.
+ * @throws Refusal naming the member that is wrong
+ */
 export async function readBackup(text: string, world: World): Promise<ReadBackup> {
   const whole = parse(text)
   const policy = requireGroup(whole, 'policy')
@@ -38,12 +43,12 @@ export async function readBackup(text: string, world: World): Promise<ReadBackup
   const shared = { header: ring.header, type, convergentVersion: policy.whole('convergent_version', -1, 3), world }
   try {
     const versions: VersionHeader[] = []
-    const turns = new TimeSlice(world)
+    const timeSlice = new TimeSlice(world)
     for (const version of versionsOf(whole, policy, bounds)) {
       const { header, material, hmac } = readBackupVersion(version, shared)
       secrets.push({ material, hmac })
       versions.push(header)
-      await turns.pause()
+      await timeSlice.pause()
     }
     const keySizeBytes = type.sizes === undefined ? 0 : (secrets.at(-1)?.material.length ?? 0)
     return { name: policy.text('name'), ring: { header: { ...ring.header, keySizeBytes, versions }, secrets } }
@@ -90,7 +95,7 @@ function typeOf(policy: BackupMembers): ListedKeyType {
 
 function boundsOf(policy: BackupMembers, type: KeyType): VersionBounds {
   const latestVersion = policy.whole('latest_version', 1, MAX_LATEST_VERSION)
-  // What is as old as this count has no lower bound, which is the same.
+  // Backups that are older than this minimum have 0, which means 1.
   const minDecryptionVersion = policy.whole('min_decryption_version', 0, latestVersion) || 1
   const minEncryptionVersion = policy.whole('min_encryption_version', 0, latestVersion)
   const minAvailableVersion = policy.whole('min_available_version', 0, minDecryptionVersion)
@@ -101,13 +106,13 @@ function boundsOf(policy: BackupMembers, type: KeyType): VersionBounds {
   return { latestVersion, minDecryptionVersion, minEncryptionVersion, minAvailableVersion }
 }
 
-/** How many versions of a key of this type are restored at most. */
+/** Returns how many versions of a key of this type are restored at most. */
 export function maxRestoredVersions({ publicPart, generatesSlowly }: KeyType): number {
   if (generatesSlowly === true) return MAX_VERSIONS.primes
   return publicPart === undefined ? MAX_VERSIONS.secret : MAX_VERSIONS.pair
 }
 
-/** @throws Refusal */
+/** Checks that so many versions may be restored. @throws Refusal */
 function requireFew(policy: BackupMembers, type: KeyType, count: number): void {
   const max = maxRestoredVersions(type)
   if (count <= max) return
@@ -115,7 +120,7 @@ function requireFew(policy: BackupMembers, type: KeyType, count: number): void {
   throw policy.refuse('latest_version', `${what}: of a key of type ${type.name} at most ${max} are restored`)
 }
 
-/** Without its versions. */
+/** Returns the header without its versions. @throws Refusal */
 function headerOf(policy: BackupMembers, type: KeyType, bounds: VersionBounds): RingHeader {
   const derived = policy.flag('derived')
   const kdf = derived && policy.whole('kdf', 0, 1) === 0 ? 'counter' : 'hkdf'
@@ -155,7 +160,7 @@ function noteOf(policy: BackupMembers, name: string, as: 'backup'): { readonly b
   return { [as]: { atMs: instant.ms, ...nanosOf(instant, 'nanos'), version: note.whole('version', 0, MAX_NUMBER) } }
 }
 
-/** Those that can be used, and from the archive those that are too old for it. */
+/** Returns all versions in order: usable ones from `policy.keys`, and older ones from there or from the archive. */
 function versionsOf(whole: BackupMembers, policy: BackupMembers, bounds: VersionBounds): BackupMembers[] {
   const { latestVersion, minDecryptionVersion, minAvailableVersion } = bounds
   const keys = requireKeys(policy)

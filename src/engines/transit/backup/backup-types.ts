@@ -1,5 +1,5 @@
-// Key types as backups number them. Two products with one format number them apart: what they added after they parted
-// has another number in each, or is unknown to one. What is written here has the numbers of the fork.
+// The numbers of key types in backups. Two products share one format, an original and its fork. A type that they added
+// after they parted has another number in each, or is unknown to one of them. Backups of this server have the fork's.
 import type { KeyType } from '../../../crypto/key-types/key-type.ts'
 import { KEY_TYPES } from '../../../crypto/key-types/key-types.ts'
 import { NEW_MANAGED_KEY } from '../ring/managed-type.ts'
@@ -7,7 +7,7 @@ import type { BackupMembers } from './backup-members.ts'
 
 const LISTED = [...KEY_TYPES.values()]
 const BY_ID: ReadonlyMap<number, KeyType> = new Map(LISTED.map((type) => [type.backupId, type]))
-/** Those that have another number in the original. */
+/** Types that have another number in the original. */
 const BY_ORIGINAL_ID: ReadonlyMap<number, KeyType> = new Map(
   [...LISTED, NEW_MANAGED_KEY].flatMap((type): [number, KeyType][] =>
     type.originalBackupId === undefined ? [] : [[type.originalBackupId, type]],
@@ -15,8 +15,9 @@ const BY_ORIGINAL_ID: ReadonlyMap<number, KeyType> = new Map(
 )
 
 /**
- * Undefined for a number that stands for nothing here. Which product wrote it shows in members that only one of them
- * has; where both are missing, in what the number can mean: only of a type of several sizes a size is written.
+ * Returns the name of the type with this number; undefined if it stands for none that is known here. The product that
+ * wrote the backup shows in members which only one of the two has. If none of them is there, `key_size` decides: it is
+ * written for types of several sizes alone.
  */
 export function backupTypeName(policy: BackupMembers, id: number): string | undefined {
   if (policy.has('soft_deleted')) return BY_ID.get(id)?.name

@@ -1,5 +1,4 @@
-// One version of a backup.
-
+// Reads one version of a backup.
 import type { BackupParts, FromBackup, RsaParts } from '../../../crypto/forms/material-form.ts'
 import { requireCrtParts } from '../../../crypto/forms/rsa-parts.ts'
 import { InvalidKeyMaterial, type KeyType, type ListedKeyType } from '../../../crypto/key-types/key-type.ts'
@@ -15,18 +14,18 @@ import { publicPartOf } from '../ring/loaded-ring.ts'
 import { CONVERGENT_VERSION, type RingHeader, type VersionHeader } from '../ring/ring-header.ts'
 import { type BackupMembers, MAX_NUMBER, naturalOf, refuseBackup } from './backup-members.ts'
 
-/** What all versions of a key have in common. */
+/** Facts that all versions of a key share. */
 export type SharedByVersions = {
   readonly header: RingHeader
   readonly type: ListedKeyType
-  /** As the key says it for versions that say nothing; -1: each says it. */
+  /** The convergent version for versions that do not have their own; -1: each has its own. */
   readonly convergentVersion: number
   readonly world: World
 }
 
 type ReadVersion = VersionSecrets & { readonly header: VersionHeader }
 
-/** The secrets are the caller's to wipe. @throws Refusal naming the member */
+/** Reads one version; the caller wipes its secrets. @throws Refusal naming the member */
 export function readBackupVersion(version: BackupMembers, shared: SharedByVersions): ReadVersion {
   const { type } = shared
   const header = headerOf(version, shared)
@@ -76,6 +75,7 @@ function headerOf(version: BackupMembers, shared: SharedByVersions): VersionHead
   return { createdAtMs: made.ms, ...nanosOf(made, 'createdNanos'), convergentVersion, ...certificatesOf(version) }
 }
 
+/** Returns the nanoseconds as a member of this name, or nothing if they are 0: headers leave them out then. */
 export function nanosOf<K extends string>(
   { nanos }: { readonly nanos: number },
   as: K,
@@ -83,7 +83,7 @@ export function nanosOf<K extends string>(
   return nanos === 0 ? {} : ({ [as]: nanos } as { readonly [key in K]?: number })
 }
 
-/** Keys that are older than the counting of these algorithms say nothing, and have the first one. */
+/** Returns the convergent algorithm. Keys that are older than its numbering do not say it, and have the first one. */
 function convergentVersionOf(version: BackupMembers, { header, convergentVersion }: SharedByVersions): number {
   const own = version.whole('convergent_version', 0, CONVERGENT_VERSION)
   if (!header.convergent) return 0
@@ -92,7 +92,7 @@ function convergentVersionOf(version: BackupMembers, { header, convergentVersion
   return convergentVersion === 0 ? 1 : convergentVersion
 }
 
-/** Within the bounds of set-certificate. Their order, and whom they are for, is as it was backed up. */
+/** Reads certificates within the bounds of set-certificate; neither their order nor their key is checked again. */
 function certificatesOf(version: BackupMembers): { readonly certificates?: readonly string[] } {
   const refuse = (why: string) => version.refuse('certificate_chain', why)
   const chain = version.list('certificate_chain')
@@ -116,7 +116,10 @@ function decodeOrEmpty(text: string): Buffer {
   }
 }
 
-/** Of keys whose material is the HMAC key, and of keys older than HMAC secrets, one that nobody has used. */
+/**
+ * Returns the HMAC secret of the version. It is fresh if the material itself is the HMAC key, or if the key is older
+ * than HMAC secrets.
+ */
 function hmacSecretOf(version: BackupMembers, { type, world }: SharedByVersions): Secret {
   const given = type.isHmacKey === true ? undefined : version.bytes('hmac_key')
   const bytes = given ?? freshBytes(world.random.bytes, HMAC_SECRET_BYTES)
@@ -129,7 +132,7 @@ function hmacSecretOf(version: BackupMembers, { type, world }: SharedByVersions)
 }
 
 function readParts(version: BackupMembers, type: KeyType): BackupParts {
-  // The original keeps some HMAC keys under the second name alone.
+  // The original product writes some HMAC keys under the second name alone.
   const key = version.bytes('key') ?? (type.isHmacKey === true ? version.bytes('hmac_key') : undefined)
   const [x, y, d] = [version.natural('ec_x'), version.natural('ec_y'), version.natural('ec_d')]
   const rsa = version.group('rsa_key')
@@ -156,7 +159,7 @@ function readRsa(rsa: BackupMembers): RsaParts {
   return parts
 }
 
-/** Other programs compute them again; given, they have to be right. */
+/** Checks the CRT numbers if they are there; other products compute them again. @throws InvalidKeyMaterial */
 function requirePrecomputed(rsa: BackupMembers, parts: RsaParts): void {
   const given = rsa.group('Precomputed')
   const [dp, dq, qInverse] = [given?.natural('Dp'), given?.natural('Dq'), given?.natural('Qinv')]

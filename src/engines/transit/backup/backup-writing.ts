@@ -1,6 +1,6 @@
-// A key ring as a backup: base64 of JSON that the products whose API this is restore as well, member for member in
-// their order. Everything secret is in it in clear, and as text, which nothing can wipe: that is what a caller asks for
-// who set allow_plaintext_backup.
+// Writes a key ring as a backup: base64 of JSON, with the members and the order of the products whose API this is, so
+// that they can restore it too. All secrets are in it in clear, and as text, which cannot be wiped: a key allows that
+// by allow_plaintext_backup.
 import { fail } from '../../../api/errors.ts'
 import type { RsaParts } from '../../../crypto/forms/material-form.ts'
 import { crtParts } from '../../../crypto/forms/rsa-parts.ts'
@@ -12,13 +12,13 @@ import type { StoredRing, VersionSecrets } from '../ring/key-ring.ts'
 import { publicPartOf } from '../ring/loaded-ring.ts'
 import { type BackupNote, firstStoredVersion, type RingHeader, type VersionHeader } from '../ring/ring-header.ts'
 
-/** The time that other programs write for none. */
+/** The time that the other products write for "none". */
 const NO_TIME = '0001-01-01T00:00:00Z'
 const NANOS_PER_SECOND = 1_000_000_000n
-/** Stands for "each version has its own". */
+/** Means that each version has its own. */
 const CONVERGENT_BY_VERSION = -1
 
-/** @throws Refusal for a type that is not backed up */
+/** Returns the backup of a ring, which stays the caller's to wipe. @throws Refusal for a type that is not backed up */
 export function writeBackup(name: string, ring: StoredRing): string {
   const { header, secrets } = ring
   const type = KEY_TYPES.get(header.type)
@@ -27,7 +27,7 @@ export function writeBackup(name: string, ring: StoredRing): string {
   const first = firstStoredVersion(header)
   const usable = entries.slice(header.minDecryptionVersion - first)
   const keys = Object.fromEntries(usable.map((entry, index) => [header.minDecryptionVersion + index, entry]))
-  // The archive begins with version 0, which there is never, until versions were trimmed.
+  // Wire rule: the archive begins with an empty entry for version 0, until versions were trimmed.
   const archived = header.minAvailableVersion === 0 ? [NO_ENTRY, ...entries] : entries
   const policy = policyOf(name, header, type.backupId, keys)
   return Buffer.from(`${JSON.stringify({ policy, archived_keys: { keys: archived } })}\n`).toString('base64')
@@ -94,7 +94,7 @@ function entryOf(type: ListedKeyType, header: RingHeader, index: number, secrets
   })
 }
 
-/** All members, in the order of other programs. */
+/** Returns an entry with all its members, in the order of the other products. */
 function entry(members: object, { time, creation_time }: { time: string; creation_time: number }): object {
   const order = {
     key: null,

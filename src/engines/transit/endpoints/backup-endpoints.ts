@@ -1,4 +1,4 @@
-// backup/:name and restore(/:name) (Interface 4.2): whole keys in clear, with all versions and settings.
+// backup/:name and restore(/:name) (Interface 4.2): a whole key in clear, with all its versions and settings.
 import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
 import { bool, string } from '../../../api/fields.ts'
@@ -17,7 +17,7 @@ import type { Prover } from '../ring/new-key.ts'
 import type { RingHeader } from '../ring/ring-header.ts'
 import { TimeSlice } from '../time-slice.ts'
 
-/** What it takes of its mount. */
+/** The parts of the mount that these endpoints use. */
 type Parts = WithKeys<'update' | 'place'> & Prover & { readonly world: World }
 
 const backupKey = endpoint({
@@ -25,7 +25,7 @@ const backupKey = endpoint({
   operation: 'read',
   path: 'backup/:name',
   capability: 'read',
-  // It is noted in the key that it was backed up.
+  // A backup is noted in the key, so this read writes.
   runsOn: 'writer',
   summary: 'Shows a key with all its versions and settings in clear, for restore',
   describe:
@@ -47,7 +47,7 @@ const backupKey = endpoint({
   },
 })
 
-/** A backup that no server of this kind restores has to be known of while the key is still there. */
+/** Warns of a backup with too many versions to be restored: the operator must know while the key is still there. */
 function warningsOf(name: string, header: RingHeader): readonly string[] {
   const count = header.versions.length
   const max = maxRestoredVersions(keyTypeOf(header))
@@ -85,6 +85,7 @@ const restoreKey = endpoint({
     const { name: itsName, ring } = await readBackup(args.backup, transit.world)
     try {
       const name = requireName(args.name, itsName)
+      // A policy that forbids this path must also hold if the name is not in the path.
       if (caller?.isRefusedAt(`restore/${name}`) === true) throw fail('permission_denied', [])
       await proveVersions(transit, ring)
       const restore = { atMs: transit.world.clock.nowMs(), version: ring.header.latestVersion }
@@ -96,10 +97,10 @@ const restoreKey = endpoint({
   },
 })
 
-/** Of the characters that names have, or '-' and '.' at an end, as the reference takes them. */
+/** Names of restored keys. Unlike names in paths they may begin or end with '-' and '.', as the reference accepts. */
 const RESTORED_NAME = /^[\w.-]+$/
 
-/** Never a path (threats C-06). @throws Refusal */
+/** Returns the name of the restored key: one segment, never a path (threats C-06). @throws Refusal */
 function requireName(asked: string, inBackup: string): string {
   const name = asked === '' ? inBackup : asked
   if (RESTORED_NAME.test(name) && name !== '.' && name !== '..') return name
@@ -108,14 +109,15 @@ function requireName(asked: string, inBackup: string): string {
   throw fail('name_invalid', [`${which} is no name of a key: key names cannot be paths, they are of ${what}`])
 }
 
+/** Tries each version that has a private half (threats P-15), and lets other requests in between. @throws Refusal */
 async function proveVersions(transit: Parts, { header, secrets }: StoredRing): Promise<void> {
   const type = keyTypeOf(header)
-  const turns = new TimeSlice(transit.world)
+  const timeSlice = new TimeSlice(transit.world)
   for (const [index, { material }] of secrets.entries()) {
     if (header.versions[index]?.isPublic === true) continue
     try {
       await proveOrRefuse(transit, type, material.reveal())
-      await turns.pause()
+      await timeSlice.pause()
     } catch (cause) {
       if (!(cause instanceof InvalidKeyMaterial)) throw cause
       throw fail('backup_invalid', [`a version is no key of type ${type.name}. ${cause.message}`], cause)
@@ -123,4 +125,5 @@ async function proveVersions(transit: Parts, { header, secrets }: StoredRing): P
   }
 }
 
+/** Both endpoints run on the thread that writes. */
 export const BACKUP_ENDPOINTS: readonly Endpoint<Parts>[] = [backupKey, restoreKey]

@@ -1,4 +1,4 @@
-// cmac/:name(/:mac_length): with keys that are for it alone.
+// cmac/:name(/:mac_length): CMACs, with keys that are for CMACs alone.
 import { endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
 import { type Args, batch, type Item, int, string } from '../../../api/fields.ts'
@@ -13,7 +13,7 @@ import { type LoadedRing, requireUsable } from '../ring/loaded-ring.ts'
 import { encryptionVersion } from '../ring/versions.ts'
 import type { Timed } from '../time-slice.ts'
 
-/** What it takes of its mount. */
+/** The parts of the mount that this endpoint uses. */
 type Parts = WithKeys<'find'> & Timed
 
 const CMAC = { cmac: text('vault:vN: and base64') }
@@ -38,6 +38,7 @@ const fields = {
 type CmacArgs = Args<typeof fields>
 type CmacResult = { readonly cmac?: string; readonly reference: string; readonly error?: string }
 
+/** Makes CMACs. A batch answers 200 even if items failed. */
 export const cmacEndpoint = endpoint({
   id: 'transit-cmac',
   operation: 'update',

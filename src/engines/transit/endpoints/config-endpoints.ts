@@ -1,4 +1,4 @@
-// config/keys and cache-config: settings of the whole mount (Interface 2.4).
+// config/keys and cache-config: the settings of a mount (Interface 2.4).
 import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
 import { bool, int } from '../../../api/fields.ts'
@@ -7,7 +7,7 @@ import type { View } from '../../../storage/sealed-storage.ts'
 import { cacheSize, LEAST_CACHE_SIZE, storeCacheSize } from '../ring/cache-setting.ts'
 import { storeUpsertDisabled, upsertDisabled } from '../upsert-setting.ts'
 
-/** What it takes of its mount. */
+/** The parts of the mount that these endpoints use. */
 type Parts = { readonly storage: View }
 
 const response = { disable_upsert: flag('Whether encrypt makes no keys') }
@@ -65,7 +65,7 @@ const writeCache = endpoint({
   fields: { size: int(SIZE, { default: 0 }) },
   response: cacheResponse,
   handler: async (transit: Parts, { size }) => {
-    // Interface 7.11.
+    // Interface 7.11: a cache that is bounded holds ten keys or more.
     if (size !== 0 && size < LEAST_CACHE_SIZE)
       throw fail('out_of_range', [`"size": size must be 0 or a value greater or equal to ${LEAST_CACHE_SIZE}`])
     await transit.storage.transaction(async (tx) => storeCacheSize(tx, size))
@@ -73,4 +73,5 @@ const writeCache = endpoint({
   },
 })
 
+/** Reads run on any node; writes answer with the setting as it is then. */
 export const TRANSIT_CONFIG_ENDPOINTS: readonly Endpoint<Parts>[] = [readConfig, writeConfig, readCache, writeCache]

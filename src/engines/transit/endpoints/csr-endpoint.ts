@@ -22,14 +22,15 @@ import type { WithKeys } from '../ring/keys.ts'
 import { type LoadedRing, type LoadedVersion, privateKeyOf, requireUsable } from '../ring/loaded-ring.ts'
 import { isManaged } from '../ring/managed-type.ts'
 
-/** What it takes of its mount. */
+/** The parts of the mount that this endpoint uses. */
 type Parts = WithKeys<'find'> & Signer
 
-/** Of a template: a key and a signature of any kind, and some hundred names. */
+/** Limit for a template: room for a key and a signature of any kind, and some hundred names. */
 const MAX_CHARACTERS = 65_536
-/** RFC 7468 section 7 has the first; the other is an older one of the same. */
+/** RFC 7468 section 7 has the first label; the other is an older name of the same. */
 const LABELS = ['CERTIFICATE REQUEST', 'NEW CERTIFICATE REQUEST'] as const
 
+/** Signs with the very version that the request is for, whatever min_encryption_version says. */
 export const csrEndpoint = endpoint({
   id: 'transit-key-csr',
   operation: 'update',
@@ -66,7 +67,7 @@ export const csrEndpoint = endpoint({
   },
 })
 
-/** @throws Refusal */
+/** Reads a certificate request; its signature is not checked. @throws Refusal */
 function readTemplate(pem: string): RequestTemplate {
   try {
     return readRequestTemplate(readOnlyPem(pem, LABELS, MAX_CHARACTERS))
@@ -79,7 +80,7 @@ function readTemplate(pem: string): RequestTemplate {
   }
 }
 
-/** In DER. @throws Refusal for a version whose private key is not to be had */
+/** Returns the signed request in DER. @throws Refusal if the version has only its public half */
 function request(
   transit: Parts,
   ring: LoadedRing,

@@ -1,5 +1,5 @@
 // datakey/:type/:name (Interface 4.3): a random key for the caller's own use, encrypted with a named key; datakeys
-// gives many at once. The type is part of the path so that policies can tell who may see it.
+// makes many at once. The type is part of the path, so that policies can decide who may see the key in clear.
 import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
 import { type Args, int, string } from '../../../api/fields.ts'
@@ -29,11 +29,11 @@ import { LoadedRing } from '../ring/loaded-ring.ts'
 import { isManaged } from '../ring/managed-type.ts'
 import { thenWipe } from '../then-wipe.ts'
 
-/** What it takes of its mount. */
+/** The parts of the mount that these endpoints use. */
 type Parts = WithKeys<'find'> & CountedKeys & Sealer & { readonly world: World }
 
 const BITS = [128, 256, 512]
-/** As much work as a batch that one thread does in milliseconds. */
+/** Data keys of one request at most: milliseconds of work, so the request is not split or paused. */
 const MAX_COUNT = 1_000
 
 const fields = {
@@ -89,7 +89,7 @@ const datakeys = endpoint({
     ),
 })
 
-/** @throws Refusal */
+/** Runs `make` with the key, again if its messages ran out, and adds warnings. @throws Refusal */
 function withKey(
   transit: Parts,
   args: DatakeyArgs,
@@ -118,7 +118,7 @@ function makeMany(transit: Parts, ring: LoadedRing, args: DatakeyArgs, count: nu
   return Array.from({ length: count }, () => makeOne(transit, ring, args) as Made)
 }
 
-/** Some at once, so that others come to the device meanwhile. */
+/** Makes AT_ONCE data keys at a time, so that other requests reach the device in between. */
 async function makeInDevice(transit: Parts, ring: LoadedRing, args: DatakeyArgs, count: number): Promise<Made[]> {
   const made: Made[] = []
   while (made.length < count) {
@@ -128,6 +128,7 @@ async function makeInDevice(transit: Parts, ring: LoadedRing, args: DatakeyArgs,
   return made
 }
 
+/** Makes one data key; its bytes are wiped afterwards, but not the text of an answer that shows it. */
 function makeOne(transit: Parts, ring: LoadedRing, args: DatakeyArgs): Made | Promise<Made> {
   const key = freshBytes(transit.world.random.bytes, args.bits / 8)
   const shown = (made: Encrypted): Made =>
@@ -135,4 +136,5 @@ function makeOne(transit: Parts, ring: LoadedRing, args: DatakeyArgs): Made | Pr
   return thenWipe(key, () => whenDone(encryptWithRing(transit, ring, key, args), shown))
 }
 
+/** One data key, and many. */
 export const DATAKEY_ENDPOINTS: readonly Endpoint<Parts>[] = [datakey, datakeys]

@@ -1,4 +1,4 @@
-// decrypt/:name (Interface 4.3).
+// decrypt/:name (Interface 4.3): one ciphertext, or a batch.
 import { endpoint } from '../../../api/endpoint.ts'
 import { type Args, batch, type Item, string } from '../../../api/fields.ts'
 import type { Answer } from '../../../api/request.ts'
@@ -26,7 +26,7 @@ import type { WithKeys } from '../ring/keys.ts'
 import { LoadedRing } from '../ring/loaded-ring.ts'
 import { runLargeBatch, type SplitParts } from '../split-batch.ts'
 
-/** What it takes of its mount. */
+/** The parts of the mount that this endpoint uses. */
 type Parts = WithKeys<'find'> & Opener & SplitParts
 
 const PLAINTEXT = { plaintext: text('Base64; empty for an empty message, and in an item that failed') }
@@ -48,6 +48,7 @@ type DecryptInput = CryptOptions & { readonly ciphertext?: string | undefined }
 type Run = BatchRun<DecryptResult>
 type DecryptResult = { readonly plaintext: string; readonly reference: string; readonly error?: string }
 
+/** Answers within the call if the ring is cached and the key is not slow: a turn of the event loop would cost more. */
 export const decryptEndpoint = endpoint({
   id: 'transit-decrypt',
   operation: 'update',

@@ -1,4 +1,5 @@
-// derive-key/:name: a key agreed on with another party, from the private half of an ECDSA key and their public key.
+// derive-key/:name: makes a key that is agreed on with another party. It follows from the private half of an ECDSA key
+// here, and the public key of that party.
 import type { KeyObject } from 'node:crypto'
 import { endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
@@ -16,12 +17,12 @@ import { type LoadedRing, privateKeyOf, requireUsable } from '../ring/loaded-rin
 import { type CountingMaker, proveMaterial } from '../ring/new-key.ts'
 import { importedRing } from './import-endpoints.ts'
 
-/** What it takes of its mount. */
+/** The parts of the mount that this endpoint uses. */
 type Parts = WithKeys<'find' | 'place'> & CountingMaker
 
 type Derived = { readonly type: KeyType; readonly keyBytes: number }
 
-/** Types whose keys two parties can agree on, by their names. */
+/** Types whose keys two parties can agree on, by name: any bytes of the right number are such a key. */
 const DERIVED: ReadonlyMap<string, Derived> = new Map(
   [...KEY_TYPES].flatMap(([name, type]): [string, Derived][] =>
     type.cipher?.takesAssociatedData === true ? [[name, { type, keyBytes: type.cipher.keyBytes }]] : [],
@@ -31,6 +32,7 @@ const OFFERED = [...DERIVED.keys()].join(', ')
 
 const lowerCased = (text: string): string => text.toLowerCase()
 
+/** Makes a key; it never adds a version to one that exists. */
 export const deriveKeyEndpoint = endpoint({
   id: 'transit-derive-key',
   operation: 'update',
@@ -78,7 +80,7 @@ async function placeDerived(transit: Parts, name: string, type: KeyType, materia
   const countedFrom = await transit.messageCounts.livesBefore()
   const ring = importedRing(transit, type, { material, isPublic: false }, NO_FLAGS, countedFrom)
   try {
-    // Differs: docs/differences.md#transit, a key of this name is never given a version that nobody asked for.
+    // Differs: docs/differences.md#transit. A key of this name is never replaced, and gets no version.
     await transit.keys.place(name, ring, false)
     return DONE
   } finally {
@@ -94,7 +96,7 @@ const NO_FLAGS = {
   allow_rotation: false,
 }
 
-/** @throws Refusal */
+/** Returns the type of the new key. @throws Refusal for types whose keys have parts that are not agreed on */
 function requireDerivedType(text: string): Derived {
   const derived = DERIVED.get(lowerCased(text))
   if (derived === undefined)
@@ -102,7 +104,7 @@ function requireDerivedType(text: string): Derived {
   return derived
 }
 
-/** @throws Refusal */
+/** Returns the key agreement of the base key's type. @throws Refusal unless it is an ECDSA key */
 function requireAgreement(base: LoadedRing): NonNullable<KeyType['agree']> {
   requireUsable(base)
   const { agree, name } = base.type
@@ -111,7 +113,7 @@ function requireAgreement(base: LoadedRing): NonNullable<KeyType['agree']> {
   return agree
 }
 
-/** @throws Refusal, for a point that is not on the curve too */
+/** Reads the other party's public key. @throws Refusal, also for a point that is not on the base key's curve */
 function readPeer({ name, publicPart }: KeyType, pem: string): KeyObject {
   if (publicPart === undefined) throw new Error(`A key of type ${name} has no public half`)
   try {

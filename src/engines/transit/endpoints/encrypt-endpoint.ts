@@ -1,4 +1,4 @@
-// encrypt/:name (Interface 4.3): with a key, or with one that the request makes.
+// encrypt/:name (Interface 4.3): one message or a batch, with a key that exists or with one that the request makes.
 import { endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
 import { type Args, batch, bool, type Item, string } from '../../../api/fields.ts'
@@ -35,7 +35,7 @@ import { type CountingMaker, type NewKey, newRing } from '../ring/new-key.ts'
 import { runLargeBatch } from '../split-batch.ts'
 import { upsertDisabled } from '../upsert-setting.ts'
 
-/** What it takes of its mount. */
+/** The parts of the mount that this endpoint uses. */
 type Parts = WithKeys<'find' | 'addForUse'> &
   CountedKeys &
   Sealer &
@@ -67,6 +67,7 @@ type EncryptArgs = Args<typeof fields>
 type EncryptInput = EncryptOptions & { readonly plaintext?: string | undefined }
 type EncryptResult = Partial<Encrypted> & { readonly reference: string; readonly error?: string }
 
+/** The policy is asked for `create` if the key does not exist, else for `update` (Interface 5). */
 export const encryptEndpoint = endpoint({
   id: 'transit-encrypt',
   operation: 'update',
@@ -96,7 +97,7 @@ export const encryptEndpoint = endpoint({
     }),
 })
 
-/** A key that was not there when the policy was asked for `create` is used only by one who may `update`. */
+/** Has the request judged anew if its key appeared after the policy was asked for `create`: it now needs `update`. */
 function requireUpdatePermission(ring: LoadedRing, request: RequestInfo): LoadedRing {
   if (request.operation === 'create') throw new DecisionOutdated('the key is there meanwhile')
   return ring
@@ -150,12 +151,14 @@ function decodePlaintext({ plaintext }: EncryptInput): Buffer {
 }
 
 /**
- * Encrypts with a key that is stored only then: a request that fails leaves no key behind. Where another request was
- * faster, this one is judged anew: its key is there now.
+ * Encrypts with a new key, which is stored afterwards: a request that fails leaves no key behind. If another request
+ * stored the key first, this one is judged anew.
+ * @throws Refusal, DecisionOutdated
  */
 async function makeKeyAndEncrypt(transit: Parts, args: EncryptArgs, request: RequestInfo): Promise<Answer> {
   if (request.operation !== 'create') throw keyNotFound(args.name)
   const wanted = wantedKey(args)
+  // Interface 7.2. It runs in the transaction that stores the key, so that a change of config/keys is seen.
   const requireAllowed = async (tx: ViewTransaction): Promise<void> => {
     if (await upsertDisabled(tx)) throw keyNotFound(args.name)
   }
@@ -166,8 +169,10 @@ async function makeKeyAndEncrypt(transit: Parts, args: EncryptArgs, request: Req
     const answer = run
       ? batchAnswer(withWarnings(ring, run, true), args.partial_failure_response_code)
       : await encryptSingle(transit, ring, args)
+    // Nothing was encrypted, so no key is needed.
     if (run?.succeeded === 0) return answer
-    // What was sealed counts before anybody has it.
+    // Messages are counted before the caller has them. More than FREE_MESSAGES are stored with the key as granted;
+    // fewer are taken from what this thread may seal without asking.
     const sealed = run?.succeeded ?? 1
     if (isCounted(wanted.type)) await transit.budgets.begin()
     const taken = await transit.keys.addForUse(args.name, made, async (tx) => {

@@ -1,5 +1,5 @@
-// export/:type/:name (Interface 4.2): keys in clear, each as others of its kind are written. What is answered is text,
-// which nothing can wipe; audit hashes it, as all data of answers.
+// export/:type/:name (Interface 4.2): keys in clear, in the form that is usual for their kind. The answer is text,
+// which cannot be wiped; audit hashes it like all data of answers.
 import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
 import { string } from '../../../api/fields.ts'
@@ -13,15 +13,16 @@ import { chosenVersionField, chosenVersions } from '../ring/chosen-versions.ts'
 import type { WithKeys } from '../ring/keys.ts'
 import { type LoadedRing, type LoadedVersion, requireUsable } from '../ring/loaded-ring.ts'
 
-/** What it takes of its mount. */
+/** The parts of the mount that this endpoint uses. */
 type Parts = WithKeys<'find'>
 
-/** One kind of thing that can be had of a version. */
+/** A kind of export, by the `type` in the path. */
 type Kind = {
+  /** True if it is shown of keys that are not exportable too. */
   readonly isPublic?: true
-  /** @throws Refusal where keys of the type have no such thing */
+  /** @throws Refusal if keys of the type have no such thing */
   readonly check: (ring: LoadedRing) => void
-  /** Undefined where it is not written in this format. */
+  /** Returns the text for one version; undefined if it is not written in this format. */
   readonly write: (ring: LoadedRing, version: LoadedVersion, format: ExportFormat) => string | undefined
 }
 
@@ -60,7 +61,7 @@ function requireThat(can: boolean, typeName: string, what: string): void {
   if (!can) throw fail('key_cannot', [`invalid export type: keys of type ${typeName} do not ${what}`])
 }
 
-/** Wire rule: of a version that has only its public half the empty text. */
+/** Wire rule: '' for a version that has only its public half. */
 function writeSecret(ring: LoadedRing, { key, isPublic }: LoadedVersion, format: ExportFormat): string | undefined {
   return isPublic ? '' : formOf(ring).secretText(key, format)
 }
@@ -72,7 +73,7 @@ function writeCertificates(_ring: LoadedRing, { header, number }: LoadedVersion)
   return chain
 }
 
-/** @throws Refusal */
+/** Returns the form of the key's material. @throws Refusal for types that are never exported */
 function formOf({ type: { name, form } }: LoadedRing): MaterialForm {
   if (form === undefined) throw fail('key_not_exportable', [`keys of type ${name} are never exported`])
   return form
@@ -140,4 +141,5 @@ function written(
   return keys
 }
 
+/** One endpoint, for all kinds of export. */
 export const EXPORT_ENDPOINTS: readonly Endpoint<Parts>[] = [exportKey]

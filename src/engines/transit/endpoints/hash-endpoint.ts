@@ -1,8 +1,9 @@
-// hash(/:algorithm) (Interface 4.3): no key is involved.
+// hash(/:algorithm) (Interface 4.3): a digest, without any key.
 import { endpoint } from '../../../api/endpoint.ts'
 import { HASH_TOOL, hashAnswer } from '../../../api/tool-fields.ts'
 import { HASH_NAMES, namedHash } from '../../../crypto/primitives/named-hash.ts'
 
+/** The hash tool of `sys/tools/hash`, as an endpoint of the mount. */
 export const hashEndpoint = endpoint({
   ...HASH_TOOL,
   id: 'transit-hash',

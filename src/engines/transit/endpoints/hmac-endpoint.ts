@@ -1,4 +1,4 @@
-// hmac/:name(/:algorithm) (Interface 4.3): with a key of any type, since each version has a secret for it.
+// hmac/:name(/:algorithm) (Interface 4.3): HMACs, with a key of any type, since every version has a secret for them.
 import { endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
 import { type Args, batch, int, string } from '../../../api/fields.ts'
@@ -14,7 +14,7 @@ import { type LoadedRing, requireUsable } from '../ring/loaded-ring.ts'
 import { encryptionVersion } from '../ring/versions.ts'
 import type { Timed } from '../time-slice.ts'
 
-/** What it takes of its mount. */
+/** The parts of the mount that this endpoint uses. */
 type Parts = WithKeys<'find'> & Timed
 
 const HMAC = { hmac: text('vault:vN: and base64, in full length') }
@@ -33,6 +33,7 @@ const fields = {
 
 type HmacResult = { readonly hmac?: string; readonly reference: string; readonly error?: string }
 
+/** Makes HMACs. A batch answers 200 even if items failed. */
 export const hmacEndpoint = endpoint({
   id: 'transit-hmac',
   operation: 'update',

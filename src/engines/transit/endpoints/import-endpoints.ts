@@ -1,4 +1,4 @@
-// keys/:name/import and keys/:name/import_version (Interface 4.2): keys that were made elsewhere.
+// keys/:name/import and keys/:name/import_version (Interface 4.2): keys that were made elsewhere become keys here.
 import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
 import { type Args, bool, bytes, duration, int, string } from '../../../api/fields.ts'
@@ -17,7 +17,7 @@ import type { CountingMaker } from '../ring/new-key.ts'
 import { MADE_HERE } from '../ring/ring-header.ts'
 import { FIRST_BOUNDS } from '../ring/versions.ts'
 
-/** What it takes of its mount. */
+/** The parts of the mount that these endpoints use. */
 type Parts = WithKeys<'find' | 'place' | 'update'> & Importer & CountingMaker
 
 const lowerCased = (text: string): string => text.toLowerCase()
@@ -70,7 +70,7 @@ const importKey = endpoint({
   },
 })
 
-/** @throws Refusal */
+/** Checks the settings of an imported key, and returns its type. @throws Refusal */
 function requireNewKey(args: NewArgs): KeyType {
   if (args.convergent_encryption !== undefined)
     throw fail('field_not_applicable', [
@@ -96,7 +96,7 @@ type NewFlags = Pick<
   'derived' | 'exportable' | 'allow_plaintext_backup' | 'auto_rotate_period' | 'allow_rotation'
 >
 
-/** A ring with copies of the material; the caller wipes both. `countedFrom` is as the counts of the mount have it. */
+/** Returns a ring with a copy of the material; the caller wipes both. `countedFrom` comes from the mount's counts. */
 export function importedRing(
   { world }: { readonly world: World },
   type: KeyType,
@@ -116,7 +116,8 @@ export function importedRing(
       deletionAllowed: false,
       autoRotatePeriodSeconds: args.auto_rotate_period,
       keySizeBytes: type.sizes === undefined ? 0 : imported.material.length,
-      // As other programs of this API have it, whose ciphertexts and signatures are to be opened and made here.
+      // Other servers of this API derive from imported keys in counter mode. What they encrypted with such a key has
+      // to open here, and what they signed has to verify.
       kdf: type.derivation?.deriveByCounter === undefined || !args.derived ? 'hkdf' : 'counter',
       imported: true,
       allowImportedRotation: args.allow_rotation,
@@ -168,4 +169,5 @@ const importKeyVersion = endpoint({
 const notFound = (name: string) =>
   fail('key_not_found', [`key not found: no key has the name "${name}", import makes one`])
 
+/** Both endpoints run on the thread that writes, and unwrap in the pool. */
 export const IMPORT_ENDPOINTS: readonly Endpoint<Parts>[] = [importKey, importKeyVersion]

@@ -1,4 +1,4 @@
-// keys/:name and what is below it: make, read, list, delete, configure, rotate (Interface 4.2).
+// keys/:name and the paths below it: make, read, list, delete, configure, rotate (Interface 4.2).
 import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
 import { type Args, bool, bytes, duration, int, string } from '../../../api/fields.ts'
@@ -20,7 +20,7 @@ import { managedKeyFields, newManagedVersion, requestedKey, requireManagedSettin
 import { type NewKey, newRing, ringOf } from '../ring/new-key.ts'
 import { rotate, type VersionMaker } from '../ring/rotation.ts'
 
-/** What it takes of its mount. */
+/** The parts of the mount that these endpoints use. */
 type Parts = WithKeys & VersionMaker & { readonly counts: Pick<CountReader, 'read'> }
 
 const createFields = {
@@ -89,7 +89,7 @@ function wantedKey(args: Args<typeof createFields>): NewKey {
   }
 }
 
-/** Interface 4.2. */
+/** Checks `key_size`: 0, or within the bounds of a type that has several sizes (Interface 4.2). @throws Refusal */
 function requireKeySize({ name, sizes }: KeyType, bytes: number): void {
   if (bytes === 0) return
   if (sizes === undefined)
@@ -148,7 +148,7 @@ const deleteKey = endpoint({
   fields: keyNameField,
   handler: async (transit: Parts, { name }) => {
     const isDeleted = await transit.keys.delete(name, ({ deletionAllowed }) => {
-      // Interface 7.3.
+      // Interface 7.3: a key is deleted only if its settings allow it.
       if (!deletionAllowed) {
         throw fail('deletion_not_allowed', [
           `error deleting key "${name}": deletion is not allowed for this key, set deletion_allowed`,
@@ -222,6 +222,7 @@ const rotateKey = endpoint({
 
 const notFound = (name: string) => fail('key_not_found', [`key not found: no key has the name "${name}"`])
 
+/** All endpoints but reads and lists run on the thread that writes. */
 export const KEYS_ENDPOINTS: readonly Endpoint<Parts>[] = [
   createKey,
   readKey,

@@ -10,7 +10,7 @@ import type { WithKeys } from '../ring/keys.ts'
 import type { RingHeader } from '../ring/ring-header.ts'
 import { requireTrimmable } from '../ring/versions.ts'
 
-/** What it takes of its mount. */
+/** The parts of the mount that these endpoints use. */
 type Parts = WithKeys<'update'>
 
 const trimKey = endpoint({
@@ -32,7 +32,7 @@ const trimKey = endpoint({
   },
 })
 
-/** @throws Refusal */
+/** Returns the ring without versions below `lowest`; the very same ring if nothing changes. @throws Refusal */
 function trim(ring: StoredRing, lowest: number | undefined): StoredRing {
   const { header, secrets } = ring
   if (lowest === undefined) throw fail('field_missing', ['min_available_version', 'missing min_available_version'])
@@ -70,16 +70,18 @@ const softDeleteRestore = endpoint({
   handler: (transit: Parts, { name }) => mark(transit, name, false, 'key was already restored'),
 })
 
+/** Sets or clears the mark; a mark that is already so is no error, and answers with the warning `already`. */
 async function mark(transit: Parts, name: string, softDeleted: boolean, already: string) {
   let isChanged = false
   const ring = await transit.keys.update(name, (stored) => {
     isChanged = stored.header.softDeleted !== softDeleted
     return isChanged ? { ...stored, header: { ...stored.header, softDeleted } satisfies RingHeader } : stored
   })
-  // Differs: docs/differences.md#transit, an answer without a body would say that it was done.
+  // Differs: docs/differences.md#transit. For a key that is not there, an answer without a body would claim success.
   if (ring === undefined) throw fail('key_not_found', [`key not found: no key has the name "${name}"`])
   const answer = describedKey(name, ring)
   return isChanged ? answer : { ...answer, warnings: [already] }
 }
 
+/** All endpoints run on the thread that writes. */
 export const LIFECYCLE_ENDPOINTS: readonly Endpoint<Parts>[] = [trimKey, softDelete, softDeleteRestore]

@@ -1,4 +1,4 @@
-// rewrap/:name (Interface 4.3): decrypts and encrypts anew, without showing the plaintext.
+// rewrap/:name (Interface 4.3): decrypts and encrypts anew, without showing the plaintext to the caller.
 import { endpoint } from '../../../api/endpoint.ts'
 import { type Args, batch, type Item, string } from '../../../api/fields.ts'
 import type { Answer } from '../../../api/request.ts'
@@ -26,7 +26,7 @@ import { LoadedRing } from '../ring/loaded-ring.ts'
 import { thenWipe } from '../then-wipe.ts'
 import type { Timed } from '../time-slice.ts'
 
-/** What it takes of its mount. */
+/** The parts of the mount that this endpoint uses. */
 type Parts = WithKeys<'find'> & CountedKeys & Sealer & Opener & Timed
 
 const fields = {
@@ -61,6 +61,7 @@ type RewrapInput = Omit<EncryptOptions, 'padding_scheme'> & {
 type Run = BatchRun<RewrapResult>
 type RewrapResult = Partial<Encrypted> & { readonly reference: string; readonly error?: string }
 
+/** Batches are not split over threads. A plaintext is wiped as soon as it is encrypted. */
 export const rewrapEndpoint = endpoint({
   id: 'transit-rewrap',
   operation: 'update',

@@ -1,4 +1,4 @@
-// keys/:name/set-certificate: keeps certificates with the version of a key that they are for.
+// keys/:name/set-certificate: stores certificates with the version of a key that they are for.
 import type { X509Certificate } from 'node:crypto'
 import { endpoint } from '../../../api/endpoint.ts'
 import { keyVersion, string } from '../../../api/fields.ts'
@@ -11,9 +11,10 @@ import type { WithKeys } from '../ring/keys.ts'
 import { LoadedRing, requireUsable } from '../ring/loaded-ring.ts'
 import { firstStoredVersion } from '../ring/ring-header.ts'
 
-/** What it takes of its mount. */
+/** The parts of the mount that this endpoint uses. */
 type Parts = WithKeys<'update'>
 
+/** Exports of `certificate-chain`, and reads of the key, show the chain. */
 export const setCertificateEndpoint = endpoint({
   id: 'transit-key-set-certificate',
   operation: 'update',
@@ -42,7 +43,7 @@ export const setCertificateEndpoint = endpoint({
   },
 })
 
-/** @throws Refusal */
+/** Returns the ring with this chain at the version, in place of any other. @throws Refusal */
 function withCertificates(ring: StoredRing, requested: number, chain: readonly X509Certificate[]): StoredRing {
   const { header } = ring
   const loaded = new LoadedRing(ring)

@@ -1,5 +1,5 @@
-// sign/:name(/:hash_algorithm) (Interface 4.3). The hash may be part of the path, so that policies can tell who may use
-// which.
+// sign/:name(/:hash_algorithm) (Interface 4.3): one message or a batch. The hash may be part of the path, so that
+// policies can decide which tokens may use it.
 import { endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
 import { type Args, batch, type Item, int, string } from '../../../api/fields.ts'
@@ -16,7 +16,7 @@ import { readSignatureOptions, requireHashOrRaw, requireMessages, signatureField
 import { requireSigning, type Signed } from '../signing.ts'
 import type { Timed } from '../time-slice.ts'
 
-/** What it takes of its mount. */
+/** The parts of the mount that this endpoint uses. */
 type Parts = WithKeys<'find'> & Signer & Timed
 
 const PUBLIC_KEY = optional(text('Of a key with derivation: the public key for the context, base64'))
@@ -29,7 +29,7 @@ const SINGLE = {
 const ITEM = {
   signature: optional(SIGNATURE),
   key_version: integer('Version of the key that signed; 0 where the item failed'),
-  // Wire text: without an underscore here.
+  // Wire name: without an underscore in items.
   publickey: PUBLIC_KEY,
 }
 
@@ -58,6 +58,7 @@ type SignResult = {
   readonly error?: string
 }
 
+/** Signs. A batch answers 200 even if items failed. */
 export const signEndpoint = endpoint({
   id: 'transit-sign',
   operation: 'update',

@@ -1,4 +1,4 @@
-// verify/:name(/:hash_algorithm) (Interface 4.3): of what sign, hmac and cmac made.
+// verify/:name(/:hash_algorithm) (Interface 4.3): checks signatures, HMACs and CMACs, one or a batch.
 import { parseDecimal } from '../../../api/coercion.ts'
 import { endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
@@ -26,7 +26,7 @@ import {
 import { requireSigning } from '../signing.ts'
 import type { Timed } from '../time-slice.ts'
 
-/** What it takes of its mount. */
+/** The parts of the mount that this endpoint uses. */
 type Parts = WithKeys<'find'> & Timed & { readonly slow: SlowWork }
 
 const VALID = { valid: flag('Whether it is one of the input') }
@@ -63,10 +63,11 @@ const fields = {
 type VerifyArgs = Args<typeof fields>
 type VerifyResult = { readonly valid: boolean; readonly reference: string; readonly error?: string }
 
-/** In this order, where an item has more than one. */
+/** The first that an item has is the one that is checked. */
 const PROOFS = ['signature', 'hmac', 'cmac'] as const
 type Proof = (typeof PROOFS)[number]
 
+/** Verifies. An invalid signature is an answer; only a text that cannot be read as one is refused. */
 export const verifyEndpoint = endpoint({
   id: 'transit-verify',
   operation: 'update',
@@ -102,7 +103,7 @@ export const verifyEndpoint = endpoint({
   },
 })
 
-/** @throws Refusal, also for an item that misses something */
+/** True if the item's signature or MAC is valid. @throws Refusal if it cannot be read */
 type Check = (item: Item) => boolean | Promise<boolean>
 
 function answer(transit: Parts, args: VerifyArgs, check: Check): Answer | Promise<Answer> {
@@ -122,7 +123,7 @@ function answer(transit: Parts, args: VerifyArgs, check: Check): Answer | Promis
   return whenDone(run, ({ results }) => ({ data: { batch_results: results } }))
 }
 
-/** @throws Refusal for an unknown hash, and for keys that make no CMAC */
+/** Returns the check of HMACs or CMACs. @throws Refusal for an unknown hash, and for keys that make no CMAC */
 function macCheck(ring: LoadedRing, args: VerifyArgs, proof: Proof): Check {
   if (proof === 'hmac') {
     const compute = hmacWith(hashNameOf(args), 'hash_algorithm')
@@ -135,7 +136,10 @@ function macCheck(ring: LoadedRing, args: VerifyArgs, proof: Proof): Check {
   }
 }
 
-/** `verify/NAME/8`: where a hash would stand, since a CMAC has none. @throws Refusal for what is neither */
+/**
+ * Returns the length of the CMACs. It may stand in the path, as in `verify/NAME/8`: where a hash would stand otherwise.
+ * @throws Refusal for a text that is neither
+ */
 function macLengthOf({ mac_length: bytes, hash_algorithm: inPath = '' }: VerifyArgs): number {
   if (inPath === '' || SIGNATURE_HASH_NAMES.includes(inPath)) return bytes
   const length = parseDecimal(inPath)
@@ -143,7 +147,7 @@ function macLengthOf({ mac_length: bytes, hash_algorithm: inPath = '' }: VerifyA
   return length
 }
 
-/** An empty one counts as given, and is refused as what it is. */
+/** Returns the kind of proof that was given; undefined if none was. An empty text counts as given. */
 function proofOf(item: { readonly [proof in Proof]?: unknown }): Proof | undefined {
   return PROOFS.find((name) => item[name] !== undefined)
 }
@@ -159,7 +163,7 @@ function requireProof(args: VerifyArgs): Proof {
   return proof
 }
 
-/** Interface 7.5. */
+/** Returns the kind of proof of a batch, which all items must share (Interface 7.5). @throws Refusal */
 function requireSameProof(items: readonly Item[]): Proof {
   requireSome(items)
   const found = new Set(items.map(proofOf))

@@ -1,5 +1,5 @@
-// Keys that leave wrapped: the wrapping key for those who import here, and byok-export for those who import elsewhere
-// (Interface 4.2).
+// Wrapped keys (Interface 4.2): wrapping_key, for clients that import keys here, and byok-export, for keys of this
+// mount that are imported elsewhere.
 import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
 import { string } from '../../../api/fields.ts'
@@ -13,7 +13,7 @@ import type { WithKeys } from '../ring/keys.ts'
 import { type LoadedRing, privateKeyOf, requireUsable } from '../ring/loaded-ring.ts'
 import type { WrappingKeys } from '../ring/wrapping-key.ts'
 
-/** What it takes of its mount. */
+/** The parts of the mount that these endpoints use. */
 type Parts = WithKeys<'find'> & { readonly wrappingKeys: Pick<WrappingKeys, 'get'>; readonly slow: SlowWork }
 
 const readWrappingKey = endpoint({
@@ -68,12 +68,14 @@ const exportWrapped = endpoint({
   },
 })
 
+/** Returns the key that the field names. @throws Refusal */
 async function requireKey(transit: Parts, field: string, name: string): Promise<LoadedRing> {
   const ring = await transit.keys.find(name)
   if (ring === undefined) throw fail('key_not_found', [`"${field}": key not found: no key has the name "${name}"`])
   return ring
 }
 
+/** Returns the public half of the latest version. @throws Refusal unless it is an RSA key */
 function requireRsa({ versions, type }: LoadedRing) {
   const latest = versions.at(-1)
   if (latest?.key.asymmetricKeyType !== 'rsa')
@@ -86,4 +88,5 @@ function base64Of(blob: Uint8Array | undefined): string {
   return Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength).toString('base64')
 }
 
+/** Both endpoints run on any node. Only a wrapping key that does not exist yet is made by the thread that writes. */
 export const WRAPPED_EXPORT_ENDPOINTS: readonly Endpoint<Parts>[] = [readWrappingKey, exportWrapped]

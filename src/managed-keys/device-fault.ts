@@ -1,7 +1,8 @@
+// Failures of devices, inside the process that calls them.
 import { deviceCodeOf } from './cryptoki.ts'
 import type { FaultKind, OrderFault } from './orders.ts'
 
-/** Why a device does not do what it is asked. Inside its process alone: outside it is an outcome. */
+/** Says why a device did not do what it was asked. It never leaves the process of the devices: `outcome` does. */
 export class DeviceFault extends Error {
   override name = 'DeviceFault'
   readonly kind: FaultKind
@@ -11,12 +12,16 @@ export class DeviceFault extends Error {
     this.kind = kind
   }
 
+  /** The fault as plain data, for the answer to an order. */
   get outcome(): OrderFault {
     return { fault: this.kind, detail: this.message }
   }
 }
 
-/** What the device said, by its name: 'CKR_DEVICE_ERROR'. Messages of a binding that are no such name are left out. */
+/**
+ * Returns the device's error by name, such as 'CKR_DEVICE_ERROR', or by number. Any other message of the binding is
+ * left out: it could hold data.
+ */
 export function deviceFaultName(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : ''
   if (/^CKR_[A-Z0-9_]{1,60}$/.test(message)) return message

@@ -1,4 +1,4 @@
-// The end in a thread that has something to do with devices.
+// The end of a thread that uses devices: its orders go to the watching thread, which has their process.
 import { JobForgotten, Overloaded } from '../lib/slow-work.ts'
 import { call, NO_CALLS, notice } from '../rpc/calls.ts'
 import { PeerGone } from '../rpc/errors.ts'
@@ -6,32 +6,35 @@ import { connectPeer, type Peer } from '../rpc/peer.ts'
 import { type Port, portChannel } from '../rpc/ports.ts'
 import type { DeviceOrder, OrderOutcome } from './orders.ts'
 
-/** Why an order has no outcome. 'late': the device did not answer; 'died': its process ended; 'forgotten': at seal. */
+/**
+ * Says why an order has no outcome. 'overloaded': too many wait. 'late': the device did not answer in time. 'died': the
+ * process of the devices ended. 'forgotten': the server was sealed.
+ */
 export type OrderFailure = 'overloaded' | 'late' | 'died' | 'forgotten'
 
-/** What the watching thread is asked, which has the process of the devices. */
+/** The calls that the watching thread answers (device-queue.ts). */
 export const DEVICE_CALLS = {
   order: call<DeviceOrder, OrderOutcome | { readonly refused: OrderFailure }>(),
   forgive: notice<void>(),
   forget: call<void, void>(),
 }
 
-/** The devices of a server. */
+/** The devices of a server, as its threads use them. */
 export interface Devices {
-  /** Names of the libraries that the configuration has, in its order. */
+  /** Names of the `kms_library` stanzas, in the order of the configuration. */
   readonly libraries: readonly string[]
   /**
-   * A device that fails is an outcome.
-   * @throws Overloaded where too much waits, JobForgotten where the server was sealed meanwhile
+   * Carries out one order. A device that fails, or does not answer, is an outcome and no error.
+   * @throws Overloaded if too many orders wait, JobForgotten if the server was sealed meanwhile
    */
   ask(order: DeviceOrder): Promise<OrderOutcome>
-  /** PINs that were refused may be tried once more. */
+  /** Lets PINs that were refused be tried once more. */
   forgive(): void
-  /** At seal: ends every session and log-in; resolves when the process is no more. */
+  /** Called at seal: ends every session and log-in; resolves when the process of the devices has ended. */
   forget(): Promise<void>
 }
 
-/** Where the configuration has none. */
+/** Used when the configuration has no `kms_library`. */
 export const NO_DEVICES: Devices = {
   libraries: [],
   ask: async () => ({ fault: 'no-library', detail: 'the configuration has no kms_library' }),
@@ -39,13 +42,14 @@ export const NO_DEVICES: Devices = {
   forget: async () => {},
 }
 
+/** The devices through a port to the watching thread. */
 export class DeviceLink implements Devices {
   readonly libraries: readonly string[]
   readonly #peer: Peer<typeof DEVICE_CALLS>
 
   constructor(port: Port, libraries: readonly string[]) {
     this.libraries = libraries
-    // It is asked nothing, so nothing can go wrong while it answers.
+    // This end answers no calls, so none of its handlers can fail.
     const onFault = (): void => {}
     this.#peer = connectPeer({
       channel: portChannel(port),
@@ -77,7 +81,7 @@ export class DeviceLink implements Devices {
 const REASONS = { late: 'the device did not answer in time', died: 'the process of the devices ended' } as const
 const ENDED: OrderOutcome = { fault: 'failed', detail: REASONS.died }
 
-/** The process of the devices ends with the thread that has it. */
+/** If the watching thread is gone, so is the process of the devices: that is an outcome. */
 function endedOrThrow(cause: unknown): OrderOutcome {
   if (cause instanceof PeerGone) return ENDED
   throw cause

@@ -1,4 +1,4 @@
-// Keys in a token: found by label and id, made, and what everybody may know of them.
+// The keys of a token: found by label and id, made, and described by their public halves.
 import { createPublicKey } from 'node:crypto'
 import * as ck from './cryptoki.ts'
 import { DeviceFault } from './device-fault.ts'
@@ -11,7 +11,7 @@ const TYPES: Readonly<Record<KeyFamily, { readonly of: number; readonly secret: 
   ec: { of: ck.CKK_EC, secret: ck.CKO_PRIVATE_KEY },
 }
 
-/** DER of the object identifier (RFC 5480 section 2.1.1.1), as CKA_EC_PARAMS has it, by the name of the curve. */
+/** Curves by name. `oid`: the object identifier in DER (RFC 5480 section 2.1.1.1), as CKA_EC_PARAMS has it. */
 const CURVES: readonly { readonly name: string; readonly oid: Buffer; readonly jwk: string; readonly bits: number }[] =
   [
     { name: 'p256', oid: Buffer.from('06082a8648ce3d030107', 'hex'), jwk: 'P-256', bits: 256 },
@@ -19,7 +19,7 @@ const CURVES: readonly { readonly name: string; readonly oid: Buffer; readonly j
     { name: 'p521', oid: Buffer.from('06052b81040023', 'hex'), jwk: 'P-521', bits: 521 },
   ]
 
-/** The secret key, or the private half. @throws DeviceFault where there is none, or more than one */
+/** Returns the secret key or private half. @throws DeviceFault if there is none, or more than one */
 export function findKey(token: TokenSession, key: DeviceKeySelector): ck.ObjectHandle {
   return token.key(cacheName(key), () => only(token, key, TYPES[key.family].secret) ?? missing())
 }
@@ -30,6 +30,7 @@ function missing(): never {
   throw new DeviceFault('no-key', '"key_label" or "key_id": the token has no such key for this mechanism')
 }
 
+/** Returns the only object of this class that fits; undefined if there is none. @throws DeviceFault for several */
 function only(token: TokenSession, key: DeviceKeySelector, objectClass: number): ck.ObjectHandle | undefined {
   const { cryptoki, session } = token
   const template: ck.Attribute[] = [
@@ -56,13 +57,13 @@ function names({ label, id }: DeviceKeySelector): ck.Attribute[] {
   ]
 }
 
-/** What the key is; with `create` it is made where there is none. @throws DeviceFault */
+/** Describes the key; if there is none, it is made first where `create` says how. @throws DeviceFault */
 export function describeDeviceKey(
   token: TokenSession,
   key: DeviceKeySelector,
   create: NewDeviceKey | undefined,
 ): KeyFound {
-  // Another key may have taken its name since it was found.
+  // Looked up anew: another key may have this name since the handle was found.
   token.forgetKey(cacheName(key))
   try {
     findKey(token, key)
@@ -79,7 +80,7 @@ function aesBits(token: TokenSession, handle: ck.ObjectHandle): number {
   return (bytes?.readUIntLE(0, Math.min(bytes.length, 6)) ?? 0) * 8
 }
 
-/** The private half has both numbers (PKCS #11 section 2.1.3), so that no public object is needed. */
+/** Reads modulus and exponent from the private half (PKCS #11 section 2.1.3), so that no public object is needed. */
 function describeRsa(token: TokenSession, key: DeviceKeySelector): KeyFound {
   const [n, e] = read(token, findKey(token, key), ck.CKA_MODULUS, ck.CKA_PUBLIC_EXPONENT)
   if (n === undefined || e === undefined)
@@ -88,6 +89,10 @@ function describeRsa(token: TokenSession, key: DeviceKeySelector): KeyFound {
   return { bits: bitsOf(n), publicKey: spkiOf(jwk) }
 }
 
+/**
+ * Reads curve and point from the public object: private objects of EC keys do not have the point.
+ * @throws DeviceFault
+ */
 function describeEc(token: TokenSession, key: DeviceKeySelector): KeyFound {
   const publicObject = only(token, key, ck.CKO_PUBLIC_KEY)
   if (publicObject === undefined) {
@@ -98,6 +103,7 @@ function describeEc(token: TokenSession, key: DeviceKeySelector): KeyFound {
   const names = CURVES.map(({ name }) => name).join(', ')
   if (curve === undefined) throw new DeviceFault('unfit', `the key is on another curve than ${names}`)
   const coordinate = Math.ceil(curve.bits / 8)
+  // PKCS #11 wraps the point into an OCTET STRING of DER, some devices do not: it stands at the end in either case.
   const point = stored?.subarray(-(1 + 2 * coordinate))
   if (point?.length !== 1 + 2 * coordinate || point[0] !== 0x04) {
     throw new DeviceFault('unfit', 'the token shows a point that is not written as both coordinates')
@@ -134,7 +140,7 @@ function read(
     .map(({ value }) => value)
 }
 
-/** What was made can never leave the token. */
+/** Makes the key with attributes by which its secret can never leave the token. @throws what the binding throws */
 function makeKey(token: TokenSession, key: DeviceKeySelector, { bits, curve, uses }: NewDeviceKey): void {
   const { cryptoki } = token
   const stays: ck.Attribute[] = [

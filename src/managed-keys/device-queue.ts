@@ -1,5 +1,6 @@
-// Between the threads of the server and the process of the devices: orders wait here and go to it one by one. A device
-// that does not answer is given up with its process, so that nothing else waits for it.
+// The queue between the threads of the server and the process of the devices, in the watching thread. Orders go to the
+// process one by one: so a PIN is never tried twice at once (docs/decisions/0010). If a device does not answer, its
+// process is ended, so that the orders behind it do not wait for it.
 import type { Log } from '../lib/log.ts'
 import type { Timer, Timers } from '../lib/world.ts'
 import { NO_CALLS } from '../rpc/calls.ts'
@@ -8,12 +9,12 @@ import { type Port, portChannel } from '../rpc/ports.ts'
 import { DEVICE_CALLS, type OrderFailure } from './device-link.ts'
 import type { DeviceOrder, FromDevices, OrderOutcome, ToDevices } from './orders.ts'
 
-/** The process, as far as it is needed. */
+/** The process of the devices, as far as the queue needs it. */
 export type DeviceProcess = {
   send(message: ToDevices): void
   /**
-   * Ends it, and resolves when it is no more. 'politely': it is let close its sessions, for a moment; a call of the
-   * device that hangs does not hold it up.
+   * Ends the process, and resolves when it has ended. 'politely' gives it a moment to close its sessions; a device call
+   * that hangs does not delay the end.
    */
   end(how: 'politely' | 'now'): Promise<void>
   readonly onMessage: (listener: (message: FromDevices) => void) => void
@@ -21,27 +22,29 @@ export type DeviceProcess = {
   readonly onEnd: (listener: (reason: string) => void) => void
 }
 
+/** The environment of the queue. */
 export type DeviceQueueParts = {
-  /** Files by the names of the configuration. */
+  /** The files of the libraries, by the names that the configuration gives them. */
   readonly libraries: Readonly<Record<string, string>>
   readonly start: () => DeviceProcess
   readonly timers: Timers
-  /** A secret of this server's life: under it PINs that were refused are told apart. */
+  /** A secret, new at each start of the server: refused PINs are remembered as digests with it (pin-guard.ts). */
   readonly pinSalt: string
   readonly log: Log
 }
 
-/** Devices take milliseconds, new RSA keys seconds; what takes longer hangs. */
+/** Devices take milliseconds, and seconds for a new RSA key. A call that takes longer hangs. */
 const TIMEOUT_MS = 30_000
-/** Orders that wait; at 5 ms each the last one is answered within two seconds. */
+/** Orders that may wait: at 5 ms each, the last one is answered within two seconds. */
 const MOST_WAITING = 400
 
-/** A thread's way here. */
+/** The port of a thread that sends orders. */
 export type DevicePort = Port & { close?(): void }
 
 type Answer = OrderOutcome | { readonly refused: OrderFailure }
 type Waiting = { readonly port: DevicePort; readonly order: DeviceOrder; readonly answer: (answer: Answer) => void }
 
+/** Answers DEVICE_CALLS of all threads, and starts the process when an order needs it. */
 export class DeviceQueue {
   readonly #parts: DeviceQueueParts
   readonly #queue: Waiting[] = []
@@ -55,7 +58,7 @@ export class DeviceQueue {
     this.#parts = parts
   }
 
-  /** A thread joins, until its port closes. */
+  /** Takes orders from a thread until its port closes; orders that wait then are dropped. */
   addThread(port: DevicePort): void {
     this.#ports.add(port)
     connectPeer({
@@ -77,7 +80,7 @@ export class DeviceQueue {
     })
   }
 
-  /** Ends the process; the threads are told no more. */
+  /** Ends the process and closes the ports; orders that wait are not answered. */
   async stop(): Promise<void> {
     this.#queue.length = 0
     await this.#end('forgotten')
@@ -103,6 +106,7 @@ export class DeviceQueue {
     await this.#end('forgotten')
   }
 
+  /** Sends the next order, unless one is under way. */
   #next(): void {
     if (this.#current !== undefined) return
     const waiting = this.#queue.shift()
@@ -123,7 +127,7 @@ export class DeviceQueue {
     }
   }
 
-  /** Started with the first order, and again after it ended. */
+  /** Returns the process; it is started with the first order, and again after it ended. */
   #running(): DeviceProcess {
     if (this.#process !== undefined) return this.#process
     const { libraries, pinSalt, log } = this.#parts
@@ -141,6 +145,7 @@ export class DeviceQueue {
   }
 
   #heard(from: DeviceProcess, message: FromDevices): void {
+    // A process that is being ended may still speak: it is not listened to.
     if (this.#process !== from) return
     if (message.kind === 'pin-refused') {
       this.#refusedPins.add(message.tag)
@@ -154,7 +159,7 @@ export class DeviceQueue {
     this.#next()
   }
 
-  /** Ends the process, and with it every session and log-in; what was under way fails. */
+  /** Ends the process, and with it every session and log-in; the order under way fails with this reason. */
   #end(why: Exclude<OrderFailure, 'overloaded'>): Promise<void> {
     const [ended, current] = [this.#process, this.#current]
     this.#process = undefined

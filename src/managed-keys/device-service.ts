@@ -1,4 +1,4 @@
-// What the process of the devices does with an order: it alone calls PKCS #11, one call after the other.
+// Carries out orders in the process of the devices. That process alone calls PKCS #11, one call after the other.
 import * as ck from './cryptoki.ts'
 import { DeviceFault, deviceFaultName } from './device-fault.ts'
 import { describeDeviceKey, findKey } from './device-objects.ts'
@@ -10,12 +10,12 @@ import type { TokenSession } from './token-session.ts'
 /** The tag of AES-GCM, in bits and bytes. */
 const TAG_BITS = 128
 const TAG_BYTES = 16
-/** The longest signature and the longest block of RSA that there is here: 8192 bits. */
+/** Room for the longest signature and the longest block of RSA: 8192 bits. */
 const MOST_RSA_BYTES = 1_024
-/** Devices give only so many random bytes at once. */
+/** Devices return only so many random bytes at once. */
 const RANDOM_BYTES_AT_ONCE = 1_024
 
-/** Hash and mask generation by their numbers (PKCS #11 sections 2.1.7 and 2.20). */
+/** The numbers of hash and mask generation (PKCS #11 sections 2.1.7 and 2.20). */
 const HASHES = {
   sha1: { hashAlg: 0x220, mgf: 1 },
   sha224: { hashAlg: 0x255, mgf: 5 },
@@ -24,10 +24,10 @@ const HASHES = {
   sha512: { hashAlg: 0x270, mgf: 4 },
 } as const
 
-/** How the binding knows of which kind a parameter is. */
+/** The numbers by which the binding tells kinds of parameters apart. */
 const PARAMETER_OF = { gcm: 7, oaep: 4, pss: 5 } as const
 
-/** What says that key, mechanism and data do not go together: asking again changes nothing. */
+/** Errors that say that key, mechanism and data do not go together: a retry would fail again. */
 const UNFIT: ReadonlySet<number> = new Set([
   ck.CKR_DATA_INVALID,
   ck.CKR_DATA_LEN_RANGE,
@@ -38,20 +38,22 @@ const UNFIT: ReadonlySet<number> = new Set([
   ck.CKR_MECHANISM_PARAM_INVALID,
   ck.CKR_ARGUMENTS_BAD,
 ])
+/** Errors that say that a ciphertext is not one of the key. */
 const UNOPENED: ReadonlySet<number> = new Set([ck.CKR_ENCRYPTED_DATA_INVALID, ck.CKR_ENCRYPTED_DATA_LEN_RANGE])
-/** What some devices say of a tag that does not fit, and all of a device that is broken. */
+/** Errors that some devices give for a wrong tag, and any device that is broken gives too. */
 const VAGUE: ReadonlySet<number> = new Set([ck.CKR_GENERAL_ERROR, ck.CKR_FUNCTION_FAILED])
 
+/** All libraries of the configuration, behind one method. */
 export class DeviceService {
   readonly #libraries: ReadonlyMap<string, Pkcs11Library>
 
-  /** `libraries`: files by the names of the configuration. */
+  /** `libraries` are files, by the names that the configuration gives them. None is loaded before it is needed. */
   constructor(libraries: Readonly<Record<string, string>>, newBinding: () => ck.Cryptoki, guard: PinGuard) {
     const entries = Object.entries(libraries)
     this.#libraries = new Map(entries.map(([name, path]) => [name, new Pkcs11Library(path, newBinding, guard)]))
   }
 
-  /** Never throws. */
+  /** Carries out one order and returns its outcome; it never throws. */
   carryOut(order: DeviceOrder): OrderOutcome {
     try {
       return this.#withLibrary(order)
@@ -66,7 +68,10 @@ export class DeviceService {
     for (const library of this.#libraries.values()) library.close()
   }
 
-  /** A device that was lost is looked for once more, with everything begun anew. */
+  /**
+   * Carries out one order. If the device may have been lost, all is closed and the order is tried once more: a token
+   * that was pulled and put back, or a network that came back, needs new sessions.
+   */
   #withLibrary(order: DeviceOrder): OrderOutcome {
     const name = order.do === 'random' ? order.library : order.key.library
     const library = this.#libraries.get(name)
@@ -92,12 +97,13 @@ function attempt(library: Pkcs11Library, order: DeviceOrder): OrderOutcome {
     if (order.do === 'describe') return { found: describeDeviceKey(token, order.key, order.create) }
     return { bytes: new Uint8Array(operate(token, order)) }
   } catch (cause) {
+    // The failed operation may still be active in its session, which would then refuse all others.
     token.dropSession()
     throw faultOf(cause, order.do === 'decrypt', token) ?? cause
   }
 }
 
-/** Undefined for what may be a device that was lost. */
+/** Returns the fault that an error stands for; undefined if the device may have been lost. */
 function faultOf(cause: unknown, decrypts: boolean, token: TokenSession): DeviceFault | undefined {
   if (cause instanceof DeviceFault) return cause
   const code = codeOfOperation(cause)
@@ -127,7 +133,7 @@ function operate(token: TokenSession, { do: what, key, with: parameter, data }: 
     return cryptoki.C_Decrypt(session, input, Buffer.alloc(Math.max(input.length, MOST_RSA_BYTES)))
   }
   cryptoki.C_EncryptInit(session, mechanism, handle)
-  // The binding hands over no pointer for no bytes, which devices refuse.
+  // For no bytes the binding hands over no pointer, which devices refuse; the final call takes no data.
   if (input.length === 0) return cryptoki.C_EncryptFinal(session, Buffer.alloc(2 * TAG_BYTES))
   return cryptoki.C_Encrypt(session, input, Buffer.alloc(input.length + TAG_BYTES))
 }

@@ -1,18 +1,20 @@
-// A managed key as it is written over the API: what is sent, on top of what was there.
+// Writes of a managed key over the API: members that are sent change the stored record, the others stay.
 import { fail } from '../api/errors.ts'
 import { DEVICE_HASHES } from '../api/managed-keys.ts'
 import { type ManagedKeyRecord, USAGES } from './managed-key-record.ts'
 import { findMechanism, type ManagedMechanism } from './mechanisms.ts'
 import type { KeyFamily } from './orders.ts'
 
+/** Curves of keys that a device may make. */
 export const MANAGED_CURVES: readonly string[] = ['p256', 'p384', 'p521']
+/** Limit for `max_parallel`. */
 export const MOST_PARALLEL = 1_000
 const MOST_CHARACTERS = 256
-/** CKA_ID has no bound of its own. */
+/** Limit for `key_id`, as CKA_ID has none of its own. */
 const MOST_ID_DIGITS = 256
 const BITS: Readonly<Record<KeyFamily, readonly number[]>> = { aes: [128, 256], rsa: [2048, 3072, 4096], ec: [] }
 
-/** Undefined: not sent. */
+/** The members of a request; undefined ones were not sent. */
 export type GivenManagedKey = {
   readonly library?: string | undefined
   readonly slot?: string | undefined
@@ -34,7 +36,7 @@ export type GivenManagedKey = {
 
 const invalid = (field: string, why: string) => fail('field_invalid', [field, why])
 
-/** @throws Refusal naming the field */
+/** Returns the record after a write; a new one gets a UUID from `newId`. @throws Refusal naming the field */
 export function changedManagedKey(
   name: string,
   given: GivenManagedKey,
@@ -66,6 +68,7 @@ export function changedManagedKey(
   return record
 }
 
+/** Checks that the record says where the key is and, if the key may be made, how. @throws Refusal */
 function requireWhole(record: ManagedKeyRecord, { family }: ManagedMechanism): void {
   if (record.library === '') throw fail('field_missing', ['library'])
   if (record.slot === '' && record.tokenLabel === '')
@@ -78,7 +81,7 @@ function requireWhole(record: ManagedKeyRecord, { family }: ManagedMechanism): v
   if (record.keyLabel === '') throw invalid('key_label', 'is missing for a key that may be made')
 }
 
-/** The mechanism of a key that is used already stays: its versions know what it can do. */
+/** Returns the mechanism. A stored one never changes, since versions of transit keys rely on it. @throws Refusal */
 function mechanismOf({ mechanism: text }: GivenManagedKey, before: ManagedKeyRecord | undefined): ManagedMechanism {
   const given = text === undefined ? undefined : findMechanism(text)
   if (text !== undefined && given === undefined)

@@ -1,29 +1,31 @@
-// A managed key as it is stored: where the key is, what opens the way to it, and what may be done. JSON behind the
-// barrier, {"format":1,…}; the PIN is in it, the key is not.
+// The stored form of a managed key: where the key is, the PIN of its token, and what may be done with it. It is JSON
+// behind the barrier, {"format":1,…}; the PIN is in it, the key is not.
 import { DEVICE_HASHES, type ManagedUse } from '../api/managed-keys.ts'
 import { checked, count, flag, listOf, oneOf, text } from '../lib/member-kinds.ts'
 import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 import { findMechanism } from './mechanisms.ts'
 
+/** All uses that `usages` can name. */
 export const USAGES: readonly ManagedUse[] = ['encrypt', 'decrypt', 'sign', 'verify']
 
+/** The members of the record, with their checks. */
 export const MANAGED_KEY_RECORD = storedRecord(
   'A managed key',
   {
     uuid: text,
     name: text,
-    /** Name of a `kms_library`. */
+    /** Name of a `kms_library` stanza of the configuration. */
     library: text,
-    /** In decimal, or ''. */
+    /** Number of the slot in decimal; '' if the token is found by its label. */
     slot: text,
     tokenLabel: text,
     pin: text,
     keyLabel: text,
-    /** Hexadecimal digits, or ''. */
+    /** CKA_ID in hexadecimal; '' if the key is found by its label. */
     keyId: text,
-    /** Name of one of MECHANISMS. */
+    /** The name of one of MECHANISMS (mechanisms.ts). */
     mechanism: checked(text, (name) => findMechanism(name)?.name === name),
-    /** 0, or of the key that is made. */
+    /** Bits of the key if the device makes it; 0: the usual size. */
     keyBits: count,
     curve: text,
     oaepHash: oneOf(...DEVICE_HASHES),
@@ -36,7 +38,10 @@ export const MANAGED_KEY_RECORD = storedRecord(
   },
   'dropped',
 )
+/** A managed key with its PIN: it goes to no caller. */
 export type ManagedKeyRecord = RecordOf<typeof MANAGED_KEY_RECORD>
 
+/** Returns the stored bytes of a record. */
 export const encodeRecord = MANAGED_KEY_RECORD.encode
+/** Reads a record. @throws StorageCorrupt */
 export const decodeRecord = MANAGED_KEY_RECORD.decode

@@ -1,5 +1,5 @@
-// Managed keys in use: which mount may use which, and what a device answers, told as what a caller or an operator can
-// do about it.
+// Managed keys in use: which mount may use which key, and faults of devices as refusals that say what a caller or an
+// operator can do.
 import { type Edition, requireFeature } from '../api/edition.ts'
 import { fail } from '../api/errors.ts'
 import type {
@@ -17,6 +17,7 @@ import type { ManagedKeyStore } from './managed-key-store.ts'
 import { type ManagedMechanism, mechanismOf } from './mechanisms.ts'
 import type { DeviceKeySelector, FaultKind, OrderFault, OrderOutcome, Parameter } from './orders.ts'
 
+/** The environment of the service. */
 export type ServiceParts = {
   readonly store: ManagedKeyStore
   readonly devices: Devices
@@ -24,9 +25,10 @@ export type ServiceParts = {
 }
 
 const FEATURE = 'Managed Keys'
-/** The usual size of a key that is made. */
+/** The size of a key that the device makes, unless the record names one. */
 const USUAL_BITS: Readonly<Record<DeviceKeySelector['family'], number>> = { aes: 256, rsa: 2048, ec: 0 }
 
+/** The managed keys of a server, and the random source of its devices. */
 export class ManagedKeyService implements DeviceRandom {
   readonly store: ManagedKeyStore
   readonly devices: Devices
@@ -38,12 +40,12 @@ export class ManagedKeyService implements DeviceRandom {
     this.#edition = edition
   }
 
-  /** @throws Refusal where the edition has none */
+  /** Checks that the edition has managed keys. @throws Refusal */
   requireOffered(): void {
     requireFeature(this.#edition, FEATURE)
   }
 
-  /** The keys of one mount; `mount` gives it as it is at the call. */
+  /** Returns the keys of one mount. `mount` returns its entry at the time of each call, as its settings may change. */
   forMount(mount: () => MountEntry): ManagedKeys {
     return {
       find: async ({ name, id }) => {
@@ -56,7 +58,8 @@ export class ManagedKeyService implements DeviceRandom {
         }
         const record = name === '' ? await this.store.findById(id) : await this.store.findByName(name)
         const isMeant = record !== undefined && (id === '' || record.uuid === id)
-        // One sentence, so that who may make keys does not learn which managed keys there are.
+        // One sentence for unknown and for forbidden keys: a caller who may make transit keys must not learn which
+        // managed keys exist.
         if (!isMeant || !isAllowed(mount(), record)) {
           const field = name === '' ? 'managed_key_id' : 'managed_key_name'
           throw fail('key_not_found', [`"${field}": ${notForMount(mount())}`])
@@ -74,11 +77,12 @@ export class ManagedKeyService implements DeviceRandom {
     }
   }
 
-  /** Whatever mount may use it. */
+  /** Returns the key without asking which mount may use it. */
   keyOf(record: ManagedKeyRecord): ManagedKey {
     return new DeviceKey(record, this.devices)
   }
 
+  /** Returns random bytes of the first library's device; undefined if none is configured. @throws Refusal */
   async bytes(count: number): Promise<Buffer | undefined> {
     const [library] = this.devices.libraries
     if (library === undefined) return undefined
@@ -91,16 +95,17 @@ export class ManagedKeyService implements DeviceRandom {
   }
 }
 
-/** By name, as the mount was told; or every mount. */
+/** True if the mount's `allowed_managed_keys` name the key, or any mount may use it. */
 const isAllowed = ({ config }: MountEntry, { name, anyMount }: ManagedKeyRecord): boolean =>
   anyMount || config.allowedManagedKeys?.includes(name) === true
 
 const notForMount = ({ path }: MountEntry): string =>
   `there is no such managed key that ${path} may use, see allowed_managed_keys of the mount and any_mount of the key`
 
-/** What somebody set up wrongly, and can mend by a request. The others are of the device. */
+/** Faults of the set-up, which an operator can mend by a request: 400. All others are the device's: 502. */
 const SET_UP_WRONGLY: ReadonlySet<FaultKind> = new Set(['pin', 'no-key', 'several-keys', 'unfit'])
 
+/** One managed key: turns steps of a cipher or a signature into orders, and outcomes into bytes or refusals. */
 class DeviceKey implements ManagedKey {
   readonly #record: ManagedKeyRecord
   readonly #devices: Devices
@@ -133,7 +138,7 @@ class DeviceKey implements ManagedKey {
     const { allowGenerateKey, keyBits, curve } = this.#record
     const { family, uses } = this.#mechanism
     const create = allowGenerateKey ? { bits: keyBits || USUAL_BITS[family], curve, uses } : undefined
-    const outcome = await this.#devices.ask({ do: 'describe', key: this.#place(), create })
+    const outcome = await this.#devices.ask({ do: 'describe', key: this.#selector(), create })
     if (!('found' in outcome)) throw this.#refusal(outcome)
     const { bits, publicKey } = outcome.found
     return { bits, publicKey: publicKey === undefined ? undefined : asBuffer(publicKey) }
@@ -161,8 +166,9 @@ class DeviceKey implements ManagedKey {
     return this.#bytes(await this.#ask('sign', { kind: 'rsa-pss', hash, saltBytes }, digest))
   }
 
+  /** Gives the device an order with a copy of the data, as plain bytes. */
   #ask(what: 'encrypt' | 'decrypt' | 'sign', parameter: Parameter, data: Buffer): Promise<OrderOutcome> {
-    return this.#devices.ask({ do: what, key: this.#place(), with: parameter, data: new Uint8Array(data) })
+    return this.#devices.ask({ do: what, key: this.#selector(), with: parameter, data: new Uint8Array(data) })
   }
 
   #opened(outcome: OrderOutcome): Buffer | undefined {
@@ -174,7 +180,7 @@ class DeviceKey implements ManagedKey {
     throw this.#refusal(outcome)
   }
 
-  /** Neither the PIN nor what the device was given is in any of its sentences. */
+  /** Returns the refusal for a fault. Its sentence never holds the PIN, or data that the device was given. */
   #refusal(outcome: OrderOutcome) {
     const { fault, detail }: OrderFault =
       'fault' in outcome ? outcome : { fault: 'failed', detail: 'it answered otherwise' }
@@ -184,7 +190,7 @@ class DeviceKey implements ManagedKey {
       : fail('device_failed', [what, detail])
   }
 
-  #place(): DeviceKeySelector {
+  #selector(): DeviceKeySelector {
     const { library, slot, tokenLabel, pin, keyLabel, keyId } = this.#record
     return { library, slot, tokenLabel, pin, family: this.#mechanism.family, label: keyLabel, id: keyId }
   }

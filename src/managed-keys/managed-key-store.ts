@@ -1,7 +1,8 @@
-// The managed keys as they are stored, and those in use kept in memory:
+// The managed keys in storage, and a cache of those in use:
 //
 //   root/sys/managed-key/pkcs11/NAME    the managed key
-//   root/sys/managed-key/id/UUID        its name: what uses it knows it by its UUID, which no other ever has
+//   root/sys/managed-key/id/UUID        its name: versions of transit keys refer to the UUID, which no other key ever
+// gets
 import { fail } from '../api/errors.ts'
 import { CoherentCache } from '../lib/coherent-cache.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
@@ -11,8 +12,10 @@ import { decodeRecord, encodeRecord, type ManagedKeyRecord } from './managed-key
 
 const BY_NAME = 'pkcs11/'
 const BY_ID = 'id/'
+/** Limit for managed keys, as each write of a new one lists all names; also the size of the cache. */
 const MOST_KEYS = 1_000
 
+/** Reads managed keys on any thread; writes and deletes on the thread that writes. */
 export class ManagedKeyStore {
   readonly #view: View
   readonly #cache = new CoherentCache<ManagedKeyRecord>(MOST_KEYS)
@@ -23,14 +26,17 @@ export class ManagedKeyStore {
     invalidation.register({ prefix: 'sys/managed-key/', changed: stale, reset: stale })
   }
 
+  /** Returns all names, in order. */
   names(): Promise<string[]> {
     return this.#view.list(BY_NAME)
   }
 
+  /** Returns the key of this name; undefined if there is none. @throws StorageCorrupt */
   async findByName(name: string): Promise<ManagedKeyRecord | undefined> {
     return this.#cache.get(BY_NAME + name, this.#load)
   }
 
+  /** Returns the key with this UUID; undefined if there is none. @throws StorageCorrupt */
   async findById(id: string): Promise<ManagedKeyRecord | undefined> {
     return this.#cache.get(BY_ID + id, this.#loadById)
   }
@@ -45,7 +51,10 @@ export class ManagedKeyStore {
     return name && this.#load(BY_NAME + name.toString())
   }
 
-  /** `change` gets what has the name so far. @throws Refusal where there are too many; and what `change` throws */
+  /**
+   * Stores what `change` makes of the record that has the name, or of undefined if none has it.
+   * @throws Refusal if there are too many; and what `change` throws
+   */
   async write(
     name: string,
     change: (before: ManagedKeyRecord | undefined) => ManagedKeyRecord,
@@ -62,7 +71,7 @@ export class ManagedKeyStore {
     })
   }
 
-  /** The key in the device stays. Nothing happens where there is none. */
+  /** Deletes the record, if there is one; the key in the device stays. */
   async delete(name: string): Promise<void> {
     await this.#view.transaction(async (tx) => {
       const bytes = await tx.get(BY_NAME + name)

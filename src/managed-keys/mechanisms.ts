@@ -1,11 +1,12 @@
-// The mechanisms of PKCS #11 with which a managed key can be used. Each is for one thing: a key that both encrypts and
-// signs is two managed keys.
+// The mechanisms of PKCS #11 that a managed key can have. Each is for one purpose: a key in a device that both encrypts
+// and signs is two managed keys.
 import type { ManagedScheme, ManagedUse } from '../api/managed-keys.ts'
 import { CKM_AES_GCM, CKM_ECDSA, CKM_RSA_PKCS, CKM_RSA_PKCS_OAEP, CKM_RSA_PKCS_PSS } from './cryptoki.ts'
 import type { KeyFamily } from './orders.ts'
 
+/** A mechanism, and what it means for the keys that have it. */
 export type ManagedMechanism = {
-  /** As PKCS #11 writes it. */
+  /** The name in PKCS #11, which is also the stored one. */
   readonly name: string
   readonly number: number
   readonly scheme: ManagedScheme
@@ -16,6 +17,7 @@ export type ManagedMechanism = {
 const CRYPTS: readonly ManagedUse[] = ['encrypt', 'decrypt']
 const SIGNS: readonly ManagedUse[] = ['sign', 'verify']
 
+/** All mechanisms that are offered. */
 export const MECHANISMS: readonly ManagedMechanism[] = [
   { name: 'CKM_RSA_PKCS', number: CKM_RSA_PKCS, scheme: 'rsa-pkcs1', family: 'rsa', uses: SIGNS },
   { name: 'CKM_RSA_PKCS_OAEP', number: CKM_RSA_PKCS_OAEP, scheme: 'rsa-oaep', family: 'rsa', uses: CRYPTS },
@@ -24,18 +26,20 @@ export const MECHANISMS: readonly ManagedMechanism[] = [
   { name: 'CKM_AES_GCM', number: CKM_AES_GCM, scheme: 'aes-gcm', family: 'aes', uses: CRYPTS },
 ]
 
-/** By number, in hexadecimal with 0x or in decimal, or by name; undefined for one that is not offered. */
+/**
+ * Finds a mechanism by its number, hexadecimal with 0x or decimal, or by name. Returns undefined if it is not offered.
+ */
 export function findMechanism(text: string): ManagedMechanism | undefined {
   const number = /^(?:0x[0-9a-f]{1,8}|\d{1,9})$/i.test(text) ? Number(text) : undefined
   return MECHANISMS.find(({ name, number: own }) => own === number || name === text.toUpperCase())
 }
 
-/** Of a record. */
+/** Returns the mechanism of a stored record, whose name was checked when it was read. */
 export function mechanismOf(name: string): ManagedMechanism {
   const mechanism = findMechanism(name)
   if (mechanism === undefined) throw new Error('A managed key has an unknown mechanism')
   return mechanism
 }
 
-/** As reads show it. */
+/** Returns the number of a mechanism, as reads show it. */
 export const mechanismText = ({ number }: ManagedMechanism): string => `0x${number.toString(16).padStart(4, '0')}`

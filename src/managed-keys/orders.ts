@@ -1,27 +1,29 @@
-// What the process of the devices is asked, and what it answers: plain data, which crosses threads and processes.
+// Orders to the process of the devices, and their outcomes: plain data, which crosses threads and processes.
 import type { DeviceHash } from '../api/managed-keys.ts'
 
+/** The kind of a key in a device; with the mechanism it decides which objects are looked for. */
 export type KeyFamily = 'aes' | 'rsa' | 'ec'
 
-/** Where a key is, and what opens the way to it. */
+/** Says where a key is, with the PIN of its token. */
 export type DeviceKeySelector = {
-  /** Name of a `kms_library` of the configuration: no order names a file. */
+  /** Name of a `kms_library` of the configuration. An order never names a file, so that no request can load code. */
   readonly library: string
-  /** In decimal; '' where the label says which token it is. */
+  /** Number of the slot in decimal; '' if the label alone says which token it is. */
   readonly slot: string
   readonly tokenLabel: string
-  /** '': nobody logs in. */
+  /** PIN of the token's user; '': without log-in. */
   readonly pin: string
   readonly family: KeyFamily
-  /** At least one of the two is not empty. */
+  /** CKA_LABEL. At least one of `label` and `id` is not empty. */
   readonly label: string
   /** CKA_ID in hexadecimal. */
   readonly id: string
 }
 
-/** What is made where there is no key: bits of AES and RSA, or a curve. */
+/** How to make a key that is not there: bits for AES and RSA, or the name of a curve. */
 export type NewDeviceKey = { readonly bits: number; readonly curve: string; readonly uses: readonly string[] }
 
+/** The mechanism of one operation, with its parameters. */
 export type Parameter =
   | { readonly kind: 'aes-gcm'; readonly nonce: Uint8Array; readonly associatedData: Uint8Array }
   | { readonly kind: 'rsa-oaep'; readonly hash: DeviceHash }
@@ -29,6 +31,7 @@ export type Parameter =
   | { readonly kind: 'rsa-pss'; readonly hash: DeviceHash; readonly saltBytes: number }
   | { readonly kind: 'ecdsa' }
 
+/** One order. Describing a key may make it; `random` needs no key. */
 export type DeviceOrder =
   | { readonly do: 'describe'; readonly key: DeviceKeySelector; readonly create: NewDeviceKey | undefined }
   | {
@@ -39,9 +42,10 @@ export type DeviceOrder =
     }
   | { readonly do: 'random'; readonly library: string; readonly count: number }
 
+/** A key in a device. `publicKey`: SubjectPublicKeyInfo in DER; undefined for a secret key. */
 export type KeyFound = { readonly bits: number; readonly publicKey: Uint8Array | undefined }
 
-/** 'unopened': what was to be decrypted is not what the key encrypted. The others say what stands in the way. */
+/** The kind of a fault. 'unopened': the key did not encrypt this ciphertext. The others name what is in the way. */
 export type FaultKind =
   | 'not-installed'
   | 'no-library'
@@ -53,12 +57,13 @@ export type FaultKind =
   | 'unopened'
   | 'failed'
 
-/** `detail`: a sentence for an operator; never a PIN, nor data. */
+/** A fault as plain data. `detail` is a sentence for an operator, which never holds a PIN or data. */
 export type OrderFault = { readonly fault: FaultKind; readonly detail: string }
 
+/** The outcome of an order: bytes of an operation, the description of a key, or a fault. */
 export type OrderOutcome = { readonly bytes: Uint8Array } | { readonly found: KeyFound } | OrderFault
 
-/** To the process. */
+/** Messages to the process of the devices; 'begin' is the first, and comes once. */
 export type ToDevices =
   | {
       readonly kind: 'begin'
@@ -67,11 +72,11 @@ export type ToDevices =
       readonly pinSalt: string
     }
   | { readonly kind: 'order'; readonly id: number; readonly order: DeviceOrder }
-  /** PINs that were refused may be tried once more. */
+  /** Lets PINs that were refused be tried once more. */
   | { readonly kind: 'forgive' }
 
-/** From it. */
+/** Messages from the process of the devices. */
 export type FromDevices =
   | { readonly kind: 'outcome'; readonly id: number; readonly outcome: OrderOutcome }
-  /** A token refused a PIN: what names the two, so that neither this nor a later process tries them again. */
+  /** A token refused a PIN. The tag names both, so that no later process tries the two together again. */
   | { readonly kind: 'pin-refused'; readonly tag: string }

@@ -1,4 +1,4 @@
-// One PKCS #11 library: loaded when it is first needed, and begun anew when the device was lost.
+// One PKCS #11 library. It is loaded when it is first needed, and begun anew after its device was lost.
 import {
   CKF_OS_LOCKING_OK,
   CKR_CRYPTOKI_ALREADY_INITIALIZED,
@@ -10,11 +10,13 @@ import { DeviceFault, deviceFaultName } from './device-fault.ts'
 import type { PinGuard } from './pin-guard.ts'
 import { isInitialized, TokenSession, tokenLabel } from './token-session.ts'
 
-/** Which token: by the number of its slot in decimal, or by its label. */
+/** Selects a token: by the number of its slot in decimal, by its label, or by both. '' leaves one out. */
 export type TokenSelector = { readonly slot: string; readonly tokenLabel: string }
 
+/** Handles are numbers of CK_ULONG: 8 bytes at most. */
 const LONGEST_HANDLE_BYTES = 8
 
+/** A library with the sessions of its tokens. Only one call may be under way at a time. */
 export class Pkcs11Library {
   readonly #path: string
   readonly #newBinding: () => Cryptoki
@@ -28,17 +30,17 @@ export class Pkcs11Library {
     this.#guard = guard
   }
 
-  /** Whether it was begun: what is not found then may have come since. */
+  /** True if the library was begun earlier: a token that came later is then found only after a new beginning. */
   get isOpen(): boolean {
     return this.#cryptoki !== undefined
   }
 
-  /** @throws DeviceFault, and what the binding throws */
-  token(place: TokenSelector): TokenSession {
-    return this.#session(`${place.slot}/${place.tokenLabel}`, () => this.#findSlot(place))
+  /** Returns the session of a token; it is kept. @throws DeviceFault, and what the binding throws */
+  token(selector: TokenSelector): TokenSession {
+    return this.#session(`${selector.slot}/${selector.tokenLabel}`, () => this.#findSlot(selector))
   }
 
-  /** Any token that was set up, for what needs no key; any slot where none was. @throws as `token` */
+  /** Returns any token that was initialized, else any token at all, for operations without a key. @throws as `token` */
   anyToken(): TokenSession {
     return this.#session('any', () => {
       const cryptoki = this.#open()
@@ -53,14 +55,14 @@ export class Pkcs11Library {
     const known = this.#tokens.get(name)
     if (known !== undefined) return known
     const slot = find()
-    // One session by whatever name: log-in counts for the token.
+    // A token has one session under all its names: log-in counts for the token, not for the session.
     const same = [...this.#tokens.values()].find((token) => token.slot.equals(slot))
     const token = same ?? new TokenSession(this.#open(), slot, this.#guard)
     this.#tokens.set(name, token)
     return token
   }
 
-  /** @throws DeviceFault */
+  /** Returns the slot of the only token that fits. @throws DeviceFault if there is none, or more than one */
   #findSlot({ slot: number, tokenLabel: label }: TokenSelector): ObjectHandle {
     const cryptoki = this.#open()
     const slots = cryptoki.C_GetSlotList(true)
@@ -105,12 +107,15 @@ export class Pkcs11Library {
       cryptoki.C_Finalize()
       cryptoki.close()
     } catch {
-      // A device that is gone cannot be told.
+      // The device is gone, and with it the sessions.
     }
   }
 }
 
-/** Handles are numbers of the machine, its own way round, which is the little end first on all that we run on. */
+/**
+ * Returns the number of a slot. Handles are numbers in the byte order of the machine; all that we run on are
+ * little-endian.
+ */
 function slotNumber(slot: ObjectHandle): bigint {
   const bytes = Buffer.alloc(LONGEST_HANDLE_BYTES)
   slot.copy(bytes)

@@ -1,4 +1,4 @@
-// Whether a managed key signs, as an operator asks before anything depends on it.
+// Tests whether a managed key signs: for operators, before anything depends on the key.
 import { createPublicKey } from 'node:crypto'
 import { fail } from '../api/errors.ts'
 import type { ManagedKey } from '../api/managed-keys.ts'
@@ -9,9 +9,10 @@ import { freshBytes, type RandomBytes } from '../crypto/primitives/random-bytes.
 import { verifyWith } from '../crypto/signing-jobs.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 
+/** Bytes of the random input that is signed. */
 const INPUT_BYTES = 32
 
-/** @throws Refusal where it does not sign, or what it signed does not verify with its public half */
+/** Returns if the key signs. @throws Refusal if it does not, or if its public half does not verify what it signed */
 export async function testSign(key: ManagedKey, hash: string, random: RandomBytes, slow: SlowWork): Promise<void> {
   const { scheme } = key
   if (scheme === 'aes-gcm' || scheme === 'rsa-oaep' || !key.can('sign')) {

@@ -1,5 +1,5 @@
-// The way to one token: its slot, who is logged in, the sessions, and the keys that were found. Log-in is a matter of
-// the whole process (PKCS #11 usage guide, section 2.6), so one place holds it.
+// The state of one token: its slot, its log-in, its sessions, and the keys that were found. A log-in counts for the
+// whole process (PKCS #11 usage guide, section 2.6), so there is one such object for each token.
 import {
   CKF_LOGIN_REQUIRED,
   CKF_RW_SESSION,
@@ -17,19 +17,20 @@ import {
 import { DeviceFault, deviceFaultName } from './device-fault.ts'
 import type { PinGuard } from './pin-guard.ts'
 
+/** One token. Handles of sessions and keys are good until the library is closed. */
 export class TokenSession {
   readonly cryptoki: Cryptoki
   readonly slot: ObjectHandle
   readonly #guard: PinGuard
   readonly #info: TokenInfo
-  /** Stays open: with the last session of a token its log-in would end. */
+  /** A session that stays open, since the log-in ends with the last session of a token. */
   readonly #anchor: ObjectHandle
   #session: ObjectHandle | undefined
   /** The tag of the PIN that opened the token. */
   #loggedIn: string | undefined
   readonly #keys = new Map<string, ObjectHandle>()
 
-  /** @throws what the binding throws */
+  /** Opens the anchor session. @throws what the binding throws */
   constructor(cryptoki: Cryptoki, slot: ObjectHandle, guard: PinGuard) {
     this.cryptoki = cryptoki
     this.slot = slot
@@ -38,13 +39,13 @@ export class TokenSession {
     this.#anchor = cryptoki.C_OpenSession(slot, CKF_SERIAL_SESSION)
   }
 
-  /** For one operation after the other. */
+  /** The session for operations, one after the other; opened when it is first needed. */
   get session(): ObjectHandle {
     this.#session ??= this.cryptoki.C_OpenSession(this.slot, CKF_SERIAL_SESSION)
     return this.#session
   }
 
-  /** After an operation that failed: it may still be active in its session, which then takes no other. */
+  /** Closes the session after a failed operation, which may still be active in it and would block all others. */
   dropSession(): void {
     const session = this.#session
     this.#session = undefined
@@ -52,11 +53,11 @@ export class TokenSession {
     try {
       this.cryptoki.C_CloseSession(session)
     } catch {
-      // It is gone, or the device is: the next call of the device says so.
+      // Session or device are gone: the next call to the device says so.
     }
   }
 
-  /** A session in which a key can be made; it is closed afterwards. */
+  /** Runs `work` with a session that may write objects, and closes it afterwards. @throws what either throws */
   writing<T>(work: (session: ObjectHandle) => T): T {
     const session = this.cryptoki.C_OpenSession(this.slot, CKF_SERIAL_SESSION | CKF_RW_SESSION)
     try {
@@ -66,7 +67,7 @@ export class TokenSession {
     }
   }
 
-  /** Whether the token is still there: it answers what no key is needed for. */
+  /** True if the token is still there: it answers calls that need no key. */
   isThere(): boolean {
     try {
       this.cryptoki.C_GetSessionInfo(this.#anchor)
@@ -77,7 +78,7 @@ export class TokenSession {
     }
   }
 
-  /** The handle under this name, found once. */
+  /** Returns the handle under this name; `find` is called only the first time. */
   key(name: string, find: () => ObjectHandle): ObjectHandle {
     const known = this.#keys.get(name)
     if (known !== undefined) return known
@@ -91,8 +92,9 @@ export class TokenSession {
   }
 
   /**
-   * Only who gives the PIN that opened the token may use it: another one is tried on the token itself.
-   * @throws DeviceFault where the token refuses the PIN, now or before
+   * Logs in with this PIN. Being logged in already is enough only for the same PIN; another PIN is tried on the token,
+   * so that a managed key with a wrong PIN never uses the log-in of another. '' does not log in.
+   * @throws DeviceFault if the token refuses the PIN, or refused it before
    */
   logIn(pin: string): void {
     if (pin === '') {
@@ -112,7 +114,7 @@ export class TokenSession {
       this.#loggedIn = tag
     } catch (cause) {
       const code = deviceCodeOf(cause)
-      // 0xa0 to 0xa4: incorrect, invalid, length, expired, locked.
+      // 0xa0 to 0xa4: incorrect, invalid, length, expired, locked. Any other error says nothing about the PIN.
       if (code === undefined || code < CKR_PIN_INCORRECT || code > CKR_PIN_LOCKED) throw cause
       this.#guard.refuse(tag)
       throw new DeviceFault(
@@ -128,7 +130,7 @@ export class TokenSession {
       this.cryptoki.C_Login(this.#anchor, CKU_USER, pin)
     } catch (cause) {
       if (deviceCodeOf(cause) !== CKR_USER_ALREADY_LOGGED_IN) throw cause
-      // The PIN was not looked at.
+      // The token did not look at the PIN, as another one is logged in.
       this.cryptoki.C_Logout(this.#anchor)
       this.cryptoki.C_Login(this.#anchor, CKU_USER, pin)
     }
@@ -141,7 +143,8 @@ export class TokenSession {
   }
 }
 
-/** Labels are padded to 32 characters. */
+/** Returns the label of a token without the padding to 32 characters. */
 export const tokenLabel = ({ label }: TokenInfo): string => label.replaceAll('\0', ' ').trimEnd()
 
+/** True if the token was initialized, so that it can hold keys. */
 export const isInitialized = ({ flags }: TokenInfo): boolean => (flags & CKF_TOKEN_INITIALIZED) !== 0

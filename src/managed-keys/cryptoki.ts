@@ -111,7 +111,7 @@ export const CKR_MECHANISM_PARAM_INVALID = 0x71
 export const CKR_PIN_INCORRECT = 0xa0
 /** The last of the errors about a PIN: the token has locked itself. */
 export const CKR_PIN_LOCKED = 0xa4
-/** Error of C_Login: the user is logged in, so the PIN was not looked at. */
+/** Error of C_Login: the user is logged in already, so the PIN was not checked. */
 export const CKR_USER_ALREADY_LOGGED_IN = 0x100
 /** Error: the call needs a log-in. */
 export const CKR_USER_NOT_LOGGED_IN = 0x101
@@ -129,8 +129,7 @@ export type TokenInfo = { readonly label: string; readonly serialNumber: string;
 
 /**
  * The functions of the binding, by their names in PKCS #11. Calls block the thread, and throw an error whose `code` is
- * a CKR number if the device refuses. Targets are buffers for results; what is returned is the part of them that was
- * used.
+ * a CKR number if the device refuses. A target is a buffer for a result; the part of it that was used is returned.
  */
 export interface Cryptoki {
   /** Loads the file of a library into the process. */

@@ -20,7 +20,7 @@ test('A3: an order that cannot be sent fails alone and is not waited for', async
   const unsendable = { ...order, count: (() => {}) as unknown as number }
   await assert.rejects(link.ask(unsendable), { name: 'DataCloneError' })
   assert.deepEqual(await link.ask(order), outcome)
-  // What was noted all the same would be told of the end.
+  // If the order that was not sent had been noted, it would settle at the end as well.
   const ended = link.ask(order).then(() => settled++)
   port2.close()
   await ended

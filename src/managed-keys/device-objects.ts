@@ -57,13 +57,13 @@ function names({ label, id }: DeviceKeySelector): ck.Attribute[] {
   ]
 }
 
-/** Describes the key; if there is none, it is made first where `create` says how. @throws DeviceFault */
+/** Describes the key. If there is none and `create` is given, the key is made first. @throws DeviceFault */
 export function describeDeviceKey(
   token: TokenSession,
   key: DeviceKeySelector,
   create: NewDeviceKey | undefined,
 ): KeyFound {
-  // Looked up anew: another key may have this name since the handle was found.
+  // Looked up again: another key may have this name since the handle was found.
   token.forgetKey(cacheName(key))
   try {
     findKey(token, key)

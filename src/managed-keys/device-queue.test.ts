@@ -42,7 +42,7 @@ class FakeProcess implements DeviceProcess {
   readonly onEnd = (listener: (reason: string) => void): void => {
     this.die = listener
   }
-  /** Numbers of the orders that it got. */
+  /** Numbers of the orders that the process got. */
   get orders(): readonly number[] {
     return this.sent.flatMap((message) => (message.kind === 'order' ? [message.id] : []))
   }

@@ -114,7 +114,7 @@ test('a message that does not open is no failure of the device, whichever way it
     assert.equal(faultOf(service.carryOut(decrypt)), 'unopened')
   }
   assert.equal(device.count('C_Finalize'), 0)
-  // The same vague word of a device that is gone.
+  // A device that is gone gives the same vague error.
   device.isThere = false
   device.errors.push(CKR.generalError)
   assert.equal(faultOf(service.carryOut(decrypt)), 'no-token')

@@ -1,8 +1,7 @@
 // The managed keys in storage, and a cache of those in use:
 //
 //   root/sys/managed-key/pkcs11/NAME    the managed key
-//   root/sys/managed-key/id/UUID        its name: versions of transit keys refer to the UUID, which no other key ever
-// gets
+//   root/sys/managed-key/id/UUID        its name, for versions of transit keys, which refer to the UUID: it is unique
 import { fail } from '../api/errors.ts'
 import { CoherentCache } from '../lib/coherent-cache.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'

@@ -4,7 +4,7 @@ import type { ManagedScheme, ManagedUse } from '../api/managed-keys.ts'
 import { CKM_AES_GCM, CKM_ECDSA, CKM_RSA_PKCS, CKM_RSA_PKCS_OAEP, CKM_RSA_PKCS_PSS } from './cryptoki.ts'
 import type { KeyFamily } from './orders.ts'
 
-/** A mechanism, and what it means for the keys that have it. */
+/** A mechanism, with the kind of its keys and their uses. */
 export type ManagedMechanism = {
   /** The name in PKCS #11, which is also the stored one. */
   readonly name: string

@@ -1,5 +1,5 @@
 // Remembers which PINs a token has refused. A token counts failures and locks itself after a few. So a refused PIN is
-// not shown to it again until an operator writes it anew.
+// not shown to it again until an operator writes it again.
 import { sha256 } from '../crypto/primitives/digest.ts'
 
 /** The refused PINs, as tags: neither a PIN nor a token is kept. */
@@ -31,7 +31,7 @@ export class PinGuard {
     this.#onRefused(tag)
   }
 
-  /** Forgets all refusals: an operator wrote a PIN anew. */
+  /** Forgets all refusals: an operator wrote a PIN again. */
   forgive(): void {
     this.#refused.clear()
   }

@@ -1,4 +1,4 @@
-// One PKCS #11 library. It is loaded when it is first needed, and begun anew after its device was lost.
+// One PKCS #11 library. It is loaded when it is first needed, and started over after its device was lost.
 import {
   CKF_OS_LOCKING_OK,
   CKR_CRYPTOKI_ALREADY_INITIALIZED,
@@ -97,7 +97,7 @@ export class Pkcs11Library {
     return cryptoki
   }
 
-  /** Ends all sessions, and with them every log-in; the next call begins anew. */
+  /** Ends all sessions, and with them every log-in; the next call starts over. */
   close(): void {
     this.#tokens.clear()
     const cryptoki = this.#cryptoki

@@ -12,7 +12,7 @@ import type { SlowWork } from '../lib/slow-work.ts'
 /** Bytes of the random input that is signed. */
 const INPUT_BYTES = 32
 
-/** Returns if the key signs. @throws Refusal if it does not, or if its public half does not verify what it signed */
+/** Has the key sign once, and verifies the signature. @throws Refusal if it does not sign, or the signature is wrong */
 export async function testSign(key: ManagedKey, hash: string, random: RandomBytes, slow: SlowWork): Promise<void> {
   const { scheme } = key
   if (scheme === 'aes-gcm' || scheme === 'rsa-oaep' || !key.can('sign')) {

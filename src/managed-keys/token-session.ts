@@ -130,7 +130,7 @@ export class TokenSession {
       this.cryptoki.C_Login(this.#anchor, CKU_USER, pin)
     } catch (cause) {
       if (deviceCodeOf(cause) !== CKR_USER_ALREADY_LOGGED_IN) throw cause
-      // The token did not look at the PIN, as another one is logged in.
+      // The token did not check the PIN, as a log-in is there already.
       this.cryptoki.C_Logout(this.#anchor)
       this.cryptoki.C_Login(this.#anchor, CKU_USER, pin)
     }

@@ -164,8 +164,9 @@ export function decryptsSlowly({ type }: LoadedRing): boolean {
 }
 
 /**
- * Nonces of callers are not used (threats C-01), except by convergent versions 1, which have no others. Convergent keys
- * accept a well-formed nonce, since clients older than 0.6.2 had to send one; any other key refuses it.
+ * Checks a nonce of the caller. It is not used (threats C-01), except by versions of convergent algorithm 1, which have
+ * no other. Convergent keys accept a well-formed nonce, since clients older than 0.6.2 had to send one; any other key
+ * refuses it.
  */
 function refuseNonce(ring: LoadedRing, nonce: Buffer | undefined): void {
   if (nonce === undefined) return

@@ -3,7 +3,7 @@ import { fail } from '../../api/errors.ts'
 import type { LoadedRing, LoadedVersion } from './ring/loaded-ring.ts'
 
 /**
- * Returns the version; 0 asks for the latest. Other than for messages, min_encryption_version is not looked at.
+ * Returns the version; 0 asks for the latest. min_encryption_version does not apply: it is a rule for messages.
  * @throws Refusal for keys that no certificate can be for, and for a version that cannot be used
  */
 export function pairVersion(ring: LoadedRing, requested: number, field = 'version'): LoadedVersion {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { fail } from '../../api/errors.ts'
 import { runPatiently } from './patient-batch.ts'
 
-/** Time that passes only when the work says so; sleeping lets the others in. */
+/** A clock that the work itself moves on; sleeping lets other requests in. */
 function patience() {
   const state = { nowMs: 0, sleeps: 0 }
   const world = {

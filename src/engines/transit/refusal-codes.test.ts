@@ -1,4 +1,4 @@
-// The code of a refusal says what was wrong, whatever its sentence; a client does something else about each.
+// The code of a refusal says what was wrong, whatever its sentence: clients react to each code in another way.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { base64, mountTransit } from '../../../test/fixtures/mounted-transit.ts'

@@ -31,7 +31,7 @@ for (const [made, asked] of [
     const batch = await verify({ batch_input: [item, item, { input: '', signature }] })
     assert.deepEqual(batch.warnings, [hint])
     assert.deepEqual(batch.data.batch_results[0], { valid: false, reference: '' })
-    // What is wrong in any case gets no hint.
+    // A signature that no option makes valid gets no hint.
     assert.deepEqual((await verify({ input: '', signature })).warnings, [])
   })
 }

@@ -1,4 +1,4 @@
-// A batch that is split gives what it gives in one piece.
+// A batch that is split has the same results as in one piece.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { MemoryView } from '../../../test/fixtures/memory-view.ts'
@@ -73,7 +73,7 @@ for (const { name: type, cipher, derivation } of KEY_TYPES.values()) {
 for (const { name: type, cipher, derivation } of KEY_TYPES.values()) {
   if (cipher === undefined || derivation === undefined) continue
   for (const kind of KEY_KINDS) {
-    // The first of each part has no data: what it has may stand for nobody else's.
+    // The first item of each part has no associated data, and its lack of them must not count for the others.
     const hasData = (n: number) => n % (COUNT / 3) !== 0
     const items = Array.from({ length: COUNT }, (_, n) => ({
       plaintext: base64(`message ${n}`),
@@ -111,7 +111,7 @@ for (const { name: type, cipher, derivation } of KEY_TYPES.values()) {
         await plaintextsOf(good),
         items.map(({ plaintext }) => plaintext),
       )
-      // With those of its neighbour none opens.
+      // No item opens with the context or data of its neighbour.
       const others = (part: 'context' | 'associated_data') =>
         good.map((item, n) => ({ ...item, [part]: good[(n + 1) % COUNT]?.[part] ?? '' }))
       assert.deepEqual(new Set(await plaintextsOf(others('associated_data'))), new Set(['']))

@@ -37,8 +37,8 @@ const SLICES_AT_ONCE = 8
 export type SplitParts = { readonly slow: SlowWork } & Timed
 
 /**
- * Runs a batch of any size in the way that fits it: small ones at once, here; larger ones in parts; the largest in
- * slices.
+ * Runs a batch in the way that fits its size: a small one at once on this thread, a larger one in parts, a very large
+ * one in slices.
  * @throws Refusal as `runBatch` does
  */
 export function runLargeBatch<R>(

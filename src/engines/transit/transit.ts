@@ -1,4 +1,4 @@
-// The transit engine: named keys that do not leave the service, and what they do with data sent to it.
+// The transit engine: named keys that stay in the service, and operations with them on data that clients send.
 import { DEFAULT_EDITION, type Edition } from '../../api/edition.ts'
 import type { DeviceRandom, ManagedKeys } from '../../api/managed-keys.ts'
 import type { Engine, MountableType } from '../../api/mount.ts'

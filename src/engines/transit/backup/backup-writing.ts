@@ -1,6 +1,6 @@
 // Writes a key ring as a backup: base64 of JSON, with the members and the order of the products whose API this is, so
-// that they can restore it too. All secrets are in it in clear, and as text, which cannot be wiped: a key allows that
-// by allow_plaintext_backup.
+// that they can restore it too. All secrets are in it in clear, and as text, which cannot be wiped: only keys with
+// allow_plaintext_backup are written so.
 import { fail } from '../../../api/errors.ts'
 import type { RsaParts } from '../../../crypto/forms/material-form.ts'
 import { crtParts } from '../../../crypto/forms/rsa-parts.ts'

@@ -1,5 +1,5 @@
 // Work that seals messages. If a thread has used up what it may seal under a key version, the request waits for more
-// and begins anew. That is safe: nothing of it was answered by then.
+// and starts over. That is safe: nothing of it was answered by then.
 import { fail } from '../../../api/errors.ts'
 import type { Item } from '../../../api/fields.ts'
 import { BudgetSpent, type MessageBudget } from './message-budget.ts'
@@ -52,7 +52,7 @@ async function retry<T>(
   }
 }
 
-/** Has a batch ask for all its messages at once: item by item it would begin anew many times. @throws BudgetSpent */
+/** Has a batch ask for all its messages at once: item by item it would start over many times. @throws BudgetSpent */
 export function requireBudget(ring: CountedRing, items: readonly Item[]): void {
   // Items that name versions are rare, and counted one by one.
   if (items[0]?.key_version !== undefined && items[0].key_version !== 0) return

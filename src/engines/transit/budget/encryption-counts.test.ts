@@ -24,7 +24,7 @@ test('counts are read from the store once, and again when they change, on every 
   const reader = mountTransit(view, counting)
   await writer.client.write('keys/k', {})
   const countsOf = async () => (await reader.client.read('keys/k')).data.encryption_counts['1']
-  // That a thread uses the mount for the first time is a change, too.
+  // The first use of the mount by a thread stores a life, which changes counts too.
   assert.equal((await reader.client.write('encrypt/k', { plaintext: base64('x') })).status, 200)
   await countsOf()
   const first = await countsOf()

@@ -12,7 +12,7 @@ import type { AllowanceCall } from './message-count-store.ts'
 
 const plaintext = base64('the quick brown fox')
 const NEAR = 2 ** 32 - 2 ** 14
-/** What a start counts for the threads that it may have. */
+/** Messages that each start counts for the threads that it may have: eight lives. */
 const OF_A_START = 8 * 1_024
 
 /** A thread that serves beside the one that writes; `asked` grows with each question. */
@@ -39,7 +39,7 @@ async function counts(mounted: { readonly client: ReturnType<typeof mountTransit
   return (await mounted.client.read(`keys/${name}`)).data.encryption_counts
 }
 
-/** Of the first version of the key. */
+/** Stores so many messages as granted for the key's first version. */
 async function grantedAt({ transit, view }: ReturnType<typeof mountTransit>, granted: number, name = 'k') {
   const ring = (await transit.keys.find(name)) ?? assert.fail()
   view.plant(`use/${ring.version(1).identity}`, Buffer.from(JSON.stringify({ format: 1, granted })))
@@ -293,7 +293,7 @@ test('a key is made where its count cannot be begun, which shows when it is used
     if (commits > 1) throw new StorageFull('no space')
   }
   assert.equal((await client.write('keys/k')).status, 200)
-  // What nobody waits for fails in this turn.
+  // The call in advance, which no request awaits, fails in this turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve))
   assert.equal(commits, 2)
   await assert.rejects(client.write('encrypt/k', { plaintext }), StorageFull)

@@ -1,7 +1,6 @@
 // Budgets: how many messages a thread may still seal under a key version (threats P-11, C-13). Random nonces of 96 bits
 // are good for 2^32 messages of one key (NIST SP 800-38D section 8.3). So the messages of each version are counted. A
-// thread counts down what it was given. That was stored before (message-count-store.ts), so the stored count is never
-// too low.
+// thread counts down what it was given. That was stored first (message-count-store.ts), so no stored count is too low.
 import type { MessageAllowance } from './message-allowance.ts'
 
 /** Half of MOST_MESSAGES: from here on answers warn. */
@@ -57,7 +56,7 @@ export class MessageBudget {
   }
 }
 
-/** Thrown when a thread may seal no more under a version: the request waits for more, and begins anew. */
+/** Thrown when a thread may seal no more under a version: the request waits for more, and starts over. */
 export class BudgetSpent extends Error {
   readonly budget: MessageBudget
   /** Whether the request named this version; if so, another version is of no use to it. */

@@ -1,10 +1,9 @@
 // The counts of messages that key versions have sealed, kept by the thread that writes:
 //
-//   use/ID      JSON, {"format":1,"granted":N}: messages that threads were given to seal, in blocks. ID follows from
-// the
-//               secrets of the version (counted-version.ts), which so has one count under all names it is restored as
-//   lives       JSON, {"format":1,"lives":N}: lives of the mount. Each thread that seals with its keys is one, anew at
-//               each start of the server
+//   use/ID      JSON, {"format":1,"granted":N}: messages that threads were given to seal, in blocks. ID follows from a
+//               secret of the version (counted-version.ts), so that it has one count whatever name it is restored as
+//   lives       JSON, {"format":1,"lives":N}: lives of the mount. A thread that seals with its keys is one life, and
+//               another one after the next start of the server
 //
 // Several lives are stored at once: a thread that comes later then costs no write, and can encrypt on a full device.
 // A version has sealed at most what was granted, and FREE_MESSAGES for each life since it was made. A key that is used
@@ -110,7 +109,7 @@ export class MessageCountStore {
     this.#parts = parts
   }
 
-  /** Returns the lives of earlier starts. A version that is made now was sealed with in later lives only. */
+  /** Returns the lives of earlier starts. Only later lives can seal with a version that is made now. */
   livesBefore(): Promise<number> {
     this.#before ??= readLives(this.#parts.storage).catch((cause: unknown) => {
       this.#before = undefined

@@ -13,7 +13,7 @@ const FIRST_BLOCK = 2 ** 16
  * thousandth of MOST_MESSAGES at most.
  */
 const LAST_BLOCK = 2 ** 22
-/** Allowances that are kept, at about 200 bytes each. Beyond it the thread begins anew, as if it were another one. */
+/** Allowances that are kept, at about 200 bytes each. Beyond it the thread starts over, as if it were another one. */
 const MAX_BUDGETS = 50_000
 
 /** Asks the thread that writes; see `MessageCountStore.answer`. */
@@ -65,7 +65,7 @@ export class MessageCounter {
     return this.#pools.get(pool.identity) === pool && pool.names.has(name)
   }
 
-  /** How often the counter began anew; no budget from before holds. */
+  /** How often the counter started over; no budget from before holds. */
   get beginnings(): number {
     return this.#beginnings
   }
@@ -89,7 +89,7 @@ export class MessageCounter {
     return pool
   }
 
-  /** Returns the names of keys that were loaded with this version, and lets go of them: they are to be loaded anew. */
+  /** Returns the names of keys that were loaded with this version, and lets go of them: they are to be loaded again. */
   takeNames(identity: string): string[] {
     const names = this.#pools.get(identity)?.names
     const taken = [...(names ?? [])]
@@ -152,14 +152,14 @@ export class MessageCounter {
   }
 
   /**
-   * Gets more for a budget that is spent, `messages` at least. Returns true if the key is to be loaded anew, because
+   * Gets more for a budget that is spent, `messages` at least. Returns true if the key is to be loaded again, because
    * another version may have taken the place of the one that was used.
    * @throws Refusal if the version has sealed as many messages as it may; and what storing throws
    */
   async more({ budget, isAskedFor }: BudgetSpent, messages: number): Promise<boolean> {
     if (!budget.pool.hasFree) {
       await this.begin()
-      // The counter began anew, so this budget's allowance is filled no more.
+      // The counter started over, so this budget's allowance is filled no more.
       if (!budget.pool.hasFree) return true
       if (budget.left >= messages) return false
     }

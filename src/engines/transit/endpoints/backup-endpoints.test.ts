@@ -41,7 +41,7 @@ for (const [name, type] of KEY_TYPES) {
   })
 }
 
-/** When it was backed up and restored, and the size that is not known of a planted key. */
+/** Returns the backup without the times of backup and restore, and without the size, which planted keys do not have. */
 function withoutNotes(backup: string): string {
   return decoded(backup)
     .replace(/"(backup|restore)_info":(null|\{[^}]*\})/g, '')
@@ -270,7 +270,7 @@ for (const { name, change, says } of WRONG) {
     assert.equal(status, 400)
     assert.match(errors.join(), says)
     assert.equal((await mount.client.read('keys/new')).status, 404)
-    // Nothing of it is left in the runtime that the next key is refused for.
+    // The refusal leaves no error behind in the runtime, for which the next key would be refused.
     assert.equal((await mount.client.write('keys/next', { type: 'ecdsa-p256' })).status, 200)
   })
 }

@@ -88,7 +88,7 @@ test('part 4: a CMAC of less than half of its tag is not verified, unless the ke
   }
   for (let bytes = 1; bytes < 8; bytes += 1) assert.equal(await verify(bytes), '8', `${bytes}`)
   assert.equal(await verify(8), 'valid')
-  // Made they are all the same: who verifies them elsewhere is not asked here.
+  // The minimum is for verify alone: CMACs of any length are made, as they may be verified elsewhere.
   assert.equal((await client.write('cmac/k/1', { input })).data.cmac, made(1))
   assert.equal((await client.read('keys/k')).data.min_mac_length, 8)
 
@@ -96,7 +96,7 @@ test('part 4: a CMAC of less than half of its tag is not verified, unless the ke
   assert.deepEqual([await verify(3), await verify(4), await verify(16)], ['4', 'valid', 'valid'])
   await client.write('keys/k/config', { min_mac_length: 16 })
   assert.deepEqual([await verify(4), await verify(15), await verify(16)], ['16', '16', 'valid'])
-  // What is not named stays.
+  // A write that does not name the setting leaves it.
   await client.write('keys/k/config', { deletion_allowed: true })
   await client.write('keys/k/rotate')
   assert.equal((await client.read('keys/k')).data.min_mac_length, 16)

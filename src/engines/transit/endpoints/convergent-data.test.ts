@@ -1,5 +1,5 @@
 // Convergent keys and associated data: no nonce serves two messages. The constants, here and in `test/vectors`, were
-// computed once, outside this program, under a key of as many of the bytes 00 to 1f as the type takes.
+// computed once, outside this program. Their key has the bytes 00 to 1f, as many as the type takes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { vectorsOf } from '../../../../test/fixtures/known-material.ts'
@@ -14,7 +14,7 @@ const context = base64('my-cool-context')
 const associated_data = base64('associated')
 const nonce = base64(Buffer.from('101112131415161718191a1b', 'hex'))
 
-/** Of 'associated': what each version made of it before the nonce followed from it. Later types have none. */
+/** Ciphertexts by convergent version from before the nonce depended on associated data, here 'associated'. */
 const BEFORE: Readonly<Record<string, { readonly 2: string; readonly 3: string }>> = {
   'aes128-gcm96': {
     2: 'vault:v1:5mE5nEYTz3Kyd/el/InyuXhf6rplXNqZ/y27wh3EkblwaDXYvkrLa4DmFXNn+n0=',
@@ -93,7 +93,7 @@ for (const { name: type, cipher, derivation } of KEY_TYPES.values()) {
         ['', 'ab'],
         ['\0', ''],
         ['', '\0'],
-        // As long as the lengths that the nonce is made from are written.
+        // Texts of 8 bytes, as the lengths that enter the nonce have.
         ['', '\0\0\0\0\0\0\0\x02abc'],
         ['\0\0\0\0\0\0\0\x02', 'abc'],
         ['abc', '\0\0\0\0\0\0\0\x02'],

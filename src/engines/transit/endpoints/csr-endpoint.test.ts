@@ -32,7 +32,7 @@ function watchedWork(): { readonly slow: SlowWork; readonly jobs: string[] } {
   return { slow: { ...inline, run }, jobs }
 }
 
-/** Of the version as a read shows it. */
+/** Returns the public key of a version as a read of the key shows it. */
 async function publicKeyOf({ client, transit }: MountedTransit, version = 1): Promise<Buffer> {
   const shown = (await client.read('keys/k')).data.keys[version].public_key
   if (shown.startsWith('-----BEGIN')) return spkiDer(createPublicKey(shown))

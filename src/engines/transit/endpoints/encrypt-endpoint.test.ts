@@ -272,7 +272,7 @@ for (const type of [...KEY_TYPES.keys(), MANAGED_KEY]) {
       else assert.match(errors[0] ?? '', new RegExp(`^unknown key type ${type}, .* are ${TYPES.join(', ')}.*keys/NAME`))
     }
     if (!isMade) assert.equal(view.entries.size, 0)
-    // Of a key that is there the type is not looked at.
+    // For a key that exists, the type is not looked at.
     await client.write('keys/there')
     assert.equal((await client.write('encrypt/there', { plaintext, type })).status, 200)
   })
@@ -337,7 +337,7 @@ for (const isCached of [true, false]) {
       await assert.rejects(async () => handler(transit, args, requestInfo('create')), DecisionOutdated)
       if (!isCached) transit.reset()
     }
-    // Judged anew it is an update, which its token may not be allowed.
+    // Judged again, the request is an update, which its token may not be allowed.
     const args = decodeFields(encryptEndpoint.fields, { name: 'k', plaintext })
     assert.equal((await handler(transit, args, requestInfo('update'))).status, undefined)
   })
@@ -354,7 +354,7 @@ test('C-03 where the random source fails, nothing is encrypted and nothing is wr
   for (const [name, bytes] of Object.entries(BROKEN)) {
     const { client, view, random } = mountTransit()
     plantKey(view, 'k', 'aes256-gcm96', K, 'plain')
-    // That a thread was there is counted without any randomness.
+    // A life of the mount is counted without any randomness, so its entry may appear.
     const stored = () => [...view.entries].filter(([path]) => path !== 'lives')
     const before = stored()
     random.bytes = bytes

@@ -87,7 +87,7 @@ export const encryptEndpoint = endpoint({
   handler: (transit: Parts, args, request) =>
     counted(transit, args.batch_input?.length ?? 1, () => {
       const ring = transit.keys.find(args.name)
-      // Not awaited where the ring is cached: a turn of the event loop costs as much as the cipher.
+      // Not awaited if the ring is cached: a turn of the event loop costs as much as the cipher.
       if (ring instanceof LoadedRing) return encryptWith(transit, requireUpdatePermission(ring, request), args)
       return ring.then((found) =>
         found
@@ -97,7 +97,7 @@ export const encryptEndpoint = endpoint({
     }),
 })
 
-/** Has the request judged anew if its key appeared after the policy was asked for `create`: it now needs `update`. */
+/** Has the request judged again if its key appeared after the policy was asked for `create`: it now needs `update`. */
 function requireUpdatePermission(ring: LoadedRing, request: RequestInfo): LoadedRing {
   if (request.operation === 'create') throw new DecisionOutdated('the key is there meanwhile')
   return ring
@@ -152,7 +152,7 @@ function decodePlaintext({ plaintext }: EncryptInput): Buffer {
 
 /**
  * Encrypts with a new key, which is stored afterwards: a request that fails leaves no key behind. If another request
- * stored the key first, this one is judged anew.
+ * stored the key first, this one is judged again.
  * @throws Refusal, DecisionOutdated
  */
 async function makeKeyAndEncrypt(transit: Parts, args: EncryptArgs, request: RequestInfo): Promise<Answer> {

@@ -140,7 +140,7 @@ for (const { name, body, says } of REFUSED) {
   })
 }
 
-/** PKCS #8 around the parts of a key, written here: OpenSSL writes none that do not fit together. */
+/** Writes PKCS #8 around the parts of a key: OpenSSL does not write parts that do not belong together. */
 function pkcs8(algorithm: readonly Buffer[], inner: Buffer): Buffer {
   return der(DER.sequence, derNatural(0n), der(DER.sequence, ...algorithm), der(DER.octetString, inner))
 }

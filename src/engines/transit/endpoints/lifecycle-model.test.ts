@@ -1,5 +1,5 @@
-// The rules of key versions (Interface 3.4) against a model: what may encrypt, what may decrypt, what is gone, and what
-// cannot be taken back, over any order of rotate, config, trim, soft delete, encrypt, decrypt and rewrap.
+// The rules of key versions (Interface 3.4) compared with a model, in any order of rotate, config, trim, soft delete,
+// encrypt, decrypt and rewrap: which versions encrypt, decrypt or are gone, and which settings cannot be taken back.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -76,7 +76,7 @@ const READ: Readonly<Record<string, (model: Model) => unknown>> = {
 
 type Mounted = ReturnType<typeof mountTransit>
 
-/** Does the step, holds its status against the model, and takes over what it did. */
+/** Does the step, compares its status with the model, and changes the model likewise. */
 async function run({ client }: Mounted, model: Model, step: Step): Promise<void> {
   const expect = async (allowed: boolean, path: string, body: JsonObject): Promise<JsonObject | undefined> => {
     const { status, data, errors } = await client.write(path, body)
@@ -173,7 +173,7 @@ test('P-19 any order of changes keeps the rules of versions, and what opens is w
           Array.from({ length: loaded }, (_, index) => model.minDecryption + index),
         )
       }
-      // Another thread, which reads what is stored, finds it so too.
+      // A second thread, which loads the stored ring, agrees.
       const other = mountTransit(mounted.view)
       for (const { version: made, ciphertext, plaintext } of model.sealed) {
         const { status, data } = await other.client.write('decrypt/k', { ciphertext })

@@ -1,4 +1,4 @@
-// Restores that take long: others go on meanwhile, and what would take too long is refused.
+// Long restores: other requests go on meanwhile, and a restore that would take too long is refused.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compositeRsa } from '../../../../test/fixtures/composite-rsa.ts'
@@ -34,7 +34,7 @@ test('P-42 other work goes on while a backup of many versions is read', async ()
   const { ring } = await readBackup(backup, world)
   assert.equal(ring.secrets.length, versions)
   wipeRing(ring)
-  // Whoever looks at the time once a version has used up his 5 ms after five of them.
+  // The clock moves on by 1 ms each time it is read, so a slice of 5 ms ends after some five versions.
   assert.ok(sleeps() >= versions / 6, `${sleeps()} turns`)
 })
 
@@ -64,7 +64,7 @@ for (const { type, max } of [
 
 test('a backup of more versions than are restored warns that the key has to be trimmed first', async () => {
   const { client, view } = mountTransit()
-  // The bound that is reached first; those of the other types are looked up in the same place.
+  // The lowest limit; those of other types come from the same table.
   const type = KEY_TYPES.get('rsa-2048') as KeyType
   plantKey(view, 'k', type.name, await materialOf(type), 'plain', {
     versions: Array(1_001).fill({ createdAtMs: 0, convergentVersion: 0 }),

@@ -1,6 +1,6 @@
-// Keys of before: convergent versions 1 and 2 and the KDF by counter, which only restored keys have (Interface 9;
-// docs/security-model.md#convergent-keys). The constants were computed once, outside this program, under a key of the
-// bytes 00 to 1f.
+// Old keys: convergent versions 1 and 2, which only restored keys have (Interface 9;
+// docs/security-model.md#convergent-keys), and derivation in counter mode. The constants were computed once, outside
+// this program, under a key of the bytes 00 to 1f.
 import assert from 'node:assert/strict'
 import { createCipheriv } from 'node:crypto'
 import { test } from 'node:test'

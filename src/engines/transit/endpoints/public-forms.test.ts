@@ -1,4 +1,4 @@
-// Public keys in the forms that other programs write, and such as no program can use.
+// Public keys in the forms that other programs write, and public keys that no program can use.
 import assert from 'node:assert/strict'
 import { createPrivateKey, ECDH, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'
@@ -28,7 +28,7 @@ const pem = (spki: Buffer): string =>
 const ecSpkiOf = ({ algorithmIdentifier }: Curve, point: Buffer): Buffer =>
   der(DER.sequence, algorithmIdentifier, der(DER.bitString, Buffer.from([0]), point))
 
-/** The same key with its point in full and compressed. */
+/** Returns one public key with its point in full and compressed. */
 function formsOf(curve: Curve): { readonly privateKey: KeyObject; readonly forms: Readonly<Record<string, Buffer>> } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: curve.opensslName })
   const point = publicKey.export({ format: 'raw-public' })

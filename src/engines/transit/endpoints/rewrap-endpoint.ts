@@ -1,4 +1,4 @@
-// rewrap/:name (Interface 4.3): decrypts and encrypts anew, without showing the plaintext to the caller.
+// rewrap/:name (Interface 4.3): decrypts and encrypts again, without showing the plaintext to the caller.
 import { endpoint } from '../../../api/endpoint.ts'
 import { type Args, batch, type Item, string } from '../../../api/fields.ts'
 import type { Answer } from '../../../api/request.ts'

@@ -1,4 +1,4 @@
-// What a rotation does does not grow with the versions of the key.
+// The work of a rotation does not grow with the versions of the key.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { materialOf } from '../../../../test/fixtures/known-material.ts'
@@ -19,7 +19,7 @@ const plaintext = base64('the quick brown fox')
 
 type Work = { readonly parsed: number; readonly read: number; readonly shown: number }
 
-/** Of the third rotation of a key with so many versions; the rings before are held, so that nothing collects them. */
+/** Returns the work of the third rotation of a key with so many versions. Earlier rings are held, so that they stay. */
 async function workOfRotation(t: TestContext, name: string, versions: number): Promise<Work> {
   const type = KEY_TYPES.get(name) ?? assert.fail()
   const view = new MemoryView()
@@ -98,11 +98,11 @@ type Cost = {
   budgets: number
 }
 
-/** The most that any of 130 rotations costs, of a key that had so many versions, here and in another thread. */
+/** Returns the highest cost among 130 rotations of a key that had so many versions, here and in another thread. */
 async function costOfRotations(t: TestContext, versions: number): Promise<Cost> {
   const view = new MemoryView()
   plantVersions(view, versions)
-  // Each version notes the number of threads: of as many digits in all.
+  // Each version notes the lives of the mount: from here on always a number of four digits.
   view.plant('lives', Buffer.from('{"format":1,"lives":1000}'))
   const none: Cost = { read: 0, readBytes: 0, written: 0, writtenBytes: 0, parsedBytes: 0, loaded: 0, budgets: 0 }
   let cost = { ...none }
@@ -141,7 +141,7 @@ async function costOfRotations(t: TestContext, versions: number): Promise<Cost> 
   let held: unknown[] = []
   const rotate = async (): Promise<void> => {
     cost = { ...none }
-    // Not through a client: the answer tells of all versions, as recorded.
+    // Not through a client: its answer lists all versions, as the recorded one does.
     assert.ok(await rotateKey(writer.transit, 'k'))
     const rings = [await writer.transit.keys.find('k'), await reader.transit.keys.find('k')]
     assert.ok(rings.every((ring) => ring?.versions.length === ring?.header.latestVersion))
@@ -185,7 +185,7 @@ test('part 4: where a long key of before is split into blocks, its keys are not 
   const load = t.mock.method(KEY_TYPES.get('aes256-gcm96') ?? assert.fail(), 'load')
   const rotated = (await rotateKey(transit, 'k')) ?? assert.fail()
   assert.deepEqual([rotated.versions.length, view.entries.has(`key-block/k/${'1'.padStart(16, '0')}`)], [1_001, true])
-  // The new one, when it is proven and when it is loaded.
+  // Only the new version is loaded: for its proof, and with the ring.
   assert.equal(load.mock.callCount(), 2)
   assert.equal(rotated.version(1).key, held?.version(1).key)
 })
@@ -195,7 +195,7 @@ test('part 4: a rotation of a key of 10,000 versions reads, writes, parses and l
   assert.ok(few.written === 2 && few.read < 20 && few.loaded < 6, JSON.stringify(few))
   for (const versions of [BLOCK_VERSIONS, BLOCK_VERSIONS + 1, 10_000]) {
     const many = await costOfRotations(t, versions)
-    // The digits of longer numbers.
+    // Room for the digits of longer numbers.
     const digits = { readBytes: 64, writtenBytes: 64, parsedBytes: 64 }
     for (const [name, more] of Object.entries({ ...digits, read: 0, written: 0, loaded: 0, budgets: 0 })) {
       const [one, other] = [few[name as keyof Cost], many[name as keyof Cost]]
@@ -204,7 +204,7 @@ test('part 4: a rotation of a key of 10,000 versions reads, writes, parses and l
   }
 })
 
-/** As a thread sees the key that has to load all of it. */
+/** Mounts the same storage once more, as a thread that has to load the whole key. */
 const elsewhere = ({ view }: MountedTransit): MountedTransit => mountTransit(view)
 
 test('part 4: a rotated key opens what each version sealed, here and where it is loaded anew', async () => {
@@ -227,7 +227,7 @@ type Step = { readonly what: string; readonly run: (mounted: MountedTransit) => 
 const config = (body: Record<string, number>): Step['run'] => {
   return ({ client }) => client.write('keys/k/config', body)
 }
-/** What is stored becomes something else below the server, as by replication. */
+/** Changes the stored ring below the server, as replication would. */
 function stored({ view }: MountedTransit, change: (ring: StoredRing) => StoredRing): void {
   const ring = decodeRing(Buffer.from(view.entries.get('key/k') ?? assert.fail()))
   view.plant('key/k', encodeRing(change(ring)))

@@ -87,7 +87,7 @@ for (const { name, chain, version = 0, says } of REFUSED) {
     assert.equal(status, 400)
     assert.match(errors.join(), says)
     assert.equal((await client.read('keys/k')).data.keys[1].certificate_chain, '')
-    // A refusal leaves nothing behind in the runtime that a key which is loaded next is refused for.
+    // A refusal leaves no error behind in the runtime, for which the next key would be refused.
     assert.equal((await client.write('keys/next', { type: 'ecdsa-p256' })).status, 200)
   })
 }

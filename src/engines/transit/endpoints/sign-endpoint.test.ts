@@ -15,7 +15,7 @@ const ED25519 = {
   publicKey: 'A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=',
   signature: 'vault:v1:OZORekOQiAkX+r0lQwgpVDF+nm4IFKGAnX15wMqffzhClKn67u/NbsuGqOqrCgYylUgQZYM2rgXPBuGAea7mDA==',
 }
-/** The same seed, derived for the context. */
+/** Computed once, with a key that is derived from the same seed for the context. */
 const DERIVED = {
   publicKey: 'YVIOd52Da7nBed1vxZ2XAYoCeGNbTWYt3W8LlO17hXk=',
   signature: 'vault:v1:jcA+ipB1NfHPWhc3GfVIWnPKt1cStd0+p4NJ4l/I5DMtAhJZafqMn3K+RaHqvaen9ojJN8GXiX/XUgpelhkUCg==',
@@ -206,7 +206,7 @@ for (const type of ['ml-dsa-44', 'ml-dsa-65', 'ml-dsa-87']) {
 }
 
 const DIGESTS: readonly { readonly named?: string; readonly bytes: number; readonly says?: RegExp }[] = [
-  // What a client that names no hash sends is not known; recorded is one of 19 bytes.
+  // Without a named hash the digest may be of any kind; a recorded exchange has one of 19 bytes.
   { bytes: 0, says: /at least 16 bytes, not 0/ },
   { bytes: 5, says: /at least 16 bytes, not 5/ },
   { bytes: 15, says: /at least 16 bytes, not 15/ },
@@ -252,7 +252,7 @@ for (const type of ['ecdsa-p256', 'ecdsa-p384', 'ecdsa-p521', 'ecdsa-secp256k1']
         }
         assert.match(data.batch_results[0].error, says)
       }
-      // It is the message itself where prehashed does not say otherwise.
+      // Without `prehashed` the input is the message itself.
       assert.equal((await client.write('sign/k', { input: digest })).status, 200)
     }
   })

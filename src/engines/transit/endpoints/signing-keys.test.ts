@@ -1,4 +1,4 @@
-// Keys that sign, in rings: tried before anyone is told of them, and of use by their public half alone.
+// Signing keys in rings: tried before a caller is told of them, and usable with their public half alone.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { rotatedRing } from '../../../../test/fixtures/rotated-ring.ts'
@@ -30,7 +30,7 @@ const FLAGS = { derived: false, convergent: false, exportable: false, allowPlain
 const ringOf = (type: KeyType): Promise<StoredRing> =>
   newRing({ type, ...FLAGS, autoRotatePeriodSeconds: 0, keySizeBytes: 0 }, maker)
 
-/** The same ring, but of version 1 only the public half is there. */
+/** Returns the ring with only the public half of version 1. */
 function withoutPrivate({ header, secrets }: StoredRing): StoredRing {
   const [first, ...others] = secrets
   const type = KEY_TYPES.get(header.type) ?? assert.fail()

@@ -73,7 +73,7 @@ test('where an item has both, the signature is what is verified', async () => {
   ])
 })
 
-/** The table of what is base64 and what is not, for all that is sent in it. */
+/** Texts that are base64, and texts that are not, for every field that is sent in base64. */
 const BASE64: readonly (readonly [text: string, bytes: string | undefined])[] = [
   ['foobar', undefined],
   ['simple_plaintext', undefined],

@@ -111,7 +111,7 @@ test('while a mount with many keys is looked through for the first time, others 
   isDone = true
   assert.ok(one.view.entries.has('due-index'))
   assert.ok(turns >= keys / 25, `${turns} turns`)
-  // Who stops before the end begins anew.
+  // The mark of a complete schedule comes last: a server that stops before it starts over.
   assert.ok(turns - turnsWhole >= keys / 25 - 2, `said to be whole in ${turnsWhole} of ${turns} turns`)
 })
 
@@ -124,7 +124,7 @@ test('an imported key rotates by itself only where its import allowed it', async
     one.view.plant(`key/${name}`, asImported(stored, allowed))
     await one.client.write(`keys/${name}/config`, { auto_rotate_period: '1h' })
   }
-  // What may not rotate is never due, so that no attempt fails each time.
+  // A key that may not rotate is never due: each attempt would fail.
   assert.deepEqual(due(one), ['due/0000001700003601/allowed-true'])
   one.clock.nowMs += 2 * HOUR_MS
   await one.transit.upkeep()

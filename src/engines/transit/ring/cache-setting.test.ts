@@ -6,7 +6,7 @@ import { LoadedRing } from './loaded-ring.ts'
 
 const NAMES = Array.from({ length: 12 }, (_, index) => `k${index}`)
 
-/** How many of the keys are still there after each was asked for once. */
+/** Returns how many keys are still cached after each was asked for once. */
 async function kept(transit: Transit): Promise<number> {
   for (const name of NAMES) await transit.keys.find(name)
   return NAMES.filter((name) => transit.keys.find(name) instanceof LoadedRing).length

@@ -19,7 +19,7 @@ export async function cacheSize(storage: View): Promise<number> {
   return bytes === undefined ? 0 : CACHE_SETTING.decode(bytes).size
 }
 
-/** Stores the setting; the caller has checked the size. It holds when the mount is loaded anew. */
+/** Stores the setting; the caller has checked the size. It holds when the mount is loaded again. */
 export function storeCacheSize(tx: ViewTransaction, size: number): void {
   tx.put(PATH, CACHE_SETTING.encode({ size }))
 }

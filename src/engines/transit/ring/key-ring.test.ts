@@ -38,7 +38,7 @@ function revealed(ring: StoredRing): Buffer[] {
   return ring.secrets.flatMap(({ material, hmac }) => [material.reveal(), hmac.reveal()])
 }
 
-/** Of one version: length, material, HMAC secret. */
+/** Bytes of one version: length, material, HMAC secret. */
 const SECRETS_BYTES = 4 + 32 + 32
 
 const ONE_VERSION = await makeRing(1)
@@ -131,7 +131,7 @@ test('a stored ring of another format is refused by number', async () => {
 })
 
 test('part 4: a key of 10,000 versions of RSA-4096 is written anew within the bounds of one transaction', () => {
-  // As PKCS #8 a private key has 2,376 bytes at most.
+  // A private key in PKCS #8 has 2,376 bytes at most.
   const secrets = { material: new Secret(Buffer.alloc(2_376, 1)), hmac: new Secret(Buffer.alloc(32, 2)) }
   const version = { createdAtMs: 1_700_000_000_123, createdNanos: 456_789, convergentVersion: 0, countedFrom: 99_999 }
   const versions = 10_000

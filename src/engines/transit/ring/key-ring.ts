@@ -1,7 +1,7 @@
 // The stored form of a key ring, inside the barrier. No secret of it ever becomes a string, which could not be wiped
 // (threats N-10). The entry of a ring holds its newest versions, at most BLOCK_VERSIONS of them. Older versions stand
-// in blocks beside it, of BLOCK_VERSIONS each (docs/decisions/0012). A rotation thus writes the entry, at times one
-// block, and nothing else. Entry and block have one form:
+// in blocks beside it, of BLOCK_VERSIONS each (docs/decisions/0012). A rotation thus writes no more of the ring than
+// its entry, and at times one block. Entry and block have one form:
 //
 //   offset  bytes
 //   0       1      format. 1, 2: an entry that has all versions (1 is only read; its header has fewer members).
@@ -14,7 +14,7 @@
 //             32     HMAC secret of the version (Interface 2.3)
 //
 // An entry has the digest of the last block, and a block that of the block before it. A reader thus sees whether all
-// parts are of one state. A block never changes: if an old version does, all blocks are made anew.
+// parts are of one state. A block never changes: if an old version does, all blocks are rewritten.
 import { linkDigest, sha256 } from '../../../crypto/primitives/digest.ts'
 import { Secret } from '../../../crypto/primitives/secret.ts'
 import { StorageCorrupt } from '../../../storage/contract.ts'

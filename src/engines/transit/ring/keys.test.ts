@@ -102,7 +102,7 @@ const STORING = [
   { name: 'a new key', path: 'keys/new', body: {} },
   { name: 'a key that encrypt made', path: 'encrypt/new', body: { plaintext } },
   {
-    // Whose count nobody looks up after it is stored.
+    // Its count is not read after it is stored.
     name: 'a key that a large batch of encrypt made',
     path: 'encrypt/new',
     body: { batch_input: Array(FREE_MESSAGES + 1).fill({ plaintext }) },
@@ -190,7 +190,7 @@ test('N-10 bytes with keys in them are wiped once they were loaded or written', 
   await client.write('keys/k/rotate')
   await client.write('encrypt/new', { plaintext })
   assert.ok(seen.length >= 6)
-  // With blocks: grown, loaded anew, laid out anew, and damaged.
+  // A ring with blocks: grown, loaded again, laid out again, and damaged.
   for (let time = 0; time < 140; time += 1) await client.write('keys/k/rotate')
   transit.reset()
   assert.equal((await client.read('keys/k')).status, 200)

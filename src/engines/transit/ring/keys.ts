@@ -166,9 +166,8 @@ export class Keys {
   }
 
   /**
-   * Stores the ring if the name is free, and caches it, since it is used here at once. `check` runs in the same
-   * transaction, before a free name is taken. Returns undefined if the ring was stored, else the ring that has the
-   * name.
+   * Stores the ring if the name is free, and caches it, since it is used here at once. `check` runs in the transaction
+   * before a free name is taken. Returns undefined if the ring was stored, else the ring that has the name.
    * @throws StorageReadOnly if this thread does not write, so that the request travels
    */
   async addForUse(
@@ -276,7 +275,7 @@ export class Keys {
     return readRingVersion(tx, name, number, read)
   }
 
-  /** Drops the key from the cache: it is read anew when it is next asked for. */
+  /** Drops the key from the cache: it is read again when it is next asked for. */
   forget(name: string): void {
     this.#cache.forget(name)
   }

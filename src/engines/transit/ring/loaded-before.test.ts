@@ -32,7 +32,7 @@ test(`of one more than ${MOST_KEPT} rings the one that was loaded first goes`, a
   const loaded = new LoadedBefore()
   const ring = await ringOf(2)
   for (let at = 0; at < MOST_KEPT; at += 1) loaded.keep(`k${at}`, last(ring))
-  // Loaded again, it is the last.
+  // A ring that is loaded again goes last.
   loaded.keep('k0', last(ring))
   assert.ok(loaded.find('k1') !== undefined)
   loaded.keep('more', last(ring))

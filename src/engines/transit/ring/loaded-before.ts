@@ -1,6 +1,6 @@
-// Rings as they were loaded last. A ring is loaded anew after every change, and the most frequent change is one version
-// more: then the keys of the other versions need not be parsed again. Rings are held weakly, so that this does not keep
-// forgotten rings in memory.
+// Rings as they were loaded last. A ring is loaded again after every change, and the most frequent change is one
+// version more: then the keys of the other versions need not be parsed again. Rings are held weakly, so that this does
+// not keep forgotten rings in memory.
 import type { LoadedRing } from './loaded-ring.ts'
 import type { RingMark } from './ring-store.ts'
 

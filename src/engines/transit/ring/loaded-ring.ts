@@ -124,8 +124,8 @@ function sameVersions({ ring, same }: Before, lowest: number, first: number): re
 }
 
 /**
- * Returns a version with the key that was loaded before, and the very same object if nothing changed: what was derived
- * from it, such as its description, is kept by that object.
+ * Returns a version with the key that was loaded before. If nothing changed, it is the very same object: what was
+ * derived from it, such as its description, is cached for that object.
  */
 function reused(loaded: LoadedVersion, header: VersionHeader, budgets: Budgets | undefined): LoadedVersion {
   const { number, budget, identity } = loaded
@@ -134,7 +134,7 @@ function reused(loaded: LoadedVersion, header: VersionHeader, budgets: Budgets |
   return { ...loaded, header, budget: holds ? budget : budgets?.of(number, header, identity) }
 }
 
-/** True if nothing differs that can differ between headers of one key: not even the certificates. */
+/** True if no member differs that can change while the key stays the same. Certificates are compared as text. */
 function isSameVersion(one: VersionHeader, other: VersionHeader): boolean {
   return (
     one.createdAtMs === other.createdAtMs &&

@@ -27,7 +27,7 @@ for (const type of KEY_TYPES.values()) {
   test(`a new ${type.name} key has version 1, and what was drawn for it is wiped`, async () => {
     const drawn: Buffer[] = []
     const world = watchedWorld(drawn)
-    // What is drawn for the proof is a nonce, and no secret.
+    // The proof draws a nonce, which is no secret: it is not watched.
     const nonces = new NoncePool(realWorld().random.bytes)
     const maker = { world, slow: inlineWork(world), nonces }
     const ring = await newRing(wanted(type), maker)

@@ -1,5 +1,5 @@
-// A ring and its blocks in storage: what each change leaves there, against a plain list; what a reader between two
-// commits gets; and what is damaged.
+// A ring and its blocks in storage: the result of each change, compared with a plain list; reads between two commits;
+// and damaged entries.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -39,7 +39,7 @@ function blocksOf(view: MemoryView, name = 'k'): number[] {
 
 const entryOf = (view: MemoryView, name = 'k'): Buffer => Buffer.from(view.entries.get(`key/${name}`) ?? assert.fail())
 
-/** The ring becomes what a program without blocks stored. */
+/** Stores the ring as a program without blocks did. */
 async function storeWhole(view: MemoryView, name = 'k'): Promise<void> {
   await view.transaction(async (tx) => {
     const { header, secrets } = (await readRing(tx, name)) ?? assert.fail()
@@ -159,7 +159,7 @@ const STEP: fc.Arbitrary<Step> = fc.oneof(
 
 type Model = { list: ListedVersion[]; first: number; backup: string; backedUp: ListedVersion[]; backedUpFirst: number }
 
-/** Of the first `count` places one that `at` stands for. */
+/** Returns one of `count` positions, which `at` chooses. */
 const place = (count: number, at: number): number => at % count
 
 async function run(mounted: MountedTransit, model: Model, step: Step): Promise<void> {
@@ -383,7 +383,7 @@ for (const { what, change, isGone } of BETWEEN) {
       assert.notDeepEqual(now, before)
       assert.deepEqual(got, what.startsWith('a rotation') ? before : now)
     }
-    // What changed while it was read is not kept.
+    // A ring that changed while it was read is not cached.
     assert.deepEqual((await transit.keys.find('k'))?.header, after?.header)
   })
 }
@@ -427,7 +427,7 @@ for (const { what, done, says } of DAMAGE) {
     await assert.rejects(client.read('keys/k'), isTold)
     await assert.rejects(client.write('keys/k/config', { exportable: true }), isTold)
     await assert.rejects(client.delete('keys/k'), isTold)
-    // The others go on, and a backup takes its place.
+    // Other keys still work, and a backup can replace the damaged one.
     assert.equal((await client.write('decrypt/other', { ciphertext })).data.plaintext, plaintext)
     const { backup } = (await client.read('backup/other')).data
     assert.equal((await client.write('restore/k', { backup, force: true })).status, 204)

@@ -1,4 +1,4 @@
-// Key rings in the storage of a mount. They are read and written as a whole, or only as far as they grew:
+// Key rings in the storage of a mount, read and written as a whole or only as far as they grew. Their paths:
 //
 //   key/NAME            the entry of a ring: settings and newest versions (key-ring.ts draws the bytes)
 //   key-block/NAME/N    a block of older versions, N being the number of the first of them (16 digits)
@@ -206,8 +206,7 @@ type Part = { readonly bytes: Buffer; readonly versions: readonly VersionHeader[
 
 /**
  * True if what was read begins with the versions that the entry had before, with equal secrets and headers that load
- * them alike. `behind` are the headers of all versions that were read; `unchanged` is the number of versions before
- * them.
+ * them alike. `behind` are the headers of all versions that were read; `unchanged` versions stand before them.
  */
 function isKnownIn(
   read: readonly Part[],
@@ -232,9 +231,8 @@ function versionsInBlocks({ versions }: RingHeader): number {
 }
 
 /**
- * Reads the blocks behind those that are known, or all of them, from the last one back along the digests. Returns them
- * with the oldest first; the first begins with version `from`. The caller wipes them. `listed` is the first version of
- * the entry.
+ * Reads the blocks behind those that are known, or all of them: from the last back along the digests. Returns them
+ * with the oldest first, which begins with version `from`; the caller wipes them. `listed` is the entry's first version.
  * @throws StorageCorrupt
  */
 async function readBlocks(

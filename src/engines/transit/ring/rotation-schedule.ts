@@ -3,7 +3,7 @@
 //   due/SECONDS/NAME    the key is due from that second on (16 digits, since the epoch); JSON, {"format":1}
 //   due-index           every key with a period has such an entry; JSON, {"format":1}
 //
-// A transaction that stores a key also stores its entry here, so that none is ever missing.
+// A transaction that stores a key also stores its entry here, so that no entry is ever missing.
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
 import type { RingHeader } from './ring-header.ts'

@@ -15,7 +15,7 @@ import { type KeyMaker, newSecrets } from './new-key.ts'
 const PATH = 'wrapping-key'
 const FORMAT = 1
 
-/** Gives out the wrapping key of one mount. */
+/** The wrapping key of one mount: loads it, or makes it when it is first needed. */
 export class WrappingKeys {
   readonly #storage: View
   readonly #maker: KeyMaker

@@ -31,7 +31,7 @@ export class PinGuard {
     this.#onRefused(tag)
   }
 
-  /** Forgets all refusals: an operator wrote a PIN again. */
+  /** Forgets all refusals, as an operator has written a PIN again. */
   forgive(): void {
     this.#refused.clear()
   }

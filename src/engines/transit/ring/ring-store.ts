@@ -232,7 +232,7 @@ function versionsInBlocks({ versions }: RingHeader): number {
 
 /**
  * Reads the blocks behind those that are known, or all of them: from the last back along the digests. Returns them
- * with the oldest first, which begins with version `from`; the caller wipes them. `listed` is the entry's first version.
+ * with the oldest first, which begins with version `from`; the caller wipes them. `listed` begins the entry.
  * @throws StorageCorrupt
  */
 async function readBlocks(

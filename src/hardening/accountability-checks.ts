@@ -1,4 +1,4 @@
-// Who could do everything, and whether anybody would see it: B-06, B-07, B-17.
+// Checks of all-powerful access and of its traces: root tokens, audit, development servers (B-06, B-07, B-17).
 import { dirname, join } from 'node:path'
 import { type Check, type Finding, ok, refusing, unknown, warn, worst } from './check.ts'
 import type { Machine } from './machine.ts'
@@ -48,7 +48,10 @@ const audit: Check = {
   },
 }
 
-/** Nothing is served that is not recorded, so a device that cannot write is in the way of every request. */
+/**
+ * Checks that one audit file can be written. A request that cannot be recorded is refused, so a device that cannot
+ * write blocks every request.
+ */
 function auditFile(machine: Machine, file: string): Finding {
   const directory = dirname(file)
   const folder = machine.statTarget(directory)
@@ -67,7 +70,7 @@ function auditFile(machine: Machine, file: string): Finding {
   )
 }
 
-/** As the development server calls it. */
+/** Name of the key file that a development server writes beside its data. */
 const DEVELOPMENT_KEYS = 'development-keys.json'
 
 const development: Check = {
@@ -92,4 +95,5 @@ const development: Check = {
   },
 }
 
+/** B-06, B-07 and B-17, for `CHECKS` in report.ts. */
 export const ACCOUNTABILITY_CHECKS: readonly Check[] = [rootTokens, audit, development]

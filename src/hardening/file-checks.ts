@@ -1,4 +1,4 @@
-// Who may read and change what lies on the disk: B-02, B-09, B-10.
+// Checks who may read and change what lies on the disk (B-02, B-09, B-10).
 import { dirname, join } from 'node:path'
 import { type Check, type Finding, ok, refusing, unknown, warn, worst } from './check.ts'
 import type { Machine } from './machine.ts'
@@ -8,10 +8,13 @@ const OTHERS = 0o077
 const EVERYBODY = 0o007
 const WRITABLE_BY_OTHERS = 0o022
 
-/** More than these would hide the rest of the report. */
+/** A longer list would hide the rest of the report. */
 const SHOWN_PATHS = 5
 
-/** The paths, and of directories all that is in them, links not followed. One that is open speaks for what is in it. */
+/**
+ * Yields the open ones among the paths and everything below them. Links are not followed. An open directory is yielded
+ * alone, without what is in it.
+ */
 function* openIn(machine: Machine, paths: readonly string[], isOpen: (path: string) => boolean): Generator<string> {
   for (const path of paths) {
     if (isOpen(path)) yield path
@@ -22,7 +25,9 @@ function* openIn(machine: Machine, paths: readonly string[], isOpen: (path: stri
   }
 }
 
-/** The files that are read: of a directory, those of the configuration. */
+/**
+ * Returns the files that are read as configuration: each path, or the configuration files in it if it is a directory.
+ */
 function configurationFiles(machine: Machine, paths: readonly string[]): readonly string[] {
   return paths.flatMap((path) => {
     if (machine.statTarget(path)?.kind !== 'directory') return [path]
@@ -58,7 +63,7 @@ const program: Check = {
   },
 }
 
-/** Numbers of statfs(2). */
+/** File systems on which locks or syncs may not hold, by their numbers of statfs(2). */
 const UNSAFE_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0xff534d42, 'CIFS'],
@@ -66,10 +71,12 @@ const UNSAFE_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x01021997, '9P'],
   [0x65735546, 'FUSE'],
 ])
+/** File systems that are lost when the machine stops, by their numbers of statfs(2). */
 const MEMORY_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x01021994, 'tmpfs'],
   [0x858458f6, 'ramfs'],
 ])
+/** Commits fail once the disk is full, so the warning comes this much earlier. */
 const LEAST_FREE_BYTES = 256 * 2 ** 20
 
 const dataDirectory: Check = {
@@ -112,7 +119,10 @@ function modeOf(path: string, mode: number, wanted: string): Finding {
   return (mode & OTHERS) === 0 ? ok('') : refusing(`Others may use ${path}: chmod ${wanted}`)
 }
 
-/** Root may use what belongs to others, and leaves behind what they then cannot use. */
+/**
+ * Root may use files of other users, and leaves files that those users cannot use: a warning. Any other user would
+ * fail.
+ */
 function ownerOf({ user }: Machine, path: string, owner: number): Finding {
   if (user === undefined || owner === user) return ok('')
   const sentence = `${path} belongs to user ${owner}, and this is user ${user}: chown it, or start as that user`
@@ -149,4 +159,5 @@ const inlineSecrets: Check = {
   },
 }
 
+/** B-02, B-09 and B-10, for `CHECKS` in report.ts. */
 export const FILE_CHECKS: readonly Check[] = [program, dataDirectory, inlineSecrets]

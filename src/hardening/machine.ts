@@ -1,43 +1,54 @@
-// What the checks may see of the machine and of this process. Handed in, so that a test describes a machine.
+// What the checks may see of the machine and of this process. It is handed to them, so that a test can describe a
+// machine.
 import { getFips } from 'node:crypto'
 import { accessSync, constants, lstatSync, readdirSync, readFileSync, type Stats, statfsSync, statSync } from 'node:fs'
 import { getHeapStatistics } from 'node:v8'
 import type { World } from '../lib/world.ts'
 
+/** What the checks know of one name in the file system. */
 export type FileFacts = {
   readonly kind: 'file' | 'directory' | 'link' | 'other'
-  /** Permission bits. */
+  /** Permission bits alone, such as 0o600. */
   readonly mode: number
+  /** User id of the owner. */
   readonly owner: number
   readonly bytes: number
 }
 
+/**
+ * What the checks know of a file system. `type` is its number of statfs(2); `freeBytes` counts what this user may fill.
+ */
 export type FileSystemFacts = { readonly type: number; readonly freeBytes: number }
 
+/**
+ * Everything that checks may ask of the machine. Nothing here throws: what the system refuses is undefined, false or
+ * empty.
+ */
 export type Machine = {
   readonly platform: NodeJS.Platform
-  /** Undefined where the system has no such numbers. */
+  /** User id; undefined on systems without user ids. */
   readonly user: number | undefined
   readonly umask: number
   readonly env: NodeJS.ProcessEnv
-  /** What the runtime was told before the program. */
+  /** Options of the runtime that stood before the program on the command line. */
   readonly flags: readonly string[]
   readonly nodeVersion: string
   readonly opensslVersion: string
   readonly isFips: boolean
   readonly heapLimitBytes: number
   readonly world: World
-  /** Undefined where it is not there or may not be read. */
+  /** Returns the text; undefined if the file is missing or may not be read. */
   readText(path: string): string | undefined
-  /** Of the name itself, not of what it leads to. */
+  /** Facts about the name itself: a link is not followed. */
   stat(path: string): FileFacts | undefined
-  /** Of what the name leads to, where it is a link. */
+  /** Facts about the target, if the name is a link; otherwise about the name itself. */
   statTarget(path: string): FileFacts | undefined
   canWrite(path: string): boolean
   namesIn(folder: string): readonly string[]
   fileSystem(path: string): FileSystemFacts | undefined
 }
 
+/** The machine that this process runs on. Some facts are read now, files and file systems whenever a check asks. */
 export function realMachine(world: World): Machine {
   return {
     platform: process.platform,
@@ -63,7 +74,7 @@ export function realMachine(world: World): Machine {
   }
 }
 
-/** What the system refuses is nothing that can be seen. */
+/** Returns undefined if the system refuses: a check cannot see it then. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work()

@@ -1,12 +1,13 @@
-// Who can listen on the way: B-03, P-61.
+// Checks whether others on the network could read along: TLS, certificates and their keys (B-03, P-61).
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { type Check, type Finding, ok, refusing, warn, worst } from './check.ts'
 import type { Machine } from './machine.ts'
 import type { ListenerFacts } from './setting.ts'
 
 const DAY_MS = 86_400_000
+/** Days before a certificate ends from which on it is a warning; docs/security-model.md, B-03. */
 const WARN_DAYS = 30
-/** Owner and group may read it. */
+/** Permission bits that a private key must not have: only its owner may write, only owner and group may read. */
 const KEY_MODE_EXCESS = 0o037
 
 const tls: Check = {
@@ -54,7 +55,7 @@ function validity({ world }: Machine, { validFromDate, validToDate }: X509Certif
 
 function keyMode(machine: Machine, file: string): Finding {
   const facts = machine.stat(file)
-  // What a link leads to is for the one who made it.
+  // A link was made by the operator, who answers for its target.
   if (facts === undefined || facts.kind !== 'file' || (facts.mode & KEY_MODE_EXCESS) === 0) return ok('')
   return warn(`Others may use ${file}, mode ${facts.mode.toString(8)}: chmod 600, or 640 for the group of the server`)
 }
@@ -75,4 +76,5 @@ function parseKey(pem: string | undefined): KeyObject | undefined {
   }
 }
 
+/** B-03, for `CHECKS` in report.ts. It also covers the certificate (P-61). */
 export const NETWORK_CHECKS: readonly Check[] = [tls]

@@ -1,4 +1,4 @@
-// As whom the process runs, and what it may use: B-01, B-04, B-05, B-12, B-16.
+// Checks the user, the memory and the limits of the process (B-01, B-04, B-05, B-12, B-16).
 import { type Check, type Finding, ok, refusing, unknown, warn, worst } from './check.ts'
 import type { Machine } from './machine.ts'
 import type { HardeningSetting } from './setting.ts'
@@ -57,11 +57,13 @@ const coreDumps: Check = {
   },
 }
 
+/** Each connection takes a descriptor. */
 const WANTED_FILES = 65_536
 const MEBIBYTE = 2 ** 20
-/** What a server takes that has little to do, and for each thread that serves. Measured; docs/performance.md. */
+/** Memory of an idle server, and what each serving thread adds. Measured; docs/performance.md. */
 const BASE_BYTES = 96 * MEBIBYTE
 const THREAD_BYTES = 40 * MEBIBYTE
+/** Least heap limit that passes without a warning. */
 const LEAST_HEAP_BYTES = 256 * MEBIBYTE
 
 const resources: Check = {
@@ -101,6 +103,7 @@ function memory(machine: Machine, { threads, maxBodyBytes }: HardeningSetting): 
 
 const inMebibytes = (bytes: number): string => `${Math.floor(bytes / MEBIBYTE)} MiB`
 
+/** No rights for group and others. */
 const WANTED_UMASK = 0o077
 
 const mask: Check = {
@@ -115,7 +118,7 @@ const mask: Check = {
       : warn(`The umask is ${umask.toString(8).padStart(3, '0')}: start the server by its command, which sets 077`),
 }
 
-/** `VmSwap:\t       0 kB` gives `0 kB`. */
+/** Returns the value of a line of the status: `VmSwap:\t       0 kB` gives `0 kB`. */
 function statusLine(machine: Machine, name: string): string | undefined {
   const line = machine
     .readText('/proc/self/status')
@@ -124,7 +127,7 @@ function statusLine(machine: Machine, name: string): string | undefined {
   return line?.slice(name.length + 1).trim()
 }
 
-/** The soft limit of a line such as `Max open files  1024  4096  files`. */
+/** Returns the soft limit of a line such as `Max open files  1024  4096  files`. */
 function limitOf(machine: Machine, name: string): string | undefined {
   const line = machine
     .readText('/proc/self/limits')
@@ -133,7 +136,10 @@ function limitOf(machine: Machine, name: string): string | undefined {
   return line?.slice(name.length).trim().split(' ')[0]
 }
 
-/** Of the own group or the nearest above it that has a limit, where control groups are those of the second form. */
+/**
+ * Returns a limit of this control group, or of the nearest group above it that has one. Only version 2 of control
+ * groups is read; a limit of 'max' is none.
+ */
 function groupLimit(machine: Machine, name: string): string | undefined {
   const line = machine
     .readText('/proc/self/cgroup')
@@ -152,4 +158,5 @@ function groupLimit(machine: Machine, name: string): string | undefined {
   return undefined
 }
 
+/** B-01, B-04, B-05, B-12 and B-16, for `CHECKS` in report.ts. */
 export const PROCESS_CHECKS: readonly Check[] = [plainUser, swap, coreDumps, resources, mask]

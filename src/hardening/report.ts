@@ -1,4 +1,4 @@
-// All checks, what they found, and what follows from it.
+// Runs the checks, adjusts their verdicts to the configuration, and sums up what they found.
 import { storeLocation } from '../storage/drivers.ts'
 import { ACCOUNTABILITY_CHECKS } from './accountability-checks.ts'
 import { type Check, type Finding, GROUPS, type Result, type Verdict } from './check.ts'
@@ -10,7 +10,7 @@ import { RUNTIME_CHECKS } from './runtime-checks.ts'
 import type { HardeningSetting } from './setting.ts'
 import { STORAGE_CHECKS } from './storage-checks.ts'
 
-/** By group, then by number. */
+/** All checks, by group and then by number. */
 export const CHECKS: readonly Check[] = [
   ...PROCESS_CHECKS,
   ...RUNTIME_CHECKS,
@@ -20,18 +20,26 @@ export const CHECKS: readonly Check[] = [
   ...ACCOUNTABILITY_CHECKS,
 ].sort((a, b) => GROUPS.indexOf(a.group) - GROUPS.indexOf(b.group) || (a.id < b.id ? -1 : 1))
 
-/** What the start found, and what it was told: plain data. */
+/** What the checks found at the start, and the setting they were given; plain data that goes to every thread. */
 export type HardeningFound = {
   readonly setting: HardeningSetting
   readonly results: readonly Result[]
   readonly startedAtMs: number
 }
 
+/** How many checks came to each verdict. */
 export type Summary = Readonly<Record<Verdict, number>>
 
-/** Of a development server nothing is hard: it refuses only what it could not run with. */
+/**
+ * The only checks whose refusal stands on a development server: it could not run without them. Other refusals become
+ * warnings there.
+ */
 const HARD_IN_DEVELOPMENT = ['B-09', 'B-11', 'B-15', 'B-17']
 
+/**
+ * Runs the checks one after the other, in their order. With `strict_hardening` every warning becomes a refusal; the
+ * caller decides what follows from one.
+ */
 export async function runChecks(
   machine: Machine,
   setting: HardeningSetting,
@@ -44,7 +52,7 @@ export async function runChecks(
   return results
 }
 
-/** Those of the start, with a new answer for each check that means as much while the server runs. */
+/** Returns the results of the start, replaced by a new answer where a check may be repeated while the server runs. */
 export async function refreshed(
   results: readonly Result[],
   machine: Machine,
@@ -59,6 +67,7 @@ export async function refreshed(
   return CHECKS.flatMap(({ id }) => byId.get(id) ?? [])
 }
 
+/** Adjusts the verdict: stricter under `strict_hardening`, milder on a development server. */
 function judged(id: string, { isStrict, isDevelopment }: HardeningSetting, finding: Finding): Finding {
   const { verdict } = finding
   if (isDevelopment)
@@ -66,12 +75,13 @@ function judged(id: string, { isStrict, isDevelopment }: HardeningSetting, findi
   return verdict === 'warn' && isStrict ? { ...finding, verdict: 'refuse' } : finding
 }
 
+/** Counts the verdicts, for the log line of the start and for `sys/hardening`. */
 export function summaryOf(results: readonly Result[]): Summary {
   const count = (verdict: Verdict): number => results.filter((each) => each.verdict === verdict).length
   return { ok: count('ok'), warn: count('warn'), refuse: count('refuse'), unknown: count('unknown') }
 }
 
-/** Findings that are not well, the worst first. */
+/** Returns refusals, then warnings; each in the order of the checks. */
 export function faultsOf(results: readonly Result[]): readonly Result[] {
   return [
     ...results.filter(({ verdict }) => verdict === 'refuse'),
@@ -79,7 +89,10 @@ export function faultsOf(results: readonly Result[]): readonly Result[] {
   ]
 }
 
-/** Size of the store; 0 where nothing is stored, or nothing can be seen: the checks say why. */
+/**
+ * Size of the store with its journal. Returns 0 if nothing is stored or the store cannot be seen; the checks report
+ * why.
+ */
 export function storeFileBytes({ storage }: HardeningSetting): number {
   try {
     const { database, journal } = storeLocation(storage).durable?.bytes() ?? { database: 0, journal: 0 }

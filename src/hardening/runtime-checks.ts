@@ -1,12 +1,14 @@
-// What the program runs on, and what could change it from outside: B-11, B-13, B-14.
+// Checks what the program runs on, and what could change it from outside (B-11, B-13, B-14).
 import { runSelfTests, SelfTestFailed } from '../crypto/self-test.ts'
 import { own } from '../lib/own.ts'
 import { type Check, type Finding, ok, refusing, warn, worst } from './check.ts'
 import type { Machine } from './machine.ts'
 
-/** The release that the lock file brings (N-60). */
+/** The release of Node.js that the lock file installs (N-60). Older ones are refused. */
 export const LEAST_NODE = '26.10.0'
+/** The first release with ML-KEM and ML-DSA. */
 const LEAST_OPENSSL = '3.5.0'
+/** Two equal draws of this size mean a broken generator: by chance they come once in 2^256. */
 const DRAW_BYTES = 32
 
 const cryptography: Check = {
@@ -30,7 +32,10 @@ const cryptography: Check = {
   },
 }
 
-/** Flags of the runtime that look into the process or change the program; a name stands for those that begin so too. */
+/**
+ * Flags of the runtime that look into the process or change the program. A long name also stands for all flags that
+ * begin with it.
+ */
 const FORBIDDEN_FLAGS = [
   '--inspect',
   '--debug',
@@ -54,7 +59,7 @@ const FORBIDDEN_FLAGS = [
   '--openssl-config',
   '--env-file',
 ]
-/** Short ones mean only themselves. */
+/** True if the flag is one of the forbidden ones; short names are compared as a whole. */
 const isForbidden = (flag: string): boolean =>
   FORBIDDEN_FLAGS.some((name) => (name.startsWith('--') ? flag.startsWith(name) : flag === name))
 
@@ -102,10 +107,10 @@ const surroundings: Check = {
   },
 }
 
-/** Its value may be a path of somebody. */
+/** Returns the flag without its value, which may be a private path. */
 const nameOf = (flag: string): string => flag.split('=')[0] ?? flag
 
-/** As in bin/runtime.flags; a test holds the two together. */
+/** Flags that every server is started with, as in bin/runtime.flags; a test holds the two together. */
 export const HARDENING_FLAGS = [
   '--disable-proto=delete',
   '--disallow-code-generation-from-strings',
@@ -138,7 +143,7 @@ function missingFlags({ flags, env }: Machine): string[] {
   return HARDENING_FLAGS.filter((flag) => !given.includes(flag))
 }
 
-/** Numbers between dots; what follows a "-" or "+" does not count. */
+/** Compares versions number by number; whatever follows a "-" or "+" does not count. */
 function isOlder(version: string, least: string): boolean {
   const [have, want] = [version, least].map((text) => (text.split(/[-+]/)[0] ?? '').split('.').map(Number))
   for (let at = 0; at < (want?.length ?? 0); at++) {
@@ -148,4 +153,5 @@ function isOlder(version: string, least: string): boolean {
   return false
 }
 
+/** B-11, B-13 and B-14, for `CHECKS` in report.ts. */
 export const RUNTIME_CHECKS: readonly Check[] = [cryptography, surroundings, version]

@@ -1,32 +1,38 @@
-// What the checks are told of the configuration: plain data, so that it can go to another thread.
+// What the checks know of the configuration: plain data, so that it can go to another thread.
 import { type StorageConfig, storeLocation } from '../storage/drivers.ts'
 
+/** A listener of the configuration, as far as checks ask about it. */
 export type ListenerFacts = {
-  /** As the configuration says it: host:port. */
+  /** Address as the configuration has it: host:port. */
   readonly address: string
-  /** Only this machine reaches it. */
+  /** True if only this machine reaches the address. */
   readonly isLocal: boolean
-  /** `tls_disable`. */
+  /** True if `tls_disable` is set. */
   readonly isTlsDisabled: boolean
   readonly certFile: string | undefined
   readonly keyFile: string | undefined
 }
 
+/** Result of a search for root tokens in the store. */
 export type RootTokens = {
   readonly found: number
-  /** Of how many tokens that was told. */
+  /** How many tokens were looked at. */
   readonly looked: number
-  /** There are more tokens. */
+  /** True if there are more tokens than were looked at. */
   readonly isPartial: boolean
 }
 
+/**
+ * What the configuration and the open server tell the checks. The start makes it (`src/process`); the members that only
+ * an unsealed server knows are added by `sys/hardening`.
+ */
 export type HardeningSetting = {
   readonly isDevelopment: boolean
   /** `strict_hardening`: what would be a warning keeps the server from starting. */
   readonly isStrict: boolean
-  /** `require_audit` */
+  /** True if `require_audit` is set: the server refuses to start without a declared audit device. */
   readonly isAuditRequired: boolean
-  /** Undefined without a file. */
+  /** Files and folders that the configuration was read from; empty if there are none. */
   readonly configFiles: readonly string[]
   /** Names of settings whose value is a secret that stands in the file itself. */
   readonly inlineSecrets: readonly string[]
@@ -34,21 +40,21 @@ export type HardeningSetting = {
   readonly program: readonly string[]
   readonly storage: StorageConfig
   readonly listeners: readonly ListenerFacts[]
-  /** Threads that serve. */
+  /** Number of serving threads; each takes memory (B-12). */
   readonly threads: number
-  /** What the bodies of requests may take at once. */
+  /** Memory that the bodies of all requests may take together. */
   readonly maxBodyBytes: number
-  /** Audit devices that are on; undefined where only the store knows, which is sealed. */
+  /** Audit devices that are enabled; undefined if only the store knows them, which is sealed. */
   readonly auditDevices: readonly string[] | undefined
-  /** The configuration declares an audit device. */
+  /** True if the configuration declares an audit device. */
   readonly isAuditDeclared: boolean
   /** Files that declared audit devices write to. */
   readonly auditFiles: readonly string[]
-  /** Root tokens that were found among the tokens that were looked at; undefined while the server is sealed. */
+  /** Root tokens found among the tokens that were looked at; undefined while the server is sealed. */
   readonly rootTokens: RootTokens | undefined
 }
 
-/** Undefined where nothing is stored. */
+/** Returns the directory of the store; undefined if nothing is stored. */
 export function dataDirectoryOf({ storage }: HardeningSetting): string | undefined {
   return storeLocation(storage).durable?.directory
 }

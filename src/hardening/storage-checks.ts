@@ -1,11 +1,12 @@
-// The store as it lies there, and the clock that it was written by: B-08, B-15.
+// Checks the store on the disk, and the clock against it (B-08, B-15).
 import type { DurableLocation } from '../storage/driver.ts'
 import { storeLocation } from '../storage/drivers.ts'
 import { type Check, type Finding, ok, refusing, unknown, warn, worst } from './check.ts'
 import type { Machine } from './machine.ts'
 
-/** No clock was before it when this program was written. */
+/** A correct clock never shows a time before this: the program was written then. */
 const WRITTEN_AT_MS = Date.UTC(2026, 10, 1)
+/** How far the last change may lie in the future before it is a warning. */
 const CLOCK_TIMEOUT_MS = 60_000
 
 const clock: Check = {
@@ -30,6 +31,7 @@ const clock: Check = {
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 const momentOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
+/** A durable write that takes longer is a warning: every commit waits for one. */
 const SLOW_SYNC_MS = 50
 
 const store: Check = {
@@ -71,4 +73,5 @@ async function syncFinding({ world }: Machine, location: DurableLocation): Promi
 const sizeOf = (bytes: number): string =>
   bytes < 2 ** 20 ? `${Math.ceil(bytes / 2 ** 10)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`
 
+/** B-08 and B-15, for `CHECKS` in report.ts. */
 export const STORAGE_CHECKS: readonly Check[] = [clock, store]

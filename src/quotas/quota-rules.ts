@@ -1,37 +1,40 @@
-// Which quota counts a request: the most specific one alone. A role of a login comes before a path, a path before the
-// longest beginning of one, that before the mount, and the mount before what is for all.
+// Selects the quota that counts a request: only the most specific one. A login role comes before a path, an exact path
+// before the longest matching prefix, a prefix before the mount, and the mount before the global quota.
 import { foldedPattern, type PathShape, type PlacedShape } from '../api/spelling.ts'
 import { asciiLowerCase } from '../lib/ascii.ts'
 import type { QuotaConfig, RateQuota } from './quota.ts'
 
 type OfMount = {
-  /** By their names in lower case: no login method tells roles apart by the case of their letters. */
+  /** By role name in lower case: no login method distinguishes roles by the case of their letters. */
   readonly roles: Map<string, RateQuota>
-  /** Those of its paths, in the order of their names. */
+  /** Quotas for paths of the mount, in the order of quota names. */
   readonly ofPaths: RateQuota[]
-  /** The same, once a request came that they may count: by its path's names that go by several spellings. */
+  /**
+   * The same quotas, indexed on the first request that they may count, once for each way in which names are spelled.
+   */
   readonly paths: ByShape<Paths>
   whole: RateQuota | undefined
 }
 type Paths = {
   readonly exact: ReadonlyMap<string, RateQuota>
-  /** The longest first. */
+  /** Prefixes, the longest first. */
   readonly beginnings: readonly Beginning[]
 }
 type Beginning = { readonly text: string; readonly quota: RateQuota }
-/** Paths that no quota counts. */
+/** Paths that no quota counts, from the configuration of quotas. */
 type Exempt = { readonly paths: ReadonlySet<string>; readonly beginnings: readonly string[] }
 
-/** What a request is counted by. */
+/** What the rules need to know of a request. The pipeline makes it (`src/core/rate-steps.ts`). */
 export type CountedAs = {
-  /** '' where none serves it. */
+  /** UUID of the mount; '' if no mount serves the request. */
   readonly mount: string
-  /** Of that mount, ending in '/'. */
+  /** Path of that mount, ending in '/'. */
   readonly mountPath: string
-  /** Behind the mount's, with its names as they are kept. */
+  /** Path below the mount, with its names in their canonical form. */
   readonly path: string
-  /** Where some of those go by several spellings: the paths of quotas are read so too. */
+  /** Set if some of these names have several spellings; paths of quotas are then folded in the same way. */
   readonly spelling: PlacedShape | undefined
+  /** Role of a login; undefined for all other requests. */
   readonly role: string | undefined
 }
 
@@ -39,12 +42,15 @@ const QUOTAS = 'sys/quotas/'
 
 const nothing = (): OfMount => ({ roles: new Map(), ofPaths: [], paths: new ByShape(), whole: undefined })
 
-/** What operators wrote of paths, read once for each kind of path whose names go by several spellings. */
+/** Paths as operators wrote them, indexed once for each path shape whose names have several spellings. */
 class ByShape<T> {
   #plain: T | undefined
   readonly #read = new WeakMap<PathShape, Map<string, T>>()
 
-  /** `read` gets how a path, with a star at its end or without, is to be read; undefined: it is about other paths. */
+  /**
+   * Returns what `read` made for the shape. `read` is given a function that folds a path, with or without a star at its
+   * end; that function returns undefined for a path that belongs to another mount.
+   */
   of(spelling: PlacedShape | undefined, read: (kept: (path: string) => string | undefined) => T): T {
     if (spelling === undefined) {
       this.#plain ??= read((path) => path)
@@ -60,6 +66,7 @@ class ByShape<T> {
   }
 }
 
+/** All quotas of the server, indexed for lookup. Immutable: QuotaStore makes a new one after a change. */
 export class QuotaRules {
   readonly config: QuotaConfig
   readonly #mounts = new Map<string, OfMount>()
@@ -88,7 +95,8 @@ export class QuotaRules {
   }
 
   /**
-   * `path` is the whole one, behind /v1/, with its names as they are kept. Who set a quota too low can always lift it.
+   * True if no quota counts requests to `path`: the whole canonical path below /v1/. Paths of quotas themselves are
+   * always exempt, so an operator who set a quota too low can still lift it.
    */
   isExempt(path: string, spelling: PlacedShape | undefined): boolean {
     if (path.startsWith(QUOTAS)) return true
@@ -97,10 +105,12 @@ export class QuotaRules {
     return paths.has(path) || beginnings.some((text) => path.startsWith(text))
   }
 
+  /** True if a quota of the mount names a role. Only then is the role of a login worth finding out. */
   hasRoles(mount: string): boolean {
     return (this.#mounts.get(mount)?.roles.size ?? 0) > 0
   }
 
+  /** Returns the quota that counts the request, or undefined if none does. */
   find(counted: CountedAs): RateQuota | undefined {
     const { mount, role } = counted
     const of = this.#mounts.get(mount)
@@ -131,7 +141,7 @@ function pathsOf(quotas: readonly RateQuota[], mountPath: string, kept: Kept): P
     const text = kept(mountPath + quota.path)?.slice(mountPath.length)
     if (text === undefined) continue
     if (text.endsWith('*')) beginnings.push({ text: text.slice(0, -1), quota })
-    // Of several spellings the one that is kept counts.
+    // If quotas name several spellings of one path, the canonical spelling wins.
     else if (!exact.has(text) || quota.path === text) exact.set(text, quota)
   }
   beginnings.sort((a, b) => b.text.length - a.text.length)

@@ -1,7 +1,7 @@
-// The quotas as they are stored, and the rules made of them, kept until one changes:
+// Stores the quotas, and keeps the rules made of them until one changes:
 //
 //   root/sys/quota/rate-limit/NAME    a quota
-//   root/sys/quota/config             what counts for all
+//   root/sys/quota/config             settings for all quotas
 import { fail } from '../api/errors.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
@@ -11,16 +11,17 @@ import { QuotaRules } from './quota-rules.ts'
 
 const FOLDER = 'rate-limit/'
 const CONFIG = 'config'
-/** All are read when one changes. */
+/** A change of one quota reads all of them again, so their number is bounded. */
 const MAX_QUOTAS = 1_000
 
 const NO_RULES = new QuotaRules([], DEFAULT_QUOTA_CONFIG)
 
+/** The stored quotas of the server. Every thread has one; a commit anywhere drops the rules that it keeps. */
 export class QuotaStore {
   readonly #view: View
   #rules: QuotaRules | undefined
   #loading: Promise<QuotaRules> | undefined
-  /** Grows with every change: what was read before it is not kept. */
+  /** Incremented by every change; rules that were read under an older generation are not kept. */
   #generation = 0
 
   constructor(storage: SealedStorage, invalidation: Invalidation) {
@@ -33,7 +34,7 @@ export class QuotaStore {
     invalidation.register({ prefix: 'sys/quota/', changed: stale, reset: stale })
   }
 
-  /** At once where nothing changed since they were read. */
+  /** Returns the current rules, without a promise if nothing changed since they were read. */
   rules(): QuotaRules | Promise<QuotaRules> {
     if (this.#rules !== undefined) return this.#rules
     this.#loading ??= this.#load(this.#generation)
@@ -54,18 +55,20 @@ export class QuotaStore {
     }
   }
 
+  /** Names of all quotas, in order. */
   names(): Promise<string[]> {
     return this.#view.list(FOLDER)
   }
 
+  /** Returns the stored quota, or undefined if there is none of this name. */
   async find(name: string): Promise<RateQuota | undefined> {
     const bytes = await this.#view.get(FOLDER + name)
     return bytes && RATE_QUOTA.decode(bytes)
   }
 
   /**
-   * `change` gets what has the name so far. @throws Refusal where another quota is for the same requests, or there are
-   * too many; and what `change` throws
+   * Stores what `change` makes of the quota that has the name now. @throws Refusal if another quota covers the same
+   * requests or the limit of quotas is reached; also whatever `change` throws
    */
   async write(name: string, change: (before: RateQuota | undefined) => RateQuota): Promise<void> {
     await this.#view.transaction(async (tx) => {
@@ -84,15 +87,18 @@ export class QuotaStore {
     })
   }
 
+  /** Deletes the quota; does nothing if there is none. */
   async delete(name: string): Promise<void> {
     await this.#view.transaction(async (tx) => tx.delete(FOLDER + name))
   }
 
+  /** Returns the settings for all quotas, with defaults for what was never set. */
   async config(): Promise<QuotaConfig> {
     const bytes = await this.#view.get(CONFIG)
     return bytes === undefined ? DEFAULT_QUOTA_CONFIG : QUOTA_CONFIG.decode(bytes)
   }
 
+  /** Stores what `change` makes of the current settings. `change` may run again if the transaction conflicts. */
   async configure(change: (before: QuotaConfig) => QuotaConfig): Promise<void> {
     await this.#view.transaction(async (tx) => {
       const bytes = await tx.get(CONFIG)
@@ -103,7 +109,7 @@ export class QuotaStore {
     })
   }
 
-  /** With a mount its quotas go. */
+  /** Deletes the quotas of a mount that was removed. */
   async removeMount(uuid: string): Promise<void> {
     const rules = await this.rules()
     if (rules.isEmpty) return

@@ -1,40 +1,49 @@
-// A quota: how many requests of what in which time, and whose they are counted as. As it is stored.
+// The stored form of a quota: how many requests of which kind are allowed in which time, and how callers are grouped.
 import { count, flag, number, oneOf, otherwise, text, texts } from '../lib/member-kinds.ts'
 import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 
-/** By whom requests are counted: each address, all together, or the entity where there is one and else as it says. */
+/**
+ * How callers are grouped: by address, all together, or by entity; requests without an entity fall back to the second
+ * word.
+ */
 export const GROUPINGS = ['ip', 'none', 'entity_then_ip', 'entity_then_none'] as const
+/** One of GROUPINGS. */
 export type Grouping = (typeof GROUPINGS)[number]
 
+/** The stored form of one quota. */
 export const RATE_QUOTA = storedRecord('A quota', {
   format: oneOf(1),
   name: text,
-  /** Another one with each write: what was counted before counts no more. */
+  /** Replaced by every write: the counts of the earlier form no longer apply. */
   id: text,
-  /** UUID of a mount; '': requests to all mounts. */
+  /** UUID of a mount; '' for all mounts. */
   mount: text,
-  /** Behind the mount's path; '': all of it. One that ends in '*' stands for all that begin so. */
+  /** Path below the mount; '' for all of it. A '*' at the end matches every path that begins so. */
   path: text,
-  /** Of a login mount: logins with this role; '': everything. */
+  /** On a login mount, the role whose logins are counted; '' for all requests. */
   role: text,
-  /** Requests in each interval; a fraction counts as one more. */
+  /** Requests allowed in each interval; a fraction counts as one more. */
   rate: number,
-  /** Of requests without an entity, where they are counted for themselves. */
+  /** Rate for requests without an entity, if callers are grouped by entity. */
   secondaryRate: number,
   intervalSeconds: count,
-  /** How long whoever exceeds it is refused everything; 0: until the interval is over. */
+  /** How long a caller is refused after it exceeded the rate; 0: only until the interval ends. */
   blockSeconds: count,
   groupBy: oneOf(...GROUPINGS),
   inheritable: flag,
 })
+/** A quota as the program has it. */
 export type RateQuota = RecordOf<typeof RATE_QUOTA>
 
-/** Each member with what counts where nothing was said, or an earlier version did not store it. */
+/**
+ * Settings for all quotas. Each member has the default for a value that was never set, or that an earlier version did
+ * not store.
+ */
 export const QUOTA_CONFIG = storedRecord('The setting of quotas', {
   format: otherwise(oneOf(1), 1),
-  /** Paths behind /v1/ that no quota counts; '*' at the end stands for all that begin so. */
+  /** Paths below /v1/ that no quota counts; a '*' at the end matches every path that begins so. */
   exemptPaths: otherwise(texts, [
-    // What opens and watches the server, as the reference has it.
+    // Paths that unseal and monitor the server, as in the reference.
     'sys/generate-recovery-token/attempt',
     'sys/generate-recovery-token/update',
     'sys/generate-root/attempt',
@@ -43,12 +52,16 @@ export const QUOTA_CONFIG = storedRecord('The setting of quotas', {
     'sys/seal-status',
     'sys/unseal',
   ]),
+  /** Whether answers tell callers what is left, in `X-RateLimit-…` headers. */
   responseHeaders: otherwise(flag, false),
-  /** Whether what a quota refuses is recorded in the audit. */
+  /** Whether requests that a quota refuses are recorded in the audit log. */
   auditsRefusals: otherwise(flag, false),
 })
+/** Settings for all quotas as the program has them. */
 export type QuotaConfig = RecordOf<typeof QUOTA_CONFIG>
 
+/** The settings of a server on which none were stored; one object, so that it can be compared by identity. */
 export const DEFAULT_QUOTA_CONFIG: QuotaConfig = QUOTA_CONFIG.kind.read({})
 
+/** True if the quota counts by entity, so that it can be charged only after authentication. */
 export const isEntityGrouping = ({ groupBy }: RateQuota): boolean => groupBy.startsWith('entity_')

@@ -1,29 +1,31 @@
-// Counts requests against a quota.
+// Charges requests to a quota: picks the group a caller is counted in, and the slot of that group.
 import { digestNumbers } from '../crypto/token-digest.ts'
 import { countedAddress } from '../lib/counted-address.ts'
 import type { Clock } from '../lib/world.ts'
 import { type Charge, charge, type LimitMemory } from './limit-table.ts'
 import { isEntityGrouping, type RateQuota } from './quota.ts'
 
+/** The caller of a request, as far as quotas distinguish callers. */
 export type CountedCaller = {
   readonly remoteAddress: string
-  /** Undefined: nobody is behind the token, or it is not known yet. */
+  /** Undefined if the token has no entity, or is not known yet. */
   readonly entityId: string | undefined
 }
 
+/** Counts requests in the shared table. Every thread has one, over the same memory. */
 export class RateLimiter {
   readonly #memory: LimitMemory
   readonly #clock: Clock
   readonly #onEvicted: () => void
 
-  /** `onEvicted` hears of each caller who was forgotten before his time, since the table is full. */
+  /** `onEvicted` is called for each caller that lost its slot early because its bucket was full. */
   constructor(memory: LimitMemory, clock: Clock, onEvicted: () => void) {
     this.#memory = memory
     this.#clock = clock
     this.#onEvicted = onEvicted
   }
 
-  /** About 2 µs. */
+  /** Counts one request and says whether it may go on. Takes about 2 µs, and is done before the body is read. */
   charge(quota: RateQuota, caller: CountedCaller): Charge {
     const isSecondary = isEntityGrouping(quota) && caller.entityId === undefined
     const limit = {
@@ -38,7 +40,7 @@ export class RateLimiter {
   }
 }
 
-/** Whom a request is counted with. */
+/** Names the group that a caller is counted in; part of the digest that selects the slot. */
 function groupOf({ groupBy }: RateQuota, { remoteAddress, entityId }: CountedCaller): string {
   if (groupBy === 'none') return 'all'
   if (groupBy === 'ip') return `ip ${countedAddress(remoteAddress)}`

@@ -1,14 +1,14 @@
-// Where each number lies in the memory that all threads share. Every thread has a row of its own and is the only one
-// that writes it, so counting is one addition, without a lock; who asks adds the rows up. A thread that takes the place
-// of a dead one goes on in its row: nothing that was counted is lost.
+// Lays out the numbers in the memory that all threads share. Every thread has a row of its own and is the only one that
+// writes it, so counting is one addition, without a lock; a reader adds the rows up. A thread that replaces a dead one
+// continues its row, so nothing that was counted is lost.
 //
 // The numbers are 64-bit floats, exact up to 2^53, and aligned: no machine that this runs on reads half of one.
 import type { Endpoint } from '../api/endpoint.ts'
 import { BUCKETS, type CellName, type Family, type HistogramName, KEPT } from './families.ts'
 
-/** Of a histogram: how many in each bucket, how many in none, and the sum. */
+/** Numbers of one histogram: a count for each bucket, a count of all that exceed the last bound, and the sum. */
 export const HISTOGRAM_CELLS = BUCKETS.length + 2
-/** 2xx, 3xx, 4xx, 5xx; 429 stands out of its class, because it is the caller's pace that it is about. */
+/** Classes in which answers are counted. 429 has its own: it is about the pace of the caller, not about a mistake. */
 export const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx', '429'] as const
 const ENDPOINT_CELLS = STATUS_CLASSES.length + HISTOGRAM_CELLS
 
@@ -19,32 +19,34 @@ const scalars = namesOf(({ kind }) => kind !== 'histogram')
 const histograms = namesOf(({ kind }) => kind === 'histogram')
 const gauges = namesOf(({ kind }) => kind === 'gauge')
 
-/** Place of a single number in a row. */
+/** Position of each counter or gauge in a row. */
 export const CELL = Object.fromEntries(scalars.map((name, at) => [name, at])) as Readonly<Record<CellName, number>>
-/** Place of the first number of a histogram in a row. */
+/** Position in a row of the first number of each histogram. */
 export const HISTOGRAM = Object.fromEntries(
   histograms.map((name, at) => [name, scalars.length + at * HISTOGRAM_CELLS]),
 ) as Readonly<Record<HistogramName, number>>
 const FIRST_ENDPOINT = scalars.length + histograms.length * HISTOGRAM_CELLS
 
-/** The numbers of one thread. */
+/** The numbers of one thread: a view of the shared memory, so writes are seen by all threads. */
 export type CellRow = Float64Array
 
-/** What a thread is given; the rows of the others are for reading. */
+/** The memory as it is handed to a thread, which writes its own row and may read the others. */
 export type MetricMemory = {
   readonly cells: Float64Array<SharedArrayBuffer>
   readonly rowCells: number
 }
 
-/** Row 0 is the thread that watches, row 1 the one that writes, the others serve. */
+/** Rows are fixed by thread: 0 watches, 1 writes, the others serve. */
 export const WATCHING_ROW = 0
+/** Row of the writing thread. */
 export const WRITING_ROW = 1
+/** First row of a serving thread; `Rows` assigns them. */
 export const FIRST_SERVING_ROW = 2
 
-/** For so many endpoints there is room: who makes the memory need not know them. */
+/** Endpoints that the memory has room for. The watching thread makes it and need not load their tables. */
 export const ENDPOINT_ROOM = 512
 
-/** For the endpoints and threads of this process. One more endpoint stands for requests that found none. */
+/** Makes the memory, all zeros, for `endpoints` endpoints. One more column counts requests that found no endpoint. */
 export function newMetricMemory(endpoints: number, servingThreads: number): MetricMemory {
   const rowCells = FIRST_ENDPOINT + (endpoints + 1) * ENDPOINT_CELLS
   const rows = FIRST_SERVING_ROW + servingThreads
@@ -52,28 +54,36 @@ export function newMetricMemory(endpoints: number, servingThreads: number): Metr
   return { cells: new Float64Array(new SharedArrayBuffer(bytes)), rowCells }
 }
 
+/** Number of rows, and so of threads, that the memory was made for. */
 export const rowCount = ({ cells, rowCells }: MetricMemory): number => cells.length / rowCells
 
+/** Returns the row as a view, not as a copy. */
 export function rowOf({ cells, rowCells }: MetricMemory, row: number): CellRow {
   return cells.subarray(row * rowCells, (row + 1) * rowCells)
 }
 
-/** A thread that is gone has no connections; what it counted stays. */
+/** Sets the gauges of a row to 0: a thread that is gone has no connections. Its counters stay. */
 export function clearGauges(row: CellRow): void {
   for (const name of gauges) row[CELL[name as CellName]] = 0
 }
 
-/** Place of the numbers of an endpoint, by its place in the list of all; -1: of requests that found none. */
+/**
+ * Position in a row of an endpoint's numbers. `index` is its position in the list of all endpoints, or -1 for requests
+ * that found none.
+ */
 export const endpointAt = (index: number): number => FIRST_ENDPOINT + (index + 1) * ENDPOINT_CELLS
 
-/** Places of all endpoints; the same in every thread, since they are made from the same list. */
+/**
+ * Positions of all endpoints. Threads agree on them because they all pass the same list. @throws Error if there are
+ * more than ENDPOINT_ROOM
+ */
 export function endpointColumns(endpoints: readonly Endpoint[]): ReadonlyMap<Endpoint | undefined, number> {
   if (endpoints.length > ENDPOINT_ROOM) throw new Error('There are more endpoints than ENDPOINT_ROOM')
   const places = endpoints.map((endpoint, index) => [endpoint, endpointAt(index)] as const)
   return new Map<Endpoint | undefined, number>([[undefined, endpointAt(-1)], ...places])
 }
 
-/** `at` is the place of the histogram. */
+/** Adds one observation to the histogram that begins at `at`. */
 export function observe(row: CellRow, at: number, seconds: number): void {
   let bucket = 0
   while (bucket < BUCKETS.length && seconds > (BUCKETS[bucket] as number)) bucket++
@@ -82,8 +92,10 @@ export function observe(row: CellRow, at: number, seconds: number): void {
   row[sum] = (row[sum] as number) + seconds
 }
 
+/** Adds to one number of the row. Only the thread that owns the row may call it: the addition is not atomic. */
 export function add(row: CellRow, cell: number, count: number): void {
   row[cell] = (row[cell] as number) + count
 }
 
+/** Index of a status in STATUS_CLASSES. */
 export const ofStatus = (status: number): number => (status === 429 ? 4 : Math.max(0, Math.floor(status / 100) - 2))

@@ -1,28 +1,31 @@
-// How many tokens, leases and entities there are, without asking the store each time: counted once after unseal, from a
-// view that stands still, and from then on by what commits add and remove.
+// Counts tokens, leases and entities without asking the store each time: once after unseal, from a snapshot, and from
+// then on by what commits add and remove.
 import type { Change, Snapshot, Store } from '../storage/contract.ts'
 import { add, CELL, type CellRow } from './cells.ts'
 
-/** Keys below these are what is counted; each has its number. */
+/** Folders of the store whose keys are counted, each with its gauge. */
 const FOLDERS = [
   { prefix: 'root/sys/token/id/', cell: CELL.tokens },
   { prefix: 'root/sys/token/expiry/', cell: CELL.leases },
   { prefix: 'root/sys/identity/entity/', cell: CELL.entities },
 ] as const
 const PAGE = 1_000
-/** Between pages, so that a count of millions delays nobody. */
+/** Pause between pages, so that a count of millions delays no request. */
 const PAUSE_MS = 2
 
+/** The gauges of stored entries. Runs in the one thread that writes, which alone sees every commit. */
 export class EntryCounts {
   readonly #store: Store
   readonly #row: CellRow
   readonly #sleep: (ms: number) => Promise<void>
-  /** What commits changed since the view was opened, while it is being counted: by index and folder. */
+  /**
+   * Changes by commits since the snapshot was opened, kept while it is being counted; one difference for each folder.
+   */
   #changes: { readonly index: number; readonly differences: readonly number[] }[] | undefined
   #isCounted = false
   #isOn = false
-  /** Grows with each start and stop: a count that is older ends. */
-  #turn = 0
+  /** Incremented by each start and stop, so that a count begun before can tell that it is outdated. */
+  #round = 0
 
   constructor(store: Store, row: CellRow, sleep: (ms: number) => Promise<void>) {
     this.#store = store
@@ -31,28 +34,31 @@ export class EntryCounts {
     store.onCommit((change) => this.#committed(change))
   }
 
-  /** After unseal; nothing happens where it was started. Ends by itself when the counts are there; never throws. */
+  /**
+   * Counts after unseal; does nothing if already started. Resolves when the gauges are set, or the count was stopped;
+   * never rejects.
+   */
   async start(): Promise<void> {
     if (this.#isOn) return
     this.#isOn = true
-    const turn = ++this.#turn
+    const round = ++this.#round
     this.#changes = []
     try {
       const snapshot = await this.#store.snapshot()
       try {
-        await this.#count(snapshot, () => turn === this.#turn)
+        await this.#count(snapshot, () => round === this.#round)
       } finally {
         await snapshot.close()
       }
     } catch {
-      // The store was closed or put away: the next unseal counts anew.
-      if (turn === this.#turn) this.stop()
+      // The store was closed or replaced: the next unseal counts anew.
+      if (round === this.#round) this.stop()
     }
   }
 
-  /** Before seal: nothing is known of the store until the next unseal. */
+  /** Sets the gauges to 0 before seal: a sealed server does not tell what its store holds. */
   stop(): void {
-    this.#turn++
+    this.#round++
     this.#isOn = false
     this.#changes = undefined
     this.#isCounted = false
@@ -95,7 +101,7 @@ export class EntryCounts {
   }
 }
 
-/** How many more there are in each folder. What had no leaf was not there. */
+/** Returns how many entries each folder gained. An empty old leaf means that the entry did not exist before. */
 function differencesOf({ operations }: Change): number[] {
   const differences = FOLDERS.map(() => 0)
   for (const { kind, key, oldLeaf } of operations) {

@@ -1,18 +1,23 @@
-// Every metric: its name, kind and meaning, once. The exposition, docs/metrics.md and the places in the memory that
-// threads share (cells.ts) follow from this table. Names are those of the Prometheus conventions: a unit at the end,
-// `_total` for what only grows; `process_` where every exporter has the same.
+// Defines every metric once: name, kind and meaning. The exposition, docs/metrics.md and the layout of the shared
+// memory (cells.ts) follow from this table. Names keep to the Prometheus conventions: the unit at the end, `_total` for
+// counters, `process_` for figures that every exporter has.
+/**
+ * Labels of one sample, by name. Values come from tables of the program, never from requests, so their number is
+ * bounded.
+ */
 export type Labels = Readonly<Record<string, string>>
 
+/** One metric with all its samples. */
 export type Family = {
   readonly kind: 'counter' | 'gauge' | 'histogram'
   readonly help: string
-  /** Names of its labels, for the documentation. */
+  /** Names of the labels, for the documentation. */
   readonly labels?: readonly string[]
-  /** Numbers that each thread keeps for itself, by the name that the program has for them, with their labels. */
+  /** Numbers that each thread keeps in its row: the name in CELL or HISTOGRAM, and the labels of its sample. */
   readonly cells?: Readonly<Record<string, Labels>>
-  /** Each thread's number for itself, with the label `thread`; otherwise they are added up. */
+  /** True if each thread's number is shown by itself, with the label `thread`; otherwise they are added up. */
   readonly perThread?: boolean
-  /** What it is called in the dashboards of the reference, where it means the same. */
+  /** Name of the same metric in dashboards made for the reference. */
   readonly alias?: string
 }
 
@@ -20,7 +25,7 @@ type Cells = Readonly<Record<string, Labels>>
 const counter = <const C extends Cells>(help: string, cells: C) => ({ kind: 'counter' as const, help, cells })
 const gauge = <const C extends Cells>(help: string, cells: C) => ({ kind: 'gauge' as const, help, cells })
 
-/** Kept by the threads; a histogram has one name, for its buckets. */
+/** Metrics that the threads keep in their rows. A histogram has a single name for all its buckets. */
 export const KEPT = {
   keywright_http_connections: gauge('Connections that are open', { connections: {} }),
   keywright_http_connections_total: counter('Connections that were taken', { connectionsTaken: {} }),
@@ -89,7 +94,7 @@ export const KEPT = {
   }),
 } as const satisfies Readonly<Record<string, Family>>
 
-/** By endpoint; kept by the threads too. */
+/** Metrics by endpoint; the threads keep them too, in the columns of endpoints. */
 export const OF_ENDPOINTS = {
   keywright_requests_total: {
     kind: 'counter',
@@ -103,7 +108,7 @@ export const OF_ENDPOINTS = {
   },
 } as const satisfies Readonly<Record<string, Family>>
 
-/** Found out when somebody asks. */
+/** Metrics that are computed when they are read. */
 export const COMPUTED = {
   keywright_unsealed: { kind: 'gauge', help: '1 while the server is unsealed', alias: 'vault_core_unsealed' },
   keywright_initialized: { kind: 'gauge', help: '1 when keys were made' },
@@ -117,14 +122,17 @@ export const COMPUTED = {
 type Kept = (typeof KEPT)[keyof typeof KEPT]
 type NamesIn<F> = F extends { readonly cells: infer C } ? keyof C : never
 
-/** Names of single numbers, and of histograms, as the program has them. */
+/** Names of counters and gauges in CELL. */
 export type CellName = NamesIn<Exclude<Kept, { readonly kind: 'histogram' }>>
+/** Names of histograms in HISTOGRAM. */
 export type HistogramName = NamesIn<Extract<Kept, { readonly kind: 'histogram' }>>
 
-/** All, in the order in which they are shown. */
+/** All metrics, in the order in which they are shown. */
 export const FAMILIES: Readonly<Record<string, Family>> = { ...COMPUTED, ...OF_ENDPOINTS, ...KEPT }
 
-/** Upper bounds in seconds: from a request out of the cache to one that waits for a slow disk. */
+/**
+ * Upper bounds of histogram buckets, in seconds: from a request answered from caches to one that waits for a slow disk.
+ */
 export const BUCKETS: readonly number[] = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ]

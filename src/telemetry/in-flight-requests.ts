@@ -1,28 +1,30 @@
-// The requests that are under way in one thread, and what of them may be shown: no token, and nothing of a path that an
-// endpoint calls secret.
+// Keeps the requests in flight in one thread, and says what of them may be shown: no token, and no path segment that an
+// endpoint marks as secret.
 import type { Endpoint } from '../api/endpoint.ts'
 import { parsePattern } from '../api/pattern.ts'
 import { LinkedList, type ListNode } from '../lib/linked-list.ts'
 import { own } from '../lib/own.ts'
 import type { Clock } from '../lib/world.ts'
 
-/** As much of a request's way as says where it went; the pipeline fills it in. */
+/** Where the pipeline routed a request. The pipeline fills it in step by step. */
 export type RouteTaken = {
   readonly endpoint: Endpoint | undefined
   readonly mounted: { readonly entry: { readonly path: string } } | undefined
   readonly pathParameters: Readonly<Record<string, string>>
 }
 
+/** One request from its arrival to its answer. */
 export type InFlightRequest = {
   readonly id: string
   readonly method: string
   readonly remoteAddress: string
-  /** By the clock that never goes back. */
+  /** Start on the monotonic clock. */
   readonly startedMs: number
+  /** Set by the pipeline once it looked for the endpoint. */
   routed: RouteTaken | undefined
 }
 
-/** One request as others see it; the names are those of the reference. */
+/** A request in flight as `sys/in-flight-req` shows it; the member names are those of the reference. */
 export type InFlightView = {
   readonly id: string
   readonly start_time: string
@@ -31,39 +33,40 @@ export type InFlightView = {
   readonly request_method: string
 }
 
-/** The oldest of so many are shown; who has more under way has no use for a longer list. */
+/** Only the oldest are shown: an answer of any length would cost more than it tells. */
 export const MAX_SHOWN = 1_000
 const MAX_PATH_CHARACTERS = 512
 
+/** The requests in flight of one thread, oldest first. Adding and removing take constant time. */
 export class InFlightRequests {
-  readonly #flights = new LinkedList<InFlightRequest>()
+  readonly #requests = new LinkedList<InFlightRequest>()
 
-  add(flight: InFlightRequest): ListNode<InFlightRequest> {
-    return this.#flights.add(flight)
+  add(request: InFlightRequest): ListNode<InFlightRequest> {
+    return this.#requests.add(request)
   }
 
-  remove(place: ListNode<InFlightRequest>): void {
-    this.#flights.remove(place)
+  remove(node: ListNode<InFlightRequest>): void {
+    this.#requests.remove(node)
   }
 
   get size(): number {
-    return this.#flights.size
+    return this.#requests.size
   }
 
-  /** The oldest first. */
+  /** What may be shown of the oldest MAX_SHOWN requests, with wall clock times. */
   shown({ nowMs, monotonicMs }: Clock): InFlightView[] {
     const offsetMs = nowMs() - monotonicMs()
-    return [...this.#flights.values().take(MAX_SHOWN)].map((flight) => ({
-      id: flight.id,
-      start_time: new Date(offsetMs + flight.startedMs).toISOString(),
-      client_remote_address: flight.remoteAddress,
-      request_path: shownPath(flight.routed).slice(0, MAX_PATH_CHARACTERS),
-      request_method: flight.method,
+    return [...this.#requests.values().take(MAX_SHOWN)].map((request) => ({
+      id: request.id,
+      start_time: new Date(offsetMs + request.startedMs).toISOString(),
+      client_remote_address: request.remoteAddress,
+      request_path: shownPath(request.routed).slice(0, MAX_PATH_CHARACTERS),
+      request_method: request.method,
     }))
   }
 }
 
-/** '' as long as it is not known whether something in the path is secret. */
+/** Returns '' until the endpoint is known: before that, any part of the path may be secret. */
 function shownPath(routed: RouteTaken | undefined): string {
   const { endpoint, mounted, pathParameters = {} } = routed ?? {}
   if (endpoint === undefined || mounted === undefined) return ''
@@ -76,7 +79,7 @@ function shownPath(routed: RouteTaken | undefined): string {
   return `/v1/${mounted.entry.path}${shown.join('/')}`
 }
 
-/** The path without what callers choose: of a bounded number, and no secret. */
+/** Returns the path with names of parameters instead of their values: so it is no secret, and there are few of them. */
 export function routeOf({ endpoint, mounted }: RouteTaken): string {
   return endpoint === undefined || mounted === undefined ? '' : `/v1/${mounted.entry.path}${endpoint.path}`
 }

@@ -1,8 +1,9 @@
-// The metrics in the JSON form of the reference: gauges, counters, and samples of what is a distribution. Numbers are
-// those since the start of the process, not of a last interval.
+// Writes the metrics in the JSON form of the reference: gauges, counters, and samples for distributions. Numbers count
+// from the start of the process, not for a last interval.
 import type { Distribution, Reading } from './reading.ts'
 import { totalCount } from './reading.ts'
 
+/** The answer of `sys/metrics` in JSON. Points is always empty, as clients of the reference expect the member. */
 export type MetricsDocument = {
   /** RFC 3339. */
   readonly Timestamp: string
@@ -12,6 +13,7 @@ export type MetricsDocument = {
   readonly Samples: readonly object[]
 }
 
+/** Arranges the readings; a metric with an alias appears under both names. `nowMs` is wall clock time. */
 export function metricsDocument(readings: readonly Reading[], nowMs: number): MetricsDocument {
   const of = (kind: string): readonly object[] =>
     readings

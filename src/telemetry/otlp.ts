@@ -1,11 +1,11 @@
-// Spans as OpenTelemetry collectors take them: the JSON mapping of OTLP, of which a server that only sends traces needs
-// this much. Ids are hexadecimal, 64-bit numbers are texts (opentelemetry.io/docs/specs/otlp).
+// Encodes spans for OpenTelemetry collectors, in the JSON mapping of OTLP; a server that only sends traces needs no
+// more of it. Ids are hexadecimal, 64-bit numbers are strings (opentelemetry.io/docs/specs/otlp).
 import type { Span, SpanAttributes } from './request-trace.ts'
 
 const KINDS = { internal: 1, server: 2 } as const
 const STATUS_ERROR = 2
 
-/** The body of one request to `/v1/traces`. */
+/** Returns the body of one request to `/v1/traces`. `resource` describes this server. */
 export function otlpTraces(spans: readonly Span[], resource: SpanAttributes): object {
   return {
     resourceSpans: [
@@ -39,5 +39,5 @@ function attributeList(attributes: SpanAttributes): object[] {
   }))
 }
 
-/** To the microsecond, which is what a float holds of today's time. */
+/** Rounds to microseconds: a float holds today's time no more precisely. */
 const nanoseconds = (ms: number): string => `${Math.round(ms * 1000)}000`

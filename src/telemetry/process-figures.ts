@@ -1,7 +1,8 @@
-// What the operating system says of this process. Where it cannot be asked (no descriptor is free: threats F-09), the
-// figure is missing and nothing fails.
+// Asks the operating system about this process. A figure that cannot be had now (no descriptor is free: threats F-09)
+// is undefined, and nothing fails.
 import { readdirSync } from 'node:fs'
 
+/** Values of the `process_…` metrics, by the metric's name. */
 export type ProcessFigures = {
   readonly process_cpu_seconds_total: number | undefined
   readonly process_resident_memory_bytes: number | undefined
@@ -9,7 +10,7 @@ export type ProcessFigures = {
   readonly process_start_time_seconds: number | undefined
 }
 
-/** `nowMs`: by the wall clock. */
+/** Reads the figures of the whole process, whichever thread asks. `nowMs` is wall clock time. */
 export function processFigures(nowMs: number): ProcessFigures {
   return {
     process_cpu_seconds_total: ifKnown(() => {
@@ -17,7 +18,7 @@ export function processFigures(nowMs: number): ProcessFigures {
       return (user + system) / 1e6
     }),
     process_resident_memory_bytes: ifKnown(() => process.memoryUsage.rss()),
-    // The one that reads the directory is among them, and closed when this returns.
+    // The descriptor that reads the directory is among them, and closed when this returns.
     process_open_fds: ifKnown(() => readdirSync('/proc/self/fd').length - 1),
     process_start_time_seconds: ifKnown(() => Math.round(nowMs / 1000 - process.uptime())),
   }

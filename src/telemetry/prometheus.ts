@@ -1,9 +1,14 @@
-// The text exposition format 0.0.4 of Prometheus.
+// Writes metrics in the text exposition format 0.0.4 of Prometheus.
 import { BUCKETS, type Labels } from './families.ts'
 import type { Distribution, Reading } from './reading.ts'
 
+/** Media type of `prometheusText`. */
 export const PROMETHEUS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
+/**
+ * Returns all readings as text. Buckets are cumulative, as the format asks; a metric with an alias appears under both
+ * names.
+ */
 export function prometheusText(readings: readonly Reading[]): string {
   const lines: string[] = []
   for (const { name, family, samples } of readings) {

@@ -1,4 +1,4 @@
-// All metrics at one moment: the rows of the threads added up, and what is found out only now.
+// Reads all metrics at one moment: adds up the rows of the threads, and joins what is computed only now.
 import type { Endpoint } from '../api/endpoint.ts'
 import {
   CELL,
@@ -24,19 +24,26 @@ import {
   type Labels,
 } from './families.ts'
 
-/** Counts by bucket, the last without bound; not added up. */
+/** A histogram's counts, each of its own bucket alone (not cumulative); the last bucket has no bound. */
 export type Distribution = { readonly counts: readonly number[]; readonly sum: number }
+/** One value of a metric, with the labels that tell it from the others. */
 export type Sample = { readonly labels: Labels; readonly value: number | Distribution }
+/** A metric with its values. */
 export type Reading = { readonly name: string; readonly family: Family; readonly samples: readonly Sample[] }
 
-/** Undefined where it cannot be found out now: the metric is left out then. */
+/** Values of the computed metrics. An undefined one cannot be determined now, and its metric is left out. */
 export type Computed = Readonly<Record<keyof typeof COMPUTED, number | undefined>>
 
+/** Returns the value of the label `thread` for a row. */
 export function threadName(row: number): string {
   if (row === WATCHING_ROW) return 'watching'
   return row === WRITING_ROW ? 'writing' : `serving-${row - FIRST_SERVING_ROW}`
 }
 
+/**
+ * Reads every metric that has a value, in the order of FAMILIES. Threads go on counting meanwhile, so numbers may
+ * differ by the requests of that moment.
+ */
 export function readMetrics(memory: MetricMemory, endpoints: readonly Endpoint[], computed: Computed): Reading[] {
   const rows = Array.from({ length: rowCount(memory) }, (_, row) => rowOf(memory, row))
   const total = sumOf(rows)
@@ -71,7 +78,7 @@ function samplesOf(name: string, family: Family, source: Source): Sample[] {
   })
 }
 
-/** Only of those that were called: most of some hundred endpoints never are. */
+/** Samples by endpoint, only for endpoints that were called: of some hundreds most never are. */
 function ofEndpoints(family: Family, { total, endpoints }: Source): Sample[] {
   return [undefined, ...endpoints].flatMap((endpoint, index): Sample[] => {
     const at = endpointAt(index - 1)
@@ -101,9 +108,10 @@ function distribution(row: CellRow, at: number): Distribution {
   }
 }
 
+/** Number of observations in the distribution. */
 export const totalCount = ({ counts }: Distribution): number => counts.reduce((sum, count) => sum + count, 0)
 
-/** Over all threads, endpoints and kinds of answer. */
+/** Number of requests answered since the start, over all threads, endpoints and statuses. */
 export function requestsAnswered(memory: MetricMemory, endpoints: number): number {
   let total = 0
   for (let number = 0; number < rowCount(memory); number++) {

@@ -1,5 +1,5 @@
-// What one thread notes of every request: where it begins and where it ends. A request that another thread passed on is
-// counted there, and keeps its id.
+// Observes every request of one thread from beginning to end. A request that another thread passed on was counted
+// there, and keeps its id.
 import type { ListNode } from '../lib/linked-list.ts'
 import type { Clock, Random } from '../lib/world.ts'
 import { type InFlightRequest, InFlightRequests, type RouteTaken } from './in-flight-requests.ts'
@@ -8,10 +8,10 @@ import type { RequestTrace } from './request-trace.ts'
 import type { TraceContext } from './trace-context.ts'
 import type { Tracer } from './tracer.ts'
 
-/** What a thread that passes a request on says of it. */
+/** What a thread tells of a request that it passes on: its id, and its trace if it has one. */
 export type PassedOn = { readonly id: string; readonly trace: TraceContext | undefined }
 
-/** As much of a request as is noted. */
+/** The part of a request that is observed. */
 export type RequestSummary = {
   readonly method: string
   readonly remoteAddress: string
@@ -19,15 +19,17 @@ export type RequestSummary = {
   readonly passedOn?: PassedOn | undefined
 }
 
+/** A request between `begin` and `end`. The pipeline keeps it on the exchange. */
 export type ObservedRequest = InFlightRequest & {
   readonly isPassedOn: boolean
   readonly trace: RequestTrace | undefined
-  /** Among the flights of this thread; undefined where another thread passed it on. */
+  /** Node in the list of requests in flight; undefined if another thread passed the request on. */
   place: ListNode<InFlightRequest> | undefined
 }
 
 const NOWHERE: RouteTaken = { endpoint: undefined, mounted: undefined, pathParameters: {} }
 
+/** Observes the requests of one thread: meter, list of requests in flight, and trace. */
 export class RequestObserver {
   readonly flights = new InFlightRequests()
   readonly #clock: Clock
@@ -42,12 +44,13 @@ export class RequestObserver {
     this.#tracer = tracer
   }
 
+  /** Begins to observe a request; `end` must follow exactly once. The id is new, unless the request was passed on. */
   begin({ method, remoteAddress, headers, passedOn }: RequestSummary): ObservedRequest {
     const startedMs = this.#clock.monotonicMs()
     const trace = this.#tracer === undefined ? undefined : this.#trace(headers.traceparent, passedOn)
     const isPassedOn = passedOn !== undefined
     const id = passedOn?.id ?? this.#random.uuid()
-    const watched: ObservedRequest = {
+    const observed: ObservedRequest = {
       id,
       method,
       remoteAddress,
@@ -59,20 +62,20 @@ export class RequestObserver {
     }
     if (!isPassedOn) {
       this.#meter.begun()
-      watched.place = this.flights.add(watched)
+      observed.place = this.flights.add(observed)
     }
-    return watched
+    return observed
   }
 
-  /** Gives how long it took, in seconds. */
-  end(watched: ObservedRequest, status: number): number {
-    const { routed = NOWHERE, trace, place, startedMs } = watched
+  /** Ends the observation and returns how long the request took, in seconds. */
+  end(observed: ObservedRequest, status: number): number {
+    const { routed = NOWHERE, trace, place, startedMs } = observed
     const seconds = (this.#clock.monotonicMs() - startedMs) / 1000
     if (place !== undefined) {
       this.#meter.ended(routed.endpoint, status, seconds)
       this.flights.remove(place)
     }
-    trace?.end(watched, routed, status)
+    trace?.end(observed, routed, status)
     return seconds
   }
 

@@ -1,38 +1,43 @@
-// The spans of one request: the request itself, and the steps of the pipeline that may take time.
+// Records the spans of one request: the request itself, and those steps of the pipeline that may take time.
 import type { World } from '../lib/world.ts'
 import { type RouteTaken, routeOf } from './in-flight-requests.ts'
 import { newSpanId, type TraceContext } from './trace-context.ts'
 
+/** Names of the steps that become spans. */
 export type SpanName = 'authenticate' | 'authorise' | 'forward' | 'handle' | 'issue token' | 'commit'
 
-/** Values are of the endpoint table and the answer, never of the request. */
+/**
+ * Attributes of a span or of the server. Values come from the endpoint table and the answer, never from the request.
+ */
 export type SpanAttributes = Readonly<Record<string, string | number>>
 
+/** A finished span as the exporter takes it. */
 export type Span = {
   readonly traceId: string
   readonly spanId: string
-  /** '' where the trace begins with it. */
+  /** Span that this one belongs to; '' if the trace begins with it. */
   readonly parentSpanId: string
   readonly name: string
   readonly kind: 'server' | 'internal'
-  /** Milliseconds since the epoch. */
+  /** Start in milliseconds since the epoch, measured with the monotonic clock. */
   readonly startMs: number
   readonly endMs: number
   readonly attributes: SpanAttributes
   readonly isError: boolean
 }
 
+/** The trace of one request in one thread. It hands its spans over all at once, when the request ends. */
 export class RequestTrace {
   readonly #world: Pick<World, 'clock' | 'random'>
   readonly #parent: TraceContext
   readonly #spanId: string
   readonly #startedMs: number
-  /** From the clock that never goes back to the one of the wall. */
+  /** Difference between wall clock and monotonic clock at the start; it makes times of spans comparable. */
   readonly #offsetMs: number
   readonly #spans: Span[] = []
   readonly #export: (spans: readonly Span[]) => void
 
-  /** The span id of `parent` is '' where the trace begins here. */
+  /** `parent` is the caller's span; its span id is '' if the trace begins here. */
   constructor(
     world: Pick<World, 'clock' | 'random'>,
     parent: TraceContext,
@@ -46,12 +51,12 @@ export class RequestTrace {
     this.#export = toExport
   }
 
-  /** For whoever goes on with the request. */
+  /** Context for the thread that continues the request: its spans become children of this one. */
   get context(): TraceContext {
     return { ...this.#parent, spanId: this.#spanId }
   }
 
-  /** Begins a step; `end` is called once. */
+  /** Begins the span of a step. The returned function ends it, and must be called once. */
   begin(name: SpanName): (isError: boolean) => void {
     const startedMs = this.#world.clock.monotonicMs()
     return (isError) => this.#add(name, startedMs, isError)
@@ -71,7 +76,7 @@ export class RequestTrace {
     })
   }
 
-  /** After it the trace takes no further span. */
+  /** Ends the trace and exports its spans; it takes no further span. */
   end(
     request: { readonly id: string; readonly method: string; readonly isPassedOn: boolean },
     routed: RouteTaken,

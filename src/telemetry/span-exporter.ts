@@ -1,29 +1,33 @@
-// Hands spans to a collector, behind the requests: what waits is bounded, and what does not fit or cannot be delivered
+// Sends spans to a collector, apart from the requests. The queue is bounded: what does not fit or cannot be delivered
 // is dropped and counted. Nothing here slows a request down or fails one.
 import type { Log } from '../lib/log.ts'
 import type { Timer, World } from '../lib/world.ts'
 import { otlpTraces } from './otlp.ts'
 import type { Span, SpanAttributes } from './request-trace.ts'
 
+/** What an exporter needs; the thread that makes it counts spans by the two callbacks. */
 export type ExporterOptions = {
   readonly world: World
-  /** Of the collector: `http://127.0.0.1:4318`. */
+  /** Base URL of the collector, such as `http://127.0.0.1:4318`. */
   readonly endpoint: string
-  /** Who sends them. */
+  /** Attributes that describe this server. */
   readonly service: SpanAttributes
   readonly log: Log
-  /** Hears how many were taken by the collector, and how many were dropped. */
+  /** Called with the number of spans that the collector accepted. */
   readonly onExported: (spans: number) => void
+  /** Called with the number of spans that were dropped. */
   readonly onDropped: (spans: number) => void
 }
 
+/** Bound of the queue while the collector is slow or down. */
 const MAX_WAITING = 4_096
 const MAX_AT_ONCE = 512
 const SEND_EVERY_MS = 1_000
 const TIMEOUT_MS = 5_000
-/** Between two lines in the log about the same trouble. */
+/** Least time between two log lines about failed deliveries. */
 const TELL_EVERY_MS = 60_000
 
+/** The queue of one thread. One delivery runs at a time. */
 export class SpanExporter {
   readonly #options: ExporterOptions
   #waiting: Span[] = []
@@ -35,6 +39,7 @@ export class SpanExporter {
     this.#options = options
   }
 
+  /** Queues the spans of one request, or drops all of them if they do not fit: part of a trace would mislead. */
   take(spans: readonly Span[]): void {
     const room = MAX_WAITING - this.#waiting.length
     if (spans.length > room) {
@@ -46,7 +51,7 @@ export class SpanExporter {
     else this.#timer ??= this.#options.world.timers.after(SEND_EVERY_MS, () => void this.flush())
   }
 
-  /** Sends all that waits; resolves when it is delivered or dropped. Never rejects. */
+  /** Sends everything that waits. Resolves when all is delivered or dropped; never rejects. */
   flush(): Promise<void> {
     this.#timer?.cancel()
     this.#timer = undefined

@@ -1,4 +1,4 @@
-// What one thread has of telemetry: its row of numbers, its watch over requests, and how it asks the others.
+// The telemetry of one thread: its row of numbers, its observer of requests, and its way to ask the other threads.
 import type { Endpoint } from '../api/endpoint.ts'
 import type { LogLevels } from '../lib/log-levels.ts'
 import type { World } from '../lib/world.ts'
@@ -10,27 +10,29 @@ import { RequestMeter } from './request-meter.ts'
 import { RequestObserver } from './request-observer.ts'
 import type { Tracer } from './tracer.ts'
 
-/** What is known of the server besides what is counted. */
+/** State of the server that is shown among the metrics. */
 export type ServerState = { readonly isSealed: boolean; readonly isInitialized: boolean }
 
-/** `silent` threads did not answer in time. */
+/** Requests in flight of all threads; `silent` is the number of threads that did not answer in time. */
 export type AllInFlight = { readonly flights: readonly InFlightView[]; readonly silent: number }
 
+/** What the start of a thread hands in. */
 export type TelemetryParts = {
   readonly world: World
   readonly memory: MetricMemory
-  /** Of this thread. */
+  /** Row of this thread. */
   readonly row: number
-  /** All that there are, in the order that every thread has them in. */
+  /** All endpoints, in the order that every thread shares: positions in rows follow from it. */
   readonly endpoints: readonly Endpoint[]
   readonly levels: LogLevels
-  /** Threads that serve. */
+  /** Number of serving threads. */
   readonly threads: number
   readonly tracer?: Tracer | undefined
-  /** Missing where this thread is the only one. */
+  /** Asks all threads; missing if this thread is the only one. */
   readonly askInFlight?: (() => Promise<AllInFlight>) | undefined
 }
 
+/** The telemetry of one thread, as the pipeline, `sys/metrics` and `sys/in-flight-req` use it. */
 export class Telemetry {
   readonly row: CellRow
   readonly watch: RequestObserver
@@ -48,7 +50,7 @@ export class Telemetry {
     )
   }
 
-  /** Of all threads. */
+  /** Reads the metrics of all threads. */
   read({ isSealed, isInitialized }: ServerState): Reading[] {
     const { memory, endpoints, world, threads } = this.#parts
     return readMetrics(memory, endpoints, {
@@ -59,23 +61,23 @@ export class Telemetry {
     })
   }
 
-  /** How many requests all threads have answered since the process started. */
+  /** Number of requests that all threads answered since the process started, and when that was. */
   requestsTaken(): { readonly sinceMs: number; readonly taken: number } {
     const { memory, endpoints } = this.#parts
     return { sinceMs: performance.timeOrigin, taken: requestsAnswered(memory, endpoints.length) }
   }
 
-  /** Those of this thread. */
+  /** Requests in flight of this thread, as they may be shown. */
   ownInFlight(): InFlightView[] {
     return this.watch.flights.shown(this.#parts.world.clock)
   }
 
-  /** Those of all threads that answer in time. */
+  /** Requests in flight of all threads that answer in time. */
   async flights(): Promise<AllInFlight> {
     return (await this.#parts.askInFlight?.()) ?? { flights: this.ownInFlight(), silent: 0 }
   }
 
-  /** One more of what this number counts. */
+  /** Adds to a counter or gauge of this thread. */
   count(cell: (typeof CELL)[keyof typeof CELL], by = 1): void {
     add(this.row, cell, by)
   }

@@ -1,14 +1,17 @@
-// What a thread looks at in itself from time to time, instead of at each request: whether its timers are late, and how
-// large its heap and its queues are.
+// Samples a thread from time to time, instead of at each request: the lateness of its timers, the size of its heap and
+// of its queues.
 import { getHeapStatistics } from 'node:v8'
 import type { Timer, World } from '../lib/world.ts'
 import { CELL, type CellRow, HISTOGRAM, observe } from './cells.ts'
 
 const LOOK_EVERY_MS = 100
-/** Looks at the rest after so many at the timers. */
+/** Everything but the timers is sampled once in so many rounds: once a second. */
 const REST_EVERY = 10
 
-/** `look` writes further figures of the thread into its row, once a second. Runs until the thread ends. */
+/**
+ * Samples until it is stopped, at the latest when the thread ends. `look` writes further figures into the row, once a
+ * second.
+ */
 export function sampleThread({ clock, timers }: World, row: CellRow, look: () => void): { stop(): void } {
   let count = 0
   let timer: Timer

@@ -1,8 +1,10 @@
-// The header `traceparent` (W3C Trace Context, level 1): who has begun a trace before us, and whether it is recorded.
+// Reads the header `traceparent` (W3C Trace Context, level 1): the trace that the client began, and whether it is
+// recorded.
 import type { Random } from '../lib/world.ts'
 
+/** Position of a request in a trace. */
 export type TraceContext = {
-  /** 32 and 16 hexadecimal digits, in small letters. */
+  /** 32 hexadecimal digits in lower case; the span id has 16. */
   readonly traceId: string
   readonly spanId: string
   readonly isSampled: boolean
@@ -12,7 +14,10 @@ const TRACE_DIGITS = 32
 const SPAN_DIGITS = 16
 const MAX_HEADER_CHARACTERS = 512
 
-/** Undefined for what is not one: the trace then begins here. Later versions may say more behind the flags. */
+/**
+ * Returns undefined if the header is missing or malformed: the trace then begins here. A later version of the format
+ * may add fields after the flags, which are ignored.
+ */
 export function parseTraceparent(header: string | undefined): TraceContext | undefined {
   if (header === undefined || header.length > MAX_HEADER_CHARACTERS) return undefined
   const [version = '', traceId = '', spanId = '', flags = '', ...more] = header.trim().split('-')
@@ -22,10 +27,15 @@ export function parseTraceparent(header: string | undefined): TraceContext | und
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
 
+/** Returns a random trace id. All zeros, which the format forbids, do not come in practice. */
 export const newTraceId = (random: Random): string => random.bytes(TRACE_DIGITS / 2).toString('hex')
+/** Returns a random span id. */
 export const newSpanId = (random: Random): string => random.bytes(SPAN_DIGITS / 2).toString('hex')
 
-/** Of every trace the same answer, wherever it is asked: its last 32 bits decide (TraceIdRatioBased). */
+/**
+ * True if the trace is among the sampled part. Every server decides alike: the last 32 bits of the id decide
+ * (TraceIdRatioBased).
+ */
 export function isWithin(ratio: number, traceId: string): boolean {
   return Number.parseInt(traceId.slice(-8), 16) < ratio * 2 ** 32
 }

@@ -1,12 +1,13 @@
-// A store whose commits are spans of the requests that they belong to. Only where requests are traced: finding the
-// request costs a little at each of its steps.
+// Wraps a store so that its commits become spans of the requests they belong to. It is used only if requests are
+// traced: finding the request costs a little at each of its steps.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Store } from '../storage/contract.ts'
 import type { RequestTrace } from './request-trace.ts'
 
-/** The trace of the request that the current chain of calls comes from. */
+/** The trace of the request that the current chain of calls belongs to; the core sets it. */
 export const tracing = new AsyncLocalStorage<RequestTrace>()
 
+/** Returns the store with traced transactions; all other calls pass through. */
 export function tracedStore(store: Store): Store {
   return {
     get: (key) => store.get(key),
@@ -23,7 +24,7 @@ export function tracedStore(store: Store): Store {
     transaction: async (work) => {
       const trace = tracing.getStore()
       if (trace === undefined) return store.transaction(work)
-      // The work may run several times: the commit is what comes behind the last.
+      // The work may run several times; the commit follows its last run.
       let end: ((isError: boolean) => void) | undefined
       const settled = store.transaction(async (tx) => {
         const result = await work(tx)

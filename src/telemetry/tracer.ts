@@ -1,17 +1,18 @@
-// Decides which requests are traced.
+// Decides which requests are traced, once per request.
 import type { World } from '../lib/world.ts'
 import { RequestTrace, type Span } from './request-trace.ts'
 import { isWithin, newTraceId, parseTraceparent, type TraceContext } from './trace-context.ts'
 
+/** Makes the trace of a request; missing altogether if no collector is configured. */
 export type Tracer = {
   /**
-   * Undefined where the request is not traced. `header` is its traceparent: whoever began a trace has decided whether
-   * it is recorded. `passedOn` comes from another thread of this server.
+   * Returns undefined if the request is not traced. `header` is its traceparent: a client that began a trace has
+   * decided whether it is recorded. `passedOn` comes from another thread of this server, and wins.
    */
   begin(header: string | undefined, passedOn: TraceContext | undefined): RequestTrace | undefined
 }
 
-/** `sampling`: the part of the requests that are traced where nobody has decided before, 0 to 1. */
+/** Makes a tracer. `sampling` is the part of requests, 0 to 1, to trace if the client has not decided. */
 export function newTracer(
   world: Pick<World, 'clock' | 'random'>,
   sampling: number,

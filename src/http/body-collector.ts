@@ -1,17 +1,19 @@
-// A body as it comes, in memory. Its parts are copied into blocks, since a part of a byte may hold on to much more;
-// what is beyond the first block is taken from what the bodies of all threads may have together. Nothing waits for
-// memory: where there is none the body is refused, so no two bodies can wait for each other. What is done with is freed
-// at once: what waits for a collection counts nowhere (threats H-01, P-40).
+// Collects a body in memory as it arrives. Its parts are copied into blocks, since a part of one byte may keep a much
+// larger buffer alive. Memory beyond the first block is taken from a budget that the bodies of all threads share.
+// Nothing waits for memory: a body that finds none is refused, so no two bodies can wait for each other. Memory that is
+// done with is freed at once, since what waits for the garbage collector counts in no budget (threats H-01, P-40).
 import { MAX_OPEN_BODY_BYTES } from '../api/body-limits.ts'
 import { letGo } from '../lib/let-go.ts'
 import type { BodyMemory, BodyOwner, Taken } from './shared-figures.ts'
 
-/** What a connection may have without asking, and how much is asked for at once. */
+/** Memory that each connection has without asking; beyond it, also how much is asked for at a time. */
 export const BLOCK_BYTES = 65_536
 const BLOCK_KIB = BLOCK_BYTES / 1024
 
+/** What became of a part: added, beyond a limit, or refused for lack of memory. */
 export type Added = 'added' | 'too-large' | 'too-large-for-strangers' | Exclude<Taken, 'taken'>
 
+/** The body of one request. The caller must `release` it when its last reader is done. */
 export class BodyCollector {
   readonly #memory: BodyMemory
   readonly #maxBytes: number
@@ -29,31 +31,35 @@ export class BodyCollector {
     this.#owner = { address, hasLiveToken: true }
   }
 
+  /** Bytes collected so far. */
   get size(): number {
     return this.#size
   }
 
-  /** Before anything was taken that counts. */
+  /**
+   * Applies the smaller limit of callers without a live token. Call it before anything was taken from the shared
+   * budget.
+   */
   limitToStrangers(): void {
     this.#owner = { ...this.#owner, hasLiveToken: false }
   }
 
-  /** Takes over the memory of the part where nothing else lies in it. */
+  /** Adds a part, and takes over its memory if it is alone in its buffer. On refusal the part stays the caller's. */
   add(part: Buffer): Added {
-    // Of a part that is copied nothing is left.
+    // A copied part is freed, and its length is then 0: so the size is computed first.
     const size = this.#size + part.length
     if (size > this.#maxBytes) return 'too-large'
     if (size > MAX_OPEN_BODY_BYTES && !this.#owner.hasLiveToken) return 'too-large-for-strangers'
     const taken = this.#take(size)
     if (taken !== 'taken') return taken
-    // Most bodies come in one part.
+    // Most bodies arrive in one part, which needs no copy.
     if (this.#parts.length === 0) this.#parts.push(part)
     else this.#copy(part)
     this.#size = size
     return 'added'
   }
 
-  /** The whole body; what it takes counts until `release`, which empties a body that counts. */
+  /** Returns the whole body. If it counts in the budget, it does so until `release`, which also frees its bytes. */
   take(): Buffer {
     const [only = Buffer.alloc(0)] = this.#parts
     const whole = this.#parts.length > 1 ? this.#join() : only
@@ -62,7 +68,10 @@ export class BodyCollector {
     return whole
   }
 
-  /** Never twice in memory: each part is freed when it is copied. What is free in the last block is left behind. */
+  /**
+   * Joins the parts and frees each as it is copied, so the body is never in memory twice. Unused space at the end of
+   * the last block is not copied.
+   */
   #join(): Buffer {
     const whole = Buffer.alloc(this.#size)
     let at = 0
@@ -73,12 +82,12 @@ export class BodyCollector {
     return whole
   }
 
-  /** Whether it counts among the bodies of all threads. */
+  /** True if the body counts in the budget of all threads. */
   get isCounted(): boolean {
     return this.#takenKib > 0
   }
 
-  /** Gives back what it took; what is here is forgotten. */
+  /** Returns the memory to the budget and frees the bytes. Calling it again does nothing. */
   release(): void {
     for (const part of this.#parts) letGo(part)
     this.#parts = []

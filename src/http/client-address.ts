@@ -1,22 +1,27 @@
-// Behind a proxy: which address a request came from. Only what a proxy that is trusted wrote counts, and it is read
-// from the right, where the nearest one wrote last: what stands to the left of it anybody can have sent (threats H-10).
+// Finds the address of a client behind proxies. Only entries written by a trusted proxy count. The header is read from
+// the right, where the nearest proxy wrote last; any client can have sent what stands further left (threats H-10).
 import { isIP } from 'node:net'
 import { fail } from '../api/errors.ts'
 import { cidrMatcher } from '../lib/cidr.ts'
 
+/** The `x_forwarded_for_…` settings of a listener. */
 export type ForwardedRules = {
-  /** Blocks of the proxies; never empty. */
+  /** Address blocks of the trusted proxies; never empty. */
   readonly authorized: readonly string[]
-  /** Entries at the right end that further proxies of ours wrote. */
+  /** Number of entries at the right end that further proxies of the operator wrote. */
   readonly hopSkips: number
+  /** True to refuse requests without the header. */
   readonly rejectNotPresent: boolean
+  /**
+   * True to refuse requests with the header from an address that is no trusted proxy; otherwise the header is ignored.
+   */
   readonly rejectNotAuthorized: boolean
 }
 
-/** The address that a request counts as coming from. */
+/** Returns the address that a request counts as coming from, given the peer's address and the header. */
 export type AddressOf = (peer: string, forwardedFor: string | undefined) => string
 
-/** What it makes of a header that is not as the rules want it: @throws Refusal */
+/** Makes the finder for a listener. The finder throws a Refusal if the header breaks the rules. */
 export function forwardedAddress(rules: ForwardedRules): AddressOf {
   const isAuthorized = cidrMatcher(rules.authorized)
   return (peer, forwardedFor) => {
@@ -36,6 +41,9 @@ export function forwardedAddress(rules: ForwardedRules): AddressOf {
   }
 }
 
-/** Without port, zone and brackets; an IPv4 address in the IPv6 form could pass a rule that is written for IPv4. */
+/**
+ * True for an address without port, zone and brackets. The IPv6 form of an IPv4 address is refused: it could evade a
+ * rule that is written for IPv4.
+ */
 const isPlainAddress = (text: string): boolean =>
   isIP(text) !== 0 && !text.includes('%') && !text.toLowerCase().startsWith('::ffff:')

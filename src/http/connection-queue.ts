@@ -1,9 +1,9 @@
-// One connection, one request at a time, in the order of arrival (RFC 9112 section 9.3.2): a client that sends a write
-// and, without waiting, a read of the same thing sees its write.
+// Answers the requests of one connection one at a time, in the order of arrival (RFC 9112 section 9.3.2). A client that
+// sends a write and, without waiting, a read of the same thing sees its write.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** The place of one request among those of its connection. */
+/** One request in the order of its connection. It is over when it was answered, or never will be. */
 export class PipelinedRequest {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
@@ -11,7 +11,7 @@ export class PipelinedRequest {
   #isOver = false
   #hasBegun = false
   #work: (() => Promise<void>) | undefined
-  /** What waits for the end of this one; mostly nothing does. */
+  /** Requests that wait for the end of this one; usually none. */
   #waiting: (() => void)[] | undefined
 
   constructor(incoming: IncomingMessage, outgoing: ServerResponse, before: PipelinedRequest | undefined) {
@@ -28,14 +28,14 @@ export class PipelinedRequest {
     return this.#hasBegun
   }
 
-  /** The request in front of it, as long as that is not answered. */
+  /** The request before this one, until it is answered. */
   get before(): PipelinedRequest | undefined {
     return this.#before?.isOver === true ? undefined : this.#before
   }
 
   /**
-   * Runs `work`, which answers and never rejects, when all that came before is answered. What has not begun when its
-   * connection is gone is not begun: nobody would hear of it.
+   * Runs `work` once all earlier requests are answered. `work` must answer and never reject. If the connection is gone
+   * before its work began, it is not run: its answer could not be sent.
    */
   start(work: () => Promise<void>): void {
     const { before } = this
@@ -47,7 +47,7 @@ export class PipelinedRequest {
     }
   }
 
-  /** Of one that has not begun: its work, and what that holds, is forgotten. */
+  /** Forgets the work of a request that has not begun, and all that the work holds. */
   drop(): void {
     this.#work = undefined
   }
@@ -56,7 +56,8 @@ export class PipelinedRequest {
     const work = this.incoming.socket.destroyed ? undefined : this.#work
     this.#work = undefined
     if (work !== undefined) this.#run(work)
-    // It has not begun, so who holds its body lets go of it. Not at once: any number of them may wait for each other.
+    // The work never ran, so the holder of its body frees that. Not synchronously: a chain of any length may be
+    // waiting.
     else void Promise.resolve().then(() => this.end())
   }
 
@@ -65,13 +66,14 @@ export class PipelinedRequest {
     void work().then(() => this.end())
   }
 
-  /** Answered, or never to be. */
+  /** Marks the request as over and starts the next one. */
   end(): void {
     this.#isOver = true
     for (const next of this.#waiting ?? []) next()
     this.#waiting = undefined
   }
 
+  /** Calls `next` when the request is over; at once if it already is. */
   whenOver(next: () => void): void {
     if (this.#isOver) next()
     else {
@@ -81,20 +83,22 @@ export class PipelinedRequest {
   }
 }
 
+/** The requests of all connections of a listener. A connection that is gone takes its entry with it. */
 export class ConnectionQueue {
   readonly #last = new WeakMap<Socket, PipelinedRequest>()
 
+  /** Appends a request to its connection. Requests must be taken in the order in which they arrived. */
   take(incoming: IncomingMessage, outgoing: ServerResponse): PipelinedRequest {
     const before = this.#last.get(incoming.socket)
-    const turn = new PipelinedRequest(incoming, outgoing, before?.isOver === true ? undefined : before)
-    this.#last.set(incoming.socket, turn)
-    return turn
+    const request = new PipelinedRequest(incoming, outgoing, before?.isOver === true ? undefined : before)
+    this.#last.set(incoming.socket, request)
+    return request
   }
 
-  /** Resolves when every answer is on its way, so that something can be written to the socket itself. */
+  /** Resolves when every answer was handed to the socket, so that something can be written to the socket itself. */
   async over(socket: Socket): Promise<void> {
     let last = this.#last.get(socket)
-    // A request that did not arrive whole is never answered.
+    // A request that did not arrive completely is never answered.
     while (last !== undefined && !last.incoming.complete) last = last.before
     if (last === undefined) return
     await new Promise<void>((resolve) => last.whenOver(resolve))

@@ -1,5 +1,5 @@
-// New connections: counted and bounded, read the header of a proxy where one writes it, then handed to the HTTP or TLS
-// server. What goes wrong with one ends that one (threats H-04, H-06).
+// Admits new connections: counts and bounds them, reads a proxy's header if there is one, then hands them to the HTTP
+// or TLS server. A fault of one connection ends that connection alone (threats H-04, H-06).
 import type { Server, Socket } from 'node:net'
 import { cidrMatcher } from '../lib/cidr.ts'
 import type { Log } from '../lib/log.ts'
@@ -7,37 +7,43 @@ import type { DeadlineQueue, Deadlines } from './deadlines.ts'
 import { type ProxyRules, readProxyHeader } from './proxy-protocol.ts'
 import type { ThreadFigures } from './shared-figures.ts'
 
+/** What a listener's configuration says of its connections. */
 export type ConnectionRules = {
   readonly proxy: ProxyRules | undefined
-  /** Blocks of proxies behind which there are many clients: the limit of one address is not theirs. */
+  /** Address blocks of proxies, which stand for many clients: the limit per address does not apply to them. */
   readonly proxies: readonly string[]
   readonly isTls: boolean
+  /** How long a proxy may take to write its header. */
   readonly headerTimeoutMs: number
 }
 
+/** What all listeners of a thread share. */
 export type ConnectionParts = {
   readonly figures: ThreadFigures
   readonly deadlines: Deadlines
   readonly log: Log
 }
 
+/** Least time between two log lines about refused connections: a flood must not flood the log. */
 const LOG_PAUSE_MS = 60_000
 
+/** The connections of one listener in one thread. */
 export class Connections {
   readonly #rules: ConnectionRules
   readonly #parts: ConnectionParts
-  /** Whether there are many clients behind it. */
+  /** True for the address of a proxy, which stands for many clients. */
   readonly #isProxy: (address: string) => boolean
-  /** Whether the header of a proxy is read from it: who may write X-Forwarded-For may not therefore write this one. */
+  /** True if a proxy's header is read from this address. The right to write X-Forwarded-For does not include it. */
   readonly #mayWriteHeader: (address: string) => boolean
   readonly #headerDeadlines: DeadlineQueue
-  /** By both ends: the socket that speaks TLS is another object than the one that was accepted. */
+  /** Client addresses by the names of both ends: the socket that speaks TLS is not the object that was accepted. */
   readonly #proxied = new Map<string, string>()
-  /** What has not got so far that a request can come: nothing that was begun ends with them. */
+  /** Connections that no request can have come on yet: ending them cuts off no work. */
   readonly #starting = new Map<string, Socket>()
   #loggedAtMs = Number.NEGATIVE_INFINITY
   #refused = 0
 
+  /** Puts itself before the server's own handlers of new connections. Make it before the server listens. */
   constructor(server: Server, rules: ConnectionRules, parts: ConnectionParts) {
     this.#rules = rules
     this.#parts = parts
@@ -61,12 +67,13 @@ export class Connections {
     server.on('secureConnection', (socket: Socket) => this.#starting.delete(nameOf(socket)))
   }
 
-  /** Where the connection comes from: the other end, or what a proxy said of it. */
+  /** Returns the client's address: that of the other end, or the one that a proxy told. */
   addressOf(socket: Socket): string {
     const peer = socket.remoteAddress ?? ''
     return this.#rules.proxy === undefined ? peer : (this.#proxied.get(nameOf(socket)) ?? peer)
   }
 
+  /** Ends connections that no request has come on yet, so that closing the listener need not wait for them. */
   dropStarting(): void {
     for (const socket of this.#starting.values()) socket.destroy()
   }
@@ -121,7 +128,7 @@ export class Connections {
       socket.off('data', read).off('error', end).off('end', end).off('close', forget)
       forget()
       if (header.address !== undefined) this.#proxied.set(name, header.address)
-      // TLS takes what is left here only from a socket that does not flow, and HTTP only from one that does.
+      // TLS reads unshifted bytes only from a paused socket, HTTP only from a flowing one.
       if (this.#rules.isTls) socket.pause()
       const rest = bytes.subarray(header.length)
       if (rest.length > 0) socket.unshift(rest)
@@ -131,7 +138,7 @@ export class Connections {
     socket.on('data', read).on('error', end).on('end', end).on('close', forget)
   }
 
-  /** It is closed without a word: a word costs what there is too little of. */
+  /** Closes the connection without an answer: an answer would cost the very memory and time that are short. */
   #refuse(socket: Socket): void {
     socket.destroy()
     this.#refused++

@@ -1,15 +1,18 @@
-// Times that many requests may take, looked at once a second: a timer for each request would cost more than the
-// request.
+// Deadlines of many requests, checked once a second: a timer for each request would cost more than the request.
 import { LinkedList, type ListNode } from '../lib/linked-list.ts'
 import type { Clock, Timer, Timers } from '../lib/world.ts'
 
 const TICK_MS = 1_000
-/** A thread that stood still has not read what came meanwhile: of a longer pause no more counts against its clients. */
+/**
+ * The most that one tick may count. A thread that stood still has not read what arrived meanwhile, and its clients must
+ * not pay for that.
+ */
 const MOST_TICK_MS = 1_500
 
+/** A deadline that was set; keep it to remove it. */
 export type Deadline = ListNode<{ readonly atMs: number; readonly onLate: () => void }>
 
-/** Deadlines of one length, so that they come in the order in which they were set. */
+/** Deadlines of the same length, so that they expire in the order in which they were set. */
 export class DeadlineQueue {
   readonly #deadlines: Deadlines
   readonly #lengthMs: number
@@ -21,18 +24,20 @@ export class DeadlineQueue {
   }
 
   /**
-   * `onLate` is called once, not before the time and, by a thread that runs, at most two ticks after it, unless it is
-   * removed before.
+   * Sets a deadline. `onLate` is called once unless the deadline is removed before: never early, and at most two ticks
+   * late if the thread runs. Returns undefined if the length is 0, which means no deadline.
    */
   add(onLate: () => void): Deadline | undefined {
     if (this.#lengthMs === 0) return undefined
     return this.#waiting.add({ atMs: this.#deadlines.tickMs + TICK_MS + this.#lengthMs, onLate })
   }
 
+  /** Removes a deadline in constant time; one that has expired, or is undefined, does no harm. */
   remove(deadline: Deadline | undefined): void {
     if (deadline !== undefined) this.#waiting.remove(deadline)
   }
 
+  /** Calls those that are due; for Deadlines alone. */
   expire(nowMs: number): void {
     for (let next = this.#waiting.first; next !== undefined; next = this.#waiting.first) {
       if (next.value.atMs > nowMs) return
@@ -42,13 +47,14 @@ export class DeadlineQueue {
   }
 }
 
+/** The clock of all queues of a thread; one timer serves them all. */
 export class Deadlines {
   readonly #queues: DeadlineQueue[] = []
   readonly #clock: Clock
   readonly #timers: Timers
   #timer: Timer
   #lookedMs: number
-  /** When it last looked, on a clock that stops while the thread stands still. */
+  /** Time of the last tick, on a clock that stops while the thread stands still. */
   tickMs: number
 
   constructor({ clock, timers }: { readonly clock: Clock; readonly timers: Timers }) {
@@ -59,13 +65,14 @@ export class Deadlines {
     this.#timer = timers.after(TICK_MS, () => this.#tick())
   }
 
-  /** 0: no deadline at all. */
+  /** Makes a queue of deadlines of this length; 0: none ever expires. */
   queue(lengthMs: number): DeadlineQueue {
     const queue = new DeadlineQueue(this, lengthMs)
     this.#queues.push(queue)
     return queue
   }
 
+  /** Stops the timer; nothing expires any more. */
   stop(): void {
     this.#timer.cancel()
   }

@@ -1,18 +1,21 @@
-// A LIST or HELP request, which the parser of node:http does not know. A strict subset of RFC 9112: every line ends
-// in CRLF, no folding, no doubled header that matters, chunks without extensions and trailers, nothing behind it. What
-// does not fit is refused. A body is read and means nothing, as that of GET does: clients behind a proxy send an empty
-// one in chunks.
+// Reads a LIST or HELP request, which the parser of node:http does not know. It accepts a strict subset of RFC 9112:
+// every line ends in CRLF; no folding, no repeated header that matters, no extensions and trailers of chunks, and
+// nothing after the request. Everything else is refused: a reader that is more lenient than the proxy before it could
+// be led to see another request. A body is read and ignored, as with GET: clients behind a proxy send an empty one in
+// chunks.
 import { fail } from '../api/errors.ts'
 import type { WireRequest } from '../core/exchange.ts'
 import type { HeaderSource } from './headers.ts'
 import type { Origin } from './requests.ts'
 
 const METHODS = ['LIST', 'HELP']
+/** Limit of the request line and headers, the same that node:http has. */
 export const MAX_HEAD_BYTES = 16_384
-/** As it comes, so with what chunks add. */
+/** Limit of the body as it is sent, framing of chunks included. */
 export const MAX_BODY_BYTES = 16_384
 const MAX_HEADERS = 200
 const END = '\r\n\r\n'
+/** Headers that must not be repeated: two readers could pick different ones. */
 const UNIQUE = [
   'x-vault-token',
   'x-vault-namespace',
@@ -25,15 +28,15 @@ const UNIQUE = [
   'origin',
 ]
 
-/** Several lines of it are one list, in their order. */
+/** Several lines of this header form one list, in their order (RFC 9110 section 5.3). */
 const LIST_HEADER = 'x-forwarded-for'
 
-/** How much of LIST and HELP the parser takes for the beginning of a method that it knows (LINK, HEAD). */
+/** How many characters the parser accepts before it fails: LIST and HELP begin like LINK and HEAD. */
 const KNOWN_CHARACTERS = 2
 
 /**
- * The part of `packet` from a LIST or HELP on, where the parser stopped at `bytesParsed` because it does not know the
- * method. Undefined where it is another method, or its name began in an earlier packet.
+ * Returns the part of `packet` that begins with LIST or HELP, given that the parser stopped at `bytesParsed` because it
+ * does not know the method. Undefined for another method, and if its name began in an earlier packet.
  */
 export function findHead(packet: Buffer, bytesParsed: number): Buffer | undefined {
   const start = bytesParsed - KNOWN_CHARACTERS
@@ -44,26 +47,26 @@ export function findHead(packet: Buffer, bytesParsed: number): Buffer | undefine
 
 const LONGEST_METHOD = 20
 
-/** Whether the parser stopped inside a word that a path follows. */
+/** True if the parser stopped inside a word that a path follows, so an unknown method and not a malformed request. */
 export function beginsUnknownMethod(packet: Buffer, bytesParsed: number): boolean {
   const end = packet.indexOf(' ', bytesParsed)
   if (end === -1 || end - bytesParsed > LONGEST_METHOD || packet.indexOf('/', end) !== end + 1) return false
   return isToken(packet.toString('latin1', bytesParsed, end).toLowerCase())
 }
 
-/** One request as it comes, from its first byte on. */
+/** One LIST or HELP request, collected from its first byte on. */
 export class ExtensionMessage {
   #bytes: Buffer = Buffer.alloc(0)
   #head: Head | undefined
-  /** Where the body goes on that was not looked at. */
+  /** Position in the body up to which its chunks were checked. */
   #at = 0
 
-  /** Whether it is whole now. @throws Refusal where it is not well-formed, or too long */
+  /** Adds bytes; true when the request is complete. @throws Refusal if it is malformed or too long */
   add(packet: Buffer): boolean {
     this.#bytes = Buffer.concat([this.#bytes, packet])
     const head = this.#head ?? this.#readHead()
     if (head === undefined) return false
-    // Nobody asks for a body that means nothing (RFC 9110 section 10.1.1).
+    // The client waits for 100 (RFC 9110 section 10.1.1), and is not asked for a body that would be ignored.
     if (head.expectsContinue && this.#bytes.length === this.#at) return true
     const end = head.body === 'chunked' ? this.#endOfChunks(head.length) : head.length + head.body
     if (end !== undefined && this.#bytes.length > end) throw fail('malformed_http', [])
@@ -71,7 +74,7 @@ export class ExtensionMessage {
     return this.#bytes.length === end
   }
 
-  /** Of one that is whole. @throws what `originOf` throws */
+  /** Returns the complete request. @throws whatever `originOf` throws */
   request(originOf: (headers: HeaderSource) => Origin): WireRequest {
     const { method, target, headers } = this.#head as Head
     const question = target.indexOf('?')
@@ -95,7 +98,7 @@ export class ExtensionMessage {
     return head
   }
 
-  /** Undefined as long as the last chunk has not come. */
+  /** Returns the end of the body; undefined until the last chunk has arrived. */
   #endOfChunks(start: number): number | undefined {
     const bytes = this.#bytes
     for (;;) {
@@ -122,13 +125,13 @@ type Head = {
   readonly method: string
   readonly target: string
   readonly headers: Record<string, string>
-  /** In bytes, with the empty line. */
+  /** Length in bytes, the empty line included. */
   readonly length: number
   readonly body: number | 'chunked'
   readonly expectsContinue: boolean
 }
 
-/** `text`: without the empty line. @throws Refusal */
+/** Parses a head; `text` excludes the empty line. @throws Refusal */
 function readHead(text: string, length: number): Head {
   const [requestLine, ...lines] = text.split('\r\n')
   const [method, target, version, ...rest] = (requestLine ?? '').split(' ')
@@ -146,7 +149,7 @@ function readHead(text: string, length: number): Head {
   return { method, target, headers, length, body: bodyOf(headers), expectsContinue }
 }
 
-/** RFC 9112 section 6.3, without what another reader of the same bytes could take otherwise. @throws Refusal */
+/** RFC 9112 section 6.3, and stricter wherever another reader could read the same bytes differently. @throws Refusal */
 function bodyOf(headers: Readonly<Record<string, string>>): Head['body'] {
   const { 'content-length': length, 'transfer-encoding': coding } = headers
   if (coding !== undefined) {
@@ -163,7 +166,7 @@ function bodyOf(headers: Readonly<Record<string, string>>): Head['body'] {
 
 const isLength = (text: string): boolean => /^(0|[1-9]\d{0,15})$/.test(text)
 const isSize = (line: string): boolean => /^[0-9a-f]{1,8}$/i.test(line)
-/** The CR may have come, and what follows it not yet. */
+/** True if the line may still become a size: perhaps only its CR has arrived. */
 const isSizeBegun = (line: string): boolean => /^([0-9a-f]{0,8}|[0-9a-f]{1,8}\r)$/i.test(line)
 
 function readHeaders(lines: readonly string[]): Record<string, string> | undefined {

@@ -1,10 +1,14 @@
-// The request headers that mean something to the API.
+// Picks the request headers that mean something to the API.
 import type { WireHeaders } from '../core/exchange.ts'
 import { dictionary, own } from '../lib/own.ts'
 
+/** Headers as node:http has them: names in lower case, a list for some repeated ones. */
 export type HeaderSource = Readonly<Record<string, string | string[] | undefined>>
 
-/** Names in lower case: `audited` of those that are recorded, `passed` of those that mounts pass on. */
+/**
+ * Returns the headers that the pipeline works with. `audited` and `passed` name, in lower case, further headers: those
+ * that are recorded, and those that mounts pass on. A token is taken from X-Vault-Token, else from a bearer credential.
+ */
 export function wireHeaders(
   headers: HeaderSource,
   audited: readonly string[] = NONE,

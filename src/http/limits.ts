@@ -1,20 +1,24 @@
-// What a listener takes: sizes in bytes, times in milliseconds.
+// Limits of listeners and of the server; sizes in bytes, times in milliseconds.
 
+/** Limits of one listener. docs/configuration.md has the settings. */
 export type ListenerLimits = {
-  /** Of a body; Infinity: as much as all bodies together may take. */
+  /** Largest body; Infinity: as much as all bodies together may take. */
   readonly maxRequestBytes: number
-  /** From the last byte of the request to the answer; 0: no limit. */
+  /** Time from the last byte of the request to the answer; 0: no limit. */
   readonly maxRequestMs: number
+  /** Time for the headers to arrive. */
   readonly readHeaderTimeoutMs: number
-  /** From the end of the headers to the end of the body. */
+  /** Time from the end of the headers to the end of the body; for streams, the longest pause. */
   readonly readTimeoutMs: number
+  /** Time that a connection may stay open between two requests. */
   readonly idleTimeoutMs: number
-  /** Until an answer is taken by the client; 0: no limit. */
+  /** Time in which the client must take the answer; 0: no limit. */
   readonly writeTimeoutMs: number
-  /** Of the text of a token. */
+  /** Longest token, in characters. */
   readonly maxTokenBytes: number
 }
 
+/** Limits of a listener whose configuration sets none; the largest body is that of Interface 8. */
 export const DEFAULT_LIMITS: ListenerLimits = {
   maxRequestBytes: 33_554_432,
   maxRequestMs: 90_000,
@@ -25,16 +29,17 @@ export const DEFAULT_LIMITS: ListenerLimits = {
   maxTokenBytes: 8_192,
 }
 
-/** Of all listeners and threads together. */
+/** Limits of all listeners and threads of the process together. */
 export type ServerLimits = {
   readonly maxConnections: number
   readonly maxConnectionsPerAddress: number
-  /** That the bodies of requests take at once, beyond the first 64 KiB of each. */
+  /** Memory for the bodies of all requests, beyond the first 64 KiB of each. */
   readonly maxBodyBytes: number
-  /** Of those of one address. */
+  /** The part of it that bodies from one address may take. */
   readonly maxBodyBytesPerAddress: number
 }
 
+/** Limits of a server whose configuration sets none. */
 export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   maxConnections: 10_000,
   maxConnectionsPerAddress: 5_000,
@@ -42,5 +47,5 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   maxBodyBytesPerAddress: 134_217_728,
 }
 
-/** The part of the memory of bodies that all callers without a live token have together. */
+/** The part of that memory that all callers without a live token share. */
 export const OPEN_SHARE = 1 / 4

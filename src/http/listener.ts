@@ -14,7 +14,7 @@ import { hasContentCoding, hasUnknownCoding, isTooLarge } from './heads.ts'
 import type { ListenerLimits } from './limits.ts'
 import { closeWith, type ParserError, ParserErrors } from './parser-error.ts'
 import type { ProxyRules } from './proxy-protocol.ts'
-import { type RequestParts, refuse, type Service, serve } from './requests.ts'
+import { type RequestParts, refuse, type Service, serve, type Traffic } from './requests.ts'
 import { type CustomHeaders, headersFor } from './response-headers.ts'
 import { secureOptions, type TlsMaterial, type TlsRules } from './tls.ts'
 import { makeRoom, setOwner, type UnixAddress } from './unix-socket.ts'
@@ -22,69 +22,87 @@ import { makeRoom, setOwner, type UnixAddress } from './unix-socket.ts'
 /** What the configuration says of a listener: plain data, the same in all threads. */
 export type ListenerRules = {
   readonly limits: ListenerLimits
-  /** Undefined: in clear. */
+  /** Undefined for a listener without TLS. */
   readonly tls: TlsRules | undefined
   readonly forwarded: ForwardedRules | undefined
   readonly proxy: ProxyRules | undefined
   readonly headers: CustomHeaders
-  /** Goes with each request; undefined where none is on. */
+  /** Handed on with each request; undefined if no switch is on. */
   readonly switches: ListenerSwitches | undefined
 }
 
-/** `share`: other threads of this process listen on the same port, and the system spreads the connections. */
+/** A TCP address. With `share`, other threads listen on the same port and the system spreads the connections. */
 export type TcpAddress = { readonly kind: 'tcp'; readonly host: string; readonly port: number; readonly share: boolean }
+/** Where a listener listens. */
 export type ListenAddress = TcpAddress | UnixAddress
 
+/** A listener that is open. */
 export type Listener = {
-  /** 0 for a Unix socket. */
+  /** The port that was bound; 0 for a Unix socket. */
   readonly port: number
-  /** Connections that come from here on get this material; those that there are go on. */
+  /** Uses this material for new connections; existing ones keep theirs. Does nothing on a listener without TLS. */
   renewTls(material: TlsMaterial): void
-  /** Takes no new connection; resolves when every running request is answered. */
+  /** Stops accepting; resolves when every running request is answered. */
   close(): Promise<void>
   /** Ends the connections that `close` waits for. */
   dropConnections(): void
 }
 
+/** What `listen` needs. */
 export type ListenOptions = {
   readonly address: ListenAddress
   readonly rules: ListenerRules
-  /** Where the rules have TLS. */
+  /** Set if, and only if, the rules have TLS. */
   readonly material: TlsMaterial | undefined
   readonly service: Service
   readonly parts: ConnectionParts
 }
 
+/** How often node:http looks for connections whose headers are late. */
 const CHECK_INTERVAL_MS = 1_000
 const MAX_HEADERS = 200
-/** How long a client that is refused may go on sending. */
+/** How long a refused client may go on sending before its connection is cut. */
 const LINGER_MS = 2_000
 
-/** @throws the system's error where the address cannot be used (EADDRINUSE, EACCES, …) */
+/** Opens a listener. @throws the system's error if the address cannot be used (EADDRINUSE, EACCES, …) */
 export async function listen({ address, rules, material, service, parts }: ListenOptions): Promise<Listener> {
   const server = newServer(rules, material)
+  const connections = newConnections(server, rules, parts)
+  if (service.traffic !== undefined) countConnections(server, service.traffic)
+  answerRequests(server, requestParts(server, connections, { rules, service, parts }))
+  await started(server, address)
+  return openListener(server, connections, rules.tls)
+}
+
+function newConnections(server: Server, rules: ListenerRules, parts: ConnectionParts): Connections {
   const { proxy, forwarded, tls, limits } = rules
-  const connections = new Connections(
-    server,
-    {
-      proxy,
-      proxies: forwarded?.authorized ?? [],
-      isTls: tls !== undefined,
-      headerTimeoutMs: limits.readHeaderTimeoutMs,
-    },
-    parts,
-  )
-  const { traffic } = service
-  if (traffic !== undefined) {
-    server.on('connection', (socket: Socket) => {
-      traffic.opened()
-      socket.once('close', traffic.closed)
-    })
+  const connectionRules = {
+    proxy,
+    proxies: forwarded?.authorized ?? [],
+    isTls: tls !== undefined,
+    headerTimeoutMs: limits.readHeaderTimeoutMs,
   }
+  return new Connections(server, connectionRules, parts)
+}
+
+/** Counts every connection, also one that `Connections` refuses at once. */
+function countConnections(server: Server, traffic: Traffic): void {
+  server.on('connection', (socket: Socket) => {
+    traffic.opened()
+    socket.once('close', traffic.closed)
+  })
+}
+
+function requestParts(
+  server: Server,
+  connections: Connections,
+  { rules, service, parts }: Pick<ListenOptions, 'rules' | 'service' | 'parts'>,
+): RequestParts {
+  const { limits } = rules
   const { deadlines } = parts
-  const requests: RequestParts = {
+  return {
     ...service,
-    turns: new ConnectionQueue(),
+    queue: new ConnectionQueue(),
     limits,
     memory: parts.figures,
     reads: deadlines.queue(limits.readTimeoutMs),
@@ -93,13 +111,14 @@ export async function listen({ address, rules, material, service, parts }: Liste
     lingers: deadlines.queue(LINGER_MS),
     ended: new WeakSet(),
     headersFor: headersFor(rules.headers),
-    isTls: tls !== undefined,
+    isTls: rules.tls !== undefined,
     switches: rules.switches,
-    addressOf: addressFinder(connections, forwarded),
+    addressOf: addressFinder(connections, rules.forwarded),
     isOpen: () => server.listening,
   }
-  answerRequests(server, requests)
-  await started(server, address)
+}
+
+function openListener(server: Server, connections: Connections, tls: TlsRules | undefined): Listener {
   const bound = server.address()
   return {
     port: typeof bound === 'object' && bound !== null ? bound.port : 0,
@@ -125,7 +144,7 @@ function newServer({ limits, tls }: ListenerRules, material: TlsMaterial | undef
     requestTimeout: 0,
     keepAliveTimeout: limits.idleTimeoutMs,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
-    // What lacks it gets an answer of ours (heads.ts).
+    // A request without Host gets an answer of ours (heads.ts).
     requireHostHeader: false,
     noDelay: true,
   }
@@ -134,7 +153,7 @@ function newServer({ limits, tls }: ListenerRules, material: TlsMaterial | undef
       ? createServer(options)
       : createSecureServer({ ...options, ...secureOptions(tls, material) })
   server.maxHeadersCount = MAX_HEADERS
-  // A handshake that fails is nothing that could be answered in HTTP.
+  // A failed handshake cannot be answered in HTTP.
   server.removeAllListeners('tlsClientError')
   server.on('tlsClientError', (_cause: Error, socket: Socket) => socket.destroy())
   return server
@@ -143,7 +162,7 @@ function newServer({ limits, tls }: ListenerRules, material: TlsMaterial | undef
 function addressFinder(connections: Connections, rules: ForwardedRules | undefined): RequestParts['addressOf'] {
   if (rules === undefined) return (socket) => connections.addressOf(socket)
   const forwarded = forwardedAddress(rules)
-  // Several lines of it are one list, in their order (RFC 9110 section 5.3); the parser joins them so.
+  // Several lines of this header form one list, in their order (RFC 9110 section 5.3), and the parser joins them so.
   return (socket, headers: HeaderSource) =>
     forwarded(connections.addressOf(socket), headers['x-forwarded-for']?.toString())
 }
@@ -152,7 +171,7 @@ function answerRequests(server: Server, requests: RequestParts): void {
   const parserErrors = new ParserErrors(requests)
   server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => serve(incoming, outgoing, requests))
   server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    // A body that is too large is not asked for.
+    // A body that would be refused is not asked for.
     const [path = ''] = (incoming.url ?? '').split('?', 1)
     const isStream = requests.takesStream(incoming.method ?? '', path)
     const isTaken = isStream || !isTooLarge(incoming, requests.limits)
@@ -160,14 +179,14 @@ function answerRequests(server: Server, requests: RequestParts): void {
     serve(incoming, outgoing, requests)
   })
   server.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    refuse(requests.turns.take(incoming, outgoing), fail('expectation_failed', []), requests)
+    refuse(requests.queue.take(incoming, outgoing), fail('expectation_failed', []), requests)
   })
   server.on('connect', (_incoming: IncomingMessage, socket: Socket) => {
     socket.on('error', () => socket.destroy())
     const close = (): void => {
       closeWith(socket, refusalResponse(fail('method_not_allowed', [])), requests.headersFor)
     }
-    requests.turns.over(socket).then(close, () => socket.destroy())
+    requests.queue.over(socket).then(close, () => socket.destroy())
   })
   server.on('clientError', (cause: ParserError, socket: Socket) => {
     parserErrors.answer(cause, socket).catch(() => socket.destroy())
@@ -184,7 +203,7 @@ async function started(server: Server, address: ListenAddress): Promise<void> {
         : { port: address.port, host: address.host, reusePort: address.share }
     server.listen(where, () => {
       server.off('error', reject)
-      // An error on the listening socket later on ends no request; there is nobody to tell but the log of the system.
+      // A later error on the listening socket affects no request, and without a handler it would end the process.
       server.on('error', () => {})
       resolve()
     })
@@ -193,7 +212,7 @@ async function started(server: Server, address: ListenAddress): Promise<void> {
   try {
     setOwner(address)
   } catch (cause) {
-    // What listens would keep the process that is to end.
+    // A socket that still listens would keep the process alive, which is about to end.
     const stopping = stopped(server)
     server.closeAllConnections()
     await stopping
@@ -201,7 +220,7 @@ async function started(server: Server, address: ListenAddress): Promise<void> {
   }
 }
 
-/** Takes no new connection, lets running requests finish, closes idle connections. */
+/** Stops accepting and closes idle connections; resolves when running requests are answered. */
 function stopped(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve())

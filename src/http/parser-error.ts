@@ -1,5 +1,6 @@
-// What the parser of node:http refuses. Among it are LIST and HELP, methods that it does not know: their heads are read
-// here, strictly, and the connection ends with the answer. All else is told what is wrong with it.
+// Answers what the parser of node:http refuses. LIST and HELP are methods that it does not know: their requests are
+// read here, strictly, and answered, and then the connection ends. Everything else gets a refusal that says what is
+// wrong.
 import type { Socket } from 'node:net'
 import { fail, Refusal } from '../api/errors.ts'
 import type { WireResponse } from '../core/exchange.ts'
@@ -9,22 +10,25 @@ import { beginsUnknownMethod, ExtensionMessage, findHead } from './extension-met
 import { originOf, type RequestParts } from './requests.ts'
 import { type HeadersFor, withOurs } from './response-headers.ts'
 
+/** The error of the parser, with the packet it failed in. `bytesParsed` is the position of the fault. */
 export type ParserError = Error & { readonly code?: string; readonly rawPacket?: Buffer; readonly bytesParsed?: number }
 
-/** After that long without a byte, a client that does not close its side is cut off. */
+/** Time without a byte after which a client that does not close its side is cut off. */
 const CLOSE_LIMIT_MS = 2_000
 
+/** Handles parser errors of all connections of a listener. */
 export class ParserErrors {
   readonly #parts: RequestParts
-  /** Requests of which the rest is still to come; the parser refuses each packet anew, so it arrives here. */
+  /** Requests whose rest is still to come: the parser fails on each packet anew, so the rest arrives here. */
   readonly #unfinished = new WeakMap<Socket, ExtensionMessage>()
-  /** Connections whose last answer is being made. */
+  /** Connections whose last answer is on its way. */
   readonly #closing = new WeakSet<Socket>()
 
   constructor(parts: RequestParts) {
     this.#parts = parts
   }
 
+  /** Answers one failed packet, after all earlier requests of the connection. Rejects only on a defect. */
   async answer(cause: ParserError, socket: Socket): Promise<void> {
     if (this.#closing.has(socket) || !socket.writable) {
       if (socket.writableFinished || socket.destroyed) socket.destroy()
@@ -34,7 +38,7 @@ export class ParserErrors {
     if (read === 'unfinished') return
     this.#closing.add(socket)
     socket.on('error', () => socket.destroy())
-    await this.#parts.turns.over(socket)
+    await this.#parts.queue.over(socket)
     const response = read instanceof Refusal ? refusalResponse(read) : await this.#answerMessage(read, socket)
     closeWith(socket, response, this.#parts.headersFor)
   }
@@ -58,7 +62,7 @@ export class ParserErrors {
     }
   }
 
-  /** What has come of a LIST or HELP; a refusal where it is something else, or not as it has to be. */
+  /** Returns the LIST or HELP request if it is complete; a refusal if the packet is something else, or malformed. */
   #read(cause: ParserError, socket: Socket): ExtensionMessage | 'unfinished' | Refusal {
     const { code, rawPacket, bytesParsed } = cause
     if (code !== 'HPE_INVALID_METHOD' || rawPacket === undefined) return refusalOf(cause)
@@ -85,7 +89,7 @@ function refusalOf({ code, rawPacket, bytesParsed }: ParserError): Refusal {
   return isMethod ? fail('method_not_allowed', []) : fail('malformed_http', [])
 }
 
-/** The last that the connection carries. */
+/** Writes the last answer of a connection, and ends it. */
 export function closeWith(
   socket: Socket,
   { status, body = '', headers = {} }: WireResponse,

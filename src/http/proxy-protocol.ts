@@ -1,5 +1,5 @@
-// What a proxy may write before everything else on a connection: where the connection comes from (the PROXY protocol,
-// versions 1 and 2). Exactly as its specification has it, or the connection ends.
+// Reads what a proxy may write at the beginning of a connection: where the connection comes from (the PROXY protocol,
+// versions 1 and 2). A header that departs from its specification ends the connection.
 //
 //   1   PROXY TCP4 203.0.113.7 192.0.2.1 51034 8200 CRLF               107 bytes at most
 //   2   signature (12) | version, command (1) | family (1) | length (2) | addresses | further values, not read
@@ -7,30 +7,38 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { isDigit } from '../lib/ascii.ts'
 import { plainAddress } from '../lib/cidr.ts'
 
+/** The `proxy_protocol_…` settings of a listener. */
 export type ProxyRules =
-  /** Every connection begins with it. */
+  /** Every connection begins with the header. */
   | { readonly behavior: 'use_always' }
-  /** `authorized` holds blocks. Others are either taken as they are, without it, or ended. */
+  /**
+   * `authorized` holds address blocks, from which the header is expected. Connections from elsewhere are taken without
+   * it, or ended.
+   */
   | { readonly behavior: 'allow_authorized' | 'deny_unauthorized'; readonly authorized: readonly string[] }
 
+/** What the first bytes of a connection are. */
 export type ProxyHeader =
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'malformed' }
-  /** `address` is undefined where the proxy speaks for itself: then the peer counts. */
+  /**
+   * `length` is that of the header in bytes. `address` is undefined if the proxy speaks for itself: then the peer
+   * counts.
+   */
   | { readonly kind: 'read'; readonly length: number; readonly address: string | undefined }
 
 const MAX_V1_BYTES = 107
 const V1_START = Buffer.from('PROXY ', 'latin1')
 const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
 const V2_HEAD_BYTES = 16
-/** Addresses take 36 of them; what else is sent along is not read. */
+/** Two IPv6 addresses with ports take 36 bytes; further values are skipped. */
 const MAX_V2_BYTES = 1_024
 const MAX_PORT = 65_535
 
 const MALFORMED: ProxyHeader = { kind: 'malformed' }
 const INCOMPLETE: ProxyHeader = { kind: 'incomplete' }
 
-/** `bytes` is everything that came so far. */
+/** Reads the header; `bytes` is everything that has arrived. Call it again with more while it is incomplete. */
 export function readProxyHeader(bytes: Buffer): ProxyHeader {
   if (bytes.length === 0) return INCOMPLETE
   return bytes[0] === SIGNATURE[0] ? readBinary(bytes) : readLine(bytes)
@@ -51,7 +59,7 @@ function readLine(bytes: Buffer): ProxyHeader {
 
 function addressed(length: number, source: string): ProxyHeader {
   const address = plainAddress(source)
-  // An IPv4 address in the IPv6 form that is not written with dots could pass a rule for IPv4.
+  // The IPv6 form of an IPv4 address, if not written with dots, could evade a rule for IPv4.
   const isHidden = address === source ? source.toLowerCase().startsWith('::ffff:') : !isIPv4(address)
   return isHidden ? MALFORMED : { kind: 'read', length, address }
 }
@@ -69,7 +77,7 @@ function beginsLike(bytes: Buffer, start: Buffer): boolean {
   return bytes.subarray(0, compared).equals(start.subarray(0, compared))
 }
 
-/** By the byte that names family and transport: TCP over IPv4, TCP over IPv6. */
+/** Length of an address by the byte for family and transport: TCP over IPv4, TCP over IPv6. */
 const ADDRESS_BYTES: ReadonlyMap<number, number> = new Map([
   [0x11, 4],
   [0x21, 16],
@@ -92,7 +100,7 @@ function readBinary(bytes: Buffer): ProxyHeader {
   return { kind: 'read', length, address: addressBytes === 4 ? source.join('.') : groupsOf(source) }
 }
 
-/** In the form of IPv4 where it is one. */
+/** Writes the address as text; a mapped IPv4 address in the form of IPv4. */
 function groupsOf(bytes: Buffer): string {
   const isMapped = bytes.subarray(0, 10).every((byte) => byte === 0) && bytes.readUInt16BE(10) === 0xffff
   if (isMapped) return bytes.subarray(12).join('.')

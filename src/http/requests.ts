@@ -1,5 +1,5 @@
-// One request on its connection: reads its body within its limits, hands plain data to the core, writes what comes
-// back.
+// Serves one request of a connection: reads its body within the limits, hands plain data to the core, and writes the
+// answer.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { fail, Refusal } from '../api/errors.ts'
 import type { ListenerSwitches } from '../api/request.ts'
@@ -17,22 +17,27 @@ import { type HeadersFor, withOurs } from './response-headers.ts'
 import { isSameOrigin } from './same-origin.ts'
 import { RequestStream, sendStream } from './streams.ts'
 
+/** The core: answers every request, refusals and defects included, and does not reject. */
 export type RequestHandler = (request: WireRequest) => Promise<WireResponse>
-/** What answers. `takesStream` says that the body of a request is handed on as it comes, with no limit to its size. */
+/**
+ * What a thread offers its listeners. `takesStream` tells whether the body of a request is handed on as it arrives,
+ * with no limit of its size.
+ */
 export type Service = {
   readonly handle: RequestHandler
-  /** Of the thread. */
+  /** The queue of the thread; answers of one tick are written together. */
   readonly endOfTick: EndOfTickQueue
   readonly takesStream: (method: string, rawPath: string) => boolean
-  /** Names in lower case of the request headers that are recorded. */
+  /** Request headers to record, by names in lower case. */
   readonly auditedHeaders?: () => readonly string[]
-  /** Of those that some mount passes on to its engine. */
+  /** Request headers that some mount passes on to its engine, by names in lower case. */
   readonly passedHeaders?: () => readonly string[]
-  /** Counts what goes in and out; missing: nobody does. */
+  /** Counts connections and bytes; missing: they are not counted. */
   readonly traffic?: Traffic
-  /** Who sends a large body is looked for while it comes; missing: everybody is known. */
+  /** Checks the token of a large body while it arrives; missing: every caller counts as known. */
   readonly hasLiveToken?: (headers: WireHeaders, remoteAddress: string) => boolean | Promise<boolean>
 }
+/** Counters of connections and of body bytes. */
 export type Traffic = {
   readonly opened: () => void
   readonly closed: () => void
@@ -40,29 +45,34 @@ export type Traffic = {
   readonly sent: (bodyBytes: number) => void
 }
 
-/** What all connections of the listener have in common. */
+/** What all connections of a listener share. */
 export type RequestParts = Service &
   BodyParts & {
-    readonly turns: ConnectionQueue
-    /** Of the time until the answer, until that is taken, and until its end; `reads`: to the end of the body. */
+    readonly queue: ConnectionQueue
+    /**
+     * Deadlines for the answer, for the client to take it, and for its lingering; `reads` is for the end of the body.
+     */
     readonly works: DeadlineQueue
     readonly writes: DeadlineQueue
     readonly lingers: DeadlineQueue
-    /** Connections that carry no further answer. */
+    /** Connections that carry no further answer: what still arrives on them is dropped. */
     readonly ended: WeakSet<IncomingMessage['socket']>
     readonly headersFor: HeadersFor
     readonly isTls: boolean
     readonly switches: ListenerSwitches | undefined
-    /** The address that a request counts as coming from. @throws Refusal */
+    /** Returns the address that a request counts as coming from. @throws Refusal */
     readonly addressOf: (socket: IncomingMessage['socket'], headers: HeaderSource) => string
-    /** Whether further requests are taken; else each connection ends with its answer. */
+    /** True while further requests are accepted; otherwise each connection ends with its answer. */
     readonly isOpen: () => boolean
   }
 
-/** Who asks, as far as the headers say. */
+/** The caller, as far as headers and address tell. */
 export type Origin = { readonly headers: WireHeaders; readonly remoteAddress: string }
 
-/** @throws Refusal */
+/**
+ * Reads the headers and finds the client's address. @throws Refusal for a token that is too long, or a bad forwarding
+ * header
+ */
 export function originOf(parts: RequestParts, socket: IncomingMessage['socket'], source: HeaderSource): Origin {
   const headers = wireHeaders(source, parts.auditedHeaders?.(), parts.passedHeaders?.())
   const { maxTokenBytes } = parts.limits
@@ -76,63 +86,67 @@ export function originOf(parts: RequestParts, socket: IncomingMessage['socket'],
   }
 }
 
+/**
+ * Serves one request from its head on: checks the head, then reads the body or hands it on as a stream. Every path ends
+ * in exactly one answer or the end of the connection.
+ */
 export function serve(incoming: IncomingMessage, outgoing: ServerResponse, parts: RequestParts): void {
   const { limits } = parts
   if (parts.ended.has(incoming.socket)) {
     incoming.resume()
     return
   }
-  // The parser takes nothing that came behind such a request with it: who sent more is told to send it again.
+  // The parser drops whatever followed such a request in its packet: a client that sent more is told to send it again.
   if (asksForUpgrade(incoming)) outgoing.shouldKeepAlive = false
-  const turn = parts.turns.take(incoming, outgoing)
+  const pipelined = parts.queue.take(incoming, outgoing)
   const fault = faultOf(incoming)
   if (fault !== undefined) {
-    refuse(turn, fault, parts)
+    refuse(pipelined, fault, parts)
     return
   }
   let origin: Origin
   try {
     origin = originOf(parts, incoming.socket, incoming.headers)
   } catch (cause) {
-    refuse(turn, cause instanceof Refusal ? cause : fail('internal', [], cause), parts)
+    refuse(pipelined, cause instanceof Refusal ? cause : fail('internal', [], cause), parts)
     return
   }
   if (parts.takesStream(incoming.method ?? '', pathOf(incoming))) {
     const body = new RequestStream(incoming, parts.reads)
     outgoing.once('finish', () => body.drop())
-    run(turn, origin, body, parts)
+    run(pipelined, origin, body, parts)
     return
   }
   const { headers } = incoming
-  if (isTooLarge(incoming, limits)) refuse(turn, fail('body_too_large', [limits.maxRequestBytes]), parts)
-  else if (incoming.httpVersionMajor < 1) refuse(turn, fail('malformed_http', []), parts)
+  if (isTooLarge(incoming, limits)) refuse(pipelined, fail('body_too_large', [limits.maxRequestBytes]), parts)
+  else if (incoming.httpVersionMajor < 1) refuse(pipelined, fail('malformed_http', []), parts)
   else if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
-    run(turn, origin, undefined, parts)
-  } else collect(turn, origin, parts)
+    run(pipelined, origin, undefined, parts)
+  } else collect(pipelined, origin, parts)
 }
 
-function collect(turn: PipelinedRequest, origin: Origin, parts: RequestParts): void {
-  const { incoming } = turn
+function collect(pipelined: PipelinedRequest, origin: Origin, parts: RequestParts): void {
+  const { incoming } = pipelined
   const sender = {
     address: origin.remoteAddress,
     hasLiveToken: () => parts.hasLiveToken?.(origin.headers, origin.remoteAddress) ?? true,
   }
-  readBody(turn, sender, parts, {
+  readBody(pipelined, sender, parts, {
     whole: (body, release) => {
-      const hold = release === undefined ? undefined : new BodyHold(turn, release)
-      run(turn, origin, body, parts, hold)
+      const hold = release === undefined ? undefined : new BodyHold(pipelined, release)
+      run(pipelined, origin, body, parts, hold)
     },
     cut: () => {
-      endBehind(turn, parts)
-      // The answer is still to be found, and what comes behind meanwhile is not to be carried out.
+      endBehind(pipelined, parts)
+      // The answer takes time, and requests that arrive meanwhile on this connection must not be carried out.
       parts.ended.add(incoming.socket)
-      run(turn, origin, 'cut', parts)
+      run(pipelined, origin, 'cut', parts)
     },
-    refused: (refusal) => refuse(turn, refusal, parts),
+    refused: (refusal) => refuse(pipelined, refusal, parts),
   })
 }
 
-/** The body is not kept: the connection ends with the answer. */
+/** Answers with a refusal, drops the body, and ends the connection: a rest of the body may still be on its way. */
 export function refuse(
   { incoming, outgoing }: Pick<PipelinedRequest, 'incoming' | 'outgoing'>,
   refusal: Refusal,
@@ -142,7 +156,7 @@ export function refuse(
   write(outgoing, refusalResponse(refusal), incoming.method === 'HEAD', parts)
 }
 
-/** The answer is the last of its connection, and what still comes is thrown away. */
+/** Makes the answer the last one of its connection; whatever still arrives is dropped. */
 function endBehind({ incoming, outgoing }: Pick<PipelinedRequest, 'incoming' | 'outgoing'>, parts: RequestParts): void {
   outgoing.shouldKeepAlive = false
   if (!incoming.complete) linger(incoming, parts.ended, parts.lingers)
@@ -151,9 +165,9 @@ function endBehind({ incoming, outgoing }: Pick<PipelinedRequest, 'incoming' | '
 }
 
 /**
- * A connection that is closed while its client still sends is reset, and the answer lost on the way: so our side ends
- * first, and what still comes is thrown away for a while (RFC 9112 section 9.6): while `lingers` lets it, or, without,
- * as long as the body itself may take.
+ * Keeps a connection open while its client still sends. A connection closed earlier is reset, and the answer can be
+ * lost on the way. So our side ends first, and whatever still arrives is dropped for a while (RFC 9112 section 9.6): as
+ * long as `lingers` allows or, without it, as long as the body itself may take.
  */
 function linger(incoming: IncomingMessage, ended: RequestParts['ended'], lingers: DeadlineQueue | undefined): void {
   const { socket } = incoming
@@ -161,7 +175,7 @@ function linger(incoming: IncomingMessage, ended: RequestParts['ended'], lingers
     socket.destroy()
   }
   const destroySoon = socket.destroySoon.bind(socket)
-  // What node:http calls when the last answer is sent.
+  // node:http calls this when the last answer was sent.
   socket.destroySoon = () => {
     if (incoming.complete) {
       destroySoon()
@@ -176,13 +190,13 @@ function linger(incoming: IncomingMessage, ended: RequestParts['ended'], lingers
 }
 
 function run(
-  turn: PipelinedRequest,
+  pipelined: PipelinedRequest,
   origin: Origin,
   body: Buffer | RequestStream | 'cut' | undefined,
   parts: RequestParts,
   hold?: BodyHold,
 ): void {
-  const { incoming, outgoing } = turn
+  const { incoming, outgoing } = pipelined
   const { switches } = parts
   if (Buffer.isBuffer(body)) parts.traffic?.received(body.length)
   const target = incoming.url ?? ''
@@ -196,23 +210,23 @@ function run(
     ...bodyPart(body),
     ...(switches === undefined ? {} : { listener: switches }),
   }
-  turn.start(() => {
+  pipelined.start(() => {
     let isLate = false
-    // A stream takes as long as its bytes take; it is bounded by its pauses.
+    // A stream takes as long as its bytes do; only its pauses are bounded.
     const deadline = isStream
       ? undefined
       : parts.works.add(() => {
           isLate = true
-          refuse(turn, fail('request_took_too_long', []), parts)
+          refuse(pipelined, fail('request_took_too_long', []), parts)
         })
     return parts.handle(request).then(
       (response) => {
         hold?.handled()
         if (isLate) return
         parts.works.remove(deadline)
-        return answer(turn, isStream ? body : undefined, response, parts)
+        return answer(pipelined, isStream ? body : undefined, response, parts)
       },
-      // The core answers every failure itself; what is left is a connection that cannot be written to.
+      // The core answers every failure itself, so what failed is the connection.
       () => {
         hold?.handled()
         parts.works.remove(deadline)
@@ -222,17 +236,17 @@ function run(
   })
 }
 
-/** Resolves when the answer is written. */
+/** Queues the answer for the end of the tick; resolves when it is written. */
 function answer(
-  turn: PipelinedRequest,
+  pipelined: PipelinedRequest,
   body: RequestStream | undefined,
   response: WireResponse,
   parts: RequestParts,
 ): Promise<void> {
-  const { incoming, outgoing } = turn
+  const { incoming, outgoing } = pipelined
   return new Promise((resolve) => {
     parts.endOfTick.add('answer', () => {
-      // What was not read of a stream would stand before the next request.
+      // An unread rest of a stream would be taken for the next request.
       const isLeft = body !== undefined && !incoming.complete
       if (isLeft || !parts.isOpen()) outgoing.shouldKeepAlive = false
       if (isLeft) linger(incoming, parts.ended, body.wasRead ? undefined : parts.lingers)
@@ -258,7 +272,7 @@ function pathOf({ url = '' }: IncomingMessage): string {
   return question === -1 ? url : url.slice(0, question)
 }
 
-/** RFC 9110 section 15: answers with these have no body, whoever asks for them. */
+/** Statuses whose answers have no body (RFC 9110 section 15). */
 const BODILESS_STATUSES = [204, 205, 304]
 const NO_BODY = { 'Content-Length': 0 }
 

@@ -1,15 +1,20 @@
-// Headers of every answer: ours, and those that the operator adds to a listener, by status.
+// Headers of every answer: the server's own, and those that an operator adds to a listener by status.
 import { own } from '../lib/own.ts'
 
-/** Values by name; the key is a status ("404"), a class ("4xx") or "default". */
+/**
+ * The `custom_response_headers` of a listener: values by name, under a status ("404"), a class ("4xx") or "default".
+ */
 export type CustomHeaders = Readonly<Record<string, Readonly<Record<string, string>>>>
 
+/** Returns the headers for an answer of this status. */
 export type HeadersFor = (status: number) => Readonly<Record<string, string>>
 
-/** No answer is a page, whatever a browser finds in it (threats M-04, W-02). */
+/** Tell browsers that no answer is a page, whatever it contains (threats M-04, W-02). */
 const NO_PAGE = { 'X-Content-Type-Options': 'nosniff', 'Content-Security-Policy': "default-src 'none'" }
 
-/** Those of the status beat those of its class, both the default, and that beats ours. */
+/**
+ * Merges the headers for each status. A status wins over its class, the class over the default, the default over ours.
+ */
 export function headersFor(custom: CustomHeaders): HeadersFor {
   if (Object.keys(custom).length === 0) return () => NO_PAGE
   const known = new Map<number, Readonly<Record<string, string>>>()
@@ -22,19 +27,19 @@ export function headersFor(custom: CustomHeaders): HeadersFor {
       own(custom, `${Math.floor(status / 100)}xx`),
       own(custom, String(status)),
     )
-    // Statuses are three digits, so this is bounded.
+    // There are at most 900 statuses, so the cache is bounded.
     known.set(status, merged)
     return merged
   }
 }
 
-/** What weakens answers where it is replaced: ours stays. */
+/** Headers that weaken an answer if they are replaced: ours stay. */
 const KEPT: readonly string[] = ['x-content-type-options', 'strict-transport-security']
 const POLICY = 'content-security-policy'
 
 /**
- * Ours and those of one answer, which win, but for what they could only weaken. Of two content security policies both
- * hold: a list of them stands in one header (W3C CSP level 3, section 3.1).
+ * Joins our headers with those of one answer. The latter win, except where they could only weaken. Of two content
+ * security policies both apply: one header holds a list of them (W3C CSP level 3, section 3.1).
  */
 export function withOurs(
   ours: Readonly<Record<string, string>>,
@@ -51,7 +56,7 @@ export function withOurs(
   return Object.fromEntries(all.values())
 }
 
-/** Later ones win, whatever the case of their names. */
+/** Merges headers; later ones win, whatever the case of their names. */
 function merge(...all: (Readonly<Record<string, string>> | undefined)[]): Record<string, string> {
   const byName = new Map<string, readonly [string, string]>()
   for (const headers of all) {

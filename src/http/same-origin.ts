@@ -1,11 +1,12 @@
-// Whether a request of a page comes from the origin that it goes to. A browser says so itself (W3C Fetch Metadata,
-// `Sec-Fetch-Site`), which no page can set; one that does not is judged by its host. Where this side speaks in clear, a
-// proxy may speak TLS: then the scheme of the page is not known here.
+// Tells whether a page's request comes from the origin that it goes to. A browser says so in `Sec-Fetch-Site` (W3C
+// Fetch Metadata), which no page can set; without it the Host decides. On a listener without TLS a proxy may speak TLS,
+// so the scheme of the page is not compared there.
 import { own } from '../lib/own.ts'
 import type { HeaderSource } from './headers.ts'
 
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: ':80', https: ':443' }
 
+/** True if the page and this server have the same origin. `isTls` is that of the listener. */
 export function isSameOrigin(headers: HeaderSource, isTls: boolean): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined) return site === 'same-origin'
@@ -16,7 +17,7 @@ export function isSameOrigin(headers: HeaderSource, isTls: boolean): boolean {
   return withPort(authority, scheme) === withPort(host.toLowerCase(), scheme)
 }
 
-/** An IPv6 address stands in brackets, so a colon behind its last one begins a port. */
+/** Adds the default port. An IPv6 address stands in brackets, so a colon after the last one begins a port. */
 function withPort(authority: string, scheme: string): string {
   return /:\d+$/.test(authority) ? authority : authority + (own(DEFAULT_PORTS, scheme) ?? '')
 }

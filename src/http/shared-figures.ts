@@ -1,56 +1,60 @@
-// What all threads of the process that listen count together: connections, connections of an address, memory of bodies.
-// Each thread has a row of its own, so that what a thread leaves behind that dies goes with its row; the count is the
-// sum of the rows.
+// Counts what all listening threads share: connections, connections per address, and memory of bodies. Each thread has
+// a row of its own, so the counts of a thread that dies go with its row; a count is the sum of the rows.
 import { MAX_OPEN_BODY_BYTES } from '../api/body-limits.ts'
 import { countedAddress } from '../lib/counted-address.ts'
 import type { Random } from '../lib/world.ts'
 import { OPEN_SHARE, type ServerLimits } from './limits.ts'
 
+/** The memory, as it is handed to every thread. */
 export type SharedFigures = {
   readonly cells: Int32Array<SharedArrayBuffer>
   readonly rows: number
-  /** Which addresses share a cell cannot be known from outside. */
+  /** Seed of the hash of addresses: a client cannot know which addresses share a cell. */
   readonly seed: number
 }
 
 const CONNECTIONS = 0
-/** In KiB. */
+/** Memory of bodies, in KiB. */
 const BODIES = 1
-/** Those of callers without a live token. */
+/** Memory of bodies of callers without a live token, in KiB. */
 const OPEN_BODIES = 2
 const FIRST_ADDRESS = 3
-/** Addresses are counted by a hash: two that share a cell share their limits. */
+/** Addresses are counted by a hash; two that share a cell share their limits. */
 const ADDRESS_CELLS = 8_192
-/** What the bodies of an address take, in KiB. */
+/** Memory of the bodies of an address, in KiB. */
 const FIRST_ADDRESS_BODIES = FIRST_ADDRESS + ADDRESS_CELLS
 const ROW = FIRST_ADDRESS_BODIES + ADDRESS_CELLS
 
-/** Whose body it is. */
+/** The owner of a body, whose shares it is charged to. */
 export type BodyOwner = {
-  /** Empty on a Unix socket: then it has no share that could be full. */
+  /** Empty on a Unix socket, which has no share of its own. */
   readonly address: string
   readonly hasLiveToken: boolean
 }
 
+/** Whether memory was taken; if not, whether the server or the share of the address has none. */
 export type Taken = 'taken' | 'no-memory' | 'no-share'
 
+/** The budget for bodies, as a collector uses it. */
 export type BodyMemory = {
-  /** Where it is not `taken`, nothing was. */
+  /** Takes memory; unless it returns `taken`, nothing was taken. `removeBodyKib` with the same owner gives it back. */
   addBodyKib(kib: number, owner: BodyOwner): Taken
   removeBodyKib(kib: number, owner: BodyOwner): void
 }
 
+/** Makes the memory, all zeros. The watching thread calls it once, with a row for each thread that listens. */
 export function newSharedFigures(rows: number, random: Random): SharedFigures {
   const cells = new Int32Array(new SharedArrayBuffer(rows * ROW * Int32Array.BYTES_PER_ELEMENT))
   return { cells, rows, seed: random.bytes(4).readUInt32LE(0) }
 }
 
+/** One thread's row, and the limits over all rows. */
 export class ThreadFigures {
   readonly #shared: SharedFigures
   readonly #start: number
   readonly #limits: ServerLimits
 
-  /** Takes over a row, and what an earlier thread left in it is forgotten. */
+  /** Takes over a row; the counts of an earlier thread are cleared. */
   constructor(shared: SharedFigures, row: number, limits: ServerLimits) {
     this.#shared = shared
     this.#start = row * ROW
@@ -58,7 +62,7 @@ export class ThreadFigures {
     shared.cells.fill(0, this.#start, this.#start + ROW)
   }
 
-  /** False where there are too many: then nothing is counted. */
+  /** Counts a connection; false if there are too many, and then nothing was counted. */
   addConnection(): boolean {
     return this.#add(CONNECTIONS, 1, this.#limits.maxConnections)
   }
@@ -67,6 +71,7 @@ export class ThreadFigures {
     this.#remove(CONNECTIONS, 1)
   }
 
+  /** Counts a connection of the address; false if it has too many, and then nothing was counted. */
   addAddress(address: string): boolean {
     return this.#add(FIRST_ADDRESS + this.#hashOf(address), 1, this.#limits.maxConnectionsPerAddress)
   }
@@ -91,7 +96,7 @@ export class ThreadFigures {
     for (const { column } of this.#boundsOf(owner)) this.#remove(column, kib)
   }
 
-  /** The own share first: who has used that up hears of it, and not of the others. */
+  /** Bounds of an owner, its own share first: a client that has used up its share is told so, and not of the others. */
   #boundsOf({ address, hasLiveToken }: BodyOwner): readonly Bound[] {
     const { maxBodyBytes, maxBodyBytesPerAddress } = this.#limits
     const bounds: Bound[] = [{ column: BODIES, limitBytes: maxBodyBytes, refusal: 'no-memory' }]
@@ -106,7 +111,7 @@ export class ThreadFigures {
     return bounds
   }
 
-  /** Two threads at the limit may both be refused, and never both be let through. */
+  /** Adds first and checks then: two threads at the limit may both be refused, but never both be let through. */
   #add(column: number, amount: number, limit: number): boolean {
     const { cells, rows } = this.#shared
     Atomics.add(cells, this.#start + column, amount)
@@ -121,7 +126,7 @@ export class ThreadFigures {
     Atomics.sub(this.#shared.cells, this.#start + column, amount)
   }
 
-  /** FNV-1a over the characters. */
+  /** FNV-1a over the characters, from the seed. */
   #hashOf(address: string): number {
     let hash = this.#shared.seed
     const counted = countedAddress(address)

@@ -1,39 +1,40 @@
-// Bodies that are not held in memory: what comes from the socket waits there until it is wanted, and what goes to it
-// is asked for as the socket takes it.
+// Bodies that are not held in memory. Incoming bytes stay in the socket until they are wanted; outgoing ones are asked
+// for as the socket takes them.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import type { ByteStream } from '../api/request.ts'
 import type { WireResponse } from '../core/exchange.ts'
 import type { Deadline, DeadlineQueue } from './deadlines.ts'
 
+/** The body of a request as a stream that can be handed to another thread. */
 export class RequestStream {
   readonly stream: ByteStream
   readonly #incoming: IncomingMessage
   readonly #pauses: DeadlineQueue
-  /** While somebody waits for more: a reader that is slow itself is no pause of the sender. */
+  /** Set while a reader waits: a reader that is slow itself is no pause of the sender. */
   #deadline: Deadline | undefined
   #isOver = false
   #wasRead = false
 
-  /** The body has no size and takes any time, but may not pause for longer than `pauses` has it. */
+  /** The body has no size and may take any time, but no pause longer than `pauses` allows. */
   constructor(incoming: IncomingMessage, pauses: DeadlineQueue) {
     this.#incoming = incoming
     this.#pauses = pauses
     this.stream = new ReadableStream<Uint8Array>(
       { start: (controller) => this.#start(controller), pull: () => this.#pull(), cancel: () => this.drop() },
-      // Nothing is taken from the socket for a caller who is refused.
+      // Nothing is read from the socket for a caller that is refused.
       { highWaterMark: 0 },
     )
   }
 
-  /** Somebody began to read it, so its sender was admitted. */
+  /** True once a reader began, so the caller was admitted. */
   get wasRead(): boolean {
     return this.#wasRead
   }
 
   /**
-   * What still comes is thrown away: the answer was given without it. Who was admitted may send all of it, as before
-   * with no pause that is too long: many clients send all before they read.
+   * Drops whatever still arrives: the answer was given without it. An admitted caller may send all of it, with the same
+   * bound on pauses, since many clients send everything before they read.
    */
   drop(): void {
     this.#finish()
@@ -49,7 +50,7 @@ export class RequestStream {
         if (this.#wasRead) this.#watch()
         return
       }
-      // A copy: the memory of the chunk may be shared, and the stream may travel.
+      // A copy, since the chunk may share its memory and the stream may go to another thread.
       controller.enqueue(new Uint8Array(chunk))
       incoming.pause()
     })
@@ -63,7 +64,7 @@ export class RequestStream {
     }
     incoming.on('error', broken)
     incoming.on('close', broken)
-    // A caller that hangs up in between: the parser's complaint waits for the answer, and the answer for the body.
+    // A caller that hangs up midway: the parser's error waits for the answer, and the answer for the body.
     const hungUp = (): void => {
       if (!incoming.complete) broken()
     }
@@ -72,7 +73,7 @@ export class RequestStream {
     incoming.pause()
   }
 
-  /** Called when somebody reads, so the caller was admitted. */
+  /** Called when a reader wants more, so the caller was admitted. */
   #pull(): void {
     this.#wasRead = true
     if (!this.#isOver) this.#watch()
@@ -94,7 +95,10 @@ export class RequestStream {
   }
 }
 
-/** The connection breaks where the stream fails: what is there then cannot be taken for the whole. */
+/**
+ * Sends a stream as the answer. If the stream fails the connection is cut, so the client cannot take a part for the
+ * whole.
+ */
 export function sendStream(
   outgoing: ServerResponse,
   stream: ByteStream,

@@ -1,20 +1,23 @@
-// The file of a Unix socket: the one of a server that is gone is replaced, the one of a server that answers is not.
+// Handles the file of a Unix socket: a file left by a dead server is replaced, one of a live server is not.
 import { chmodSync, chownSync, lstatSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 
+/** A Unix socket to listen on, with the rights of its file. */
 export type UnixAddress = {
   readonly kind: 'unix'
   readonly path: string
-  /** Undefined: for the owner alone. */
+  /** Permission bits; undefined: for the owner alone. */
   readonly mode: number | undefined
-  /** Ids; undefined: those of the process. */
+  /** User and group ids; undefined: those of the process. */
   readonly user: number | undefined
   readonly group: number | undefined
 }
 
 const OWNER_ONLY = 0o600
 
-/** @throws an error with `code`: EADDRINUSE where somebody answers, ENOTSOCK where it is another kind of file */
+/**
+ * Makes the path free. @throws an error with `code`: EADDRINUSE if a server answers, ENOTSOCK if the file is no socket
+ */
 export async function makeRoom(path: string): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found === undefined) return
@@ -23,9 +26,9 @@ export async function makeRoom(path: string): Promise<void> {
   unlinkSync(path)
 }
 
-/** Once it is listened on. @throws the system's error */
+/** Sets owner and mode; call it once the socket is listened on. @throws the system's error */
 export function setOwner({ path, mode = OWNER_ONLY, user, group }: UnixAddress): void {
-  // Until here the mask of the process keeps everybody else out.
+  // Until here the umask of the process keeps other users out.
   if (user !== undefined || group !== undefined) chownSync(path, user ?? -1, group ?? -1)
   chmodSync(path, mode)
 }

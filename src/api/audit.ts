@@ -1,40 +1,51 @@
-// Audit devices as the endpoints under sys/ see them.
+// What the endpoints under `sys/` know of audit devices.
 
+/** An audit device as `sys/audit` shows it. */
 export type ShownDevice = {
   /** Ends in '/'. */
   readonly path: string
   readonly type: string
   readonly description: string
   readonly options: Readonly<Record<string, string>>
+  /** True if the device is left out of replication. */
   readonly local: boolean
 }
 
+/** A device to be enabled. */
 export type NewDevice = ShownDevice
 
+/** The end of one chain of an audit log, by which a verifier knows whether lines were cut off. */
 export type ShownStream = {
   readonly stream: string
+  /** Path of the device. */
   readonly device: string
-  /** Number of the last line that is stored, from 0. */
+  /** Number of the last line that was stored, from 0. */
   readonly seq: number
-  /** Of that line: SHA-256 in base64url. */
+  /** Link digest of that line: SHA-256 in base64url. */
   readonly hash: string
+  /** True once the chain takes no further line. */
   readonly ended: boolean
 }
 
+/** The audit of one thread, for the endpoints that configure it. */
 export interface AuditDevices {
+  /** The devices that are enabled, in order of their paths. */
   list(): readonly ShownDevice[]
-  /** The device has stored a line when it resolves. @throws Refusal where it cannot be used, or the path is taken */
+  /**
+   * Enables a device; it has stored a line when this resolves. @throws Refusal if it cannot be used, or the path is
+   * taken
+   */
   enable(device: NewDevice): Promise<void>
-  /** Nothing happens where there is none. @throws Refusal where the configuration file declares it */
+  /** Disables a device; does nothing if there is none. @throws Refusal if the configuration file declares it */
   disable(path: string): Promise<void>
-  /** As the device writes the text. @throws Refusal where there is no such device */
+  /** Returns the text as the device writes it. @throws Refusal if there is no such device */
   hash(path: string, text: string): string
-  /** Which request headers are recorded, by their names in lower case. */
+  /** The request headers that are recorded, by names in lower case, and whether as HMAC. */
   headers(): ReadonlyMap<string, { readonly hmac: boolean }>
-  /** `undefined`: no longer. */
+  /** Sets how a header is recorded; `undefined` ends its recording. */
   setHeader(name: string, setting: { readonly hmac: boolean } | undefined): Promise<void>
-  /** Empty before the first device was made: 32 bytes in base64. */
+  /** The public key that verifies chains: 32 bytes in base64, '' before the first device was made. */
   publicKey(): string
-  /** The chains that this process writes, and those of it that ended last. */
+  /** The chains that this process writes, and its chains that ended last. */
   streams(): readonly ShownStream[]
 }

@@ -1,4 +1,7 @@
-// What a body may have, whoever reads it.
+// Limits of bodies that hold on every listener.
 
-/** For callers without a token: the largest thing they send are shares, and OpenPGP keys to encrypt them to. */
+/**
+ * Largest body of a caller without a token: the largest such callers send are shares, and OpenPGP keys to encrypt them
+ * to.
+ */
 export const MAX_OPEN_BODY_BYTES = 262_144

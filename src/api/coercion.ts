@@ -1,11 +1,12 @@
-// From what clients send to the values that fields hold: numbers and booleans as text, durations, the texts of JSON.
+// Converts what clients send to the values of fields: numbers and booleans as text, durations, JSON strings.
 import { DurationError, MAX_DURATION_SECONDS, parseLifetimeSeconds } from '../lib/duration.ts'
 import type { JsonValue } from '../lib/json.ts'
 import { fail } from './errors.ts'
 
-/** The refusal of a field's value. */
+/** The refusal of a field's value; `why` completes the sentence and never repeats the value. */
 export const invalid = (name: string, why: string, cause?: unknown) => fail('field_invalid', [name, why], cause)
 
+/** Names the JSON type of a value, for refusals. */
 export function describe(value: JsonValue): string {
   return value === null
     ? 'null'
@@ -16,6 +17,10 @@ export function describe(value: JsonValue): string {
         : typeof value
 }
 
+/**
+ * Returns the value as text. A number becomes its digits, true and false become 1 and 0, null becomes ''. @throws
+ * Refusal naming the field
+ */
 export function toText(value: JsonValue, name: string): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number') return String(value)
@@ -26,7 +31,7 @@ export function toText(value: JsonValue, name: string): string {
 
 const INT_DIGITS = 20
 
-/** Base prefixes 0x, 0o, 0b and a leading 0 for octal, '_' between digits; an empty text is 0. */
+/** Parses an integer: base prefixes 0x, 0o, 0b, a leading 0 for octal, '_' between digits. An empty text is 0. */
 function parseInteger(text: string): number | undefined {
   if (text === '') return 0
   const negative = text.startsWith('-')
@@ -51,11 +56,12 @@ function parseInteger(text: string): number | undefined {
 
 const DECIMAL_DIGITS = /^[+-]?\d{1,15}$/
 
-/** A number as it stands in paths: decimal, also with zeros in front. Undefined for all else. */
+/** Parses a number in a path: decimal, leading zeros allowed. Returns undefined for everything else. */
 export function parseDecimal(text: string): number | undefined {
   return DECIMAL_DIGITS.test(text) ? Number(text) + 0 : undefined
 }
 
+/** Returns the value as a safe integer; booleans count as 1 and 0. @throws Refusal naming the field */
 export function toInteger(value: JsonValue, name: string, expected = 'an integer'): number {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value
   if (typeof value === 'boolean') return value ? 1 : 0
@@ -71,7 +77,10 @@ export function toInteger(value: JsonValue, name: string, expected = 'an integer
 
 const DECIMAL = /^[0-9]{1,15}(?:\.[0-9]{1,9})?$/
 
-/** Nothing below 0; a text is decimal digits, with a point or without. */
+/**
+ * Returns the value as a number. A text must be decimal digits, with or without a point, and so is never negative.
+ * @throws Refusal naming the field
+ */
 export function toNumber(value: JsonValue, name: string): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value
   if (typeof value === 'string' && DECIMAL.test(value)) return Number(value)
@@ -81,15 +90,21 @@ export function toNumber(value: JsonValue, name: string): number {
 const TRUE = ['1', 't', 'T', 'true', 'TRUE', 'True']
 const FALSE = ['', '0', 'f', 'F', 'false', 'FALSE', 'False']
 
-/** The texts that count as true and false everywhere, query parameters included; undefined for any other. */
+/**
+ * Parses the texts that count as true and false everywhere, query parameters included. Returns undefined for any other.
+ */
 export function parseBool(text: string): boolean | undefined {
   return TRUE.includes(text) ? true : FALSE.includes(text) ? false : undefined
 }
 
-/** What is above nothing is a second at least: 0 means "none" or "without end" in many fields. */
+/**
+ * Returns a duration in seconds. Fractions above 0 become one second, since 0 means "none" or "without end" in many
+ * fields. @throws Refusal naming the field
+ */
 export function toSeconds(value: JsonValue, name: string): number {
   if (typeof value === 'number') {
-    // Not NaN either. As far as a text may go: what is added to the time of day stays a date.
+    // The comparison also refuses NaN. The bound is that of texts: added to the time of day, the result is still a
+    // date.
     if (!(Math.abs(value) <= MAX_DURATION_SECONDS)) throw fail('out_of_range', [name, 'must be shorter than 292 years'])
     return value > 0 && value < 1 ? 1 : Math.trunc(value) + 0
   }

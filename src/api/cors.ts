@@ -1,19 +1,21 @@
-// Pages of other origins (WHATWG Fetch, "CORS protocol"): which may read answers, and what a browser asks before.
+// CORS (WHATWG Fetch, "CORS protocol"): which pages of other origins may read answers, and how preflights are answered.
 import { flag, type GroupOf, texts } from '../lib/member-kinds.ts'
 import { fail } from './errors.ts'
 
-/** What is stored of it. */
+/** The stored settings. */
 export const CORS_MEMBERS = {
   enabled: flag,
   /** Origins as browsers send them, or '*' alone for every one. */
   origins: texts,
   /** Request headers besides CORS_HEADERS. */
   headers: texts,
-  /** Cookies and the like may be sent along; never with '*'. */
+  /** True if cookies and the like may be sent along; never together with '*'. */
   credentials: flag,
 }
+/** The settings as the program has them. */
 export type CorsSettings = GroupOf<typeof CORS_MEMBERS>
 
+/** The settings before any were stored. */
 export const CORS_OFF: CorsSettings = { enabled: false, origins: [], headers: [], credentials: false }
 
 /** Request headers that a page may always send. */
@@ -31,27 +33,30 @@ export const CORS_HEADERS = [
   'X-Vault-Wrap-TTL',
 ]
 const CORS_METHODS = ['DELETE', 'GET', 'OPTIONS', 'POST', 'PUT', 'LIST']
+/** How long a browser may keep the answer to a preflight. */
 const PREFLIGHT_SECONDS = 300
 
+/** A request with the header Origin, so from a page. */
 export type PageRequest = {
   readonly method: string
   /** The header Origin. */
   readonly origin: string
-  /** Of the origin that it asks: no matter of CORS. */
+  /** True if the page has the origin of this server, so CORS does not apply. */
   readonly isSameOrigin: boolean
-  /** The header Access-Control-Request-Method: there in a preflight. */
+  /** The header Access-Control-Request-Method, which marks a preflight. */
   readonly asksFor: string | undefined
 }
 
+/** What CORS adds to the answer. */
 export type PageAnswer = {
-  /** For the answer, whatever it is. */
+  /** Headers for the answer, refusals included. */
   readonly headers: Readonly<Record<string, string>>
-  /** The request was only the question whether another may be sent: there is nothing else to do. */
+  /** True if the request only asked whether another may be sent: it is answered with the headers alone. */
   readonly isPreflight: boolean
 }
 
 /**
- * What a request of a page gets; undefined where CORS is off, and for a page of the same origin that is not named.
+ * Answers a page's request. Returns undefined if CORS is off, and for a page of the same origin that is not listed.
  * @throws Refusal for an origin that is not allowed, and for a preflight with a method that is not offered
  */
 export function answerPage(settings: CorsSettings, request: PageRequest): PageAnswer | undefined {
@@ -60,7 +65,7 @@ export function answerPage(settings: CorsSettings, request: PageRequest): PageAn
   const isForAll = settings.origins.includes('*')
   const isPreflight = method === 'OPTIONS' && asksFor !== undefined
   if (!isForAll && !settings.origins.includes(origin)) {
-    // No browser asks before it asks its own origin: that would be a page of another scheme, behind a proxy.
+    // Browsers send no preflight to their own origin: this one comes from another scheme, behind a proxy.
     if (request.isSameOrigin && !isPreflight) return undefined
     throw fail('origin_refused', [])
   }

@@ -1,5 +1,6 @@
-// Request headers that give access: what gives access here is recorded as client_token, as an HMAC; what gives access
-// elsewhere, not at all. Nobody can ask for them, and a setting of an older version or a snapshot does not count.
+// Request headers that give access. Those that give access here are recorded as client_token, as an HMAC; those that
+// give access elsewhere are not recorded at all. No setting can change that, also not one stored by an older version or
+// restored from a snapshot.
 const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
   'x-vault-token',
   'authorization',
@@ -8,9 +9,9 @@ const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
   'set-cookie',
   'x-amz-security-token',
 ])
-/** What existing clients log in with beside a request. */
+/** Prefix of the headers by which existing clients log in within a request. */
 const INLINE_LOGIN_HEADER = 'x-vault-inline-auth-parameter-'
 
-/** `name` in lower case. */
+/** True if the header must never be recorded or passed on. `name` is in lower case. */
 export const isCredentialHeader = (name: string): boolean =>
   CREDENTIAL_HEADERS.has(name) || name.startsWith(INLINE_LOGIN_HEADER)

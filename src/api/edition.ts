@@ -1,13 +1,16 @@
-// Which features an operator has on: the setting `edition` of the configuration, and the one place that asks it.
-// Everything is in the product whatever the setting says; it only switches off.
+// The setting `edition` of the configuration: which features an operator has switched on, and the only code that asks.
+// Every edition contains the whole product; the setting only switches features off.
 import { fail } from './errors.ts'
 
+/** Values of the setting, the fullest first. */
 export const EDITIONS = ['enterprise', 'plus', 'community'] as const
+/** One of EDITIONS. */
 export type Edition = (typeof EDITIONS)[number]
 
+/** The edition of a configuration that names none: everything is on. */
 export const DEFAULT_EDITION: Edition = 'enterprise'
 
-/** By the names that `sys/license/status` lists. */
+/** Features that can be switched off, by the names that `sys/license/status` lists. */
 export const FEATURES = [
   'DR Replication',
   'Entropy Augmentation',
@@ -17,6 +20,7 @@ export const FEATURES = [
   'Performance Standby',
   'Seal Wrapping',
 ] as const
+/** One of FEATURES. */
 export type Feature = (typeof FEATURES)[number]
 
 const OFF: Readonly<Record<Edition, readonly Feature[]>> = {
@@ -25,10 +29,11 @@ const OFF: Readonly<Record<Edition, readonly Feature[]>> = {
   community: ['DR Replication', 'Performance Replication', 'Managed Keys', 'Entropy Augmentation'],
 }
 
+/** Features that are on in the edition. */
 export const featuresOf = (edition: Edition): readonly Feature[] =>
   FEATURES.filter((feature) => !OFF[edition].includes(feature))
 
-/** @throws Refusal that names the feature and the setting */
+/** Requires a feature. @throws Refusal that names the feature and the setting */
 export function requireFeature(edition: Edition, feature: Feature): void {
   if (OFF[edition].includes(feature)) throw fail('feature_off', [feature, edition])
 }

@@ -1,5 +1,5 @@
-// An endpoint, written once: router, decoding, the handler's types, policy, forwarding, OpenAPI, help and the
-// authorisation test are derived from these definitions and from nothing else.
+// The definition of an endpoint, written once. Router, decoding, types of handlers, policy, forwarding, OpenAPI, help
+// and the authorisation test are derived from these definitions and from nothing else.
 import { strict as assert } from 'node:assert'
 import { own } from '../lib/own.ts'
 import type { Args, Fields } from './fields.ts'
@@ -8,14 +8,15 @@ import type { Answer, ListenerSwitches, RequestInfo } from './request.ts'
 import type { Shapes } from './shape.ts'
 import type { Fold } from './spelling.ts'
 
-/** The method of the wire: GET, LIST, POST or PUT, DELETE. */
+/** What a request does, by its method: GET, LIST, POST or PUT, DELETE. */
 export type EndpointOperation = 'read' | 'list' | 'update' | 'delete'
 
+/** What a policy must grant on the path. For 'create-or-update' the endpoint's `exists` decides which of the two. */
 export type Capability = 'none' | 'read' | 'list' | 'update' | 'create-or-update' | 'delete'
 
 /**
- * How the answer's data is written: in the envelope; bare; or in the envelope and copied to its top level, where old
- * clients read it.
+ * Where the data of an answer stand: in the envelope; bare; or in the envelope and copied to its top level, where old
+ * clients read them.
  */
 export type BodyForm = 'envelope' | 'plain' | 'both'
 
@@ -23,33 +24,33 @@ type Common<E, F extends Fields> = {
   /** Stable name for metrics, logs and OpenAPI. */
   readonly id: string
   readonly operation: EndpointOperation
-  /** Segments; ':x' is one segment that is a name, ':x...' the rest of the path, '(/:x)' may be missing. */
+  /** Pattern of the path: ':x' is one segment that is a name, ':x...' the rest of the path, '(/:x)' may be missing. */
   readonly path: string
   /** What a policy must grant on the path; 'none' needs no token at all. */
   readonly capability: Capability
-  /** Policies must grant sudo as well. */
+  /** True if policies must grant sudo as well. */
   readonly sudo?: boolean
   /**
-   * 'writer': always changes something, so the request travels at once to where its data may be written.
-   * 'any-node': served where it arrives; should it come to a write after all, it travels then.
+   * 'writer': always changes something, so the request goes at once to the node and thread that may write. 'any-node':
+   * served where it arrives, and forwarded only once it turns out to write.
    */
   readonly runsOn: 'any-node' | 'writer'
-  /** Of a login method: answers at MOUNT/… too, without `auth/` before it, where no other mount is. */
+  /** On a login method: the endpoint also answers at MOUNT/… without `auth/`, unless another mount is there. */
   readonly alsoAtRoot?: boolean
-  /** Answers even while the server is sealed. */
+  /** True if the endpoint answers while the server is sealed. */
   readonly whileSealed?: boolean
-  /** Makes the keys, opens or closes the barrier: a test that calls all endpoints keeps away from it. */
+  /** True if it makes the keys, or opens or closes the barrier; a test that calls all endpoints leaves it out. */
   readonly changesSeal?: boolean
   readonly body?: BodyForm
-  /** The body of the request is bytes of any number, its fields stand in the query. */
+  /** The body is a stream of bytes of any length; the fields are in the query. */
   readonly takesStream?: boolean
-  /** Success is bytes of any number, and no JSON. */
+  /** Success is a stream of bytes of any length, not JSON. */
   readonly givesStream?: boolean
-  /** May answer with the only copy of something (`isOnlyCopy`), which a wrapping that fails would lose. */
+  /** The answer may hold the only copy of something (`isOnlyCopy`), which would be lost if wrapping failed. */
   readonly neverWrapped?: true
-  /** Success may be text of another type than JSON, where the request asks for it. */
+  /** Success may be text of another type than JSON, if the request asks for it. */
   readonly givesText?: boolean
-  /** Where its listener says so, it answers without a token, and while the server is sealed. */
+  /** Returns true if the listener lets the endpoint answer without a token, and while the server is sealed. */
   readonly isOpen?: (listener: ListenerSwitches) => boolean
   /**
    * Beyond its fields the body is data of the caller's own: it is handed over as it came (`RequestInfo.input`). Such an
@@ -58,69 +59,77 @@ type Common<E, F extends Fields> = {
   readonly takesAnyFields?: boolean
   /** May be called with a wrapping token instead of one's own: it is looked at and not spent by that. */
   readonly takesWrappingToken?: boolean
-  /** Of a name in the path whose spelling the engine alone knows; for all others `Field.canonical` says it. */
+  /** A name in the path whose spellings only the engine knows; for all others `Field.canonical` says them. */
   readonly spelling?: {
     readonly field: string
     readonly foldOf: (engine: E, path: Readonly<Record<string, string>>) => Fold | undefined
   }
-  /** Where the body names what a path could name; what is optional in the path itself need not be said. */
+  /** Fields of the body that name what a path could name. Optional parts of the path itself are added by `endpoint`. */
   readonly alsoNames?: readonly AlsoNamed[]
-  /** Other paths of the same mount that do the same: what a rule denies there stays denied here. */
+  /** Other paths of the mount that do the same: a rule that denies one of them denies this request too. */
   readonly twins?: (path: Readonly<Record<string, string>>) => readonly string[]
   readonly summary: string
   readonly describe?: string
   readonly fields: F
-  /** The members of the answer's data; absent where there are none. */
+  /** Members of the answer's data; absent if there are none. */
   readonly response?: Shapes
-  /** Success may come without that data, as 204. */
+  /** True if success may come without data, as 204. */
   readonly mayBeEmpty?: boolean
-  /** Success hands out or prolongs a token: the answer has an `auth` part (AUTH_BLOCK). */
+  /** True if success hands out or renews a token: the answer then has an `auth` part (AUTH_BLOCK). */
   readonly givesToken?: boolean
-  /** Told from the path alone, so that it can run before the policy: decides between create and update. */
+  /**
+   * Tells whether the thing exists, and so decides between create and update. It gets only the path, since it runs
+   * before the policy and so before the body is read.
+   */
   readonly exists?: (engine: E, path: Readonly<Record<string, string>>, tokenId: string) => boolean | Promise<boolean>
 }
 
+/** A definition as it is written: the handler's arguments are typed by the fields. */
 export type EndpointDefinition<E, F extends Fields> = Common<E, F> & {
   readonly handler: (engine: E, args: Args<F>, request: RequestInfo) => Promise<Answer> | Answer
 }
 
-/** A field that names what a path of the same mount could name: that path is judged as well. */
+/** A field that names what a path of the same mount could name; the rules about that path apply as well. */
 export type AlsoNamed = {
   readonly field: string
-  /** What is done there. */
+  /** What the request does to the named thing. */
   readonly operation: 'read' | 'list' | 'update' | 'delete'
   /**
-   * The path inside the mount. `path` are the names in the request's own one, `sent` says what another field holds;
-   * undefined: it names none.
+   * Returns the path inside the mount, or undefined if the field names none. `path` holds the names in the request's
+   * own path; `sent` returns what another field holds.
    */
   readonly at: (
     name: string,
     path: Readonly<Record<string, string>>,
     sent: (field: string) => string | undefined,
   ) => string | undefined
-  /** The thing is only referred to: a right to it is not asked for, but what a rule denies stays denied. */
+  /** The thing is only referred to: no right to it is required, but a rule that denies it still denies the request. */
   readonly onlyDenials?: true
-  /** No name in such a path goes by several spellings. */
+  /** No name in such a path has several spellings. */
   readonly foldsNone?: true
 }
 
-/** What an endpoint says of its parameters, for those who judge them. */
+/** The part of an endpoint that policy rules about parameters are checked against. */
 export type Declared = { readonly fields: Fields; readonly otherNames?: OtherNames }
 
-/** By each name of a field that has several its others. */
+/** For each name of a field that has several, the others: a rule about one holds for all. */
 export type OtherNames = ReadonlyMap<string, readonly string[]>
 
 /**
- * A definition without the types of its fields. `E` is what it takes of the engine: an engine lists those that take no
- * more than it has. Router and pipeline hold endpoints of all engines, and each mount pairs them with its own.
+ * A definition without the types of its fields. `E` is what the endpoint needs of its engine; an engine may list
+ * endpoints that need no more than it has. Router and pipeline hold endpoints of all engines, and each mount pairs them
+ * with its own.
  */
 export type Endpoint<E = never> = Common<E, Fields> & {
-  /** Missing where each field has one name, as most do. */
+  /** Missing if each field has one name, as most do. */
   readonly otherNames?: OtherNames
   readonly handler: (engine: E, args: never, request: RequestInfo) => Promise<Answer> | Answer
 }
 
-/** Checks a definition when the program starts, so that a contradiction cannot be served. */
+/**
+ * Checks a definition and completes it. It runs when the program starts, so a contradiction is never served. @throws
+ * AssertionError
+ */
 export function endpoint<E, const F extends Fields>(definition: EndpointDefinition<E, F>): Endpoint<E> {
   const where = `endpoint ${definition.id}`
   for (const name of parsePattern(definition.path).flatMap((segment) =>
@@ -142,7 +151,7 @@ export function endpoint<E, const F extends Fields>(definition: EndpointDefiniti
   return { ...definition, ...(otherNames === undefined ? {} : { otherNames }), ...named } as unknown as Endpoint<E>
 }
 
-/** `a(/:b)`: what the path may leave out the body may say. */
+/** In `a(/:b)` the body may say what the path left out, so the path with it is judged as well. */
 function optionalNames({ path, operation, fields }: Pick<Common<never, Fields>, 'path' | 'operation' | 'fields'>) {
   const names = parsePattern(path).flatMap((segment) => (segment.kind === 'literal' ? [] : [segment.name]))
   const plain = names.every((name) => own(fields, name)?.canonical === undefined) ? { foldsNone: true as const } : {}

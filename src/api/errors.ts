@@ -1,8 +1,9 @@
-// Every refusal the service gives: code, status, public sentence, and what to do about it, in one table that is put
-// together from groups (src/api/refusals). docs/errors.md is generated from them.
+// Every refusal of the service: code, status, public sentence and remedy, in one table put together from groups
+// (src/api/refusals). docs/errors.md is generated from them.
 //
-// The code is for us (calls between threads, tests); the wire carries `{"errors": [sentence]}` and the status. What is
-// thrown without `fail` is our bug and becomes `internal`. No status is ever chosen by reading a message.
+// Only the program sees the code (calls between threads, tests); the wire carries `{"errors": [sentence]}` and the
+// status. An error that was not made by `fail` is a defect of ours and becomes `internal`. No status is ever chosen by
+// reading a message.
 import { ACCESS_REFUSALS } from './refusals/access.ts'
 import { FIELD_REFUSALS } from './refusals/fields.ts'
 import { KEY_REFUSALS } from './refusals/keys.ts'
@@ -10,6 +11,7 @@ import { REQUEST_REFUSALS } from './refusals/requests.ts'
 import type { RefusalRows } from './refusals/row.ts'
 import { SERVER_REFUSALS } from './refusals/server.ts'
 
+/** The whole table, by code. */
 export const ERRORS = {
   ...REQUEST_REFUSALS,
   ...FIELD_REFUSALS,
@@ -27,15 +29,16 @@ export const REFUSAL_GROUPS: readonly { readonly title: string; readonly rows: R
   { title: 'The server', rows: SERVER_REFUSALS },
 ]
 
+/** Code of a refusal. */
 export type ErrorCode = keyof typeof ERRORS
 type MessageArgs<C extends ErrorCode> = Parameters<(typeof ERRORS)[C]['message']>
 
-/** A refusal as thrown by `fail`; `cause` stays inside. */
+/** A refusal as made by `fail`. `message` goes to the client; `cause` is for the log alone. */
 export class Refusal extends Error {
   override name = 'Refusal'
   readonly code: ErrorCode
   readonly status: number
-  /** A second sentence for this caller alone; empty without one. */
+  /** A second sentence for this caller; '' if there is none. */
   readonly hint: string
   constructor(code: ErrorCode, status: number, message: string, cause?: unknown, hint = '') {
     super(message, cause === undefined ? undefined : { cause })
@@ -45,7 +48,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A refusal that holds for a time only: the answer has it in Retry-After. */
+/** A temporary refusal; the answer carries the time in Retry-After. */
 export class RefusalForNow extends Refusal {
   readonly retryAfterSeconds: number
   constructor({ code, status, message }: Refusal, retryAfterSeconds: number) {
@@ -54,30 +57,33 @@ export class RefusalForNow extends Refusal {
   }
 }
 
-/** As `fail`, with the time after which it is worth to come back. */
+/** Makes a temporary refusal; a client should come back after `seconds`. */
 export function failFor<C extends ErrorCode>(seconds: number, code: C, args: MessageArgs<C>): RefusalForNow {
   return new RefusalForNow(fail(code, args), seconds)
 }
 
-/** A request that the policies of a valid token do not allow; `hint` says what they lack, '' where nothing is told. */
+/**
+ * The refusal of a request that the policies of a valid token do not allow. `hint` tells what they lack; '' tells
+ * nothing.
+ */
 export function permissionDenied(hint: string): Refusal {
   const row = ERRORS.permission_denied
   return new Refusal('permission_denied', row.status, row.message(), undefined, hint)
 }
 
-/** A path has half of that. What a caller sent is repeated in sentences, and those stand in clear in the audit. */
+/** Twice the longest path. Sentences may repeat what a caller sent, and audit logs show them in clear. */
 const MAX_MESSAGE_CHARACTERS = 8_192
 
 const bounded = (message: string): string =>
   message.length <= MAX_MESSAGE_CHARACTERS ? message : `${message.slice(0, MAX_MESSAGE_CHARACTERS)}…`
 
-/** The refusal of a row, to be thrown: `throw fail('field_missing', ['name'])`. */
+/** Makes the refusal of a row, to be thrown: `throw fail('field_missing', ['name'])`. */
 export function fail<C extends ErrorCode>(code: C, args: MessageArgs<C>, cause?: unknown): Refusal {
   const row = ERRORS[code] as { status: number; message: (...args: unknown[]) => string }
   return new Refusal(code, row.status, bounded(row.message(...args)), cause)
 }
 
-/** The same refusal with one more sentence. */
+/** Returns the refusal with one more sentence. */
 export function refusalWith(refusal: Refusal, sentence: string): Refusal {
   const { code, status, message, cause, hint } = refusal
   return new Refusal(code, status, bounded(`${message}. ${sentence}`), cause, hint)

@@ -1,5 +1,5 @@
-// The kinds of field an endpoint can have. Each decodes what existing clients send (numbers as text, booleans as
-// text, lists as comma-separated text) and describes itself for OpenAPI and help.
+// The kinds of fields that endpoints have. Each kind decodes what existing clients send (numbers and booleans as text,
+// lists as comma-separated text) and describes itself for OpenAPI and help.
 import { Base64Error, decodeBase64 } from '../lib/base64.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { isJsonObject } from '../lib/json.ts'
@@ -7,33 +7,39 @@ import { dictionary, own } from '../lib/own.ts'
 import { describe, invalid, parseBool, parseDecimal, toInteger, toNumber, toSeconds, toText } from './coercion.ts'
 import { fail } from './errors.ts'
 
+/** A schema object of OpenAPI 3.0. */
 export type Schema = { readonly [name: string]: unknown }
 
+/** One field of an endpoint. `T` is what the handler gets. */
 export type Field<T = unknown, Present extends boolean = boolean> = {
   readonly kind: string
   readonly description: string
   readonly required: boolean
   readonly default: T | undefined
-  /** Never written in clear to audit or log. */
+  /** True if the value is never written in clear to audit or log. */
   readonly secret: boolean
   readonly schema: Schema
-  /** Of a name that can be spelled in several ways, in a path or a value: how it is kept, and judged. */
+  /**
+   * Returns the canonical spelling of a name that has several, in a path or a value; rules and storage see only that.
+   */
   readonly canonical: ((name: string) => string) | undefined
-  /** The newer name of the same field: what a policy says of either holds for both. */
+  /** The newer name of the same field: what a policy says of either name holds for both. */
   readonly aliasOf: string | undefined
-  /** Of an object: its fields; of a batch: those of an item. */
+  /** Fields of an object, or of an item of a batch. */
   readonly members?: Readonly<Record<string, Member>>
-  /** Undefined means: as if it had not been sent. @throws Refusal naming the field */
+  /** Converts what was sent; undefined counts as not sent. @throws Refusal naming the field */
   readonly decode: (value: JsonValue, name: string) => T | undefined
-  /** Only for the type: whether the handler always gets a value. */
+  /** Exists only in the type: whether the handler always gets a value. */
   readonly present?: Present
 }
 
-/** As much of a field inside another as documents need. */
+/** What documents show of a field inside another. */
 export type Member = Pick<Field, 'kind' | 'description' | 'required' | 'default' | 'schema' | 'members'>
 
+/** The fields of an endpoint, by their names on the wire. */
 export type Fields = { readonly [name: string]: Field }
 
+/** The decoded fields as a handler gets them: defined if required or with a default. */
 export type Args<F extends Fields> = {
   readonly [K in keyof F]: F[K] extends Field<infer T, infer Present>
     ? Present extends true
@@ -50,7 +56,7 @@ type Common<T> = {
   readonly aliasOf?: string
   readonly oneOf?: readonly string[]
   readonly min?: number
-  /** Of an int its largest value, of a string its characters, of a list of strings those of all together. */
+  /** For an int its largest value, for a string its characters, for a list the characters of all items together. */
   readonly max?: number
 }
 type Presence<T, O extends Common<T>> = O extends { required: true } ? true : O extends { default: T } ? true : false
@@ -75,6 +81,7 @@ function define<T, const O extends Common<T>>(
   }
 }
 
+/** Text, perhaps one of a few words, or bounded in characters. */
 export function string<const O extends Common<string>>(description: string, options: O = {} as O) {
   const { oneOf: allowed, max } = options
   return define<string, O>(
@@ -93,6 +100,7 @@ export function string<const O extends Common<string>>(description: string, opti
   )
 }
 
+/** A safe integer. In a path its canonical spelling is decimal, without leading zeros. */
 export function int<const O extends Common<number>>(description: string, options: O = {} as O) {
   const { min, max } = options
   const named = { canonical: keptDecimal, ...options }
@@ -111,9 +119,9 @@ export function int<const O extends Common<number>>(description: string, options
   })
 }
 
-/** Number of a version of a key. `latest` is 0, as what is not sent: the latest one. */
+/** The version number of a key. `latest` is 0, which is also the default and means the latest version. */
 export function keyVersion(description: string) {
-  // As number, as for durations.
+  // The schema says integer, as for durations, so that the default fits.
   const options = { default: 0 } as const
   return define<number, typeof options>('version', description, options, { type: 'integer' }, (value, name) => {
     if (value === null) return undefined
@@ -121,6 +129,7 @@ export function keyVersion(description: string) {
   })
 }
 
+/** A finite number, fractions included. */
 export function decimal<const O extends Common<number>>(description: string, options: O = {} as O) {
   const { min, max } = options
   const bounds = { ...(min === undefined ? {} : { minimum: min }), ...(max === undefined ? {} : { maximum: max }) }
@@ -133,6 +142,7 @@ export function decimal<const O extends Common<number>>(description: string, opt
   })
 }
 
+/** A boolean; texts and numbers count as `parseBool` has them. */
 export function bool<const O extends Common<boolean>>(description: string, options: O = {} as O) {
   return define<boolean, O>('bool', description, options, { type: 'boolean' }, (value, name) => {
     if (value === null) return undefined
@@ -143,7 +153,7 @@ export function bool<const O extends Common<boolean>>(description: string, optio
   })
 }
 
-/** Base64 on the wire, bytes in the handler. */
+/** Bytes: base64 on the wire, a buffer in the handler. */
 export function bytes<const O extends Common<Buffer>>(description: string, options: O = {} as O) {
   return define<Buffer, O>('bytes', description, options, { type: 'string', format: 'byte' }, (value, name) => {
     const text = toText(value, name)
@@ -156,21 +166,25 @@ export function bytes<const O extends Common<Buffer>>(description: string, optio
   })
 }
 
+/** Most items of a list of strings. */
 const MAX_LIST_ITEMS = 1_000
-/** An OpenPGP key is the longest that stands in a list. */
+/** Longest item of a list of strings: an OpenPGP key. */
 export const MAX_ITEM_CHARACTERS = 131_072
-/** What is kept of several lists still fits into one stored value. */
+/** Most characters of a list in all, so that several lists still fit into one stored value. */
 const MAX_LIST_CHARACTERS = 1_048_576
 
-/** One more than may be there says that there are too many: of 32 MB of commas a list would fill the memory. */
+/**
+ * Splits at commas, into at most one item too many, which is enough to refuse it: 32 MB of commas must not fill the
+ * memory.
+ */
 function splitAtCommas(text: string): string[] {
   const trimmed = text.trim()
   return trimmed === '' ? [] : trimmed.split(',', MAX_LIST_ITEMS + 1).map((item) => item.trim())
 }
 
-/** Seconds; text may be a duration such as 90m or 1h30m. Negative is refused, an empty text is 0. */
+/** A duration in seconds; text may be 90m or 1h30m. Negative ones are refused, an empty text is 0. */
 export function duration<const O extends Common<number>>(description: string, options: O = {} as O) {
-  // As number, so that a default fits its schema; the text form is told of in the description of the document.
+  // The schema says number, so that a default fits it; the description of the document tells of the text form.
   return define<number, O>('duration', description, options, { type: 'integer', format: 'seconds' }, (value, name) => {
     if (value === null) return undefined
     const seconds = toSeconds(value, name)
@@ -179,7 +193,7 @@ export function duration<const O extends Common<number>>(description: string, op
   })
 }
 
-/** The same, and negative ones mean something to whoever takes them. */
+/** A duration that may be negative; the handler gives that a meaning. */
 export function signedDuration<const O extends Common<number>>(description: string, options: O = {} as O) {
   const schema = { type: 'integer', format: 'seconds' }
   return define<number, O>('signed duration', description, options, schema, (value, name) =>
@@ -187,6 +201,7 @@ export function signedDuration<const O extends Common<number>>(description: stri
   )
 }
 
+/** A list of strings: an array, or text with commas between the items. */
 export function strings<const O extends Common<readonly string[]>>(description: string, options: O = {} as O) {
   const { max = MAX_LIST_CHARACTERS } = options
   const schema = { type: 'array', items: { type: 'string' } }
@@ -207,11 +222,11 @@ export function strings<const O extends Common<readonly string[]>>(description: 
 
 const RESERVED_NAMES = ['__proto__', 'constructor', 'prototype']
 
-/** Pairs and characters of a map: it is kept in memory as long as what carries it. */
+/** Most pairs and characters of a map, which stays in memory as long as the thing it belongs to. */
 const MAX_MAP_PAIRS = 64
 const MAX_MAP_CHARACTERS = 8_192
 
-/** Names to texts; the handler gets an object without a prototype. */
+/** A map from names to texts; the handler gets an object without a prototype. */
 export function map<const O extends Common<Readonly<Record<string, string>>>>(
   description: string,
   options: O = {} as O,
@@ -236,7 +251,7 @@ export function map<const O extends Common<Readonly<Record<string, string>>>>(
   })
 }
 
-/** An object with fields of its own, each decoded like a field of an endpoint. */
+/** An object with fields of its own, decoded like the fields of an endpoint. */
 export function object<const F extends Fields, const O extends Common<Args<F>>>(
   description: string,
   fields: F,
@@ -256,7 +271,7 @@ export function object<const F extends Fields, const O extends Common<Args<F>>>(
   return { ...field, members: fields }
 }
 
-/** An object of whatever JSON values, for what is only compared and never used. */
+/** An object with any JSON values, for data that is only compared and never used. */
 export function anyObject<const O extends Common<JsonObject>>(description: string, options: O = {} as O) {
   return define<JsonObject, O>('object', description, options, { type: 'object' }, (value, name) => {
     if (value === null) return undefined
@@ -265,20 +280,25 @@ export function anyObject<const O extends Common<JsonObject>>(description: strin
   })
 }
 
+/** Kinds of fields in an item of a batch. */
 export type ItemField = 'string' | 'int'
+/** A decoded item of a batch; members that were not sent are missing. */
 export type Item = Readonly<Record<string, string | number | undefined>>
 type ItemRules = {
-  /** Name of the field without which there is no item. */
+  /** Name of the field that every item must have. */
   readonly required: string
-  /** That field may be missing too, for the engine to say so, and numbers are accepted as texts. */
+  /** True if the engine checks that field instead, and numbers are accepted as texts. */
   readonly lenient?: boolean
-  /** Null is an item without fields, or an empty text. Else it is no item, and a text that was not sent. */
+  /**
+   * 'empty': null counts as an item without fields, or as an empty text. Otherwise null is refused as an item, and
+   * counts as not sent as a text.
+   */
   readonly nulls?: 'empty'
 }
 
 /**
- * Items of a batch. Their shape is checked here and fails the whole request; what their texts hold is checked by the
- * engine and fails the item alone (Interface 7.1). Values are strict: a number is not accepted as text.
+ * A batch. The shape of its items is checked here, and a fault fails the whole request. The engine checks what their
+ * texts hold, and a fault fails that item alone (Interface 7.1). Values are strict: a number is not accepted as text.
  */
 export function batch<const O extends Common<readonly Item[]>>(
   description: string,
@@ -333,8 +353,8 @@ function decodeItem(
 }
 
 /**
- * Decodes every declared field: from the path where it stands there, else from the body.
- * `prefix` stands before the names in messages.
+ * Decodes every declared field, from the path if it is there, otherwise from the body. `prefix` precedes the names in
+ * messages. @throws Refusal naming the field
  */
 export function decodeFields(
   fields: Fields,
@@ -356,13 +376,13 @@ export function decodeFields(
   return args
 }
 
-/** Of a number in a path the one spelling; what is none stays. */
+/** Canonical spelling of a number in a path; other text is returned unchanged. */
 export function keptDecimal(text: string): string {
   const number = parseDecimal(text)
   return number === undefined ? text : String(number)
 }
 
-/** Zeros in front make no octal number of it, as they do in bodies. @throws Refusal */
+/** Parses a number in a path; unlike in bodies, a leading zero does not make it octal. @throws Refusal */
 function toDecimal(text: string, name: string): number {
   const number = parseDecimal(text)
   if (number === undefined) throw invalid(name, 'expected a decimal number')

@@ -1,13 +1,15 @@
-// Help in words, from the endpoint table.
+// Writes help for people from the endpoint table.
 import type { Endpoint } from './endpoint.ts'
 import type { Fields, Member } from './fields.ts'
 import type { Router } from './router.ts'
 
 const OPERATIONS = ['read', 'list', 'update', 'delete'] as const
-/** The method of the wire for each operation; a write may be PUT as well. */
+/** Method for each operation; a write may also be PUT. */
 export const METHODS = { read: 'GET', list: 'LIST', update: 'POST', delete: 'DELETE' } as const
 
-/** What can be done at `path`; undefined where nothing can. The empty path describes the whole engine. */
+/**
+ * Describes what can be done at `path`, or returns undefined if nothing can. The empty path describes the whole engine.
+ */
 export function describeEndpoint(router: Router, path: string): string | undefined {
   if (path === '') return overview(router.endpoints)
   const found = OPERATIONS.flatMap((operation) => {
@@ -17,18 +19,19 @@ export function describeEndpoint(router: Router, path: string): string | undefin
   return found.length === 0 ? undefined : [...new Set(found)].map(endpointHelp).join('\n\n')
 }
 
-/** Where the summaries of short paths begin. */
+/** Column in which summaries begin, unless a path is longer. */
 const PATH_WIDTH = 32
 
 const headline = ({ operation, path, summary }: Endpoint, width = PATH_WIDTH): string =>
   `${METHODS[operation].padEnd(7)}${path.padEnd(width - 1)} ${summary}`
 
-/** One line each, their summaries in one column. */
+/** One line for each endpoint, with the summaries in one column. */
 function overview(endpoints: readonly Endpoint[]): string {
   const width = endpoints.reduce((widest, { path }) => Math.max(widest, path.length + 1), PATH_WIDTH)
   return endpoints.map((each) => headline(each, width)).join('\n')
 }
 
+/** Help for one endpoint: headline, description, fields. */
 export function endpointHelp(endpoint: Endpoint): string {
   const lines = [headline(endpoint)]
   if (endpoint.describe !== undefined) lines.push('', endpoint.describe)
@@ -37,7 +40,7 @@ export function endpointHelp(endpoint: Endpoint): string {
   return lines.join('\n')
 }
 
-/** All fields, those inside others by their whole name: `config.max_lease_ttl`, `batch_input[].plaintext`. */
+/** Lists all fields; nested ones by their full names: `config.max_lease_ttl`, `batch_input[].plaintext`. */
 export function flatFields(fields: Fields): (readonly [string, Member])[] {
   return Object.entries(fields).flatMap(([name, field]) => {
     const prefix = field.kind === 'batch' ? `${name}[].` : `${name}.`
@@ -46,7 +49,7 @@ export function flatFields(fields: Fields): (readonly [string, Member])[] {
   })
 }
 
-/** What of its kind a field takes: `one of a, b`, `1 to 255`; undefined where it takes all. */
+/** Describes the values that a field takes: `one of a, b`, `1 to 255`. Undefined if it takes all of its kind. */
 export function rangeOf({ schema }: Member): string | undefined {
   const { enum: values, minimum, maximum } = schema
   if (Array.isArray(values)) return `one of ${values.map((value) => JSON.stringify(value)).join(', ')}`
@@ -55,7 +58,7 @@ export function rangeOf({ schema }: Member): string | undefined {
   return maximum === undefined ? undefined : `at most ${maximum}`
 }
 
-/** As text; undefined where there is none. */
+/** The default value as text; undefined if there is none. */
 export function defaultOf(field: Member): string | undefined {
   const { default: value } = field
   return value === undefined ? undefined : JSON.stringify(Buffer.isBuffer(value) ? value.toString('base64') : value)

@@ -1,6 +1,7 @@
-// Tokens by which this server says elsewhere which of its mounts asks: whoever trusts the issuer finds its keys at the
-// issuer's own address. Engines are given the one half, the endpoints that publish the keys the other.
+// Tokens by which this server proves elsewhere which of its mounts asks. A party that trusts the issuer finds its
+// public keys at the issuer's address. Engines get the signing half, the endpoints that publish keys the other.
 
+/** What a token says. */
 export type IdentityClaims = {
   readonly subject: string
   readonly audience: string
@@ -8,17 +9,21 @@ export type IdentityClaims = {
   readonly ttlSeconds: number
 }
 
-/** For how long a key that signs no more is still published. */
+/** How long a key that no longer signs is still published; so also the longest life of a token. */
 export const MAX_IDENTITY_TOKEN_SECONDS = 86_400
 
+/** The signing half, as engines get it. */
 export interface IdentityTokens {
-  /** @throws Refusal where this server has no address that others could ask */
+  /** Address of the issuer. @throws Refusal if this server has none that others could ask */
   issuer(): string
-  /** Signed with RS256. Only where writes are made: the first one makes the key. @throws Refusal as `issuer` */
+  /**
+   * Makes a token, signed with RS256. Runs only on the thread that writes, since the first token makes the key. @throws
+   * Refusal as `issuer`
+   */
   mint(claims: IdentityClaims): Promise<string>
 }
 
-/** A member of a JSON Web Key Set (RFC 7517), and nothing but the public half. */
+/** A member of a JSON Web Key Set (RFC 7517): the public half alone. */
 export type PublishedKey = {
   readonly kty: 'RSA'
   readonly use: 'sig'
@@ -28,9 +33,10 @@ export type PublishedKey = {
   readonly e: string
 }
 
+/** The public half, for the endpoints that publish it without a token. */
 export interface PublishedIdentity {
-  /** @throws Refusal as IdentityTokens */
+  /** Address of the issuer. @throws Refusal as IdentityTokens */
   issuer(): string
-  /** None before a token was asked for. */
+  /** The keys that verify live tokens; empty until the first token was made. */
   publishedKeys(): Promise<readonly PublishedKey[]>
 }

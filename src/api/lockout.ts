@@ -1,27 +1,32 @@
-// Guessing is made slow: a name with too many failures is refused for a while, whatever is sent then. Kept in memory,
-// where logins are served: a restart forgets it, as it forgets the guesser's connections.
+// Slows down guessing: a name with too many failures is refused for a while, whatever is sent. Counts are kept in
+// memory of the thread that serves logins. A restart forgets them, as it ends the guesser's connections.
 import { count, group, oneOf, optional, type ValueOf } from '../lib/member-kinds.ts'
 import type { Clock } from '../lib/world.ts'
 import { fail, Refusal } from './errors.ts'
 
+/** The stored settings of lockout. */
 export const LOCKOUT_SETTINGS = group({
-  /** Failures until the name is locked; 0: never. */
+  /** Failures until the name is locked; 0: never locked. */
   threshold: count,
-  /** Never, whatever the threshold says, which is kept for when it is switched on again; absent: not so. */
+  /** True: never locked, while the threshold is kept for later; absent: not disabled. */
   disabled: optional(oneOf(true)),
+  /** How long a name stays locked. */
   durationSeconds: count,
-  /** Without a failure for so long, the count begins anew. */
+  /** Time without a failure after which the count begins anew. */
   counterResetSeconds: count,
 })
+/** The settings as the program has them. */
 export type LockoutSettings = ValueOf<typeof LOCKOUT_SETTINGS>
 
+/** The settings of a mount that has none of its own. */
 export const DEFAULT_LOCKOUT: LockoutSettings = { threshold: 5, durationSeconds: 900, counterResetSeconds: 900 }
 
+/** True if no name is ever locked. */
 export const isSwitchedOff = ({ threshold, disabled }: LockoutSettings): boolean => threshold === 0 || disabled === true
 
-/** Of names that do not exist too: so a name is not told by it. */
+/** Most names that are counted. Names that do not exist count too, so a lock does not tell which exist. */
 const MAX_NAMES = 100_000
-/** No name is longer; all that are have one count together, since anybody can send them and memory ends. */
+/** No real name is longer. All longer ones share one count: any client can send them, and memory is finite. */
 const MAX_NAME_CHARACTERS = 512
 const TOO_LONG = ''
 
@@ -32,19 +37,20 @@ type Attempts = {
   readonly waiting: (() => void)[]
 }
 
+/** The failures of one login mount. */
 export class Lockout {
   readonly #clock: Clock
-  /** The one spelling of a name. */
+  /** Returns the canonical spelling of a name. */
   readonly canonical: (name: string) => string
   readonly #names = new Map<string, Attempts>()
 
-  /** `canonical`: the one spelling of a name, where the method knows several. */
+  /** `canonical` maps the spellings of a name to one, if the method knows several. */
   constructor(clock: Clock, canonical: (name: string) => string = (name) => name) {
     this.#clock = clock
     this.canonical = canonical
   }
 
-  /** Names that are refused now, sorted; at most 100,000. */
+  /** Names that are locked now, sorted; at most MAX_NAMES. */
   locked(settings: LockoutSettings): string[] {
     if (isSwitchedOff(settings)) return []
     const names: string[] = []
@@ -55,7 +61,7 @@ export class Lockout {
     return names.sort()
   }
 
-  /** The name begins anew; one that is not locked is no error. */
+  /** Unlocks a name and clears its count; does nothing if it is not locked. */
   unlock(given: string): void {
     const attempts = this.#names.get(this.canonical(given))
     if (attempts === undefined) return
@@ -64,9 +70,9 @@ export class Lockout {
   }
 
   /**
-   * Runs one attempt of the name `given`; a refusal that it throws counts as a failure. Of attempts at once no more run
-   * than may still fail, so that guessing in parallel gives no more tries than guessing in a row; the others wait.
-   * @throws Refusal where the name is locked, without trying; whatever `attempt` throws
+   * Runs one attempt for the name `given`; a Refusal that it throws counts as a failure. Of parallel attempts only as
+   * many run as may still fail; the others wait. So guessing in parallel gives no more tries than guessing in sequence.
+   * @throws Refusal if the name is locked, without trying; whatever `attempt` throws
    */
   async guard<T>(given: string, settings: LockoutSettings, attempt: () => Promise<T>): Promise<T> {
     if (isSwitchedOff(settings)) return attempt()
@@ -95,7 +101,7 @@ export class Lockout {
     }
   }
 
-  /** Forgets a name without failures and without attempts under way; those that wait look again. */
+  /** Forgets a name without failures and running attempts, and wakes those that wait. */
   #settle(name: string, attempts: Attempts): void {
     const isOver = attempts.failures === 0 && attempts.underWay === 0
     if (isOver && this.#names.get(name) === attempts) this.#names.delete(name)

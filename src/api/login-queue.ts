@@ -1,19 +1,28 @@
-// The turns in which logins are tried that cost much: by address, so that a flood from one delays others by little.
+// Queues expensive logins fairly by address, so that a flood from one address hardly delays the others.
 import { countedAddress } from '../lib/counted-address.ts'
 import { FairQueue, FairQueueFull } from '../lib/fair-queue.ts'
 import { Overloaded } from '../lib/slow-work.ts'
 import { failFor } from './errors.ts'
 
-/** As many as a small machine tries at the same time; what waits here does not wait in the pool before others. */
+/**
+ * Logins that run at once: as many as a small machine can do. Those that wait here do not fill the pool before other
+ * work.
+ */
 export const LOGINS_AT_ONCE = 4
+/** Most logins of one address that wait. */
 export const WAITING_LOGINS_OF_ADDRESS = 64
+/** Most logins that wait, of all addresses. */
 export const WAITING_LOGINS = 2_000
 const RETRY_SECONDS = 1
 
+/** Makes a queue. The login mounts of a thread share one, so the bounds hold for all of them together. */
 export const newLoginQueue = (): FairQueue =>
   new FairQueue({ atOnce: LOGINS_AT_ONCE, waitingOfOne: WAITING_LOGINS_OF_ADDRESS, waitingOfAll: WAITING_LOGINS })
 
-/** @throws Refusal where too many of the address wait, Overloaded where too many of all do; what `work` throws */
+/**
+ * Runs `work` when its address comes up. @throws Refusal if too many of the address wait, Overloaded if too many wait
+ * in all; whatever `work` throws
+ */
 export async function queued<T>(turns: FairQueue, remoteAddress: string, work: () => Promise<T>): Promise<T> {
   try {
     return await turns.run(countedAddress(remoteAddress), work)

@@ -1,56 +1,71 @@
-// Keys that stay in a device, as an engine sees them: each mount gets those that it may use, and nothing of where they
-// are. What the device does is one step of a cryptographic operation; hashing and encoding are the engine's.
+// Keys that stay in a device, as an engine sees them. Each mount gets the keys that it may use, and nothing about where
+// they are. The device does one step of a cryptographic operation; hashing and encoding are the engine's.
 
-/** What a managed key can be told to do; its mechanism and its `usages` decide. */
+/** Uses of a managed key; its mechanism and its `usages` decide which it has. */
 export type ManagedUse = 'encrypt' | 'decrypt' | 'sign' | 'verify'
 
-/** What a managed key is, as its mechanism says. */
+/** Kinds of managed keys, which follow from the mechanism. */
 export const MANAGED_SCHEMES = ['aes-gcm', 'rsa-oaep', 'rsa-pkcs1', 'rsa-pss', 'ecdsa'] as const
+/** One of MANAGED_SCHEMES. */
 export type ManagedScheme = (typeof MANAGED_SCHEMES)[number]
 
-/** Hashes that devices have for RSA-OAEP and RSA-PSS. */
+/** Hashes that devices offer for RSA-OAEP and RSA-PSS. */
 export const DEVICE_HASHES = ['sha1', 'sha224', 'sha256', 'sha384', 'sha512'] as const
+/** One of DEVICE_HASHES. */
 export type DeviceHash = (typeof DEVICE_HASHES)[number]
 
-/** What a device says of a key. */
+/** What a device tells about a key. */
 export type ManagedKeyFacts = {
-  /** Of the key of AES, of the modulus, of the order of the curve. */
+  /** Size of the AES key, of the modulus, or of the order of the curve. */
   readonly bits: number
-  /** SubjectPublicKeyInfo (RFC 5280) in DER, of a pair. */
+  /** SubjectPublicKeyInfo (RFC 5280) in DER; undefined for AES. */
   readonly publicKey: Buffer | undefined
 }
 
+/** One managed key. Calls go to another process and take as long as the device does. */
 export interface ManagedKey {
   readonly id: string
   readonly name: string
   readonly scheme: ManagedScheme
-  /** Of RSA-OAEP, for hash and mask generation. */
+  /** Hash of RSA-OAEP, also used for mask generation. */
   readonly oaepHash: DeviceHash
+  /** True if mechanism and `usages` allow the use. It does not ask the device. */
   can(use: ManagedUse): boolean
-  /** Asks the device, which makes the key where there is none and its configuration allows it. @throws Refusal */
+  /**
+   * Asks the device for facts. The device makes the key if there is none and its configuration allows it. @throws
+   * Refusal
+   */
   facts(): Promise<ManagedKeyFacts>
-  /** AES-GCM: gives ciphertext ‖ tag. @throws Refusal */
+  /** Seals with AES-GCM; returns ciphertext ‖ tag. @throws Refusal */
   seal(nonce: Buffer, plaintext: Buffer, associatedData: Buffer): Promise<Buffer>
-  /** Undefined where it does not open. @throws Refusal */
+  /** Opens with AES-GCM; returns undefined if the message is not authentic. @throws Refusal */
   open(nonce: Buffer, sealed: Buffer, associatedData: Buffer): Promise<Buffer | undefined>
-  /** RSA-OAEP; undefined where it does not open. @throws Refusal */
+  /** Opens with RSA-OAEP; returns undefined if the message does not open. @throws Refusal */
   openOaep(sealed: Buffer): Promise<Buffer | undefined>
-  /** Of PKCS #1 v1.5 what stands behind the padding, of ECDSA the hash; ECDSA gives r ‖ s. @throws Refusal */
+  /**
+   * Signs a block: for PKCS #1 v1.5 the content behind the padding, for ECDSA the hash. ECDSA returns r ‖ s. @throws
+   * Refusal
+   */
   signBlock(block: Buffer): Promise<Buffer>
-  /** RSA-PSS around a hash. @throws Refusal */
+  /** Signs a hash with RSA-PSS. @throws Refusal */
   signPss(digest: Buffer, hash: DeviceHash, saltBytes: number): Promise<Buffer>
 }
 
 /** The managed keys that one mount may use. */
 export interface ManagedKeys {
-  /** By name or by UUID, where one is not empty. @throws Refusal that names the field: none, unknown, not allowed */
+  /**
+   * Finds a key by the reference that is not empty. @throws Refusal that names the field: none given, unknown, not
+   * allowed
+   */
   find(reference: { readonly name: string; readonly id: string }): Promise<ManagedKey>
-  /** By its UUID, for what was made with it. @throws Refusal where it is gone, or the mount may not use it */
+  /**
+   * Returns a key by UUID, for data that was made with it. @throws Refusal if it is gone, or the mount may not use it
+   */
   get(id: string): Promise<ManagedKey>
 }
 
-/** A generator besides that of this machine. */
+/** A random generator in a device, besides the one of this machine. */
 export interface DeviceRandom {
-  /** Undefined where no device is configured. @throws Refusal where there is one and it does not answer */
+  /** Returns random bytes; undefined if no device is configured. @throws Refusal if the device does not answer */
   bytes(count: number): Promise<Buffer | undefined>
 }

@@ -1,4 +1,4 @@
-// A mount: an engine at a path. Its data live under its UUID, never under its path, so that it can move.
+// A mount: an engine at a path. Its data is stored under its UUID, never under its path, so that it can be moved.
 import {
   count,
   flag,
@@ -18,39 +18,41 @@ import type { Router } from './router.ts'
 import type { PlacedShape } from './spelling.ts'
 
 const MOUNT_KIND = oneOf('secret', 'auth')
+/** Whether a mount holds secrets, or is one that callers log in at. */
 export type MountKind = ValueOf<typeof MOUNT_KIND>
 
 const MOUNT_CONFIG = group({
-  /** Seconds; 0: as the system has it. */
+  /** Seconds; 0: the default of the system. */
   defaultLeaseTtlSeconds: count,
   maxLeaseTtlSeconds: count,
   forceNoCache: flag,
-  /** '' | 'unauth' | 'hidden': whether it is listed to callers without a token. */
+  /** '' | 'unauth' | 'hidden': whether callers without a token see it in lists. */
   listingVisibility: text,
-  /** Members of data that audit shows in clear; absent: none. */
+  /** Members of data that audit logs show in clear; absent: none. */
   auditNonHmacRequestKeys: optional(texts),
   auditNonHmacResponseKeys: optional(texts),
-  /** Of headers: those of a request that the engine sees, and those of an answer that it may set; absent: none. */
+  /** Headers of a request that the engine sees, and headers of an answer that it may set; absent: none. */
   passthroughRequestHeaders: optional(texts),
   allowedResponseHeaders: optional(texts),
-  /** Names of managed keys that the engine may use; absent: none but those that any mount may. */
+  /** Names of managed keys that the engine may use; absent: only those that every mount may. */
   allowedManagedKeys: optional(texts),
-  /** Of a login mount: 'service' | 'batch' | 'default-service' | 'default-batch'; absent: 'default-service'. */
+  /** On a login mount: 'service' | 'batch' | 'default-service' | 'default-batch'; absent: 'default-service'. */
   tokenType: optional(text),
-  /** Of a login mount: what guessing at it leads to; absent: DEFAULT_LOCKOUT. */
+  /** On a login mount: how guessing is slowed; absent: DEFAULT_LOCKOUT. */
   lockout: optional(LOCKOUT_SETTINGS),
 })
+/** The settings that can be tuned while the mount exists. */
 export type MountConfig = ValueOf<typeof MOUNT_CONFIG>
 
-/** What is stored of a mount. */
+/** The stored form of a mount. */
 export const MOUNT_MEMBERS = {
   format: oneOf(1),
   uuid: text,
   namespace: text,
   kind: MOUNT_KIND,
-  /** Ends in '/', without a leading one; a login mount begins with 'auth/'. */
+  /** Path that ends in '/' and does not begin with one; that of a login mount begins with 'auth/'. */
   path: text,
-  /** Of a login mount that was moved: what it gave before is named by these. */
+  /** Former paths of a login mount that was moved: tokens that it gave out before bear them. */
   formerPaths: optional(texts),
   type: text,
   description: text,
@@ -61,27 +63,31 @@ export const MOUNT_MEMBERS = {
   externalEntropyAccess: flag,
   config: MOUNT_CONFIG,
 }
+/** A mount as the program has it. */
 export type MountEntry = GroupOf<typeof MOUNT_MEMBERS>
 
-/** What a mounted engine must offer besides its endpoints: to forget what changed below it. */
+/** What a mounted engine offers besides its endpoints; above all, to forget data that changed. */
 export interface Engine {
-  /** `path` is relative to the mount's data. */
+  /** The entry at `path`, relative to the mount's data, has changed: drop what is cached of it. */
   changed(path: string): void
-  /** Everything may have changed. */
+  /** Anything may have changed: drop all that is cached. */
   reset(): void
-  /** What is due without a request: called again and again where writes are made. */
+  /** Does what is due without a request. Called periodically, only on the thread that writes. */
   upkeep?(): Promise<void>
-  /** Where writes are made: what the same mount asks on a thread that serves. Both are plain data. */
+  /**
+   * Answers a call from the same mount on a serving thread; runs on the thread that writes. Input and result are plain
+   * data.
+   */
   handleWriterCall?(question: unknown): Promise<unknown>
-  /** Begins what it does by itself: on the thread that writes, once the server is open. Missing: nothing. */
+  /** Begins periodic work, on the thread that writes, once the server is unsealed. */
   start?(): void
-  /** Ends that: the server is being sealed, or the mount is gone. */
+  /** Ends that work: the server is being sealed, or the mount is removed. */
   stop?(): void
-  /** Look-ups in its cache since it was made; missing where it has none. */
+  /** Lookups in its cache since the engine was made; missing if it has none. */
   readonly lookups?: { readonly hits: number; readonly misses: number }
 }
 
-/** A kind of engine that can be mounted; `C` is what it is given for one mount. */
+/** A kind of engine. `C` is what it is given for one mount. */
 export type EngineType<C> = {
   readonly type: string
   readonly kind: MountKind
@@ -90,44 +96,52 @@ export type EngineType<C> = {
   readonly create: (context: C) => Engine
 }
 
-/** One that a request can mount: there is a page about it. */
+/** A kind that requests can mount; it has a page in docs/api. */
 export type MountableType<C> = EngineType<C> & {
   readonly page: {
     readonly title: string
-    /** Sentences behind its summary. */
+    /** Sentences that follow the summary. */
     readonly note?: string
   }
 }
 
-/** What a path leads to. */
+/** The endpoint that a path leads to, and the names in the path. */
 export type Routed = {
   readonly endpoint: Endpoint
   readonly mountPath: string
   readonly pathParameters: Readonly<Record<string, string>>
 }
 
-/** The mounts as the endpoints under sys/ see them. */
+/** The mounts, as the endpoints under `sys/` use them. */
 export interface Mounts {
-  /** What can be mounted. */
+  /** Types that can be mounted. */
   typesOf(kind: MountKind): readonly string[]
+  /** All mounts, those of the server itself included. */
   list(): readonly MountEntry[]
+  /** The mount at exactly this path. */
   find(path: string): MountEntry | undefined
-  /** Of a login mount at which guessing locks names, by its UUID. */
+  /** The lockout of a login mount by UUID; undefined if it locks no names. */
   lockoutOf(uuid: string): Lockout | undefined
-  /** The mount that would serve the path. */
+  /** The mount that serves requests to the path. */
   serving(path: string): MountEntry | undefined
-  /** The path with its names as they are kept, where a mount serves it, and which those are; else itself. */
+  /**
+   * The path with its names in canonical spelling, and the shape that says which these are. A path that no mount serves
+   * is returned unchanged.
+   */
   spelled(path: string): { readonly path: string; readonly spelling: PlacedShape | undefined }
-  /** The endpoint there, and the names in the path. */
+  /** The endpoint at the path, and the names in the path. */
   routed(path: string, operation: EndpointOperation): Routed | undefined
-  /** What is behind the mount with this UUID. */
+  /** The engine of the mount with this UUID. */
   engineOf(uuid: string): Engine | undefined
-  /** @throws Refusal where the path is taken, inside or around another, or reserved; or the type is unknown */
+  /**
+   * Mounts an engine. @throws Refusal if the path is taken, lies inside or around another mount, or is reserved; or if
+   * the type is unknown
+   */
   mount(entry: MountEntry): Promise<void>
-  /** Replaces what can be tuned of a mount; nothing else may differ. @throws Refusal where there is none */
+  /** Replaces the settings of a mount; `change` must leave everything else. @throws Refusal if there is none */
   tune(path: string, change: (entry: MountEntry) => MountEntry): Promise<void>
-  /** Gives a mount another path: its data stay where they are. @throws Refusal as `mount`, and where there is none */
+  /** Moves a mount to another path; its data stays where it is. @throws Refusal as `mount`, and if there is none */
   move(from: string, to: string): Promise<void>
-  /** Removes the mount and all its data; nothing happens where there is none. */
+  /** Removes the mount and all its data; does nothing if there is none. */
   unmount(path: string): Promise<void>
 }

@@ -1,4 +1,4 @@
-// What is kept under names, as every mount offers it: the list of the names, and one of them that may not be there.
+// Endpoints for things that are kept under names: list the names; read, write and delete one thing.
 import { own } from '../lib/own.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { fail } from './errors.ts'
@@ -6,14 +6,15 @@ import { type Args, type Fields, int, string } from './fields.ts'
 import { type Answer, DONE, type RequestInfo } from './request.ts'
 import { LISTED, type Shapes } from './shape.ts'
 
-/** Every list has them: a policy that bounds a list sets the limit (core/access.ts). */
+/** Fields of every list. A policy that bounds a list sets the limit (core/access.ts). */
 export const PAGE_FIELDS = {
   after: string('Only names that sort after this one', { default: '' }),
   limit: int('At most so many names; 0: all', { default: 0 }),
 }
+/** The part of a list that a request asks for. */
 export type Page = { readonly after: string; readonly limit: number }
 
-/** The endpoint that lists them, but for its id, path, summary and handler. */
+/** The endpoint that lists names, without id, path, summary and handler. */
 export const LIST_OF_NAMES = {
   operation: 'list',
   capability: 'list',
@@ -22,55 +23,55 @@ export const LIST_OF_NAMES = {
   response: LISTED,
 } as const
 
-/** Of names that were looked up page by page. @throws Refusal `not_found` where there is no name */
+/** The answer with names that were looked up page by page. @throws Refusal `not_found` if there are none */
 export function namesAnswer(keys: readonly string[]): Answer {
   if (keys.length === 0) throw fail('not_found', [])
   return { data: { keys } }
 }
 
-/** The names of one page out of all. @throws Refusal `not_found` for an empty page */
+/** Cuts one page out of all names. @throws Refusal `not_found` for an empty page */
 export function pageOf(sorted: readonly string[], { after, limit }: Page): string[] {
   const rest = sorted.filter((key) => key > after)
   if (rest.length === 0) throw fail('not_found', [])
   return limit > 0 ? rest.slice(0, limit) : rest
 }
 
-/** @throws Refusal `not_found` for what is undefined */
+/** Returns the thing. @throws Refusal `not_found` if it is undefined */
 export function orNotFound<T>(thing: T | undefined): T {
   if (thing === undefined) throw fail('not_found', [])
   return thing
 }
 
-/** Things under names: PATH lists the names, PATH/NAME is one thing. `E` is the engine, `T` a thing as it is kept. */
+/** Things under names: PATH lists the names, PATH/NAME is one thing. `E` is the engine, `T` a stored thing. */
 export type NamedThings<E, T, F extends Fields> = {
-  /** The endpoints are ID-list, ID-read, ID-write and ID-delete. */
+  /** Prefix of the ids of the endpoints: ID-list, ID-read, ID-write and ID-delete. */
   readonly id: string
-  /** Where the list is called otherwise. */
+  /** Id of the list, if it is not ID-list. */
   readonly listId?: string
   readonly path: string
-  /** One field, which stands in the path. */
+  /** The one field that is in the path. */
   readonly name: Fields
-  /** Of the list, where they are others than PAGE_FIELDS. */
+  /** Fields of the list, if they are not PAGE_FIELDS. */
   readonly pageFields?: Fields
   readonly summaries: Readonly<Record<'list' | 'read' | 'write' | 'delete', string>>
   readonly descriptions?: Readonly<Partial<Record<'write' | 'delete', string>>>
-  /** What is read. */
+  /** Members of the answer to a read. */
   readonly response: Shapes
-  /** What can be written, besides the name. */
+  /** Fields that can be written, besides the name. */
   readonly fields: F
-  /** Policies tell a write that makes a thing from one that changes it. */
+  /** Policies distinguish writes that create from writes that update. */
   readonly tellsNew?: true
-  /** Those of one page, sorted; none where nothing is left. */
+  /** Returns the names of one page, sorted; empty if none are left. */
   readonly names: (engine: E, page: Page) => Promise<readonly string[]>
   readonly find: (engine: E, name: string) => Promise<T | undefined>
-  /** As it is shown. */
+  /** The thing as it is shown. */
   readonly body: (thing: T, name: string, engine: E) => object
   readonly write: (engine: E, name: string, args: Args<F>, request: RequestInfo) => Promise<Answer>
-  /** One that is not there is no error. */
+  /** Deletes the thing; does nothing if there is none. */
   readonly remove: (engine: E, name: string) => Promise<void>
 }
 
-/** Four endpoints: list, read, write and delete. */
+/** Makes the four endpoints: list, read, write and delete. */
 export function namedThings<E, T, const F extends Fields>(things: NamedThings<E, T, F>): readonly Endpoint<E>[] {
   const [field = ''] = Object.keys(things.name)
   const one = {
@@ -80,7 +81,7 @@ export function namedThings<E, T, const F extends Fields>(things: NamedThings<E,
   return [list(things), read(things, one), write(things, one), remove(things, one)]
 }
 
-/** The path of one thing, and its name in what was sent. */
+/** The path of one thing, and how to find its name in the arguments. */
 type One = { readonly path: string; readonly nameIn: (args: object) => string }
 
 const list = <E, T, F extends Fields>({ id, listId = `${id}-list`, ...things }: NamedThings<E, T, F>): Endpoint<E> =>

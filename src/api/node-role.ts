@@ -1,22 +1,24 @@
-// What this node is among others. What it may do by itself follows from that, and from which mount it is about.
+// The role of this node among others, and what it may do by itself in that role.
 
+/** The role of a node; it may change while the node runs. */
 export type NodeRole = {
-  /** Another node of the same cluster is active. */
+  /** True if another node of the same cluster is active. */
   readonly isStandby: boolean
-  /** Secondary of a pair for disaster recovery: it follows, and serves nobody. */
+  /** Secondary for disaster recovery: it follows its primary and serves no client. */
   readonly isDrSecondary: boolean
+  /** Performance secondary: it serves clients, and follows its primary in what the whole set shares. */
   readonly isPerformanceSecondary: boolean
 }
 
-/** One node, or the active one of a cluster that follows no other. */
+/** A single node, or the active node of a cluster that follows no other. */
 export const ACTIVE_PRIMARY: NodeRole = { isStandby: false, isDrSecondary: false, isPerformanceSecondary: false }
 
-/** Whose something stored is: that of all clusters of a set, of one cluster, or of one node. */
+/** The owner of stored data: all clusters of a set, one cluster, or one node. */
 export type DataOwner = 'set' | 'cluster' | 'node'
 
 /**
- * Whether this node may change what is stored without being asked. A performance secondary may where it is its own:
- * what is shared is what its primary makes of it.
+ * True if this node may change the data without being asked. A performance secondary may change what is its own; shared
+ * data is changed by its primary alone.
  */
 export function mayChange(role: NodeRole, owner: DataOwner): boolean {
   if (owner === 'node') return true
@@ -24,7 +26,7 @@ export function mayChange(role: NodeRole, owner: DataOwner): boolean {
   return owner === 'cluster' || !role.isPerformanceSecondary
 }
 
-/** The same of what is in a mount: rotate its keys. */
+/** True if this node maintains the data of a mount, for example rotates its keys. */
 export function maintains(role: NodeRole, mount: { readonly local: boolean }): boolean {
   return mayChange(role, mount.local ? 'cluster' : 'set')
 }

@@ -1,4 +1,4 @@
-// The OpenAPI document, from the endpoint tables of the mounts.
+// Makes the OpenAPI document from the endpoint tables of the mounts.
 import type { Endpoint } from './endpoint.ts'
 import type { Field, Schema } from './fields.ts'
 import { expandPattern, type Segment } from './pattern.ts'
@@ -7,6 +7,7 @@ import { shapesSchema } from './shape.ts'
 
 type Table = { readonly mountPath: string; readonly endpoints: readonly Endpoint[] }
 
+/** Returns an OpenAPI 3.0 document. A path with optional parts appears once for each form. */
 export function openApiDocument(version: string, tables: readonly Table[]): object {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const { mountPath, endpoints } of tables) {
@@ -50,10 +51,13 @@ function parameterNames(segments: readonly Segment[]): ReadonlySet<string> {
   return new Set(segments.flatMap((segment) => (segment.kind === 'literal' ? [] : [segment.name])))
 }
 
-/** Mounts of which there is one. */
+/** Mounts that exist exactly once. */
 const SINGLE_MOUNTS = ['sys/', 'auth/token/']
 
-/** The id of the endpoint; with the mount's path where it is not the usual one, since there may be several. */
+/**
+ * Operation id: the id of the endpoint, with the mount's path before it unless that is the usual one, since a type may
+ * be mounted several times.
+ */
 function operationId(mountPath: string, id: string): string {
   const usual = SINGLE_MOUNTS.includes(mountPath) || id.startsWith(`${mountPath.slice(0, -1)}-`)
   return usual ? id : mountPath + id
@@ -74,7 +78,7 @@ function operationObject(id: string, endpoint: Endpoint, inPath: ReadonlySet<str
   }
 }
 
-/** Those of the path; what is not written has all its other fields in the query. */
+/** Parameters in the path; an endpoint that is not a write also has its other fields in the query. */
 function parametersOf({ operation, fields, takesStream }: Endpoint, inPath: ReadonlySet<string>): object[] {
   const all = Object.entries(fields)
   const parameters = all.filter(([name]) => inPath.has(name)).map(([name, field]) => parameter(name, field, 'path'))
@@ -101,12 +105,12 @@ function parameter(name: string, field: Field, where: 'path' | 'query'): object 
   }
 }
 
-/** A default that is bytes has no place in a JSON document. */
+/** A default of bytes is shown in base64. */
 function publicSchema(field: Field): Schema {
   return Buffer.isBuffer(field.default) ? { ...field.schema, default: field.default.toString('base64') } : field.schema
 }
 
-/** Of what is written; a body of bytes leaves the fields to the query. */
+/** The body of a write. A body of bytes leaves the fields to the query. */
 function bodyOf({ operation, takesStream }: Endpoint, fields: Parameters<typeof requestBody>[0]): object {
   if (takesStream === true) return { requestBody: { required: true, ...BYTES } }
   return operation === 'update' && fields.length > 0 ? { requestBody: requestBody(fields) } : {}
@@ -124,10 +128,10 @@ function requestBody(fields: readonly (readonly [string, Field])[]): object {
 const json = (schema: Schema): object => ({ content: { 'application/json': { schema } } })
 const reference = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
-/** Bodies that are no JSON. */
+/** Content of bodies of bytes. */
 const BYTES = { content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } }
 
-/** Those that many operations have. */
+/** Answers that many operations share. */
 const RESPONSES = {
   Done: { description: 'Done' },
   Warned: { description: 'Done, with warnings', ...json(reference('Envelope')) },

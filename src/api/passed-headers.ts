@@ -1,13 +1,16 @@
-// Headers that a mount passes on: those of a request that its engine gets to see, and those of an answer that it may
-// set. What gives access passes in neither direction, and what says how an answer is to be read or who may read it
-// belongs to the server.
+// Headers that a mount passes on: request headers that its engine sees, and answer headers that it may set. Headers
+// that give access pass in neither direction. Headers that tell how an answer is to be read, or who may read it, are
+// the server's own.
 import { isCredentialHeader } from './credential-headers.ts'
 
+/** Most headers of one list of a mount. */
 export const MAX_PASSED_HEADERS = 64
+/** Longest name of such a header. */
 export const MAX_HEADER_NAME_CHARACTERS = 128
 
 /** Values by names in lower case. */
 export type PassedHeaders = Readonly<Record<string, string>>
+/** No headers; shared and frozen, so most requests allocate none. */
 export const NO_HEADERS: PassedHeaders = Object.freeze(Object.create(null))
 
 const OWN: ReadonlySet<string> = new Set([
@@ -31,25 +34,28 @@ const OWN_PREFIXES = ['x-vault-', 'access-control-', 'x-ratelimit-']
 
 const isName = (name: string): boolean => name.length <= MAX_HEADER_NAME_CHARACTERS && /^[A-Za-z0-9-]+$/.test(name)
 
-/** Undefined where an engine may see the header; else what is wrong with it. */
+/** Returns undefined if an engine may see the header; otherwise what is wrong with it, to follow the field's name. */
 export function whyNotSeen(name: string): string | undefined {
   if (!isName(name)) return 'must be names of headers: letters, digits and "-"'
   return isCredentialHeader(name.toLowerCase()) ? `must not name ${name}, which gives access` : undefined
 }
 
-/** Undefined where an engine may set the header; else what is wrong with it. */
+/** Returns undefined if an engine may set the header; otherwise what is wrong with it. */
 export function whyNotSet(name: string): string | undefined {
   const lower = name.toLowerCase()
   const isOwn = OWN.has(lower) || OWN_PREFIXES.some((prefix) => lower.startsWith(prefix))
   return whyNotSeen(name) ?? (isOwn ? `must not name ${name}, which is the server's own` : undefined)
 }
 
-/** Those of `found` that are named and may be seen, whatever was stored by another version. */
+/**
+ * The headers of `found` that are named and may be seen. Names are checked again, since another version may have stored
+ * them.
+ */
 export function seen(found: PassedHeaders, names: readonly string[]): PassedHeaders {
   return picked(found, names, whyNotSeen)
 }
 
-/** Those of an engine's answer that are named, may be set, and can be sent. */
+/** The headers of an engine's answer that are named, may be set, and can be sent. */
 export function settable(given: PassedHeaders, names: readonly string[]): PassedHeaders {
   const lower = Object.create(null)
   for (const [name, value] of Object.entries(given))

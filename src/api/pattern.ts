@@ -1,10 +1,12 @@
-// The path of an endpoint as segments. Never a regular expression: order cannot matter, and OpenAPI can be read off.
+// The path of an endpoint as segments. It is never a regular expression: so the order of endpoints cannot matter, and
+// OpenAPI follows from it.
+/** A fixed text, a name, or the rest of the path. */
 export type Segment =
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'rest'; readonly name: string }
 
-/** Required part of `path`, without what stands in '(…)'. */
+/** Parses a pattern; optional parts in '(…)' are included. */
 export function parsePattern(path: string): Segment[] {
   return path
     .replaceAll('(', '')
@@ -17,7 +19,7 @@ export function parsePattern(path: string): Segment[] {
     })
 }
 
-/** `a(/:b)(/:c)` stands for a, a/:b and a/:b/:c. */
+/** Returns the forms of a pattern, the shortest first: `a(/:b)(/:c)` stands for a, a/:b and a/:b/:c. */
 export function expandPattern(path: string): Segment[][] {
   const parts = path.split('(')
   const first = parts[0] ?? ''
@@ -27,9 +29,9 @@ export function expandPattern(path: string): Segment[][] {
 }
 
 /**
- * The forms by which a request finds the endpoint. Nothing but the last optional segment can be meant where it stands,
- * so it takes anything, slashes included, and its field says what is wrong with it; in `a(/:b)(/:c)` also what is no
- * name, in the place of b.
+ * Returns the forms by which requests find the endpoint. The last optional segment can mean nothing else, so it takes
+ * anything, slashes included, and its field reports what is wrong. In `a(/:b)(/:c)` the place of b also takes what is
+ * no name.
  */
 export function routedForms(path: string): Segment[][] {
   const forms = expandPattern(path)
@@ -48,7 +50,9 @@ for (const character of 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012
   CLASS[character.charCodeAt(0)] = WORD
 for (const character of '-.') CLASS[character.charCodeAt(0)] = INNER
 
-/** Letters, digits and '_'; inside also '-' and '.': anything else is not a name, and such a path is a 404. */
+/**
+ * True for a name: letters, digits and '_', inside also '-' and '.'. A path with anything else in its place is a 404.
+ */
 export function isName(text: string): boolean {
   const last = text.length - 1
   if (last < 0) return false

@@ -1,4 +1,4 @@
-// Random bytes by their source (Interface 4.3): of this machine; or of this machine and the device that is configured.
+// Random bytes by source (Interface 4.3): from this machine, or from this machine and the configured device.
 
 import { type Edition, requireFeature } from './edition.ts'
 import type { DeviceRandom } from './managed-keys.ts'
@@ -7,19 +7,17 @@ import { encoded, NO_SEAL_ENTROPY, type RandomArgs, type RandomSource, readRando
 
 type DrawnBytes = { readonly bytes: Buffer; readonly warnings: readonly string[] }
 
+/** Where random bytes come from. The server hands it in. */
 export type RandomParts = {
   readonly edition: Edition
   readonly device: DeviceRandom | undefined
-  /** Of this machine alone. */
+  /** Bytes of this machine alone. */
   readonly platform: (count: number) => Buffer
-  /** Of both: at least as good as the better one. */
+  /** Mixes in bytes of this machine; the result is at least as good as the better source. */
   readonly mixed: (device: Buffer) => Buffer
 }
 
-/**
- * What random answers.
- * @throws Refusal as `readRandomRequest` and `drawRandom`
- */
+/** Answers `random`. @throws Refusal as `readRandomRequest` and `drawRandom` */
 export async function randomAnswer(args: RandomArgs, parts: RandomParts): Promise<Answer> {
   const { source, count } = readRandomRequest(args)
   const { bytes, warnings } = await drawRandom(source, count, parts)
@@ -27,8 +25,8 @@ export async function randomAnswer(args: RandomArgs, parts: RandomParts): Promis
 }
 
 /**
- * `seal` and `all` are the same here, the bytes of both generators mixed: what a device alone gives is never relied on.
- * @throws Refusal where the edition has no such source, and where the device is there and does not answer
+ * Draws bytes. `seal` and `all` do the same here: both sources are mixed, since a device alone is never relied on.
+ * @throws Refusal if the edition has no such source, or the device does not answer
  */
 async function drawRandom(source: RandomSource, count: number, parts: RandomParts): Promise<DrawnBytes> {
   if (source === 'platform') return { bytes: parts.platform(count), warnings: [] }

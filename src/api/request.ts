@@ -1,15 +1,15 @@
-// What a handler is told about the request it serves, and what it answers. Nothing here can reach policy, audit,
-// forwarding or the socket: those belong to the pipeline.
+// What a handler knows of the request it serves, and what it answers. Nothing here can reach policy, audit, forwarding
+// or the socket: those belong to the pipeline.
 import type { JsonObject } from '../lib/json.ts'
 import { fail } from './errors.ts'
 import type { Login } from './login.ts'
 import type { PassedHeaders } from './passed-headers.ts'
 import { anything, flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from './shape.ts'
 
-/** What the caller wants; for a write, `create` or `update` is decided by whether the thing exists. */
+/** What the caller wants. For a write, `create` or `update` follows from whether the thing exists. */
 export type Operation = 'create' | 'read' | 'update' | 'delete' | 'list'
 
-/** The token behind a request, as far as handlers may know it. */
+/** The caller's token, as far as handlers may know it. */
 export type Caller = {
   /** The token as presented. Only look-up of the caller itself repeats it; it is never logged or stored. */
   readonly token: string
@@ -19,63 +19,66 @@ export type Caller = {
   /** The token's entry as it was when this request was admitted; only the token endpoints know its form. */
   readonly entry: object
   /**
-   * Whether a rule about this path inside the mount refuses the request, or another operation there: for what is found
-   * to be named only by reading what was sent. Fields that name are declared instead (`Endpoint.alsoNames`).
+   * True if a rule about this path inside the mount denies the request, or `operation` there. It is for names that are
+   * only found by reading data. Fields that name are declared instead (`Endpoint.alsoNames`).
    */
   isRefusedAt(path: string, operation?: 'read' | 'update'): boolean
-  /** Whether the caller's policies grant `sudo` on the path of this request. */
+  /** True if the caller's policies grant `sudo` on the path of this request. */
   hasSudo(): boolean
 }
 
-/** What the listener that a request came to says of it; a request from elsewhere has none. */
+/** What the listener of a request allows; a request that came by no listener has none. */
 export type ListenerSwitches = {
-  /** Endpoints that shares alone open, and that ask for a token with sudo as well (threats S-02). */
+  /** Endpoints that are protected by shares alone, and that here also ask for a token with sudo (threats S-02). */
   readonly tokenAskedFor: { readonly generateRoot: boolean; readonly rekey: boolean }
-  /** Whether these are there for whoever has no token. */
+  /** True if callers without a token may use the endpoint. */
   readonly unauthenticatedMetrics: boolean
   readonly unauthenticatedProfiling: boolean
   readonly unauthenticatedInFlight: boolean
-  /** What endpoints that need no token leave empty. */
+  /** What endpoints without a token leave empty. */
   readonly redacts: { readonly addresses: boolean; readonly version: boolean; readonly clusterName: boolean }
 }
 
+/** The request as a handler sees it, besides its decoded fields. */
 export type RequestInfo = {
   readonly id: string
   readonly operation: Operation
   /** Path of the mount, ending in '/'. */
   readonly mountPath: string
-  /** Names in the path as they came, where one of them is kept otherwise. */
+  /** Names in the path as they were sent; undefined unless one of them has another canonical spelling. */
   readonly givenNames?: Readonly<Record<string, string>> | undefined
   readonly remoteAddress: string
-  /** Those that the mount passes on (`passthrough_request_headers`), by names in lower case; never one with a token. */
+  /**
+   * Headers that the mount passes on (`passthrough_request_headers`), by names in lower case; never one with a token.
+   */
   readonly headers: PassedHeaders
   readonly listener?: ListenerSwitches | undefined
-  /** Undefined at endpoints that need no token and got none. */
+  /** Undefined if the endpoint needs no token and got none. */
   readonly caller: Caller | undefined
-  /** How long the answer is to be wrapped; 0: it goes to the caller itself. */
+  /** How long the answer is to stay wrapped; 0: it goes to the caller directly. */
   readonly wrapTtlSeconds: number
-  /** What the caller sent, at endpoints with `takesAnyFields`. */
+  /** The body as it was sent, at endpoints with `takesAnyFields`. */
   readonly input: JsonObject | undefined
-  /** The body, at endpoints with `takesStream`; it is read once. */
+  /** The body, at endpoints with `takesStream`; it can be read once. */
   readonly stream?: ByteStream | undefined
 }
 
-/** At endpoints that need a token. */
+/** Returns the caller, at endpoints that need a token. @throws Refusal without one */
 export function callerOf({ caller }: RequestInfo): Caller {
   if (caller === undefined) throw fail('permission_denied', [])
   return caller
 }
 
-/** Bytes of any number. It can travel to another thread, which then is the only one that reads it. */
+/** A stream of bytes of any length. It can be transferred to another thread, which alone then reads it. */
 export type ByteStream = ReadableStream<Uint8Array>
 
-/** The `auth` part of the envelope: a token that was made or renewed. */
+/** The `auth` part of the envelope: a token that was made or renewed. Names are those of the wire. */
 export type AuthBlock = {
   readonly client_token: string
   readonly accessor: string
   readonly policies: readonly string[]
   readonly token_policies: readonly string[]
-  /** Those that come from its entity and groups; absent where there are none. */
+  /** Policies that come from its entity and groups; absent if there are none. */
   readonly identity_policies?: readonly string[]
   readonly metadata: Readonly<Record<string, string>> | null
   readonly lease_duration: number
@@ -87,7 +90,7 @@ export type AuthBlock = {
   readonly num_uses: number
 }
 
-/** The same as a shape. */
+/** AuthBlock as a shape. */
 export const AUTH_BLOCK: Shapes = {
   client_token: text('The token'),
   accessor: text('Names the token without giving access'),
@@ -104,53 +107,59 @@ export const AUTH_BLOCK: Shapes = {
   num_uses: integer('Requests left; 0: unlimited'),
 }
 
+/** What a handler answers. The pipeline writes envelope, status and headers from it. */
 export type Answer = {
-  /** Default: 200 with a body, 204 without. */
+  /** Status; by default 200 with a body, 204 without. */
   readonly status?: number
   readonly data?: object
-  /** Instead of all else: the body, as it is, at endpoints with `givesStream`. */
+  /** The body as bytes, at endpoints with `givesStream`; replaces everything else. */
   readonly stream?: ByteStream
   readonly auth?: AuthBlock
-  /** Accessor of the credential in `data`: who gets the answer wrapped can name what is in it, and end it. */
+  /**
+   * Accessor of the credential in `data`. If the answer is wrapped, its owner can name and revoke the credential by it.
+   */
   readonly credentialAccessor?: string
-  /** The token in `auth` was made for this answer: where nobody gets the answer, nobody may have the token. */
+  /** The token in `auth` was made for this answer: if the answer reaches no client, the token is revoked. */
   readonly isNewToken?: true
-  /** What the answer is leased under: fields of the envelope itself. */
+  /** The lease of the answer; becomes fields of the envelope itself. */
   readonly lease?: { readonly id: string; readonly renewable: boolean; readonly durationSeconds: number }
-  /** Of an endpoint that logs in: the pipeline makes the token and with it the `auth` part. */
+  /** The caller that a login recognised: the pipeline makes the token and the `auth` part from it. */
   readonly login?: Login
-  /** The answer is under this token, and nothing else is said. */
+  /** The answer is wrapped under this token; nothing else is sent. */
   readonly wrapInfo?: WrapInfo
-  /** Instead of all else: a whole body that was made before. */
+  /** A complete body that was made before; replaces everything else. */
   readonly body?: string
-  /** What it says is in force and stands nowhere else: it goes to the caller, whatever fails behind its handler. */
+  /**
+   * The answer is the only copy of something already in force: it goes to the caller even if a step after the handler
+   * fails.
+   */
   readonly isOnlyCopy?: true
-  /** Others may keep an answer of an endpoint without envelope for so long; missing: nobody may keep it. */
+  /** How long caches may keep an answer without envelope; missing: not at all. */
   readonly maxAgeSeconds?: number
-  /** Of that body; missing: JSON. */
+  /** Type of `body`; missing: JSON. */
   readonly contentType?: string
-  /** Headers; those that the mount allows (`allowed_response_headers`) go out. */
+  /** Headers that the engine sets; only those that the mount allows (`allowed_response_headers`) are sent. */
   readonly headers?: PassedHeaders
   readonly warnings?: readonly string[]
 }
 
-/** The `wrap_info` part of the envelope: who has the token gets the answer, once. */
+/** The `wrap_info` part of the envelope: the holder of the token gets the answer, once. */
 export type WrapInfo = {
   readonly token: string
   readonly accessor: string
-  /** Seconds. */
+  /** Seconds until the wrapped answer is gone. */
   readonly ttl: number
   /** RFC 3339. */
   readonly creation_time: string
-  /** Path of the request whose answer it is. */
+  /** Path of the request that the wrapped answer belongs to. */
   readonly creation_path: string
-  /** Of the token, or other credential, in the answer, where one is. */
+  /** Accessor of the token or other credential in the answer, if there is one. */
   readonly wrapped_accessor?: string
 }
 
 /**
- * Thrown by a handler that finds the thing there which the request was allowed to create, or gone which it was allowed
- * to update: another request was faster. The pipeline judges the request anew; nothing was changed by it.
+ * Thrown by a handler if the decision between create and update is outdated: another request created or deleted the
+ * thing meanwhile. Nothing was changed, and the pipeline judges the request again.
  */
 export class DecisionOutdated extends Error {
   override name = 'DecisionOutdated'

@@ -1,4 +1,4 @@
-// From a path inside a mount to its endpoint: a tree of segments, built once when the program starts.
+// Finds the endpoint of a path inside a mount, in a tree of segments that is built once when the program starts.
 import { strict as assert } from 'node:assert'
 import { own } from '../lib/own.ts'
 import type { Endpoint, EndpointOperation } from './endpoint.ts'
@@ -10,9 +10,12 @@ type Found = {
   readonly endpoint: Endpoint
   readonly parameters: readonly string[]
   readonly pattern: readonly Segment[]
-  /** Where names go by several spellings. Most have none, and pay nothing. */
+  /** Set if names have several spellings; most paths have none, and pay nothing. */
   readonly shape: PathShape | undefined
-  /** By the fold that the engine said for a name: the same one again, for those who keep something of it. */
+  /**
+   * Shapes by the fold that the engine returned for a name, so that each fold keeps one shape: others cache by its
+   * identity.
+   */
   readonly shapes: WeakMap<Fold, PathShape> | undefined
 }
 type Node = {
@@ -22,16 +25,17 @@ type Node = {
   readonly endpoints: Map<EndpointOperation, Found>
 }
 
+/** What a path leads to, for one operation. */
 export type Route =
   | {
       readonly kind: 'found'
       readonly endpoint: Endpoint
-      /** The names as they are kept. */
+      /** Names in the path, in canonical spelling. */
       readonly path: Readonly<Record<string, string>>
-      /** The path with them, and the names as they came; undefined where they came so. */
+      /** The path with these names, and the names as they were sent; undefined if nothing differs. */
       readonly keptPath: string | undefined
       readonly given: Readonly<Record<string, string>> | undefined
-      /** Where names go by several spellings. */
+      /** Set if names have several spellings. */
       readonly shape: PathShape | undefined
     }
   | { readonly kind: 'unsupported-operation' }
@@ -42,7 +46,7 @@ const UNSUPPORTED_OPERATION: Route = { kind: 'unsupported-operation' }
 
 const node = (): Node => ({ literals: new Map(), endpoints: new Map() })
 
-/** `E` is the engine: it takes only endpoints that take no more of it than it has. */
+/** The endpoints of an engine. `E` is the engine; endpoints that need more of it than it has do not compile. */
 export class Router<E = never> {
   readonly endpoints: readonly Endpoint[]
   readonly #root = node()
@@ -78,8 +82,8 @@ export class Router<E = never> {
   }
 
   /**
-   * `path` has no leading '/'. A trailing '/' is part of a list and a mistake for all else. `engine` is asked where it
-   * alone knows how a name is kept.
+   * Finds the endpoint. `path` has no leading '/'. A trailing '/' belongs to a list and is a mistake otherwise.
+   * `engine` is asked for spellings that it alone knows.
    */
   find(operation: EndpointOperation, path: string, engine?: unknown): Route {
     const segments = path === '' ? [] : path.split('/')
@@ -101,7 +105,10 @@ export class Router<E = never> {
     return { kind: 'found', endpoint, path, keptPath: undefined, given: undefined, shape: undefined }
   }
 
-  /** The path with its names as they are kept, whatever is done there; itself and no shape where it has none. */
+  /**
+   * Returns the path with its names in canonical spelling, for any operation. A path whose names have one spelling is
+   * returned unchanged, without a shape.
+   */
   spelled(path: string, engine?: unknown): { readonly path: string; readonly shape: PathShape | undefined } {
     const segments = path.split('/')
     const end = segments.at(-1) === '' ? '/' : ''
@@ -123,7 +130,7 @@ function namesOf({ parameters }: Found, values: readonly string[]): Record<strin
   return path
 }
 
-/** `end` is what the path ends in behind its names. */
+/** `end` is '/' if the path ended in one, else ''. */
 function folded(found: Found, given: Record<string, string>, engine: unknown, end: string): Route & { kind: 'found' } {
   const { endpoint, pattern } = found
   const shape = shapeFor(found, given, engine)
@@ -151,7 +158,7 @@ function shapeFor(found: Found, names: Readonly<Record<string, string>>, engine:
   return known
 }
 
-/** `fold` is what the engine says of the name that it alone knows. */
+/** `fold` is the engine's fold for the name that it alone knows. */
 function shapeOf({ fields, spelling }: Endpoint, pattern: readonly Segment[], fold?: Fold): PathShape {
   const segments = pattern.map((segment): ShapeSegment => {
     if (segment.kind === 'literal') return segment.text
@@ -162,7 +169,7 @@ function shapeOf({ fields, spelling }: Endpoint, pattern: readonly Segment[], fo
   return { segments, endsInRest: rest !== -1 }
 }
 
-/** A literal beats a name, a name beats the rest; `values` gets what the parameters stand for. */
+/** A literal wins over a name, a name over the rest. `values` collects what the parameters stand for. */
 function walk(at: Node, segments: readonly string[], index: number, values: string[]): Node | undefined {
   if (index === segments.length) return at
   const segment = segments[index] as string
@@ -180,7 +187,7 @@ function walk(at: Node, segments: readonly string[], index: number, values: stri
   return at.rest === undefined ? undefined : walkRest(at.rest, segments, index, values)
 }
 
-/** The rest of a path, or all of it but a last segment that has an endpoint of its own: `mounts/:path.../tune`. */
+/** Takes the rest of a path, or all but its last segment if that has an endpoint of its own: `mounts/:path.../tune`. */
 function walkRest(rest: Node, segments: readonly string[], index: number, values: string[]): Node {
   const last = segments.length - 1
   const ending = index < last ? rest.literals.get(segments[last] as string) : undefined

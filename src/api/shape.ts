@@ -1,6 +1,8 @@
-// Shapes of answers: stated beside each endpoint, published in OpenAPI, and held against every answer by the tests.
+// Shapes of answers: declared beside each endpoint, published in OpenAPI, and checked against every answer by the
+// tests.
 import type { Schema } from './fields.ts'
 
+/** The shape of one value. */
 export type Shape =
   | {
       readonly is: 'string' | 'int' | 'number' | 'bool' | 'any'
@@ -22,25 +24,37 @@ export type Shape =
       readonly optional?: boolean
       readonly nullable?: boolean
     }
+/** The shapes of the members of an object, by name. */
 export type Shapes = { readonly [name: string]: Shape }
 
-/** As the name of a member: the shape of all that are not named, where the names are data. */
+/** Stands for all members that are not named, in objects whose names are data. */
 export const OTHERS = '*'
 
+/** A string; like the makers below it takes the description for the documentation. */
 export const text = (about: string): Shape => ({ is: 'string', about })
+/** An integer. */
 export const integer = (about: string): Shape => ({ is: 'int', about })
-/** With a fraction, perhaps. */
+/** Any finite number. */
 export const number = (about: string): Shape => ({ is: 'number', about })
+/** A boolean. */
 export const flag = (about: string): Shape => ({ is: 'bool', about })
+/** A value of any kind. */
 export const anything = (about: string): Shape => ({ is: 'any', about })
+/** A list of values of one shape. */
 export const listOf = (of: Shape, about: string): Shape => ({ is: 'list', of, about })
+/** An object whose names are data, and whose values have one shape. */
 export const mapOf = (of: Shape, about: string): Shape => ({ is: 'map', of, about })
+/** An object with named members. */
 export const group = (members: Shapes, about: string): Shape => ({ is: 'object', members, about })
+/** The shape for a member that may be missing. */
 export const optional = (shape: Shape): Shape => ({ ...shape, optional: true })
+/** The shape for a member that may be null. */
 export const nullable = (shape: Shape): Shape => ({ ...shape, nullable: true })
 
+/** The answer to a list of names. */
 export const LISTED: Shapes = { keys: listOf(text('Name'), 'Names in order; a folder ends in /') }
 
+/** The OpenAPI schema of a shape. */
 export function shapeSchema(shape: Shape): Schema {
   const schema = plainSchema(shape)
   return shape.nullable === true ? { ...schema, nullable: true } : schema
@@ -68,6 +82,7 @@ function plainSchema(shape: Shape): Schema {
   }
 }
 
+/** The OpenAPI schema of an object. */
 export function shapesSchema(shapes: Shapes): Schema {
   const { [OTHERS]: others, ...members } = shapes
   const required = Object.entries(members).flatMap(([name, { optional }]) => (optional === true ? [] : [name]))
@@ -79,7 +94,7 @@ export function shapesSchema(shapes: Shapes): Schema {
   }
 }
 
-/** What in `value` is not as declared: for tests. An empty list means that it fits. */
+/** Lists where `value` departs from its declaration, for tests. An empty list means that it fits. */
 export function misfits(shapes: Shapes, value: unknown, where = 'data'): string[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [`${where} is not an object`]
   const { [OTHERS]: others, ...members } = shapes

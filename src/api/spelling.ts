@@ -1,36 +1,39 @@
-// Names in paths that go by several spellings. An endpoint declares of a field how its name is kept
-// (`Field.canonical`, `Endpoint.spelling`): the request goes on with that one, so policy, audit, quotas and handler
-// see no other. What operators wrote of paths, rules of policies above all, is brought to the same form here.
+// Names in paths that have several spellings. An endpoint declares the canonical spelling of a field
+// (`Field.canonical`, `Endpoint.spelling`). The request continues with that one, so policy, audit, quotas and handler
+// see no other. Paths that operators wrote, above all in rules of policies, are brought to the same form here.
 
 import { asciiLowerCase, asciiTrim } from '../lib/ascii.ts'
 import { CidrError, normalizeCidr } from '../lib/cidr.ts'
 
-/** Of a name the one spelling that it is kept under. Wildcards and slashes are no part of any. */
+/** Returns the canonical spelling of a name. Wildcards and slashes never belong to a name. */
 export type Fold = (name: string) => string
 
-/** A literal text, or how the name in its place is kept; undefined: as it came. */
+/** A literal text, or the fold of the name there; undefined for a name with one spelling. */
 export type ShapeSegment = string | Fold | undefined
 
-/** The path of an endpoint inside its mount, where at least one name is folded. */
+/** The path of an endpoint inside its mount, with at least one name that is folded. */
 export type PathShape = {
   readonly segments: readonly ShapeSegment[]
-  /** The last segment stands for all that follows. */
+  /** True if the last segment stands for everything that follows. */
   readonly endsInRest: boolean
 }
 
-/** That path at its mount. */
+/** That path together with the path of its mount. */
 export type PlacedShape = {
   /** Ends in '/'. */
   readonly mountPath: string
   readonly shape: PathShape
 }
 
-/** Stands for what comes where a pattern ends in a star: a name there goes on, so blanks at its end are not its end. */
+/**
+ * Stands for the continuation of a pattern that ends in a star: the name goes on there, so blanks before the star are
+ * not at its end and must not be trimmed.
+ */
 const NEXT = 'x'
 
 /**
- * A pattern of paths (segments of `+`, a star at its end) with its names as they are kept where it is about the shape;
- * undefined where it is about no path of the shape.
+ * Folds the names of a pattern (segments of `+`, a star at its end) according to the shape. Returns undefined if the
+ * pattern matches no path of the shape. With `isExact` a star and `+` are ordinary characters.
  */
 export function foldedPattern(
   { mountPath, shape }: PlacedShape,
@@ -64,10 +67,10 @@ function foldedText(text: string, fold: Fold | undefined, isBeginning: boolean):
   return isBeginning ? fold(text + NEXT).slice(0, -NEXT.length) : fold(text)
 }
 
-/** As a policy is kept, whatever its name is in a path or a list. */
+/** Folds the name of a policy, in paths and in lists. */
 export const keptPolicyName: Fold = (name) => asciiLowerCase(asciiTrim(name))
 
-/** An address or block as it is kept; what is none stays. */
+/** Folds an address or block; other text is returned unchanged. */
 export const keptCidr: Fold = (text) => {
   try {
     return normalizeCidr(text)

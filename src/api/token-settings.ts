@@ -1,5 +1,5 @@
-// The `token_*` fields that roles and users of every login method have in common (Interface 2.2): declared, read and
-// shown in one place.
+// The `token_*` fields that roles and users of all login methods share (Interface 2.2): declared, read and shown in one
+// place.
 
 import { asciiLowerCase, asciiTrim, isPrintableAscii } from '../lib/ascii.ts'
 import { CidrError, normalizeCidr } from '../lib/cidr.ts'
@@ -10,6 +10,7 @@ import { NO_TOKEN_SETTINGS, type TokenSettings } from './login.ts'
 import { flag, integer, listOf, optional, type Shapes, text } from './shape.ts'
 import { keptCidr, keptPolicyName } from './spelling.ts'
 
+/** The fields as endpoints declare them. */
 export const TOKEN_FIELDS = {
   token_ttl: duration('Lifetime of the tokens; 0: as the mount has it'),
   token_max_ttl: duration('Longest lifetime, renewals included; 0: as the mount has it'),
@@ -24,7 +25,7 @@ export const TOKEN_FIELDS = {
   token_type: string('service, batch, or default: as the mount has it'),
 }
 
-/** Older names of some of them; a new one wins. */
+/** Older names of some fields; if both are sent the newer name wins. */
 export const OLD_TOKEN_FIELDS = {
   policies: strings('Old name of token_policies', { aliasOf: 'token_policies', canonical: keptPolicyName }),
   ttl: duration('Old name of token_ttl', { aliasOf: 'token_ttl' }),
@@ -32,6 +33,7 @@ export const OLD_TOKEN_FIELDS = {
   bound_cidrs: strings('Old name of token_bound_cidrs', { aliasOf: 'token_bound_cidrs', canonical: keptCidr }),
 }
 
+/** The fields as answers show them. */
 export const TOKEN_SETTINGS_SHAPE: Shapes = {
   token_ttl: integer('Seconds'),
   token_max_ttl: integer('Seconds'),
@@ -51,10 +53,10 @@ export const TOKEN_SETTINGS_SHAPE: Shapes = {
 
 type Given = Partial<Args<typeof TOKEN_FIELDS>> & Partial<Args<typeof OLD_TOKEN_FIELDS>>
 
-/** All old names that some method takes: some take `period` and `num_uses` as well. */
+/** All old names in use; some methods also take `period` and `num_uses`. */
 const OLD_NAMES = [...Object.keys(OLD_TOKEN_FIELDS), 'period', 'num_uses']
 
-/** What was sent, on top of what was there. @throws Refusal naming the field */
+/** Returns the settings with what was sent applied. @throws Refusal naming the field */
 export function changedSettings(given: Given, before: TokenSettings = NO_TOKEN_SETTINGS): TokenSettings {
   const policies = given.token_policies ?? given.policies
   const cidrs = given.token_bound_cidrs ?? given.bound_cidrs
@@ -89,7 +91,10 @@ function typeOf(text: string): TokenSettings['type'] {
   throw fail('choice_unknown', [`invalid 'token_type' value "${text.slice(0, 40)}": default, service and batch are`])
 }
 
-/** As policies are looked up: lower case, each once, in order. No character becomes another one (threats I-01). */
+/**
+ * Names of policies in canonical form: lower case, each once, sorted. No character turns into another one (threats
+ * I-01).
+ */
 function policyNames(names: readonly string[]): readonly string[] {
   const plain = names.map((name) => asciiLowerCase(asciiTrim(name))).filter((name) => name !== '')
   if (!plain.every(isPrintableAscii))
@@ -97,7 +102,7 @@ function policyNames(names: readonly string[]): readonly string[] {
   return [...new Set(plain)].sort()
 }
 
-/** @throws Refusal naming the field */
+/** Normalises address blocks; blank texts are dropped. @throws Refusal naming the field */
 export function blocks(texts: readonly string[], field = 'token_bound_cidrs'): readonly string[] {
   try {
     return texts.filter((text) => text.trim() !== '').map(normalizeCidr)
@@ -108,8 +113,8 @@ export function blocks(texts: readonly string[], field = 'token_bound_cidrs'): r
 }
 
 /**
- * The older names that were used: they are read back too, since clients that write by an old name compare by it. One
- * leaves when its field is written by the new name alone.
+ * Returns the old names that a role or user was written by. They are also read back, since clients that write an old
+ * name compare by it. A name leaves once its field is written by the new name alone.
  */
 export function oldNamesUsed(given: object, before: readonly string[] = []): readonly string[] {
   const sent = new Set(Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name])))
@@ -128,6 +133,7 @@ function oldBody(settings: TokenSettings, names: readonly string[]): object {
   return Object.fromEntries(names.map((name) => [name, own(values, name)]))
 }
 
+/** The settings as a read shows them, the old names in use included. */
 export function settingsBody(settings: TokenSettings, oldNames: readonly string[] = []): object {
   return {
     ...oldBody(settings, oldNames),

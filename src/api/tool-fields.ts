@@ -1,5 +1,5 @@
-// hash and random, which are the same wherever they are offered (under sys/tools, and by engines): what they take and
-// answer.
+// The tools `hash` and `random`, which are the same wherever they are offered (under sys/tools, and by engines): their
+// fields and answers.
 
 import { parseDecimal } from './coercion.ts'
 import type { AlsoNamed } from './endpoint.ts'
@@ -31,8 +31,8 @@ export const HASH_TOOL = {
 } as const
 
 /**
- * `hash` gives undefined for a name that is not in `names`.
- * @throws Refusal for such a name
+ * Answers `hash`. The function `hash` returns undefined for a name that is not in `names`. @throws Refusal for such a
+ * name
  */
 export function hashAnswer(
   { input, algorithm, format }: Args<typeof HASH_FIELDS>,
@@ -44,9 +44,11 @@ export function hashAnswer(
   return { data: { sum: encoded(sum, format) } }
 }
 
+/** Most bytes of one request. */
 export const MAX_RANDOM_BYTES = 131_072
 const DEFAULT_RANDOM_BYTES = 32
 const SOURCES = ['platform', 'seal', 'all'] as const
+/** A source of random bytes, as requests name it. */
 export type RandomSource = (typeof SOURCES)[number]
 const DEFAULT_SOURCE: RandomSource = 'platform'
 
@@ -58,6 +60,7 @@ const RANDOM_FIELDS = {
   bytes: int('How many', { min: 1, max: MAX_RANDOM_BYTES, default: DEFAULT_RANDOM_BYTES }),
   format: formatField('base64'),
 }
+/** The decoded fields of `random`. */
 export type RandomArgs = Args<typeof RANDOM_FIELDS>
 
 /** The endpoint, but for its id, path and handler. */
@@ -73,23 +76,26 @@ export const RANDOM_TOOL = {
   response: { random_bytes: text('The bytes') },
 } as const
 
-/** `random/32` is `random` with `bytes`; `path` is that of the endpoint. */
+/** `random/32` is `random` with `bytes`, so rules about that path apply too. `path` is that of the endpoint. */
 export const bytesAlone = (path: string): AlsoNamed => ({
   field: 'bytes',
   operation: 'update',
   at: (bytes, { source }) => (source === undefined ? `${path}/${bytes}` : undefined),
 })
 
-/** @throws Refusal for a source that is none, and for a number out of bounds in its place */
+/**
+ * Returns source and number of bytes. @throws Refusal for an unknown source, and for a number out of bounds in its
+ * place
+ */
 export function readRandomRequest(args: RandomArgs): {
   readonly source: RandomSource
   readonly count: number
 } {
-  // Clients that send all fields send an empty one, which is none.
+  // Clients that send all fields send an empty source, which counts as none.
   const source = args.source === '' ? DEFAULT_SOURCE : args.source
   const known = SOURCES.find((name) => name === source)
   if (known !== undefined) return { source: known, count: args.bytes }
-  // `random/32`: where one segment follows, it is the source or the number.
+  // In `random/32` the one segment is either the source or the number.
   const count = parseDecimal(source)
   if (count === undefined) throw fail('choice_unknown', ['source', `must be one of ${SOURCES.join(', ')}, or a number`])
   if (count < 1 || count > MAX_RANDOM_BYTES)
@@ -97,7 +103,8 @@ export function readRandomRequest(args: RandomArgs): {
   return { source: 'platform', count }
 }
 
+/** Writes bytes in hex or, by default, in base64. */
 export const encoded = (data: Buffer, format: string): string => data.toString(format === 'hex' ? 'hex' : 'base64')
 
-/** Wire text: what the reference says where there is no such device. */
+/** Wire text: the reference says this if there is no such device. */
 export const NO_SEAL_ENTROPY = 'no seal/entropy augmentation available, using platform entropy source'

@@ -1,6 +1,7 @@
-// Refusals about who asks: logins, tokens, their policies and roles.
+// Refusals about the caller: logins, tokens, their policies and roles.
 import type { RefusalRows } from './row.ts'
 
+/** Rows of ERRORS about the caller. */
 export const ACCESS_REFUSALS = {
   bad_wrapping_token: {
     status: 400,

@@ -1,18 +1,19 @@
-// Refusals of what a request says in its fields, whatever it is about.
+// Refusals of what a request says in its fields.
 import type { RefusalRows } from './row.ts'
 
 /** Wire text: clients match it. */
 const fieldSentence = (name: string, why: string): string =>
   `Field validation failed: error converting input for field "${name}": ${why}`
 
-/** What is usually said of a field, or the sentence that clients know in its place. */
+/** Returns the usual sentence about a field, or instead the sentence that clients know. */
 const fieldOr = (nameOrSentence: string, why?: string): string =>
   why === undefined ? nameOrSentence : fieldSentence(nameOrSentence, why)
 
+/** Rows of ERRORS about fields. */
 export const FIELD_REFUSALS = {
   field_missing: {
     status: 400,
-    /** `sentence`: the one that clients know for this field. */
+    /** `sentence` replaces the usual one, if clients know another for this field. */
     message: (name: string, sentence = `Missing required field "${name}"`) => sentence,
     remedy: 'Send the field; docs/api names the fields of each endpoint.',
   },

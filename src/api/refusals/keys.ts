@@ -1,6 +1,7 @@
-// Refusals about keys, and about what is to be done with them.
+// Refusals about keys, and about operations on them.
 import type { RefusalRows } from './row.ts'
 
+/** Rows of ERRORS about keys. */
 export const KEY_REFUSALS = {
   key_not_found: {
     status: 400,

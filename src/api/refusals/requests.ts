@@ -1,6 +1,7 @@
-// Refusals of a request as such: how it arrived, and where it wanted to go.
+// Refusals of a request as such: how it arrived, and where it was to go.
 import type { RefusalRows } from './row.ts'
 
+/** Rows of ERRORS about requests as such. */
 export const REQUEST_REFUSALS = {
   bad_request: {
     status: 400,

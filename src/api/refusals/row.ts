@@ -1,11 +1,12 @@
-// One row of the table of refusals.
+// The form of the table of refusals.
 
+/** One refusal. `message` makes the public sentence from the arguments of `fail`. */
 export type RefusalRow = {
   readonly status: number
   readonly message: (...args: never[]) => string
-  /** For whoever got it, client or operator; only in the documentation. */
+  /** Advice for client or operator; shown only in the documentation. */
   readonly remedy: string
 }
 
-/** By code; those of one file are ordered by status. */
+/** Refusals by code; within a file they are ordered by status. */
 export type RefusalRows = Readonly<Record<string, RefusalRow>>

@@ -1,6 +1,7 @@
-// Refusals about the server: what it holds, how it is set up, and the state that it is in.
+// Refusals about the server: what it holds, how it is set up, and its state.
 import type { RefusalRows } from './row.ts'
 
+/** Rows of ERRORS about the server. */
 export const SERVER_REFUSALS = {
   feature_off: {
     status: 400,

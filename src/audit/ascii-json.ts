@@ -1,18 +1,18 @@
-// JSON text in printable ASCII alone: a line stays one line in every editor and every terminal, its length in
-// characters is its length in bytes, and it is copied into a buffer without being encoded.
+// Writes JSON text in printable ASCII alone. A line stays one line in every editor and terminal. Its length in
+// characters is its length in bytes, so it can be copied into a buffer without being encoded.
 
-/** Nothing to escape. */
+/** Matches text without anything to escape. */
 const PLAIN = /^[ !#-[\]-~]*$/
-/** The one character of ASCII beyond blanks that JSON leaves as it is, and a terminal does not. */
+/** The one ASCII control character that JSON leaves as it is; terminals do not. */
 const DELETE = '\u007f'
 const NOT_ASCII = /[^ -~]/g
 
-/** `text` as a JSON string; a lone surrogate becomes its escape. */
+/** Returns `text` as a JSON string; a lone surrogate becomes its escape. */
 export function quoted(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text).replace(NOT_ASCII, escaped)
 }
 
-/** What JSON knows of `value`, in the same characters. */
+/** Returns `value` as JSON in the same characters; 'null' for a value that JSON does not have. */
 export function asciiJson(value: unknown): string {
   const text = JSON.stringify(value) ?? 'null'
   const isAscii = Buffer.byteLength(text) === text.length && !text.includes(DELETE)
@@ -23,7 +23,7 @@ function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/** A list of texts that are no secrets. */
+/** Returns a JSON list of texts that are no secrets. */
 export function quotedList(texts: readonly string[]): string {
   return `[${texts.map(quoted).join(',')}]`
 }

@@ -1,5 +1,5 @@
-// Opens the file of a device. Only a regular file, never through a link: what looks like a log may be a pipe that hangs
-// the server, or a way to write where nobody meant to (threats U-07, F-07).
+// Opens the file of a device. It must be a regular file and is never reached through a link: what looks like a log may
+// be a pipe that hangs the server, or lead to a file that must not be written (threats U-07, F-07).
 import { constants } from 'node:fs'
 import { type FileHandle, open, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -8,33 +8,35 @@ import { own } from '../lib/own.ts'
 import { lineStart, MOST_HEAD_CHARACTERS, readLineHead } from './line-head.ts'
 import { wholeLines } from './whole-lines.ts'
 
-/** Why a device cannot be used, in a sentence for the one who set it up. */
+/** Why a device cannot be used, in a sentence for the operator who set it up. */
 export class DeviceError extends Error {
   override name = 'DeviceError'
 }
 
 /**
- * 'new-or-ours': a file that is not there yet, or is an audit log already. 'empty-or-ours': the same after a rotation,
- * which may have made it. 'any': the configuration file names it.
+ * Which files are accepted. 'new-or-ours': one that does not exist yet, or already is an audit log. 'empty-or-ours':
+ * also an empty one, as a rotation may make it. 'any': whatever the configuration file names.
  */
 export type FileRule = 'new-or-ours' | 'empty-or-ours' | 'any'
 
+/** An open file. The caller closes the handle. */
 export type AuditFile = {
   readonly handle: FileHandle
-  /** It ends with something that no newline follows. */
+  /** True if the file does not end in a newline, so the next line must begin with one. */
   readonly isMidLine: boolean
-  /** The chains that end in it, as they were found. */
+  /** The chains that end in it, with their last lines. */
   readonly found: readonly FoundStream[]
 }
 
+/** The last whole line of a chain that stood in the file. */
 export type FoundStream = { readonly stream: string; readonly seq: number; readonly hash: string }
 
-/** Read and append; a pipe without a reader does not hold up the opening. */
+/** Read and append. O_NONBLOCK: opening a pipe without a reader must not hang. */
 const { O_RDWR, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants
 const APPEND = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK
 const PERMISSIONS = 0o7777
 
-/** @throws DeviceError */
+/** Opens or creates the file with exactly this mode. Writes are appended. @throws DeviceError */
 export async function openAuditFile(path: string, mode: number, rule: FileRule): Promise<AuditFile> {
   const handle = await openFile(path, mode)
   try {
@@ -83,12 +85,13 @@ function unusable(path: string, cause: unknown): DeviceError {
   return new DeviceError(`${path} cannot be opened: ${own(REASONS, code) ?? code}`)
 }
 
+/** Returns the code of a system error, 'unknown' for any other value. */
 export function systemCodeOf(cause: unknown): string {
   return (cause as NodeJS.ErrnoException | undefined)?.code ?? 'unknown'
 }
 
 async function isOurs(handle: FileHandle): Promise<boolean> {
-  // A prefix may stand before the first line.
+  // A prefix may precede the first line.
   const bytes = Buffer.alloc(2 * MOST_HEAD_CHARACTERS)
   const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0)
   const text = bytes.toString('latin1', 0, bytesRead)
@@ -96,6 +99,7 @@ async function isOurs(handle: FileHandle): Promise<boolean> {
   return start !== -1 && start <= MOST_HEAD_CHARACTERS && readLineHead(text.slice(start)) !== undefined
 }
 
+/** How much of the end of a file is searched for the ends of chains. */
 const TAIL_BYTES = 262_144
 
 async function readTail(handle: FileHandle, size: number): Promise<string> {
@@ -104,16 +108,16 @@ async function readTail(handle: FileHandle, size: number): Promise<string> {
   return bytes.toString('latin1', 0, bytesRead)
 }
 
-/** A start that names more than these would be a long line for nothing. */
+/** Most chains that a start names; more would only make a long line. */
 const MOST_FOUND = 32
 
 /**
- * The last whole line of each chain: the next start tells of them, so that they cannot be taken away afterwards. A
- * piece that a full disk left is none: its chain tells of it, and goes on with that number.
+ * Returns the last whole line of each chain. The next start repeats them, so they cannot be removed afterwards
+ * unnoticed. A piece left by a full disk is not one of them: its own chain reports it, and continues with its number.
  */
 function findStreams(tail: string, size: number): FoundStream[] {
   const streams = new Map<string, FoundStream>()
-  // The first line may be cut, the last one is empty or torn.
+  // The first line of the tail may be cut; the last one is empty or torn.
   for (const line of tail.split('\n').slice(size > tail.length ? 1 : 0, -1)) {
     for (const { head, text } of wholeLines(line)) {
       const { stream, seq } = head
@@ -124,7 +128,7 @@ function findStreams(tail: string, size: number): FoundStream[] {
   return [...streams.values()].slice(-MOST_FOUND)
 }
 
-/** statfs(2) of file systems behind a network or another program: a write there may hang. */
+/** File systems behind a network or another program, by their numbers of statfs(2): a write there may hang. */
 const REMOTE = new Set([
   0x6969, // NFS
   0x517b, // SMB
@@ -142,7 +146,7 @@ const REMOTE = new Set([
   0x786f4256, // VirtualBox
 ])
 
-/** Whether a write to the file may wait for something else than this machine's memory. @throws DeviceError */
+/** True if a write to the file may wait for more than this machine's memory. @throws DeviceError */
 export async function isRemoteFile(path: string): Promise<boolean> {
   try {
     const { type } = await statfs(dirname(path))

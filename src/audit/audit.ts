@@ -1,5 +1,5 @@
-// Audit as one thread has it: the two entries of each request. A request that no device can record does not happen
-// (threats P-34).
+// The audit of one thread: it writes the two entries of each request. A request that no device can record is not
+// carried out (threats P-34).
 import type { AuditDevices, NewDevice, ShownStream } from '../api/audit.ts'
 import { fail } from '../api/errors.ts'
 import { publicKeyText } from '../crypto/signatures/text-signature.ts'
@@ -17,24 +17,27 @@ import type { AuditedAnswer, AuditedHeaders, AuditedRequest } from './entry.ts'
 import { type AuditRecord, type DeviceSet, Recorder } from './recorder.ts'
 import { HMAC_PREFIX } from './redactor.ts'
 
+/** What the assembly of a node hands in. */
 export type AuditParts = {
   readonly storage: SealedStorage
   readonly invalidation: Invalidation
   readonly world: World
   readonly log: Log
   readonly settings: AuditSettings
-  /** Shared by the threads of a process. */
+  /** Memory shared by the threads of a process, for the ends of chains. */
   readonly chainHeads: ChainHeadsMemory
+  /** Name of the thread, as the starts of its chains show it. */
   readonly thread: string
-  /** Names the history of the store: another one where it was restored. Asked where it is written. */
+  /** Returns the name of the store's history, which a restore changes. Asked only on the thread that writes. */
   readonly history: () => Promise<string>
-  /** Entries of one turn of the event loop are written together. */
+  /** Runs at the end of each tick; the entries of one tick are written together. */
   readonly endOfTick: EndOfTickQueue
 }
 
-/** A request, with what was recorded of it so far, which the audit alone keeps. */
+/** A request with its record, which only this class reads and writes. */
 type RecordedRequest = AuditedRequest & { record: AuditRecord | undefined }
 
+/** The audit of one thread. `begin` and `finish` enclose the work of every request. */
 export class Audit implements AuditDevices {
   readonly #isWriter: boolean
   readonly #recorder: Recorder
@@ -42,7 +45,7 @@ export class Audit implements AuditDevices {
   readonly #table: DeviceTable
   readonly #changes: DeviceChanges
   readonly #noteHistory: () => Promise<void>
-  /** As it was when the server was open last; '' before. */
+  /** The public key at the last unseal; '' before the first. */
   #lastKey = ''
 
   constructor({ storage, invalidation, world, log, settings, chainHeads, thread, endOfTick, history }: AuditParts) {
@@ -66,7 +69,10 @@ export class Audit implements AuditDevices {
     }
   }
 
-  /** After unseal: before the first request. The thread that writes takes the declared devices over. */
+  /**
+   * Opens the devices, after unseal and before the first request. The thread that writes first stores the declared
+   * devices and notes a restore.
+   */
   async open(): Promise<void> {
     if (this.#isWriter) {
       await this.#changes.declare()
@@ -76,38 +82,38 @@ export class Audit implements AuditDevices {
     this.#lastKey = this.publicKey()
   }
 
-  /** Before seal: requests that were begun still get their second entry. */
+  /** Lets go of the devices before seal. Requests already begun still get their second entry. */
   close(): void {
     this.#table.close()
   }
 
-  /** Called before the process ends, when the last request was answered. */
+  /** Ends all chains; call it when the last request was answered, before the process ends. */
   async stop(): Promise<void> {
     await this.#table.stop()
     this.#recorder.close()
   }
 
   /**
-   * The files of devices were moved away. Resolves when every line to come goes to those that are there now; 'kept'
-   * where one of them could not be opened.
+   * Opens the files of devices anew, after they were moved away. Resolves when all further lines go to the new files;
+   * to 'kept' if one of them could not be opened.
    */
   reopen(): Promise<ReloadOutcome> {
     return this.#table.reopen()
   }
 
-  /** Resolves when the devices are those that are stored; undefined where they are. */
+  /** Resolves when the devices match what is stored; undefined if they already do. */
   ready(): Promise<void> | undefined {
     return this.#table.isStale ? this.#table.refresh() : undefined
   }
 
-  /** Whether requests are to be recorded. */
+  /** True between `open` and `close`: requests are recorded. */
   get isOpen(): boolean {
     return this.#table.isOpen
   }
 
   /**
-   * Records that the request is about to be carried out. Where nobody records it, it must not be; `finish` is called
-   * nevertheless. Undefined where there is no device. @throws NotRecorded
+   * Writes the first entry, before the request is carried out. If it rejects, the request must not be carried out, but
+   * `finish` is called nevertheless. Returns undefined if there is no device. @throws NotRecorded
    */
   begin(of: RecordedRequest): Promise<void> | undefined {
     const record: AuditRecord = { set: this.#table.enter(), texts: undefined }
@@ -125,8 +131,8 @@ export class Audit implements AuditDevices {
   }
 
   /**
-   * The first entry was written by the thread that the request came from, to these devices: the second one goes to them
-   * and no other. False where they are gone: then nothing is adopted. `finish` or `drop` follows.
+   * Takes over a request whose first entry another thread wrote to these devices; its second entry goes to the same
+   * ones. Returns false, and takes nothing over, if they are gone. `finish` or `drop` must follow.
    */
   adopt(of: RecordedRequest, uuids: readonly string[]): boolean {
     if (of.record !== undefined) return true
@@ -137,9 +143,8 @@ export class Audit implements AuditDevices {
   }
 
   /**
-   * Records how it ended; where nothing was recorded before, also that it was asked. Undefined where there is no
-   * device.
-   * @throws NotRecorded
+   * Writes the second entry, how the request ended; and the first one too if it was never written. Returns undefined if
+   * there is no device. @throws NotRecorded
    */
   finish(of: RecordedRequest, answer: AuditedAnswer): Promise<void> | undefined {
     const isNew = of.record === undefined
@@ -164,7 +169,7 @@ export class Audit implements AuditDevices {
     )
   }
 
-  /** `asked`: with the answer that the first entry tells of, where it is written only now. */
+  /** `asked` is set if the first entry is written only now; that entry then contains the error. */
   #recordEnd(
     of: RecordedRequest,
     set: DeviceSet,
@@ -187,7 +192,7 @@ export class Audit implements AuditDevices {
     return both
   }
 
-  /** Here no second entry is written. */
+  /** Releases the devices of a request. Called from outside if this thread writes no second entry for it. */
   drop(of: RecordedRequest): void {
     const { record } = of
     of.record = undefined
@@ -210,6 +215,7 @@ export class Audit implements AuditDevices {
     return this.#changes.setHeader(name, setting)
   }
 
+  /** Names of the request headers that are recorded, in lower case. */
   get headerNames(): readonly string[] {
     return this.#table.stored.headerNames
   }

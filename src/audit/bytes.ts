@@ -1,4 +1,4 @@
-/** What JSON does not know and a line holds as one text. */
+/** True for binary data, which JSON does not have: a line shows it as one text. */
 export function isBytes(value: object): value is ArrayBufferView | ArrayBuffer | SharedArrayBuffer {
   return ArrayBuffer.isView(value) || value instanceof ArrayBuffer || value instanceof SharedArrayBuffer
 }

@@ -1,5 +1,5 @@
-// How far each chain of the running server is, in memory that its threads share: any of them can tell it for all, and
-// whoever verifies a log finds out that its end was cut off.
+// Publishes the head of each chain of the running server, in memory that its threads share. So any thread can report
+// all heads, and a verifier notices if the end of a log was cut off.
 //
 // A slot: version i32 (odd while it is written) | state i32 | id 16 | number f64 | hash 43 | free 1 | device 116
 import type { Head } from './line-stream.ts'
@@ -16,19 +16,20 @@ const HASH_CHARACTERS = 43
 const DEVICE_AT = 76
 const MOST_DEVICE_BYTES = 116
 const SLOT_BYTES = 192
-/** The first slot's place holds the number of the next one. */
+/** The header holds the number of the slot to try next. */
 const HEADER_BYTES = 8
 
+/** The head of a chain as it was published last. */
 export type StreamState = {
   readonly stream: string
   readonly device: string
-  /** Number of the last line. */
+  /** Number of the last line that was stored. */
   readonly seq: number
   readonly hash: string
   readonly ended: boolean
 }
 
-/** Where one chain is told of. */
+/** The slot of one chain; only the thread that writes the chain uses it. */
 export interface StreamSlot {
   publish(head: Head): void
   end(): void
@@ -36,12 +37,15 @@ export interface StreamSlot {
   release(): void
 }
 
+/** The memory, as it is handed to every thread. */
 export type ChainHeadsMemory = SharedArrayBuffer
 
+/** Makes the memory, with every slot free. The watching thread calls it once. */
 export function newChainHeadsMemory(): ChainHeadsMemory {
   return new SharedArrayBuffer(HEADER_BYTES + SLOTS * SLOT_BYTES)
 }
 
+/** Slots for 512 chains. A reader may run while a slot is written: the version tells it to read again. */
 export class ChainHeads {
   readonly #memory: ChainHeadsMemory
   readonly #header: Int32Array
@@ -51,7 +55,7 @@ export class ChainHeads {
     this.#header = new Int32Array(memory, 0, 1)
   }
 
-  /** Where none is free, the one that has been there longest goes. */
+  /** Takes a slot. If none is free, one of an ended chain is reused; if there is none either, the slot tried last. */
   take(stream: string, device: string): StreamSlot {
     let at = 0
     for (let tried = 0; tried < SLOTS; tried++) {
@@ -63,7 +67,7 @@ export class ChainHeads {
     return new Slot(this.#slot(at), stream, device)
   }
 
-  /** Of the chains that are written, and of those that ended last. */
+  /** Heads of the chains that are being written, and of those that ended last. */
   states(): StreamState[] {
     const states: StreamState[] = []
     for (let at = 0; at < SLOTS; at++) {
@@ -117,7 +121,7 @@ class Slot implements StreamSlot {
   }
 }
 
-/** Tries while another thread writes. */
+/** Attempts to read a slot while another thread writes it. */
 const MOST_READS = 1_000
 
 function readSlot({ flags, bytes }: SlotMemory): StreamState | undefined {
@@ -128,7 +132,7 @@ function readSlot({ flags, bytes }: SlotMemory): StreamState | undefined {
     const copy = Buffer.from(bytes)
     if (version % 2 !== 0 || Atomics.load(flags, 0) !== version) continue
     const hash = copy.toString('latin1', HASH_AT, HASH_AT + HASH_CHARACTERS)
-    // Taken, and nothing was stored yet.
+    // The slot is taken, but no line was stored yet.
     if (hash.charCodeAt(0) === 0) return undefined
     const device = copy.toString('utf8', DEVICE_AT, DEVICE_AT + MOST_DEVICE_BYTES)
     return {

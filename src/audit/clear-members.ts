@@ -1,9 +1,9 @@
-// Which members a mount may declare readable. Most are the operator's to say; what logs somebody in is not: a line of
+// Decides which members a mount may declare readable. Most are the operator's choice. Credentials are not: a line of
 // the log must not be as good as the credential (threats V-10).
 import type { Endpoint } from '../api/endpoint.ts'
 import type { MountEntry } from '../api/mount.ts'
 
-/** Of login mounts, in requests and answers, at any depth. */
+/** Names of credentials on login mounts, in requests and answers, at any depth. */
 const CREDENTIALS: ReadonlySet<string> = new Set([
   'jwt',
   'client_secret',
@@ -13,10 +13,10 @@ const CREDENTIALS: ReadonlySet<string> = new Set([
   'token',
   'client_token',
 ])
-/** By this name `auth/token/` shows tokens themselves. */
+/** The name under which `auth/token/` shows tokens themselves. */
 const TOKEN_MEMBER = 'id'
 
-/** `names` without the credentials, where the mount is one that callers log in at; of other mounts all of them. */
+/** Returns `names` without the credentials if callers log in at the mount; otherwise all of them. */
 export function clearMembers(
   names: readonly string[] | undefined,
   mount: Pick<MountEntry, 'kind' | 'type'>,

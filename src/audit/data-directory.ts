@@ -1,16 +1,16 @@
-// The data directory is the store's alone: a log in it would be read for a file of the store, take the space that its
-// journal needs, and go away with it where data are moved or restored.
+// Keeps audit files out of the data directory, which is the store's alone. A log in it would be taken for a file of the
+// store, and use the space that the journal needs. It would vanish when data is moved or restored.
 import type { BigIntStats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
-/** Whether the file would lie in the directory or below it, by whatever way its path goes there. */
+/** True if the file would lie in the directory or below it, by whatever path it is reached. */
 export async function liesIn(file: string, directory: string): Promise<boolean> {
-  const place = await realPlace(directory)
-  const facts = await factsOf(place)
-  for (let at = dirname(await realPlace(file)); ; at = dirname(at)) {
-    if (at === place) return true
-    // Another name of the same directory: mounted twice, or in a file system that folds letters.
+  const resolved = await resolvedPath(directory)
+  const facts = await factsOf(resolved)
+  for (let at = dirname(await resolvedPath(file)); ; at = dirname(at)) {
+    if (at === resolved) return true
+    // One directory may have two names: mounted twice, or in a file system that ignores the case of letters.
     const found = facts === undefined ? undefined : await factsOf(at)
     if (found !== undefined && found.ino === facts?.ino && found.dev === facts.dev) return true
     if (at === dirname(at)) return false
@@ -18,15 +18,15 @@ export async function liesIn(file: string, directory: string): Promise<boolean> 
 }
 
 /**
- * Without links as far as it is there; what is not there yet is as it is named. The path is taken as it stands: `..`
- * behind a link goes up from where the link leads.
+ * Resolves the links of a path, as far as it exists; the rest stays as it is named. The path is not normalised first:
+ * `..` behind a link goes up from the link's target.
  */
-async function realPlace(path: string): Promise<string> {
+async function resolvedPath(path: string): Promise<string> {
   try {
     return await realpath(path)
   } catch {
     const above = dirname(path)
-    return above === path ? path : join(await realPlace(above), basename(path))
+    return above === path ? path : join(await resolvedPath(above), basename(path))
   }
 }
 
@@ -38,5 +38,6 @@ async function factsOf(path: string): Promise<BigIntStats | undefined> {
   }
 }
 
+/** The refusal's sentence for such a file. */
 export const inDataDirectory = (file: string): string =>
   `${file} lies in the data directory, which is the store's alone: name a place outside it`

@@ -1,27 +1,28 @@
-// How much of the data of a request is recorded item by item. A text of three bytes becomes one of eighty in a line, in
-// every device and twice a request: without a bound a small body makes a large log and a long turn (threats P-39).
+// Bounds the data that is recorded item by item. A text of three bytes becomes one of eighty in a line, twice a request
+// and in every device: without a bound a small body would make a large log and block the thread (threats P-39).
 import { LongText } from '../lib/long-text.ts'
 import { isBytes } from './bytes.ts'
 
+/** Most items of the data of one request or answer. */
 export type DataLimits = {
-  /** Whatever becomes an HMAC of its own. */
+  /** Texts, and everything else that becomes an HMAC of its own. */
   readonly texts: number
-  /** Names of members, and values that are no texts: lists and objects, too. */
+  /** Names of members, and values that are no texts, lists and objects included. */
   readonly others: number
-  /** Characters of all names together: they stay readable, and a caller chooses them. */
+  /** Characters of all names together: names stay readable, and callers choose them. */
   readonly nameCharacters: number
-  /** Of all texts and names together, where they are written as they are; missing: any. */
+  /** Characters of all texts and names together, for devices that write them in clear; missing: no limit. */
   readonly characters?: number
 }
 
-/** Holds what a batch of thousands needs. */
+/** Enough for a batch of thousands. */
 export const LIMITS_WITH_TOKEN: DataLimits = { texts: 10_000, others: 100_000, nameCharacters: 262_144 }
-/** An answer has several texts for each item that was sent, most of them empty. */
+/** Larger than those of a request: an answer has several texts for each item that was sent, most of them empty. */
 export const LIMITS_OF_ANSWER: DataLimits = { texts: 40_000, others: 200_000, nameCharacters: 2_097_152 }
-/** A login has a handful. */
+/** Enough for a login, which sends a handful. */
 export const LIMITS_WITHOUT_TOKEN: DataLimits = { texts: 200, others: 2_000, nameCharacters: 4_096 }
 
-/** The same for a device that writes texts as they are: there a long one makes a long line. */
+/** Adds a bound on characters, for a device that writes texts in clear: there a long text makes a long line. */
 export const inClear = (limits: DataLimits): DataLimits => ({
   ...limits,
   characters: limits === LIMITS_WITHOUT_TOKEN ? CHARACTERS_WITHOUT_TOKEN : CHARACTERS_WITH_TOKEN,
@@ -29,18 +30,18 @@ export const inClear = (limits: DataLimits): DataLimits => ({
 const CHARACTERS_WITH_TOKEN = 1 << 20
 const CHARACTERS_WITHOUT_TOKEN = 1 << 16
 
-/** Deeper than any body; whoever redacts it stops there, too. */
+/** Deeper than any body; the redactor stops at the same depth. */
 const MAX_DEPTH = 128
 
 type Left = { texts: number; others: number; nameCharacters: number; characters: number }
 
-/** Whether more is in the value, at any depth. Looks at no more than the limits allow. Throws nothing. */
+/** True if the value exceeds the limits, at any depth. Looks at no more items than the limits allow. Never throws. */
 export function exceeds(value: unknown, limits: DataLimits): boolean {
   const { texts, others, nameCharacters, characters = Number.POSITIVE_INFINITY } = limits
   try {
     return !isWithin(value, { texts, others, nameCharacters, characters }, 0)
   } catch {
-    // A member that throws when it is read ends its redaction, too.
+    // A member that throws when it is read also ends the redaction, which then records nothing of it.
     return false
   }
 }
@@ -58,7 +59,7 @@ function isTextWithin(characters: number, left: Left): boolean {
 
 const base64Length = ({ byteLength }: { readonly byteLength: number }): number => Math.ceil(byteLength / 3) * 4
 
-/** Of a member, as one of `others`. */
+/** Counts the name of a member as one of `others`. */
 function isNameWithin(name: unknown, left: Left): boolean {
   if (typeof name === 'string') {
     left.nameCharacters -= name.length
@@ -73,7 +74,7 @@ function isText(value: unknown): boolean {
 }
 
 function isObjectWithin(value: object, left: Left, depth: number): boolean {
-  // As those are that come in thousands: what is asked of the others costs more than to count these.
+  // Plain objects come in thousands, and the questions below cost more than counting a plain object.
   const isPlain = value.constructor === Object && !('toJSON' in value)
   if (!isPlain && value instanceof LongText) return isTextWithin(value.bytes.length, left)
   if (!isPlain && isBytes(value)) return isTextWithin(base64Length(value), left)

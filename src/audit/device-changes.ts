@@ -1,4 +1,4 @@
-// Changes of what is stored of devices: by requests, and by the configuration file. Only on the thread that writes.
+// Changes the stored devices, by requests and by the configuration file. Runs only on the thread that writes.
 import type { AuditDevices, NewDevice, ShownDevice } from '../api/audit.ts'
 import { fail } from '../api/errors.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
@@ -8,25 +8,26 @@ import type { DeviceStore, StoredDevice } from './device-store.ts'
 import type { DeviceTable } from './device-table.ts'
 import { requireUsableTarget } from './open-device.ts'
 
-/** What the configuration file says of audit. */
+/** The audit part of the configuration file. */
 export type AuditSettings = {
   readonly declared: readonly ShownDevice[]
-  /** Whether devices may be made by requests. */
+  /** True if requests may enable devices. */
   readonly allowsApi: boolean
-  /** Where no log may lie; missing: the data are in memory. */
+  /** The data directory, where no log may lie; missing if data is kept in memory. */
   readonly dataDirectory?: string | undefined
 }
 
-/** The key of the configuration file. */
+/** Name of the setting in the configuration file. */
 export const API_SWITCH = 'unsafe_allow_api_audit_creation'
 const MOST_DEVICES = 32
 const MOST_HEADERS = 64
 
+/** Changes of devices and recorded headers. A change by a request resolves when the devices of this thread match. */
 export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 'setHeader'> {
   readonly #store: DeviceStore
   readonly #table: DeviceTable
   readonly #settings: AuditSettings
-  readonly #turns = new OneAtATime()
+  readonly #queue = new OneAtATime()
 
   constructor(store: DeviceStore, table: DeviceTable, settings: AuditSettings) {
     this.#store = store
@@ -34,7 +35,10 @@ export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 
     this.#settings = settings
   }
 
-  /** Brings what is stored to what the configuration file says; a device keeps its salt. */
+  /**
+   * Makes the stored devices match the configuration file. A device that stays keeps its salt, so its HMACs stay
+   * comparable.
+   */
   async declare(): Promise<void> {
     const { declared } = this.#settings
     await this.#store.transaction((devices, tx) => {
@@ -45,7 +49,7 @@ export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 
         const before = devices.find(({ path }) => path === one.path)
         const after = { ...(before ?? tx.made({ ...one, isDeclared: true })), ...one, isDeclared: true }
         if (JSON.stringify(before) === JSON.stringify(after)) continue
-        // What a request made may have lain elsewhere.
+        // A device that a request made may be stored under another key.
         if (before !== undefined) tx.delete(before)
         tx.put(after)
       }
@@ -57,7 +61,7 @@ export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 
       throw fail('declared_in_config', [
         `audit devices are declared in the configuration file here: ${API_SWITCH} = false`,
       ])
-    await this.#turns.run(() => this.#enable(device))
+    await this.#queue.run(() => this.#enable(device))
   }
 
   async #enable(given: NewDevice): Promise<void> {
@@ -109,7 +113,7 @@ export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 
 const declaredText = ({ type, path }: StoredDevice): string =>
   `the configuration file declares this device: take audit "${type}" "${path.slice(0, -1)}" out of it, and restart`
 
-/** @throws Refusal where the path is taken */
+/** Requires that no device has the path. @throws Refusal */
 function requireFree(devices: readonly StoredDevice[], path: string): void {
   if (devices.some((one) => one.path === path)) throw fail('already_exists', ['path already in use']) // Wire text.
 }

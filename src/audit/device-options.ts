@@ -1,5 +1,5 @@
-// The options of an audit device, as the reference names them. What is not offered is refused by name: a log that is
-// not written as asked for is worse than none.
+// Reads the options of an audit device, named as in the reference. An option that is not offered is refused by name: a
+// log that is not written as requested is worse than none.
 import { DurationError, parseDurationSeconds } from '../lib/duration.ts'
 import { nearest } from '../lib/nearest.ts'
 import { own } from '../lib/own.ts'
@@ -7,9 +7,9 @@ import type { DeviceSettings } from './device.ts'
 import { type Options, refusal } from './device-types/device-type.ts'
 import { DEVICE_TYPES } from './device-types/device-types.ts'
 
-/** Of every type. */
+/** Options of every type. */
 const COMMON = ['log_raw', 'hmac_accessor', 'elide_list_responses']
-/** Of every type too, but no text offers them: one has a single value, the other belongs in the configuration file. */
+/** Options of every type that no text offers: one has a single value, the other belongs in the configuration file. */
 const COMMON_UNSAID = ['format', 'prefix']
 
 const DEFAULT_DEADLINE_SECONDS = 5
@@ -18,10 +18,10 @@ const MOST_PREFIX_CHARACTERS = 256
 
 const TYPE_NAMES = DEVICE_TYPES.map(({ name }) => name)
 
-/** As texts name them: "file, socket or syslog". */
+/** Names of the types for sentences: "file, socket or syslog". */
 export const TYPES_TEXT = `${TYPE_NAMES.slice(0, -1).join(', ')} or ${TYPE_NAMES.at(-1)}`
 
-/** As texts offer them: "of a file: file_path, mode; …; of all: …". */
+/** Options for sentences: "of a file: file_path, mode; …; of all: …". */
 export const OPTIONS_TEXT = [
   ...DEVICE_TYPES.map(({ oneOf, options, oldOptions }) => ({
     whose: oneOf,
@@ -32,7 +32,7 @@ export const OPTIONS_TEXT = [
   .map(({ whose, names }) => `of ${whose}: ${names.join(', ')}`)
   .join('; ')
 
-/** `isDeclared`: they come from the configuration file, which may set more. @throws Refusal naming the option */
+/** Reads the options. Those of the configuration file (`isDeclared`) may set more. @throws Refusal naming the option */
 export function deviceSettings(type: string, options: Options, isDeclared: boolean): DeviceSettings {
   const row = DEVICE_TYPES.find(({ name }) => name === type)
   if (row === undefined) throw refusal(`unknown backend type: offered are ${TYPE_NAMES.join(', ')}`) // Wire text.

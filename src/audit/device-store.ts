@@ -1,4 +1,4 @@
-// What is stored of audit devices (docs/storage-format.md):
+// Stores audit devices and what belongs to them (docs/storage-format.md):
 //
 //   root/core/audit/UUID          a device
 //   root/core/local-audit/UUID    one that stays out of replication, or that this server's configuration declares
@@ -17,6 +17,7 @@ import type { RestoredState } from './device.ts'
 import type { AuditedHeaders } from './entry.ts'
 import { noteHistory, readRestored } from './restored-state.ts'
 
+/** The stored form of a device. */
 export const STORED_DEVICE = storedRecord('An audit device', {
   format: oneOf(1),
   uuid: text,
@@ -26,13 +27,15 @@ export const STORED_DEVICE = storedRecord('An audit device', {
   description: text,
   options: mapOf(text),
   local: flag,
-  /** The configuration file declares it. */
+  /** True if the configuration file declares the device. */
   isDeclared: flag,
-  /** The key of its HMACs. */
+  /** Key of its HMACs, 32 bytes; never shown. */
   salt: base64,
 })
+/** A device as the program has it. */
 export type StoredDevice = RecordOf<typeof STORED_DEVICE>
 
+/** The stored list of recorded request headers. */
 export const RECORDED_HEADERS = storedRecord('The list of recorded headers', {
   headers: mapOf(group({ hmac: flag })),
 })
@@ -43,21 +46,23 @@ const HEADERS = 'audit-headers'
 const CORE = `${ROOT_NAMESPACE}/core/`
 const SALT_BYTES = 32
 
-/** Beginnings of the stored keys, after the namespace, for the caches. */
+/** Prefixes of the stored keys below the namespace, for invalidation. */
 export const STORED_PREFIXES = ['core/audit', 'core/local-audit/']
 
+/** Everything that is stored for audit, as read at one moment. */
 export type StoredAudit = {
   readonly devices: readonly StoredDevice[]
   readonly headers: AuditedHeaders
   readonly headerNames: readonly string[]
-  /** PKCS #8; undefined before the first device. */
+  /** The key that signs chains; undefined before the first device. */
   readonly signingKey: ReturnType<typeof importSigningKey> | undefined
-  /** Undefined where the state was never restored. */
+  /** Undefined if the state was never restored from a snapshot. */
   readonly restored: RestoredState | undefined
 }
 
 type Reads = Pick<View, 'get' | 'list'>
 
+/** Access to what is stored for audit. Any thread may read; only the one that writes may change. */
 export class DeviceStore {
   readonly #view: View
   readonly #random: Random
@@ -69,6 +74,7 @@ export class DeviceStore {
     this.#random = random
   }
 
+  /** Reads everything. Devices are in order of their paths. */
   async read(): Promise<StoredAudit> {
     const devices = await readDevices(this.#view)
     const der = await this.#view.get(KEY)
@@ -79,12 +85,18 @@ export class DeviceStore {
     return { devices, headers, headerNames: [...headers.keys()], signingKey, restored }
   }
 
-  /** At each opening, in the thread that writes. True where the store was restored since the last one. */
+  /**
+   * Notes the store's history at each unseal, on the thread that writes. True if the store was restored since the last
+   * one.
+   */
   noteHistory(history: string, now: () => RestoredState): Promise<boolean> {
     return noteHistory(this.#view, history, now)
   }
 
-  /** A server that could not be unsealed for them would be worse than one that records none: the log says so. */
+  /**
+   * Decodes the list of headers. If it is damaged, no headers are recorded and the log says so: a server that could not
+   * be unsealed for it would be worse.
+   */
   #readable(bytes: Buffer | undefined): AuditedHeaders {
     try {
       return decodeHeaders(bytes)
@@ -95,7 +107,7 @@ export class DeviceStore {
     }
   }
 
-  /** `change` gets the devices there are, and puts and deletes with the transaction. */
+  /** Runs `change` in a transaction, with the stored devices. It may run again if the transaction conflicts. */
   transaction(change: (devices: readonly StoredDevice[], tx: DeviceTransaction) => void): Promise<void> {
     return this.#view.transaction(async (tx) => {
       const hasKey = (await tx.get(KEY)) !== undefined
@@ -103,6 +115,7 @@ export class DeviceStore {
     })
   }
 
+  /** Stores what `change` makes of the list of headers. */
   setHeaders(change: (headers: AuditedHeaders) => AuditedHeaders): Promise<void> {
     return this.#view.transaction(async (tx) => {
       const changed = change(this.#readable(await tx.get(HEADERS)))
@@ -111,6 +124,7 @@ export class DeviceStore {
   }
 }
 
+/** Changes of devices within one transaction. */
 export class DeviceTransaction {
   readonly #tx: ViewTransaction
   readonly #random: Random
@@ -127,7 +141,7 @@ export class DeviceTransaction {
     this.requireKey()
   }
 
-  /** Makes the key that signs chains where there is none. */
+  /** Makes the key that signs chains, unless there is one. */
   requireKey(): void {
     if (this.#hasKey) return
     this.#hasKey = true
@@ -140,14 +154,14 @@ export class DeviceTransaction {
     this.#tx.delete(keyOf(device))
   }
 
-  /** A device with a salt of its own. */
+  /** Returns a new device with a salt of its own; it is not stored yet. */
   made(given: Omit<StoredDevice, 'format' | 'uuid' | 'salt'>): StoredDevice {
     const salt = this.#random.bytes(SALT_BYTES).toString('base64')
     return { format: 1, uuid: this.#random.uuid(), ...given, salt }
   }
 }
 
-/** What a declared device was stored as depends on this server, so no other gets it. */
+/** Key of a device. Declared devices depend on this server's configuration, so they stay out of replication. */
 const keyOf = ({ uuid, local, isDeclared }: StoredDevice): string => FOLDERS[local || isDeclared ? 1 : 0] + uuid
 
 async function readDevices(from: Reads): Promise<StoredDevice[]> {

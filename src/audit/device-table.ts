@@ -1,5 +1,5 @@
-// Which devices there are, in one thread: made from what is stored, opened, exchanged for others while requests are
-// between their two entries, and let go when the last of those is done.
+// The open devices of one thread. They are made from what is stored, and may be replaced while requests are between
+// their two entries. A replaced device is closed when the last of those requests is done.
 import { SaltedHmac } from '../crypto/primitives/salted-hmac.ts'
 import { publicKeyText, signText } from '../crypto/signatures/text-signature.ts'
 import { randomBase62 } from '../lib/base62.ts'
@@ -16,6 +16,7 @@ import { yieldToEventLoop } from './event-loop.ts'
 import { openDevice } from './open-device.ts'
 import { DeviceSet, type Recorder } from './recorder.ts'
 
+/** What Audit hands in. */
 export type DeviceTableParts = {
   readonly store: DeviceStore
   readonly recorder: Recorder
@@ -23,11 +24,11 @@ export type DeviceTableParts = {
   readonly world: World
   readonly log: Log
   readonly chainHeads: ChainHeads
-  /** Named in the chains. */
+  /** Name of the thread, as chains show it. */
   readonly thread: string
 }
 
-/** A device as it is open here, with what it was made from, and how many sets it is in. */
+/** An open device, the record it was made from, and the number of sets that contain it. It is closed at 0. */
 type Opened = { readonly stored: StoredDevice; readonly device: Device; sets: number }
 
 const NOTHING_STORED: StoredAudit = {
@@ -45,6 +46,7 @@ const setOf = (opened: readonly Opened[]): DeviceSet =>
     opened.map(({ stored }) => stored.uuid),
   )
 
+/** The current set of devices, and earlier sets that requests still use. */
 export class DeviceTable {
   readonly #parts: DeviceTableParts
   readonly #opened = new Set<Opened>()
@@ -67,32 +69,35 @@ export class DeviceTable {
     return this.#isOpen
   }
 
-  /** As they were when they were loaded last. */
+  /** What was stored at the last refresh. */
   get stored(): StoredAudit {
     return this.#stored
   }
 
+  /**
+   * Opens the stored devices. A device that cannot be reached is open all the same, and tries again with each entry.
+   */
   async open(): Promise<void> {
     this.#isOpen = true
     this.#isStale = true
     await this.refresh()
   }
 
-  /** What was begun still goes to the devices there were. */
+  /** Closes to new requests; those already begun keep their devices. */
   close(): void {
     this.#isOpen = false
     this.#stored = NOTHING_STORED
     this.#replace(new DeviceSet([]))
   }
 
-  /** Ends all of them, whoever still needs them. */
+  /** Ends all devices, even those that requests still use. */
   async stop(): Promise<void> {
     this.close()
     this.#parts.recorder.flush()
     for (const opened of this.#opened) await this.#end(opened)
   }
 
-  /** 'kept' where a device goes on in the file that it has. */
+  /** Opens the files of all devices anew; 'kept' if a device continues in the file it has. */
   async reopen(): Promise<ReloadOutcome> {
     const swaps = await Promise.all([...this.#opened].map(({ device }) => device.reopen()))
     this.#parts.recorder.flush()
@@ -100,21 +105,21 @@ export class DeviceTable {
     return swaps.includes('kept') ? 'kept' : undefined
   }
 
-  /** Whether `refresh` comes before the next request. */
+  /** True if the next request must wait for `refresh`. */
   get isStale(): boolean {
-    // While they are being loaded they may still be the old ones.
+    // During a refresh the devices may still be the old ones.
     return this.#isOpen && (this.#isStale || this.#refreshing !== undefined)
   }
 
-  /** The devices for a request, until `leave`. */
+  /** Returns the devices for a request; `leave` must follow. */
   enter(): DeviceSet {
     this.#set.open++
     return this.#set
   }
 
   /**
-   * Those of the devices that wrote the first entry of a request elsewhere, until `leave`; undefined where they are
-   * gone and others are there.
+   * Returns the current devices among those that wrote the first entry on another thread; `leave` must follow.
+   * Undefined if all of those were replaced.
    */
   enterThose(uuids: readonly string[]): DeviceSet | undefined {
     const all = this.#set
@@ -131,16 +136,18 @@ export class DeviceTable {
     return set
   }
 
+  /** Ends the use of a set by one request; the last one closes devices that no set contains any more. */
   leave(set: DeviceSet): void {
     set.open--
     if (set.isRetired && set.open === 0) this.#letGo(set)
   }
 
-  /** Undefined where there is none. */
+  /** Returns the device at the path, or undefined. */
   find(path: string): Device | undefined {
     return this.#set.devices.find((device) => device.path === path)
   }
 
+  /** Makes the devices match what is stored. Concurrent calls share one run. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refreshUntilFresh().finally(() => {
       this.#refreshing = undefined
@@ -163,7 +170,7 @@ export class DeviceTable {
   async #load(): Promise<void> {
     const stored = await this.#parts.store.read()
     const opened = await Promise.all(stored.devices.map((device) => this.#open(device, stored)))
-    // Sealed meanwhile: what was opened for nothing goes again.
+    // Sealed meanwhile: devices that were opened in vain are closed again.
     if (!this.#isOpen) {
       for (const one of opened) if (one.sets === 0) await this.#end(one)
       return
@@ -173,7 +180,7 @@ export class DeviceTable {
     this.#replace(setOf(opened))
   }
 
-  /** The one that is open already, where nothing changed. */
+  /** Returns the device that is already open, if its record did not change. */
   async #open(device: StoredDevice, stored: StoredAudit): Promise<Opened> {
     const text = JSON.stringify(device)
     for (const known of this.#opened) if (JSON.stringify(known.stored) === text) return known
@@ -205,7 +212,7 @@ export class DeviceTable {
     opened.device.hmac.wipe()
   }
 
-  /** What a device is made of that is stored so. @throws Refusal for options that are none */
+  /** Returns what a device is opened with. @throws Refusal for invalid options */
   partsOf(
     { path, type, options, isDeclared, salt }: StoredDevice,
     { signingKey, restored }: Pick<StoredAudit, 'signingKey' | 'restored'>,
@@ -237,7 +244,7 @@ export class DeviceTable {
     }
   }
 
-  /** Made once a millisecond. */
+  /** The current time as text, formatted at most once a millisecond. */
   #now(): string {
     const ms = this.#parts.world.clock.nowMs()
     if (ms !== this.#time.ms) this.#time = { ms, text: new Date(ms).toISOString() }

@@ -1,4 +1,4 @@
-// What every audit device has, whatever it writes to: a salt, a form of entries, and the chain of its lines.
+// What every audit device has, whatever it writes to: a salt, a format of entries, and the chain of its lines.
 import type { SaltedHmac } from '../crypto/primitives/salted-hmac.ts'
 import type { Log } from '../lib/log.ts'
 import type { Timers } from '../lib/world.ts'
@@ -8,55 +8,60 @@ import type { StreamSlot } from './chain-heads.ts'
 import type { EntryFormat, FormatOptions } from './entry-text.ts'
 import { type EntryType, LineStream } from './line-stream.ts'
 
-/** One device as one thread has it. */
+/** One device in one thread. Each thread has its own chain in it. */
 export interface Device {
   readonly path: string
   readonly format: EntryFormat
   readonly hmac: SaltedHmac
-  /** Bytes that wait for `flush`. */
+  /** Bytes that were appended and wait for `flush`. */
   readonly waiting: number
   /**
-   * `body` and `rest` together: members of the line behind its type. It waits for `flush`. False where the device
-   * cannot take this entry, though it may take others.
+   * Appends an entry: `body` and `rest` together are the members of the line after its type. It waits for `flush`.
+   * Returns false if the device cannot take this entry, though it may take others.
    */
   append(type: EntryType, body: string, rest: string): boolean
-  /** Begins its chain, where that is not done: waits for `flush`. */
+  /** Begins the chain, unless it has begun; the line waits for `flush`. */
   begin(): void
-  /** Vouches for what was appended since the last time; that waits for `flush`, too. */
+  /** Appends a signed line that covers everything since the last one; it waits for `flush`. */
   checkpoint(): void
-  /** Whether all that waited is stored now: at once, or when it is known. Never rejects. */
+  /** Writes what waits. True if all of it is stored; a promise if that is known only later. Never rejects. */
   flush(): boolean | Promise<boolean>
   /**
-   * Its file was moved away: opens the one that is there now. What is given back lets the chain go on in it, and is
-   * called when nothing waits. Undefined where there is nothing to reopen; 'kept' where it goes on in the one that it
-   * has, which the log says. Never rejects.
+   * Opens the file anew after it was moved away. The returned function lets the chain continue in the new file, and is
+   * called when nothing waits. Undefined if there is nothing to reopen; 'kept' if the device continues in its old file,
+   * which the log says. Never rejects.
    */
   reopen(): Promise<(() => void) | 'kept' | undefined>
-  /** Ends the chain and lets go of the file or connection; called when nothing waits. Never rejects. */
+  /** Ends the chain and closes file or connection; called when nothing waits. Never rejects. */
   end(): Promise<void>
 }
 
-/** A file that lines are appended to. */
+/** A file that lines are appended to, with its permission bits. */
 export type LogFile = { readonly path: string; readonly mode: number }
 
-/** Where a device writes, as the options of its type say. */
+/** Where a device writes, according to the options of its type. */
 export interface Target {
-  /** Undefined where it writes to something else than a file. */
+  /** Undefined if the device does not write to a file. */
   readonly file: LogFile | undefined
-  /** So long after a write that was good it may still be told that nobody takes it; 0: what is written was taken. */
+  /**
+   * How long after a successful write the system may still report that no process took it; 0: a write that succeeds was
+   * taken.
+   */
   readonly lateRefusalMs: number
-  /** One that cannot be reached is tried again with the entries to come. */
+  /** Opens a device. One that cannot be reached is opened nevertheless, and tries again with later entries. */
   open(parts: DeviceParts): Promise<Device>
 }
 
+/** The decoded options of a device. */
 export type DeviceSettings = {
   readonly target: Target
   readonly format: FormatOptions
   readonly prefix: string
-  /** After so long without an answer a device counts as failed (threats P-39). */
+  /** Time without an answer after which a device counts as failed (threats P-39). */
   readonly deadlineMs: number
 }
 
+/** What a device is opened with. DeviceTable makes it. */
 export type DeviceParts = {
   readonly path: string
   readonly settings: DeviceSettings
@@ -68,22 +73,22 @@ export type DeviceParts = {
   readonly chain: ChainParts
 }
 
-/** Of the thread and the cluster: how chains are made. */
+/** What chains need of the thread and the cluster. */
 export type ChainParts = {
   readonly newId: () => string
   readonly time: () => string
   readonly sign: (text: string) => string
-  /** Of what signs, in base64. */
+  /** Public key of the signatures, in base64. */
   readonly publicKey: string
-  /** `writing`, `serving`: which of the threads writes. */
+  /** The thread that writes: `writing` or `serving`. */
   readonly thread: string
-  /** A place where the running server tells how far the chain is. */
+  /** Takes the slot that publishes the head of a chain. */
   readonly slot: (streamId: string, devicePath: string) => StreamSlot
-  /** Where the state came from a snapshot: said by the start of each chain. */
+  /** Set if the state came from a snapshot; the start of each chain says so. */
   readonly restored?: RestoredState | undefined
 }
 
-/** When it was, and the public key that signed here before; '' where it is the same, or not known. */
+/** Time of the restore, and the public key that signed here before; '' if it is the same, or unknown. */
 export type RestoredState = { readonly at: string; readonly before: string }
 
 const restoredText = (restored: RestoredState | undefined): string =>
@@ -107,7 +112,7 @@ export class DeviceChain {
     return new LineStream({ id: newId(), prefix: settings.prefix, time, sign }, isMidLine)
   }
 
-  /** What follows is another chain: the connection is a new one, or the file was opened for the first time. */
+  /** Begins another chain: the connection is new, or the file was opened for the first time. */
   renew(found: readonly FoundStream[] = [], isMidLine = false): void {
     this.#slot?.release()
     this.#slot = undefined
@@ -115,7 +120,7 @@ export class DeviceChain {
     this.#found = found
   }
 
-  /** The chain goes on in another file. */
+  /** Continues the chain in another file. */
   continueIn(isMidLine: boolean): void {
     if (isMidLine) this.#stream.continueMidLine()
   }
@@ -137,19 +142,19 @@ export class DeviceChain {
     this.#stream.append(type, body, rest)
   }
 
-  /** An entry that is not written here, told of like one that was lost. */
+  /** Counts an entry that is not written here; the chain reports it like one that was lost. */
   skip(): void {
     this.#stream.skip()
   }
 
-  /** The first line says what the chain is, and what stood in the file before it. */
+  /** Writes the first line, which says what the chain is and what stood in the file before it. */
   begin(): void {
     if (this.#stream.isStarted) return
     const { path, chain, settings } = this.#parts
     const found = this.#found.map(({ stream, seq, hash }) => `{"stream":"${stream}","seq":${seq},"hash":"${hash}"}`)
     const members = `,"device":${quoted(path)},"thread":"${chain.thread}","public_key":"${chain.publicKey}"`
     const { target, prefix } = settings
-    // What a file has in front of its lines nobody else put there: whoever checks the log compares it.
+    // Only the server writes to the file, so a verifier can compare the text in front of its lines with this.
     const front = target.file !== undefined ? `,"prefix":${quoted(prefix)}` : ''
     this.#stream.mark('start', `${members}${front}${restoredText(chain.restored)},"found":[${found.join(',')}]`)
   }
@@ -169,7 +174,7 @@ export class DeviceChain {
     this.#slot.publish(this.#stream.head)
   }
 
-  /** The chain ends here: what the running server tells of it stays as it is. */
+  /** Ends the chain; its published head stays as it is. */
   end(): void {
     this.#slot?.end()
   }

@@ -1,5 +1,5 @@
-// An entry as the members of its line: a pure function of the request and of what the device is set to (threats U-02).
-// The names are those of the reference. What does not change from request to request is made once.
+// Writes an entry as the members of its line: a pure function of the request and of the device's settings (threats
+// U-02). Names are those of the reference. Parts that stay the same between requests are made once.
 import type { MountEntry } from '../api/mount.ts'
 import type { Answer, AuthBlock, WrapInfo } from '../api/request.ts'
 import { quoted, quotedList } from './ascii-json.ts'
@@ -25,11 +25,13 @@ import {
 } from './redactor.ts'
 import { secretMembers } from './secret-members.ts'
 
+/** Options of a device that change its entries. */
 export type FormatOptions = {
-  /** Texts of data, tokens and accessors in clear. */
+  /** Write texts of data, tokens and accessors in clear (`log_raw`). */
   readonly raw: boolean
+  /** Write accessors as HMAC. */
   readonly hmacAccessor: boolean
-  /** Of lists only how long they are. */
+  /** Write only the lengths of lists of names. */
   readonly elideLists: boolean
 }
 
@@ -38,13 +40,14 @@ type AuthText = { readonly subject: AuditedRequest['subject']; readonly token: s
 const NAMESPACE = '"namespace":{"id":"root"}'
 const API_PREFIX = '/v1/'
 
+/** The format of one device in one thread. */
 export class EntryFormat {
   readonly #options: FormatOptions
   readonly #redaction: Redaction
-  /** Also of a device that writes texts as they are: of what it records as a whole. */
+  /** Set also if texts are written in clear: data too large for that is recorded as one HMAC. */
   readonly #hmac: TextHmac
   readonly #headers: () => AuditedHeaders
-  /** By the stored entry: a live token is the same object until it changes. */
+  /** By the token's stored entry: the object of a live token stays the same until it changes. */
   readonly #auths = new WeakMap<object, AuthText>()
   readonly #mounts = new WeakMap<MountEntry, string>()
   readonly #pause: () => Promise<void>
@@ -61,7 +64,7 @@ export class EntryFormat {
     this.#pause = parts.pause
   }
 
-  /** `auth` and `request`, as both entries of a request hold them; waits only for long lists. */
+  /** Returns `auth` and `request`, which both entries of a request contain. Returns a promise only for long lists. */
   request(of: AuditedRequest): string | Promise<string> {
     const clear = clearOf(of, 'auditNonHmacRequestKeys')
     const secret = of.endpoint === undefined ? undefined : secretMembers(of.endpoint)
@@ -72,7 +75,7 @@ export class EntryFormat {
     return typeof data === 'string' ? this.#request(of, data) : data.then((text) => this.#request(of, text))
   }
 
-  /** Of a request or its answer. What is too large for its caller is recorded as a whole. */
+  /** Writes the data of a request or its answer. Data too large for its caller is recorded as a whole. */
   #data(data: object, redaction: Redaction, limits: DataLimits): string | Promise<string> {
     if (exceeds(data, this.#options.raw ? inClear(limits) : limits)) return redactWhole(data, this.#hmac)
     return hasLongList(data) ? redactInSlices(data, redaction, this.#pause) : redact(data, redaction)
@@ -98,7 +101,7 @@ export class EntryFormat {
     )
   }
 
-  /** `response`, and `error` where it was refused: both begin with a comma, or are empty. */
+  /** Returns `response`, and `error` if the request was refused. Each begins with a comma, or is empty. */
   response(of: AuditedRequest, answered: AuditedAnswer): string | Promise<string> {
     const { answer } = answered
     const refused = this.error(of, answered)
@@ -113,7 +116,9 @@ export class EntryFormat {
     return data.then((text) => this.#response(of, given, text) + refused)
   }
 
-  /** Begins with a comma, or is empty. Some errors repeat the path: it shows no more there than elsewhere. */
+  /**
+   * Returns `error`; begins with a comma, or is empty. Some errors repeat the path, which is masked there as elsewhere.
+   */
   error(of: AuditedRequest, { error }: AuditedAnswer): string {
     if (error === undefined) return ''
     return `,"error":${quoted(of.path === '' ? error : error.replaceAll(of.path, () => this.#path(of)))}`
@@ -175,7 +180,7 @@ export class EntryFormat {
   }
 
   #path({ path, request, endpoint, mounted }: AuditedRequest): string {
-    // No path at all: what was sent, as it was sent.
+    // The target was no path, so it is shown as it was sent.
     const isSent = path === '' && request.rawPath.startsWith(API_PREFIX)
     const sent = isSent ? request.rawPath.slice(API_PREFIX.length) : path
     if (this.#options.raw) return sent
@@ -185,7 +190,9 @@ export class EntryFormat {
 
   readonly #mask = (secret: string): string => this.#secret(secret).slice(1, -1)
 
-  /** Of this request or, where an answer is wrapped again, of an earlier one. */
+  /**
+   * The path that a wrapped answer belongs to: of this request or, if an answer is wrapped again, of an earlier one.
+   */
   #creationPath(of: AuditedRequest, path: string): string {
     if (this.#options.raw) return path
     if (path === of.path) return this.#path(of)
@@ -210,7 +217,7 @@ export class EntryFormat {
     return this.#options.hmacAccessor ? this.#secret(text) : quoted(text)
   }
 
-  /** A token that was made or prolonged. */
+  /** Writes a token that was made or renewed. */
   #made(auth: AuthBlock): string {
     const { client_token, accessor, metadata, mfa_requirement: _, ...plain } = auth
     const rest = redact(plain, IN_CLEAR).slice(1)
@@ -234,12 +241,12 @@ function clearOf(
   return mounted === undefined ? undefined : clearMembers(mounted.entry.config[setting], mounted.entry, endpoint)
 }
 
-/** What stands for an answer that is no object of ours, so that it is one. */
+/** Returns the data of an answer; a complete body is shown as one member. */
 function dataOf({ data, body }: Answer): object | undefined {
   return body === undefined ? data : { http_raw_body: body }
 }
 
-/** Names and their descriptions become numbers, as in the reference. */
+/** Replaces names and their descriptions by their numbers, as in the reference. */
 function elided(data: object | undefined): object | undefined {
   if (data === undefined) return undefined
   const { keys, key_info: info, ...others } = data as { keys?: unknown; key_info?: unknown }

@@ -1,9 +1,10 @@
-// What an entry tells of a request: as much of it as the pipeline has found out. The pipeline's own object fits here as
-// it is, so that nothing is copied for the audit.
+// What an entry tells of a request, as far as the pipeline has found out. The pipeline's own objects have these types,
+// so nothing is copied for audit.
 import type { Endpoint } from '../api/endpoint.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { Answer, Operation } from '../api/request.ts'
 
+/** The token of a request, as entries show it. */
 export type AuditedToken = {
   readonly accessor: string
   readonly policies: readonly string[]
@@ -17,9 +18,10 @@ export type AuditedToken = {
   readonly entityId: string
 }
 
+/** A request on its way through the pipeline, as entries show it. Members are undefined until they are known. */
 export type AuditedRequest = {
   readonly id: string
-  /** Empty where the target of the request is no path. */
+  /** '' if the target of the request is no path. */
   readonly path: string
   readonly operation: Operation
   readonly request: {
@@ -27,7 +29,7 @@ export type AuditedRequest = {
     readonly remoteAddress: string
     readonly headers: {
       readonly token: string | undefined
-      /** Those that the configuration asks for, by their names in lower case. */
+      /** Headers that are recorded, by names in lower case. */
       readonly audited?: Readonly<Record<string, string>>
     }
   }
@@ -40,12 +42,13 @@ export type AuditedRequest = {
   readonly input: object | undefined
 }
 
+/** How a request ended. */
 export type AuditedAnswer = {
   readonly answer: Answer | undefined
   readonly warnings: readonly string[]
-  /** Why it was refused; a text that holds nothing of the request but names. */
+  /** Why the request was refused; contains nothing of the request but names. */
   readonly error: string | undefined
 }
 
-/** Which request headers are recorded, by their names in lower case, and which of them as HMACs. */
+/** The request headers that are recorded, by names in lower case, and whether as HMAC. */
 export type AuditedHeaders = ReadonlyMap<string, { readonly hmac: boolean }>

@@ -1,5 +1,6 @@
-// Long work of audit lets others in between.
+// Lets other requests run during long work of audit.
 
+/** Resolves once the event loop has handled what is ready. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,16 +1,17 @@
-// A file on this machine. A write goes to the memory of the kernel and takes microseconds, so it is made at once: what
-// waited for it goes on in the same turn. The file is appended to by every thread on its own, each with a chain of its
-// own; the system keeps what one call writes together.
+// A file on this machine. A write goes to the kernel's memory and takes microseconds, so it is synchronous. Requests
+// that waited for it continue in the same tick. Every thread appends to the file on its own, each with its own chain;
+// the system keeps the bytes of one call together.
 import { writeSync } from 'node:fs'
 import { type AuditFile, DeviceError, type FileRule, openAuditFile, systemCodeOf } from './audit-file.ts'
 import { type Device, DeviceChain, type DeviceParts, type LogFile } from './device.ts'
 import type { EntryType } from './line-stream.ts'
 
-/** A file that cannot be written is opened anew no more often. */
+/** Least time between two attempts to open a file that cannot be written. */
 const RETRY_MS = 1_000
-/** The file is there and takes nothing: opening it anew changes nothing. */
+/** Errors of a file that is there but takes nothing: opening it anew would not help. */
 const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'short write'])
 
+/** A device whose writes do not wait. */
 export class FileDevice implements Device {
   readonly path: string
   readonly format: DeviceParts['format']
@@ -21,7 +22,7 @@ export class FileDevice implements Device {
   #file: AuditFile | undefined
   #isFailing = false
   #isEnded = false
-  /** While it is set nothing is opened anew. */
+  /** Set between attempts; nothing is opened while it is. */
   #isWaiting = false
 
   private constructor(parts: DeviceParts, target: LogFile) {
@@ -33,7 +34,7 @@ export class FileDevice implements Device {
     this.#chain = new DeviceChain(parts)
   }
 
-  /** One that cannot be opened is tried again with the entries to come. */
+  /** Opens a device. If the file cannot be opened, later entries try again. */
   static async open(parts: DeviceParts, target: LogFile): Promise<FileDevice> {
     const device = new FileDevice(parts, target)
     try {
@@ -80,7 +81,10 @@ export class FileDevice implements Device {
     return stored === bytes.length
   }
 
-  /** How many bytes are stored. The rest of a short write is not tried: another thread may have written behind it. */
+  /**
+   * Writes and returns how many bytes are stored. The rest of a short write is not retried: another thread may have
+   * written after it.
+   */
   #write(bytes: Buffer): number {
     if (this.#file === undefined) {
       this.#openAnew()
@@ -111,7 +115,7 @@ export class FileDevice implements Device {
     this.#parts.log('error', 'An audit device cannot be written', { device: this.path, cause: why })
   }
 
-  /** In the background: whoever asks meanwhile is told at once that nothing is stored here. */
+  /** Opens the file in the background; requests meanwhile are told at once that nothing is stored here. */
   #openAnew(): void {
     if (this.#isWaiting || this.#isEnded) return
     this.#isWaiting = true
@@ -133,7 +137,8 @@ export class FileDevice implements Device {
     try {
       const file = await this.#openFile()
       return () => {
-        // It ended meanwhile: a handle that nobody closes would end the process once it is collected.
+        // The device ended meanwhile. The handle must be closed: an open one would end the process when it is
+        // collected.
         if (this.#isEnded) {
           letGo(file)
           return
@@ -144,7 +149,7 @@ export class FileDevice implements Device {
         letGo(before)
       }
     } catch (cause) {
-      // It goes on in the file that it has: a log in the wrong place is better than none.
+      // The old file is used further: a log in the wrong place is better than none.
       const why = cause instanceof DeviceError ? cause.message : systemCodeOf(cause)
       this.#parts.log('error', 'An audit device could not be reopened', { device: this.path, cause: why })
       return 'kept'
@@ -159,7 +164,7 @@ export class FileDevice implements Device {
     try {
       stored = writeSync(file.handle.fd, bytes)
     } catch {
-      // Without its mark the chain is open: whoever verifies it is told so.
+      // Without this mark the chain has no end, which a verifier reports.
     }
     this.#chain.settle(stored)
   }
@@ -180,7 +185,7 @@ function letGo(file: AuditFile | undefined): void {
   void file?.handle.close().catch(() => {})
 }
 
-/** Stores nothing and says that it did: to find out what audit costs, and for a server that needs none. */
+/** Stores nothing and reports success: for measuring what audit costs, and for servers that need none. */
 export class DiscardDevice implements Device {
   readonly path: string
   readonly format: DeviceParts['format']

@@ -1,82 +1,87 @@
-// One chain of lines (docs/audit-format.md): what one thread writes to one device from one opening on. Each line names
-// the hash of the one before it; now and then a signed one vouches for all before. Lines are gathered here until the
-// device writes them together, and the chain goes on from what was really stored.
+// One chain of lines (docs/audit-format.md): the lines that one thread writes to one device from one opening on. Each
+// line contains the hash of the one before it, and now and then a signed line covers all before. Lines are gathered
+// here until the device writes them together; the chain continues from what was really stored.
 import { linkDigest } from '../crypto/primitives/digest.ts'
 
-/** Of a line that is no entry of a request: `chain` holds what happened to the stream. */
+/** Type of lines that are no entries; their `event` says what happened to the chain. */
 export const MARK = 'chain'
+/** Events of such lines. 'lost' reports entries that were not stored, and pieces of lines that were. */
 export type MarkEvent = 'start' | 'checkpoint' | 'reopen' | 'end' | 'lost'
+/** Type of lines that are entries. */
 export type EntryType = 'request' | 'response'
 
+/** What a chain is made with. */
 export type StreamParts = {
   readonly id: string
-  /** Before every line, and no part of what is hashed; printable ASCII. */
+  /** Stands before every line and is not hashed; printable ASCII. */
   readonly prefix: string
-  /** RFC 3339, of now. */
+  /** Returns the current time, RFC 3339. */
   readonly time: () => string
-  /** In base64. */
+  /** Returns the signature, in base64. */
   readonly sign: (text: string) => string
 }
 
+/** The end of a chain: the number of the next line, and the hash of the last. */
 export type Head = { readonly id: string; readonly seq: number; readonly last: string }
 
-/** Before the signed line: nothing else that the key signs begins so. */
+/** Prefix of what is signed; nothing else that the key signs begins so. */
 export const SIGNED_FOR = 'keywright audit chain 1\n'
-/** The line is signed up to here; all lines before it follow from its `prev`. */
+/** A line is signed up to here; all lines before it are covered through its `prev`. */
 export const SIGNATURE = ',"signature":"'
 
-/** So many lines at most wait for a signature: a tail that is longer was not written by a server. */
+/** Most lines that wait for a signature. A longer unsigned tail was not written by a server. */
 export const MOST_UNSIGNED_LINES = 1_000
 
 type Torn = { readonly bytes: number; readonly digest: string }
 
 const FIRST_CAPACITY = 1 << 16
-/** A buffer that one large request needed is not kept for all time. */
+/** A larger buffer, which one large request needed, is not kept. */
 const MOST_KEPT_CAPACITY = 1 << 22
 const NEWLINE = 0x0a
 const END = '}\n'
 
+/** The lines of one chain that wait to be written, and the state to continue from. Not shared between threads. */
 export class LineStream {
   readonly id: string
   readonly #parts: StreamParts
-  /** The number of the next line, and the hash of the last. */
+  /** Number of the next line, and hash of the last. */
   #seq = 0
   #prev = ''
   #buffer = Buffer.alloc(FIRST_CAPACITY)
   #length = 0
-  /** Of each gathered line: where it ends, its hash, and whether it is an entry. */
+  /** For each gathered line: its end in the buffer, its hash, and whether it is an entry. */
   readonly #ends: number[] = []
   readonly #hashes: string[] = []
   readonly #areEntries: boolean[] = []
   #isSigned = true
-  /** Lines behind the last signature, as they are gathered; behind each gathered line; and before those. */
+  /** Lines since the last signature: now, after each gathered line, and before all of them. */
   #unsigned = 0
   readonly #unsignedAfter: number[] = []
   #unsignedBefore = 0
-  /** What has to be told as soon as a line can be stored, and which of the gathered lines does. */
+  /** Losses to report once a line can be stored, and the gathered line that reports them. */
   #lostEntries = 0
   #torn: Torn[] = []
-  /** Lost, too, but not told of by the line that waits. */
+  /** Further losses that the gathered line does not report yet. */
   #skippedEntries = 0
   #tellingLine = -1
-  /** The last hash before the gathered lines. */
+  /** Hash of the last line before the gathered ones. */
   #base = ''
-  /** What stands at the end of the file is not a whole line. */
+  /** True if the file does not end with a whole line. */
   #isMidLine: boolean
 
-  /** `isMidLine`: the file ends with something that no newline follows. */
+  /** `isMidLine`: the file does not end in a newline. */
   constructor(parts: StreamParts, isMidLine = false) {
     this.id = parts.id
     this.#parts = parts
     this.#isMidLine = isMidLine
   }
 
-  /** What comes next goes to a file that ends with something that no newline follows. */
+  /** The next line goes to a file that does not end in a newline. */
   continueMidLine(): void {
     this.#isMidLine = true
   }
 
-  /** Bytes that wait to be written. */
+  /** Bytes that are gathered. */
   get length(): number {
     return this.#length
   }
@@ -85,7 +90,7 @@ export class LineStream {
     return this.#seq > 0
   }
 
-  /** Whether the last line vouches for all before it. */
+  /** True if the last line is signed, and so covers all before it. */
   get isSigned(): boolean {
     return this.#isSigned
   }
@@ -94,7 +99,7 @@ export class LineStream {
     return { id: this.id, seq: this.#seq, last: this.#prev }
   }
 
-  /** `body` and `rest` together: members of the line behind its type, in ASCII, at least one. */
+  /** Gathers an entry: `body` and `rest` together are its members, in ASCII, at least one. */
   append(type: EntryType, body: string, rest: string): void {
     this.#tellLosses()
     if (this.#unsigned >= MOST_UNSIGNED_LINES - 1) this.mark('checkpoint')
@@ -102,35 +107,38 @@ export class LineStream {
     this.#isSigned = false
   }
 
-  /** An entry that the device cannot take. */
+  /** Counts an entry that the device cannot take. */
   skip(): void {
     this.#skippedEntries++
-    // The next signed line tells of it where no entry follows.
+    // If no entry follows, the next signed line makes it known.
     if (this.isStarted) this.#isSigned = false
   }
 
-  /** `members`: what else it tells, in ASCII; empty or beginning with a comma. */
+  /** Gathers a signed line. `members` is further content in ASCII; empty, or beginning with a comma. */
   mark(event: Exclude<MarkEvent, 'lost'>, members = ''): void {
-    // What a stream begins with is its start.
+    // A chain must begin with its start, so losses are not reported before it.
     if (event !== 'start') this.#tellLosses()
     const body = `"event":"${event}"${members}`
-    // What is signed is what is written: its time, too.
+    // Exactly the written text is signed, its time included.
     const head = this.#head(MARK)
     const signature = this.#parts.sign(`${SIGNED_FOR}${head}${body}`)
     this.#add(head, body, `${SIGNATURE}${signature}"`, 'signed')
     this.#isSigned = true
   }
 
-  /** The gathered lines; they stay as they are until `settle`. */
+  /** The gathered lines; valid until `settle`. */
   get gathered(): Buffer {
     return this.#buffer.subarray(0, this.#length)
   }
 
-  /** Of the gathered lines so many bytes are stored, and no more will be. */
+  /**
+   * Ends the writing of the gathered lines: so many bytes are stored, and the rest never will be. The chain continues
+   * after the last line that was stored.
+   */
   settle(storedBytes: number): void {
     const { length } = this.#ends
     let stored = 0
-    // A line that lacks nothing but its newline is there: the next one begins with it.
+    // A line that lacks only its newline counts as stored: the next one begins with that.
     while (stored < length && (this.#ends[stored] ?? 0) - 1 <= storedBytes) stored++
     if (storedBytes < this.#length) this.#lose(stored, storedBytes)
     else this.#forgetLosses(stored)
@@ -148,7 +156,7 @@ export class LineStream {
     this.#forgetLosses(stored)
     if (storedBytes > 0) {
       const end = this.#ends[stored - 1] ?? 0
-      // A newline that ends what was torn before is no part of a line.
+      // A newline that ends an earlier torn piece is no part of a line.
       const from = end === 0 && this.#buffer[0] === NEWLINE ? 1 : end
       const piece = this.#buffer.subarray(from, Math.max(from, storedBytes))
       this.#isMidLine = piece.length > 0 || storedBytes < end
@@ -189,7 +197,7 @@ export class LineStream {
     this.#makeRoom(head.length + body.length + rest.length + END.length + 1)
     if (this.#length === 0 && this.#isMidLine) this.#buffer[this.#length++] = NEWLINE
     const start = this.#length + prefix.length
-    // In parts: the body of both entries of a request is one text, and is made of its pieces only once.
+    // Written in parts: both entries of a request share one body, whose pieces are then joined only once.
     this.#write(head)
     this.#write(body)
     this.#write(rest + END)

@@ -1,14 +1,14 @@
-// From what is stored of a device to one that can be written.
+// Opens devices, and checks new ones.
 import { unlink } from 'node:fs/promises'
 import { fail } from '../api/errors.ts'
 import { DeviceError, openAuditFile, systemCodeOf } from './audit-file.ts'
 import type { Device, DeviceParts, LogFile } from './device.ts'
 
-/** One that cannot be reached is tried again with the entries to come. */
+/** Opens a device. One that cannot be reached tries again with later entries. */
 export const openDevice = (parts: DeviceParts): Promise<Device> => parts.settings.target.open(parts)
 
 /**
- * Makes sure that a new device can be written, with a chain of two lines; a file must be new, or an audit log of ours
+ * Checks that a new device can be written, by a chain of two lines; a file must be new, or an audit log of ours
  * (threats U-07). @throws Refusal that says why not
  */
 export async function requireUsableTarget(parts: DeviceParts): Promise<void> {
@@ -25,7 +25,7 @@ export async function requireUsableTarget(parts: DeviceParts): Promise<void> {
   })
   device.begin()
   const isStored = await device.flush()
-  // A datagram that nobody takes is sent all the same: it is the next one, the last line, that is told.
+  // A datagram that no process takes is sent all the same: the system reports it only for the next one, the last line.
   if (isStored && target.lateRefusalMs > 0) await parts.timers.sleep(target.lateRefusalMs)
   await device.end()
   if (isStored && !hasFailed) return
@@ -33,7 +33,7 @@ export async function requireUsableTarget(parts: DeviceParts): Promise<void> {
   throw fail('audit_device_unusable', [`the audit device cannot be written: ${why}`])
 }
 
-/** Whether it was not there before. */
+/** Creates the file; true if it was not there before, or empty. */
 async function makeFile({ path, mode }: LogFile): Promise<boolean> {
   try {
     const opened = await openAuditFile(path, mode, 'new-or-ours')

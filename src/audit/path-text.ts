@@ -1,14 +1,14 @@
-// The path of a request as an entry shows it: in clear, but for what is a token in it. Where the endpoint is known, its
-// fields say so; where it is not (an unknown path, a method that is not there, another namespace), what looks like a
-// token, or stands where one is expected, is taken for one.
+// Writes the path of a request as an entry shows it: in clear, except for tokens in it. If the endpoint is known, its
+// fields tell which segments are secret. For an unknown path or method, or another namespace, everything is masked that
+// looks like a token, or stands where one is expected.
 import type { Endpoint } from '../api/endpoint.ts'
 import { parsePattern, type Segment } from '../api/pattern.ts'
 import { own } from '../lib/own.ts'
 
-/** Makes of a secret what may be shown of it. */
+/** Returns what may be shown of a secret. */
 export type Mask = (secret: string) => string
 
-/** `path` begins with the path of its mount; the rest of it has the form of the endpoint's pattern. */
+/** Masks the secret segments of a path that leads to an endpoint. `path` begins with the path of its mount. */
 export function routedPath(endpoint: Endpoint, mountPath: string, path: string, mask: Mask): string {
   const pattern = secretPattern(endpoint)
   if (pattern === undefined) return path
@@ -29,7 +29,7 @@ export function routedPath(endpoint: Endpoint, mountPath: string, path: string, 
 
 const PATTERNS = new WeakMap<Endpoint, Segment[] | null>()
 
-/** Undefined where nothing in the path is secret. */
+/** Returns the pattern of the path, or undefined if nothing in it is secret. */
 function secretPattern(endpoint: Endpoint): Segment[] | undefined {
   let known = PATTERNS.get(endpoint)
   if (known === undefined) {
@@ -41,12 +41,12 @@ function secretPattern(endpoint: Endpoint): Segment[] | undefined {
   return known ?? undefined
 }
 
-/** The beginnings of tokens: ours, those of old servers, and of the JWT form of wrapping tokens. */
+/** Prefixes of tokens: ours, those of old servers, and those in JWT form. */
 const TOKEN = /^(?:hv[sbr]\.|[sbr]\.|eyJ)./
-/** Lease ids end in the name of a token; the names of folders before it are shorter. */
+/** Names of folders in lease ids are shorter than this; the token's name at the end of the id is longer. */
 const LONGEST_LEASE_FOLDER = 20
 
-/** A path that leads to no endpoint, as it was sent or canonical. */
+/** Masks a path that leads to no endpoint, given as it was sent or in canonical form. */
 export function unroutedPath(path: string, mask: Mask): string {
   const segments = path.split('/')
   const names = segments.map(decoded)
@@ -61,7 +61,9 @@ export function unroutedPath(path: string, mask: Mask): string {
   return shown.join('/')
 }
 
-/** What follows the three segments, at any depth: a namespace may stand before them. */
+/**
+ * Returns what is expected after the three segments. They count at any depth, since a namespace may stand before them.
+ */
 function isExpectedBehind(first = '', second = '', third: string): 'token' | 'lease' | undefined {
   if (first === 'auth' && second === 'token' && /^(?:lookup|renew|revoke)/.test(third)) return 'token'
   if (first === 'sys' && second === 'wrapping') return 'token'

@@ -1,20 +1,20 @@
-// A device that may let a write wait: a socket, a syslog server, standard output, a file behind a network. What it is
-// given waits in a queue, and after the deadline it counts as failed (threats P-39, U-12). Where it is not known
-// how much of a write arrived, the chain ends there and another begins.
+// A device whose writes may wait: a socket, a syslog server, standard output, a file behind a network. Lines wait in a
+// queue, and after the deadline the device counts as failed (threats P-39, U-12). If it is unknown how much of a write
+// arrived, the chain ends there and another begins.
 import { DeviceError, systemCodeOf } from './audit-file.ts'
 import { type Device, DeviceChain, type DeviceParts } from './device.ts'
 import type { EntryType } from './line-stream.ts'
 
-/** Where the lines go. */
+/** Where the lines go; opened anew after each failure. */
 export type Sink = {
-  /** Whole lines. Resolves when they are out of this process. Rejects where it is not sure that they are. */
+  /** Writes whole lines. Resolves when they have left this process; rejects if that is not certain. */
   write(lines: Buffer): Promise<void>
-  /** Of a connection: resolves when it has ended, with the cause. */
+  /** For a connection: resolves when it has ended, with the cause. */
   readonly ended?: Promise<DeviceError>
   close(): void
 }
 
-/** The system does not take a line of so many bytes: none of this length goes there, and shorter ones do. */
+/** The system does not take a line of this length; shorter ones pass. */
 export class LineTooLong extends DeviceError {
   override name = 'LineTooLong'
   readonly bytes: number
@@ -24,19 +24,21 @@ export class LineTooLong extends DeviceError {
   }
 }
 
-/** Of all that waits for one device in one thread; a batch of 100,000 needs some 20 MB. */
+/** Most bytes that wait for one device in one thread; a batch of 100,000 items needs some 20 MB. */
 const MOST_QUEUED_BYTES = 64 * 1024 * 1024
 const RETRY_MS = 1_000
-/** At most so many characters of a line are no member of the entry: time, chain, type, and how it ends. */
+/** Upper bound of a line's characters that are no members of the entry: time, chain, type, and its end. */
 const AROUND_ENTRY = 256
 
+/** How a queued device differs by its sink. */
 export type QueueOptions = {
-  /** It is a file that may be moved away. */
+  /** True for a file that may be moved away. */
   readonly canReopen?: boolean
-  /** In bytes, with the prefix and without the newline; undefined: any. */
+  /** Longest line in bytes, prefix included, newline excluded; undefined: any. */
   readonly longestLine?: number | undefined
 }
 
+/** A device over a sink. One write runs at a time, in the order of the lines. */
 export class QueuedDevice implements Device {
   readonly path: string
   readonly format: DeviceParts['format']
@@ -47,14 +49,14 @@ export class QueuedDevice implements Device {
   readonly #canReopen: boolean
   #longestLine: number
   #sink: Sink | undefined
-  /** Resolves when all that was queued is written, or has failed. */
+  /** Resolves when everything queued is written, or has failed. */
   #last: Promise<void> = Promise.resolve()
   #queuedBytes = 0
-  /** Which connection: what was queued for an earlier one is lost with it. */
+  /** Number of the connection: lines queued for an earlier one are lost with it. */
   #generation = 0
   #isResting = false
   #isFailing = false
-  /** The chain that lines are appended to has lost its connection. */
+  /** True if the current chain has lost its connection. */
   #isBroken = false
   #hasRefused = false
 
@@ -74,7 +76,10 @@ export class QueuedDevice implements Device {
     return this.#chain.waiting
   }
 
-  /** What does not fit is refused before it is in the chain: whatever else comes in the same turn is still stored. */
+  /**
+   * An entry that does not fit is refused before it enters the chain, so other entries of the same tick are still
+   * stored.
+   */
   append(type: EntryType, body: string, rest: string): boolean {
     if (this.#isBroken && this.#chain.waiting === 0) this.#renew()
     const bytes = this.#parts.settings.prefix.length + AROUND_ENTRY + body.length + rest.length
@@ -86,7 +91,10 @@ export class QueuedDevice implements Device {
     return true
   }
 
-  /** Told each time in the chain; in the log of the server once, unless it is the queue that is full. */
+  /**
+   * Reports a refused entry: in the chain each time, in the log of the server once, and only if the entry itself is too
+   * long.
+   */
   #refuse(bytes: number): void {
     this.#chain.skip()
     if (this.#hasRefused || bytes <= Math.min(this.#longestLine, MOST_QUEUED_BYTES)) return
@@ -149,7 +157,7 @@ export class QueuedDevice implements Device {
     if (generation !== this.#generation) throw new DeviceError('the connection was lost')
     if (this.#sink === undefined) {
       const sink = await this.#openSink()
-      // Too late: the device counts as failed meanwhile.
+      // The device failed meanwhile, so the connection comes too late.
       if (generation !== this.#generation) {
         sink.close()
         throw new DeviceError('the connection was lost')
@@ -168,7 +176,7 @@ export class QueuedDevice implements Device {
     this.#parts.log('info', 'An audit device can be written again', { device: this.path })
   }
 
-  /** The connection is good, but its chain has a gap that cannot be told there: it ends, and another begins. */
+  /** The connection works, but its chain has a gap that cannot be reported in it: it ends, and another begins. */
   #learned({ bytes, message }: LineTooLong): void {
     this.#break()
     this.#longestLine = Math.min(this.#longestLine, bytes - 1)
@@ -184,7 +192,7 @@ export class QueuedDevice implements Device {
     this.#generation++
     this.#sink?.close()
     this.#sink = undefined
-    // What hangs is not waited for.
+    // A write that hangs is not waited for.
     this.#last = Promise.resolve()
     this.#isBroken = true
   }
@@ -198,7 +206,10 @@ export class QueuedDevice implements Device {
     this.#noteFailure(cause)
   }
 
-  /** Told at once, whether anything is to be written or not; the next entry goes to a new connection, or fails. */
+  /**
+   * Reports the loss of the connection at once, whether or not lines wait. The next entry opens a new connection, or
+   * fails.
+   */
   #lost(cause: DeviceError): void {
     this.#break()
     this.#noteFailure(cause)
@@ -219,7 +230,7 @@ export class QueuedDevice implements Device {
       this.#chain.mark('reopen')
       const lines = Buffer.from(this.#chain.gathered)
       this.#chain.settle(lines.length)
-      // Behind all that is queued for the file that was moved away.
+      // After everything that is queued for the file that was moved away.
       this.#last = this.#last
         .then(() => before.write(lines))
         .catch(() => {})

@@ -1,26 +1,26 @@
-// Brings entries to the devices, for one thread. What arrives in one turn of the event loop is written together, and
-// all that wait for it go on together. An entry is recorded when one device has it; a device that is slow is waited for
-// only where no other has.
+// Brings entries to the devices, for one thread. Entries of one tick are written together, and the requests that wait
+// for them continue together. An entry is recorded once one device has it; a slow device is waited for only if no other
+// has it.
 import type { Timer, Timers } from '../lib/world.ts'
 import type { Device } from './device.ts'
 import type { EntryType } from './line-stream.ts'
 
-/** No device has stored the entry. */
+/** Thrown if no device has stored the entry. */
 export class NotRecorded extends Error {
   override name = 'NotRecorded'
 }
 
-/** A chain is vouched for within this time after its last line (threats P-38). */
+/** A line is covered by a signature within this time (threats P-38). */
 export const CHECKPOINT_MS = 1_000
 
 type Outcome = boolean | Promise<boolean>
 
-/** The devices that a request is recorded by, from its first entry to its last, whatever is changed meanwhile. */
+/** The devices that record a request, from its first entry to its last, whatever is changed meanwhile. */
 export class DeviceSet {
   readonly devices: readonly Device[]
-  /** Of the devices, in their order. */
+  /** Ids of the devices, in their order. */
   readonly uuids: readonly string[]
-  /** Requests between their two entries. */
+  /** Number of requests between their two entries. */
   open = 0
   isRetired = false
   waiting: PromiseWithResolvers<void> | undefined
@@ -31,19 +31,20 @@ export class DeviceSet {
   }
 }
 
-/** A request between its two entries. */
+/** The record of a request between its two entries. */
 export type AuditRecord = {
   readonly set: DeviceSet
-  /** `auth` and `request` as each device writes them; undefined where another thread wrote the first entry. */
+  /** `auth` and `request` as each device writes them; undefined if another thread wrote the first entry. */
   texts: readonly string[] | undefined
 }
 
+/** Writes entries, and signs chains after them, for all devices of a thread. */
 export class Recorder {
   readonly #timers: Timers
-  /** Runs `work` when this turn of the event loop is over. */
+  /** Runs `work` at the end of the current tick. */
   readonly #afterTick: (work: () => void) => void
   readonly #sets = new Set<DeviceSet>()
-  /** Devices that have lines since the last checkpoint. */
+  /** Devices with lines since their last checkpoint. */
   readonly #unsigned = new Set<Device>()
   #isScheduled = false
   #checkpoint: Timer | undefined
@@ -54,8 +55,8 @@ export class Recorder {
   }
 
   /**
-   * One entry, as each device of the set has to write it, in two parts. Gives back what to `wait` for: the set, or
-   * those of its devices that could take the entry.
+   * Appends one entry, whose text each device of the set has in two parts. Returns what to `wait` for: the set, or
+   * those of its devices that took the entry.
    */
   append(set: DeviceSet, type: EntryType, bodies: readonly string[], rests?: readonly string[]): DeviceSet {
     let refusing: Set<Device> | undefined
@@ -70,19 +71,19 @@ export class Recorder {
     return refusing === undefined ? set : without(set, refusing)
   }
 
-  /** Resolves when all that was appended to the set in this turn is stored. @throws NotRecorded */
+  /** Resolves when everything appended to the set in this tick is stored. @throws NotRecorded */
   wait(set: DeviceSet): Promise<void> {
     if (set.waiting === undefined) {
       set.waiting = Promise.withResolvers()
-      // Whoever waits hears of it; a connection that is gone meanwhile must not end the process.
+      // Waiting requests see the rejection. If none waits any more, it must not end the process.
       set.waiting.promise.catch(() => {})
       this.#sets.add(set)
-      this.#afterTurnOnce()
+      this.#scheduleFlush()
     }
     return set.waiting.promise
   }
 
-  #afterTurnOnce(): void {
+  #scheduleFlush(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
     this.#afterTick(this.#flushScheduled)
@@ -93,7 +94,7 @@ export class Recorder {
     this.flush()
   }
 
-  /** Writes what waits. */
+  /** Writes what waits, once for each device. */
   flush(): void {
     const outcomes = new Map<Device, Outcome>()
     const sets = [...this.#sets]
@@ -108,18 +109,19 @@ export class Recorder {
 
   #sign(): void {
     this.#checkpoint = undefined
-    // What waits is vouched for, too.
+    // Lines that wait are covered too.
     for (const device of this.#unsigned) device.checkpoint()
     this.flush()
     for (const device of this.#unsigned) if (device.waiting > 0) void device.flush()
     this.#unsigned.clear()
   }
 
-  /** The device is no longer written to. */
+  /** Forgets a device that is no longer written to. */
   forget(device: Device): void {
     this.#unsigned.delete(device)
   }
 
+  /** Stops signing; called when all devices have ended. */
   close(): void {
     this.#checkpoint?.cancel()
     this.#checkpoint = undefined
@@ -127,7 +129,7 @@ export class Recorder {
   }
 }
 
-/** The devices of one entry: other entries of the turn still wait for those that refuse it. */
+/** The devices of one entry, without those that refuse it: other entries of the tick still wait for these. */
 function without({ devices }: DeviceSet, refusing: ReadonlySet<Device>): DeviceSet {
   return new DeviceSet(devices.filter((device) => !refusing.has(device)))
 }

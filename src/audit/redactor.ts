@@ -1,66 +1,73 @@
-// Turns data of requests and answers into JSON text that holds no secret: every text becomes its HMAC under the salt of
-// the device; numbers, booleans and the names of members stay readable, as in the reference (threats V-10), but for
-// numbers and booleans that were given for a secret.
+// Turns data of requests and answers into JSON text that holds no secret. Every text becomes its HMAC under the salt of
+// the device. Numbers, booleans and names of members stay readable, as in the reference (threats V-10), except numbers
+// and booleans that were given for a secret.
 //
-// It is total (threats U-04, P-37): whatever the value is, the result is JSON, and what has no place in JSON becomes
-// the HMAC of what it would print as, never the thing itself.
+// The redactor is total (threats U-04, P-37): whatever the value is, the result is JSON. A value that JSON does not
+// have becomes the HMAC of its printed form, never the thing itself.
 import { LongText } from '../lib/long-text.ts'
 import { asciiJson, quoted } from './ascii-json.ts'
 import { isBytes } from './bytes.ts'
 
-/** As much of a salt as is needed; where it is undefined, texts are written as they are (`log_raw`). */
+/**
+ * The HMAC of a device, as the redactor uses it. Undefined in a Redaction means that texts are written in clear
+ * (`log_raw`).
+ */
 export type TextHmac = { hexOf(text: string): string; hexOfBytes(bytes: Uint8Array): string }
 
+/** How values are redacted. */
 export type Redaction = {
   readonly hmac: TextHmac | undefined
-  /** Members whose texts stay readable, at any depth: as the mount was tuned. */
+  /** Members whose texts stay readable, at any depth, as the mount was tuned. */
   readonly clear?: readonly string[] | undefined
-  /** Members of which numbers and booleans are secret as well, and which members below them are not. */
+  /** Members whose numbers and booleans are secret too, and the members below them that are not. */
   readonly secret?: SecretMembers | undefined
-  /** Set below such a member: the names of those that stay readable. */
+  /** Set below such a member: the names that stay readable there. */
   readonly readable?: ReadonlySet<string> | undefined
 }
 
+/** Names of secret members; for each, the members below it that stay readable. */
 export type SecretMembers = ReadonlyMap<string, ReadonlySet<string>>
 
+/** Prefix of HMACs in entries, as in the reference. */
 export const HMAC_PREFIX = 'hmac-sha256:'
-/** Bodies have at most 64 levels; an answer that is deeper than this may never end. */
+/** Bodies have at most 64 levels; an answer deeper than this may be endless. */
 const MAX_DEPTH = 128
-/** Items of an array that are redacted in one go where the caller can wait: about a millisecond. */
+/** Items of an array that are redacted at a time if the caller can wait: about a millisecond. */
 export const ITEMS_AT_ONCE = 1_000
 
+/** Returns a text as redacted JSON string. */
 export function redactText(text: string, { hmac }: Redaction): string {
   return hmac === undefined ? quoted(text) : `"${HMAC_PREFIX}${hmac.hexOf(text)}"`
 }
 
-/** `value` as JSON text. Throws nothing. */
+/** Returns `value` as redacted JSON text. Never throws. */
 export function redact(value: unknown, redaction: Redaction): string {
   try {
     return asciiJson(hidden(value, redaction, 0))
   } catch {
-    // A member that throws when it is read: nothing of it is known to be harmless.
+    // A member throws when it is read; none of its content is known to be harmless.
     return redactText('unreadable', redaction)
   }
 }
 
 /**
- * What stands for a value that is too large to be recorded item by item: the HMAC of its JSON text, as `JSON.stringify`
- * makes it, and how many bytes that has in UTF-8. Throws nothing.
+ * Returns the stand-in for a value that is too large to be recorded item by item: the HMAC of its JSON text as
+ * `JSON.stringify` makes it, and the length of that text in UTF-8. Never throws.
  */
 export function redactWhole(value: unknown, hmac: TextHmac): string {
   let json: string
   try {
     json = JSON.stringify(value) ?? 'null'
   } catch {
-    // A number or a circle that JSON does not know: nothing of it is known to be harmless.
+    // JSON lacks the value (a bigint, a cycle); none of its content is known to be harmless.
     json = 'unreadable'
   }
   return `{"hmac":"${HMAC_PREFIX}${hmac.hexOf(json)}","bytes":${Buffer.byteLength(json)}}`
 }
 
 /**
- * The same as `redact`, with other requests let in between the slices of its long lists. `pause` resolves
- * when it is to go on.
+ * Does the same as `redact`, but lets other requests run between slices of long lists. `pause` resolves when it may
+ * continue.
  */
 export async function redactInSlices(value: object, redaction: Redaction, pause: () => Promise<void>): Promise<string> {
   const members: string[] = []
@@ -81,7 +88,7 @@ export async function redactInSlices(value: object, redaction: Redaction, pause:
   return `{${members.join(',')}}`
 }
 
-/** Whether it is worth the pauses. */
+/** True if the value has a list long enough to be worth the pauses. */
 export function hasLongList(value: object | undefined): boolean {
   if (value === undefined) return false
   for (const name in value) if (isLong((value as Record<string, unknown>)[name])) return true
@@ -90,7 +97,7 @@ export function hasLongList(value: object | undefined): boolean {
 
 const isLong = (member: unknown): member is unknown[] => Array.isArray(member) && member.length > 2 * ITEMS_AT_ONCE
 
-/** How a member is redacted, and all below it. */
+/** Returns how a member, and everything below it, is redacted. */
 function within(name: string, redaction: Redaction): Redaction {
   const { hmac, clear, secret, readable } = redaction
   if (clear?.includes(name) === true) return IN_CLEAR
@@ -102,8 +109,8 @@ function within(name: string, redaction: Redaction): Redaction {
 const IN_CLEAR: Redaction = { hmac: undefined }
 
 /**
- * The value with every text replaced, as JSON knows it. A copy that is written in one go: pieces of text that are added
- * up by the thousand cost twice as much.
+ * Copies the value with every text replaced, as JSON has it. The copy is serialised at once: adding up pieces of text
+ * by the thousand costs twice as much.
  */
 function hidden(value: unknown, redaction: Redaction, depth: number): unknown {
   switch (typeof value) {
@@ -117,7 +124,7 @@ function hidden(value: unknown, redaction: Redaction, depth: number): unknown {
     case 'object':
       return value === null ? null : hiddenObject(value, redaction, depth)
     default:
-      // bigint, symbol, function: it may be a secret as well as a text may.
+      // A bigint, symbol or function may be a secret as well as a text.
       return hiddenText(String(value), redaction)
   }
 }
@@ -126,19 +133,19 @@ function hiddenText(text: string, { hmac }: Redaction): string {
   return hmac === undefined ? text : HMAC_PREFIX + hmac.hexOf(text)
 }
 
-/** An HMAC where it was given for a secret. */
+/** Returns an HMAC if the value was given for a secret. */
 function hiddenScalar(value: number | boolean, { hmac, readable }: Redaction): number | boolean | string {
   const isSecret = readable !== undefined && hmac !== undefined
-  // JSON has no NaN and no Infinity: they become null.
+  // JSON has neither NaN nor Infinity: they become null.
   return isSecret && Number.isFinite(Number(value)) ? HMAC_PREFIX + hmac.hexOf(String(value)) : value
 }
 
 function hiddenObject(value: object, redaction: Redaction, depth: number): unknown {
   if (depth >= MAX_DEPTH) return hiddenText('nested too deep', redaction)
   if (Array.isArray(value)) return value.map((item) => hidden(item, redaction, depth + 1))
-  // Nearly all are these, and the questions about the others cost more than the answer.
+  // Nearly all objects are plain, and the questions below cost more than this one.
   if (value.constructor === Object) return hiddenPlain(value, redaction, depth)
-  // The HMAC of its bytes is that of its text.
+  // The HMAC of the bytes equals that of the text.
   if (value instanceof LongText) return redaction.hmac === undefined ? value : hiddenBytes(value.bytes, redaction)
   const bytes = bytesOf(value)
   if (bytes !== undefined) return hiddenBytes(bytes, redaction)

@@ -1,5 +1,5 @@
-// Whether the state of the server came from a snapshot. A restored store has a history of its own; what is stored here
-// names the one that the audit knows, so the first opening behind a restore sees that it is another:
+// Notes whether the state of the server came from a snapshot. A restored store has a history of its own. The record
+// here names the history that audit knows, so the first unseal after a restore finds another one:
 //
 //   root/core/audit-origin    JSON, {"format":1,"history":HEX,"restored":{"at":RFC 3339,"before":PUBLIC KEY}}
 import { group, orUndefined, text } from '../lib/member-kinds.ts'
@@ -9,6 +9,7 @@ import type { RestoredState } from './device.ts'
 
 const ORIGIN = 'audit-origin'
 
+/** The stored record. */
 export const AUDIT_ORIGIN = storedRecord(
   'The origin of the audited state',
   { history: text, restored: orUndefined(group({ at: text, before: text })) },
@@ -16,12 +17,12 @@ export const AUDIT_ORIGIN = storedRecord(
 )
 type Origin = RecordOf<typeof AUDIT_ORIGIN>
 
-/** Undefined where it was never restored. */
+/** Returns the last restore; undefined if there was none. */
 export async function readRestored(view: Pick<View, 'get'>): Promise<RestoredState | undefined> {
   return decode(await view.get(ORIGIN))?.restored
 }
 
-/** `now` is what counts where a restore came in between. True where one did. */
+/** Stores the history. `now` returns the facts of a restore; it is called only if one has happened. True if one has. */
 export function noteHistory(view: View, history: string, now: () => RestoredState): Promise<boolean> {
   return view.transaction(async (tx) => {
     const known = decode(await tx.get(ORIGIN))

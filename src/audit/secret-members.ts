@@ -1,13 +1,17 @@
-// What of a request's data is secret whatever type it was sent as: a password of digits may come as a number.
+// Finds the members of a request that are secret whatever type they were sent as: a password of digits may come as a
+// number.
 import type { Endpoint } from '../api/endpoint.ts'
 import type { SecretMembers } from './redactor.ts'
 
-/** Of a batch, members of these kinds are no secret themselves. */
+/** Kinds of members of a batch that are no secrets themselves. */
 const READABLE_KINDS: ReadonlySet<string> = new Set(['int', 'number', 'bool', 'duration'])
 
 const KNOWN = new WeakMap<Endpoint, SecretMembers | null>()
 
-/** Fields that the endpoint calls secret, each with what stays readable below it; undefined where it has none. */
+/**
+ * Returns the fields that the endpoint marks as secret, each with the members below it that stay readable. Undefined if
+ * there are none.
+ */
 export function secretMembers(endpoint: Endpoint): SecretMembers | undefined {
   let known = KNOWN.get(endpoint)
   if (known === undefined) {

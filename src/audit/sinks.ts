@@ -1,4 +1,4 @@
-// What a queued device writes to: connections, standard output, a file behind a network.
+// The sinks of queued devices: connections, standard output, a file behind a network.
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram'
 import { write as writeFile } from 'node:fs'
 import { connect, type Socket } from 'node:net'
@@ -13,27 +13,31 @@ const KEEP_ALIVE_MS = 10_000
 const NEWLINE = 0x0a
 const NEWLINE_BYTES = Buffer.from('\n')
 
-/** How one line is written to a connection; datagrams hold one line each. */
+/** Frames one line for a connection; a datagram holds one line. */
 export type Framing = (line: Buffer) => Buffer
 
-/** Lines as they are. */
+/** Lines unchanged, each with its newline. */
 export const PLAIN_LINES: Framing = (line) => Buffer.concat([line, NEWLINE_BYTES])
 
-/** RFC 6587 section 3.4.1 over TCP: the length before each message; else a message a line. */
+/**
+ * Frames syslog messages: over TCP with the length before each (RFC 6587 section 3.4.1), otherwise one message a line
+ * or datagram.
+ */
 export function syslogFraming(header: string, type: SocketAddress['type']): Framing {
   const head = Buffer.from(header)
   if (type !== 'tcp') return (line) => Buffer.concat(type === 'udp' ? [head, line] : [head, line, NEWLINE_BYTES])
   return (line) => Buffer.concat([Buffer.from(`${head.length + line.length} `), head, line])
 }
 
-/** RFC 768 and 8200: what fits into a datagram of either IP version. */
+/** Fits into a datagram of either IP version (RFC 768, RFC 8200). */
 const MOST_DATAGRAM_BYTES = 65_000
 
-/** The longest line that goes to the address, in bytes; undefined: any. `header`: what the framing adds. */
+/** Returns the longest line for the address, in bytes; undefined: any. `header` is what the framing adds. */
 export function longestLine(address: SocketAddress, header = ''): number | undefined {
   return address.type === 'udp' ? MOST_DATAGRAM_BYTES - header.length : undefined
 }
 
+/** Returns a function that connects to the address. It rejects with a DeviceError if that fails. */
 export function openSocket(address: SocketAddress, frame: Framing): () => Promise<Sink> {
   return address.type === 'udp' ? () => datagrams(address, frame) : () => connection(address, frame)
 }
@@ -55,12 +59,12 @@ async function connection(address: Exclude<SocketAddress, { type: 'udp' }>, fram
     tell(end)
   }
   socket.on('error', (cause) => ends(systemCodeOf(cause)))
-  // Whoever takes no more than this says so by that alone.
+  // A peer that closes its side takes no more lines.
   socket.on('end', () => ends('the connection was closed'))
   socket.on('close', () => ends('the connection was closed'))
-  // A peer whose machine is gone says nothing.
+  // A peer whose machine is gone sends nothing, so the system must ask.
   socket.setKeepAlive(true, KEEP_ALIVE_MS)
-  // Nobody has anything to tell us.
+  // Peers have nothing to tell us: what they send is read and dropped.
   socket.resume()
   socket.unref()
   return {
@@ -70,7 +74,7 @@ async function connection(address: Exclude<SocketAddress, { type: 'udp' }>, fram
         const framed = frame === PLAIN_LINES ? lines : Buffer.concat([...linesOf(lines)].map(frame))
         socket.write(framed, (cause) => {
           if (cause) return reject(cause)
-          // The system takes what nobody reads. That the peer is gone is known here a turn later.
+          // The system accepts bytes even if the peer is gone; that becomes known a tick later.
           void yieldToEventLoop()
             .then(yieldToEventLoop)
             .then(() => (end === undefined ? resolve() : reject(end)))
@@ -78,7 +82,7 @@ async function connection(address: Exclude<SocketAddress, { type: 'udp' }>, fram
       }),
     ended,
     close: () => {
-      // What was handed over is on its way; a peer that takes nothing is not waited for.
+      // Bytes handed to the system are on their way; a peer that takes nothing is not waited for.
       if (socket.writableLength === 0) socket.end()
       else socket.destroy()
     },
@@ -87,8 +91,8 @@ async function connection(address: Exclude<SocketAddress, { type: 'udp' }>, fram
 
 function connected(address: Exclude<SocketAddress, { type: 'udp' }>): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const place = address.type === 'unix' ? { path: address.file } : { host: address.host, port: address.port }
-    const socket = connect(place)
+    const target = address.type === 'unix' ? { path: address.file } : { host: address.host, port: address.port }
+    const socket = connect(target)
     const refused = (cause: Error): void => reject(notConnected(address, cause))
     socket.once('error', refused)
     socket.once('connect', () => {
@@ -110,7 +114,7 @@ function notConnected(address: SocketAddress, cause: unknown): DeviceError {
 async function datagrams(address: { readonly host: string; readonly port: number }, frame: Framing): Promise<Sink> {
   const socket = await connectedDatagrams(address)
   let refused: string | undefined
-  // Nobody listened there when the last one came.
+  // The system reports here that no process took an earlier datagram.
   socket.on('error', (cause) => {
     refused = systemCodeOf(cause)
   })
@@ -120,7 +124,7 @@ async function datagrams(address: { readonly host: string; readonly port: number
       const framed = frame === PLAIN_LINES ? line : frame(line)
       if (framed.length > MOST_DATAGRAM_BYTES) return reject(new DeviceError('an entry is longer than a datagram'))
       socket.send(framed, (cause) => {
-        // Where the system, or the way to the peer, takes less than IP would.
+        // The system, or the route to the peer, takes less than IP would allow.
         if (cause && systemCodeOf(cause) === 'EMSGSIZE') reject(new LineTooLong(line.length))
         else if (cause) reject(cause)
         else resolve()
@@ -147,7 +151,7 @@ function connectedDatagrams({ host, port }: { readonly host: string; readonly po
       reject(new DeviceError(`it cannot be connected to: ${systemCodeOf(cause)}`))
     }
     socket.once('error', refused)
-    // Told of a look-up that failed, too, which its type does not say.
+    // Also called if the name lookup fails, which its type does not say.
     const connected: (cause?: Error) => void = (cause) => {
       socket.off('error', refused)
       if (cause === undefined) resolve(socket)
@@ -160,7 +164,7 @@ function connectedDatagrams({ host, port }: { readonly host: string; readonly po
 const FULL_PIPE_MS = 5
 const STDOUT = 1
 
-/** The standard output of the process, from whichever thread. */
+/** Opens the standard output of the process, from any thread. */
 export async function openStdout(timers: Timers): Promise<Sink> {
   const once = (bytes: Buffer): Promise<number> =>
     new Promise((resolve, reject) => {
@@ -176,7 +180,7 @@ export async function openStdout(timers: Timers): Promise<Sink> {
       for (let left = lines; left.length > 0; ) {
         if (isClosed) throw new DeviceError('it was closed')
         const written = await once(left)
-        // Somebody else made the pipe one that does not wait, and it is full.
+        // Another process made the pipe non-blocking, and it is full.
         if (written === 0) await timers.sleep(FULL_PIPE_MS)
         left = left.subarray(written)
       }
@@ -187,7 +191,7 @@ export async function openStdout(timers: Timers): Promise<Sink> {
   }
 }
 
-/** A file whose writes may hang. */
+/** Opens a file whose writes may hang. @throws DeviceError */
 export async function openRemoteFile({ path, mode }: LogFile, rule: FileRule): Promise<Sink> {
   const { handle, isMidLine } = await openAuditFile(path, mode, rule)
   let isMiddle = isMidLine

@@ -1,28 +1,33 @@
-// One chain as whoever verifies a log sees it: line after line, with what does not fit.
+// Checks one chain, line after line, and reports what does not fit.
 import { importPublicKey, isSignatureOf } from '../crypto/signatures/text-signature.ts'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
 import type { LineHead } from './line-head.ts'
 import { MOST_UNSIGNED_LINES, SIGNATURE, SIGNED_FOR } from './line-stream.ts'
 
-/** A line of a log, in its place. */
+/** A line of a log, with its position in the files. */
 export type PlacedLine = {
   readonly place: string
-  /** What stands in front of it: the prefix of its device, or what a syslog server put there; undefined: a piece. */
+  /**
+   * Text before the hashed part: the prefix of the device, or what a syslog server wrote. Undefined if it is a torn
+   * piece.
+   */
   readonly front: string | undefined
   readonly head: LineHead
-  /** What is hashed. */
+  /** The hashed part, in latin1. */
   readonly text: string
   readonly hash: string
   readonly members: JsonObject
 }
 
+/** Reports a fault; `place` is file and line. */
 export type ChainFault = (place: string, what: string) => void
 
-/** More of them are no prefixes. */
+/** Most different texts in front of lines that are kept: more of them are no prefixes. */
 const MOST_FRONTS = 8
 
 type KeyObject = NonNullable<ReturnType<typeof importPublicKey>>
 
+/** The state of one chain during a verification. Its lines must be taken in the order of the log. */
 export class ChainCheck {
   readonly id: string
   readonly firstSeq: number
@@ -36,19 +41,22 @@ export class ChainCheck {
   lastHash = ''
   lastPlace = ''
   isEnded = false
-  /** Lines behind the last signature that holds. */
+  /** Lines since the last valid signature. */
   unsigned = 0
-  /** What the device puts in front of its lines; undefined where that is not known. */
+  /** Prefix that the device puts before its lines; undefined if unknown. */
   prefix: string | undefined
-  /** Where each front stood first. */
+  /** Each text in front of a line, and where it stood first. */
   readonly fronts = new Map<string, string>()
   readonly #fault: ChainFault
   #keys: readonly KeyObject[]
   readonly #areKeysGiven: boolean
-  /** A line that the one behind it does not name: which of the two was changed, the next link tells. */
+  /**
+   * Position of a line whose hash the next line does not contain. The following link tells which of the two was
+   * changed.
+   */
   #suspect: string | undefined
 
-  /** Without keys it is checked by the one that its start names. */
+  /** Begins a check with the first line found. Without keys, the key in the chain's own start is used. */
   constructor(line: PlacedLine, keys: readonly KeyObject[], fault: ChainFault) {
     this.id = line.head.stream
     this.firstSeq = line.head.seq
@@ -59,6 +67,7 @@ export class ChainCheck {
     this.#fault = fault
   }
 
+  /** Checks the next line of the chain. */
   take(line: PlacedLine): void {
     const { head, place } = line
     if (this.lastSeq >= 0 && head.seq <= this.lastSeq) {
@@ -90,7 +99,7 @@ export class ChainCheck {
     }
   }
 
-  /** No line follows. */
+  /** Ends the check: no line follows. */
   finish(): void {
     this.#settleSuspect()
     if (this.unsigned > MOST_UNSIGNED_LINES)
@@ -100,7 +109,7 @@ export class ChainCheck {
       )
   }
 
-  /** Something else that is signed names this line, and so all up to it. */
+  /** A signed line of another chain contains the hash of this line, and so covers all up to it. */
   vouchFor(seq: number): void {
     if (seq === this.lastSeq) this.unsigned = 0
   }
@@ -109,7 +118,7 @@ export class ChainCheck {
     if (fits) this.#settleSuspect()
     else if (this.#suspect === undefined) this.#suspect = this.lastPlace
     else {
-      // Neither link of the line in between holds.
+      // Neither link of the line between them holds.
       this.#fault(this.lastPlace, `a line of chain ${this.id} was changed`)
       this.#suspect = undefined
     }
@@ -150,15 +159,16 @@ export class ChainCheck {
   #isSigned(text: string, { signature }: JsonObject): boolean {
     if (typeof signature !== 'string') return false
     const signed = text.slice(0, text.lastIndexOf(SIGNATURE))
-    // Nothing else stands behind it.
+    // The signature must be the last member, or text after it would be unsigned.
     if (text !== `${signed}${SIGNATURE}${signature}"}`) return false
     return this.#keys.some((key) => isSignatureOf(key, SIGNED_FOR + signed, signature))
   }
 }
 
+/** The end of a chain, as the start of a later one found it. */
 export type FoundEnd = { readonly stream: string; readonly seq: number; readonly hash: string }
 
-/** Chains that a start found before it: `found` of its line. */
+/** Returns the ends of earlier chains that a start lists in `found`; none for other lines. */
 export function foundBy({ members }: PlacedLine): FoundEnd[] {
   const { event, found } = members
   if (event !== 'start' || !Array.isArray(found)) return []

@@ -1,6 +1,6 @@
-// Finds out what was changed in an audit log: lines that were edited, taken away, put in or moved. It needs nothing but
-// the files; with the public key of the cluster it also knows that nobody made the chains anew, and with what the
-// running server tells of its chains, that no end was cut off (docs/audit-format.md says what each can show).
+// Finds changes of an audit log: lines that were edited, removed, inserted or moved. It needs only the files. With the
+// public key of the cluster it also detects chains that were made anew. With the heads that the running server reports
+// it detects a cut-off end. docs/audit-format.md says what each can show.
 import { linkDigest } from '../crypto/primitives/digest.ts'
 import { importPublicKey } from '../crypto/signatures/text-signature.ts'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
@@ -8,6 +8,7 @@ import { ChainCheck, type FoundEnd, foundBy, type PlacedLine } from './verify-ch
 import { isPromised, type Piece, type Promised, pieceOf, unexplained } from './verify-pieces.ts'
 import { wholeLines } from './whole-lines.ts'
 
+/** The head of a chain as `sys/audit-streams` reports it. */
 export type ServerChain = {
   readonly stream: string
   readonly device: string
@@ -16,15 +17,17 @@ export type ServerChain = {
   readonly ended: boolean
 }
 
+/** What a verification has besides the files. */
 export type AuditVerifyOptions = {
-  /** In base64, several with commas; undefined: each chain is checked by the key that it names itself. */
+  /** Public keys in base64, separated by commas; undefined: each chain is checked by the key in its own start. */
   readonly publicKey?: string | undefined
-  /** The files are a part of the log: chains may begin before them and go on behind them. */
+  /** True if the files are only a part of the log: chains may begin before them and continue after them. */
   readonly isPart?: boolean
-  /** Asked of the running server before the files are read. */
+  /** Heads of the running server, read before the files are. */
   readonly server?: readonly ServerChain[] | undefined
 }
 
+/** The result for one chain. */
 export type ChainReport = {
   readonly stream: string
   readonly device: string
@@ -32,23 +35,30 @@ export type ChainReport = {
   readonly entries: number
   readonly first: string
   readonly last: string
-  /** complete: from its start to its end. running: the server writes it, and it is all here. */
+  /**
+   * complete: from start to end. running: the server still writes it, and everything is here. open: it has no end.
+   * part: it has no beginning.
+   */
   readonly state: 'complete' | 'running' | 'open' | 'part'
-  /** Lines at its end that no signature vouches for. */
+  /** Lines at its end that no signature covers. */
   readonly unsigned: number
 }
 
+/**
+ * The result of a verification. Without faults nothing was found changed; `unsigned` and `notes` say what is not
+ * proven.
+ */
 export type AuditVerifyReport = {
   readonly faults: readonly string[]
-  /** With a key: what no signature of it covers. */
+  /** Given a key: what no signature by it covers. */
   readonly unsigned: readonly string[]
-  /** What is no fault, and yet not proven. */
+  /** Observations that are no faults, but prove nothing either. */
   readonly notes: readonly string[]
   readonly chains: readonly ChainReport[]
   readonly entries: number
 }
 
-/** Takes the lines of a log in their order, and says at the end what is wrong with them. */
+/** Takes the lines of a log in their order, and reports at the end what is wrong with them. */
 export class Verification {
   readonly #options: AuditVerifyOptions
   readonly #keys: readonly NonNullable<ReturnType<typeof importPublicKey>>[]
@@ -60,7 +70,7 @@ export class Verification {
   readonly #promised: Promised[] = []
   readonly #matched = new Set<string>()
 
-  /** @throws Error where `publicKey` is no key */
+  /** @throws Error if `publicKey` is no key */
   constructor(options: AuditVerifyOptions = {}) {
     this.#options = options
     this.#keys = (options.publicKey?.split(',') ?? []).map((text) => {
@@ -70,13 +80,13 @@ export class Verification {
     })
   }
 
-  /** `line`: without its newline. `place`: file and number, for people. */
+  /** Takes the next line of the files, without its newline. `place` is file and number, for people. */
   take(line: Buffer, place: string): void {
     if (line.length === 0) return
     const text = line.toString('latin1')
     const lines = wholeLines(text)
     for (const { before, text: hashed, head, members } of lines) {
-      // What stands before a line is its prefix, or what a write left behind that was cut.
+      // The text before a line is its prefix, or the rest of a write that was cut.
       const isPiece = before.includes('{')
       if (isPiece) this.#pieces.push(pieceOf(before, place))
       const front = isPiece ? undefined : before
@@ -96,7 +106,7 @@ export class Verification {
     chain.take(line)
     if (chain.lastSeq === before) return
     this.#compareWithServer(line)
-    // Its own signature held.
+    // True if the line itself has a valid signature.
     const isSigned = chain.unsigned === 0
     for (const found of foundBy(line)) this.#checkFound(found, line.place, isSigned)
     this.#noteRestore(line)
@@ -111,7 +121,7 @@ export class Verification {
     }
   }
 
-  /** A start names the ends that it found: what was there then has to be there now. */
+  /** Checks an end that a start found: what was there then must be there now. */
   #checkFound({ stream, seq, hash }: FoundEnd, place: string, isSigned: boolean): void {
     const chain = this.#chains.get(stream)
     if (chain === undefined) {
@@ -124,7 +134,7 @@ export class Verification {
     else if (isSigned) chain.vouchFor(seq)
   }
 
-  /** Where the state of the server was taken from a snapshot, the key may be another from there on. */
+  /** Notes that the state came from a snapshot: the key may be another from here on. */
   #noteRestore({ members: { event, restored }, head, place }: PlacedLine): void {
     if (event !== 'start' || !isJsonObject(restored)) return
     const { at, before } = restored
@@ -132,6 +142,7 @@ export class Verification {
     this.#notes.push(`${place}: chain ${head.stream} is of a state that was restored at ${String(at)}${key}`)
   }
 
+  /** Returns the result; no line may follow. */
   finish(): AuditVerifyReport {
     for (const chain of this.#chains.values()) {
       chain.finish()
@@ -149,7 +160,10 @@ export class Verification {
     return { faults: this.#faults, unsigned: this.#unsigned, notes: this.#notes, chains, entries }
   }
 
-  /** Hashes do not cover what stands in front of a line, but the start of the chain says what the device puts there. */
+  /**
+   * Checks the text in front of lines: hashes do not cover it, but the start of the chain says what the device writes
+   * there.
+   */
   #checkFronts({ id, prefix, fronts }: ChainCheck): void {
     for (const [front, place] of fronts) {
       if (front === prefix) continue
@@ -157,14 +171,17 @@ export class Verification {
         if (front !== '') this.#unsigned.push(`${place}: the text in front of the lines of chain ${id} is not signed`)
         continue
       }
-      // A write that was cut may have left the beginning of a prefix behind.
+      // A write that was cut may have left the beginning of a prefix.
       const rest = front.endsWith(prefix) ? front.slice(0, front.length - prefix.length) : undefined
       if (rest !== undefined && this.#promised.some((one) => isPromised(pieceOf(rest, place), one))) continue
       this.#faults.push(`${place}: text in front of a line of chain ${id} that its device does not put there`)
     }
   }
 
-  /** Of the devices that the files are of, every chain that the server writes must be here, as far as it was told. */
+  /**
+   * Checks the server's heads: for devices in the files, every chain that the server writes must be here up to its
+   * head.
+   */
   #checkServer(): void {
     const devices = new Set([...this.#chains.values()].map(({ device }) => device))
     for (const { stream, device, seq, ended } of this.#options.server ?? []) {
@@ -184,7 +201,7 @@ export class Verification {
     if (firstSeq > 0)
       tell.push(`${chain.firstPlace}: chain ${id} begins at number ${firstSeq}, and lacks what was before`)
     const isRunning = server.some((one) => one.stream === id && !one.ended) && this.#matched.has(id)
-    // What the server told of, it vouches for; what it wrote since is at most what waits for its next signature.
+    // The server itself confirms lines up to its head; later ones are at most those that wait for the next signature.
     if (unsigned > 0 && this.#keys.length > 0 && !isRunning)
       this.#unsigned.push(
         `${chain.lastPlace}: ${unsigned} ${unsigned === 1 ? 'line' : 'lines'} at the end of chain ${id}, from number ` +

@@ -1,21 +1,25 @@
-// Which lines of a log are whole. Several threads append to one file: where a full disk cut a write, the piece of one
-// and the line of another stand in one line of the file, and a line may lack its newline alone.
+// Splits a line of a log file into whole lines. Several threads append to one file. If a full disk cut a write, a line
+// of the file may hold a piece of one line and another line as a whole. A line may also lack only its newline.
 import { isJsonObject, JsonError, type JsonObject, parseStoredJson } from '../lib/json.ts'
 import { type LineHead, lineStart, readLineHead } from './line-head.ts'
 
+/** A whole line, and what stands before it. */
 export type WholeLine = {
-  /** What stands between it and the whole line before: a prefix, or a piece. */
+  /** Text between the previous whole line and this one: a prefix, or a piece. */
   readonly before: string
-  /** What is hashed. */
+  /** The hashed part. */
   readonly text: string
   readonly head: LineHead
   readonly members: JsonObject
 }
 
-/** So many beginnings are looked at: no server glues more together, and each costs a parse of what follows. */
+/** Most beginnings that are tried: no server joins more lines, and each costs a parse of the rest. */
 const MOST_BEGINNINGS = 32
 
-/** Of one line of a file, in their order: nearly always one. None: all of it is a piece. `text`: latin1 */
+/**
+ * Returns the whole lines of one line of a file, in order; nearly always one. None means that all of it is a piece.
+ * `text` is latin1.
+ */
 export function wholeLines(text: string): readonly WholeLine[] {
   let beginnings = 0
   for (let start = lineStart(text); start !== -1; start = lineStart(text, start + 1)) {

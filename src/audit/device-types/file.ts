@@ -1,4 +1,4 @@
-// A file, standard output, or nothing at all.
+// The type `file`: a file, standard output, or nothing at all.
 import type { Timers } from '../../lib/world.ts'
 import { DeviceError, isRemoteFile } from '../audit-file.ts'
 import type { DeviceParts, LogFile, Target } from '../device.ts'
@@ -10,6 +10,7 @@ import { type DeviceType, type Options, refusal } from './device-type.ts'
 const DEFAULT_MODE = 0o600
 const WIDEST_MODE = 0o660
 
+/** Devices of the type `file`. The words `stdout` and `discard` take the place of a path. */
 export const FILE: DeviceType = {
   name: 'file',
   oneOf: 'a file',
@@ -32,7 +33,10 @@ function pathOf({ file_path: named, path: old }: Options): string {
   return path
 }
 
-/** Read and write for owner and group at most: nobody runs a log, and not everybody reads one (threats U-07). */
+/**
+ * Reads the mode: read and write for owner and group at most. A log is never executable, nor readable by everybody
+ * (threats U-07).
+ */
 function modeOf(text: string | undefined): number {
   if (text === undefined || text === '') return DEFAULT_MODE
   const mode = /^[0-7]{3,4}$/.test(text) ? Number.parseInt(text, 8) : Number.NaN
@@ -59,7 +63,7 @@ const fileTarget = (file: LogFile): Target => ({
   },
 })
 
-/** A file system that does not even say what it is may hang at a write, too. */
+/** True if writes may hang. A file system that does not answer what kind it is counts as one where they may. */
 function mayHang(path: string, { timers, settings }: DeviceParts): Promise<boolean> {
   return within(timers, settings.deadlineMs, isRemoteFile(path), true).catch((cause: unknown) => {
     if (cause instanceof DeviceError) return false

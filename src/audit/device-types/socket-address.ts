@@ -1,10 +1,12 @@
-// Addresses in the options of devices that write to a connection.
+// Reads the addresses of devices that write to a connection.
 import { refusal } from './device-type.ts'
 
+/** Where such a device connects. */
 export type SocketAddress =
   | { readonly type: 'tcp' | 'udp'; readonly host: string; readonly port: number }
   | { readonly type: 'unix'; readonly file: string }
 
+/** Returns the address of a Unix socket. @throws Refusal unless the path is absolute */
 export function unixAddress(file: string): SocketAddress {
   if (!file.startsWith('/') || file.includes('\0')) throw refusal('the option address must be an absolute path')
   return { type: 'unix', file }
@@ -12,6 +14,7 @@ export function unixAddress(file: string): SocketAddress {
 
 const MOST_PORT = 65_535
 
+/** Splits HOST:PORT; an IPv6 address stands in brackets. @throws Refusal */
 export function hostAndPort(text: string): { readonly host: string; readonly port: number } {
   const colon = text.lastIndexOf(':')
   const named = text.slice(0, Math.max(colon, 0))

@@ -1,9 +1,10 @@
-// Lines, to whoever listens there.
+// The type `socket`: plain lines, to a listener at an address.
 import { PLAIN_LINES } from '../sinks.ts'
 import { type DeviceType, type Options, refusal } from './device-type.ts'
 import { hostAndPort, type SocketAddress, unixAddress } from './socket-address.ts'
 import { socketTarget } from './socket-target.ts'
 
+/** Devices of the type `socket`. */
 export const SOCKET: DeviceType = {
   name: 'socket',
   oneOf: 'a socket',
@@ -12,6 +13,7 @@ export const SOCKET: DeviceType = {
   target: (options) => socketTarget(socketAddress(options), PLAIN_LINES),
 }
 
+/** Reads the address from the options; the default is TCP. @throws Refusal naming the option */
 export function socketAddress(options: Options): SocketAddress {
   const { address, socket_type: type = 'tcp' } = options
   if (address === undefined || address === '') throw refusal('address is required') // Wire text.

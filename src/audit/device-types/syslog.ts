@@ -1,9 +1,10 @@
-// Messages of RFC 5424, to the syslog of this machine or of another.
+// The type `syslog`: messages of RFC 5424, to the syslog of this machine or of another.
 import { syslogFraming } from '../sinks.ts'
 import { type DeviceType, type Options, refusal } from './device-type.ts'
 import { hostAndPort, type SocketAddress, unixAddress } from './socket-address.ts'
 import { socketTarget } from './socket-target.ts'
 
+/** Devices of the type `syslog`. */
 export const SYSLOG: DeviceType = {
   name: 'syslog',
   oneOf: 'syslog',
@@ -18,6 +19,7 @@ export const SYSLOG: DeviceType = {
 
 const SYSLOG_SOCKET = '/dev/log'
 
+/** Reads the address: udp:…, tcp:… or unix:…; by default the socket of this machine. @throws Refusal */
 export function syslogAddress(text: string | undefined): SocketAddress {
   if (text === undefined || text === '') return { type: 'unix', file: SYSLOG_SOCKET }
   const colon = text.indexOf(':')
@@ -27,7 +29,7 @@ export function syslogAddress(text: string | undefined): SocketAddress {
   throw refusal('the option address must be like udp:127.0.0.1:514, tcp:127.0.0.1:601 or unix:/dev/log')
 }
 
-/** RFC 5424 section 6.2.1. */
+/** Facilities in the order of their numbers (RFC 5424 section 6.2.1). */
 const FACILITIES = [
   'KERN,USER,MAIL,DAEMON,AUTH,SYSLOG,LPR,NEWS,UUCP,CRON,AUTHPRIV,FTP,NTP,SECURITY,CONSOLE,SOLARIS-CRON',
   'LOCAL0,LOCAL1,LOCAL2,LOCAL3,LOCAL4,LOCAL5,LOCAL6,LOCAL7',
@@ -35,7 +37,10 @@ const FACILITIES = [
 const INFORMATIONAL = 6
 const MOST_TAG_CHARACTERS = 48
 
-/** RFC 5424 section 6: version 1; time, host, process and message id are left to who takes it. */
+/**
+ * Returns the header of a message, version 1 (RFC 5424 section 6). Time, host, process and message id are left to the
+ * syslog server. @throws Refusal naming the option
+ */
 export function syslogHeader(options: Options): string {
   const facility = FACILITIES.indexOf((options.facility ?? 'AUTH').toUpperCase())
   if (facility === -1) throw refusal(`the option facility must be one of ${FACILITIES.join(', ')}`)

@@ -151,7 +151,7 @@ export function endpoint<E, const F extends Fields>(definition: EndpointDefiniti
   return { ...definition, ...(otherNames === undefined ? {} : { otherNames }), ...named } as unknown as Endpoint<E>
 }
 
-/** In `a(/:b)` the body may say what the path left out, so the path with it is judged as well. */
+/** In `a(/:b)` the body may name what the path left out, so the path with that name is checked as well. */
 function optionalNames({ path, operation, fields }: Pick<Common<never, Fields>, 'path' | 'operation' | 'fields'>) {
   const names = parsePattern(path).flatMap((segment) => (segment.kind === 'literal' ? [] : [segment.name]))
   const plain = names.every((name) => own(fields, name)?.canonical === undefined) ? { foldsNone: true as const } : {}

@@ -23,9 +23,9 @@ export const newLoginQueue = (): FairQueue =>
  * Runs `work` when its address comes up. @throws Refusal if too many of the address wait, Overloaded if too many wait
  * in all; whatever `work` throws
  */
-export async function queued<T>(turns: FairQueue, remoteAddress: string, work: () => Promise<T>): Promise<T> {
+export async function queued<T>(queue: FairQueue, remoteAddress: string, work: () => Promise<T>): Promise<T> {
   try {
-    return await turns.run(countedAddress(remoteAddress), work)
+    return await queue.run(countedAddress(remoteAddress), work)
   } catch (cause) {
     if (!(cause instanceof FairQueueFull)) throw cause
     if (cause.of === 'one') throw failFor(RETRY_SECONDS, 'too_many_logins', [])

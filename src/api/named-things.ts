@@ -111,7 +111,7 @@ const read = <E, T, F extends Fields>(things: NamedThings<E, T, F>, { path, name
   })
 
 function write<E, T, F extends Fields>(things: NamedThings<E, T, F>, { path, nameIn }: One): Endpoint<E> {
-  const exists = async (engine: E, place: object) => (await things.find(engine, nameIn(place))) !== undefined
+  const exists = async (engine: E, args: object) => (await things.find(engine, nameIn(args))) !== undefined
   const describe = things.descriptions?.write
   return endpoint({
     id: `${things.id}-write`,

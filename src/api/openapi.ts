@@ -55,7 +55,7 @@ function parameterNames(segments: readonly Segment[]): ReadonlySet<string> {
 const SINGLE_MOUNTS = ['sys/', 'auth/token/']
 
 /**
- * Operation id: the id of the endpoint, with the mount's path before it unless that is the usual one, since a type may
+ * Operation id: the id of the endpoint. Unless the mount is at its usual path, that path precedes it, since a type may
  * be mounted several times.
  */
 function operationId(mountPath: string, id: string): string {

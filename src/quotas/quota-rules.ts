@@ -9,9 +9,7 @@ type OfMount = {
   readonly roles: Map<string, RateQuota>
   /** Quotas for paths of the mount, in the order of quota names. */
   readonly ofPaths: RateQuota[]
-  /**
-   * The same quotas, indexed on the first request that they may count, once for each way in which names are spelled.
-   */
+  /** These quotas, indexed on the first request that they may count, once for each way in which names are spelled. */
   readonly paths: ByShape<Paths>
   whole: RateQuota | undefined
 }

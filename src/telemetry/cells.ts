@@ -79,8 +79,8 @@ export const endpointAt = (index: number): number => FIRST_ENDPOINT + (index + 1
  */
 export function endpointColumns(endpoints: readonly Endpoint[]): ReadonlyMap<Endpoint | undefined, number> {
   if (endpoints.length > ENDPOINT_ROOM) throw new Error('There are more endpoints than ENDPOINT_ROOM')
-  const places = endpoints.map((endpoint, index) => [endpoint, endpointAt(index)] as const)
-  return new Map<Endpoint | undefined, number>([[undefined, endpointAt(-1)], ...places])
+  const columns = endpoints.map((endpoint, index) => [endpoint, endpointAt(index)] as const)
+  return new Map<Endpoint | undefined, number>([[undefined, endpointAt(-1)], ...columns])
 }
 
 /** Adds one observation to the histogram that begins at `at`. */

@@ -23,8 +23,8 @@ export type RequestSummary = {
 export type ObservedRequest = InFlightRequest & {
   readonly isPassedOn: boolean
   readonly trace: RequestTrace | undefined
-  /** Node in the list of requests in flight; undefined if another thread passed the request on. */
-  place: ListNode<InFlightRequest> | undefined
+  /** Its node in the list of requests in flight; undefined if another thread passed the request on. */
+  node: ListNode<InFlightRequest> | undefined
 }
 
 const NOWHERE: RouteTaken = { endpoint: undefined, mounted: undefined, pathParameters: {} }
@@ -58,22 +58,22 @@ export class RequestObserver {
       routed: undefined,
       isPassedOn,
       trace,
-      place: undefined,
+      node: undefined,
     }
     if (!isPassedOn) {
       this.#meter.begun()
-      observed.place = this.flights.add(observed)
+      observed.node = this.flights.add(observed)
     }
     return observed
   }
 
   /** Ends the observation and returns how long the request took, in seconds. */
   end(observed: ObservedRequest, status: number): number {
-    const { routed = NOWHERE, trace, place, startedMs } = observed
+    const { routed = NOWHERE, trace, node, startedMs } = observed
     const seconds = (this.#clock.monotonicMs() - startedMs) / 1000
-    if (place !== undefined) {
+    if (node !== undefined) {
       this.#meter.ended(routed.endpoint, status, seconds)
-      this.flights.remove(place)
+      this.flights.remove(node)
     }
     trace?.end(observed, routed, status)
     return seconds

@@ -1,4 +1,4 @@
-// What the endpoints under `sys/` know of audit devices.
+// Audit devices as the endpoints under `sys/` see them.
 
 /** An audit device as `sys/audit` shows it. */
 export type ShownDevice = {

@@ -118,5 +118,3 @@ export function toSeconds(value: JsonValue, name: string): number {
     throw cause
   }
 }
-
-/** An array, or text with commas between the items. */

@@ -47,7 +47,7 @@ export type PageRequest = {
   readonly asksFor: string | undefined
 }
 
-/** What CORS adds to the answer. */
+/** The contribution of CORS to an answer. */
 export type PageAnswer = {
   /** Headers for the answer, refusals included. */
   readonly headers: Readonly<Record<string, string>>

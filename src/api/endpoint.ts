@@ -8,15 +8,18 @@ import type { Answer, ListenerSwitches, RequestInfo } from './request.ts'
 import type { Shapes } from './shape.ts'
 import type { Fold } from './spelling.ts'
 
-/** What a request does, by its method: GET, LIST, POST or PUT, DELETE. */
+/** The action of a request, by its method: GET, LIST, POST or PUT, DELETE. */
 export type EndpointOperation = 'read' | 'list' | 'update' | 'delete'
 
-/** What a policy must grant on the path. For 'create-or-update' the endpoint's `exists` decides which of the two. */
+/**
+ * The right that a policy must grant on the path. For 'create-or-update' the endpoint's `exists` decides which of the
+ * two.
+ */
 export type Capability = 'none' | 'read' | 'list' | 'update' | 'create-or-update' | 'delete'
 
 /**
- * Where the data of an answer stand: in the envelope; bare; or in the envelope and copied to its top level, where old
- * clients read them.
+ * The place of an answer's data: in the envelope; bare; or in the envelope and copied to its top level, where old
+ * clients read it.
  */
 export type BodyForm = 'envelope' | 'plain' | 'both'
 
@@ -26,7 +29,7 @@ type Common<E, F extends Fields> = {
   readonly operation: EndpointOperation
   /** Pattern of the path: ':x' is one segment that is a name, ':x...' the rest of the path, '(/:x)' may be missing. */
   readonly path: string
-  /** What a policy must grant on the path; 'none' needs no token at all. */
+  /** The right that a policy must grant on the path; 'none' needs no token at all. */
   readonly capability: Capability
   /** True if policies must grant sudo as well. */
   readonly sudo?: boolean
@@ -53,11 +56,15 @@ type Common<E, F extends Fields> = {
   /** Returns true if the listener lets the endpoint answer without a token, and while the server is sealed. */
   readonly isOpen?: (listener: ListenerSwitches) => boolean
   /**
-   * Beyond its fields the body is data of the caller's own: it is handed over as it came (`RequestInfo.input`). Such an
-   * endpoint runs where the request arrives, and has bytes written.
+   * Beyond its fields the body is the caller's own data, handed over as it came (`RequestInfo.input`). The request is
+   * never forwarded: its handler runs where it arrived, and sends only the bytes to be stored to the thread that
+   * writes.
    */
   readonly takesAnyFields?: boolean
-  /** May be called with a wrapping token instead of one's own: it is looked at and not spent by that. */
+  /**
+   * May be called with a wrapping token instead of a token of one's own: the call reads the wrapping token and does not
+   * use it up.
+   */
   readonly takesWrappingToken?: boolean
   /** A name in the path whose spellings only the engine knows; for all others `Field.canonical` says them. */
   readonly spelling?: {
@@ -92,7 +99,7 @@ export type EndpointDefinition<E, F extends Fields> = Common<E, F> & {
 /** A field that names what a path of the same mount could name; the rules about that path apply as well. */
 export type AlsoNamed = {
   readonly field: string
-  /** What the request does to the named thing. */
+  /** The action of the request on the named thing. */
   readonly operation: 'read' | 'list' | 'update' | 'delete'
   /**
    * Returns the path inside the mount, or undefined if the field names none. `path` holds the names in the request's

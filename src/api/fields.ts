@@ -33,7 +33,7 @@ export type Field<T = unknown, Present extends boolean = boolean> = {
   readonly present?: Present
 }
 
-/** What documents show of a field inside another. */
+/** The part of a nested field that documents show. */
 export type Member = Pick<Field, 'kind' | 'description' | 'required' | 'default' | 'schema' | 'members'>
 
 /** The fields of an endpoint, by their names on the wire. */

@@ -1,7 +1,7 @@
 // Tokens by which this server proves elsewhere which of its mounts asks. A party that trusts the issuer finds its
 // public keys at the issuer's address. Engines get the signing half, the endpoints that publish keys the other.
 
-/** What a token says. */
+/** The claims of a token. */
 export type IdentityClaims = {
   readonly subject: string
   readonly audience: string

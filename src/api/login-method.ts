@@ -1,4 +1,4 @@
-// What an engine offers besides its endpoints if callers log in at it, and what every login has to pass.
+// An engine that callers log in at: its further methods, and the rules that every login has to pass.
 import type { JsonObject } from '../lib/json.ts'
 import type { Lockout } from './lockout.ts'
 import type { Login } from './login.ts'
@@ -13,7 +13,7 @@ export type LoginRule = {
   readonly run: (login: Login, mount: MountEntry) => string | Promise<string>
 }
 
-/** An engine at whose endpoints callers log in. */
+/** An engine whose endpoints log callers in. */
 export interface LoginMethod extends Engine {
   /** Locks names against guessing. The count that matters is on the thread that writes, which serves logins. */
   readonly lockout?: Lockout

@@ -1,4 +1,4 @@
-// What a login method reports of the caller that it recognised. The pipeline makes the token; no method can.
+// A login method's report of the caller that it recognised. The pipeline makes the token; no method can.
 import type { JsonObject } from '../lib/json.ts'
 import { count, flag, group, oneOf, otherwise, texts, type ValueOf } from '../lib/member-kinds.ts'
 

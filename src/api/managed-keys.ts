@@ -14,7 +14,7 @@ export const DEVICE_HASHES = ['sha1', 'sha224', 'sha256', 'sha384', 'sha512'] as
 /** One of DEVICE_HASHES. */
 export type DeviceHash = (typeof DEVICE_HASHES)[number]
 
-/** What a device tells about a key. */
+/** Facts about a key, as its device reports them. */
 export type ManagedKeyFacts = {
   /** Size of the AES key, of the modulus, or of the order of the curve. */
   readonly bits: number

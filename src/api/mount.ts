@@ -18,7 +18,7 @@ import type { Router } from './router.ts'
 import type { PlacedShape } from './spelling.ts'
 
 const MOUNT_KIND = oneOf('secret', 'auth')
-/** Whether a mount holds secrets, or is one that callers log in at. */
+/** The kind of a mount: it holds secrets, or logs callers in. */
 export type MountKind = ValueOf<typeof MOUNT_KIND>
 
 const MOUNT_CONFIG = group({
@@ -66,7 +66,7 @@ export const MOUNT_MEMBERS = {
 /** A mount as the program has it. */
 export type MountEntry = GroupOf<typeof MOUNT_MEMBERS>
 
-/** What a mounted engine offers besides its endpoints; above all, to forget data that changed. */
+/** The methods of a mounted engine besides its endpoints; above all, to forget data that changed. */
 export interface Engine {
   /** The entry at `path`, relative to the mount's data, has changed: drop what is cached of it. */
   changed(path: string): void

@@ -7,7 +7,7 @@ import { encoded, NO_SEAL_ENTROPY, type RandomArgs, type RandomSource, readRando
 
 type DrawnBytes = { readonly bytes: Buffer; readonly warnings: readonly string[] }
 
-/** Where random bytes come from. The server hands it in. */
+/** The sources of random bytes. The server hands them in. */
 export type RandomParts = {
   readonly edition: Edition
   readonly device: DeviceRandom | undefined

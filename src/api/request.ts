@@ -1,17 +1,17 @@
-// What a handler knows of the request it serves, and what it answers. Nothing here can reach policy, audit, forwarding
-// or the socket: those belong to the pipeline.
+// The request as its handler sees it, and the handler's answer. Nothing here can reach policy, audit, forwarding or the
+// socket: those belong to the pipeline.
 import type { JsonObject } from '../lib/json.ts'
 import { fail } from './errors.ts'
 import type { Login } from './login.ts'
 import type { PassedHeaders } from './passed-headers.ts'
 import { anything, flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from './shape.ts'
 
-/** What the caller wants. For a write, `create` or `update` follows from whether the thing exists. */
+/** The caller's intent. For a write, `create` or `update` follows from whether the thing exists. */
 export type Operation = 'create' | 'read' | 'update' | 'delete' | 'list'
 
 /** The caller's token, as far as handlers may know it. */
 export type Caller = {
-  /** The token as presented. Only look-up of the caller itself repeats it; it is never logged or stored. */
+  /** The token as presented. Only the lookup of the caller itself repeats it; it is never logged or stored. */
   readonly token: string
   /** Its name in storage (a keyed hash of the token). */
   readonly tokenId: string
@@ -27,7 +27,7 @@ export type Caller = {
   hasSudo(): boolean
 }
 
-/** What the listener of a request allows; a request that came by no listener has none. */
+/** Switches of the listener that a request came by. A request that came by no listener has none. */
 export type ListenerSwitches = {
   /** Endpoints that are protected by shares alone, and that here also ask for a token with sudo (threats S-02). */
   readonly tokenAskedFor: { readonly generateRoot: boolean; readonly rekey: boolean }
@@ -35,7 +35,7 @@ export type ListenerSwitches = {
   readonly unauthenticatedMetrics: boolean
   readonly unauthenticatedProfiling: boolean
   readonly unauthenticatedInFlight: boolean
-  /** What endpoints without a token leave empty. */
+  /** Facts that endpoints without a token leave empty. */
   readonly redacts: { readonly addresses: boolean; readonly version: boolean; readonly clusterName: boolean }
 }
 
@@ -107,7 +107,7 @@ export const AUTH_BLOCK: Shapes = {
   num_uses: integer('Requests left; 0: unlimited'),
 }
 
-/** What a handler answers. The pipeline writes envelope, status and headers from it. */
+/** The answer of a handler. The pipeline writes envelope, status and headers from it. */
 export type Answer = {
   /** Status; by default 200 with a body, 204 without. */
   readonly status?: number

@@ -34,7 +34,7 @@ const ROUTER = new Router([
   made('update', 'sign/:name/own/way'),
 ])
 
-/** What is found, with the values of its parameters; else the kind of nothing. */
+/** Returns the endpoint found with the values of its parameters, or why there is none. */
 function found(operation: EndpointOperation, path: string): unknown {
   const route = ROUTER.find(operation, path)
   return route.kind === 'found' ? [route.endpoint.id, { ...route.path }] : route.kind
@@ -60,7 +60,7 @@ const CASES: readonly (readonly [EndpointOperation, string, unknown])[] = [
   ['update', 'keys/special/config', ['update keys/special/config', {}]],
   ['read', 'keys/special', ['read keys/:name', { name: 'special' }]],
   ['read', 'keys/special/only', ['read keys/special/only', {}]],
-  // What is no name is a path that nobody knows.
+  // A segment that is no name leads to an unknown path.
   ['read', 'keys/-k', 'unsupported-path'],
   ['read', 'keys/k.', 'unsupported-path'],
   ['read', 'keys/a b', 'unsupported-path'],

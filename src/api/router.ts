@@ -25,7 +25,7 @@ type Node = {
   readonly endpoints: Map<EndpointOperation, Found>
 }
 
-/** What a path leads to, for one operation. */
+/** The target of a path, for one operation. */
 export type Route =
   | {
       readonly kind: 'found'

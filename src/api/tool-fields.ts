@@ -1,5 +1,5 @@
-// The tools `hash` and `random`, which are the same wherever they are offered (under sys/tools, and by engines): their
-// fields and answers.
+// The tools `hash` and `random` (Interface 4.3), which are the same wherever they are offered (under sys/tools, and by
+// engines): their fields and answers.
 
 import { parseDecimal } from './coercion.ts'
 import type { AlsoNamed } from './endpoint.ts'
@@ -20,7 +20,7 @@ const HASH_FIELDS = {
   format: formatField('hex'),
 }
 
-/** The endpoint, but for its id, path and handler. */
+/** The endpoint, without its id, path and handler. */
 export const HASH_TOOL = {
   operation: 'update',
   capability: 'update',
@@ -63,7 +63,7 @@ const RANDOM_FIELDS = {
 /** The decoded fields of `random`. */
 export type RandomArgs = Args<typeof RANDOM_FIELDS>
 
-/** The endpoint, but for its id, path and handler. */
+/** The endpoint, without its id, path and handler. */
 export const RANDOM_TOOL = {
   operation: 'update',
   capability: 'update',

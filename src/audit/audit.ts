@@ -17,7 +17,7 @@ import type { AuditedAnswer, AuditedHeaders, AuditedRequest } from './entry.ts'
 import { type AuditRecord, type DeviceSet, Recorder } from './recorder.ts'
 import { HMAC_PREFIX } from './redactor.ts'
 
-/** What the assembly of a node hands in. */
+/** The parts that the assembly of a node hands in. */
 export type AuditParts = {
   readonly storage: SealedStorage
   readonly invalidation: Invalidation

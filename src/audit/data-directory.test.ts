@@ -21,7 +21,7 @@ test('a file lies in a directory by whatever way its path goes there', async (co
   mkdirSync(join(root, 'far'))
   symlinkSync(join(root, 'far'), join(data, 'out'))
   assert.equal(await liesIn(join(root, 'link', 'a.log'), data), true)
-  // As the system goes: through the link first, and up from where it leads.
+  // The system follows the link first, and goes up from its target.
   assert.equal(await liesIn(`${root}/link/../a.log`, data), true)
   assert.equal(await liesIn(`${data}/out/../a.log`, data), false)
   assert.equal(await liesIn(`${root}/a.log`, `${root}/link/..`), false)

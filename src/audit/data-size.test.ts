@@ -164,7 +164,7 @@ test('P-39: names that a caller made up fill no log, neither as data nor in warn
       await server.call('POST', path, body, token)
       return readFileSync(file).length - before
     }
-    // Of two bytes in the request, and six in a line.
+    // Each character takes two bytes in the request, and six in a line.
     const long = 'é'.repeat(100_000)
     const many = Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`${at}${'é'.repeat(100)}`, 1]))
     for (const [path, body, token] of [
@@ -178,7 +178,7 @@ test('P-39: names that a caller made up fill no log, neither as data nor in warn
       const bytes = await written(path, body, token)
       assert.ok(bytes > 0 && bytes < 65_536, `${path} ${Object.keys(body).length}: ${bytes}`)
     }
-    // As many names as a mistake has are told, and how many are left out.
+    // The warning lists as many names as a mistake has, and says how many it leaves out.
     const { warnings } = (await server.call('POST', 'sys/tools/hash', { input: '', b: 1, a: 2 })).body
     assert.deepEqual(warnings, ['Endpoint ignored these unrecognized parameters: [a b]'])
     const some = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, 1]))

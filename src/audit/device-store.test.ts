@@ -4,7 +4,7 @@ import { realWorld } from '../lib/world.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
 import { DeviceStore } from './device-store.ts'
 
-/** Of one entry: the list of headers. */
+/** A store with a single entry, the list of headers. */
 function storeOf(headers: string) {
   const logged: string[] = []
   const view = {

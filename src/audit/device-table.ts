@@ -16,7 +16,7 @@ import { yieldToEventLoop } from './event-loop.ts'
 import { openDevice } from './open-device.ts'
 import { DeviceSet, type Recorder } from './recorder.ts'
 
-/** What Audit hands in. */
+/** The parts that Audit hands in. */
 export type DeviceTableParts = {
   readonly store: DeviceStore
   readonly recorder: Recorder
@@ -69,7 +69,7 @@ export class DeviceTable {
     return this.#isOpen
   }
 
-  /** What was stored at the last refresh. */
+  /** The stored state as of the last refresh. */
   get stored(): StoredAudit {
     return this.#stored
   }

@@ -1,4 +1,4 @@
-// What every audit device has, whatever it writes to: a salt, a format of entries, and the chain of its lines.
+// The common part of all audit devices: a salt, a format of entries, and the chain of its lines.
 import type { SaltedHmac } from '../crypto/primitives/salted-hmac.ts'
 import type { Log } from '../lib/log.ts'
 import type { Timers } from '../lib/world.ts'
@@ -39,7 +39,7 @@ export interface Device {
 /** A file that lines are appended to, with its permission bits. */
 export type LogFile = { readonly path: string; readonly mode: number }
 
-/** Where a device writes, according to the options of its type. */
+/** The target that a device writes to, as the options of its type name it. */
 export interface Target {
   /** Undefined if the device does not write to a file. */
   readonly file: LogFile | undefined
@@ -61,7 +61,7 @@ export type DeviceSettings = {
   readonly deadlineMs: number
 }
 
-/** What a device is opened with. DeviceTable makes it. */
+/** The parts that a device is opened with. DeviceTable makes them. */
 export type DeviceParts = {
   readonly path: string
   readonly settings: DeviceSettings
@@ -73,7 +73,7 @@ export type DeviceParts = {
   readonly chain: ChainParts
 }
 
-/** What chains need of the thread and the cluster. */
+/** The parts of a chain that come from the thread and the cluster. */
 export type ChainParts = {
   readonly newId: () => string
   readonly time: () => string
@@ -94,7 +94,10 @@ export type RestoredState = { readonly at: string; readonly before: string }
 const restoredText = (restored: RestoredState | undefined): string =>
   restored === undefined ? '' : `,"restored":{"at":${quoted(restored.at)},"before":${quoted(restored.before)}}`
 
-/** The chain of a device, from one opening to the next. */
+/**
+ * The chain of a device, from one opening to the next. It joins the lines, the published head and the ends found in the
+ * file.
+ */
 export class DeviceChain {
   readonly #parts: DeviceParts
   #stream: LineStream

@@ -1,4 +1,4 @@
-// What an entry tells of a request, as far as the pipeline has found out. The pipeline's own objects have these types,
+// A request as an entry tells of it, as far as the pipeline has found out. The pipeline's own objects have these types,
 // so nothing is copied for audit.
 import type { Endpoint } from '../api/endpoint.ts'
 import type { MountEntry } from '../api/mount.ts'

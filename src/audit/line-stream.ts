@@ -10,7 +10,7 @@ export type MarkEvent = 'start' | 'checkpoint' | 'reopen' | 'end' | 'lost'
 /** Type of lines that are entries. */
 export type EntryType = 'request' | 'response'
 
-/** What a chain is made with. */
+/** The parts that a chain is made with. */
 export type StreamParts = {
   readonly id: string
   /** Stands before every line and is not hashed; printable ASCII. */

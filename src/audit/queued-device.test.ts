@@ -69,7 +69,7 @@ for (const { type, options } of DEVICES) {
   })
 }
 
-/** Who takes lines over TCP, and can be gone. */
+/** A listener that takes lines over TCP, and can be stopped. */
 async function collector(): Promise<{
   port: number
   peers: StreamSocket[]
@@ -144,7 +144,7 @@ for (const { type, options } of OVER_TCP) {
       assert.deepEqual(logged, ['An audit device cannot be written', 'An audit device can be written again'])
       await until(() => streams().length >= 4, 'what was sent')
       assert.equal(new Set(streams()).size, 2)
-      // Nobody listens: what cannot be recorded does not happen.
+      // The listener is gone: a request that cannot be recorded is not carried out.
       stop()
       await until(() => logged.length > 2, 'the end of the connection')
       await assert.rejects(record(set, 10), NotRecorded)
@@ -190,7 +190,7 @@ test('P-39: an entry that the queue has no room for does not fail those of the s
 })
 
 test('U-12: a datagram that the system does not take is refused, and no lost connection', async (context) => {
-  // As where a socket takes less than IP would: many systems, and ways with a small path MTU.
+  // Some sockets take less than IP would: on many systems, and on routes with a small path MTU.
   const most = 9_000
   const send = Socket.prototype.send as (...given: unknown[]) => void
   context.mock.method(Socket.prototype, 'send', function (this: Socket, bytes: Buffer, done: (cause?: Error) => void) {

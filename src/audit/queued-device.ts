@@ -5,7 +5,7 @@ import { DeviceError, systemCodeOf } from './audit-file.ts'
 import { type Device, DeviceChain, type DeviceParts } from './device.ts'
 import type { EntryType } from './line-stream.ts'
 
-/** Where the lines go; opened anew after each failure. */
+/** The receiver of the lines; opened anew after each failure. */
 export type Sink = {
   /** Writes whole lines. Resolves when they have left this process; rejects if that is not certain. */
   write(lines: Buffer): Promise<void>

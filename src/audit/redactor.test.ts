@@ -48,7 +48,7 @@ const ODD: readonly { readonly name: string; readonly value: unknown; readonly i
 ]
 for (const { name, value, is } of ODD) {
   test(`U-04: ${name} is not passed through`, () => {
-    // What JSON would call a text in a box is an object of its characters here: none of them may show.
+    // A boxed text is not a JSON string here but an object of its characters: none of them may show.
     if (name === 'a boxed text') assert.equal(redact(value, { hmac }).includes('"s"'), false)
     else assert.deepEqual(read(redact(value, { hmac })), is)
   })
@@ -84,7 +84,7 @@ test('without an HMAC everything is written as it is, bytes in base64', () => {
 
 const jsonValues = fc.jsonValue({ maxDepth: 6 })
 
-/** The same value with every text replaced. */
+/** Returns the value with every text replaced. */
 function expected(value: unknown): unknown {
   if (typeof value === 'string') return hashed(value)
   if (Array.isArray(value)) return value.map(expected)

@@ -141,7 +141,7 @@ test('P-38: two lines that change places are found', () => {
     for (const [two] of lines.entries()) {
       if (two <= one) continue
       const swapped = lines.with(one, lines[two] as string).with(two, lines[one] as string)
-      // Where no line passes another of its own chain nothing has changed.
+      // If no line passes another of its own chain, nothing has changed.
       const order = (some: readonly string[], chain: string) => some.filter((line) => chainOf(line) === chain)
       const isSame = ['A', 'B'].every((id) => {
         const chain = id.padEnd(16, '0')
@@ -301,7 +301,7 @@ test('F-04: a write that was cut short leaves every later line readable, and is 
     text.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}')).length,
     text.trim().split('\n').length - 1,
   )
-  // Whoever changes the piece, or cuts another, is found.
+  // A changed piece, or one cut from another line, is found.
   const at = text.indexOf('\n', text.indexOf('a1')) + 10
   assert.notDeepEqual(verify(text.slice(0, at) + text.slice(at + 1)).faults, [])
 })
@@ -389,7 +389,7 @@ test('P-38: with a key, what no signature covers is told, and a longer tail than
   assert.deepEqual(verify(text, { isPart: true }).unsigned, [])
   assert.deepEqual(verify(log).unsigned, [])
 
-  // Whoever has no key can make links: of a chain of his own, and behind the end of a killed one.
+  // Links can be made without the key: of a new chain, and after the end of one whose server was killed.
   const forged = (lines: number): string => {
     const stream = newStream('Z', { key: other })
     stream.mark('start', START())
@@ -423,7 +423,7 @@ test('a stream signs before more lines wait for it than a check allows, also whe
   const longer = newStream('B')
   longer.mark('start', START())
   const start = store(longer)
-  // As a program that does not sign would have written it.
+  // Lines as a program without the key would have written them.
   let prev = longer.head.last
   const lines: string[] = []
   for (let seq = 1; seq <= MOST_UNSIGNED_LINES + 1; seq++) {

@@ -17,7 +17,7 @@ export type ServerChain = {
   readonly ended: boolean
 }
 
-/** What a verification has besides the files. */
+/** Facts that a verification may have besides the files. */
 export type AuditVerifyOptions = {
   /** Public keys in base64, separated by commas; undefined: each chain is checked by the key in its own start. */
   readonly publicKey?: string | undefined

@@ -10,7 +10,8 @@ export type Verdict = 'ok' | 'warn' | 'refuse' | 'unknown'
 export type Finding = {
   readonly verdict: Verdict
   /**
-   * What was found and, unless it is fine, what to do: one sentence without a full stop. '' if there is nothing to say.
+   * The observation and, unless all is well, the remedy: one sentence without a full stop. '' if there is nothing to
+   * say.
    */
   readonly sentence: string
 }
@@ -26,7 +27,7 @@ export type Check = {
   readonly id: string
   readonly title: string
   readonly group: CheckGroup
-  /** What the check looks at; shown in the documentation. */
+  /** The sources that the check looks at; shown in the documentation. */
   readonly how: string
   /**
    * True if the check is repeated whenever the report is asked for. The others keep their answer of the start: they are

@@ -1,11 +1,10 @@
-// What the checks may see of the machine and of this process. It is handed to them, so that a test can describe a
-// machine.
+// The machine and this process as the checks see them. Checks are handed this, so that a test can describe a machine.
 import { getFips } from 'node:crypto'
 import { accessSync, constants, lstatSync, readdirSync, readFileSync, type Stats, statfsSync, statSync } from 'node:fs'
 import { getHeapStatistics } from 'node:v8'
 import type { World } from '../lib/world.ts'
 
-/** What the checks know of one name in the file system. */
+/** Facts about one name in the file system. */
 export type FileFacts = {
   readonly kind: 'file' | 'directory' | 'link' | 'other'
   /** Permission bits alone, such as 0o600. */
@@ -15,9 +14,7 @@ export type FileFacts = {
   readonly bytes: number
 }
 
-/**
- * What the checks know of a file system. `type` is its number of statfs(2); `freeBytes` counts what this user may fill.
- */
+/** Facts about a file system. `type` is its number of statfs(2); `freeBytes` counts what this user may fill. */
 export type FileSystemFacts = { readonly type: number; readonly freeBytes: number }
 
 /**

@@ -615,7 +615,7 @@ test('P-62: there is a check for every number, each with a case that is well and
   assert.deepEqual(CHECKS.map(({ id }) => id).sort(), ids)
   for (const id of ids) {
     const verdicts = CASES.filter((each) => each.id === id).map(({ verdict }) => verdict)
-    // What the store and the disk are like is tried with real ones (test/proofs/start/hardening.test.ts).
+    // Store and disk are tested with real ones (test/proofs/start/hardening.test.ts).
     if (id !== 'B-15') assert.ok(verdicts.includes('warn') || verdicts.includes('refuse'), id)
     assert.ok(verdicts.includes('ok'), id)
   }

@@ -20,7 +20,7 @@ export const CHECKS: readonly Check[] = [
   ...ACCOUNTABILITY_CHECKS,
 ].sort((a, b) => GROUPS.indexOf(a.group) - GROUPS.indexOf(b.group) || (a.id < b.id ? -1 : 1))
 
-/** What the checks found at the start, and the setting they were given; plain data that goes to every thread. */
+/** The results of the start, and the setting of the checks; plain data that goes to every thread. */
 export type HardeningFound = {
   readonly setting: HardeningSetting
   readonly results: readonly Result[]

@@ -1,4 +1,4 @@
-// What the checks know of the configuration: plain data, so that it can go to another thread.
+// The configuration as the checks see it: plain data, so that it can go to another thread.
 import { type StorageConfig, storeLocation } from '../storage/drivers.ts'
 
 /** A listener of the configuration, as far as checks ask about it. */
@@ -23,12 +23,12 @@ export type RootTokens = {
 }
 
 /**
- * What the configuration and the open server tell the checks. The start makes it (`src/process`); the members that only
- * an unsealed server knows are added by `sys/hardening`.
+ * The facts of the configuration and the open server that checks may use. The start makes them (`src/process`);
+ * `sys/hardening` adds those that only an unsealed server knows.
  */
 export type HardeningSetting = {
   readonly isDevelopment: boolean
-  /** `strict_hardening`: what would be a warning keeps the server from starting. */
+  /** True if `strict_hardening` is set: what would be a warning keeps the server from starting. */
   readonly isStrict: boolean
   /** True if `require_audit` is set: the server refuses to start without a declared audit device. */
   readonly isAuditRequired: boolean

@@ -10,7 +10,7 @@ import type { BodyMemory, BodyOwner, Taken } from './shared-figures.ts'
 export const BLOCK_BYTES = 65_536
 const BLOCK_KIB = BLOCK_BYTES / 1024
 
-/** What became of a part: added, beyond a limit, or refused for lack of memory. */
+/** The result of adding a part: added, beyond a limit, or refused for lack of memory. */
 export type Added = 'added' | 'too-large' | 'too-large-for-strangers' | Exclude<Taken, 'taken'>
 
 /** The body of one request. The caller must `release` it when its last reader is done. */
@@ -20,7 +20,7 @@ export class BodyCollector {
   #owner: BodyOwner
   #size = 0
   #takenKib = 0
-  /** In their order: the first as it came, then blocks, of which the last one may have room. */
+  /** Parts in their order: the first as it arrived, then blocks, of which the last may have room. */
   #parts: Buffer[] = []
   #room = 0
   #whole: Buffer | undefined

@@ -1,4 +1,4 @@
-// What bodies take of the memory that all of them share, over real connections.
+// Memory that bodies take from the budget which all share, over real connections.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type OpenListener, type OpenOptions, openListener } from '../../test/fixtures/open-listener.ts'
@@ -7,7 +7,7 @@ import { until } from '../../test/fixtures/until.ts'
 import type { WireRequest } from '../core/exchange.ts'
 
 const BODY = 'x'.repeat(300_000)
-/** What the body takes beyond its first block. */
+/** Memory that the body takes beyond its first block. */
 const BODY_KIB = 256
 
 type Held = { readonly open: OpenListener; readonly bodies: Map<string, Uint8Array>; answer(): void }

@@ -10,7 +10,7 @@ import type { Deadline, DeadlineQueue } from './deadlines.ts'
 import type { ListenerLimits } from './limits.ts'
 import type { BodyMemory } from './shared-figures.ts'
 
-/** What all bodies of a listener share. */
+/** Limits, memory and deadlines that all bodies of a listener share. */
 export type BodyParts = {
   readonly limits: ListenerLimits
   readonly memory: BodyMemory
@@ -81,7 +81,7 @@ class BodyReading {
   finished(): void {
     const { outgoing } = this.#request
     this.#parts.reads.remove(this.#deadline)
-    // The connection remembers its last request: an idle one must not hold what that carried.
+    // The connection remembers its last request: an idle one must not keep that request's memory.
     outgoing.off('close', this.#release)
     this.#ends.whole(this.#body.take(), this.#body.isCounted ? this.#release : undefined)
   }

@@ -7,7 +7,7 @@ import type { DeadlineQueue, Deadlines } from './deadlines.ts'
 import { type ProxyRules, readProxyHeader } from './proxy-protocol.ts'
 import type { ThreadFigures } from './shared-figures.ts'
 
-/** What a listener's configuration says of its connections. */
+/** The part of a listener's configuration that is about connections. */
 export type ConnectionRules = {
   readonly proxy: ProxyRules | undefined
   /** Address blocks of proxies, which stand for many clients: the limit per address does not apply to them. */
@@ -17,7 +17,7 @@ export type ConnectionRules = {
   readonly headerTimeoutMs: number
 }
 
-/** What all listeners of a thread share. */
+/** Services that all listeners of a thread share. */
 export type ConnectionParts = {
   readonly figures: ThreadFigures
   readonly deadlines: Deadlines

@@ -6,7 +6,7 @@ import { Refusal } from '../api/errors.ts'
 import { beginsUnknownMethod, ExtensionMessage, findHead, MAX_BODY_BYTES, MAX_HEAD_BYTES } from './extension-method.ts'
 import { wireHeaders } from './headers.ts'
 
-/** What came of it, sent in parts of so many bytes: the request, the status of its refusal, or that it goes on. */
+/** Reads `text` in parts of so many bytes. Returns the request, the status of its refusal, or that more is to come. */
 function outcome(text: string, partBytes = text.length) {
   const message = new ExtensionMessage()
   const bytes = Buffer.from(text, 'latin1')
@@ -190,7 +190,7 @@ for (const { name, text, status } of REFUSED_BODIES) {
   test(`C1: no body that two readers could take otherwise: ${name}`, () => {
     assert.equal(outcome(text), status)
     const bytewise = outcome(text, 1)
-    // What comes behind a whole request finds the connection closed.
+    // Bytes after a complete request find the connection closed.
     assert.ok(bytewise === status || bytewise === 'early', String(bytewise))
   })
 }

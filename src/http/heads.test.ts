@@ -1,4 +1,4 @@
-// What a head must have, whoever sends it.
+// Requirements of every head, whatever the caller.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { echo, openListener } from '../../test/fixtures/open-listener.ts'

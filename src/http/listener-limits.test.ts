@@ -1,4 +1,4 @@
-// What a listener bounds, by real sockets.
+// Limits of a listener, over real sockets.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -76,7 +76,7 @@ test('H-06: there are so many connections in all, of proxies too', async (contex
   assert.equal(await (await connected(context, open)).exchange(GET), undefined)
 })
 
-/** What ends, ends by itself: no time of the listener is over before the test is. */
+/** Limits that never apply during a test: every connection that ends, ends for another reason. */
 const PATIENT = {
   maxRequestMs: 0,
   readHeaderTimeoutMs: 3_600_000,
@@ -153,7 +153,7 @@ test('P-40: bodies that wait for their turn are forgotten with their connection'
   queue.close()
   await until(async () => (await status()) === 200)
   finish()
-  // What comes after it on a new connection is served after what would have begun with its end.
+  // This request is served after anything that the end of the connection could have started.
   assert.equal(await status(), 200)
   assert.ok(!paths.includes('/v1/behind'))
 })
@@ -215,7 +215,7 @@ test('what is refused behind a slow request waits for its answer, and is the las
   const open = await opened(context, {
     handle: async (request) => {
       handled.push(request.rawPath)
-      // What came in one piece with it is read meanwhile.
+      // Data that arrived in the same packet is read meanwhile.
       await turns(20)
       return echo(request)
     },
@@ -258,7 +258,7 @@ test('who sends what is refused gets the answer, and nothing behind it is carrie
 
 test('an answer of bytes is sent as one of characters is, to any method', async (context) => {
   for (const text of ['{"a":1}', `{"a":"\u00fc${'x'.repeat(100_000)}"}`]) {
-    // As it comes from another thread.
+    // Bytes are the form in which an answer arrives from another thread.
     const bytes = new Uint8Array(Buffer.from(text))
     for (const body of [text, bytes]) {
       const open = await opened(context, { handle: async () => ({ status: 200, body }) })

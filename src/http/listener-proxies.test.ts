@@ -138,7 +138,7 @@ test('P-44: a proxy that does not say it in time is cut, and so is one at a stop
     await ends(patient.listener.close(), 'the stop')
     assert.equal(await waiting.read(), undefined)
   } finally {
-    // Where it holds up a stop, it would that of this test, too.
+    // Closed in any case: a connection that delays a stop would also delay that of this test.
     waiting.close()
   }
 })

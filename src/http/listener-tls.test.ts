@@ -127,7 +127,7 @@ test('a client certificate is asked for, and only one of the authority is taken'
   }
 })
 
-/** What a client keeps of a session, of TLS 1.3 behind the first bytes. */
+/** The session that a client keeps; with TLS 1.3 it arrives after the first bytes. */
 async function sessionOf(open: OpenListener, maxVersion: 'TLSv1.2' | 'TLSv1.3'): Promise<Buffer> {
   const socket = await shaken(open, { maxVersion })
   const [session] = await Promise.all([

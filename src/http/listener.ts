@@ -19,7 +19,7 @@ import { type CustomHeaders, headersFor } from './response-headers.ts'
 import { secureOptions, type TlsMaterial, type TlsRules } from './tls.ts'
 import { makeRoom, setOwner, type UnixAddress } from './unix-socket.ts'
 
-/** What the configuration says of a listener: plain data, the same in all threads. */
+/** The configuration of a listener: plain data, the same in all threads. */
 export type ListenerRules = {
   readonly limits: ListenerLimits
   /** Undefined for a listener without TLS. */
@@ -33,7 +33,7 @@ export type ListenerRules = {
 
 /** A TCP address. With `share`, other threads listen on the same port and the system spreads the connections. */
 export type TcpAddress = { readonly kind: 'tcp'; readonly host: string; readonly port: number; readonly share: boolean }
-/** Where a listener listens. */
+/** The address of a listener. */
 export type ListenAddress = TcpAddress | UnixAddress
 
 /** A listener that is open. */
@@ -48,7 +48,7 @@ export type Listener = {
   dropConnections(): void
 }
 
-/** What `listen` needs. */
+/** The arguments of `listen`. */
 export type ListenOptions = {
   readonly address: ListenAddress
   readonly rules: ListenerRules

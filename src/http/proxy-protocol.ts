@@ -17,7 +17,7 @@ export type ProxyRules =
    */
   | { readonly behavior: 'allow_authorized' | 'deny_unauthorized'; readonly authorized: readonly string[] }
 
-/** What the first bytes of a connection are. */
+/** The result of reading the first bytes of a connection. */
 export type ProxyHeader =
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'malformed' }

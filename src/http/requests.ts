@@ -20,8 +20,8 @@ import { RequestStream, sendStream } from './streams.ts'
 /** The core: answers every request, refusals and defects included, and does not reject. */
 export type RequestHandler = (request: WireRequest) => Promise<WireResponse>
 /**
- * What a thread offers its listeners. `takesStream` tells whether the body of a request is handed on as it arrives,
- * with no limit of its size.
+ * The services that a thread offers its listeners. `takesStream` tells whether the body of a request is handed on as it
+ * arrives, with no limit of its size.
  */
 export type Service = {
   readonly handle: RequestHandler
@@ -45,7 +45,7 @@ export type Traffic = {
   readonly sent: (bodyBytes: number) => void
 }
 
-/** What all connections of a listener share. */
+/** Everything that the connections of a listener share. */
 export type RequestParts = Service &
   BodyParts & {
     readonly queue: ConnectionQueue

@@ -20,7 +20,7 @@ const CASES: readonly (readonly [Record<string, string>, boolean, boolean])[] = 
   [{ origin: 'chrome-extension://keys.example.com', host: 'keys.example.com' }, false, false],
   [{ host: 'keys.example.com' }, false, false],
   [{ origin: 'http://keys.example.com' }, false, false],
-  // What the browser says counts, whatever a proxy made of the host.
+  // The browser's own header wins, whatever a proxy made of the host.
   [{ origin: 'https://keys.example.com', host: 'inside:8200', 'sec-fetch-site': 'same-origin' }, false, true],
   [{ origin: 'http://keys.example.com', host: 'keys.example.com', 'sec-fetch-site': 'same-site' }, false, false],
   [{ origin: 'https://keys.example.com', host: 'keys.example.com', 'sec-fetch-site': 'cross-site' }, true, false],

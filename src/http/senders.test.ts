@@ -1,4 +1,4 @@
-// Who sends a large body, and how much of the memory for all bodies is theirs: over real sockets, judged by what is
+// The senders of large bodies, and their share of the memory for all bodies: over real sockets, judged by what is
 // counted.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -46,7 +46,7 @@ const headOf = (bytes: number, ...headers: readonly (readonly [string, string])[
 
 test('A8: bodies without a live token that do not end leave the memory to those who have one', async (context) => {
   const stage = await opened(context, { shared: { maxBodyBytes: 4_096 * KIB } })
-  // As in the attack: each says that much is to come, and sends little of it.
+  // The attack: each connection announces much, and sends little of it.
   for (let index = 0; index < 62; index++) {
     const connection = await stage.connect()
     connection.write(Buffer.concat([headOf(32 << 20), Buffer.alloc(200 * KIB, 'x')]))

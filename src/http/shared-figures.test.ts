@@ -45,7 +45,7 @@ test('P-40: memory of bodies is bounded over all threads', () => {
 const known = (address: string): BodyOwner => ({ address, hasLiveToken: true })
 const unknown = (address: string): BodyOwner => ({ address, hasLiveToken: false })
 
-/** What all bodies take, those without a live token, and those of any address. */
+/** Memory of all bodies, of those without a live token, and of those of any address. */
 function takenKib({ cells, rows }: SharedFigures) {
   const row = cells.length / rows
   const sum = (from: number, to: number): number =>

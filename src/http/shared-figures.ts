@@ -32,7 +32,7 @@ export type BodyOwner = {
   readonly hasLiveToken: boolean
 }
 
-/** Whether memory was taken; if not, whether the server or the share of the address has none. */
+/** The result of taking memory: taken, none left on the server, or the share of the address used up. */
 export type Taken = 'taken' | 'no-memory' | 'no-share'
 
 /** The budget for bodies, as a collector uses it. */

@@ -4,7 +4,7 @@ import type { ServerOptions } from 'node:https'
 /** A version as the configuration names it. */
 export type TlsVersion = 'tls12' | 'tls13'
 
-/** What the configuration says of TLS, with files by their paths. */
+/** The TLS part of a listener's configuration, with files by their paths. */
 export type TlsRules = {
   readonly certFile: string
   readonly keyFile: string
@@ -21,7 +21,7 @@ export type TlsMaterial = {
   readonly cert: string
   readonly key: string
   readonly clientCa: string | undefined
-  /** 48 random bytes. */
+  /** 48 random bytes, as node:tls asks for. */
   readonly ticketKey: Buffer
 }
 

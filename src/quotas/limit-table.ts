@@ -48,7 +48,7 @@ const LOCK_TIMEOUT_MS = 1_000
 const START = 0
 const COUNT = 1
 const BLOCKED_UNTIL = 2
-/** When the entry can be forgotten without effect. */
+/** The time from which the slot can be given away without effect. */
 const OVER_AT = 3
 const NUMBERS = 4
 

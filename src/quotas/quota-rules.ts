@@ -22,7 +22,7 @@ type Beginning = { readonly text: string; readonly quota: RateQuota }
 /** Paths that no quota counts, from the configuration of quotas. */
 type Exempt = { readonly paths: ReadonlySet<string>; readonly beginnings: readonly string[] }
 
-/** What the rules need to know of a request. The pipeline makes it (`src/core/rate-steps.ts`). */
+/** The facts about a request by which the rules select a quota. The pipeline makes them (`src/core/rate-steps.ts`). */
 export type CountedAs = {
   /** UUID of the mount; '' if no mount serves the request. */
   readonly mount: string

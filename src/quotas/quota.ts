@@ -52,9 +52,9 @@ export const QUOTA_CONFIG = storedRecord('The setting of quotas', {
     'sys/seal-status',
     'sys/unseal',
   ]),
-  /** Whether answers tell callers what is left, in `X-RateLimit-…` headers. */
+  /** True if answers tell callers what is left, in `X-RateLimit-…` headers. */
   responseHeaders: otherwise(flag, false),
-  /** Whether requests that a quota refuses are recorded in the audit log. */
+  /** True if requests that a quota refuses are recorded in the audit log. */
   auditsRefusals: otherwise(flag, false),
 })
 /** Settings for all quotas as the program has them. */

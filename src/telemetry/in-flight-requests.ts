@@ -6,7 +6,7 @@ import { LinkedList, type ListNode } from '../lib/linked-list.ts'
 import { own } from '../lib/own.ts'
 import type { Clock } from '../lib/world.ts'
 
-/** Where the pipeline routed a request. The pipeline fills it in step by step. */
+/** The route of a request. The pipeline fills it in step by step. */
 export type RouteTaken = {
   readonly endpoint: Endpoint | undefined
   readonly mounted: { readonly entry: { readonly path: string } } | undefined
@@ -53,7 +53,7 @@ export class InFlightRequests {
     return this.#requests.size
   }
 
-  /** What may be shown of the oldest MAX_SHOWN requests, with wall clock times. */
+  /** Returns what may be shown of the oldest MAX_SHOWN requests, with wall clock times. */
   shown({ nowMs, monotonicMs }: Clock): InFlightView[] {
     const offsetMs = nowMs() - monotonicMs()
     return [...this.#requests.values().take(MAX_SHOWN)].map((request) => ({

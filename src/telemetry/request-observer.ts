@@ -8,7 +8,7 @@ import type { RequestTrace } from './request-trace.ts'
 import type { TraceContext } from './trace-context.ts'
 import type { Tracer } from './tracer.ts'
 
-/** What a thread tells of a request that it passes on: its id, and its trace if it has one. */
+/** The part of an observation that travels with a request to another thread: its id, and its trace if it has one. */
 export type PassedOn = { readonly id: string; readonly trace: TraceContext | undefined }
 
 /** The part of a request that is observed. */

@@ -84,7 +84,7 @@ test('P-40: what waits for a slow collector is bounded, and what does not fit is
   const { exporter, counts } = stage(() => promise)
   const taken = 10_000
   for (let i = 0; i < taken; i++) exporter.take([SPAN])
-  // What is on its way has left the queue.
+  // Spans on their way have left the queue.
   assert.ok(counts.dropped >= taken - 4_096 - 512 && counts.dropped < taken, `${counts.dropped}`)
   resolve(200)
   await exporter.flush()

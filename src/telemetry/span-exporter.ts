@@ -5,7 +5,7 @@ import type { Timer, World } from '../lib/world.ts'
 import { otlpTraces } from './otlp.ts'
 import type { Span, SpanAttributes } from './request-trace.ts'
 
-/** What an exporter needs; the thread that makes it counts spans by the two callbacks. */
+/** The parts of an exporter. The thread that makes it counts spans by the two callbacks. */
 export type ExporterOptions = {
   readonly world: World
   /** Base URL of the collector, such as `http://127.0.0.1:4318`. */

@@ -16,7 +16,7 @@ export type ServerState = { readonly isSealed: boolean; readonly isInitialized: 
 /** Requests in flight of all threads; `silent` is the number of threads that did not answer in time. */
 export type AllInFlight = { readonly flights: readonly InFlightView[]; readonly silent: number }
 
-/** What the start of a thread hands in. */
+/** The parts that the start of a thread hands in. */
 export type TelemetryParts = {
   readonly world: World
   readonly memory: MetricMemory

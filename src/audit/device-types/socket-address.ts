@@ -1,7 +1,7 @@
 // Reads the addresses of devices that write to a connection.
 import { refusal } from './device-type.ts'
 
-/** Where such a device connects. */
+/** The address that such a device connects to. */
 export type SocketAddress =
   | { readonly type: 'tcp' | 'udp'; readonly host: string; readonly port: number }
   | { readonly type: 'unix'; readonly file: string }

@@ -18,8 +18,8 @@ export function describe(value: JsonValue): string {
 }
 
 /**
- * Returns the value as text. A number becomes its digits, true and false become 1 and 0, null becomes ''. @throws
- * Refusal naming the field
+ * Returns the value as text. A number becomes its digits, true and false become 1 and 0, null becomes ''.
+ * @throws Refusal naming the field
  */
 export function toText(value: JsonValue, name: string): string {
   if (typeof value === 'string') return value
@@ -103,8 +103,8 @@ export function parseBool(text: string): boolean | undefined {
  */
 export function toSeconds(value: JsonValue, name: string): number {
   if (typeof value === 'number') {
-    // The comparison also refuses NaN. The bound is that of texts: added to the time of day, the result is still a
-    // date.
+    // The comparison also refuses NaN. The bound is that of texts: added to the time of
+    // day, the result is still a date.
     if (!(Math.abs(value) <= MAX_DURATION_SECONDS)) throw fail('out_of_range', [name, 'must be shorter than 292 years'])
     return value > 0 && value < 1 ? 1 : Math.trunc(value) + 0
   }

@@ -130,8 +130,8 @@ export type Answer = {
   /** A complete body that was made before; replaces everything else. */
   readonly body?: string
   /**
-   * The answer is the only copy of something already in force: it goes to the caller even if a step after the handler
-   * fails.
+   * The answer is the only copy of something already in force: it goes to the caller even if
+   * a step after the handler fails.
    */
   readonly isOnlyCopy?: true
   /** How long caches may keep an answer without envelope; missing: not at all. */

@@ -31,8 +31,8 @@ export const HASH_TOOL = {
 } as const
 
 /**
- * Answers `hash`. The function `hash` returns undefined for a name that is not in `names`. @throws Refusal for such a
- * name
+ * Answers `hash`. The function `hash` returns undefined for a name that is not in `names`.
+ * @throws Refusal for such a name
  */
 export function hashAnswer(
   { input, algorithm, format }: Args<typeof HASH_FIELDS>,
@@ -84,8 +84,8 @@ export const bytesAlone = (path: string): AlsoNamed => ({
 })
 
 /**
- * Returns source and number of bytes. @throws Refusal for an unknown source, and for a number out of bounds in its
- * place
+ * Returns source and number of bytes. @throws Refusal for an unknown source, and for a
+ * number out of bounds in its place
  */
 export function readRandomRequest(args: RandomArgs): {
   readonly source: RandomSource

@@ -1,5 +1,5 @@
-// The audit of one thread: it writes the two entries of each request. A request that no device can record is not
-// carried out (threats P-34).
+// The audit of one thread: it writes the two entries of each request. A request that no device can record is
+// not carried out (threats P-34).
 import type { AuditDevices, NewDevice, ShownStream } from '../api/audit.ts'
 import { fail } from '../api/errors.ts'
 import { publicKeyText } from '../crypto/signatures/text-signature.ts'
@@ -70,8 +70,8 @@ export class Audit implements AuditDevices {
   }
 
   /**
-   * Opens the devices, after unseal and before the first request. The thread that writes first stores the declared
-   * devices and notes a restore.
+   * Opens the devices, after unseal and before the first request. The thread that writes first stores the
+   * declared devices and notes a restore.
    */
   async open(): Promise<void> {
     if (this.#isWriter) {

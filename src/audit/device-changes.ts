@@ -36,8 +36,8 @@ export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 
   }
 
   /**
-   * Makes the stored devices match the configuration file. A device that stays keeps its salt, so its HMACs stay
-   * comparable.
+   * Makes the stored devices match the configuration file. A device that stays keeps its
+   * salt, so its HMACs stay comparable.
    */
   async declare(): Promise<void> {
     const { declared } = this.#settings

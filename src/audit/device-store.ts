@@ -86,8 +86,8 @@ export class DeviceStore {
   }
 
   /**
-   * Notes the store's history at each unseal, on the thread that writes. True if the store was restored since the last
-   * one.
+   * Notes the store's history at each unseal, on the thread that writes. True if the store
+   * was restored since the last one.
    */
   noteHistory(history: string, now: () => RestoredState): Promise<boolean> {
     return noteHistory(this.#view, history, now)

@@ -44,8 +44,8 @@ export interface Target {
   /** Undefined if the device does not write to a file. */
   readonly file: LogFile | undefined
   /**
-   * How long after a successful write the system may still report that no process took it; 0: a write that succeeds was
-   * taken.
+   * How long after a successful write the system may still report that no process took it; 0: a
+   * write that succeeds was taken.
    */
   readonly lateRefusalMs: number
   /** Opens a device. One that cannot be reached is opened nevertheless, and tries again with later entries. */
@@ -95,8 +95,8 @@ const restoredText = (restored: RestoredState | undefined): string =>
   restored === undefined ? '' : `,"restored":{"at":${quoted(restored.at)},"before":${quoted(restored.before)}}`
 
 /**
- * The chain of a device, from one opening to the next. It joins the lines, the published head and the ends found in the
- * file.
+ * The chain of a device, from one opening to the next. It joins the lines, the published head
+ * and the ends found in the file.
  */
 export class DeviceChain {
   readonly #parts: DeviceParts

@@ -46,7 +46,10 @@ export type AuditedRequest = {
 export type AuditedAnswer = {
   readonly answer: Answer | undefined
   readonly warnings: readonly string[]
-  /** Why the request was refused; contains nothing of the request but names. */
+  /**
+   * The refusal's sentence, if the request was refused. It may repeat names and the path
+   * of the request (entry-text.ts).
+   */
   readonly error: string | undefined
 }
 

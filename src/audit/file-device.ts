@@ -82,8 +82,8 @@ export class FileDevice implements Device {
   }
 
   /**
-   * Writes and returns how many bytes are stored. The rest of a short write is not retried: another thread may have
-   * written after it.
+   * Writes and returns how many bytes are stored. The rest of a short write is not retried: another
+   * thread may have written after it.
    */
   #write(bytes: Buffer): number {
     if (this.#file === undefined) {
@@ -137,8 +137,8 @@ export class FileDevice implements Device {
     try {
       const file = await this.#openFile()
       return () => {
-        // The device ended meanwhile. The handle must be closed: an open one would end the process when it is
-        // collected.
+        // The device ended meanwhile. The handle must be closed: an open one would end
+        // the process when it is collected.
         if (this.#isEnded) {
           letGo(file)
           return
@@ -149,7 +149,7 @@ export class FileDevice implements Device {
         letGo(before)
       }
     } catch (cause) {
-      // The old file is used further: a log in the wrong place is better than none.
+      // The device stays with the file that it has: a log in the wrong place is better than none.
       const why = cause instanceof DeviceError ? cause.message : systemCodeOf(cause)
       this.#parts.log('error', 'An audit device could not be reopened', { device: this.path, cause: why })
       return 'kept'

@@ -1,5 +1,5 @@
-// Reads the beginning of every line (docs/audit-format.md), which has its position in a chain. Writer and readers agree
-// on these expressions.
+// Reads the beginning of every line (docs/audit-format.md), which has its position in a chain. Writer and
+// readers agree on these expressions.
 
 /** The head of a line. `prev` is the hash of the line before it, '' in the first. */
 export type LineHead = {

@@ -77,8 +77,8 @@ export class QueuedDevice implements Device {
   }
 
   /**
-   * An entry that does not fit is refused before it enters the chain, so other entries of the same tick are still
-   * stored.
+   * An entry that does not fit is refused before it enters the chain, so other entries of
+   * the same tick are still stored.
    */
   append(type: EntryType, body: string, rest: string): boolean {
     if (this.#isBroken && this.#chain.waiting === 0) this.#renew()
@@ -92,8 +92,8 @@ export class QueuedDevice implements Device {
   }
 
   /**
-   * Reports a refused entry: in the chain each time, in the log of the server once, and only if the entry itself is too
-   * long.
+   * Reports a refused entry: in the chain each time, in the log of the server once, and only
+   * if the entry itself is too long.
    */
   #refuse(bytes: number): void {
     this.#chain.skip()
@@ -207,8 +207,8 @@ export class QueuedDevice implements Device {
   }
 
   /**
-   * Reports the loss of the connection at once, whether or not lines wait. The next entry opens a new connection, or
-   * fails.
+   * Reports the loss of the connection at once, whether or not lines wait. The next entry
+   * opens a new connection, or fails.
    */
   #lost(cause: DeviceError): void {
     this.#break()

@@ -1,6 +1,6 @@
-// Brings entries to the devices, for one thread. Entries of one tick are written together, and the requests that wait
-// for them continue together. An entry is recorded once one device has it; a slow device is waited for only if no other
-// has it.
+// Brings entries to the devices, for one thread. Entries of one tick are written together, and the requests
+// that wait for them continue together. An entry is recorded once one device has it; a slow device is
+// waited for only if no other has it.
 import type { Timer, Timers } from '../lib/world.ts'
 import type { Device } from './device.ts'
 import type { EntryType } from './line-stream.ts'

@@ -9,8 +9,8 @@ import { asciiJson, quoted } from './ascii-json.ts'
 import { isBytes } from './bytes.ts'
 
 /**
- * The HMAC of a device, as the redactor uses it. Undefined in a Redaction means that texts are written in clear
- * (`log_raw`).
+ * The HMAC of a device, as the redactor uses it. Undefined in a Redaction means that texts
+ * are written in clear (`log_raw`).
  */
 export type TextHmac = { hexOf(text: string): string; hexOfBytes(bytes: Uint8Array): string }
 
@@ -66,8 +66,8 @@ export function redactWhole(value: unknown, hmac: TextHmac): string {
 }
 
 /**
- * Does the same as `redact`, but lets other requests run between slices of long lists. `pause` resolves when it may
- * continue.
+ * Does the same as `redact`, but lets other requests run between slices of long lists. `pause`
+ * resolves when it may continue.
  */
 export async function redactInSlices(value: object, redaction: Redaction, pause: () => Promise<void>): Promise<string> {
   const members: string[] = []

@@ -1,5 +1,5 @@
-// Finds the members of a request that are secret whatever type they were sent as: a password of digits may come as a
-// number.
+// Finds the members of a request that are secret whatever type they were sent as: a password
+// of digits may come as a number.
 import type { Endpoint } from '../api/endpoint.ts'
 import type { SecretMembers } from './redactor.ts'
 
@@ -9,8 +9,8 @@ const READABLE_KINDS: ReadonlySet<string> = new Set(['int', 'number', 'bool', 'd
 const KNOWN = new WeakMap<Endpoint, SecretMembers | null>()
 
 /**
- * Returns the fields that the endpoint marks as secret, each with the members below it that stay readable. Undefined if
- * there are none.
+ * Returns the fields that the endpoint marks as secret, each with the members below it that stay
+ * readable. Undefined if there are none.
  */
 export function secretMembers(endpoint: Endpoint): SecretMembers | undefined {
   let known = KNOWN.get(endpoint)

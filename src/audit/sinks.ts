@@ -20,8 +20,8 @@ export type Framing = (line: Buffer) => Buffer
 export const PLAIN_LINES: Framing = (line) => Buffer.concat([line, NEWLINE_BYTES])
 
 /**
- * Frames syslog messages: over TCP with the length before each (RFC 6587 section 3.4.1), otherwise one message a line
- * or datagram.
+ * Frames syslog messages: over TCP with the length before each (RFC 6587 section 3.4.1), otherwise
+ * one message a line or datagram.
  */
 export function syslogFraming(header: string, type: SocketAddress['type']): Framing {
   const head = Buffer.from(header)

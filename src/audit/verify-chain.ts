@@ -8,8 +8,8 @@ import { MOST_UNSIGNED_LINES, SIGNATURE, SIGNED_FOR } from './line-stream.ts'
 export type PlacedLine = {
   readonly place: string
   /**
-   * Text before the hashed part: the prefix of the device, or what a syslog server wrote. Undefined if it is a torn
-   * piece.
+   * Text before the hashed part: the prefix of the device, or what a syslog server wrote.
+   * Undefined if it is a torn piece.
    */
   readonly front: string | undefined
   readonly head: LineHead
@@ -51,8 +51,8 @@ export class ChainCheck {
   #keys: readonly KeyObject[]
   readonly #areKeysGiven: boolean
   /**
-   * Position of a line whose hash the next line does not contain. The following link tells which of the two was
-   * changed.
+   * Position of a line whose hash the next line does not contain. The following link
+   * tells which of the two was changed.
    */
   #suspect: string | undefined
 

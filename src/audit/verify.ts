@@ -36,8 +36,8 @@ export type ChainReport = {
   readonly first: string
   readonly last: string
   /**
-   * complete: from start to end. running: the server still writes it, and everything is here. open: it has no end.
-   * part: it has no beginning.
+   * complete: from start to end. running: the server still writes it, and everything is here. open: it has no
+   * end. part: it has no beginning.
    */
   readonly state: 'complete' | 'running' | 'open' | 'part'
   /** Lines at its end that no signature covers. */
@@ -45,8 +45,8 @@ export type ChainReport = {
 }
 
 /**
- * The result of a verification. Without faults nothing was found changed; `unsigned` and `notes` say what is not
- * proven.
+ * The result of a verification. Without faults nothing was found changed; `unsigned` and
+ * `notes` say what is not proven.
  */
 export type AuditVerifyReport = {
   readonly faults: readonly string[]
@@ -161,8 +161,8 @@ export class Verification {
   }
 
   /**
-   * Checks the text in front of lines: hashes do not cover it, but the start of the chain says what the device writes
-   * there.
+   * Checks the text in front of lines: hashes do not cover it, but the start of the chain
+   * says what the device writes there.
    */
   #checkFronts({ id, prefix, fronts }: ChainCheck): void {
     for (const [front, place] of fronts) {
@@ -179,8 +179,8 @@ export class Verification {
   }
 
   /**
-   * Checks the server's heads: for devices in the files, every chain that the server writes must be here up to its
-   * head.
+   * Checks the server's heads: for devices in the files, every chain that the server
+   * writes must be here up to its head.
    */
   #checkServer(): void {
     const devices = new Set([...this.#chains.values()].map(({ device }) => device))

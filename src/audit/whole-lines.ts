@@ -17,8 +17,8 @@ export type WholeLine = {
 const MOST_BEGINNINGS = 32
 
 /**
- * Returns the whole lines of one line of a file, in order; nearly always one. None means that all of it is a piece.
- * `text` is latin1.
+ * Returns the whole lines of one line of a file, in order; nearly always one. None means that all of
+ * it is a piece. `text` is latin1.
  */
 export function wholeLines(text: string): readonly WholeLine[] {
   let beginnings = 0

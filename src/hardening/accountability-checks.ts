@@ -49,8 +49,8 @@ const audit: Check = {
 }
 
 /**
- * Checks that one audit file can be written. A request that cannot be recorded is refused, so a device that cannot
- * write blocks every request.
+ * Checks that one audit file can be written. A request that cannot be recorded is refused, so a device that
+ * cannot write blocks every request.
  */
 function auditFile(machine: Machine, file: string): Finding {
   const directory = dirname(file)

@@ -10,8 +10,8 @@ export type Verdict = 'ok' | 'warn' | 'refuse' | 'unknown'
 export type Finding = {
   readonly verdict: Verdict
   /**
-   * The observation and, unless all is well, the remedy: one sentence without a full stop. '' if there is nothing to
-   * say.
+   * The observation and, unless all is well, the remedy: one sentence without a full stop.
+   * '' if there is nothing to say.
    */
   readonly sentence: string
 }
@@ -27,7 +27,7 @@ export type Check = {
   readonly id: string
   readonly title: string
   readonly group: CheckGroup
-  /** The sources that the check looks at; shown in the documentation. */
+  /** The sources that the check looks at. */
   readonly how: string
   /**
    * True if the check is repeated whenever the report is asked for. The others keep their answer of the start: they are

@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs'
 
 /**
- * Tells the kernel to leave all memory out of core dumps. Every process may do so for itself, on Linux only; elsewhere
- * nothing happens.
+ * Tells the kernel to leave all memory out of core dumps. Every process may do so for itself, on Linux
+ * only; elsewhere nothing happens.
  */
 export function emptyCoreDumps(): void {
   try {

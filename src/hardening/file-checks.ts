@@ -12,8 +12,8 @@ const WRITABLE_BY_OTHERS = 0o022
 const SHOWN_PATHS = 5
 
 /**
- * Yields the open ones among the paths and everything below them. Links are not followed. An open directory is yielded
- * alone, without what is in it.
+ * Yields the open ones among the paths and everything below them. Links are not followed. An open directory is
+ * yielded alone, without what is in it.
  */
 function* openIn(machine: Machine, paths: readonly string[], isOpen: (path: string) => boolean): Generator<string> {
   for (const path of paths) {
@@ -120,8 +120,8 @@ function modeOf(path: string, mode: number, wanted: string): Finding {
 }
 
 /**
- * Root may use files of other users, and leaves files that those users cannot use: a warning. Any other user would
- * fail.
+ * Root may use files of other users, and leaves files that those users cannot use: a
+ * warning. Any other user would fail.
  */
 function ownerOf({ user }: Machine, path: string, owner: number): Finding {
   if (user === undefined || owner === user) return ok('')

@@ -18,8 +18,8 @@ export type FileFacts = {
 export type FileSystemFacts = { readonly type: number; readonly freeBytes: number }
 
 /**
- * Everything that checks may ask of the machine. Nothing here throws: what the system refuses is undefined, false or
- * empty.
+ * Everything that checks may ask of the machine. Nothing here throws: what the system
+ * refuses is undefined, false or empty.
  */
 export type Machine = {
   readonly platform: NodeJS.Platform

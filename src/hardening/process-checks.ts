@@ -118,7 +118,7 @@ const mask: Check = {
       : warn(`The umask is ${umask.toString(8).padStart(3, '0')}: start the server by its command, which sets 077`),
 }
 
-/** Returns the value of a line of the status: `VmSwap:\t       0 kB` gives `0 kB`. */
+/** Returns the value of a line of the status: `VmSwap:\t 0 kB` gives `0 kB`. */
 function statusLine(machine: Machine, name: string): string | undefined {
   const line = machine
     .readText('/proc/self/status')
@@ -127,7 +127,7 @@ function statusLine(machine: Machine, name: string): string | undefined {
   return line?.slice(name.length + 1).trim()
 }
 
-/** Returns the soft limit of a line such as `Max open files  1024  4096  files`. */
+/** Returns the soft limit of a line such as `Max open files 1024 4096 files`. */
 function limitOf(machine: Machine, name: string): string | undefined {
   const line = machine
     .readText('/proc/self/limits')

@@ -31,8 +31,8 @@ export type HardeningFound = {
 export type Summary = Readonly<Record<Verdict, number>>
 
 /**
- * The only checks whose refusal stands on a development server: it could not run without them. Other refusals become
- * warnings there.
+ * The only checks whose refusal stands on a development server: it could not run without them. Other
+ * refusals become warnings there.
  */
 const HARD_IN_DEVELOPMENT = ['B-09', 'B-11', 'B-15', 'B-17']
 
@@ -90,8 +90,8 @@ export function faultsOf(results: readonly Result[]): readonly Result[] {
 }
 
 /**
- * Size of the store with its journal. Returns 0 if nothing is stored or the store cannot be seen; the checks report
- * why.
+ * Size of the store with its journal. Returns 0 if nothing is stored or the store cannot
+ * be seen; the checks report why.
  */
 export function storeFileBytes({ storage }: HardeningSetting): number {
   try {

@@ -33,8 +33,8 @@ const cryptography: Check = {
 }
 
 /**
- * Flags of the runtime that look into the process or change the program. A long name also stands for all flags that
- * begin with it.
+ * Flags of the runtime that look into the process or change the program. A long name also stands
+ * for all flags that begin with it.
  */
 const FORBIDDEN_FLAGS = [
   '--inspect',

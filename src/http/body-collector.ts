@@ -13,7 +13,7 @@ const BLOCK_KIB = BLOCK_BYTES / 1024
 /** The result of adding a part: added, beyond a limit, or refused for lack of memory. */
 export type Added = 'added' | 'too-large' | 'too-large-for-strangers' | Exclude<Taken, 'taken'>
 
-/** The body of one request. The caller must `release` it when its last reader is done. */
+/** The body of one request. A body that counts in the budget must be released when its last reader is done. */
 export class BodyCollector {
   readonly #memory: BodyMemory
   readonly #maxBytes: number
@@ -37,8 +37,8 @@ export class BodyCollector {
   }
 
   /**
-   * Applies the smaller limit of callers without a live token. Call it before anything was taken from the shared
-   * budget.
+   * Applies the smaller limit of callers without a live token. Call it before anything
+   * was taken from the shared budget.
    */
   limitToStrangers(): void {
     this.#owner = { ...this.#owner, hasLiveToken: false }
@@ -46,7 +46,7 @@ export class BodyCollector {
 
   /** Adds a part, and takes over its memory if it is alone in its buffer. On refusal the part stays the caller's. */
   add(part: Buffer): Added {
-    // A copied part is freed, and its length is then 0: so the size is computed first.
+    // A copied part may be freed, and its length is then 0: so the size is computed first.
     const size = this.#size + part.length
     if (size > this.#maxBytes) return 'too-large'
     if (size > MAX_OPEN_BODY_BYTES && !this.#owner.hasLiveToken) return 'too-large-for-strangers'
@@ -69,8 +69,8 @@ export class BodyCollector {
   }
 
   /**
-   * Joins the parts and frees each as it is copied, so the body is never in memory twice. Unused space at the end of
-   * the last block is not copied.
+   * Joins the parts and frees each as it is copied, so the body is never in memory twice. Unused space at the end
+   * of the last block is not copied.
    */
   #join(): Buffer {
     const whole = Buffer.alloc(this.#size)

@@ -4,8 +4,8 @@ import type { Clock, Timer, Timers } from '../lib/world.ts'
 
 const TICK_MS = 1_000
 /**
- * The most that one tick may count. A thread that stood still has not read what arrived meanwhile, and its clients must
- * not pay for that.
+ * The most that one tick may count. A thread that stood still has not read what arrived meanwhile, and its
+ * clients must not pay for that.
  */
 const MOST_TICK_MS = 1_500
 

@@ -1,5 +1,5 @@
-// The senders of large bodies, and their share of the memory for all bodies: over real sockets, judged by what is
-// counted.
+// The senders of large bodies, and their share of the memory for all bodies: over real
+// sockets, judged by what is counted.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { echo, type OpenListener, type OpenOptions, openListener } from '../../test/fixtures/open-listener.ts'

@@ -3,8 +3,8 @@ import { count, flag, number, oneOf, otherwise, text, texts } from '../lib/membe
 import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 
 /**
- * How callers are grouped: by address, all together, or by entity; requests without an entity fall back to the second
- * word.
+ * How callers are grouped: by address, all together, or by entity; requests without an
+ * entity fall back to the second word.
  */
 export const GROUPINGS = ['ip', 'none', 'entity_then_ip', 'entity_then_none'] as const
 /** One of GROUPINGS. */
@@ -36,8 +36,8 @@ export const RATE_QUOTA = storedRecord('A quota', {
 export type RateQuota = RecordOf<typeof RATE_QUOTA>
 
 /**
- * Settings for all quotas. Each member has the default for a value that was never set, or that an earlier version did
- * not store.
+ * Settings for all quotas. Each member has the default for a value that was never set, or that an
+ * earlier version did not store.
  */
 export const QUOTA_CONFIG = storedRecord('The setting of quotas', {
   format: otherwise(oneOf(1), 1),

@@ -68,14 +68,14 @@ export function clearGauges(row: CellRow): void {
 }
 
 /**
- * Position in a row of an endpoint's numbers. `index` is its position in the list of all endpoints, or -1 for requests
- * that found none.
+ * Position in a row of an endpoint's numbers. `index` is its position in the list of all endpoints, or
+ * -1 for requests that found none.
  */
 export const endpointAt = (index: number): number => FIRST_ENDPOINT + (index + 1) * ENDPOINT_CELLS
 
 /**
- * Positions of all endpoints. Threads agree on them because they all pass the same list. @throws Error if there are
- * more than ENDPOINT_ROOM
+ * Positions of all endpoints. Threads agree on them because they all pass the same list. @throws Error if
+ * there are more than ENDPOINT_ROOM
  */
 export function endpointColumns(endpoints: readonly Endpoint[]): ReadonlyMap<Endpoint | undefined, number> {
   if (endpoints.length > ENDPOINT_ROOM) throw new Error('There are more endpoints than ENDPOINT_ROOM')

@@ -13,7 +13,7 @@ const PAGE = 1_000
 /** Pause between pages, so that a count of millions delays no request. */
 const PAUSE_MS = 2
 
-/** The gauges of stored entries. Runs in the one thread that writes, which alone sees every commit. */
+/** The gauges of stored entries. Runs in the thread that writes, whose store reports every commit. */
 export class EntryCounts {
   readonly #store: Store
   readonly #row: CellRow
@@ -35,8 +35,8 @@ export class EntryCounts {
   }
 
   /**
-   * Counts after unseal; does nothing if already started. Resolves when the gauges are set, or the count was stopped;
-   * never rejects.
+   * Counts after unseal; does nothing if already started. Resolves when the gauges are set, or the
+   * count was stopped; never rejects.
    */
   async start(): Promise<void> {
     if (this.#isOn) return

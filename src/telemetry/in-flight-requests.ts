@@ -1,5 +1,5 @@
-// Keeps the requests in flight in one thread, and says what of them may be shown: no token, and no path segment that an
-// endpoint marks as secret.
+// Keeps the requests in flight in one thread, and says what of them may be shown: no token, and no path segment
+// that an endpoint marks as secret.
 import type { Endpoint } from '../api/endpoint.ts'
 import { parsePattern } from '../api/pattern.ts'
 import { LinkedList, type ListNode } from '../lib/linked-list.ts'

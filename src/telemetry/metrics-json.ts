@@ -3,7 +3,7 @@
 import type { Distribution, Reading } from './reading.ts'
 import { totalCount } from './reading.ts'
 
-/** The answer of `sys/metrics` in JSON. Points is always empty, as clients of the reference expect the member. */
+/** The answer of `sys/metrics` in JSON. Points is always empty; the form has the member. */
 export type MetricsDocument = {
   /** RFC 3339. */
   readonly Timestamp: string

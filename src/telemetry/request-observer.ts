@@ -1,5 +1,5 @@
-// Observes every request of one thread from beginning to end. A request that another thread passed on was counted
-// there, and keeps its id.
+// Observes every request of one thread from beginning to end. A request that another thread passed on was
+// counted there, and keeps its id.
 import type { ListNode } from '../lib/linked-list.ts'
 import type { Clock, Random } from '../lib/world.ts'
 import { type InFlightRequest, InFlightRequests, type RouteTaken } from './in-flight-requests.ts'

@@ -39,7 +39,7 @@ export class SpanExporter {
     this.#options = options
   }
 
-  /** Queues the spans of one request, or drops all of them if they do not fit: part of a trace would mislead. */
+  /** Queues the spans of one request, or drops all of them if they do not fit. */
   take(spans: readonly Span[]): void {
     const room = MAX_WAITING - this.#waiting.length
     if (spans.length > room) {

@@ -34,8 +34,8 @@ function pathOf({ file_path: named, path: old }: Options): string {
 }
 
 /**
- * Reads the mode: read and write for owner and group at most. A log is never executable, nor readable by everybody
- * (threats U-07).
+ * Reads the mode: read and write for owner and group at most. A log is never executable, nor
+ * readable by everybody (threats U-07).
  */
 function modeOf(text: string | undefined): number {
   if (text === undefined || text === '') return DEFAULT_MODE

@@ -10,7 +10,7 @@ const rootTokens: Check = {
   group: 'accountability',
   how: 'the tokens, while the server is open',
   again: true,
-  look: (_machine, { rootTokens: tokens }) => {
+  run: (_machine, { rootTokens: tokens }) => {
     if (tokens === undefined) return unknown('sys/hardening tells it while the server is open')
     const { found, looked, isPartial } = tokens
     if (found > 0)
@@ -29,7 +29,7 @@ const audit: Check = {
   group: 'accountability',
   how: 'audit devices, and the files that declared ones write to',
   again: true,
-  look: (machine, { auditDevices: devices, auditFiles, isAuditDeclared, isAuditRequired }) => {
+  run: (machine, { auditDevices: devices, auditFiles, isAuditDeclared, isAuditRequired }) => {
     if (isAuditRequired && !isAuditDeclared)
       return refusing(
         'require_audit is set and the configuration declares no audit device: declare one, ' +
@@ -79,7 +79,7 @@ const development: Check = {
   group: 'secrets',
   how: '-dev, its addresses, its key file in the data directory',
   again: true,
-  look: (machine, setting) => {
+  run: (machine, setting) => {
     const { isDevelopment, listeners } = setting
     if (isDevelopment) {
       const open = listeners.find(({ isLocal }) => !isLocal)

@@ -34,7 +34,7 @@ export type Check = {
    * too slow to repeat, or ask about a moment that is over.
    */
   readonly again: boolean
-  readonly look: (machine: Machine, setting: HardeningSetting) => Finding | Promise<Finding>
+  readonly run: (machine: Machine, setting: HardeningSetting) => Finding | Promise<Finding>
 }
 
 /** A finding together with the check it belongs to; plain data, so it can be sent to other threads. */

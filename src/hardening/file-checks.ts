@@ -47,17 +47,17 @@ const program: Check = {
   group: 'files',
   how: 'write access to program, runtime and configuration',
   again: true,
-  look: (machine, { program: parts, configFiles }) => {
+  run: (machine, { program: parts, configFiles }) => {
     const files = configurationFiles(machine, configFiles).filter((file) => !configFiles.includes(file))
-    const look = (isOpen: (path: string) => boolean): readonly string[] => {
+    const pathsThat = (isOpen: (path: string) => boolean): readonly string[] => {
       const folders = configFiles.filter(isOpen)
       const others = files.filter((file) => isOpen(file) && !folders.includes(dirname(file)))
       return [...openIn(machine, parts, isOpen), ...folders, ...others]
     }
-    const open = look((path) => ((machine.statTarget(path)?.mode ?? 0) & WRITABLE_BY_OTHERS) !== 0)
+    const open = pathsThat((path) => ((machine.statTarget(path)?.mode ?? 0) & WRITABLE_BY_OTHERS) !== 0)
     if (open.length > 0) return warn(`Others may write ${listed(open)}: take the right away (chmod go-w)`)
     if (machine.user === 0) return unknown('Root may write everything: see B-01')
-    const writable = look((path) => machine.canWrite(path))
+    const writable = pathsThat((path) => machine.canWrite(path))
     if (writable.length === 0) return ok('It may write neither program nor configuration')
     return warn(`It may write ${listed(writable)}: give these to root, whoever breaks in stays otherwise`)
   },
@@ -85,7 +85,7 @@ const dataDirectory: Check = {
   group: 'files',
   how: 'owner and mode of the data directory and its files, kind of file system',
   again: true,
-  look: (machine, setting) => {
+  run: (machine, setting) => {
     const directory = dataDirectoryOf(setting)
     if (directory === undefined) return ok('Nothing is stored: the data are in memory, and gone with the process')
     const facts = machine.stat(directory)
@@ -148,7 +148,7 @@ const inlineSecrets: Check = {
   group: 'secrets',
   how: 'settings of the configuration file, its mode',
   again: true,
-  look: (machine, { inlineSecrets: names, configFiles }) => {
+  run: (machine, { inlineSecrets: names, configFiles }) => {
     if (configFiles.length === 0) return ok('There is no configuration file')
     if (names.length === 0) return ok('What is secret stands elsewhere')
     const files = configurationFiles(machine, configFiles)

@@ -16,7 +16,7 @@ const tls: Check = {
   group: 'network',
   how: 'listeners of the configuration, certificate and key',
   again: true,
-  look: (machine, { listeners }) => {
+  run: (machine, { listeners }) => {
     const findings = listeners.map((listener) => listenerFinding(machine, listener))
     return worst(findings.length === 0 ? [ok('It listens nowhere')] : findings)
   },

@@ -11,7 +11,7 @@ const plainUser: Check = {
   group: 'process',
   how: 'user id; CapEff of /proc/self/status',
   again: true,
-  look: (machine) => {
+  run: (machine) => {
     if (machine.user === 0)
       return warn('This is root: give the server a user of its own, as deploy/keywright.service does')
     if (machine.user === undefined) return unknown('This system has no user ids')
@@ -29,7 +29,7 @@ const swap: Check = {
   group: 'process',
   how: 'VmSwap, /proc/swaps, memory.swap.max of the control group',
   again: true,
-  look: (machine) => {
+  run: (machine) => {
     const swapped = statusLine(machine, 'VmSwap')
     const areas = machine.readText('/proc/swaps')?.trim().split('\n').slice(1)
     if (areas === undefined) return unknown(NOT_LINUX)
@@ -47,7 +47,7 @@ const coreDumps: Check = {
   group: 'process',
   how: '/proc/self/limits, /proc/self/coredump_filter',
   again: true,
-  look: (machine) => {
+  run: (machine) => {
     const limit = limitOf(machine, 'Max core file size')
     if (limit === undefined) return unknown(NOT_LINUX)
     const filter = machine.readText('/proc/self/coredump_filter')?.trim() ?? ''
@@ -72,7 +72,7 @@ const resources: Check = {
   group: 'process',
   how: '/proc/self/limits, heap limit, memory.max of the control group',
   again: true,
-  look: (machine, setting) => worst([files(machine), heap(machine), memory(machine, setting)]),
+  run: (machine, setting) => worst([files(machine), heap(machine), memory(machine, setting)]),
 }
 
 function files(machine: Machine): Finding {
@@ -112,7 +112,7 @@ const mask: Check = {
   group: 'process',
   how: 'umask, which the server sets itself',
   again: true,
-  look: ({ umask }) =>
+  run: ({ umask }) =>
     umask === WANTED_UMASK
       ? ok('The umask is 077')
       : warn(`The umask is ${umask.toString(8).padStart(3, '0')}: start the server by its command, which sets 077`),

@@ -46,8 +46,8 @@ export async function runChecks(
   checks: readonly Check[] = CHECKS,
 ): Promise<readonly Result[]> {
   const results: Result[] = []
-  for (const { id, title, group, look } of checks) {
-    results.push({ id, title, group, ...judged(id, setting, await look(machine, setting)) })
+  for (const { id, title, group, run } of checks) {
+    results.push({ id, title, group, ...judged(id, setting, await run(machine, setting)) })
   }
   return results
 }

@@ -17,7 +17,7 @@ const cryptography: Check = {
   group: 'runtime',
   how: 'self-tests, two draws of the generator, version of OpenSSL',
   again: false,
-  look: ({ world, opensslVersion, isFips }) => {
+  run: ({ world, opensslVersion, isFips }) => {
     try {
       runSelfTests()
     } catch (cause) {
@@ -86,7 +86,7 @@ const surroundings: Check = {
   group: 'runtime',
   how: 'flags of the runtime, NODE_OPTIONS and other variables',
   again: true,
-  look: (machine) => {
+  run: (machine) => {
     const { env, flags } = machine
     const inOptions = (env.NODE_OPTIONS ?? '').split(' ').filter((word) => word !== '')
     const findings: Finding[] = [
@@ -126,7 +126,7 @@ const version: Check = {
   group: 'runtime',
   how: 'version, flags of the runtime',
   again: true,
-  look: (machine) => {
+  run: (machine) => {
     const { nodeVersion } = machine
     if (isOlder(nodeVersion, LEAST_NODE))
       return refusing(

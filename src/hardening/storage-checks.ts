@@ -15,7 +15,7 @@ const clock: Check = {
   group: 'storage',
   how: 'clock, time of the last change in the store',
   again: false,
-  look: async ({ world }, { storage }) => {
+  run: async ({ world }, { storage }) => {
     const nowMs = world.clock.nowMs()
     if (nowMs < WRITTEN_AT_MS)
       return warn(`The clock says ${dayOf(nowMs)}, which is over: set it, or run a time service`)
@@ -40,7 +40,7 @@ const store: Check = {
   group: 'storage',
   how: 'format and last records of the store, its journal, one write with a sync',
   again: false,
-  look: async (machine, { storage }) => {
+  run: async (machine, { storage }) => {
     const { durable } = storeLocation(storage)
     if (durable === undefined) return ok('Nothing is stored')
     if (machine.stat(durable.directory) === undefined) return ok('There is no store yet')

@@ -31,7 +31,7 @@ const NOWHERE: RouteTaken = { endpoint: undefined, mounted: undefined, pathParam
 
 /** Observes the requests of one thread: meter, list of requests in flight, and trace. */
 export class RequestObserver {
-  readonly flights = new InFlightRequests()
+  readonly inFlight = new InFlightRequests()
   readonly #clock: Clock
   readonly #random: Random
   readonly #meter: RequestMeter
@@ -62,7 +62,7 @@ export class RequestObserver {
     }
     if (!isPassedOn) {
       this.#meter.begun()
-      observed.node = this.flights.add(observed)
+      observed.node = this.inFlight.add(observed)
     }
     return observed
   }
@@ -73,7 +73,7 @@ export class RequestObserver {
     const seconds = (this.#clock.monotonicMs() - startedMs) / 1000
     if (node !== undefined) {
       this.#meter.ended(routed.endpoint, status, seconds)
-      this.flights.remove(node)
+      this.inFlight.remove(node)
     }
     trace?.end(observed, routed, status)
     return seconds

@@ -69,7 +69,7 @@ export class Telemetry {
 
   /** Requests in flight of this thread, as they may be shown. */
   ownInFlight(): InFlightView[] {
-    return this.watch.flights.shown(this.#parts.world.clock)
+    return this.watch.inFlight.shown(this.#parts.world.clock)
   }
 
   /** Requests in flight of all threads that answer in time. */

@@ -9,10 +9,10 @@ const LOOK_EVERY_MS = 100
 const REST_EVERY = 10
 
 /**
- * Samples until it is stopped, at the latest when the thread ends. `look` writes further
+ * Samples until it is stopped, at the latest when the thread ends. `sample` writes further
  * figures into the row, once a second.
  */
-export function sampleThread({ clock, timers }: World, row: CellRow, look: () => void): { stop(): void } {
+export function sampleThread({ clock, timers }: World, row: CellRow, sample: () => void): { stop(): void } {
   let count = 0
   let timer: Timer
   const plan = (): void => {
@@ -21,7 +21,7 @@ export function sampleThread({ clock, timers }: World, row: CellRow, look: () =>
       observe(row, HISTOGRAM.loopDelay, Math.max(0, clock.monotonicMs() - dueMs) / 1000)
       if (++count % REST_EVERY === 0) {
         row[CELL.heapUsed] = getHeapStatistics().used_heap_size
-        look()
+        sample()
       }
       plan()
     })

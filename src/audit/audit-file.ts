@@ -1,4 +1,4 @@
-// Opens the file of a device. It must be a regular file and is never reached through a link: what looks like a log may
+// Opens the file of a device. It must be a regular file and is never reached through a link. What looks like a log may
 // be a pipe that hangs the server, or lead to a file that must not be written (threats U-07, F-07).
 import { constants } from 'node:fs'
 import { type FileHandle, open, statfs } from 'node:fs/promises'

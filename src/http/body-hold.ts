@@ -1,5 +1,5 @@
-// Decides how long the memory of a large body counts: until its answer is sent or its connection is gone, and also
-// until the handler, which may go on after either, no longer needs it (threats H-01, P-40).
+// Decides how long the memory of a large body counts. It counts until its answer is sent or its connection is gone. The
+// handler may go on after either, so it also counts until the handler no longer needs it (threats H-01, P-40).
 import type { PipelinedRequest } from './connection-queue.ts'
 
 /** Watches one request whose body counts in the shared budget. */

@@ -35,8 +35,8 @@ const LIST_HEADER = 'x-forwarded-for'
 const KNOWN_CHARACTERS = 2
 
 /**
- * Returns the part of `packet` that begins with LIST or HELP, given that the parser stopped at `bytesParsed` because it
- * does not know the method. Undefined for another method, and if its name began in an earlier packet.
+ * Returns the part of `packet` that begins with LIST or HELP. The parser stopped at `bytesParsed`, since it does not
+ * know the method. Undefined for another method, and if its name began in an earlier packet.
  */
 export function findHead(packet: Buffer, bytesParsed: number): Buffer | undefined {
   const start = bytesParsed - KNOWN_CHARACTERS

@@ -1,5 +1,5 @@
-// Selects the quota that counts a request: only the most specific one. A login role comes before a path, an exact path
-// before the longest matching prefix, a prefix before the mount, and the mount before the global quota.
+// Selects the quota that counts a request: only the most specific one. A login role comes before a path, and an exact
+// path before the longest matching prefix. Paths come before the mount, and the mount before the global quota.
 import { foldedPattern, type PathShape, type PlacedShape } from '../api/spelling.ts'
 import { asciiLowerCase } from '../lib/ascii.ts'
 import type { QuotaConfig, RateQuota } from './quota.ts'

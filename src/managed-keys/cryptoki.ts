@@ -113,8 +113,6 @@ export const CKR_PIN_INCORRECT = 0xa0
 export const CKR_PIN_LOCKED = 0xa4
 /** Error of C_Login: the user is logged in already, so the PIN was not checked. */
 export const CKR_USER_ALREADY_LOGGED_IN = 0x100
-/** Error: the call needs a log-in. */
-export const CKR_USER_NOT_LOGGED_IN = 0x101
 /** Error of C_Initialize: the library has begun already, which does no harm. */
 export const CKR_CRYPTOKI_ALREADY_INITIALIZED = 0x191
 

@@ -9,7 +9,7 @@ import { headBytes, OAEP_HASHES, type OaepHash, oaepHash, UNWRAP_FROM_RSA } from
 import { InvalidKeyMaterial, type KeyType } from '../../crypto/key-types/key-type.ts'
 import { AuthenticationFailed } from '../../crypto/primitives/aead.ts'
 import { decodeField } from './crypt.ts'
-import { type Prover, proveMaterial } from './ring/new-key.ts'
+import { KeyNotProven, type Prover, proveMaterial } from './ring/new-key.ts'
 import type { WrappingKeys } from './ring/wrapping-key.ts'
 
 /** Fields that import and import_version share. */
@@ -128,7 +128,7 @@ export async function proveOrRefuse(prover: Prover, type: KeyType, material: Buf
   try {
     await proveMaterial(type, material, prover)
   } catch (cause) {
-    if (!(cause instanceof AuthenticationFailed)) throw cause
+    if (!(cause instanceof AuthenticationFailed || cause instanceof KeyNotProven)) throw cause
     throw new InvalidKeyMaterial('Its two halves do not belong together')
   }
 }

@@ -52,7 +52,7 @@ export type AllowanceCall =
 
 /** The answer, as plain data, since it crosses threads. `failed`: nothing can be stored, so nothing may be sealed. */
 export type AllowanceAnswer =
-  | { readonly failed: 'full' | 'read-only' }
+  | { readonly failed: 'full' }
   | {
       readonly failed?: never
       /** Lives of the mount that are stored, the asking thread's included. */
@@ -65,7 +65,7 @@ export type AllowanceAnswer =
       /** True if the name belongs to another key by now, or to none. */
       readonly isOther: boolean
     }
-type Granted = Exclude<AllowanceAnswer, { readonly failed: 'full' | 'read-only' }>
+type Granted = Exclude<AllowanceAnswer, { readonly failed: 'full' }>
 type BlockQuestion = Extract<AllowanceCall, { readonly kind: 'block' }>
 
 /** The header of a key, as far as its messages are counted. */

@@ -2,7 +2,7 @@
 // each version without asking. This costs no write, because the number of threads is counted (message-count-store.ts).
 // A thread that needs more gets it in blocks that grow with use, and asks before it runs out.
 import { fail } from '../../../api/errors.ts'
-import { StorageFull, StorageReadOnly } from '../../../storage/contract.ts'
+import { StorageFull } from '../../../storage/contract.ts'
 import { MessageAllowance } from './message-allowance.ts'
 import { type BudgetSpent, MessageBudget } from './message-budget.ts'
 import { type AllowanceAnswer, type AllowanceCall, FREE_MESSAGES, MOST_MESSAGES } from './message-count-store.ts'
@@ -196,8 +196,7 @@ export class MessageCounter {
 /** Throws what the writing thread would have thrown: answers between threads are plain data, not errors. */
 function requireDone(answer: AllowanceAnswer): Exclude<AllowanceAnswer, { readonly failed: string }> {
   if (!('failed' in answer)) return answer
-  if (answer.failed === 'full') throw new StorageFull('The storage device is full')
-  throw new StorageReadOnly('Where the messages of keys are counted nothing is written')
+  throw new StorageFull('The storage device is full')
 }
 
 function exhausted({ name, version }: MessageBudget) {

@@ -3,13 +3,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { rotatedRing } from '../../../../test/fixtures/rotated-ring.ts'
 import { spkiDer } from '../../../crypto/forms/public-keys.ts'
-import type { KeyType, SignatureOptions } from '../../../crypto/key-types/key-type.ts'
+import { InvalidKeyMaterial, type KeyType, type SignatureOptions } from '../../../crypto/key-types/key-type.ts'
 import { KEY_TYPES } from '../../../crypto/key-types/key-types.ts'
 import { NoncePool } from '../../../crypto/primitives/nonce-pool.ts'
 import { Secret } from '../../../crypto/primitives/secret.ts'
 import { inlineWork } from '../../../lib/slow-work.ts'
 import { realWorld } from '../../../lib/world.ts'
 import { StorageCorrupt } from '../../../storage/contract.ts'
+import { proveOrRefuse } from '../imported-material.ts'
 import { decodeRing, encodeRing, type StoredRing } from '../ring/key-ring.ts'
 import { LoadedRing, privateKeyOf } from '../ring/loaded-ring.ts'
 import { newRing, newSecrets } from '../ring/new-key.ts'
@@ -84,6 +85,8 @@ test('P-15 two halves of different pairs are not stored as a key', async () => {
     other.material.reveal().copy(mixed, mixed.length - pointBytes, mixed.length - pointBytes)
     const chimera: KeyType = { ...type, generate: () => Buffer.from(mixed) }
     await assert.rejects(ringOf(chimera), { message: new RegExp(`${name} does not verify what it signed`) })
+    // From a caller it is a refusal.
+    await assert.rejects(proveOrRefuse(maker, type, mixed), InvalidKeyMaterial)
   }
 })
 

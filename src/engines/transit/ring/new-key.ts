@@ -120,13 +120,18 @@ export async function newSecrets(type: KeyType, keySizeBytes: number, maker: Key
   }
 }
 
+/** A key that does not do what it is for. Material from a caller is refused with it; a key made here is a fault. */
+export class KeyNotProven extends Error {
+  override name = 'KeyNotProven'
+}
+
 const PROOF = Buffer.from('sealed and opened, signed and verified once before the key is used')
 
 /**
  * Has the key do once what it is for, before any caller is told of it (threats P-15). An imported pair proves here that
  * its halves belong together.
- * @throws AuthenticationFailed if it does not open what it sealed, which `proveOrRefuse` makes a refusal
- * @throws Error if it does not give back what it sealed, or does not verify what it signed
+ * @throws AuthenticationFailed if it does not open what it sealed
+ * @throws KeyNotProven if it does not give back what it sealed, or does not verify what it signed
  */
 export async function proveMaterial(type: KeyType, material: Buffer, { slow, nonces }: Prover): Promise<void> {
   const key = type.load(material)
@@ -137,11 +142,11 @@ export async function proveMaterial(type: KeyType, material: Buffer, { slow, non
 async function proveCipher(name: string, cipher: Cipher, key: KeyObject, { slow, nonces }: Prover): Promise<void> {
   const sealed = cipher.sealWithNonce(key, nonces.take(cipher.nonceBytes), PROOF)
   const opened = await (cipher.openSlowly?.(slow, key, sealed) ?? cipher.openWithNonce(key, sealed))
-  if (!opened.equals(PROOF)) throw new Error(`A new key of type ${name} does not open what it sealed`)
+  if (!opened.equals(PROOF)) throw new KeyNotProven(`A new key of type ${name} does not open what it sealed`)
 }
 
 async function proveSigning(type: KeyType, key: KeyObject, slow: SlowWork): Promise<void> {
   const signature = await signWith(type, slow, key, PROOF, PROOF_OPTIONS)
   const isProven = await verifyWith(type, slow, publicHalf(key), PROOF, signature, PROOF_OPTIONS)
-  if (!isProven) throw new Error(`A new key of type ${type.name} does not verify what it signed`)
+  if (!isProven) throw new KeyNotProven(`A new key of type ${type.name} does not verify what it signed`)
 }

@@ -1,4 +1,4 @@
-// Who asks, and whether they may: the steps of the pipeline that decide about access.
+// The pipeline steps that decide about access: who is asking, and whether they may (Interface 5).
 import { fail, permissionDenied, type Refusal } from '../api/errors.ts'
 import type { Acl } from '../auth/acl.ts'
 import { deniedAtTwin, refusedByName } from '../auth/named-paths.ts'
@@ -12,9 +12,14 @@ import { isInCidrs } from '../lib/cidr.ts'
 import type { Exchange } from './exchange.ts'
 import type { PipelineServices } from './pipeline-services.ts'
 
+/**
+ * Step: finds the token of the request, and the entity behind it. Refuses nothing itself: without a usable token the
+ * exchange has none, and `authorise` decides what that means for the endpoint.
+ */
 export const authenticate = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
   const token = exchange.request.headers.token
   if (token === undefined || token === '' || services.sealed()) return
+  // Judged before: the token was found then, and may have been charged its last use.
   if (exchange.chargedToken !== undefined) return recognise(exchange, services, exchange.chargedToken)
   if (exchange.endpoint?.takesWrappingToken === true && isJwt(token))
     return services.wrapping.recognise(token).then((live) => recognise(exchange, services, live))
@@ -24,7 +29,10 @@ export const authenticate = (exchange: Exchange, services: PipelineServices): vo
     : recognise(exchange, services, found)
 }
 
-/** Whether there is a token that may be used, from this address, by somebody who has access. */
+/**
+ * True if the token is live, may be used from this address, and its entity is not disabled. Charges no use of it, so it
+ * can be asked before the body is read.
+ */
 export async function isKnown(
   token: string | undefined,
   remoteAddress: string,
@@ -39,12 +47,13 @@ export async function isKnown(
 }
 
 /**
- * Whoever holds a token still needs to come from where it is bound to, and to be somebody who has access: else it is as
- * if there were no token.
+ * Puts the token on the exchange if it may be used from this address (Interface 2.2, `token_bound_cidrs`) and its
+ * entity is not disabled. Otherwise the request goes on as if it had no token.
  */
 function recognise(exchange: Exchange, services: PipelineServices, live: LiveToken | undefined): void | Promise<void> {
   if (live === undefined) return
   const { boundCidrs, entityId } = live.entry
+  // A wrapping token works for anyone who holds it, from any address. Its use is charged when it is opened, not here.
   if (exchange.endpoint?.takesWrappingToken === true && isWrapping(live.entry)) {
     exchange.token = live
     return
@@ -60,7 +69,7 @@ function recognise(exchange: Exchange, services: PipelineServices, live: LiveTok
   return subject instanceof Promise ? subject.then(know) : know(subject)
 }
 
-/** A limited token pays for the request even if it is refused later (Interface 2.2, token_num_uses). */
+/** Charges one use of a limited token, even if the request is refused later (Interface 2.2, `token_num_uses`). */
 function admit(exchange: Exchange, services: PipelineServices, live: LiveToken): void | Promise<void> {
   if (live.entry.numUses === 0 || exchange.chargedToken !== undefined) {
     exchange.token = live
@@ -72,6 +81,11 @@ function admit(exchange: Exchange, services: PipelineServices, live: LiveToken):
   })
 }
 
+/**
+ * Step: asks the policies of the token and of its entity whether there is a right to this path and operation. Rules
+ * about parameters are left to `authoriseData`, once the body is read.
+ * @throws Refusal `permission_denied`; `bad_wrapping_token` where a wrapping token was presented and is spent
+ */
 export const authorise = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
   if (exchange.endpoint?.capability === 'none' || isOpen(exchange)) return
   const { token } = exchange
@@ -84,18 +98,21 @@ export const authorise = (exchange: Exchange, services: PipelineServices): void 
     : evaluatePolicy(exchange, acl, services)
 }
 
-/** Whether it answers everybody who comes to this listener. */
+/** True if the endpoint needs no token on the listener that the request came by. */
 export const isOpen = ({ endpoint, request: { listener } }: Exchange): boolean =>
   endpoint?.isOpen !== undefined && listener !== undefined && endpoint.isOpen(listener)
 
-/** A wrapping token that was used is told from no permission: whoever waits for it must learn that it was opened. */
+/**
+ * A spent wrapping token gets a refusal of its own: the one who waits for the answer must learn that someone opened it
+ * first.
+ */
 function refusalWithoutToken({ endpoint, request }: Exchange): Refusal {
   const presented = request.headers.token
   const asWrapping = endpoint?.takesWrappingToken === true && presented !== undefined && presented !== ''
   return asWrapping ? fail('bad_wrapping_token', []) : fail('permission_denied', [])
 }
 
-/** Mounts of these types are on every server, at the same paths: their endpoints are no secret. */
+/** Mounts of these types are on every server at the same paths, so a hint may name their endpoints. */
 const KNOWN_TO_ALL: ReadonlySet<string | undefined> = new Set(['system', 'token'])
 
 function hintFor({ endpoint, mounted }: Exchange, acl: Acl, request: AclRequest): string {
@@ -103,7 +120,7 @@ function hintFor({ endpoint, mounted }: Exchange, acl: Acl, request: AclRequest)
   return refusalHint(acl, request, { isKnownToAll, dependsOnExistence: endpoint?.exists !== undefined })
 }
 
-/** Whether there is a right to such a request at all: only for whoever has one the body is parsed. */
+/** Only a caller with some right to the request gets further: the body of any other is never parsed. */
 function evaluatePolicy(exchange: Exchange, acl: Acl, services: PipelineServices): void {
   exchange.acl = acl
   const { judgesData } = allowed(exchange, acl, services, true)
@@ -112,14 +129,18 @@ function evaluatePolicy(exchange: Exchange, acl: Acl, services: PipelineServices
   if (denied !== undefined) throw permissionDenied(services.permissionHints ? hintFor(exchange, acl, denied) : '')
 }
 
+/** The request at another path that does the same, if a rule denies it there; undefined otherwise (threats T-09). */
 function twinOf(exchange: Exchange, acl: Acl, { mounts }: PipelineServices): AclRequest | undefined {
   const { endpoint, mounted, operation, pathParameters, path, wrapTtlSeconds } = exchange
   if (endpoint?.twins === undefined || mounted === undefined) return undefined
-  const place = { endpoint, mountPath: mounted.entry.path, pathParameters, path, wrapTtlSeconds }
-  return deniedAtTwin(place, operation, acl, mounts)
+  const twinned = { endpoint, mountPath: mounted.entry.path, pathParameters, path, wrapTtlSeconds }
+  return deniedAtTwin(twinned, operation, acl, mounts)
 }
 
-/** Of what was sent, where a policy says something of it, and of what it names. */
+/**
+ * Step: judges the parameters, where a policy has a rule about them, and the other paths that the body names.
+ * @throws Refusal `permission_denied`
+ */
 export const authoriseData = (exchange: Exchange, services: PipelineServices): void => {
   const { acl } = exchange
   if (acl === undefined) return
@@ -128,6 +149,7 @@ export const authoriseData = (exchange: Exchange, services: PipelineServices): v
   if (named !== undefined) throw permissionDenied(services.permissionHints ? hintFor(exchange, acl, named) : '')
 }
 
+/** The request at a path named in the body that the policies refuse; undefined if there is none. */
 function refusedOfNamed(exchange: Exchange, acl: Acl, { mounts }: PipelineServices): AclRequest | undefined {
   const { endpoint, input, mounted, pathParameters, path, wrapTtlSeconds } = exchange
   if (endpoint?.alsoNames === undefined || input === undefined || mounted === undefined) return undefined
@@ -137,14 +159,18 @@ function refusedOfNamed(exchange: Exchange, acl: Acl, { mounts }: PipelineServic
 
 function judgeData(exchange: Exchange, acl: Acl, services: PipelineServices): void {
   const { pageLimit } = allowed(exchange, acl, services, false)
-  // A policy that bounds a list bounds one that asks for no bound, too (threats A-08).
+  // A policy that limits the length of a list also limits a request that asks for no limit (threats A-08).
   if (pageLimit > 0 && exchange.input?.limit === undefined) exchange.input = { ...exchange.input, limit: pageLimit }
 }
 
-/** @throws Refusal with what is missing */
+/**
+ * Returns the decision of the policies. `isUnread`: the body is not parsed yet, so only path and operation are judged.
+ * @throws Refusal `permission_denied`, with a hint at what is missing where hints are on
+ */
 function allowed(exchange: Exchange, acl: Acl, services: PipelineServices, isUnread: boolean): AclDecision {
   const { path, spelling, operation, input: parameters, wrapTtlSeconds, endpoint } = exchange
   const sudoRequired = endpoint?.sudo === true
+  // Policies write the path of a list with a slash at its end.
   const listPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
   const request = {
     operation,

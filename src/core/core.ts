@@ -1,4 +1,4 @@
-// Runs a request through the steps, and turns whatever happens into a response: nothing escapes.
+// Runs a request through the steps and turns every outcome into a response: no error leaves this file.
 
 import { ERRORS, fail } from '../api/errors.ts'
 import { DecisionOutdated } from '../api/request.ts'
@@ -18,14 +18,17 @@ import { recordEnd, unrecorded } from './record-end.ts'
 import { refusalOf, refusalResponse } from './response.ts'
 import { runTraced } from './traced-steps.ts'
 
-/** Lost races after which the caller is told to come back. */
+/** Attempts lost to a faster request before the caller is told to try again later. Each of them repeats all steps. */
 const MAX_ATTEMPTS = 5
 
+/**
+ * The request handler of one thread. Listeners call it, and so does the link from other threads where writes are made.
+ */
 export class Core {
   readonly #services: PipelineServices
   readonly #watch: RequestObserver
   readonly #log: Log
-  /** Brings this thread's caches up to the last commit of another; undefined where there is nothing to do. */
+  /** Brings this thread's caches up to the last commit of another thread; returns undefined if they are up to date. */
   readonly #catchUp: () => Promise<void> | undefined
 
   constructor(services: PipelineServices, watch: RequestObserver, log: Log, catchUp: () => Promise<void> | undefined) {
@@ -35,6 +38,7 @@ export class Core {
     this.#catchUp = catchUp
   }
 
+  /** Answers a request. An unexpected error is logged and answered with status 500. */
   async handle(request: WireRequest): Promise<WireResponse> {
     const watched = this.#watch.begin(request)
     let status = 500
@@ -48,17 +52,20 @@ export class Core {
     }
   }
 
-  /** `turn`: how often it was judged before, because another was faster; `before`: what came of it the last time. */
+  /**
+   * Runs one attempt. `attempt` counts those before it, each lost to a faster request; `before` is what the last one
+   * found.
+   */
   async #process(
     watched: ObservedRequest,
     request: WireRequest,
-    turn: number,
+    attempt: number,
     before?: Exchange,
   ): Promise<WireResponse> {
     const exchange = newExchange(watched, request, before)
     watched.routed = exchange
-    let response = await this.#run(exchange).catch((cause: unknown) => this.#failed(exchange, cause, turn))
-    if (response === undefined) return this.#process(watched, request, turn + 1, exchange)
+    let response = await this.#run(exchange).catch((cause: unknown) => this.#failed(exchange, cause, attempt))
+    if (response === undefined) return this.#process(watched, request, attempt + 1, exchange)
     const recording = recordEnd(exchange, this.#services)
     if (recording !== undefined) {
       try {
@@ -67,12 +74,13 @@ export class Core {
         response = await unrecorded(exchange, response, cause, this.#services, this.#log)
       }
     }
+    // A negative count marks the last use. The token goes only now, since the response above may still need it.
     if (exchange.token !== undefined && exchange.token.entry.numUses < 0) await this.#spend(exchange.token)
     if (exchange.endpoint?.changesSeal === true) this.#noteSeal(exchange, response.status)
     return withExtraHeaders(exchange, response)
   }
 
-  /** Whether a caller would be known by these, if nothing changed in between; no use of the token is spent. */
+  /** True if these headers would identify a caller now. Spends no use: listeners ask before they read a large body. */
   async hasLiveToken(headers: WireHeaders, remoteAddress: string): Promise<boolean> {
     const behind = this.#catchUp()
     if (behind !== undefined) await behind
@@ -93,11 +101,14 @@ export class Core {
   }
 
   /**
-   * A write where none is possible has changed nothing: the request starts anew where writes are made. Undefined where
-   * it is to be judged anew here.
+   * Returns the response for an attempt that threw. Returns undefined if the request is to be judged anew: another one
+   * changed what its decision rested on. An attempt to write on a thread that cannot has changed nothing, so the
+   * request is forwarded and starts over on the writing thread.
    */
-  async #failed(exchange: Exchange, cause: unknown, turn: number): Promise<WireResponse | undefined> {
-    if (cause instanceof DecisionOutdated && turn < MAX_ATTEMPTS) return undefined
+  async #failed(exchange: Exchange, cause: unknown, attempt: number): Promise<WireResponse | undefined> {
+    if (cause instanceof DecisionOutdated && attempt < MAX_ATTEMPTS) return undefined
+    // Refused before quotas were asked. It counts all the same, or a flood of bad requests would cost its sender
+    // nothing.
     if (!exchange.isRateJudged) {
       try {
         await limitRateOfRefused(exchange, this.#services)
@@ -129,7 +140,7 @@ export class Core {
     return refusalResponse(fail('internal', []))
   }
 
-  /** No path: some name tokens. */
+  /** Logs the answer without its path, since some paths name tokens. */
   #noteAnswer({ id, isPassedOn, routed, remoteAddress }: ObservedRequest, status: number, seconds: number): void {
     if (isPassedOn) return
     this.#log('debug', 'A request was answered', {
@@ -142,9 +153,12 @@ export class Core {
     })
   }
 
-  /** Who tried to open, close or make the server, and how it went (threats V-09); once, where it is decided. */
+  /**
+   * Logs who tried to initialise, unseal or seal the server, and the outcome (threats V-09). Logged once, on the thread
+   * that decided.
+   */
   #noteSeal({ id, endpoint, request, isForwarded }: Exchange, status: number): void {
-    // What is refused because there is too much of it must not fill the log: who refuses it counts.
+    // Refusals of too many attempts are counted where they are made; logging each would let a caller fill the log.
     if (isForwarded || status === ERRORS.too_many_attempts.status) return
     this.#log('info', 'The seal was asked to change', {
       request: id,
@@ -154,17 +168,18 @@ export class Core {
     })
   }
 
-  /** After its last request, refused or not, a limited token goes with all that it made. */
+  /** Revokes a limited token after its last request, refused or not, with everything it made. */
   async #spend(token: LiveToken): Promise<void> {
     try {
       await this.#services.tokens.revoke(token.id)
     } catch (cause) {
-      // It cannot be used in any case; what stays behind is removed with its parent.
+      // Its count of uses already stops it; what it left is removed along with its parent.
       this.#log('warn', 'A spent token could not be removed', { cause: describeCause(cause) })
     }
   }
 }
 
+/** `before` is the exchange of the attempt that lost: what it paid and recorded must not be paid or recorded twice. */
 function newExchange({ id, trace }: ObservedRequest, request: WireRequest, before: Exchange | undefined): Exchange {
   return {
     id,

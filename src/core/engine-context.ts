@@ -1,3 +1,4 @@
+// What the mount table hands to an engine when it makes one for a mount.
 import type { Edition } from '../api/edition.ts'
 import type { DeviceRandom, ManagedKeys } from '../api/managed-keys.ts'
 import type { MountEntry } from '../api/mount.ts'
@@ -8,32 +9,34 @@ import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import type { View } from '../storage/sealed-storage.ts'
 
-/** What an engine is given for one mount. */
+/** What an engine is given for one mount. It may keep all of it: what can change is a function. */
 export type EngineContext = {
-  /** As it is at the call: it can be tuned and moved. */
+  /** The entry at the time of the call: a mount can be tuned and moved. */
   readonly mount: () => MountEntry
+  /** The mount's folder of the store, in clear. */
   readonly storage: View
   readonly world: World
   readonly slow: SlowWork
-  /** Which features the operator has on. */
+  /** The features that the operator switched on. */
   readonly edition: Edition
-  /** What this node is among others, as it is at the call. */
+  /** What this node is among others, at the time of the call. */
   readonly role: () => NodeRole
   readonly log: Log
-  /** Those that this mount may use; missing: there are none. */
+  /** The managed keys that this mount may use; missing: there are none. */
   readonly managedKeys?: ManagedKeys
+  /** Random bytes from devices; missing: no device gives any. */
   readonly deviceRandom?: DeviceRandom
-  /** In which logins that cost much are tried, of all mounts together; missing: the mount has its own. */
+  /** The queue for logins that cost much to check, shared by all mounts; missing: the mount has its own. */
   readonly loginQueue?: FairQueue
-  /** Where another thread writes: what the mount's engine there answers. Missing where this one does. */
+  /** Asks the engine of the same mount on the writing thread. Missing where this thread writes. */
   readonly callWriter?: (question: unknown) => Promise<unknown>
 }
 
-/** What is the same for all mounts. */
+/** The part of the context that all mounts of a thread share. What depends on the mount takes it as a parameter. */
 export type EngineEnvironment = Omit<EngineContext, 'mount' | 'storage' | 'callWriter' | 'managedKeys'> & {
   readonly callWriter?: CallWriter | undefined
   readonly managedKeysOf?: (mount: () => MountEntry) => ManagedKeys
 }
 
-/** `mount` is the UUID. */
+/** Asks a mount, by its UUID, on the writing thread; the engine there answers in `handleWriterCall`. */
 export type CallWriter = (mount: string, question: unknown) => Promise<unknown>

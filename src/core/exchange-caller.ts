@@ -1,9 +1,10 @@
-// The caller as a handler sees it. A class and not an object with a closure: closures made for each request kept the
-// young objects of requests alive through collections of garbage, and those pauses are what other callers wait for.
+// The caller as a handler sees it. A class, not an object with a closure: a closure for each request kept the young
+// objects of requests alive through garbage collections, and other callers wait out those pauses.
 import type { Caller, Operation } from '../api/request.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import type { Exchange } from './exchange.ts'
 
+/** Answers questions about the caller from the exchange as it stands at the time of the call. */
 export class ExchangeCaller implements Caller {
   readonly tokenId: string
   readonly policies: readonly string[]
@@ -21,6 +22,7 @@ export class ExchangeCaller implements Caller {
     return this.#exchange.request.headers.token ?? ''
   }
 
+  /** True if the policies refuse `operation` at `named`, a path within the same mount. */
   isRefusedAt(named: string, operation: Operation = this.#exchange.operation): boolean {
     const { acl, endpoint, mounted, path, input: parameters, wrapTtlSeconds } = this.#exchange
     const request = {
@@ -33,6 +35,7 @@ export class ExchangeCaller implements Caller {
     return acl?.refusalBeside(request, path) !== undefined
   }
 
+  /** True if the policies grant `sudo` on the path of this request (Interface 5). */
   hasSudo(): boolean {
     const { acl, endpoint, operation, path, spelling, input: parameters, wrapTtlSeconds } = this.#exchange
     const request = { operation, path, spelling, parameters, declared: endpoint, sudoRequired: true, wrapTtlSeconds }

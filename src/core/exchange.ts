@@ -1,4 +1,4 @@
-// One request on its way through the pipeline: what came in, what each step found out, what goes back.
+// One request on its way through the pipeline: what came in, what each step found out, and what goes back.
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Answer, ByteStream, ListenerSwitches, Operation } from '../api/request.ts'
 import type { PlacedShape } from '../api/spelling.ts'
@@ -13,124 +13,141 @@ import type { PassedOn } from '../telemetry/request-observer.ts'
 import type { RequestTrace } from '../telemetry/request-trace.ts'
 import type { Mounted } from './mount-table.ts'
 
-/** A request as it left the socket: plain data, so that it can travel to another thread as it is. */
+/** A request as the listener read it. Plain data, so that it can be sent to another thread as it is. */
 export type WireRequest = {
   readonly method: string
-  /** The raw target before '?', still percent-encoded. */
+  /** The request target before "?", still percent-encoded. */
   readonly rawPath: string
-  /** The raw target behind '?', or empty. */
+  /** The request target after "?"; empty if there is none. */
   readonly query: string
   readonly headers: WireHeaders
   readonly body: Uint8Array | undefined
-  /** It was longer than a caller without a live token may send, and nothing of it was kept. */
+  /** The body was longer than a caller without a live token may send, and was thrown away unread. */
   readonly isBodyCut?: true
-  /** Instead of `body`, at endpoints with `takesStream`. */
+  /** Takes the place of `body` at endpoints with `takesStream`. */
   readonly stream?: ByteStream
-  /** The client's, behind a proxy that is trusted too; empty on a Unix socket. */
+  /** The address of the client, also behind a trusted proxy; empty on a Unix socket. */
   readonly remoteAddress: string
-  /** By another thread of this server, where it has begun. */
+  /** Present if another thread of this server began the request. */
   readonly passedOn?: Begun
-  /** Where one of them is on. */
+  /** The switches of the listener that the request came by; missing if none is on. */
   readonly listener?: ListenerSwitches
 }
 
-/** A request has one id, and one first entry in the audit, through whichever threads it goes. */
+/**
+ * What the first thread made of a request, sent along with it: wherever it goes it keeps one id and one first audit
+ * entry.
+ */
 export type Begun = PassedOn & {
   /** UUIDs of the audit devices that have its first entry. */
   readonly recordedBy: readonly string[]
 }
 
-/** The headers that mean something here; absent ones are undefined. */
+/** The request headers that mean something here; undefined if absent. Listeners drop all others. */
 export type WireHeaders = {
   readonly token: string | undefined
   readonly namespace: string | undefined
   readonly wrapTtl: string | undefined
   readonly wrapFormat?: string | undefined
   readonly contentType: string | undefined
-  /** Of a browser: the page that asks, and in a preflight the method that it wants to use. */
+  /** Sent by browsers: the origin of the page that asks. */
   readonly origin?: string | undefined
+  /** In a preflight, the method that the page wants to use. */
   readonly pageAsksFor?: string | undefined
-  /** That page is of the origin that the request goes to; there with `origin`. */
+  /** True if the request goes to the page's own origin; set along with `origin`. */
   readonly isSameOrigin?: boolean
+  /** The caller's trace (W3C Trace Context). */
   readonly traceparent?: string | undefined
-  /** Those that audit records, by their names in lower case; absent where it records none. */
+  /** The headers that audit records, by their names in lower case; absent if it records none. */
   readonly audited?: Readonly<Record<string, string>>
-  /** Those that some mount passes on to its engine, in the same way. */
+  /** The headers that some mount passes on to its engine, by their names in lower case. */
   readonly passed?: Readonly<Record<string, string>>
 }
 
+/** The response as the listener writes it. Plain data, like the request. */
 export type WireResponse = {
   readonly status: number
-  /** JSON text, as bytes in UTF-8 where it is long; undefined: no body and no content type. */
+  /** JSON text, as UTF-8 bytes if it is long; undefined: no body and no content type. */
   readonly body: string | Uint8Array | undefined
-  /** Instead of `body`: bytes that are sent as they come. */
+  /** Takes the place of `body`: bytes that are sent as they arrive. */
   readonly stream?: ByteStream
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The body as a string; '' where there is none. */
+/** Returns the body as a string, '' if there is none. */
 export function bodyText({ body = '' }: WireResponse): string {
   return typeof body === 'string' ? body : new TextDecoder().decode(body)
 }
 
+/**
+ * The state of one attempt at a request. Each step reads what earlier steps found, and sets what it finds itself; the
+ * members stand in about the order in which they are set.
+ */
 export type Exchange = {
   readonly id: string
   readonly request: WireRequest
-  /** Undefined where the request is not traced. */
+  /** Undefined if the request is not traced. */
   readonly trace: RequestTrace | undefined
-  /** Canonical path behind /v1/: decoded once, without doubled slashes; once routed, its names as they are kept. */
+  /**
+   * The path after /v1/: decoded once, without doubled slashes, empty until read. Routing puts names in it as they are
+   * kept.
+   */
   path: string
-  /** What the method and `list` ask for; a write is decided to be create or update later. */
+  /** What the HTTP method and `list` ask for. Whether a write creates or updates is found out later, in `operation`. */
   method: 'read' | 'list' | 'update' | 'delete'
   operation: Operation
-  /** Undefined where no mount serves the path. */
+  /** Undefined if no mount serves the path. */
   mounted: Mounted | undefined
-  /** Undefined where the mount has no such endpoint; `routeError` then says which kind of none. */
+  /** Undefined if the mount has no such endpoint; `routeError` then says why. */
   endpoint: Endpoint | undefined
   routeError: 'no_route' | 'unsupported_path' | 'unsupported_operation' | undefined
   pathParameters: Readonly<Record<string, string>>
-  /** The same as they came, where one of them is kept otherwise. */
+  /** The path parameters as the caller wrote them, if one is kept under another spelling. */
   givenNames: Readonly<Record<string, string>> | undefined
-  /** Where names in the path go by several spellings: rules about it are read so too. */
+  /** Set where names in the path have several spellings, so that rules about the path match each of them. */
   spelling: PlacedShape | undefined
   token: LiveToken | undefined
-  /** A limited token that gave a use for this request: it gives no other when the request is judged anew. */
+  /** The use-limited token already charged for this request; a retry must not charge it again. */
   chargedToken: LiveToken | undefined
-  /** Who is behind the token, where it belongs to an entity. */
+  /** The entity that the token belongs to, if it belongs to one. */
   subject: Subject | undefined
   /** The rules that judged the request. */
   acl: Acl | undefined
-  /** They say something of what was sent. */
+  /** True if those rules say something about parameters. */
   isDataJudged: boolean
-  /** How long the answer is to be wrapped; 0: not at all. */
+  /** How long the wrapped answer is to be kept; 0: it is not wrapped. */
   wrapTtlSeconds: number
-  /** What the token then looks like. */
+  /** The form of the wrapping token. */
   wrapForm: WrapForm
-  /** The decoded body or query. */
+  /** The members of the body, or of the query; undefined if there are none. */
   input: JsonObject | undefined
+  /** The input and path parameters after decoding: what the handler gets. */
   args: Readonly<Record<string, unknown>>
   answer: Answer | undefined
-  /** Of the token that was made for an answer which is wrapped now. */
+  /** The id of the token made for an answer that is now wrapped. */
   wrappedTokenId: string | undefined
   warnings: string[]
-  /** Set by a step that has the whole response already: the rest is skipped. */
+  /** Set by a step that has the whole response; the remaining steps are skipped. */
   response: WireResponse | undefined
-  /** Go back with the response, whatever it is. */
+  /** Headers added to the response, whatever it is. */
   extraHeaders: Readonly<Record<string, string>> | undefined
-  /** Another request was faster while it was judged before. */
+  /** True if an earlier attempt at this request lost to a faster one. */
   readonly isRetry: boolean
-  /** Its quota was looked for. */
+  /** True once the quota that applies was looked for. */
   isRateJudged: boolean
-  /** Counts the request as soon as it is known who asks. */
+  /** A quota that counts by entity, and so is charged only once the token is known. */
   quota: RateQuota | undefined
-  /** A quota refused it: it is counted, and no more unless a use was spent (Interface of sys/quotas/config). */
+  /**
+   * A quota refused the request. It is then counted and not recorded, unless a use of a token was spent or
+   * sys/quotas/config asks for records of refusals.
+   */
   isRateLimited: boolean
-  /** And that is to be recorded. */
+  /** The settings ask for such refusals to be recorded. */
   isRateLimitAudited: boolean
-  /** The response was made elsewhere. */
+  /** Another thread made the response, and recorded it. */
   isForwarded: boolean
-  /** What audit recorded of it so far. */
+  /** What audit has recorded of the request so far. */
   record: AuditRecord | undefined
-  /** Why it was refused. */
+  /** Why the request was refused; undefined if it was not. */
   error: string | undefined
 }

@@ -1,11 +1,15 @@
-// Warnings of what a caller sent and the endpoint did not use.
+// Warnings about fields that a caller sent and the endpoint did not use.
 import type { Endpoint } from '../api/endpoint.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Query parameters that belong to the request itself. */
+/** Query parameters that concern the request itself and are no fields. */
 const CONTROL_PARAMETERS: ReadonlySet<string> = new Set(['list', 'help'])
 
+/**
+ * Adds a warning about unknown fields, and one about fields that the path overrides. Their texts are those of the
+ * reference product: clients show them.
+ */
 export function noteIgnored(exchange: Exchange, { fields, path }: Endpoint, input: JsonObject): void {
   const unknown: string[] = []
   const replaced: string[] = []
@@ -21,13 +25,13 @@ export function noteIgnored(exchange: Exchange, { fields, path }: Endpoint, inpu
   }
 }
 
-/** Of all names together, and at most so many names. */
+/** Bounds the length of all names together. */
 const MAX_NAMED_CHARACTERS = 1_024
 const MAX_NAMED = 50
 
 /**
- * What a caller made up goes back to him and into the audit, in clear: as many names as a mistake has, and how many are
- * left out.
+ * The names come from the caller and go back to it and into the audit log in clear. Their number and length are
+ * bounded; the rest is given as a count.
  */
 function named(names: string[]): string {
   const shown: string[] = []
@@ -41,7 +45,9 @@ function named(names: string[]): string {
   return left === 0 ? `[${shown.join(' ')}]` : `[${shown.join(' ')}] and ${left} more`
 }
 
-/** `hash/sha2-256`: a segment that need not be there is meant to come before the field, and nobody is told. */
+/**
+ * True for an optional segment, such as in `hash/sha2-256`. It is meant to override the field, so there is no warning.
+ */
 const isOptionalIn = (path: string, name: string): boolean => path.includes(`(/:${name})`)
 
 const isControl = (exchange: Exchange, name: string): boolean =>

@@ -1,4 +1,4 @@
-// The stored entries of mounts: where they lie, what is in them, and which there always are.
+// The stored entries of mounts: where they lie, what is in them, and which of them always exist.
 import { fail } from '../api/errors.ts'
 import { MOUNT_MEMBERS, type MountEntry, type MountKind } from '../api/mount.ts'
 import { own } from '../lib/own.ts'
@@ -7,16 +7,24 @@ import { ROOT_NAMESPACE, type Scope } from '../storage/contract.ts'
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { storedRecord } from '../storage/stored-record.ts'
 
+/** The folder that holds the server's own entries, those of mounts among them. */
 export const CORE_FOLDER = `${ROOT_NAMESPACE}/core/`
+/** Folders of the entries of mounts; the second is for mounts that stay out of replication. */
 export const MOUNT_FOLDERS = ['mounts/', 'local-mounts/'] as const
+/** Folders of the entries of mounts whose data are being removed, in the same order. */
 export const UNMOUNT_FOLDERS = ['unmounting/', 'local-unmounting/'] as const
+/** Paths that no mount may take: the server's own mounts are there. */
 const RESERVED = ['audit/', 'auth/', 'sys/', 'cubbyhole/', 'identity/']
-/** What may be mounted below a reserved path nevertheless. */
+/** The kind of mount that may lie below a reserved path after all. */
 const KIND_BELOW: Readonly<Record<string, MountKind>> = { 'auth/': 'auth' }
 
+/** A mount that the server makes by itself; `local`: it stays out of replication. */
 export type AlwaysMounted = Pick<MountEntry, 'path' | 'type' | 'kind' | 'description'> & { readonly local?: boolean }
 
-/** In the order in which they came to be: a store that an older version made gets the later ones when it is opened. */
+/**
+ * The mounts that every server has, in the order in which versions added them. Initialisation writes the first two; the
+ * rest are written when a store is opened that has them not yet.
+ */
 export const ALWAYS: readonly AlwaysMounted[] = [
   {
     path: 'sys/',
@@ -35,9 +43,10 @@ export const ALWAYS: readonly AlwaysMounted[] = [
   },
 ]
 
-/** Types of which there is exactly one mount, always. */
+/** The types of those mounts. Each has exactly one mount, which cannot be added, moved or removed. */
 export const SINGLETONS: ReadonlySet<string> = new Set(ALWAYS.map(({ type }) => type))
 
+/** Returns an entry with a new UUID and accessor, and defaults for what is not given. Does not store it. */
 export function newMountEntry(
   world: World,
   given: Pick<MountEntry, 'path' | 'type' | 'kind' | 'description'> & Partial<MountEntry>,
@@ -56,19 +65,24 @@ export function newMountEntry(
   }
 }
 
+/** The scope that decides whether the entries of the mount are replicated. */
 export const scopeOf = (entry: MountEntry): Scope => ({
   namespace: entry.namespace,
   mount: entry.uuid,
   local: entry.local,
 })
 
+/** The folder of the mount's data. It is named by UUID, so it stays when the mount moves. */
 export const dataFolder = (entry: MountEntry): string =>
   `${entry.namespace}/${entry.kind === 'auth' ? 'auth' : 'logical'}/${entry.uuid}/`
 
+/** The key of the mount's entry below `CORE_FOLDER`. */
 export const mountKey = (entry: MountEntry): string => MOUNT_FOLDERS[entry.local ? 1 : 0] + entry.uuid
 
+/** The key of the entry that keeps a removal going after an interruption. */
 export const unmountKey = (entry: MountEntry): string => UNMOUNT_FOLDERS[entry.local ? 1 : 0] + entry.uuid
 
+/** Returns all entries in these folders of `CORE_FOLDER`. */
 export async function readEntries(from: Pick<View, 'get' | 'list'>, folders: readonly string[]): Promise<MountEntry[]> {
   const entries: MountEntry[] = []
   for (const folder of folders) {
@@ -80,11 +94,14 @@ export async function readEntries(from: Pick<View, 'get' | 'list'>, folders: rea
   return entries
 }
 
+/** The stored form of a mount's entry (docs/storage-format.md). */
 export const MOUNT_ENTRY = storedRecord('A mount entry', MOUNT_MEMBERS)
+/** Returns the bytes of an entry, as they are stored. */
 export const encodeMountEntry = MOUNT_ENTRY.encode
+/** Reads stored bytes. @throws where they are not such an entry */
 export const decodeMountEntry = MOUNT_ENTRY.decode
 
-/** @throws Refusal where mounts of this kind do not belong */
+/** Checks that a mount of this kind may have its path. @throws Refusal `path_not_allowed` */
 export function requireAllowedPath({ path, kind }: MountEntry): void {
   const reserved = RESERVED.find((prefix) => path.startsWith(prefix) && kind !== own(KIND_BELOW, prefix))
   if (reserved !== undefined) throw fail('path_not_allowed', [`cannot mount "${path}": ${reserved} is reserved`])
@@ -92,20 +109,24 @@ export function requireAllowedPath({ path, kind }: MountEntry): void {
     throw fail('path_not_allowed', [`cannot mount "${path}": a login method belongs below auth/`])
 }
 
-/** A mount that the path lies in or around, but for the mount itself. */
+/**
+ * Returns another mount whose path contains this one's path or lies within it. Mounts must not nest: the longest path
+ * would hide part of the other.
+ */
 export async function overlapping(tx: ViewTransaction, { path, uuid }: MountEntry): Promise<MountEntry | undefined> {
   const entries = await readEntries(tx, MOUNT_FOLDERS)
   return entries.find((other) => other.uuid !== uuid && (path.startsWith(other.path) || other.path.startsWith(path)))
 }
 
+/** Returns the stored entry with exactly this path. */
 export async function storedAt(tx: ViewTransaction, path: string): Promise<MountEntry | undefined> {
   return (await readEntries(tx, MOUNT_FOLDERS)).find((entry) => entry.path === path)
 }
 
-/** As the endpoints under sys/auth and sys/mounts name it. */
+/** The path as endpoints under sys/auth and sys/mounts show it: without `auth/` for a login mount. */
 export const shownPath = ({ kind, path }: MountEntry): string => (kind === 'auth' ? path.slice('auth/'.length) : path)
 
-/** Of a login mount that gets the path `to`. */
+/** The former paths of a login mount that moves to `to`. Nothing for other mounts. */
 export function formerPathsOf({ kind, path, formerPaths = [] }: MountEntry, to: string): Partial<MountEntry> {
   if (kind !== 'auth') return {}
   return { formerPaths: [...new Set([...formerPaths, path])].filter((former) => former !== to) }

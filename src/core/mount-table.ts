@@ -1,4 +1,4 @@
-// Which engine serves which path, in the memory of a thread: it follows what is stored (stored-mounts.ts).
+// Which engine serves which path, in the memory of one thread. The table follows what is stored (stored-mounts.ts).
 import type { EndpointOperation } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import type { Lockout } from '../api/lockout.ts'
@@ -12,6 +12,7 @@ import type { EngineContext, EngineEnvironment } from './engine-context.ts'
 import { ALWAYS, MOUNT_FOLDERS, SINGLETONS } from './mount-entries.ts'
 import { type RemovalWork, StoredMounts } from './stored-mounts.ts'
 
+/** A mount that is being served: its entry, the routes of its type, and its engine in this thread. */
 export type Mounted = {
   readonly entry: MountEntry
   readonly router: Router
@@ -20,18 +21,23 @@ export type Mounted = {
 
 type Types = ReadonlyMap<string, EngineType<EngineContext>>
 
+/** What the assembly hands to the mount table. */
 export type MountTableParts = {
-  /** They may hold singletons (`system`, `token` …), which nobody can mount. */
+  /** All engine types. Singletons (`system`, `token` …) may be among them; no caller can mount those. */
   readonly types: readonly EngineType<EngineContext>[]
-  /** Serves its path even while the table cannot be read, because the server is sealed. */
+  /** Serves its path even while the table cannot be read because the server is sealed. */
   readonly always: Mounted
   readonly storage: SealedStorage
   readonly given: EngineEnvironment
   readonly invalidation: Invalidation
-  /** In this order, before the data of a mount go. */
+  /** Run in this order before the data of a mount are removed. */
   readonly removals: readonly RemovalWork[]
 }
 
+/**
+ * All mounts of the server as one thread serves them. Reads answer from memory. Writes go to the store, on the writing
+ * thread alone, and the table then reloads; other threads reload when they learn of the commit.
+ */
 export class MountTable implements Mounts {
   readonly #types: Types
   readonly #stored: StoredMounts
@@ -39,7 +45,7 @@ export class MountTable implements Mounts {
   readonly #given: EngineEnvironment
   readonly #mounted = new Map<string, Mounted>()
   readonly #byUuid = new Map<string, Mounted>()
-  /** Of all paths there were since the start: longer ones have no mount. */
+  /** The longest path of any mount since the start: a longer prefix cannot be a mount. */
   #longestPath = 0
   #passedHeaders: readonly string[] = []
   #stale = true
@@ -73,7 +79,7 @@ export class MountTable implements Mounts {
     return [...this.#mounted.values()].map(({ entry }) => entry).sort((a, b) => (a.path < b.path ? -1 : 1))
   }
 
-  /** All that is mounted now. */
+  /** All mounts that are served now. */
   mounted(): Iterable<Mounted> {
     return this.#byUuid.values()
   }
@@ -107,7 +113,7 @@ export class MountTable implements Mounts {
     return this.#byUuid.get(uuid)?.engine
   }
 
-  /** Look-ups in the caches of all engines that are mounted now. */
+  /** Look-ups in the caches of all engines that are mounted now, for telemetry. */
   get lookups(): { readonly hits: number; readonly misses: number } {
     const sum = { hits: 0, misses: 0 }
     for (const { engine } of this.#byUuid.values()) {
@@ -123,7 +129,7 @@ export class MountTable implements Mounts {
     return { mount: mounted.entry, method: mounted.engine as LoginMethod }
   }
 
-  /** Where writes are made: what a mount on another thread asks of itself here. @throws where it is not there */
+  /** On the writing thread: answers a question from the same mount on another thread. @throws where it has no answer */
   async answer(uuid: string, question: unknown): Promise<unknown> {
     if (this.#stale) await this.refresh()
     const engine = this.#byUuid.get(uuid)?.engine
@@ -131,12 +137,12 @@ export class MountTable implements Mounts {
     return engine.handleWriterCall(question)
   }
 
-  /** The mount forgets what it keeps in memory; nothing happens where there is none. */
+  /** Makes the engine drop what it keeps in memory. Does nothing if there is no such mount. */
   resetEngine(uuid: string): void {
     this.#byUuid.get(uuid)?.engine.reset()
   }
 
-  /** Whether a mount stays out of replication; false for one that is not there. */
+  /** True if the mount stays out of replication; false if there is no such mount. */
   isLocal(uuid: string): boolean {
     return this.#byUuid.get(uuid)?.entry.local === true
   }
@@ -145,9 +151,9 @@ export class MountTable implements Mounts {
     return this.loginMethod(uuid)?.method.lockout
   }
 
-  /** The mount with the longest path that `path` begins with; 'transit' finds 'transit/'. */
+  /** Returns the mount with the longest path that `path` begins with; "transit" finds "transit/". */
   route(path: string): Mounted | undefined {
-    // No beginning is looked for that is longer than any mount: a path of a thousand segments has as many.
+    // Starts at the longest mount path: a path of a thousand slashes would otherwise cost a thousand look-ups.
     const most = this.#longestPath
     const last = path.length < most ? path.length : path.lastIndexOf('/', most - 1) + 1
     for (let end = last; end > 0; end = end > 1 ? path.lastIndexOf('/', end - 2) + 1 : 0) {
@@ -157,14 +163,15 @@ export class MountTable implements Mounts {
     return undefined
   }
 
-  /** True while the table is older than the store: `refresh` before `route`. */
+  /** True while the table is older than the store: call `refresh` before `route`. */
   get stale(): boolean {
-    // While it is being loaded it may still be the old one.
+    // During a reload the table may still be the old one.
     return this.#stale || this.#refreshing !== undefined
   }
 
+  /** Reloads the table; resolves when it has every change that was committed before the call. */
   refresh(): Promise<void> {
-    // A load that is under way may have begun before the newest change: then another follows it.
+    // The load under way may have begun before the newest change; `#loadUntilFresh` then loads once more.
     this.#refreshing ??= this.#loadUntilFresh().finally(() => {
       this.#refreshing = undefined
     })
@@ -193,7 +200,8 @@ export class MountTable implements Mounts {
 
   #put(entry: MountEntry): void {
     const type = this.#types.get(entry.type)
-    // A newer version's engine: its data stay, its path answers 404 until this version knows it.
+    // The engine of a newer version of the program. Its data stay; its path answers 404 until this version knows the
+    // type.
     if (type === undefined) return
     const known = this.#byUuid.get(entry.uuid)
     if (known !== undefined) this.#leavePath(known.entry)
@@ -213,7 +221,7 @@ export class MountTable implements Mounts {
     return { ...given, ...ask, ...keys, mount, storage: this.#stored.dataOf(entry) }
   }
 
-  /** Engines begin what they do by themselves: on the thread that writes, once the server is open. */
+  /** Lets engines begin their own work: on the writing thread, once the server is unsealed. */
   start(): void {
     this.#isStarted = true
     for (const { engine } of this.#byUuid.values()) engine.start?.()
@@ -225,7 +233,7 @@ export class MountTable implements Mounts {
     this.#byUuid.delete(entry.uuid)
   }
 
-  /** Another mount may have the path already, where several changes are taken over at once. */
+  /** Frees the path, unless another mount has it already, as happens if several changes are loaded at once. */
   #leavePath({ path, uuid }: MountEntry): void {
     if (this.#mounted.get(path)?.entry.uuid === uuid) this.#mounted.delete(path)
   }
@@ -239,12 +247,12 @@ export class MountTable implements Mounts {
     for (const { engine } of this.#byUuid.values()) engine.reset()
   }
 
-  /** Names in lower case of the request headers that some mount passes on. */
+  /** The request headers that some mount passes on, in lower case. */
   get passedHeaders(): readonly string[] {
     return this.#passedHeaders
   }
 
-  /** Everything in memory goes: the server is being sealed. */
+  /** Drops everything in memory when the server is sealed. The mount that is always served stays. */
   close(): void {
     this.#isStarted = false
     for (const { engine } of this.#byUuid.values()) engine.stop?.()
@@ -256,6 +264,7 @@ export class MountTable implements Mounts {
     this.#stale = true
   }
 
+  /** Adds a mount. @throws Refusal for a type that cannot be mounted, and for a path that is reserved or in use */
   async mount(entry: MountEntry): Promise<void> {
     if (this.#types.get(entry.type)?.kind !== entry.kind || SINGLETONS.has(entry.type)) {
       throw fail('choice_unknown', [
@@ -266,16 +275,19 @@ export class MountTable implements Mounts {
     await this.refresh()
   }
 
+  /** Changes the entry of the mount at `path`. @throws Refusal where there is none, and what `change` throws */
   async tune(path: string, change: (entry: MountEntry) => MountEntry): Promise<void> {
     await this.#stored.tune(path, change)
     await this.refresh()
   }
 
+  /** Moves a mount; its data and its engine stay. @throws Refusal as `StoredMounts.move` does */
   async move(from: string, to: string): Promise<void> {
     await this.#stored.move(from, to)
     await this.refresh()
   }
 
+  /** Stops serving the mount, then removes its data. Does nothing if there is none. @throws Refusal for a singleton */
   async unmount(path: string): Promise<void> {
     const entry = this.find(path)
     if (entry === undefined) return
@@ -285,12 +297,12 @@ export class MountTable implements Mounts {
     await this.#stored.wipe(entry)
   }
 
-  /** Removes what an interrupted unmount left behind; the writer calls it after unseal. */
+  /** Removes what an interrupted unmount left behind. Called on the writing thread after unseal. */
   finishUnmounts(): Promise<void> {
     return this.#stored.finishRemovals()
   }
 
-  /** Writes those of the mounts that are always there which a store does not have yet. */
+  /** Writes the mounts that every server has and this store has not yet. */
   async addMissing(): Promise<void> {
     const missing = ALWAYS.filter(({ path, type }) => this.#types.has(type) && this.find(path) === undefined)
     if (missing.length === 0) return

@@ -1,3 +1,4 @@
+// What the steps of the pipeline work with.
 import type { CorsSettings } from '../api/cors.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { LoginService } from '../auth/login-service.ts'
@@ -10,14 +11,14 @@ import type { RateLimiter } from '../quotas/rate-limiter.ts'
 import type { WireRequest, WireResponse } from './exchange.ts'
 import type { MountTable } from './mount-table.ts'
 
-/** Settings that the endpoints under sys/config write; each waits only where it is not in memory. */
+/** Settings that endpoints under sys/config write. Each is a promise only if it is not in memory yet. */
 export type BrowserSettings = {
   readonly cors: () => CorsSettings | Promise<CorsSettings>
-  /** By name, for answers outside /v1/. */
+  /** Headers by name, for answers outside /v1/. */
   readonly uiHeaders: () => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
 }
 
-/** What the steps work with; the same in every thread, but for `forward`. */
+/** The services that the assembly hands to the pipeline. They are the same in every thread, except for `forward`. */
 export type PipelineServices = {
   readonly mounts: MountTable
   readonly tokens: TokenStore
@@ -30,15 +31,18 @@ export type PipelineServices = {
   readonly limiter: RateLimiter
   /** Counts a request that a quota refused. */
   readonly noteRateLimited: () => void
-  /** Counts a request that no audit device recorded, or its answer. */
+  /** Counts a request, or an answer, that no audit device could record. */
   readonly noteUnrecorded: (what: 'request' | 'response') => void
   readonly audit: Audit
   readonly sealed: () => boolean
   readonly initialized: () => boolean
-  /** Whether the holder of a valid token learns what its policies lack for a request. */
+  /** True if the holder of a valid token is told what its policies lack for a request. */
   readonly permissionHints: boolean
-  /** Of a body that is the caller's own data (`takesAnyFields`): it is kept, and more than that is not. */
+  /**
+   * The largest body that an endpoint with `takesAnyFields` takes. Such a body is the caller's own data, stored as it
+   * is.
+   */
   readonly mostFreeBytes: number
-  /** Where this thread does not write: hands the request to the one that does. */
+  /** Hands the request to the writing thread; undefined on that thread. */
   readonly forward: ((request: WireRequest) => Promise<WireResponse>) | undefined
 }

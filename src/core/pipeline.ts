@@ -1,5 +1,5 @@
-// The life of one request, as a list of named steps. Each finds out one thing and puts it on the exchange, or throws a
-// Refusal. What is easily forgotten (token, policy, forwarding, decoding) happens here and nowhere else.
+// The life of one request, as a list of named steps. Each step finds out one thing and puts it on the exchange, or
+// throws a Refusal. What an endpoint could forget (token, policy, forwarding, decoding) is done here and nowhere else.
 
 import { MAX_OPEN_BODY_BYTES } from '../api/body-limits.ts'
 import { parseBool } from '../api/coercion.ts'
@@ -23,6 +23,7 @@ import { successResponse } from './response.ts'
 import { API_PREFIX, canonicalPath, parseQuery } from './target.ts'
 import { limitWrapping, readWrapping, refuseToKeep, wrapAnswer } from './wrap-steps.ts'
 
+/** One step. A step that has nothing to wait for returns undefined, not a promise: most requests need none. */
 export type Step = {
   readonly name: string
   readonly run: (exchange: Exchange, services: PipelineServices) => void | Promise<void>
@@ -73,7 +74,7 @@ function asksForList(input: JsonObject | undefined): boolean {
   return list
 }
 
-/** Only the root namespace exists; a request for another must not be served from this one. */
+/** Only the root namespace exists. A request for another one must not be answered from this one. */
 const readNamespace = (exchange: Exchange): void => {
   const namespace = exchange.request.headers.namespace
   if (namespace === undefined || namespace === '' || namespace === '/') return
@@ -100,15 +101,15 @@ function findRoute(exchange: Exchange, services: PipelineServices): void {
     exchange.endpoint = found.endpoint
     exchange.pathParameters = found.path
     exchange.givenNames = found.given
-    // From here on nobody sees another spelling than the one that the name is kept under.
+    // From here on policy, quotas, audit and handler see only the spelling that the name is kept under.
     if (found.keptPath !== undefined) exchange.path = entry.path + found.keptPath
     if (found.shape !== undefined) exchange.spelling = { mountPath: entry.path, shape: found.shape }
   } else exchange.routeError = found.kind === 'unsupported-path' ? 'unsupported_path' : 'unsupported_operation'
 }
 
 /**
- * Interface 4.1: `cloud/rotate-root` is `auth/cloud/rotate-root`. The path is rewritten here, before policy and audit
- * see it, and only where no mount serves it as it is.
+ * Interface 4.1: `cloud/rotate-root` means `auth/cloud/rotate-root`. The path is rewritten here, before policy and
+ * audit see it, and only if no mount serves it as it stands.
  */
 function routeBelowAuth(exchange: Exchange, { mounts }: PipelineServices): Mounted | undefined {
   const path = `auth/${exchange.path}`
@@ -125,7 +126,10 @@ const refuseWhileSealed = (exchange: Exchange, services: PipelineServices): void
   throw services.initialized() ? fail('sealed', []) : fail('not_initialized', [])
 }
 
-/** Decides whether a write creates or updates, before the policy is asked. Tells the caller nothing. */
+/**
+ * Decides whether a write creates or updates, before the policy is asked (Interface 5). The caller learns nothing from
+ * it.
+ */
 const findExistence = (exchange: Exchange): void | Promise<void> => {
   const { endpoint, mounted } = exchange
   if (endpoint?.exists === undefined || mounted === undefined || exchange.token === undefined) return
@@ -142,21 +146,22 @@ const readBody = (exchange: Exchange, services: PipelineServices): void => {
     exchange.input = query === '' ? undefined : parseQuery(query)
     return
   }
-  // An endpoint that needs no token is open to all, so its body is read too; else whoever gets here has the right.
+  // Past `authorise` a caller has a right to the endpoint, or the endpoint is open to all. The body of any other is not
+  // read.
   if (exchange.method !== 'update' || (body === undefined && isBodyCut !== true) || body?.length === 0) return
   if (exchange.token === undefined && exchange.endpoint?.capability !== 'none') return
-  // What parsing may cost is bounded by who asks: without a token, a few milliseconds. A token that is sent along makes
-  // no login larger: quotas of roles read none that is.
+  // Without a token only a small body is parsed, which takes a few milliseconds. The limit of a login is the same with
+  // a token, since quotas by role read its body before the token is known.
   const isLogin = exchange.endpoint?.capability === 'none' && exchange.endpoint.givesToken === true
   if (body === undefined || ((exchange.token === undefined || isLogin) && body.length > MAX_OPEN_BODY_BYTES))
     throw fail('body_too_large', [MAX_OPEN_BODY_BYTES])
-  // Before a byte of it is looked at: nothing larger is kept.
+  // Refused before it is parsed: such a body is stored as it is, and a larger one cannot be.
   if (exchange.endpoint?.takesAnyFields === true && body.length > services.mostFreeBytes)
     throw fail('value_too_large', [services.mostFreeBytes])
   exchange.input = parseBody(body, headers.contentType)
 }
 
-/** What is not there is told only to those who would have been allowed to use it. */
+/** Tells that an endpoint does not exist, but only to callers with a right to the path: others could map the mounts. */
 const refuseUnknown = (exchange: Exchange): void => {
   if (exchange.routeError === undefined) return
   if (exchange.method === 'update' && exchange.path.endsWith('/')) throw fail('write_to_folder', [])
@@ -164,18 +169,19 @@ const refuseUnknown = (exchange: Exchange): void => {
   throw fail(exchange.routeError, [])
 }
 
+/** Forwards requests that always write. Others are forwarded when their handler comes to a write (core.ts). */
 const forwardWrites = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
-  // A caller's own data were parsed here, and are nowhere else: their handler sends bytes to where they are stored.
+  // Free-form data are parsed here and stored as bytes; their handler sends those to the writing thread itself.
   if (exchange.endpoint?.takesAnyFields === true) return
-  // What is wrapped is stored.
+  // Wrapping stores the answer, so it is a write.
   const writes = exchange.endpoint?.runsOn === 'writer' || exchange.wrapTtlSeconds > 0
   if (!writes || services.forward === undefined) return
   return forward(exchange, services.forward)
 }
 
-/** Hands the request, as it came, to where it can be served; what comes back is the response. */
+/** Sends the request, as it came, to the writing thread. Sets what comes back as the response. */
 export async function forward(exchange: Exchange, to: NonNullable<PipelineServices['forward']>): Promise<void> {
-  // Where no device was there to write the first entry, one may be by now: it is to have both.
+  // Empty if no audit device took the first entry here; if the writing thread has one by then, it writes both entries.
   const recordedBy = exchange.record?.set.uuids ?? []
   const passedOn = { id: exchange.id, trace: exchange.trace?.context, recordedBy }
   const end = exchange.trace?.begin('forward')
@@ -187,22 +193,28 @@ export async function forward(exchange: Exchange, to: NonNullable<PipelineServic
   }
 }
 
-/** Undefined where they are known. */
+/** Returns undefined if they are known already. */
 const findAuditDevices = (_exchange: Exchange, { audit }: PipelineServices): Promise<void> | undefined => audit.ready()
 
-/** From here on something happens. What is refused before is recorded with its refusal, in core.ts. */
+/**
+ * Writes the first audit entry. Every effect comes after it, so nothing happens unrecorded. A request refused before is
+ * recorded along with its refusal (core.ts).
+ */
 const recordRequest = (exchange: Exchange, { audit }: PipelineServices): void | Promise<void> => {
   if (exchange.record !== undefined || !isRecorded(exchange)) return
   if (!isAdopted(exchange, audit)) return audit.begin(exchange)
 }
 
-/** Whether another thread wrote the first entry, to devices that take the second one here. */
+/** True if another thread wrote the first entry, to devices that take the second one here. */
 export function isAdopted(exchange: Exchange, audit: PipelineServices['audit']): boolean {
   const { recordedBy = [] } = exchange.request.passedOn ?? {}
   return recordedBy.length > 0 && audit.adopt(exchange, recordedBy)
 }
 
-/** All requests but those for the state of the server, which have answers while nothing can be recorded. */
+/**
+ * True for every request of the API except those about the state of the server, which must answer while no device can
+ * record.
+ */
 export const isRecorded = ({ endpoint, request }: Exchange): boolean =>
   endpoint?.whileSealed !== true && request.rawPath.startsWith(API_PREFIX)
 
@@ -245,7 +257,10 @@ function requestInfo(exchange: Exchange, { path: mountPath, config }: MountEntry
   }
 }
 
-/** A login method says who the caller is; what token that gives is decided here, for all methods alike. */
+/**
+ * Makes the token of a login. A login method only says who the caller is; the rules for tokens are the same for all of
+ * them, and are here.
+ */
 const issueToken = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
   const { answer, mounted } = exchange
   if (answer?.login === undefined || mounted === undefined) return
@@ -280,6 +295,11 @@ const writeResponse = (exchange: Exchange): void => {
       : { ...response, headers: { ...settable(answer.headers, names), ...response.headers } }
 }
 
+/**
+ * The steps in their order, which docs/architecture.md draws. What costs the server most, or tells the caller most,
+ * comes last: quotas before the token, the token before the body, a right to the path before "there is no such
+ * endpoint".
+ */
 export const STEPS: readonly Step[] = [
   { name: 'tell browsers', run: tellBrowsers },
   { name: 'read the path', run: readPath },

@@ -1,6 +1,6 @@
 // Quotas, as steps of the pipeline. They come before the token is looked up and the body is read, so that a request
-// that is one too many costs next to nothing (threats H-03). Two kinds need more: a quota of a role needs the body of
-// a login, one of entities needs the token.
+// over the limit costs next to nothing (threats H-03). Two kinds need more: a quota of a role needs the body of the
+// login, and a quota by entity needs the token.
 import { MAX_OPEN_BODY_BYTES } from '../api/body-limits.ts'
 import { fail, Refusal } from '../api/errors.ts'
 import { decodeFields } from '../api/fields.ts'
@@ -13,7 +13,9 @@ import type { PipelineServices } from './pipeline-services.ts'
 import { refusalResponse } from './response.ts'
 import { API_PREFIX } from './target.ts'
 
-/** Only where the request arrived, and once, however often it is judged. */
+/**
+ * Step: charges the quota that applies. Only on the thread where the request arrived, and once for all its attempts.
+ */
 export const limitRate = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
   exchange.isRateJudged = true
   if (exchange.isRetry || exchange.request.passedOn !== undefined || services.sealed()) return
@@ -24,20 +26,20 @@ export const limitRate = (exchange: Exchange, services: PipelineServices): void 
 }
 
 /**
- * What a step before this one refused counts too, or floods would pass by every quota: for the mount that its path
- * leads to, where it has one, else for the quota of everything. One that is too much has 429 as its response, in place
- * of the refusal.
+ * Charges a request that an earlier step refused, or a flood of bad requests would pass by every quota. It counts for
+ * the mount that its path leads to, else for the global quota. If it is over the limit, its response is 429 instead of
+ * the refusal.
  */
 export const limitRateOfRefused = async (exchange: Exchange, services: PipelineServices): Promise<void> => {
   if (exchange.isRateJudged || !exchange.request.rawPath.startsWith(API_PREFIX)) return
   await limitRate(exchange, services)
-  // Nobody looks up who asks.
+  // The token of a refused request is not looked up: a quota by entity counts it as it counts callers without one.
   if (exchange.response === undefined) await limitRateOfEntity(exchange, services)
 }
 
 function limit(exchange: Exchange, services: PipelineServices, rules: QuotaRules): void | Promise<void> {
   if (rules.isEmpty) return
-  // A step before the one that looks for it may have refused.
+  // A refusal may have come before the routing step; an empty path has no mount to find.
   const isRouted = exchange.mounted !== undefined || exchange.routeError !== undefined || exchange.path === ''
   if (!isRouted && services.mounts.stale)
     return services.mounts
@@ -58,15 +60,15 @@ function countAt(
   return roleOf(exchange).then((role) => count(exchange, services, rules, { mounted, role }))
 }
 
-/** Where no step looked for its endpoint, or there is none for the method, the path still is as it came. */
+/** The path with its names as they are kept. Routing has done that only if it found an endpoint. */
 const spelledIn = (exchange: Exchange, { mounts }: PipelineServices): Pick<Exchange, 'path' | 'spelling'> =>
   exchange.endpoint === undefined ? mounts.spelled(exchange.path) : exchange
 
 type Mount = Exchange['mounted']
 
 /**
- * Of a login; undefined for everything else, and where its method knows no such role. What was sent is read as the
- * login will read it: a role id of digits may come as a number.
+ * The role that a login names; undefined for any other request, and if the login method knows no such role. The body is
+ * decoded as the login will decode it: a role id of digits may come as a number.
  */
 async function roleOf({ endpoint, mounted, pathParameters, request }: Exchange): Promise<string | undefined> {
   const { body, headers } = request
@@ -77,7 +79,7 @@ async function roleOf({ endpoint, mounted, pathParameters, request }: Exchange):
   try {
     args = decodeFields(endpoint.fields, parseBody(body, headers.contentType), pathParameters)
   } catch (cause) {
-    // It is refused for its body later, and counts until then.
+    // A body that cannot be read is refused later; until then it counts without a role.
     if (cause instanceof Refusal) return undefined
     throw cause
   }
@@ -99,7 +101,9 @@ function count(
   else charge(exchange, services, quota, rules.config)
 }
 
-/** Of quotas that count by entity: when it is known who asks, and before anything is done for him. */
+/**
+ * Step: charges a quota that counts by entity, once the token is known and before anything else is done for the caller.
+ */
 export const limitRateOfEntity = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
   const { quota } = exchange
   if (quota === undefined) return
@@ -108,6 +112,10 @@ export const limitRateOfEntity = (exchange: Exchange, services: PipelineServices
   charge(exchange, services, quota, rules.config)
 }
 
+/**
+ * Charges one request. If the quota is used up, sets the response to 429 with `Retry-After` in whole seconds, at least
+ * 1.
+ */
 function charge(exchange: Exchange, services: PipelineServices, quota: RateQuota, config: QuotaConfig): void {
   const { remoteAddress } = exchange.request
   const { isAllowed, remaining, resetMs } = services.limiter.charge(quota, {

@@ -1,4 +1,4 @@
-// The one place where it is recorded how a request ended, refused or not, before its answer leaves.
+// The one place that records how a request ended, refused or not, before its answer leaves.
 import { fail } from '../api/errors.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import type { Log } from '../lib/log.ts'
@@ -9,18 +9,21 @@ import type { PipelineServices } from './pipeline-services.ts'
 import { refusalResponse } from './response.ts'
 import { idOfNew } from './wrap-steps.ts'
 
-/** Resolves when it is recorded; undefined where there is nothing to record. @throws what kept all devices from it */
+/**
+ * Writes the second audit entry. Returns undefined if there is nothing to record or to wait for.
+ * @throws what kept every audit device from recording it
+ */
 export function recordEnd(exchange: Exchange, { audit }: PipelineServices): Promise<void> | undefined {
   if (exchange.isForwarded) {
-    // It was recorded where it was carried out.
+    // The writing thread carried it out and recorded it.
     audit.drop(exchange)
     return undefined
   }
   if (exchange.record === undefined) {
-    // The reference leaves them out too, unless it is told otherwise: to record each costs what the quota spares.
-    // What spent a use of a token has changed something, so it is recorded.
+    // The reference product does not record refusals by quota either, unless told to: recording each would cost what
+    // the quota saves. A refusal that spent a use of a token has changed something, so it is recorded.
     if (exchange.isRateLimited && !exchange.isRateLimitAudited && exchange.chargedToken === undefined) return undefined
-    // Sealed, or for the state of the server alone.
+    // A sealed server records nothing, nor are requests for the state of the server recorded.
     if (!audit.isOpen || !isRecorded(exchange)) return undefined
     const ready = audit.ready()
     if (ready !== undefined) return ready.then(() => finish(exchange, audit))
@@ -31,14 +34,15 @@ export function recordEnd(exchange: Exchange, { audit }: PipelineServices): Prom
 function finish(exchange: Exchange, audit: PipelineServices['audit']): Promise<void> | undefined {
   const { error, warnings } = exchange
   if (exchange.record === undefined) isAdopted(exchange, audit)
-  // What a handler answered before a later step refused is not what the caller gets.
+  // If a step after the handler refused, the caller never gets the handler's answer: it is not recorded as given.
   return audit.finish(exchange, error === undefined ? exchange : { answer: undefined, warnings, error })
 }
 
 /**
- * Nobody learns an answer that is not recorded, and a token that came with it is of no use to anybody. But the only
- * copy of what is in force already, as the new unseal shares, would be lost to all: its request is recorded, and the
- * log says the rest.
+ * Returns the response to send when the answer could not be recorded. Such an answer is withheld and its token revoked,
+ * so that no effect of it goes unrecorded. The exception is an answer that is the only copy of what is already in
+ * force, such as new unseal shares: withheld, it would be lost for good. Its request is recorded, and the log says the
+ * rest.
  */
 export async function unrecorded(
   exchange: Exchange,
@@ -64,11 +68,11 @@ export async function unrecorded(
       log('warn', 'The token of a withheld answer could not be removed', { cause: describeCause(failed) })
     }
   }
-  // What it was refused with stays true, where it is no news to anybody.
+  // A 5xx status tells nothing that needs a record, so it is kept.
   return response.status >= 500 ? response : refusalResponse(fail('audit_response_failed', []))
 }
 
-/** The ids of the tokens that were made for the answer. One that wraps may have any form: its accessor names it. */
+/** Look-ups of the tokens made for the answer. A wrapping token may have any form, so it is found by its accessor. */
 function tokensOf({ answer, wrappedTokenId }: Exchange, tokens: TokenStore): (() => Promise<string | undefined>)[] {
   const newTokenId = wrappedTokenId ?? idOfNew(answer, tokens)
   const accessor = answer?.wrapInfo?.accessor

@@ -1,4 +1,4 @@
-// What goes back: the envelope, the bare forms, and refusals.
+// What goes back: the envelope, the bare forms of some endpoints, and refusals.
 import { type ErrorCode, fail, Refusal, RefusalForNow } from '../api/errors.ts'
 import { type Answer, DecisionOutdated } from '../api/request.ts'
 import { NotRecorded } from '../audit/recorder.ts'
@@ -14,7 +14,10 @@ import {
 } from '../storage/contract.ts'
 import type { Exchange, WireResponse } from './exchange.ts'
 
-/** Every key is always there: strict clients decode it so. */
+/**
+ * Returns the response for an answer: the envelope unless the endpoint has a form of its own; 204 if there is nothing
+ * to say. The envelope always has all its members: strict clients expect each of them.
+ */
 export function successResponse(exchange: Exchange): WireResponse {
   const { answer, endpoint, warnings } = exchange
   if (answer === undefined || endpoint === undefined)
@@ -41,8 +44,9 @@ export function successResponse(exchange: Exchange): WireResponse {
 }
 
 /**
- * Written by hand, since most of it never differs; `JSON.stringify` writes what can. One with a long text is bytes: a
- * string would be copied twice on its way to the socket, each time into memory that the system has to hand out first.
+ * The envelope is assembled from text, since most of it never differs; `JSON.stringify` writes only what can. An
+ * envelope with a long text is returned as bytes: a string would be copied twice on its way to the socket, each time
+ * into memory that the system has to hand out first.
  */
 function envelope(
   exchange: Exchange,
@@ -66,13 +70,13 @@ function hasLongText(data: object): boolean {
   return false
 }
 
-/** The same text as that of `JSON.stringify`, in pieces, of which the long ones are not looked at. */
+/** The text that `JSON.stringify` would give, in pieces. Long texts are passed through without being scanned. */
 function memberPieces(data: object): (string | Buffer)[] {
   const pieces: (string | Buffer)[] = []
   for (const [name, value] of Object.entries<unknown>(data as Record<string, unknown>)) {
     const isLong = value instanceof LongText
     const written = isLong ? '' : JSON.stringify(value)
-    // As JSON leaves such a member out.
+    // JSON leaves out a member whose value is undefined, and so does this.
     if (written === undefined) continue
     const before = `${pieces.length === 0 ? '{' : ','}${JSON.stringify(name)}:`
     if (isLong) pieces.push(`${before}"`, value.bytes, '"')
@@ -83,7 +87,7 @@ function memberPieces(data: object): (string | Buffer)[] {
 
 function bytesOf(pieces: readonly (string | Buffer)[]): Buffer {
   const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
-  // In memory of its own: that of the runtime's pool holds what others have there, and goes with it to another thread.
+  // Not from the runtime's shared pool: when sent to another thread the whole pool, with the data of others, would go.
   const bytes = Buffer.alloc(length)
   let at = 0
   for (const piece of pieces) at += typeof piece === 'string' ? bytes.write(piece, at) : piece.copy(bytes, at)
@@ -95,6 +99,7 @@ const leaseText = ({ id, renewable, durationSeconds }: NonNullable<Answer['lease
   `"lease_id":${JSON.stringify(id)},"renewable":${renewable},"lease_duration":${durationSeconds}`
 const NO_LEASE_TEXT = leaseText(NO_LEASE)
 
+/** The members of the envelope: a copied member with one of these names would replace it. */
 const ENVELOPE_NAMES = [
   'request_id',
   'lease_id',
@@ -107,15 +112,19 @@ const ENVELOPE_NAMES = [
   'mount_type',
 ]
 
-/** Old clients read the data at the top level too; no member of it may stand for one of the envelope. */
+/**
+ * The members of `data` for the top level as well, where old clients look for them; none that has a name of the
+ * envelope.
+ */
 function copiedMembers(data: object | undefined): string {
   if (data === undefined) return ''
   const members = Object.entries(data).filter(([name, value]) => !ENVELOPE_NAMES.includes(name) && value !== undefined)
   return members.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`).join('')
 }
 
+/** Returns the response for a refusal. Its form is that of the recorded exchanges, as Interface 7.17 leaves open. */
 export function refusalResponse(refusal: Refusal): WireResponse {
-  // Clients read the first one: the hint never stands in it.
+  // Clients show the first error only, so the hint comes second.
   const errors = [refusal.message, refusal.hint].filter((text) => text !== '')
   const retryAfter = refusal instanceof RefusalForNow ? refusal.retryAfterSeconds : RETRY_AFTER_SECONDS[refusal.code]
   return {
@@ -126,20 +135,20 @@ export function refusalResponse(refusal: Refusal): WireResponse {
   }
 }
 
-/** Refusals that pass by themselves, soon (threats P-45). */
+/** How long to wait after refusals that soon pass by themselves (threats P-45). */
 const RETRY_AFTER_SECONDS: Readonly<Partial<Record<ErrorCode, number>>> = {
   overloaded: 1,
   body_memory_full: 1,
   body_share_full: 1,
 }
 
-/** The one place where what the rooms below throw becomes a refusal; undefined for what is our own fault. */
+/** Returns the refusal for an error of the rooms below; undefined if the error is a defect. The one place for this. */
 export function refusalOf(cause: unknown): Refusal | undefined {
   if (cause instanceof Refusal) return cause
   if (cause instanceof DecisionOutdated) return fail('busy', [], cause)
   if (cause instanceof NotRecorded) return fail('audit_request_failed', [], cause)
   if (cause instanceof Sealed) return fail('sealed', [], cause)
-  // Only while it is sealed, for a restore, and at the end of the process: nothing can be read then.
+  // Storage is closed only at seal, for a restore, and at the end of the process: nothing can be read then.
   if (cause instanceof StorageClosed) return fail('sealed', [], cause)
   if (cause instanceof JobForgotten) return fail('sealed', [], cause)
   if (cause instanceof Overloaded) return fail('overloaded', [], cause)

@@ -31,11 +31,13 @@ import {
   unmountKey,
 } from './mount-entries.ts'
 
+/** Keys removed in one transaction. Bounds its memory, and how long the commits of others wait. */
 const WIPE_PAGE = 500
 
-/** What goes with a mount besides its data. It may be called again for a mount, where it was interrupted. */
+/** Removes what belongs to a mount besides its data. Must bear to be called again, after an interruption. */
 export type RemovalWork = (entry: MountEntry) => Promise<void>
 
+/** Reads and changes the stored mounts. Changes are made on the writing thread alone; each is one transaction. */
 export class StoredMounts {
   readonly #storage: SealedStorage
   readonly #core: View
@@ -47,11 +49,15 @@ export class StoredMounts {
     this.#core = storage.view(systemScope, CORE_FOLDER)
   }
 
+  /** Returns the entries of all mounts; not of those being removed. */
   all(): Promise<MountEntry[]> {
     return readEntries(this.#core, MOUNT_FOLDERS)
   }
 
-  /** For the engine: no commit of it goes through once its mount is being removed. */
+  /**
+   * Returns the view for the engine of the mount. Its commits are refused as soon as the mount is being removed: one
+   * that came later would leave data that no mount owns.
+   */
   dataOf(entry: MountEntry): View {
     const key = CORE_FOLDER + mountKey(entry)
     return this.#storage.view(scopeOf(entry), dataFolder(entry), async (tx) => {
@@ -94,7 +100,7 @@ export class StoredMounts {
     })
   }
 
-  /** Ends the service of the mount; its data are there until `wipe`, or `finishRemovals` after an interruption. */
+  /** Ends the service of the mount. Its data stay until `wipe`, or until `finishRemovals` after an interruption. */
   async remove(entry: MountEntry): Promise<void> {
     await this.#core.transaction(async (tx) => {
       tx.delete(mountKey(entry))
@@ -102,11 +108,12 @@ export class StoredMounts {
     })
   }
 
+  /** Wipes the data of every mount whose removal was interrupted. */
   async finishRemovals(): Promise<void> {
     for (const entry of await readEntries(this.#core, UNMOUNT_FOLDERS)) await this.wipe(entry)
   }
 
-  /** Of a mount that was removed. */
+  /** Removes the data of a mount that `remove` took out of service, page by page, and its last entry at the end. */
   async wipe(entry: MountEntry): Promise<void> {
     for (const work of this.#removals) await work(entry)
     const data = this.#storage.view(scopeOf(entry), dataFolder(entry))
@@ -120,13 +127,16 @@ export class StoredMounts {
     await this.#core.transaction(async (tx) => tx.delete(unmountKey(entry)))
   }
 
-  /** `missing`: of the mounts that are always there. */
+  /** Stores mounts that every server has; the caller names those that are missing. */
   async addMissing(missing: readonly AlwaysMounted[], world: World): Promise<void> {
     await this.#core.transaction(async (tx) => putNew(tx, world, missing))
   }
 }
 
-/** The mounts without which nothing works, written with the initialisation. */
+/**
+ * Writes the mounts without which nothing works, in the transaction of the initialisation. `addMissing` adds the
+ * others.
+ */
 export function initializeMounts(tx: ViewTransaction, world: World): void {
   putNew(tx, world, ALWAYS.slice(0, 2))
 }

@@ -1,16 +1,18 @@
-// From the raw request target to the one path that router, policy and log see: decoded exactly once, before anything
-// is decided (threats A-02). Never through URL, which folds segments silently (N-12).
+// From the raw request target to the one path that router, policy and log see. It is decoded exactly once, before
+// anything is decided (threats A-02), and never by `URL`, which folds segments silently (N-12).
 import { isUtf8 } from 'node:buffer'
 import { fail } from '../api/errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 
+/** Every path of the API begins so; others are served outside the pipeline, or not at all. */
 export const API_PREFIX = '/v1/'
+/** Characters of the path as it comes, before decoding. */
 const MAX_PATH_LENGTH = 4096
 const SLASH = 0x2f
 const DOT = 0x2e
 const PERCENT = 0x25
 
-/** The path behind /v1/, or undefined where the target is not of the API. @throws Refusal `bad_path` */
+/** Returns the path after /v1/; undefined if the target is outside the API. @throws Refusal `bad_path` */
 export function canonicalPath(rawPath: string): string | undefined {
   if (!rawPath.startsWith(API_PREFIX)) return undefined
   const raw = rawPath.slice(API_PREFIX.length)
@@ -19,7 +21,7 @@ export function canonicalPath(rawPath: string): string | undefined {
   return path.includes('//') || path.startsWith('/') ? checkSegments(collapseSlashes(path)) : checkSegments(path)
 }
 
-/** ASCII without '%': nothing to decode. */
+/** True for printable ASCII without "%": nothing to decode. */
 function isPlain(raw: string): boolean {
   for (let i = 0; i < raw.length; i++) {
     const code = raw.charCodeAt(i)
@@ -28,6 +30,7 @@ function isPlain(raw: string): boolean {
   return true
 }
 
+/** Decodes "%XX". The result must be UTF-8, so that a name has one spelling in policies and in storage. */
 function decodePercent(raw: string): string {
   const bytes = Buffer.alloc(Buffer.byteLength(raw))
   let length = 0
@@ -57,6 +60,7 @@ function hexDigit(code: number): number | undefined {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : undefined
 }
 
+/** Removes a slash at the start, and slashes that follow another. */
 function collapseSlashes(path: string): string {
   let result = ''
   for (let i = 0; i < path.length; i++) {
@@ -66,6 +70,10 @@ function collapseSlashes(path: string): string {
   return result
 }
 
+/**
+ * Refuses control characters and the segments "." and "..". They are refused, not resolved: a policy that was written
+ * for one spelling must not be passed by another.
+ */
 function checkSegments(path: string): string {
   let start = 0
   for (let i = 0; i <= path.length; i++) {
@@ -86,7 +94,10 @@ function checkSegments(path: string): string {
 
 const MAX_QUERY_PARAMETERS = 100
 
-/** Parameters of a query as fields; a repeated one counts once, with its first value. */
+/**
+ * Returns the parameters of a query as fields. A repeated parameter counts once, with its first value.
+ * @throws Refusal `too_many_parameters`
+ */
 export function parseQuery(query: string): JsonObject {
   const fields: JsonObject = Object.create(null)
   let count = 0

@@ -1,4 +1,4 @@
-// What engines do by themselves, without a request: the writing thread asks each of them to look, from unseal to seal.
+// What engines do without a request. The writing thread asks each engine, from unseal to seal.
 import type { Engine, MountEntry } from '../api/mount.ts'
 import type { Log } from '../lib/log.ts'
 import { PeriodicTask } from '../lib/periodic-task.ts'
@@ -6,50 +6,54 @@ import type { World } from '../lib/world.ts'
 import { isClosed } from '../storage/contract.ts'
 import { describeCause } from './describe-cause.ts'
 
-/** What is due is done within a minute. */
-const LOOK_EVERY_MS = 30_000
+/** Half a minute, so that what is due is done within a minute. */
+const ROUND_EVERY_MS = 30_000
 
 type Kept = { readonly entry: MountEntry; readonly engine: Engine }
 
+/** Calls `upkeep` of every mounted engine at intervals. It runs on the writing thread. */
 export class Upkeep {
   readonly #mounts: () => Iterable<Kept>
   readonly #log: Log
-  readonly #looks: PeriodicTask
+  readonly #task: PeriodicTask
 
   constructor(mounts: () => Iterable<Kept>, world: World, log: Log) {
     this.#mounts = mounts
     this.#log = log
     const failure = 'The upkeep of mounts stopped: it is tried again'
-    this.#looks = new PeriodicTask(() => this.#look(), { world, log, failure, retryMs: LOOK_EVERY_MS, isClosed })
+    this.#task = new PeriodicTask(() => this.#round(), { world, log, failure, retryMs: ROUND_EVERY_MS, isClosed })
   }
 
+  /** Begins the rounds; the first one comes after half a minute. */
   start(): void {
-    this.#looks.start(LOOK_EVERY_MS)
+    this.#task.start(ROUND_EVERY_MS)
   }
 
-  /** What is under way ends with the barrier. */
+  /** Begins no further round. One that is under way ends when the barrier closes under it. */
   stop(): void {
-    this.#looks.stop()
+    this.#task.stop()
   }
 
-  /** One engine after the other; what fails in one holds up none of the others. Never throws. */
+  /**
+   * Runs a round now, one engine after the other. A failure in one engine does not hold up the others. Never rejects.
+   */
   look(): Promise<void> {
-    return this.#looks.now()
+    return this.#task.now()
   }
 
-  async #look(): Promise<number> {
+  async #round(): Promise<number> {
     for (const { entry, engine } of [...this.#mounts()]) {
-      if (!this.#looks.isOn) break
+      if (!this.#task.isOn) break
       try {
         await engine.upkeep?.()
       } catch (cause) {
-        if (!this.#looks.isOn || isClosed(cause)) break
+        if (!this.#task.isOn || isClosed(cause)) break
         this.#log('warn', 'The upkeep of a mount stopped: it is tried again', {
           mount: entry.path,
           cause: describeCause(cause),
         })
       }
     }
-    return LOOK_EVERY_MS
+    return ROUND_EVERY_MS
   }
 }

@@ -11,6 +11,7 @@ import { successResponse } from './response.ts'
 
 const HEADER = 'error parsing X-Vault-Wrap-TTL header' // Wire text.
 
+/** Step: reads the two headers that ask for wrapping. @throws Refusal `wrapping_refused` */
 export const readWrapping = (exchange: Exchange): void => {
   exchange.wrapForm = formOf(exchange.request.headers.wrapFormat)
   const text = exchange.request.headers.wrapTtl
@@ -22,12 +23,14 @@ export const readWrapping = (exchange: Exchange): void => {
 
 function formOf(text = ''): WrapForm {
   if (text === 'jwt') return 'jwt'
-  // Wire text of old clients: a token that is a UUID, as tokens once were.
+  // Wire text: old clients ask for a UUID, which tokens once were, and get a plain token.
   if (text === '' || text === 'uuid') return 'plain'
   throw fail('wrapping_refused', ['X-Vault-Wrap-Format: must be jwt, or be left out'])
 }
 
-/** Never 0 for more than that: it would be an answer in clear to somebody who asked for it wrapped. */
+/**
+ * Parses the lifetime, in seconds. A positive one never becomes 0: the caller would get in clear what it wants wrapped.
+ */
 function parsed(text: string): number {
   try {
     return parseLifetimeSeconds(text)
@@ -38,9 +41,9 @@ function parsed(text: string): number {
 }
 
 /**
- * What is not an answer in the envelope cannot be wrapped. Of a state of the server that is no loss, and clients that
- * wrap everything ask for it too; anything else is refused, since it would go to the wrong reader. So is what could be
- * lost on its way under a token.
+ * Step: refuses to wrap an answer that is not in the envelope, since it would reach the wrong reader. A plain read of
+ * the state of the server is answered unwrapped instead: clients that wrap everything ask for it too, and it is no
+ * secret. An endpoint with `neverWrapped` is refused as well: what it gives could be lost on its way under a token.
  */
 export const limitWrapping = (exchange: Exchange): void => {
   const { endpoint, method } = exchange
@@ -55,15 +58,17 @@ const cannotBeWrapped = () =>
   fail('wrapping_refused', ['X-Vault-Wrap-TTL: the answer of this endpoint cannot be wrapped'])
 
 /**
- * What is wrapped is stored. For whoever has no token only the answer to a login is: else anybody could fill the disk
- * with what everybody may read (threats P-41).
+ * Step: wrapping stores the answer. Without a token only the answer to a login is wrapped, or anyone could fill the
+ * disk with what everyone may read (threats P-41).
  */
 export const refuseToKeep = ({ wrapTtlSeconds, token, mounted }: Exchange): void => {
   if (wrapTtlSeconds === 0 || token !== undefined || mounted?.entry.kind === 'auth') return
   throw fail('wrapping_refused', ['X-Vault-Wrap-TTL: without a token only the answer to a login is wrapped'])
 }
 
-/** A refusal is not wrapped, nor is an answer without content. */
+/**
+ * Step: stores the answer and replaces it by its wrapping token. Refusals and answers without content are not wrapped.
+ */
 export const wrapAnswer = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
   const { answer, endpoint, wrapTtlSeconds, path, operation } = exchange
   if (wrapTtlSeconds === 0 || answer === undefined || answer.wrapInfo !== undefined) return
@@ -73,7 +78,7 @@ export const wrapAnswer = (exchange: Exchange, services: PipelineServices): void
   const accessor = answer.auth?.accessor ?? answer.credentialAccessor
   const creationPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
   const wrapped = accessor === undefined ? {} : { wrappedAccessor: accessor }
-  // What a caller made up never goes under our signature.
+  // Data chosen by the caller never go under our signature, so a JWT is not made for them.
   const form = endpoint?.takesAnyFields === true ? 'plain' : exchange.wrapForm
   const wrapping = services.wrapping.wrap({ body, ttlSeconds: wrapTtlSeconds, creationPath, form, ...wrapped })
   return wrapping.then(
@@ -86,18 +91,18 @@ export const wrapAnswer = (exchange: Exchange, services: PipelineServices): void
   )
 }
 
-/** Of an answer that nobody gets (threats T-10). */
+/** Revokes the token of an answer that could not be wrapped, and so reaches no one (threats T-10). */
 async function takeBack(answer: Answer, { tokens }: PipelineServices): Promise<void> {
   const id = idOfNew(answer, tokens)
   if (id === undefined) return
   try {
     await tokens.revoke(id)
   } catch {
-    // Storage refuses that too: the token lives to its end, and nobody knows its text. The first failure is told.
+    // Storage fails here too. The token lives to its end, but its text is known to no one. The first failure is thrown.
   }
 }
 
-/** Of the token that was made for the answer; undefined where there is none that can be revoked. */
+/** Returns the id of the token made for the answer; undefined if there is none that can be revoked. */
 export function idOfNew(answer: Answer | undefined, tokens: TokenStore): string | undefined {
   const isNew = answer?.isNewToken === true && answer.auth?.token_type === 'service'
   return isNew ? tokens.idOf(answer.auth.client_token) : undefined

@@ -1,26 +1,32 @@
-// Keeps the caches of one thread as new as the store: whoever commits raises a counter that all threads share, and a
-// thread that sees it raised reads from the log which keys changed, before it serves its next request.
+// Keeps the caches of one thread as new as the store. The writer raises a counter that all threads share. A thread that
+// sees it raised reads from the log which keys changed, before it serves its next request.
 //
-// It is raised before the commit, not behind it: between a commit and a counter that follows, one thread could answer
-// from the store with what is new and another, asked later, from its cache with what was. A thread that finds nothing
-// in the log yet serves what it has, and looks again at its next request.
+// The counter is raised before the commit. After it would be too late: one thread could answer from the store with the
+// new value, and another, asked later, from its cache with the old one. A thread that finds nothing in the log yet
+// serves what it has, and looks again at its next request.
 import { HistoryGone, type ReadStore } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 
+/** Changes read from the log at once. */
 const PAGE = 256
 
-/** The low 32 bits of the index of the last commit that was begun, in memory that threads share. */
+/**
+ * The low 32 bits of the change index that was last begun, in shared memory. Followers compare it for equality only, so
+ * that wrapping around does no harm.
+ */
 export type PublishedIndex = Int32Array<SharedArrayBuffer>
 
+/** Makes the counter; the watching thread hands it to all others. */
 export function newPublishedIndex(): PublishedIndex {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
 }
 
-/** In the thread that writes, before changes up to `index` are written, and where a store is opened. */
+/** Called on the writing thread before changes up to `index` are written, and when a store is opened. */
 export function publishIndex(published: PublishedIndex, index: number): void {
   Atomics.store(published, 0, index | 0)
 }
 
+/** Follows the store on a thread that does not write, and tells its caches which keys to forget. */
 export class ChangeFollower {
   readonly #store: ReadStore
   readonly #invalidation: Invalidation
@@ -35,14 +41,18 @@ export class ChangeFollower {
     this.#seen = seen
   }
 
+  /** Begins at the last change of the store: caches filled from now on are as new as that. */
   static async start(store: ReadStore, invalidation: Invalidation, published: PublishedIndex): Promise<ChangeFollower> {
     return new ChangeFollower(store, invalidation, published, await store.lastIndex())
   }
 
-  /** Undefined where no commit was begun since; else resolves when this thread has forgotten what changed. */
+  /**
+   * Returns undefined if no commit was begun since the last call. Otherwise resolves when the caches of this thread
+   * have forgotten what changed.
+   */
   catchUp(): Promise<void> | undefined {
     if (Atomics.load(this.#published, 0) === (this.#seen | 0)) return undefined
-    // A run that began before the newest commit may not have seen it, so its end is looked at again.
+    // A run that began before the newest commit may not have seen it, so the counter is compared again after it.
     if (this.#following !== undefined) return this.#following.then(() => this.catchUp())
     this.#following = this.#follow().finally(() => {
       this.#following = undefined
@@ -50,7 +60,7 @@ export class ChangeFollower {
     return this.#following
   }
 
-  /** Another store is in the place of the one that was followed: nothing that is known of that one counts. */
+  /** Starts anew after another store took the place of the followed one (a restore). All caches forget everything. */
   async restart(): Promise<void> {
     this.#seen = await this.#store.lastIndex()
     this.#invalidation.reset()

@@ -1,13 +1,14 @@
+// What a thread does with a defect in one of its answers to another thread.
 import { describeCause } from '../core/describe-cause.ts'
 import type { Log } from '../lib/log.ts'
 
-/** Says in the log of this thread what it could not answer another one, which hears of a defect and no more. */
+/** Returns a handler that logs the defect here. The thread that asked only hears that there was one. */
 export function faultLog(log: Log): (call: string, cause: unknown) => void {
   return (call, cause) =>
     log('error', 'What this thread was asked it could not answer', { call, cause: describeCause(cause) })
 }
 
-/** Where a thread has no log: a defect ends it, as does any other that nobody catches. */
+/** For a thread without a log: the defect ends it, as does any other that is not caught. */
 export function faultEndsThread(_call: string, cause: unknown): never {
   throw cause
 }

@@ -1,33 +1,44 @@
-// What the threads that have slow work and those that do it know of each other at once, in memory that they share:
-// hints, read without a message.
+// How busy the pool is, as its workers and clients know it at once: numbers in shared memory, read without a message.
+// They are hints: a reader may see them a moment late.
+//
+//    number     0          workers for short jobs
+//    number     1          the last job id given out
+//    numbers    2 …        for each worker: its jobs on lanes or being done     SLOTS
+//    numbers 1026 …        for each worker: the id of the job it is at, or 0    SLOTS
+//    numbers 2050 …        for each client: FREE, or TAKEN + its splits         SEATS
 
-/** How many workers do short jobs, once they are started. */
+/** How many workers do short jobs once they are started. */
 const WORKERS = 0
-/** The number of the last job of all clients. */
+/** The last job id that was given to any client. Exported for tests. */
 export const LAST_JOB = 1
-/** From here on one number for each worker. */
+/** One number for each worker begins here. */
 export const FIRST_SLOT = 2
-/** A worker has a slot that the dead one before it had not: jobs on their way to that one are counted there. */
+/**
+ * A new worker does not get the slot of the dead one before it: jobs on their way to that one are still counted there.
+ */
 export const SLOTS = 1_024
-/** From here on, in the same order, the number of the job that the worker is at. */
+/** The ids of the jobs that workers are at begin here, in the order of the slots. */
 const FIRST_BEGUN = FIRST_SLOT + SLOTS
-/** From here on a number for each client: FREE, or TAKEN and how much it splits, or would have split. */
+/** One number for each client begins here: FREE, or TAKEN plus the work that it splits, or would split. */
 const FIRST_SEAT = FIRST_BEGUN + SLOTS
 const SEATS = 1_024
 const FREE = 0
 const TAKEN = 1
 
+/** The shared memory; the process makes one for its pool. */
 export type Load = Int32Array<SharedArrayBuffer>
 
+/** Makes the memory for a pool with this many workers for short jobs. */
 export function newLoad(workers: number): Load {
   const load: Load = new Int32Array(new SharedArrayBuffer((FIRST_SEAT + SEATS) * Int32Array.BYTES_PER_ELEMENT))
   Atomics.store(load, WORKERS, workers)
   return load
 }
 
+/** How many workers do short jobs once they are started. */
 export const workersOf = (load: Load): number => Atomics.load(load, WORKERS)
 
-/** The slot of the `nth` worker, with nothing on its way to it. */
+/** Returns the slot of the `nth` worker, cleared. After 1,024 workers slots are used again. */
 export function takeSlot(load: Load, nth: number): number {
   const slot = FIRST_SLOT + (nth % SLOTS)
   Atomics.store(load, slot, 0)
@@ -35,33 +46,40 @@ export function takeSlot(load: Load, nth: number): number {
   return slot
 }
 
-/** Jobs of all clients that are on their way to the worker, or that it does. One may be done before it is counted. */
+/**
+ * Jobs of all clients that are on their way to the worker or being done. A job may be counted as done before it is
+ * counted as sent, so the number may be below 0 for a moment.
+ */
 export const depthOf = (load: Load, slot: number): number => Math.max(0, Atomics.load(load, slot))
 
+/** Called by the client that puts a job on the worker's lane. */
 export function jobSent(load: Load, slot: number): void {
   Atomics.add(load, slot, 1)
 }
 
-/** Of no other job that is under way, whichever thread has it; never 0. After 2^32 of them the numbers begin anew. */
+/** Returns an id that no other job under way has, on any thread; never 0. The ids start over after 2^32. */
 export function newJobId(load: Load): number {
-  // The memory holds numbers of 32 bits with a sign, and so must be what is compared with it.
+  // Kept as a signed number of 32 bits, since `wasAt` compares it with one from the memory.
   const id = (Atomics.add(load, LAST_JOB, 1) + 1) | 0
   return id === 0 ? newJobId(load) : id
 }
 
-/** Said by the worker, with the number of the job; 0: it is at none. */
+/** Called by the worker with the id of the job it begins, or 0 when it has ended it. Survives the worker's death. */
 export function nowAt(load: Load, slot: number, id: number): void {
   Atomics.store(load, slot + SLOTS, id)
 }
 
-/** Whether the worker, which has ended, was at the job of that number. */
+/** True if the worker, which has ended, was at this job. */
 export const wasAt = (load: Load, slot: number, id: number): boolean => Atomics.load(load, slot + SLOTS) === id
 
+/**
+ * Called once for each job sent: by the worker when it is done or thrown away, by the client if it could not be sent.
+ */
 export function jobDone(load: Load, slot: number): void {
   Atomics.sub(load, slot, 1)
 }
 
-/** A seat for one more client, which splits nothing yet. */
+/** Returns a seat for one more client, which splits nothing yet. @throws RangeError if there are too many threads */
 export function takeSeat(load: Load): number {
   for (let seat = FIRST_SEAT; seat < FIRST_SEAT + SEATS; seat++) {
     if (Atomics.compareExchange(load, seat, FREE, TAKEN) === FREE) return seat
@@ -69,16 +87,17 @@ export function takeSeat(load: Load): number {
   throw new RangeError(`More than ${SEATS} threads have slow work`)
 }
 
-/** The client is no more: what it had begun to split nobody ends. */
+/** Frees the seat of a client that has ended, and forgets the splits that it left open. */
 export function leaveSeat(load: Load, seat: number): void {
   Atomics.store(load, seat, FREE)
 }
 
+/** Called by a client that has work at hand which can be split. */
 export function beginSplit(load: Load, seat: number): void {
   Atomics.add(load, seat, 1)
 }
 
-/** How much is split, or would have been, besides what the one who asks is at. */
+/** How much work all clients split, or could, not counting the caller's one. */
 export function othersSplitting(load: Load): number {
   let splitting = 0
   for (let seat = FIRST_SEAT; seat < FIRST_SEAT + SEATS; seat++) {
@@ -87,6 +106,7 @@ export function othersSplitting(load: Load): number {
   return splitting - 1
 }
 
+/** Called once for each `beginSplit`, when all of that work is done. */
 export function endSplit(load: Load, seat: number): void {
   Atomics.sub(load, seat, 1)
 }

@@ -1,6 +1,5 @@
-// The end of a thread that has slow work: it is done by the workers of the pool, and this thread goes on meanwhile.
-// What waits waits here; only a little is on its way to a worker, so that a thread with much work delays the others by
-// little.
+// The client's end of the pool, in a thread that has slow work: workers do it while this thread goes on. Jobs wait
+// here. Only a few are on their way to a worker, so that a thread with much work delays others by little.
 import type { MessagePort } from 'node:worker_threads'
 import { collectGarbage } from '../lib/collect-garbage.ts'
 import { type Job, JobFailed, JobForgotten, Overloaded, type SlowWork, type Split } from '../lib/slow-work.ts'
@@ -22,27 +21,27 @@ import {
 } from './load.ts'
 import { CLIENT_CALLS, type JobAnswer, type JobOrder, type LaneEnd, POOL_CALLS, type Takes } from './slow-messages.ts'
 
-/** What a thread is given to have slow work done. */
+/** What a thread needs to have slow work done: its port to the pool, the shared memory, and its seat there. */
 export type PoolHandle<P = MessagePort> = { readonly port: P; readonly load: Load; readonly seat: number }
 
-/** How many jobs wait at most in this thread. */
+/** How many jobs may wait in this thread; the next one is refused. */
 export type QueueLimits = Readonly<Record<Takes, number>>
-/** At 1.5 ms each, what waits is done within seconds; a new RSA key of 4096 bits takes about one. */
+/** At 1.5 ms each, short jobs that wait are done within seconds. A new RSA key of 4096 bits takes about one second. */
 const LIMITS: QueueLimits = { short: 2_000, long: 32 }
 
 /**
- * How long the worker of a lane has enough to do with what is on it: longer than it keeps answers, so that it goes on
- * while those are read, and short for the thread whose jobs come next.
+ * How much work a lane holds, in milliseconds of its worker. More than the worker keeps answers for, so that it goes on
+ * while those are read. Little enough for the thread whose jobs come next.
  */
 const LANE_MS = 12
-/** Of short jobs one is always done while the next is already there. */
+/** At least two short jobs: the worker is at one while the next is already there. */
 const LEAST_ON_LANE: Readonly<Record<Takes, number>> = { short: 2, long: 1 }
 const MOST_ON_LANE: Readonly<Record<Takes, number>> = { short: 24, long: 1 }
 
-/** Counts what waits in this thread and what is done. */
+/** Counts what waits in this thread and what is done, for telemetry. */
 export type PoolMeter = {
   readonly nowMs: () => number
-  /** How long the job waited until it was on its way to a worker. */
+  /** How long the job waited here until it was sent to a worker. */
   readonly begun: (waitedMs: number) => void
   readonly done: () => void
   readonly refused: () => void
@@ -54,23 +53,26 @@ type Task = {
   readonly moved: ArrayBuffer[]
   readonly resolve: (output: unknown) => void
   readonly reject: (cause: Error) => void
-  /** A worker that had it died. */
+  /** True if a worker died that had it. */
   isSecondTry: boolean
-  /** Since when it waits; 0 where nobody counts. */
+  /** When it began to wait; 0 if there is no meter. */
   readonly sinceMs: number
 }
 
+/** The client's end of a lane to one worker. */
 type Lane = {
   readonly port: MessagePort
   readonly slot: number
   readonly tasks: Task[]
-  /** Of these, what goes with the next message. */
+  /** The tasks among these that go with the next message. */
   readonly unsent: Task[]
 }
 
+/** The jobs that wait for one kind of worker, and the lanes to those workers. */
 type Line = { readonly waiting: Task[]; readonly lanes: Set<Lane>; isStarting: boolean }
 const newLine = (): Line => ({ waiting: [], lanes: new Set(), isStarting: false })
 
+/** Slow work done by the pool. Every thread that has such work makes one. */
 export class PooledWork implements SlowWork {
   readonly #pool: Peer<typeof POOL_CALLS>
   readonly #load: Load
@@ -81,7 +83,7 @@ export class PooledWork implements SlowWork {
   /** How long the last job of each kind took. */
   readonly #tookMs = new Map<string, number>()
   #isForgetting = false
-  /** That nothing of this thread is on a lane, where that is still owed. */
+  /** Set while the pool waits to hear that nothing of this thread is on a lane. */
   #owedIdle: PromiseWithResolvers<void> | undefined
   #isGone = false
 
@@ -113,7 +115,7 @@ export class PooledWork implements SlowWork {
   run<I, O>(job: Job<I, O>, input: I, moved: ArrayBuffer[] = []): Promise<O> {
     const { name, takes } = job
     if (this.#isGone) return Promise.reject(new JobFailed(POOL_ENDED))
-    // It would go on with keys that nobody may hold any more.
+    // The job would hold keys that no thread may hold after the seal.
     if (this.#isForgetting) return Promise.reject(new JobForgotten(SEALED_BEFORE))
     const { waiting } = this.#lines[takes]
     if (waiting.length >= this.#limits[takes]) {
@@ -131,8 +133,8 @@ export class PooledWork implements SlowWork {
   }
 
   split(): Split {
-    // There are as many workers as cores, and each thread that is at such work takes a core as a worker does.
-    // Where the pool has ended another may have the seat.
+    // There are as many workers as cores, and each thread that splits work uses a core as a worker does. If the pool
+    // has ended, another client may have the seat.
     if (!this.#isGone) beginSplit(this.#load, this.#seat)
     return {
       parts: () => Math.max(1, this.#idle() - othersSplitting(this.#load)),
@@ -169,7 +171,7 @@ export class PooledWork implements SlowWork {
     const line = this.#lines[takes]
     line.isStarting = true
     const isStarted = await this.#pool.call('start', takes).catch(() => false)
-    // Where the pool has ended there is nothing more to refuse.
+    // Also false if the pool has ended; `#closed` has refused what waited.
     if (isStarted) return
     line.isStarting = false
     this.#refuse(takes, () => new JobFailed(THREAD_ENDED))
@@ -206,13 +208,14 @@ export class PooledWork implements SlowWork {
   }
 
   /**
-   * The job that it was at fails, the others go on elsewhere: those that it had done, but not told, as well. Only
-   * once: it may have died of one that it was not at, when it read it or told the answer, and so would the next one.
+   * Fails the job that the worker was at. Its other jobs go back to the line, also those done but not yet answered.
+   * They go back once only. The worker may have died while it read another job or sent an answer, and the next worker
+   * would die of the same.
    */
   #workerEnded({ tasks, slot }: Lane, line: Line): void {
     const kept: Task[] = []
     for (const task of tasks.splice(0)) {
-      // What was handed over is gone with the worker.
+      // Memory that was handed over to the worker is gone with it.
       const cannotGoOn = task.moved.length > 0 || task.isSecondTry || this.#isGone
       const isLost = cannotGoOn || wasAt(this.#load, slot, task.order.id)
       if (isLost) task.reject(new JobFailed(THREAD_ENDED))
@@ -222,6 +225,7 @@ export class PooledWork implements SlowWork {
     line.waiting.unshift(...kept)
   }
 
+  /** Puts waiting jobs on lanes, as many as those may hold, and has workers started if there are none. */
   #assign(takes: Takes): void {
     const line = this.#lines[takes]
     for (let task = line.waiting[0]; task !== undefined; task = line.waiting[0]) {
@@ -235,7 +239,7 @@ export class PooledWork implements SlowWork {
     }
     let isRoomLeft = false
     for (const lane of line.lanes) if (lane.unsent.length > 0 && !this.#send(lane)) isRoomLeft = true
-    // No answer comes for what could not be sent, with which the next would go.
+    // A job that could not be sent gets no answer, and so would not call the next one: try the room it left now.
     if (isRoomLeft) {
       this.#assign(takes)
       return
@@ -246,7 +250,7 @@ export class PooledWork implements SlowWork {
     this.#meter?.waiting(takes, line.waiting.length)
   }
 
-  /** Whether all that was meant for it is on the lane. */
+  /** Sends what is unsent in one message. False if some job could not be sent, which leaves room on the lane. */
   #send(lane: Lane): boolean {
     const tasks = lane.unsent.splice(0)
     try {
@@ -262,14 +266,14 @@ export class PooledWork implements SlowWork {
     try {
       post(lane.port, [task])
     } catch (cause) {
-      // It holds what no other thread can have: that is for its caller alone to know.
+      // Its input holds what cannot be sent to another thread: a defect of its caller, whose other jobs go on.
       lane.tasks.splice(lane.tasks.indexOf(task), 1)
       jobDone(this.#load, lane.slot)
       task.reject(new JobFailed(cause instanceof Error ? cause.name : typeof cause))
     }
   }
 
-  /** Of the lanes that this thread may put such a job on, the one to the worker with the least to do. */
+  /** Returns the lane with room for such a job whose worker has the least to do. */
   #freest(takes: Takes, kind: string): Lane | undefined {
     let freest: Lane | undefined
     let least = Number.POSITIVE_INFINITY
@@ -291,7 +295,7 @@ export class PooledWork implements SlowWork {
     return ms <= LANE_MS
   }
 
-  /** Of one that nobody has seen, as much as all that may be on a lane. */
+  /** The time of the last job of this kind; of an unknown kind, all that a lane may hold. */
   #expectedMs(kind: string): number {
     return this.#tookMs.get(kind) ?? LANE_MS
   }
@@ -301,6 +305,7 @@ export class PooledWork implements SlowWork {
     this.#meter?.waiting(takes, 0)
   }
 
+  /** Tells the pool that nothing of this thread is on a lane, if it asked and that is so. */
   #confirmIdle(): void {
     if (this.#owedIdle === undefined) return
     const isAtWork = KINDS.some((takes) => [...this.#lines[takes].lanes].some(({ tasks }) => tasks.length > 0))

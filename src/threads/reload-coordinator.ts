@@ -1,42 +1,44 @@
-// A reload on all threads, through the one that watches over them: it tells each of them, and hears when it is done.
-// The thread that writes may ask for one (sys/config/reload). A thread that takes no part in time, or ends, is no
-// reason to wait: it counts as one where something goes on as before.
+// A reload on all threads, led by the watching thread: it tells each of them, and hears when each is done. The writing
+// thread may ask for one (sys/config/reload). A thread that does not answer in time, or ends, is not waited for: it
+// counts as one where some part could not be reloaded.
 import { describeCause } from '../core/describe-cause.ts'
 import type { Log } from '../lib/log.ts'
 import type { ReloadPart } from '../lib/reload.ts'
 import { CallLate, PeerGone } from '../rpc/errors.ts'
 
-/** To a thread: `state` is what it reads anew; no part stands for all. */
+/** What a thread is told: `state` is what the watching thread has read anew; no part stands for all parts. */
 export type ReloadOrder<S> = { readonly part: ReloadPart | undefined; readonly state: S }
 
-/** Has one thread reload; false where something goes on as before there. */
+/** Has one thread reload. Resolves with false if some part of it goes on as before. */
 export type ReloadThread<S> = (order: ReloadOrder<S>) => Promise<boolean>
 
-/** In the thread that watches. */
+/** Held by the watching thread. `S` is what was read anew, opaque here. */
 export class ReloadCoordinator<S> {
   readonly #log: Log
-  /** With what each is told of a state. */
+  /** The threads, each with the function that selects what it is told. */
   readonly #threads = new Map<ReloadThread<S>, (state: S) => S>()
-  /** Carries out what a thread asks for; missing: it is too early. */
+  /** Carries out a reload that a thread asked for; undefined while it is too early for one. */
   onWanted: ((part: ReloadPart) => Promise<boolean>) | undefined
 
   constructor(log: Log) {
     this.#log = log
   }
 
-  /** `told` leaves out what this thread needs not know. Gives what is to be called when the thread has ended. */
+  /**
+   * Adds a thread. `told` leaves out what that thread need not know. Returns what to call when the thread has ended.
+   */
   add(thread: ReloadThread<S>, told: (state: S) => S = (state) => state): () => void {
     this.#threads.set(thread, told)
     return () => this.#threads.delete(thread)
   }
 
-  /** False where something goes on as before on one of the threads. Never rejects. */
+  /** Tells all threads. Resolves with false if some part goes on as before on one of them. Never rejects. */
   async tell(state: S, part: ReloadPart | undefined): Promise<boolean> {
     const told = [...this.#threads].map(([thread, known]) => this.#tellOne(thread, { part, state: known(state) }))
     return (await Promise.all(told)).every((isWhole) => isWhole)
   }
 
-  /** What a thread asked for. A failure has no other way to it than that something goes on as before. Never rejects. */
+  /** Carries out what a thread asked for. A failure is logged here; the thread only hears false. Never rejects. */
   async wanted(part: ReloadPart): Promise<boolean> {
     try {
       return (await this.onWanted?.(part)) ?? false

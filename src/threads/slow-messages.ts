@@ -1,44 +1,47 @@
 // What the pool for slow work, its clients and its workers say to each other. The pool introduces every client to every
-// worker: jobs and their answers go straight from one to the other, on a lane of their own. Jobs go by their names: the
-// functions are in every thread.
+// worker. Jobs and answers then go straight between the two, on a lane of their own. A job goes by its name: every
+// thread has the functions.
 //
-// Lanes are no calls of rpc: jobs go in groups and outlive the worker that had them, answers are held back until others
-// can go with them, and a worker says in shared memory, by its number, which job it is at.
+// Lanes are no calls of rpc. Jobs go in groups and outlive a worker that dies; answers are held back until others can
+// go with them; and a worker says in shared memory which job it is at.
 import type { MessagePort } from 'node:worker_threads'
 import type { Job } from '../lib/slow-work.ts'
 import { call, notice } from '../rpc/calls.ts'
 
+/** The two kinds of jobs, each with workers of its own. */
 export type Takes = Job<never, never>['takes']
 
-/** On a lane, several in a message. What is of one kind takes about as long. */
+/** Sent on a lane to the worker, several in a message. Jobs of one kind take about as long. */
 export type JobOrder = { readonly id: number; readonly job: string; readonly kind: string; readonly input: unknown }
-/** On a lane, several in a message. `failed` names the error and nothing of what it was about. */
+/** Sent on a lane to the client, several in a message. `failed` names the error and nothing of what it was about. */
 export type JobAnswer = { readonly id: number; readonly tookMs: number } & (
   | { readonly output: unknown }
   | { readonly failed: string }
 )
 
-/** One end of a lane; `slot` is the place of the worker's number in the memory that is shared. */
+/** One end of a lane; `slot` is where the worker's numbers are in the shared memory. */
 export type LaneEnd = { readonly slot: number; readonly port: MessagePort }
+/** The end that a client gets: it must know which jobs the worker takes. */
 export type ClientLane = LaneEnd & { readonly takes: Takes }
 
 const lane = { moves: ({ port }: LaneEnd) => [port] }
-/** Let go of everything: nothing that is still on a lane is anybody's. */
+/** Let go of everything and collect garbage: what is still on a lane belongs to no living thread. */
 const collect = call<void, void>()
 
-/** What the pool is asked by a thread that has slow work. */
+/** What a thread that has slow work asks of the pool. */
 export const POOL_CALLS = {
-  /** There is a first job for them; false where they could not be started. */
+  /** There is a first job of this kind. False if no worker could be started. */
   start: call<Takes, boolean>(),
+  /** At seal: resolves when no thread holds anything of a job. */
   forget: call<void, void>(),
 }
-/** What a thread that has slow work is asked. */
+/** What the pool asks of a thread that has slow work. */
 export const CLIENT_CALLS = {
   lane: notice<ClientLane>(lane),
-  /** Refuse what waits and what comes; answered when nothing is on a lane, and nothing will be until `goOn`. */
+  /** Refuse what waits and what comes. Answered when nothing is on a lane; nothing will be until `goOn`. */
   rest: call<void, void>(),
   collect,
   goOn: notice<void>(),
 }
-/** What a worker is asked. */
+/** What the pool asks of a worker. */
 export const WORKER_CALLS = { lane: notice<LaneEnd>(lane), collect }

@@ -1,5 +1,5 @@
-// The pool for slow work: it has workers started when there is a first job for them, and introduces every thread that
-// has work to every worker. Jobs do not pass here, so one thread that otherwise only watches can hold it.
+// The pool for slow work. It has workers started when there is a first job for them, and introduces every thread that
+// has work to every worker. Jobs do not pass here, so the watching thread can hold it.
 import { MessageChannel } from 'node:worker_threads'
 import { collectGarbage } from '../lib/collect-garbage.ts'
 import { NO_CALLS } from '../rpc/calls.ts'
@@ -10,8 +10,12 @@ import { faultEndsThread } from './fault-log.ts'
 import { type Load, leaveSeat, takeSeat, takeSlot } from './load.ts'
 import { CLIENT_CALLS, POOL_CALLS, type Takes, WORKER_CALLS } from './slow-messages.ts'
 
+/** What the process hands to the pool. */
 export type SlowPoolOptions = {
-  /** Makes the workers for such jobs, each to be told by `addWorker`: called once, when there is a first job. */
+  /**
+   * Starts the workers for this kind of job and announces each by `addWorker`. Called with the first job, and again if
+   * it failed.
+   */
   readonly start: (takes: Takes) => Promise<void>
   readonly load: Load
 }
@@ -19,14 +23,15 @@ export type SlowPoolOptions = {
 type Client = Peer<typeof CLIENT_CALLS>
 type PoolWorker = { readonly peer: Peer<typeof WORKER_CALLS>; readonly takes: Takes; readonly slot: number }
 
+/** Introduces clients and workers, and leads the forgetting at seal. */
 export class SlowPool {
   readonly #options: SlowPoolOptions
   readonly #workers = new Set<PoolWorker>()
   readonly #clients = new Set<Client>()
-  /** False once they could not be started. */
+  /** One entry for each kind that was started, or is being; removed if that failed. */
   readonly #started = new Map<Takes, Promise<boolean>>()
   #workerCount = 0
-  /** How many ask for it: nothing is begun meanwhile. One is done after the other. */
+  /** How many callers wait for a forgetting. Clients begin no job meanwhile. */
   #forgetting = 0
   #forgotten: Promise<void> = Promise.resolve()
 
@@ -34,7 +39,7 @@ export class SlowPool {
     this.#options = options
   }
 
-  /** A thread that has work joins, until its port closes. Gives its seat in the memory that is shared. */
+  /** Adds a thread that has work, until its port closes. Returns its seat in the shared memory. */
   addClient(port: Port): number {
     const seat = takeSeat(this.#options.load)
     const client = connectPeer({
@@ -49,13 +54,13 @@ export class SlowPool {
       this.#clients.delete(client)
       leaveSeat(this.#options.load, seat)
     })
-    // Nobody waits for it: it joined with nothing on a lane.
+    // Not waited for: the new client has nothing on a lane.
     if (this.#forgetting > 0) void unlessGone(client.call('rest', undefined))
     for (const worker of this.#workers) introduce(client, worker)
     return seat
   }
 
-  /** Gives what is to be called when the worker has ended. Its lanes close with it. */
+  /** Adds a worker. Returns what to call when it has ended; its lanes close by themselves. */
   addWorker(port: Port, takes: Takes): () => void {
     const slot = takeSlot(this.#options.load, this.#workerCount++)
     const peer = connectPeer({
@@ -74,7 +79,7 @@ export class SlowPool {
     }
   }
 
-  /** Where they are there, or on their way, the lanes come by themselves. */
+  /** Lanes to workers that exist, or are being started, come by themselves. */
   #start(takes: Takes): Promise<boolean> {
     const begun = this.#started.get(takes)
     if (begun !== undefined) return begun
@@ -89,14 +94,17 @@ export class SlowPool {
     return started
   }
 
-  /** Each in its turn. */
+  /** One forgetting after the other: each answers for all that was done before it was asked. */
   #begin(): Promise<void> {
     this.#forgetting++
     this.#forgotten = this.#forgotten.then(() => this.#forget())
     return this.#forgotten
   }
 
-  /** Nobody begins anything; then the workers let go of what was done, the threads whose answers it was, this one. */
+  /**
+   * First every client stops, so that nothing is begun. Then workers let go of what they did, then the clients that had
+   * the answers, then this thread.
+   */
   async #forget(): Promise<void> {
     await Promise.all([...this.#clients].map((client) => unlessGone(client.call('rest', undefined))))
     if (this.#started.size > 0) {
@@ -110,14 +118,14 @@ export class SlowPool {
   }
 }
 
-/** Gives each the end of a lane between them. */
+/** Gives each of the two one end of a new lane. */
 function introduce(client: Client, { peer, takes, slot }: PoolWorker): void {
   const { port1, port2 } = new MessageChannel()
   peer.tell('lane', { slot, port: port1 })
   client.tell('lane', { takes, slot, port: port2 })
 }
 
-/** What has ended holds nothing, and is not waited for. */
+/** A thread that has ended holds nothing and is not waited for. */
 async function unlessGone(asked: Promise<void>): Promise<void> {
   try {
     await asked

@@ -1,4 +1,4 @@
-// What a worker of the pool does: the jobs of all lanes, one after the other, in the order in which they came.
+// A worker of the pool: it does the jobs of all lanes, one after the other, in the order in which they came.
 import { receiveMessageOnPort } from 'node:worker_threads'
 import { collectGarbage } from '../lib/collect-garbage.ts'
 import type { AnyJob, Job, JobTools } from '../lib/slow-work.ts'
@@ -9,123 +9,156 @@ import { faultEndsThread } from './fault-log.ts'
 import { jobDone, type Load, nowAt } from './load.ts'
 import { type JobAnswer, type JobOrder, type LaneEnd, WORKER_CALLS } from './slow-messages.ts'
 
-/** `held` are answers for the next message, `waiting` is how many jobs are here and not begun. */
-type Lane = LaneEnd & { readonly held: Answer[]; heldSinceMs: number; waiting: number }
+/** A client's lane as its worker has it. */
+type Lane = LaneEnd & {
+  /** Answers that go with the next message. */
+  readonly held: Answer[]
+  heldSinceMs: number
+  /** Jobs of this lane that are here and not begun. */
+  waiting: number
+}
 type Task = { readonly order: JobOrder; readonly lane: Lane }
 type Answer = { readonly answer: JobAnswer; readonly moved: ArrayBuffer[] }
 
 /**
- * How long an answer waits at most for others that go with it. Each message wakes the thread that asked, and what that
- * then does for one request alone costs twice as much as for one of four; so do the requests that follow the answers.
+ * How long an answer waits at most for others to go with it. Each message wakes the thread that asked. What that thread
+ * then does for one request alone costs twice as much as for one of four, and so do the requests that follow the
+ * answers.
  */
 const HOLD_MS = 4
 
+/**
+ * Makes this thread a worker of the pool. It takes lanes by `pool` and does their jobs, which it finds by name in
+ * `jobs`, until `pool` closes.
+ */
 export function serveSlowWork(pool: Port, jobs: ReadonlyMap<string, AnyJob>, tools: JobTools, load: Load): void {
-  const { clock } = tools
-  const lanes = new Set<Lane>()
-  const waiting: Task[] = []
-  /** To be told when everything was let go of. */
-  const collections: (() => void)[] = []
-  let isAtWork = false
+  const worker = new SlowWorker(jobs, tools, load)
   connectPeer({
     channel: portChannel(pool),
     asks: NO_CALLS,
     answers: WORKER_CALLS,
-    handlers: { lane: open, collect },
+    handlers: { lane: (end) => worker.open(end), collect: () => worker.collect() },
     onFault: faultEndsThread,
   })
-  pool.on('close', () => {
-    for (const { port } of lanes) port.close()
-  })
+  pool.on('close', () => worker.close())
+}
 
-  function open(end: LaneEnd): void {
+class SlowWorker {
+  readonly #jobs: ReadonlyMap<string, AnyJob>
+  readonly #tools: JobTools
+  readonly #load: Load
+  readonly #lanes = new Set<Lane>()
+  readonly #waiting: Task[] = []
+  /** To be called once the worker has let go of everything. */
+  readonly #collections: (() => void)[] = []
+  #isAtWork = false
+
+  constructor(jobs: ReadonlyMap<string, AnyJob>, tools: JobTools, load: Load) {
+    this.#jobs = jobs
+    this.#tools = tools
+    this.#load = load
+  }
+
+  open(end: LaneEnd): void {
     const lane: Lane = { ...end, held: [], heldSinceMs: 0, waiting: 0 }
-    lanes.add(lane)
+    this.#lanes.add(lane)
     lane.port.on('message', (orders: readonly JobOrder[]) => {
-      for (const order of orders) waiting.push({ order, lane })
+      for (const order of orders) this.#waiting.push({ order, lane })
       lane.waiting += orders.length
-      begin()
+      this.#begin()
     })
     lane.port.on('close', () => {
       lane.held.length = 0
-      lanes.delete(lane)
+      this.#lanes.delete(lane)
     })
   }
 
-  /** Who lives has nothing on a lane then: what is there was sent by threads that are no more, and is not begun. */
-  function collect(): Promise<void> {
-    for (const { port, slot } of lanes) {
-      for (let left = receiveMessageOnPort(port); left !== undefined; left = receiveMessageOnPort(port)) {
-        for (let n = (left.message as readonly JobOrder[]).length; n > 0; n--) jobDone(load, slot)
-      }
-    }
-    for (const { lane } of waiting.splice(0)) {
-      jobDone(load, lane.slot)
+  /**
+   * Throws away every job that is not begun, and resolves when the garbage is collected. Clients that live have nothing
+   * on a lane by then, so what is left there was sent by threads that have ended.
+   */
+  collect(): Promise<void> {
+    for (const lane of this.#lanes) this.#discardUnread(lane)
+    for (const { lane } of this.#waiting.splice(0)) {
+      jobDone(this.#load, lane.slot)
       lane.held.length = 0
       lane.waiting = 0
     }
     const collected = Promise.withResolvers<void>()
-    collections.push(collected.resolve)
-    begin()
+    this.#collections.push(collected.resolve)
+    this.#begin()
     return collected.promise
   }
 
-  function begin(): void {
-    if (isAtWork) return
-    isAtWork = true
-    setImmediate(next)
+  close(): void {
+    for (const { port } of this.#lanes) port.close()
+  }
+
+  #discardUnread({ port, slot }: Lane): void {
+    for (let left = receiveMessageOnPort(port); left !== undefined; left = receiveMessageOnPort(port)) {
+      for (let n = (left.message as readonly JobOrder[]).length; n > 0; n--) jobDone(this.#load, slot)
+    }
+  }
+
+  #begin(): void {
+    if (this.#isAtWork) return
+    this.#isAtWork = true
+    setImmediate(() => this.#next())
   }
 
   /**
-   * In a turn of the event loop for each: nothing of the job before it is on the stack, and every lane is heard. One
-   * port alone gives up to a thousand messages in a turn, to which a thread adds as fast as it is answered.
+   * Does one job, or one collection, in a turn of the event loop of its own. Nothing of the job before is then on the
+   * stack, and every lane is read: one port alone gives up to a thousand messages in a turn, and a client sends more as
+   * fast as it is answered.
    */
-  async function next(): Promise<void> {
-    const task = waiting.shift()
-    if (task !== undefined) await run(task)
+  async #next(): Promise<void> {
+    const task = this.#waiting.shift()
+    if (task !== undefined) await this.#run(task)
     else {
-      const collected = collections.shift()
+      const collected = this.#collections.shift()
       if (collected === undefined) {
-        isAtWork = false
+        this.#isAtWork = false
         return
       }
       collectGarbage()
       collected()
     }
-    setImmediate(next)
+    setImmediate(() => this.#next())
   }
 
-  async function run({ order, lane }: Task): Promise<void> {
+  async #run({ order, lane }: Task): Promise<void> {
+    const { clock } = this.#tools
     lane.waiting--
-    nowAt(load, lane.slot, order.id)
+    nowAt(this.#load, lane.slot, order.id)
     const beganMs = clock.monotonicMs()
-    const answer = await answerTo(order, beganMs)
+    const answer = await this.#answerTo(order, beganMs)
     const nowMs = clock.monotonicMs()
-    nowAt(load, lane.slot, 0)
-    // Before the answer: who has it and has more work finds this worker free.
-    jobDone(load, lane.slot)
+    nowAt(this.#load, lane.slot, 0)
+    // Counted as done before it is answered: the client may send more at once, and must find this worker free.
+    jobDone(this.#load, lane.slot)
     if (lane.held.length === 0) lane.heldSinceMs = nowMs
     lane.held.push(answer)
-    if (!mayHold(lane, order.kind, nowMs, nowMs - beganMs)) send(lane)
+    if (!this.#mayHold(lane, order.kind, nowMs, nowMs - beganMs)) send(lane)
   }
 
   /**
-   * Only where the next job is of the same lane, which is looked at again behind it, and of the kind of the one before
-   * it, and so takes about as long; and at most as many answers as there are jobs left, so that there are new ones
-   * before those are done.
+   * True if the next job is of the same lane and kind: the lane is then looked at again after it, in about the time
+   * that this one took. At most as many answers are held as jobs are left, so that new jobs arrive before those are
+   * done.
    */
-  function mayHold(lane: Lane, kind: string, nowMs: number, tookMs: number): boolean {
-    const following = waiting[0]
+  #mayHold(lane: Lane, kind: string, nowMs: number, tookMs: number): boolean {
+    const following = this.#waiting[0]
     if (following?.lane !== lane || following.order.kind !== kind) return false
     return lane.held.length < lane.waiting && nowMs + tookMs - lane.heldSinceMs <= HOLD_MS
   }
 
-  async function answerTo(order: JobOrder, beganMs: number): Promise<Answer> {
+  async #answerTo(order: JobOrder, beganMs: number): Promise<Answer> {
+    const { clock } = this.#tools
     const { id } = order
     try {
-      const job = jobs.get(order.job) as Job<unknown, unknown> | undefined
+      const job = this.#jobs.get(order.job) as Job<unknown, unknown> | undefined
       if (job === undefined) throw new Error(`There is no job "${order.job}"`)
-      const output = await job.run(order.input, tools)
+      const output = await job.run(order.input, this.#tools)
       const tookMs = clock.monotonicMs() - beganMs
       return { answer: { id, output, tookMs }, moved: job.moves?.(output) ?? [] }
     } catch (cause) {
@@ -134,12 +167,13 @@ export function serveSlowWork(pool: Port, jobs: ReadonlyMap<string, AnyJob>, too
   }
 }
 
+/** Sends all answers that are held, in one message if it can be. */
 function send({ port, held }: Lane): void {
   const answers = held.splice(0)
   try {
     post(port, answers)
   } catch {
-    // One of them no other thread can have.
+    // One of the answers cannot be sent to another thread. Sent one by one, only that one fails.
     for (const each of answers) {
       try {
         post(port, [each])
@@ -157,7 +191,7 @@ function post(port: LaneEnd['port'], answers: readonly Answer[]): void {
   )
 }
 
-/** A message could hold what the job was given. */
+/** Names the error and leaves out its message, which could hold what the job was given. */
 const failed = ({ id, tookMs }: Pick<JobAnswer, 'id' | 'tookMs'>, cause: unknown): JobAnswer => ({
   id,
   tookMs,

@@ -1,4 +1,4 @@
-// Checks a staged snapshot in a thread of its own: meanwhile the writer writes.
+// Checks a staged snapshot in a thread of its own, so that the writing thread can go on.
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { realWorld } from '../lib/world.ts'
 import { StorageError, StorageFailed, StorageFull } from '../storage/contract.ts'
@@ -9,12 +9,12 @@ import { exitOf } from './thread-exit.ts'
 
 type Verdict = { readonly kind: 'sound' } | { readonly kind: 'damaged' | 'full' | 'failed'; readonly message: string }
 
-/** Marks the data of this thread among those of others. */
+/** Tells this file, in the thread, that it was started for this work. */
 const ROLE = 'check a staged snapshot'
 
 type Work = { readonly role: typeof ROLE; readonly storage: StorageConfig; readonly check: StagedCheck }
 
-/** @throws SnapshotDamaged, StorageFull, StorageFailed */
+/** Resolves if the staged snapshot is sound. @throws SnapshotDamaged, StorageFull, StorageFailed */
 export async function checkStagedInThread(storage: StorageConfig, check: StagedCheck): Promise<void> {
   const workerData: Work = { role: ROLE, storage, check }
   const worker = new Worker(new URL(import.meta.url), { workerData })
@@ -24,7 +24,7 @@ export async function checkStagedInThread(storage: StorageConfig, check: StagedC
     worker.on('error', (cause) => resolve({ kind: 'failed', message: cause instanceof Error ? cause.name : 'unknown' }))
     worker.on('exit', () => resolve({ kind: 'failed', message: 'its thread ended' }))
   })
-  // It has the files open until then.
+  // The thread has the files open until it ends.
   await ended
   if (verdict.kind === 'damaged') throw new SnapshotDamaged(verdict.message)
   if (verdict.kind === 'full') throw new StorageFull(verdict.message)

@@ -1,13 +1,14 @@
+// How a thread ended, for the thread that started it.
 import type { Worker } from 'node:worker_threads'
 
-/** Resolves when the thread has ended, however: `events.once` would reject where it ends by an exception. */
+/** Resolves when the thread has ended, in whatever way: `events.once` would reject if it ends by an exception. */
 export function exitOf(worker: Pick<Worker, 'once'>): Promise<void> {
   return new Promise((resolve) => {
     worker.once('exit', () => resolve())
   })
 }
 
-/** The same, with the reason as far as it is known. */
+/** Resolves with the reason when the thread has ended. The reason is the name of the error, without its message. */
 export async function endOf(worker: Pick<Worker, 'once' | 'on'>): Promise<string> {
   let reason = 'it ended by itself'
   worker.on('error', (cause) => {

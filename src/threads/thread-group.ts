@@ -1,17 +1,19 @@
-// Threads of one kind that stand for each other: one that dies is replaced, its callers having seen their connections
-// break. If they keep dying there is something that a new thread does not mend, and the process ends.
+// Threads of one kind that stand for each other. A thread that dies is replaced; its callers saw their connections
+// break. If threads keep dying, new ones do not mend the cause, and the process ends.
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/world.ts'
 
+/** One thread of a group, as its starter hands it over. */
 export type GroupThread = {
-  /** Resolves with the reason when the thread has ended, by itself or because it was told to. */
+  /** Resolves with the reason when the thread has ended, by itself or because it was stopped. */
   readonly ended: Promise<string>
-  /** Lets it finish what it began; resolves when it has ended. */
+  /** Lets the thread finish what it began; resolves when it has ended. */
   stop(): Promise<void>
 }
 
+/** What the group is made of, and whom it tells when it gives up. */
 export type GroupOptions = {
-  /** What they are, for the log: 'serving'. */
+  /** What the threads are, for the log: 'serving'. */
   readonly kind: string
   readonly count: number
   readonly start: () => Promise<GroupThread>
@@ -20,9 +22,11 @@ export type GroupOptions = {
   readonly onFatal: (reason: string) => void
 }
 
+/** With more deaths than this within DEATHS_WITHIN_MS the group gives up. */
 const MAX_DEATHS = 5
 const DEATHS_WITHIN_MS = 60_000
 
+/** Keeps `count` threads running until it is stopped. */
 export class ThreadGroup {
   readonly #options: GroupOptions
   readonly #threads = new Set<GroupThread>()
@@ -34,7 +38,7 @@ export class ThreadGroup {
     this.#options = options
   }
 
-  /** @throws what `start` throws; then none is left running */
+  /** Starts all threads. @throws what `start` throws; then no thread is left running */
   static async start(options: GroupOptions): Promise<ThreadGroup> {
     const group = new ThreadGroup(options)
     try {

@@ -1,5 +1,5 @@
-// Between a thread that serves requests and the one that writes: requests go up whole, responses come down, and the
-// state of the seal is told by the writer and confirmed before it goes on. `S` is that state, opaque here.
+// The link between a serving thread and the writing one. Requests go up whole and responses come down. The writer tells
+// the state of the seal, and waits until it is confirmed. `S` is that state, opaque here.
 import type { ByteStream } from '../api/request.ts'
 import type { WireRequest, WireResponse } from '../core/exchange.ts'
 import type { Log } from '../lib/log.ts'
@@ -9,49 +9,51 @@ import { connectPeer, type Peer } from '../rpc/peer.ts'
 import { type Port, portChannel } from '../rpc/ports.ts'
 import { faultLog } from './fault-log.ts'
 
-/** Requests that may wait for the writer at once, and questions; beyond it the caller is told to come back. */
+/**
+ * How many requests may wait for the writer at once, and how many questions. Beyond it the caller is told to try again.
+ */
 const MAX_WAITING = 10_000
 
 const streamsOf = ({ stream }: WireRequest | WireResponse): ByteStream[] => (stream === undefined ? [] : [stream])
 
-/** For a mount, by its UUID. */
+/** A question to a mount, named by its UUID. */
 type MountQuestion = { readonly mount: string; readonly question: unknown }
-/** 'none': whatever the reason is, it stays there. */
+/** 'none': there was no answer. The reason stays on the writing thread. */
 type MountAnswer = { readonly answer: unknown } | 'none'
 
-/** What the thread that writes is asked. */
+/** What a serving thread asks of the writing one. */
 const WRITER_CALLS = {
   forward: call<WireRequest, WireResponse>({ most: MAX_WAITING, moves: streamsOf, answerMoves: streamsOf }),
   ask: call<MountQuestion, MountAnswer>({ most: MAX_WAITING }),
 }
 
-/** What a thread that serves is asked: to take over a state. */
+/** What the writing thread asks of a serving one: to take over a state. */
 type ServingCalls<S> = { readonly takeOver: ReturnType<typeof call<S, void>> }
 const SERVING_CALLS = { takeOver: call<unknown, void>() }
 
-/** What a mount, by its UUID, answers to itself on a thread that serves. */
+/** Answers a mount, by its UUID, that asks the same mount on the writing thread. */
 export type WriterCallHandler = (mount: string, question: unknown) => Promise<unknown>
 
-/** The end in a thread that serves. */
+/** The end in a serving thread. */
 export class WriterLink<S> {
   readonly #peer: Peer<typeof WRITER_CALLS>
 
-  /** `apply` takes over a new state; the writer waits until it is done. */
+  /** `apply` takes over a new state; the writer waits until it resolves. */
   constructor(port: Port, apply: (state: S) => Promise<void>, log: Log) {
     const answers: ServingCalls<S> = SERVING_CALLS
     this.#peer = connectPeer({
       channel: portChannel(port),
       asks: WRITER_CALLS,
       answers,
-      // Where it fails, this thread knows what that means; the writer goes on all the same.
+      // A failure is handled in `apply`, where its meaning is known. The writer goes on all the same.
       handlers: { takeOver: (state: S) => apply(state).catch(() => {}) },
       onFault: faultLog(log),
     })
   }
 
   /**
-   * What the same mount answers there.
-   * @throws Unreachable where it does not; another error where the question or its answer cannot be sent
+   * Returns what the same mount on the writing thread answers.
+   * @throws Unreachable if there is no answer; another error if the question or its answer cannot be sent
    */
   async ask(mount: string, question: unknown): Promise<unknown> {
     const reply = await this.#peer.call('ask', { mount, question })
@@ -60,28 +62,29 @@ export class WriterLink<S> {
   }
 
   /**
-   * @throws Unreachable where the writer ended, or is overloaded: whether the request was carried out is not known;
-   * another error where the request or its response is nothing that threads can send each other
+   * Has the writing thread carry out the request.
+   * @throws Unreachable if the writer ended or is overloaded: whether the request was carried out is then not known;
+   * another error if the request or its response cannot be sent between threads
    */
   forward(request: WireRequest): Promise<WireResponse> {
     return this.#peer.call('forward', request)
   }
 
-  /** The writer is no more: nobody waits for it in vain. */
+  /** The writer has ended: calls that wait for it reject at once. */
   close(): void {
     this.#peer.close()
   }
 }
 
-/** What the thread that writes does for those that serve. */
+/** What the writing thread does for serving threads. */
 export type WriterService = {
   readonly handle: (request: WireRequest) => Promise<WireResponse>
-  /** What engines ask. */
+  /** Answers questions of engines. */
   readonly answer: WriterCallHandler
   readonly log: Log
 }
 
-/** The end in the thread that writes; one for each thread that serves. */
+/** The end in the writing thread, one for each serving thread. */
 export class ServingLink<S> {
   readonly #peer: Peer<ServingCalls<S>>
 
@@ -94,7 +97,7 @@ export class ServingLink<S> {
       handlers: {
         forward: (request) => {
           const handled = handle(request)
-          // What nobody read of it is thrown away where it comes from; its way here would stay open.
+          // The rest of a body that was not read is thrown away at its source; otherwise its way here would stay open.
           const drop = (): void => void request.stream?.cancel().catch(() => {})
           if (request.stream !== undefined) handled.then(drop, drop)
           return handled
@@ -109,7 +112,7 @@ export class ServingLink<S> {
     })
   }
 
-  /** Resolves when the other thread has taken it over, or is no more. */
+  /** Resolves when the other thread has taken over the state, or has ended. */
   async tell(state: S): Promise<void> {
     try {
       await this.#peer.call('takeOver', state)

@@ -1,4 +1,4 @@
-// Who may do what, as the other rooms are handed it: tokens, policies, identities, and what belongs to tokens.
+// Access control as other rooms are handed it: tokens, policies, identities, and what belongs to tokens.
 import type { Cubbyhole } from '../auth/cubbyhole.ts'
 import type { Leases } from '../auth/leases.ts'
 import type { LoginService } from '../auth/login-service.ts'
@@ -12,25 +12,28 @@ import type { Wrapping } from '../auth/wrapping.ts'
 import type { WrappingJwt } from '../auth/wrapping-jwt.ts'
 import type { IdentityStore } from '../identity/identity-store.ts'
 
+/** Everything that `buildAuth` makes, flat: most rooms take a few of these members and name them. */
 export type AuthServices = TokenServices &
   CallersValues & {
     readonly policies: PolicyStore
     readonly identities: IdentityStore
     readonly logins: LoginService
-    /** Begun only where tokens may be written. */
+    /** Ends tokens that are due. Started only where tokens may be written. */
     readonly expiry: TokenExpiry
-    /** The same of policies. */
+    /** Removes policies that are due. Started only where policies may be written. */
     readonly policySweep: PolicySweep
+    /** Signs the tokens by which mounts prove elsewhere who they are (identity federation). */
     readonly pluginIdentity: PluginIdentity
   }
 
+/** Tokens, the rules by which they are made and renewed, and their leases. */
 export type TokenServices = {
   readonly tokens: TokenStore
   readonly tokenService: TokenService
   readonly leases: Leases
 }
 
-/** What callers have kept for them. */
+/** Values that callers store under a token: their cubbyhole, and wrapped answers. */
 export type CallersValues = {
   readonly cubbyhole: Cubbyhole
   readonly wrapping: Wrapping

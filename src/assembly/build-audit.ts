@@ -1,4 +1,4 @@
-// The record of requests, as one thread writes it.
+// The audit of requests, as one thread writes it.
 import { Audit } from '../audit/audit.ts'
 import { newChainHeadsMemory } from '../audit/chain-heads.ts'
 import type { AuditSettings } from '../audit/device-changes.ts'
@@ -9,6 +9,10 @@ import type { NodeParts } from './node-parts.ts'
 
 const NO_AUDIT_SETTINGS: AuditSettings = { declared: [], allowsApi: true }
 
+/**
+ * Builds the audit of this thread. It opens no device before the gate does. Chain heads are shared by the threads of
+ * one process, so that their entries form one chain for each device.
+ */
 export function buildAudit(parts: NodeParts, { storage, invalidation, history }: StorageRoom): Audit {
   const { settings = NO_AUDIT_SETTINGS, chainHeads = newChainHeadsMemory() } = parts.audit ?? {}
   const { world, role, endOfTick = new EndOfTickQueue() } = parts

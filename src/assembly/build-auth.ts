@@ -1,4 +1,4 @@
-// Who may do what: tokens, policies, identities, and what belongs to tokens, over one storage.
+// Access control over one storage: tokens, policies, identities, and what belongs to tokens.
 import { Cubbyhole, wipeCubbyhole } from '../auth/cubbyhole.ts'
 import { Leases } from '../auth/leases.ts'
 import { LoginService } from '../auth/login-service.ts'
@@ -23,14 +23,16 @@ import type { StorageRoom } from './build-storage.ts'
 import { keptElsewhere } from './kept-elsewhere.ts'
 import type { CommonParts } from './node-parts.ts'
 
+/** What access control needs of other rooms. */
 export type AuthRooms = {
   readonly storage: StorageRoom
-  /** The table that engines over these tokens and identities are in. */
+  /** The mount table. A function, since its engines are made of what is built here. */
   readonly mounts: () => MountTable
-  /** Where another thread writes. */
+  /** Asks the writing thread; undefined if this is it. */
   readonly callWriter: CallWriter | undefined
 }
 
+/** Builds all of access control. It reads nothing before the barrier is open. */
 export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
   const { world, slow, facts, tokenLimits: limits } = parts
   const { mounts } = rooms
@@ -96,7 +98,10 @@ function callersValues(
   return { cubbyhole: new Cubbyhole(tokens.view, limits.kept, elsewhere), wrapping, wrappingJwt }
 }
 
-/** Who was let in by a login method does not outlast it, nor does a wrapped answer the mount that gave it. */
+/**
+ * When a mount is removed, its leases and wrapped answers are revoked. For a login method the tokens that it gave and
+ * the aliases of its users go as well.
+ */
 export function authRemoval({ leases, identities }: Pick<AuthServices, 'leases' | 'identities'>): RemovalWork {
   return async (entry) => {
     await leases.revokeByMount(entry)

@@ -1,4 +1,4 @@
-// The pipeline, and what its steps work with.
+// The pipeline of this thread, and the services that its steps work with.
 import type { Audit } from '../audit/audit.ts'
 import { DEFAULT_KEPT_LIMITS } from '../auth/kept-values.ts'
 import { Core } from '../core/core.ts'
@@ -17,6 +17,7 @@ import type { CommonParts, ToWriter } from './node-parts.ts'
 import type { NodeTelemetry } from './node-telemetry.ts'
 import { forwardOrRefuse } from './writer-refusals.ts'
 
+/** What the pipeline needs of other rooms. */
 export type CoreRooms = {
   readonly seal: SealSide
   readonly auth: AuthServices
@@ -26,10 +27,14 @@ export type CoreRooms = {
   readonly services: SystemServices
   readonly mounts: MountTable
   readonly gate: NodeGate
-  /** Where another thread writes. */
+  /** The link to the writing thread; undefined if this is it. */
   readonly writer: ToWriter | undefined
 }
 
+/**
+ * Builds the pipeline. Without a link to a writing thread nothing is forwarded, and no commit of another thread is
+ * followed.
+ */
 export function buildCore(parts: CommonParts, rooms: CoreRooms): Core {
   const { telemetry } = rooms.telemetry
   const catchUp = rooms.writer?.catchUp ?? (() => undefined)

@@ -16,30 +16,33 @@ import { cloudDependencies } from './cloud-dependencies.ts'
 import { engineTypes, SYSTEM_ROUTER } from './engine-types.ts'
 import type { CommonParts } from './node-parts.ts'
 
+/** What mounts need of other rooms. */
 export type EngineRooms = {
   readonly storage: StorageRoom
-  /** It answers while the server is sealed, too. */
+  /** The engine at sys/, which answers even while the server is sealed. */
   readonly system: System
   readonly auth: AuthServices
   readonly quotas: QuotaStore
   readonly managedKeys: ManagedKeyService
   readonly nodeRole: () => NodeRole
-  /** Where another thread writes. */
+  /** Asks the writing thread; undefined if this is it. */
   readonly callWriter: CallWriter | undefined
 }
 
+/** Builds the table with all engine types. Until the barrier is open it serves sys/ alone. */
 export function buildMounts(parts: CommonParts, rooms: EngineRooms): MountTable {
   const { world, log, tokenLimits, cloud } = parts
   const { system, auth, quotas } = rooms
   const { storage, invalidation } = rooms.storage
-  const place = { log, longestTtlSeconds: tokenLimits.maxTtlSeconds, identityTokens: auth.pluginIdentity }
+  const common = { log, longestTtlSeconds: tokenLimits.maxTtlSeconds, identityTokens: auth.pluginIdentity }
   const entry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   return new MountTable({
-    types: engineTypes(system, auth, cloudDependencies(place, cloud)),
+    types: engineTypes(system, auth, cloudDependencies(common, cloud)),
     always: { entry, router: SYSTEM_ROUTER, engine: system },
     storage,
     given: engineEnvironment(parts, rooms),
     invalidation,
+    // Run in this order before the mount's data are removed, and again after an interruption.
     removals: [
       authRemoval(auth),
       ({ uuid }) => system.services.reloads.forget(uuid),
@@ -48,7 +51,7 @@ export function buildMounts(parts: CommonParts, rooms: EngineRooms): MountTable 
   })
 }
 
-/** What all mounts are given alike. */
+/** The part of an engine's context that all mounts share. */
 function engineEnvironment({ world, slow, log }: CommonParts, rooms: EngineRooms): EngineEnvironment {
   const { system, managedKeys, nodeRole, callWriter } = rooms
   return {

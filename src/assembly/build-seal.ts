@@ -1,4 +1,4 @@
-// The seal, where writes are made: what opens and closes the whole server, and what is done with keys meanwhile.
+// The seal, on a thread that writes: what opens and closes the whole server, and the operations on its keys in between.
 import { NEW_TOKEN_LENGTH } from '../auth/token-text.ts'
 import { Upkeep } from '../core/upkeep.ts'
 import { namedLog } from '../lib/log.ts'
@@ -17,21 +17,22 @@ import { Restore } from './restore.ts'
 import { SealAnnouncer } from './seal-state.ts'
 import { UnsealController } from './unseal-controller.ts'
 
-/** What only a thread has that writes. */
+/** What only a writing thread has. */
 export type SealRoom = {
   readonly seal: Seal
   readonly operations: SealOperations
   readonly upkeep: Upkeep
-  /** With the unseal key itself, in the place of its shares. @throws Refusal where it is another key */
+  /** Unseals with the unseal key itself instead of its shares. @throws Refusal for a wrong key */
   unsealWith(key: Buffer): Promise<void>
-  /** With a seal that opens by itself: at start. Logs why it does not; the server then stays sealed. */
+  /** Unseals at start, if the seal can do that. A failure is logged, and the server stays sealed. */
   openByItself(): Promise<void>
-  /** Before the store is closed: what is worth keeping is kept. */
+  /** Called before the store is closed: stores what is counted in memory only. */
   rest(): Promise<void>
-  /** Like `operations.initialise`; sealed afterwards. */
+  /** Like `operations.initialise`, but leaves the server sealed. */
   initialise(config: ShareConfig, clusterName: string, options: InitialiseOptions): Promise<InitialSecrets>
 }
 
+/** Builds the seal over the rooms of this thread; nothing is opened yet. */
 export function buildSeal(parts: WritingParts, seal: Seal, rooms: NodeRooms): SealRoom {
   const { world, log, facts, channels = {} } = parts
   const { announce = async () => {}, configReloads = new Map() } = channels
@@ -74,7 +75,7 @@ export function buildSeal(parts: WritingParts, seal: Seal, rooms: NodeRooms): Se
 
 type Holders = Pick<SealOperations, 'rotation' | 'rekey' | 'recoveryRekey' | 'rootToken'>
 
-/** What is done with keys while the server is open. */
+/** The operations on keys while the server is open. Some hold shares or new keys between two requests. */
 function buildHolders(
   { store, world, log, slow }: WritingParts,
   seal: Seal,

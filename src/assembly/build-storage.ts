@@ -1,4 +1,4 @@
-// The store as all other rooms have it: in clear, and with a word to every cache when something changes.
+// The store as all other rooms have it: in clear, with an invalidation to every cache when something changes.
 import type { ByteStream } from '../api/request.ts'
 import { importSecret } from '../crypto/primitives/secret-key.ts'
 import type { World } from '../lib/world.ts'
@@ -10,18 +10,23 @@ import { SealedStorage } from '../storage/sealed-storage.ts'
 import { writeSnapshot } from '../storage/snapshot/snapshot-stream.ts'
 import type { SealStatus } from '../system/seal/seal.ts'
 
+/** Storage of this thread, and what is read from the store as a whole. */
 export type StorageRoom = {
   readonly storage: SealedStorage
   readonly invalidation: Invalidation
-  /** The store as it is at the call, as a stream. */
+  /** Returns the store at the time of the call as a stream. */
   readonly saveSnapshot: () => Promise<ByteStream>
-  /** Names the history of the store: another one where it was restored. */
+  /** The id of the store's history, in hexadecimal. A restore gives the store another one. */
   readonly history: () => Promise<string>
 }
 
+/** The entry with the key of the tree's leaves. */
 const LEAF_KEY = 'root/core/leaf-key'
 
-/** `writes`: the same store, where this thread is the one that writes. */
+/**
+ * Builds the storage with its barrier sealed. `writes` is the same store where this thread may write it, else
+ * undefined.
+ */
 export function buildStorage(
   { store, world }: { readonly store: ReadStore; readonly world: World },
   sealStatus: () => SealStatus,
@@ -47,7 +52,7 @@ export function buildStorage(
   }
 }
 
-/** Where writes are made: caches forget what this thread commits itself. */
+/** On the writing thread: its caches forget what it commits itself. Other threads follow the log. */
 export function forgetCommits(store: Store, invalidation: Invalidation): void {
   store.onCommit((change) => {
     for (const { key } of change.operations) invalidation.changed(key)

@@ -1,4 +1,4 @@
-// The engine behind sys/: it shows and changes all the others, so it is given nearly every room.
+// The engine behind sys/. It shows and changes all other rooms, so it is given nearly every one.
 import { DEFAULT_EDITION } from '../api/edition.ts'
 import { openApiDocument } from '../api/openapi.ts'
 import type { Audit } from '../audit/audit.ts'
@@ -17,6 +17,7 @@ import { readHostInfo } from './host-facts.ts'
 import type { CommonParts } from './node-parts.ts'
 import type { NodeTelemetry } from './node-telemetry.ts'
 
+/** Builds the keys in devices; without devices in the configuration the mounts have none. */
 export function buildManagedKeys(
   { devices = NO_DEVICES, facts }: CommonParts,
   { storage, invalidation }: StorageRoom,
@@ -25,12 +26,13 @@ export function buildManagedKeys(
   return new ManagedKeyService({ store, devices, edition: facts.edition ?? DEFAULT_EDITION })
 }
 
-/** The seal as `sys/` shows it, and changes it where this thread writes. */
+/** The seal as sys/ shows it. `operations` change it, and are undefined on a thread that does not write. */
 export type SealSide = {
   readonly status: () => SealStatus
   readonly operations: (() => SealOperations) | undefined
 }
 
+/** What sys/ needs of other rooms. */
 export type SystemRooms = {
   readonly storage: StorageRoom
   readonly seal: SealSide
@@ -39,10 +41,11 @@ export type SystemRooms = {
   readonly quotas: QuotaStore
   readonly telemetry: NodeTelemetry
   readonly managedKeys: ManagedKeyService
-  /** The table that this engine is in. */
+  /** The table that this engine is in, and so is made after it. */
   readonly mounts: () => MountTable
 }
 
+/** Builds the engine behind sys/. */
 export function buildSystem(parts: CommonParts, rooms: SystemRooms): System {
   const { world, log, slow, facts, tokenLimits } = parts
   const { storage, seal, auth, audit, quotas, mounts } = rooms
@@ -70,7 +73,7 @@ export function buildSystem(parts: CommonParts, rooms: SystemRooms): System {
 const mountedEndpoints = (mounts: MountTable) =>
   mounts.list().map(({ path, type }) => ({ mountPath: path, endpoints: ROUTERS.get(type)?.endpoints ?? [] }))
 
-/** What the endpoints under sys/ ask of the rooms above theirs. */
+/** What the endpoints under sys/ ask of rooms that they may not import. */
 function servicesOf({ world, directory }: CommonParts, rooms: SystemRooms): SystemServices {
   const { storage, auth, telemetry, managedKeys, mounts } = rooms
   return buildServices(storage.storage, storage.invalidation, {

@@ -1,5 +1,5 @@
-// What the login methods of clouds are given of this process: the clouds that the configuration defines, the
-// environment, and which addresses may be reached at all.
+// What login methods of clouds get from this process: the clouds that the configuration defines, settings of the
+// environment, and the addresses that may be reached at all.
 import { readFileSync } from 'node:fs'
 import type { IdentityTokens } from '../api/identity-token.ts'
 import type { ServerConfig } from '../config/config.ts'
@@ -10,6 +10,7 @@ import { type Log, namedLog } from '../lib/log.ts'
 import type { Reach } from '../lib/outbound.ts'
 import { readCloudToken } from './cloud-token-file.ts'
 
+/** What the cloud engines are given besides their context. */
 export type CloudDependencies = {
   readonly environment: CloudEnvironment
   readonly longestTtlSeconds: number
@@ -18,6 +19,10 @@ export type CloudDependencies = {
   readonly log: Log
 }
 
+/**
+ * Adds the environment, and the reader of token files, to what is given. Without an environment only the vendor's
+ * clouds are known.
+ */
 export function cloudDependencies(
   given: Pick<CloudDependencies, 'longestTtlSeconds' | 'identityTokens' | 'log'>,
   environment = NO_CLOUD_ENVIRONMENT,
@@ -25,7 +30,10 @@ export function cloudDependencies(
   return { ...given, environment, readTokenFile: readCloudToken, log: namedLog(given.log, 'auth') }
 }
 
-/** @throws ConfigError where a certificate cannot be read */
+/**
+ * Reads the clouds of the configuration with their certificates, and the settings of the environment (Interface 2.1).
+ * @throws ConfigError if a certificate cannot be read
+ */
 export function newCloudEnvironment(config: ServerConfig, env: NodeJS.ProcessEnv): CloudEnvironment {
   const clouds = config.clouds.map(({ caFile, ...stanza }) =>
     definedCloud(caFile === undefined ? stanza : { ...stanza, ca: certificates(stanza.name, caFile) }),
@@ -42,7 +50,10 @@ function certificates(cloud: string, path: string): string {
   }
 }
 
-/** Where requests to clouds may go; of the vendor's to nothing that lies in this machine or on its link. */
+/**
+ * Returns where requests to clouds may go. A vendor's cloud must have a public address: a name that leads to this
+ * machine or its link is refused.
+ */
 export function cloudReaches({ clouds }: CloudEnvironment): readonly Reach[] {
   const reachesOf = (cloud: Cloud): readonly Reach[] =>
     originsOfCloud(cloud).map((origin) => ({

@@ -1,12 +1,17 @@
-// The token that workload identity leaves for this server in a file, and replaces there before it ends.
+// Reads the token that workload identity leaves for this server in a file, and replaces there before it expires.
 import { constants, type FileHandle, open } from 'node:fs/promises'
 import { CloudUnavailable } from '../engines/cloud/refusals.ts'
 
+/** Signed tokens have a few thousand bytes; more is no token. */
 const MAX_BYTES = 16_384
+/** The compact form of a signed token (RFC 7515 section 7.1). */
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/
 const WHAT = 'the token of this server for the cloud cannot be read: see AZURE_FEDERATED_TOKEN_FILE, and the log'
 
-/** @throws CloudUnavailable, whose message is for the log: which file, what is wrong, and what to do */
+/**
+ * Returns the token. It is read anew each time: the file changes while the server runs.
+ * @throws CloudUnavailable, whose cause goes to the log: which file, what is wrong, and what to do
+ */
 export async function readCloudToken(path: string): Promise<string> {
   const text = (await readBounded(path)).trim()
   if (!COMPACT.test(text)) throw unreadable(path, 'holds no signed token: have workload identity write it anew')
@@ -16,7 +21,7 @@ export async function readCloudToken(path: string): Promise<string> {
 async function readBounded(path: string): Promise<string> {
   let file: FileHandle | undefined
   try {
-    // A pipe without a writer would be waited for.
+    // Non-blocking, or a pipe without a writer would be waited for.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     if (!(await file.stat()).isFile()) throw unreadable(path, 'is no file: name the one that holds the token')
     const { bytesRead, buffer } = await file.read(Buffer.alloc(MAX_BYTES + 1), 0, MAX_BYTES + 1, 0)

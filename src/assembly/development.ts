@@ -1,5 +1,5 @@
-// The development server opens itself: it keeps its unseal key beside its data, which protects nothing. Never for
-// production; it says so wherever it shows itself.
+// The development server unseals itself: it keeps its unseal key beside its data, which protects nothing. It is never
+// for production, and says so wherever it shows itself.
 //
 //   development-keys.json   {"note":…,"unseal_key":base64,"root_token":text}, and while a rekey is stored
 //                           "next_unseal_key":base64: one of the two opens
@@ -14,25 +14,30 @@ import type { KeyKeeper } from '../system/seal/seal.ts'
 import type { InitialSecrets } from './initialisation.ts'
 import type { WritingNode } from './writing-node.ts'
 
+/** The name of that file, in the directory of the data. */
 export const DEVELOPMENT_KEYS = 'development-keys.json'
 const NOTE = 'This server is for development: the key in this file opens its storage. Never keep real secrets in it.'
 
 const KEYS_FILE = group({ unseal_key: text, root_token: text, next_unseal_key: optional(text) })
 
 type KeptKeys = {
-  /** In base64: the key itself, which is its own share where there is one. */
+  /** The unseal key in base64. With a single share, the share is the key. */
   readonly unsealKey: string
   readonly nextUnsealKey?: string
   readonly rootToken: string
 }
 
+/** What a development server prints at its start. */
 export type DevelopmentKeys = {
-  /** Undefined where it was split into several shares since. */
+  /** Undefined if a rekey has split it into several shares. */
   readonly unsealKey: string | undefined
   readonly rootToken: string
 }
 
-/** Initialises the store if it is new, opens it, and makes sure that the root token asked for is one. */
+/**
+ * Initialises the store if it is new, unseals it, and makes sure that the wanted root token is one. `wanted` undefined:
+ * the root token of the file stays. @throws StorageError if no key of the file opens the store
+ */
 export async function openDevelopment(
   node: WritingNode,
   directory: string,
@@ -52,13 +57,16 @@ export async function openDevelopment(
   const rootToken = wanted ?? kept.rootToken
   if ((await node.tokens.find(rootToken)) === undefined)
     await node.tokens.insert(rootToken, node.tokenService.rootEntry())
-  // One root token at a time, or every one that was ever asked for would open the store for ever.
+  // Only one root token at a time: otherwise every token that was ever asked for would stay valid.
   if (rootToken !== kept.rootToken) await node.tokens.revoke(node.tokens.idOf(kept.rootToken))
   if (rootToken !== kept.rootToken || kept.nextUnsealKey !== undefined) writeKeys(directory, { unsealKey, rootToken })
   return { unsealKey: node.seal.shareConfig.shares === 1 ? unsealKey : undefined, rootToken }
 }
 
-/** A rekey changes what opens the store: the file has both keys until it is known which one does. */
+/**
+ * Keeps the file right through a rekey. While the new key is being stored the file has both, since a crash leaves
+ * either in force.
+ */
 export function developmentKeeper(directory: string): KeyKeeper {
   return {
     prepare: (key) => writeKeys(directory, { ...readKeys(directory), nextUnsealKey: key.toString('base64') }),
@@ -67,7 +75,7 @@ export function developmentKeeper(directory: string): KeyKeeper {
         const { unsealKey, nextUnsealKey = unsealKey, rootToken } = readKeys(directory)
         writeKeys(directory, { unsealKey: nextUnsealKey, rootToken })
       } catch {
-        // Both keys stay in the file, and the next start tells which one opens.
+        // Both keys stay in the file; the next start finds out which one opens.
       }
     },
     opened: (key) => {
@@ -76,13 +84,13 @@ export function developmentKeeper(directory: string): KeyKeeper {
         const unsealKey = key.toString('base64')
         if (!candidates(kept).includes(unsealKey)) writeKeys(directory, { unsealKey, rootToken: kept.rootToken })
       } catch {
-        // The server is open; the next start says that the file does not fit.
+        // The server is open all the same. The next start tells that the file does not fit.
       }
     },
   }
 }
 
-/** The unseal keys that a development server keeps beside its data, of which one opens; none where there is no file. */
+/** Returns the unseal keys in the file, one of which opens the store; none if there is no file. */
 export function findDevelopmentKeys(directory: string): readonly Buffer[] {
   return existsSync(join(directory, DEVELOPMENT_KEYS)) ? candidates(readKeys(directory)).map(fromBase64) : []
 }
@@ -93,7 +101,7 @@ function candidates({ unsealKey, nextUnsealKey }: KeptKeys): readonly string[] {
   return nextUnsealKey === undefined ? [unsealKey] : [unsealKey, nextUnsealKey]
 }
 
-/** Gives the key that opened it. */
+/** Returns the key that unsealed the server. */
 async function unseal(node: WritingNode, directory: string, kept: KeptKeys): Promise<string> {
   for (const key of candidates(kept)) {
     try {
@@ -126,7 +134,7 @@ function readFile(path: string): Buffer {
   }
 }
 
-/** Whole or not at all: written beside, synced, then renamed. */
+/** Replaces the file as a whole or not at all: written beside it, synced, then renamed. */
 function writeKeys(directory: string, { unsealKey, nextUnsealKey, rootToken }: KeptKeys): void {
   const path = join(directory, DEVELOPMENT_KEYS)
   const keys = { note: NOTE, unseal_key: unsealKey, next_unseal_key: nextUnsealKey, root_token: rootToken }

@@ -1,4 +1,4 @@
-// Every kind of mount: engines that can be mounted, and those that are always there.
+// Every kind of mount: engines that can be mounted, and those that always are.
 
 import type { Endpoint } from '../api/endpoint.ts'
 import type { LoginRule } from '../api/login-method.ts'
@@ -20,18 +20,22 @@ import type { IdentityStore } from '../identity/identity-store.ts'
 import { SYSTEM_ENDPOINTS } from '../system/endpoints.ts'
 import type { CloudDependencies } from './cloud-dependencies.ts'
 
+/** The routes of sys/, which are served even while there is no mount table. */
 export const SYSTEM_ROUTER = new Router(SYSTEM_ENDPOINTS)
 const CUBBYHOLE_ROUTER = new Router(CUBBYHOLE_ENDPOINTS)
 const TOKEN_ROUTER = new Router(TOKEN_ENDPOINTS)
 const IDENTITY_ROUTER = new Router(IDENTITY_ENDPOINTS)
 
-/** Engines that can be mounted; a new one is a folder under engines/ and a line here. */
+/** Engines that need no more than their context. Those of clouds also reach out, and are added below. */
 const ENGINES: readonly MountableType<EngineContext>[] = [TRANSIT, USERPASS, APPROLE]
 
-/** With those that ask outside. Each has a page of its name in docs/api. */
+/**
+ * All engines that can be mounted, one for each page of docs/api. The type `azure` is left out: it is CLOUD by another
+ * name.
+ */
 export const MOUNTABLE: readonly MountableType<never>[] = [...ENGINES, CLOUD]
 
-/** By the type of a mount. */
+/** The routes by the type of a mount. */
 export const ROUTERS: ReadonlyMap<string, Router> = new Map([
   ...[...ENGINES, CLOUD, AZURE].map(({ type, router }) => [type, router] as const),
   ['system', SYSTEM_ROUTER],
@@ -40,13 +44,13 @@ export const ROUTERS: ReadonlyMap<string, Router> = new Map([
   ['identity', IDENTITY_ROUTER],
 ])
 
-/** All that there are, in an order that is the same in every thread. */
+/** All endpoints, in an order that is the same in every thread: telemetry counts them by their position. */
 export const ALL_ENDPOINTS: readonly Endpoint[] = [
   ...[SYSTEM_ROUTER, TOKEN_ROUTER, CUBBYHOLE_ROUTER, IDENTITY_ROUTER].flatMap(({ endpoints }) => endpoints),
   ...MOUNTABLE.flatMap(({ router }) => router.endpoints),
 ]
 
-/** The engines that are always there, and what they are made of. */
+/** The services behind mounts that always exist. */
 type AuthEngines = {
   readonly tokenService: TokenService
   readonly cubbyhole: Cubbyhole
@@ -54,6 +58,7 @@ type AuthEngines = {
   readonly logins: Pick<LoginService, 'rules'>
 }
 
+/** Returns all engine types. The singletons among them hand out the engine that is there already. */
 export function engineTypes(
   system: Engine,
   { tokenService, cubbyhole, identities, logins }: AuthEngines,
@@ -82,13 +87,16 @@ export function engineTypes(
   ]
 }
 
-/** They ask outside, and share how much. */
+/** The engines of clouds share one gate for calls to the outside. */
 function cloudTypes(place: CloudDependencies, loginRules: readonly LoginRule[]): readonly EngineType<EngineContext>[] {
   const shared = { ...place, loginRules, gate: newCallGate() }
   return [CLOUD, AZURE].map((type) => ({ ...type, create: (context) => type.create({ ...context, ...shared }) }))
 }
 
-/** Only of mounts that every server has: of others it would tell whether they are there. */
+/**
+ * True if the endpoint at `path` requires sudo. Knows only mounts that every server has: an answer about others would
+ * tell whether they exist.
+ */
 export function needsSudo(path: string, operation: AclOperation): boolean {
   const method = operation === 'create' || operation === 'patch' ? 'update' : operation
   if (method !== 'read' && method !== 'list' && method !== 'update' && method !== 'delete') return false

@@ -1,9 +1,10 @@
-// The machine as `sys/host-info` shows it: processors, memory, disks. On Linux from /proc, elsewhere what the runtime
-// itself knows; what cannot be known is 0 or empty. Sizes are bytes, times seconds.
+// The machine as `sys/host-info` shows it: processors, memory, disks. Read from /proc on Linux, from the runtime
+// elsewhere. What is not known is 0 or empty. Sizes are in bytes, times in seconds.
 import { readFileSync, statfsSync } from 'node:fs'
 import { arch, cpus, freemem, hostname, platform, release, totalmem, uptime, version } from 'node:os'
 import type { Clock } from '../lib/world.ts'
 
+/** The answer of `sys/host-info`, member by member. */
 export type HostInfo = {
   readonly timestamp: string
   readonly cpu: readonly object[]
@@ -13,7 +14,7 @@ export type HostInfo = {
   readonly memory: object
 }
 
-/** `directory`: where the data are; undefined where they are in memory. */
+/** Reads it anew. `directory` is where the data are; undefined if they are in memory. */
 export function readHostInfo(clock: Clock, directory: string | undefined): HostInfo {
   const nowMs = clock.nowMs()
   return {
@@ -26,7 +27,7 @@ export function readHostInfo(clock: Clock, directory: string | undefined): HostI
   }
 }
 
-/** '' where there is no such file, or it may not be read. */
+/** Returns '' if there is no such file, or it may not be read. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8')
@@ -35,7 +36,7 @@ function read(path: string): string {
   }
 }
 
-/** `name : value` and `name=value` lines. */
+/** Parses lines of the form `name : value` or `name=value`. */
 function pairs(text: string, separator: ':' | '='): Map<string, string> {
   const lines = text.split('\n').map((line) => [line, line.indexOf(separator)] as const)
   return new Map(
@@ -78,7 +79,7 @@ function processors(): object[] {
 }
 
 const TIMES = ['user', 'nice', 'system', 'idle', 'iowait', 'irq', 'softirq', 'steal', 'guest', 'guestNice'] as const
-/** What /proc/stat counts in: 100 a second on every Linux that Node runs on. */
+/** The unit of /proc/stat: 100 a second on every Linux that Node runs on. */
 const TICKS = 100
 
 function processorTimes(): object[] {
@@ -96,7 +97,7 @@ function processorTimes(): object[] {
   })
 }
 
-/** The file system that the data are on: others are none of the server's business. */
+/** Shows only the file system that the data are on; others are not the server's business. */
 function disks(directory: string): object[] {
   const { bsize, blocks, bavail, bfree, files, ffree } = statfsSync(directory)
   const used = (blocks - bfree) * bsize
@@ -143,12 +144,12 @@ function machine(nowMs: number): object {
     kernelArch: arch(),
     virtualizationSystem: '',
     virtualizationRole: '',
-    // The id of the machine is a secret of its own (machine-id(5)).
+    // Left empty: the id of a machine is confidential (machine-id(5)).
     hostid: '',
   }
 }
 
-/** Names of the answer, and of /proc/meminfo. */
+/** Names in the answer, and in /proc/meminfo. */
 const MEMORY: Readonly<Record<string, string>> = {
   total: 'MemTotal',
   available: 'MemAvailable',
@@ -183,7 +184,7 @@ const MEMORY: Readonly<Record<string, string>> = {
   hugepagesize: 'Hugepagesize',
 }
 
-/** `wired` and `laundry` are of other systems. */
+/** `wired` and `laundry` exist on other systems only. */
 function memory(): object {
   const known = pairs(read('/proc/meminfo'), ':')
   const bytesOf = (name: string): number => {

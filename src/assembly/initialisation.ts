@@ -1,4 +1,4 @@
-// What a new server begins with besides its keys: a root token, and the first mounts, in the same transaction.
+// What a new server begins with besides its keys: a root token and the first mounts, in the same transaction.
 import { fail } from '../api/errors.ts'
 import { SYSTEM_FOLDER } from '../auth/token-keys.ts'
 import { initializeMounts } from '../core/stored-mounts.ts'
@@ -14,15 +14,18 @@ import type { AuthServices } from './auth-services.ts'
 import type { SealAnnouncer } from './seal-state.ts'
 import type { UnsealController } from './unseal-controller.ts'
 
+/** The secrets of a new server. They exist nowhere else in clear. */
 export type InitialSecrets = { readonly shares: readonly Buffer[]; readonly rootToken: string }
 
+/** How an initialisation differs from what `sys/init` does. */
 export type InitialiseOptions = {
-  /** Made up where it is missing. */
+  /** A token is made up if this is missing. */
   readonly rootToken?: string
-  /** Gets what was made before it is committed, so that it cannot be lost; where it throws, nothing was done. */
+  /** Gets the secrets before the commit, so that they cannot be lost. If it throws, nothing was done. */
   readonly keep?: (made: InitialSecrets) => void | Promise<void>
 }
 
+/** What an initialisation works with. */
 export type InitialisationParts = {
   readonly seal: Seal
   readonly auth: Pick<AuthServices, 'tokens' | 'tokenService'>
@@ -31,7 +34,7 @@ export type InitialisationParts = {
   readonly world: World
 }
 
-/** The server is sealed afterwards. @throws Refusal where it was done already */
+/** Initialises the store and leaves the server sealed. @throws Refusal if it is initialised already */
 export async function initialise(
   { seal, auth, opening, news, world }: InitialisationParts,
   config: ShareConfig,
@@ -56,6 +59,7 @@ export async function initialise(
     throw cause
   } finally {
     tokens.close()
+    // The keys may be in force by now: a thread that cannot be told must not make the caller lose them.
     await news.tellDone()
   }
 }

@@ -1,5 +1,5 @@
-// Values that callers made up, on their way from a thread that serves to the one that writes: as bytes, beside the
-// requests that are handed on whole.
+// Values that callers made up, on their way from a serving thread to the writing one. They go as bytes, beside the
+// requests that are forwarded whole.
 
 import { type ErrorCode, Refusal } from '../api/errors.ts'
 import type { WrapInfo } from '../api/request.ts'
@@ -10,7 +10,7 @@ import { describeCause } from '../core/describe-cause.ts'
 import type { CallWriter } from '../core/engine-context.ts'
 import { refusalOf } from '../core/response.ts'
 
-/** In the place of a mount's UUID. */
+/** Stands in the place of a mount's UUID. */
 export const KEPT_MOUNT = 'kept'
 
 type Question =
@@ -19,10 +19,10 @@ type Question =
 type Reply =
   | { readonly is: 'kept'; readonly wrapInfo: WrapInfo | undefined }
   | { readonly is: 'refused'; readonly code: ErrorCode; readonly status: number; readonly message: string }
-  /** A defect; its name, and no value. */
+  /** A defect: its name and where it happened, and no value. */
   | { readonly is: 'failed'; readonly cause: string }
 
-/** Its name is all that the log shows of an error. */
+/** The log shows only the name of an error, so the reason is put there. */
 class NotKept extends Error {
   constructor(cause: string) {
     super('The writing thread kept nothing')
@@ -30,7 +30,7 @@ class NotKept extends Error {
   }
 }
 
-/** In a thread that serves. */
+/** On a serving thread: keeps values by asking the writing thread. The refusals of that thread are thrown here. */
 export function keptElsewhere(ask: CallWriter): KeptValues {
   const asked = async (question: Question): Promise<WrapInfo | undefined> => {
     const reply = (await ask(KEPT_MOUNT, question)) as Reply
@@ -52,7 +52,9 @@ export function keptElsewhere(ask: CallWriter): KeptValues {
 
 type Values = { readonly cubbyhole: Pick<Cubbyhole, 'keep'>; readonly wrapping: Pick<Wrapping, 'keepAnswer'> }
 
-/** In the thread that writes. Refusals travel as what they say: no other thread can be thrown at. */
+/**
+ * On the writing thread: keeps a value. A refusal is sent as data, since an error cannot be thrown at another thread.
+ */
 export async function answerKept({ cubbyhole, wrapping }: Values, asked: unknown): Promise<Reply> {
   const question = asked as Question
   try {

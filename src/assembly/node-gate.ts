@@ -1,4 +1,4 @@
-// Opens and closes one thread of a server: from the keyring it is given to the last value that it kept.
+// Opens and closes one thread of a server, from the keyring it is given to the last value it has cached.
 import type { Audit } from '../audit/audit.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import type { MountTable } from '../core/mount-table.ts'
@@ -7,6 +7,7 @@ import type { Barrier } from '../storage/barrier.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { Keyring } from '../storage/keyring.ts'
 
+/** The parts that hold keys or values of the store. */
 export type GateParts = {
   readonly barrier: Barrier
   readonly invalidation: Invalidation
@@ -15,6 +16,7 @@ export type GateParts = {
   readonly audit: Audit
 }
 
+/** The gate of one thread. It is told to open and close: by the seal where writes are made, by the link elsewhere. */
 export class NodeGate {
   readonly #parts: GateParts
   #isOpen = false
@@ -23,12 +25,15 @@ export class NodeGate {
     this.#parts = parts
   }
 
-  /** Only when tokens and mounts are loaded too: until then a request is told that the server is sealed. */
+  /** True only once tokens and mounts are loaded too; until then callers are told that the server is sealed. */
   get isOpen(): boolean {
     return this.#isOpen
   }
 
-  /** After unseal: from here on requests are served. While open: takes over a keyring with a new term. */
+  /**
+   * After unseal: requests are served once it resolves. While open, takes over a keyring with a new term. If it throws,
+   * the thread is as sealed as before.
+   */
   async open(keyring: Keyring): Promise<void> {
     const { barrier, tokens, mounts, audit } = this.#parts
     barrier.setKeyring(keyring)
@@ -45,7 +50,7 @@ export class NodeGate {
     }
   }
 
-  /** Before seal: every key and every cached value is released. */
+  /** At seal: releases every key and every cached value, then collects garbage, so that they leave the heap. */
   close(): void {
     const { barrier, invalidation, tokens, mounts, audit } = this.#parts
     const wasOpen = this.#isOpen

@@ -1,4 +1,5 @@
-// What a thread hands in for its part of the server: the same for all roles, but for the store and the ways to others.
+// What a thread hands in for its part of the server. It is the same for all roles, except for the store and the links
+// to other threads.
 import type { NodeRole } from '../api/node-role.ts'
 import type { ChainHeadsMemory } from '../audit/chain-heads.ts'
 import type { AuditSettings } from '../audit/device-changes.ts'
@@ -21,71 +22,77 @@ import type { Restorable } from './restore.ts'
 import { type ServingRole, THREAD_ROLES, type WritingRole } from './roles.ts'
 import type { SealState } from './seal-state.ts'
 
+/** What threads of every role hand in. */
 export type CommonParts = {
   readonly world: World
   readonly slow: SlowWork
-  /** Missing: the configuration has none. */
+  /** The devices with managed keys; missing: the configuration names none. */
   readonly devices?: Devices
   readonly log: Log
-  /** Of the data; missing: they are in memory. */
+  /** The directory of the data; missing: they are in memory. */
   readonly directory?: string
   readonly facts: ServerFacts
   readonly tokenLimits: TokenLimits & { readonly kept?: KeptLimits }
-  /** What this node is among others, as it is at the call; missing: one that follows nobody. */
+  /** What this node is among others, at the time of the call; missing: it follows no other node. */
   readonly nodeRole?: () => NodeRole
-  /** Of the thread; missing: one of its own. */
+  /** The queue of the thread; missing: the node makes one of its own. */
   readonly endOfTick?: EndOfTickQueue
-  /** Missing: that of a server with one thread. */
+  /** Missing: telemetry of a server with one thread is made. */
   readonly telemetry?: NodeTelemetry
-  /** Of logins by cloud identity; missing: the vendor's clouds, and nothing of the environment. */
+  /** Settings of logins by cloud identity; missing: the vendor's clouds, and nothing of the environment. */
   readonly cloud?: CloudEnvironment
   readonly audit?: AuditOptions
 }
 
-/** What the configuration says of audit, and what the threads of one process share. */
+/** What the configuration says about audit, and what the threads of one process share of it. */
 export type AuditOptions = {
   readonly settings?: AuditSettings
   readonly chainHeads?: ChainHeadsMemory
 }
 
-/** The way of a thread that serves to the one that writes. */
+/** The link from a serving thread to the writing one. */
 export type ToWriter = {
-  /** As it was told last. */
+  /** The status that the writing thread told last. */
   readonly sealStatus: () => SealStatus
+  /** Has the request carried out there. */
   readonly forward: (request: WireRequest) => Promise<WireResponse>
-  /** The same for what engines ask. */
+  /** Has a question of an engine answered there. */
   readonly ask: CallWriter
-  /** Brings the caches up to what was committed there; undefined: nothing to do. */
+  /** Brings the caches up to what was committed there; returns undefined if they are up to date. */
   readonly catchUp: () => Promise<void> | undefined
 }
 
-/** The way of a thread that writes to the others. */
+/** The links from a writing thread to the serving ones. */
 export type ToServing = {
-  /** Resolves when every thread that serves has taken it over. */
+  /** Resolves when every serving thread has taken over the state. */
   readonly announce: (news: SealState) => Promise<void>
-  /** What reads a part of the configuration anew on every thread (sys/config/reload). */
+  /** Reloads of a part of the configuration on every thread (sys/config/reload). */
   readonly configReloads: SealOperations['configReloads']
 }
 
+/** What a serving thread hands in. */
 export type ServingParts = CommonParts & {
   readonly role: ServingRole
   readonly store: ReadStore
   readonly channels: ToWriter
 }
 
+/** What a writing thread hands in. */
 export type WritingParts = CommonParts & {
   readonly role: WritingRole
   readonly store: Store
-  /** What is missing of it is not there: other threads to tell, a configuration to read anew. */
+  /** Missing members stand for what is not there: other threads to tell, a configuration to reload. */
   readonly channels?: Partial<ToServing>
-  /** Opens the server when it starts; missing: shares do. */
+  /** Unseals the server at its start; missing: shares unseal it. */
   readonly autoSeal?: AutoSeal
-  /** Hears of each new unseal key; only where the server protects nothing. */
+  /** Hears of each new unseal key; only on a development server, which protects nothing. */
   readonly keyKeeper?: KeyKeeper
-  /** Missing where a store cannot be restored. */
+  /** Missing if the store cannot be restored. */
   readonly restorable?: Restorable
 }
 
+/** What any thread hands in; its role tells which. */
 export type NodeParts = ServingParts | WritingParts
 
+/** True if the role of the thread has the store open for writing. */
 export const isWriting = (parts: NodeParts): parts is WritingParts => THREAD_ROLES[parts.role].writes

@@ -1,4 +1,4 @@
-// Puts the rooms together: the same in every thread, whatever its role is.
+// Puts the rooms together, alike in every thread whatever its role.
 import { ACTIVE_PRIMARY, type NodeRole } from '../api/node-role.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { Core } from '../core/core.ts'
@@ -21,7 +21,7 @@ import { aloneTelemetry } from './node-telemetry.ts'
 import { streamedRequests } from './streamed-requests.ts'
 import { callOrRefuse } from './writer-refusals.ts'
 
-/** What a thread of any role has. */
+/** What a thread of any role has. Its start connects this to listeners and links. */
 export type NodeRooms = AuthServices & {
   readonly core: Core
   readonly services: SystemServices
@@ -30,18 +30,21 @@ export type NodeRooms = AuthServices & {
   readonly mounts: MountTable
   readonly invalidation: Invalidation
   readonly gate: NodeGate
-  /** What this node is among others, as it is at the call. */
+  /** What this node is among others, at the time of the call. */
   readonly nodeRole: () => NodeRole
-  /** Whether the body of such a request is not to be collected. */
+  /** True if the body of such a request is to be passed on as a stream, not collected. */
   readonly takesStream: (method: string, rawPath: string) => boolean
-  /** Names in lower case of the request headers that are recorded. */
+  /** The names of the request headers that audit records, in lower case. */
   readonly auditedHeaders: () => readonly string[]
 }
 
-/** `writer`: where that is another thread. */
+/**
+ * Builds the rooms in the order in which they need each other. `writer` is the link to the writing thread, undefined on
+ * that thread.
+ */
 export function buildRooms(parts: NodeParts, seal: SealSide, writer?: ToWriter): NodeRooms {
   const { world, nodeRole = () => ACTIVE_PRIMARY } = parts
-  // The table is made of engines that ask it what is mounted (tokens, identities, sys/): they get a function.
+  // The table consists of engines that ask it what is mounted (tokens, identities, sys/): they get a function.
   const table = () => mounts
   const callWriter = writer && callOrRefuse(writer.ask)
   const telemetry = parts.telemetry ?? aloneTelemetry(world)

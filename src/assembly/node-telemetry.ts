@@ -8,9 +8,10 @@ import { Telemetry } from '../telemetry/telemetry.ts'
 import { ALL_ENDPOINTS } from './engine-types.ts'
 import { newSharedTelemetry } from './shared-telemetry.ts'
 
+/** The telemetry of one thread, and the counts of quotas that all threads share. */
 export type NodeTelemetry = { readonly telemetry: Telemetry; readonly limits: LimitMemory }
 
-/** Of the one thread of a server in memory, or of a test. */
+/** Makes the telemetry of a server with one thread: in memory, or in a test. */
 export function aloneTelemetry(world: World): NodeTelemetry {
   const { metrics, levels, limits } = newSharedTelemetry(world.random, newLogLevels('info'), 1)
   const parts = { world, memory: metrics, row: FIRST_SERVING_ROW, endpoints: ALL_ENDPOINTS, levels, threads: 1 }

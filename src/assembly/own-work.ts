@@ -1,5 +1,5 @@
-// What a node does without being asked, from unseal to seal: one list, in the order in which it is begun. Each line
-// says whose data it changes, which decides in which roles a node does it (api/node-role.ts).
+// What a node does without a request, from unseal to seal: one list, in the order in which it is begun. Each line says
+// whose data it changes, which decides in which roles a node does it (api/node-role.ts).
 import { type DataOwner, mayChange, type NodeRole } from '../api/node-role.ts'
 import { addMissingIndexes } from '../auth/token-indexes.ts'
 import type { MountTable } from '../core/mount-table.ts'
@@ -10,15 +10,17 @@ import type { SystemServices } from '../system/services.ts'
 import { VERSION } from '../version.ts'
 import type { AuthServices } from './auth-services.ts'
 
+/** One line of the list. */
 export type OwnWork = {
   readonly name: string
-  /** 'each mount': engines ask for each of them whether they may. */
+  /** 'each mount': engines decide for each mount whether they may. */
   readonly changes: DataOwner | 'each mount'
   readonly begin: () => Promise<void> | void
-  /** Missing: it has ended when it was begun. */
+  /** Missing: it has ended when `begin` resolves. */
   readonly end?: () => void
 }
 
+/** The rooms that have work of their own. */
 export type OwnWorkRooms = {
   readonly auth: Pick<AuthServices, 'tokens' | 'wrappingJwt' | 'expiry' | 'policySweep'>
   readonly mounts: Pick<MountTable, 'addMissing' | 'finishUnmounts' | 'start'>
@@ -27,6 +29,10 @@ export type OwnWorkRooms = {
   readonly log: Log
 }
 
+/**
+ * Returns the list. What completes the store comes first, since what follows may read it; what keeps running comes
+ * last.
+ */
 export function ownWork({ auth, mounts, services, upkeep, log }: OwnWorkRooms): readonly OwnWork[] {
   const { tokens, wrappingJwt, expiry, policySweep } = auth
   return [
@@ -38,24 +44,24 @@ export function ownWork({ auth, mounts, services, upkeep, log }: OwnWorkRooms): 
     { name: 'the end of tokens', changes: 'cluster', begin: () => expiry.start(), end: () => expiry.stop() },
     { name: 'the end of policies', changes: 'set', begin: () => policySweep.start(), end: () => policySweep.stop() },
     { name: 'the upkeep of mounts', changes: 'each mount', begin: () => upkeep.start(), end: () => upkeep.stop() },
-    // They end with the mount table, which closes with the node.
+    // These end with the mount table, which the gate closes.
     { name: 'what engines begin', changes: 'each mount', begin: () => mounts.start() },
   ]
 }
 
-/** In the order of the list. @throws what one of them throws; what stands behind it is not begun */
+/** Begins each line that the role allows, in order. @throws what a line throws; the lines after it are not begun */
 export async function beginWork(list: readonly OwnWork[], role: NodeRole): Promise<void> {
   for (const { changes, begin } of list) {
     if (changes === 'each mount' || mayChange(role, changes)) await begin()
   }
 }
 
-/** Also of what was not begun. */
+/** Ends every line, also those that were not begun. */
 export function endWork(list: readonly OwnWork[]): void {
   for (const { end } of list) end?.()
 }
 
-/** A full disk is no reason to stay sealed: the next opening notes it. */
+/** Notes the version of this program. A full disk is no reason to stay sealed: the next unseal notes it. */
 async function noteVersion({ versions }: Pick<SystemServices, 'versions'>, log: Log): Promise<void> {
   try {
     await versions.note(VERSION)

@@ -1,5 +1,5 @@
-// The restore of a snapshot in the thread that writes: staged and checked first, then all threads let go of the store,
-// then the files change places.
+// The restore of a snapshot, on the writing thread. The snapshot is staged and checked first. Then all threads let go
+// of the store, and the files change places.
 import { fail } from '../api/errors.ts'
 import type { ByteStream } from '../api/request.ts'
 import type { StoredDevice } from '../audit/device-store.ts'
@@ -22,28 +22,30 @@ import type { Restored } from '../system/system.ts'
 import { RestoredAudit } from './restored-audit.ts'
 import type { UnsealController } from './unseal-controller.ts'
 
-/** What the store of the server can do beyond the contract; a store in memory cannot be restored. */
+/** What a store must be able to do to be restored; a store in memory cannot. */
 export type Restorable = {
   readonly staging: Staging
-  /** Of the store as it is. */
+  /** The position of the store as it is. */
   position(): Promise<Position>
-  /** Makes durable and checks what was staged, without holding up this thread. @throws SnapshotDamaged */
+  /** Makes what was staged durable and checks it, without holding up this thread. @throws SnapshotDamaged */
   check(check: StagedCheck): Promise<void>
-  /** Nothing uses the store when it is called, and it is another one afterwards. */
+  /** Puts the staged store in the place of the present one, which no thread may have open. */
   adopt(): Promise<void>
 }
 
+/** What a restore works with. */
 export type RestoreParts = {
   readonly restorable: Restorable | undefined
   readonly seal: Seal
   readonly opening: Pick<UnsealController, 'replaceStore'>
   readonly barrier: Barrier
   readonly world: World
-  /** As they are while the server is open. */
+  /** The devices at the time of the call; the server must be open. */
   readonly auditDevices: () => readonly StoredDevice[]
   readonly log: Log
 }
 
+/** Restores snapshots, one at a time. */
 export class Restore {
   readonly #parts: RestoreParts
   #isRunning = false
@@ -52,7 +54,10 @@ export class Restore {
     this.#parts = parts
   }
 
-  /** @throws Refusal where it is no good snapshot, or not of this cluster; the store is then as it was */
+  /**
+   * Restores the snapshot in `stream`. `force` permits one of another cluster.
+   * @throws Refusal if it is damaged or not of this cluster; the store is then as it was
+   */
   async run(stream: ByteStream, force: boolean): Promise<Restored> {
     const { restorable, seal, opening } = this.#parts
     if (restorable === undefined) throw fail('not_offered', ['A store in memory cannot be restored'])
@@ -77,7 +82,7 @@ export class Restore {
       throw cause
     } finally {
       this.#isRunning = false
-      // What is left of it is thrown away where it comes from, and nothing holds its way here open.
+      // The rest of the stream is thrown away at its source, so that nothing holds its way here open.
       pieces.return?.().catch(() => {})
     }
   }
@@ -110,7 +115,7 @@ export class Restore {
         audit.see(key)
         if (key === SEAL_CONFIG) seal.requireFitting(decodeSealConfig(value))
       },
-      // How often its key has encrypted since, here or elsewhere, it cannot know.
+      // Left out, since the snapshot cannot know how often its key has encrypted after it was made, here or elsewhere.
       isLeftOut: (key) => key === KEY_USE,
       check: (staged) => restorable.check(staged),
     })

@@ -1,4 +1,5 @@
-// What a restore does to the audit, for whoever asked for it: it replaces the devices, and the key that signs chains.
+// What a restore does to audit, for the operator who asked for it: it replaces the devices, and the key that signs
+// chains.
 import type { StoredDevice } from '../audit/device-store.ts'
 
 const DEVICE = /^root\/core\/(?:local-)?audit\/(.+)$/
@@ -6,7 +7,7 @@ const SIGNING_KEY = 'root/core/audit-key'
 
 type Device = Pick<StoredDevice, 'uuid' | 'path' | 'isDeclared'>
 
-/** Compares the devices there are with the stored keys that a snapshot has. */
+/** Compares the present devices with the keys of a snapshot. */
 export class RestoredAudit {
   readonly #devices: readonly Device[]
   readonly #restored = new Set<string>()
@@ -16,16 +17,17 @@ export class RestoredAudit {
     this.#devices = devices
   }
 
+  /** Takes one key of the snapshot; called for each. */
   see(key: string): void {
     if (key === SIGNING_KEY) this.#hasKey = true
     const uuid = DEVICE.exec(key)?.[1]
     if (uuid !== undefined) this.#restored.add(uuid)
   }
 
-  /** Sentences; empty where nothing is lost. */
+  /** Returns sentences for the operator; none if nothing is lost. */
   warnings(): readonly string[] {
     if (this.#devices.length === 0) return []
-    // What the configuration declares is there again as soon as the server is unsealed.
+    // Devices that the configuration declares come back as soon as the server is unsealed.
     const lost = this.#devices.filter(({ uuid, isDeclared }) => !isDeclared && !this.#restored.has(uuid))
     const paths = lost.map(({ path }) => path).join(', ')
     return [

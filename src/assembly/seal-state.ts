@@ -1,36 +1,42 @@
-// What the threads that serve are told of the seal by the one that writes.
+// What the writing thread tells the serving threads about the seal.
 import { describeCause } from '../core/describe-cause.ts'
 import type { Log } from '../lib/log.ts'
 import type { Keyring } from '../storage/keyring.ts'
 import type { Seal, SealStatus } from '../system/seal/seal.ts'
 
-/** The keyring comes with the news that the server opened. */
+/** A state to take over. The keyring comes along while the server is open, and only then. */
 export type SealState = {
   readonly status: SealStatus
   readonly keyring: Keyring | undefined
-  /** 'detached': nobody may have the store open now. 'attached': it may be opened, another one than before perhaps. */
+  /**
+   * 'detached': no thread may have the store open now. 'attached': it may be opened again, and may be another store.
+   */
   readonly store?: 'detached' | 'attached'
 }
 
+/** Tells all serving threads, through one function. */
 export class SealAnnouncer {
   readonly #seal: Pick<Seal, 'status'>
   readonly #announce: (news: SealState) => Promise<void>
   readonly #log: Log
 
-  /** `announce` resolves when every thread that serves has taken it over. */
+  /** `announce` resolves when every serving thread has taken over the state. */
   constructor(seal: Pick<Seal, 'status'>, announce: (news: SealState) => Promise<void>, log: Log) {
     this.#seal = seal
     this.#announce = announce
     this.#log = log
   }
 
-  /** How it is now; with the keyring where it is open. */
+  /** Tells the present status; `keyring` goes along if the server is open. */
   tell(keyring?: Keyring): Promise<void> {
     const status = this.#seal.status()
     return this.#announce({ status, keyring: status.sealed ? undefined : keyring })
   }
 
-  /** The same where what was done stays done, whoever could not be told: they hear it with the next news. */
+  /**
+   * Like `tell`, after a change that stands even if some thread cannot be told: such a thread hears it with the next
+   * state.
+   */
   async tellDone(): Promise<void> {
     try {
       await this.tell()
@@ -39,7 +45,7 @@ export class SealAnnouncer {
     }
   }
 
-  /** Only while the server is sealed. */
+  /** Has the threads close the store, or open it again. Only while the server is sealed. */
   tellStore(store: 'detached' | 'attached'): Promise<void> {
     return this.#announce({ status: this.#seal.status(), keyring: undefined, store })
   }

@@ -1,8 +1,9 @@
-// What the endpoints show of the configuration.
+// What endpoints show of the configuration.
 import type { ServerConfig } from '../config/config.ts'
 import { sanitizedConfig } from '../config/state.ts'
 import type { ServerFacts } from '../system/system.ts'
 
+/** Picks it from the configuration. `configState` has no secrets (sys/config/state/sanitized). */
 export const serverFacts = (config: ServerConfig): ServerFacts => ({
   reportedVersion: config.reportedVersion,
   storageType: config.storage.type,

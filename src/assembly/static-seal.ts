@@ -1,5 +1,5 @@
-// The seal "static": a key of 32 bytes that the configuration gives or names opens the server when it starts. Whoever
-// has it and the data has everything, so it belongs where the data are not.
+// The seal "static": a key of 32 bytes, given or named by the configuration, unseals the server at its start. With the
+// key and the data one has everything, so the key belongs where the data are not.
 import { readFileSync } from 'node:fs'
 import type { StaticSealConfig } from '../config/seal.ts'
 import { decodeKeyText } from '../crypto/forms/key-text.ts'
@@ -7,6 +7,10 @@ import { importSecret } from '../crypto/primitives/secret-key.ts'
 import { own } from '../lib/own.ts'
 import { type AutoSeal, AutoSealFailed } from '../system/seal/auto-seal.ts'
 
+/**
+ * Returns the seal. Keys are read when they are asked for, not now: `file://` names a file, `env://` a variable,
+ * anything else is the key itself. With `previous`, a store sealed with the former key opens too.
+ */
 export function staticSeal({ keyId, key, previous }: StaticSealConfig, env: NodeJS.ProcessEnv): AutoSeal {
   const sources = new Map([[keyId, key]])
   if (previous !== undefined) sources.set(previous.keyId, previous.key)

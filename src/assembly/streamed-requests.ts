@@ -1,10 +1,10 @@
-// Which requests have a body that is not to be collected: told before it is read.
+// Tells which requests have a body to be streamed, before it is read.
 import { Refusal } from '../api/errors.ts'
 import type { Router } from '../api/router.ts'
 import type { MountTable } from '../core/mount-table.ts'
 import { canonicalPath } from '../core/target.ts'
 
-/** Of a method and a raw path. */
+/** Returns a function of a method and a raw path; true if the endpoint has `takesStream`. */
 export function streamedRequests(
   routers: Iterable<Router>,
   mounts: MountTable,
@@ -14,7 +14,7 @@ export function streamedRequests(
   )
   return (method, rawPath) => {
     if (method !== 'POST' && method !== 'PUT') return false
-    // Nearly every request ends here, at the cost of a comparison.
+    // Nearly every request is decided here, by one comparison for each such endpoint.
     return ends.some((end) => rawPath.endsWith(end)) && endpointTakesStream(mounts, rawPath)
   }
 }
@@ -27,7 +27,7 @@ function endpointTakesStream(mounts: MountTable, rawPath: string): boolean {
     const found = mounted.router.find('update', path.slice(mounted.entry.path.length))
     return found.kind === 'found' && found.endpoint.takesStream === true
   } catch (cause) {
-    // A path that is none: the pipeline says so.
+    // The path is malformed, which the pipeline refuses.
     if (cause instanceof Refusal) return false
     throw cause
   }

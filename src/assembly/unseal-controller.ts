@@ -1,4 +1,4 @@
-// Opens and closes the whole server: its barrier, its caches, its other threads. Never two of these at once.
+// Opens and closes the whole server: its barrier, its caches, its other threads. Only one such change runs at a time.
 
 import { fail } from '../api/errors.ts'
 import type { NodeRole } from '../api/node-role.ts'
@@ -14,35 +14,37 @@ import type { NodeGate } from './node-gate.ts'
 import { beginWork, endWork, type OwnWork } from './own-work.ts'
 import type { SealAnnouncer } from './seal-state.ts'
 
+/** The parts that open and close with the server. */
 export type OpeningParts = {
   readonly seal: Seal
-  /** Of this thread. */
+  /** The gate of this thread; other threads have their own, and are told. */
   readonly gate: NodeGate
   readonly invalidation: Invalidation
   readonly store: Store
   readonly rotation: KeyringRotation
-  /** What is begun when it is open, as far as the role of this node allows. */
+  /** Work begun after unseal, as far as the role of this node allows. */
   readonly work: readonly OwnWork[]
   readonly nodeRole: () => NodeRole
-  /** What holds shares or keys while the server is open. */
+  /** Operations that hold shares or keys between requests; they forget them at seal. */
   readonly attempts: readonly { forget(): void }[]
   readonly news: SealAnnouncer
-  /** What forgets with the server what it holds of keys: the pool for slow work, devices. */
+  /** What holds keys outside this thread and must let go of them at seal: the pool for slow work, devices. */
   readonly secretHolders: readonly { forget(): Promise<void> }[]
   readonly log: Log
 }
 
+/** Runs on the writing thread. Its public methods wait for each other. */
 export class UnsealController {
   readonly #parts: OpeningParts
-  readonly #turns = new OneAtATime()
+  readonly #changes = new OneAtATime()
 
   constructor(parts: OpeningParts) {
     this.#parts = parts
   }
 
   /**
-   * Takes one share; true with the last that is needed: the server opens. Undefined where it was open already.
-   * @throws Refusal for a wrong combination
+   * Takes one share. Resolves with true if it was the last one needed and the server is open now, with false if more
+   * are needed. Undefined if the server was open before. @throws Refusal for a wrong combination
    */
   unseal(share: Buffer): Promise<boolean | undefined> {
     return this.exclusively(async () => {
@@ -54,12 +56,12 @@ export class UnsealController {
     })
   }
 
-  /** With the unseal key itself. @throws Refusal where it is another key */
+  /** Unseals with the unseal key itself. @throws Refusal for a wrong key */
   unsealWith(key: Buffer): Promise<void> {
     return this.exclusively(async () => this.#open(await this.#parts.seal.openWith(key)))
   }
 
-  /** Forgets the shares given so far. */
+  /** Drops the shares given so far. */
   reset(): Promise<void> {
     return this.exclusively(async () => {
       this.#parts.seal.reset()
@@ -67,29 +69,35 @@ export class UnsealController {
     })
   }
 
+  /** Seals the server. Resolves when no thread holds a key any more. */
   close(): Promise<void> {
     return this.exclusively(() => this.#close())
   }
 
-  /** With a seal that opens by itself. Logs why it does not; the server then stays sealed. @throws StorageError */
+  /**
+   * Unseals with a seal that can do so by itself. A failure of the seal is logged, and the server stays sealed.
+   * @throws StorageError
+   */
   openByItself(): Promise<void> {
     return this.exclusively(() => this.#openByItself())
   }
 
-  /** After the initialisation, whose keys must reach the caller: whatever hinders it is told by the log alone. */
+  /**
+   * Unseals after the initialisation. Never rejects, since the caller must get the new keys: a failure is only logged.
+   */
   openNew(): Promise<void> {
     return this.exclusively(() => this.#tryToOpen('new'))
   }
 
-  /** While `work` runs, the server is neither opened nor closed by anybody else. */
+  /** Runs `work` while the server is neither opened nor closed by anyone else. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
-    return this.#turns.run(work)
+    return this.#changes.run(work)
   }
 
   /**
-   * Lets `adopt` put another store in the place of this one, which every thread has let go of by then; open afterwards
-   * where it opens by itself. `openings`: when what is adopted was checked (Seal.openings).
-   * @throws Refusal where the server was sealed since; Sealed where it is
+   * Seals the server, and lets `adopt` put another store in the place of the present one. Then unseals, if the seal can
+   * do so by itself. `openings` is the value of `Seal.openings` when the other store was checked.
+   * @throws Refusal if the server was sealed since then; Sealed if it is sealed now
    */
   replaceStore(openings: number, adopt: () => Promise<void>): Promise<void> {
     const { seal, invalidation, news } = this.#parts
@@ -108,20 +116,20 @@ export class UnsealController {
           await news.tellStore('attached')
         }
       } finally {
-        // The store is another one by now, whatever hinders its opening: that is no failure of what made it so.
+        // The store has been replaced by now. A failure to unseal it is not a failure of the restore.
         await this.#tryToOpen('restored')
       }
     })
   }
 
-  /** Before the store is closed: what is worth keeping is kept. */
+  /** Called before the store is closed: stores the count of uses of the data key, which is otherwise in memory only. */
   async rest(): Promise<void> {
     const { seal, rotation, log } = this.#parts
     if (seal.status().sealed) return
     try {
       await rotation.rest()
     } catch (cause) {
-      // What is stored is larger than the truth, which is safe.
+      // The stored count is above the true one, which is safe: the key is rotated earlier.
       log('warn', 'The use of the data key could not be stored', { cause: cause instanceof Error ? cause.name : '' })
     }
   }
@@ -130,12 +138,16 @@ export class UnsealController {
     try {
       return await this.#parts.seal.give(share)
     } catch (cause) {
-      // A wrong combination made it forget the shares before it, which the others show as progress.
+      // A wrong combination dropped the earlier shares; other threads show them as progress.
       await this.#parts.news.tell()
       throw cause
     }
   }
 
+  /**
+   * Opens everything in this order: the key of the tree, the data keys, caches and audit, own work. Other threads come
+   * last, so that they serve only what is complete. After a failure everything is closed again.
+   */
   async #open({ keyring: stored, leafKey }: OpenedKeys): Promise<void> {
     const { store, rotation, gate, work, nodeRole, news } = this.#parts
     store.setLeafKey(leafKey)
@@ -162,7 +174,7 @@ export class UnsealController {
     for (const attempt of attempts) attempt.forget()
     rotation.close()
     endWork(work)
-    // The others first: while they still hold keys, nothing may say that the server is sealed.
+    // Other threads close first: while they hold keys, none may say that the server is sealed.
     seal.close()
     await news.tell()
     store.setLeafKey(undefined)

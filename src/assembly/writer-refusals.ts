@@ -1,5 +1,5 @@
-// Rooms do not know each other's errors: that the writing thread is gone is told to the caller as a refusal. Anything
-// else that goes wrong on the way to it is a defect, and must not pass for the end of the thread.
+// Turns the end of the writing thread into a refusal, here, because rooms do not know each other's errors. Any other
+// error on the way to it is a defect, and must not pass for the end of the thread.
 import { fail } from '../api/errors.ts'
 import type { CallWriter } from '../core/engine-context.ts'
 import type { WireRequest, WireResponse } from '../core/exchange.ts'
@@ -7,10 +7,12 @@ import { Unreachable } from '../rpc/errors.ts'
 
 type Forward = (request: WireRequest) => Promise<WireResponse>
 
+/** Returns `forward` with a refusal `writer_gone` in the place of `Unreachable`. */
 export function forwardOrRefuse(forward: Forward): Forward {
   return (request) => forward(request).catch(refused)
 }
 
+/** Returns `ask` with a refusal `writer_gone` in the place of `Unreachable`. */
 export function callOrRefuse(ask: CallWriter): CallWriter {
   return (mount, question) => ask(mount, question).catch(refused)
 }

@@ -1,4 +1,4 @@
-// The node of a thread that writes: it owns the seal, and tells the threads that serve when it opens and closes.
+// The node of a thread that writes. It owns the seal, and tells the serving threads when it opens and closes.
 import type { CallWriter } from '../core/engine-context.ts'
 import { Seal } from '../system/seal/seal.ts'
 import { buildSeal, type SealRoom } from './build-seal.ts'
@@ -7,17 +7,19 @@ import { answerKept, KEPT_MOUNT } from './kept-elsewhere.ts'
 import type { WritingParts } from './node-parts.ts'
 import { buildRooms, type NodeRooms } from './node-rooms.ts'
 
+/** All rooms, the seal, and the answers to threads that do not write. */
 export type WritingNode = NodeRooms &
   SealRoom & {
-    /** What is answered to the threads that do not write: of a mount by its UUID, or of values to keep. */
+    /** Answers a mount by its UUID, or keeps a value if `KEPT_MOUNT` stands in its place. */
     readonly answer: CallWriter
   }
 
+/** Builds the node with its seal loaded and closed. @throws AutoSealFailed if the store has another kind of seal */
 export async function assembleWriting(parts: WritingParts): Promise<WritingNode> {
   const { store, world, autoSeal, keyKeeper } = parts
   const seal = new Seal(store, world, autoSeal, keyKeeper)
   await seal.load()
-  // What seals the server closes all rooms, and sys/, which is one of them, calls it: it gets a function.
+  // Sealing closes all rooms, and sys/, one of them, triggers it: it gets a function.
   const rooms = buildRooms(parts, { status: () => seal.status(), operations: () => sealRoom.operations })
   forgetCommits(store, rooms.invalidation)
   const sealRoom = buildSeal(parts, seal, rooms)

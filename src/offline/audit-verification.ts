@@ -5,7 +5,10 @@ import type { VerifyAudit } from '../cli/io.ts'
 
 const NEWLINE = 0x0a
 
-/** @throws CliError where the public key is none */
+/**
+ * Checks the lines of all files in their order. The files are read in pieces, as they come, and never held as a whole.
+ * @throws CliError if the public key is not one
+ */
 export const verifyAudit: VerifyAudit = async (files, options) => {
   const verification = begun(options)
   for (const { name, parts } of files) {

@@ -1,5 +1,5 @@
-// `keywright operator diagnose`: the checks of the surroundings without a server, and those that only mean something
-// before one starts: whether the configuration can be read, and whether its addresses are free.
+// `keywright operator diagnose`: the checks of the surroundings without a server. It adds those that mean something
+// only before a server starts: whether the configuration can be read, and whether its addresses are free.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DEVELOPMENT_KEYS } from '../assembly/development.ts'
@@ -19,16 +19,20 @@ import { misplacedLogs } from '../process/misplaced-logs.ts'
 import type { DurableLocation } from '../storage/driver.ts'
 import { storageIn, storeLocation } from '../storage/drivers.ts'
 
-/** What `keywright server` sets before all else. */
+/** The umask that `keywright server` sets first. */
 const SERVER_UMASK = 0o077
 
+/**
+ * Runs the checks for the server that this configuration, or this data directory, would start. Changes nothing. A
+ * configuration that is refused is a finding, not an error.
+ */
 export async function diagnose({ config: file, data }: Wanted): Promise<Diagnosis> {
   const { config, finding } = configIn(file)
   if (config === undefined) return withoutConfig(file, finding)
   const asked: ServerConfig = data === undefined ? config : { ...config, storage: storageIn(data) }
   const { durable, where } = storeLocation(asked.storage)
   const directory = durable?.directory
-  // Without a file it is the data directory that says what kind of server is meant.
+  // Without a file the data directory tells what kind of server is meant.
   const isDevelopment = file === undefined && directory !== undefined && existsSync(join(directory, DEVELOPMENT_KEYS))
   const results = await runChecks(
     machineOfServer(),
@@ -40,10 +44,13 @@ export async function diagnose({ config: file, data }: Wanted): Promise<Diagnosi
   }
 }
 
-/** Those that look at machine and process only. */
+/** The checks that look only at the machine and the process. */
 const WITHOUT_CONFIG = ['B-01', 'B-04', 'B-05', 'B-11', 'B-13', 'B-14', 'B-16']
 
-/** A configuration that is refused says nothing of the server that is meant, and the defaults say less. */
+/**
+ * A refused configuration does not tell what server is meant, and the defaults tell less: checks that need one are left
+ * out.
+ */
 async function withoutConfig(file: string | undefined, finding: Diagnosed): Promise<Diagnosis> {
   const results = await runChecks(
     machineOfServer(),
@@ -53,12 +60,13 @@ async function withoutConfig(file: string | undefined, finding: Diagnosed): Prom
   return { subject: `${file}, which is refused: what follows from it is left out`, checks: [finding, ...results] }
 }
 
+/** The machine as a server would see it: core dumps emptied, and the server's umask instead of that of this command. */
 function machineOfServer(): Machine {
   emptyCoreDumps()
   return { ...realMachine(realWorld()), umask: SERVER_UMASK }
 }
 
-/** Undefined where it is refused. */
+/** `config` is undefined if it is refused. */
 function configIn(file: string | undefined): {
   readonly config: ServerConfig | undefined
   readonly finding: Diagnosed
@@ -75,14 +83,14 @@ function configIn(file: string | undefined): {
   }
 }
 
-/** Those alone that keep the server from starting. */
+/** Findings about logs that keep the server from starting; none if all is well. */
 async function logFindings(config: ServerConfig): Promise<readonly Diagnosed[]> {
   const sentences = await misplacedLogs(config)
   const about = { id: 'audit', title: 'Audit logs lie outside the data', group: 'configuration' }
   return sentences.map((sentence) => ({ ...about, verdict: 'refuse', sentence }))
 }
 
-/** One for each listener, tried alone: in clear, since it is only the address that is asked for. */
+/** Opens each listener alone and in clear, since only the address is in question. */
 function addressFindings(config: ServerConfig, store: DurableLocation | undefined): Promise<readonly Diagnosed[]> {
   return Promise.all(config.listeners.map((listener) => addressFinding(config, listener, store)))
 }

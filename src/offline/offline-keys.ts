@@ -1,4 +1,4 @@
-// Opens the keys of a store from its shares without a server: for the commands that work on a data directory.
+// Opens the keys of a store from its shares without a server, for the commands that work on a data directory.
 
 import { Refusal } from '../api/errors.ts'
 import { CliError } from '../cli/cli-error.ts'
@@ -16,7 +16,7 @@ import { Seal } from '../system/seal/seal.ts'
 import type { OpenedKeys } from '../system/seal/seal-records.ts'
 import { decodeShare } from '../system/seal/share-text.ts'
 
-/** Asks for shares until they open the store. @throws CliError where they do not; StorageError */
+/** Takes shares until they open the store. @throws CliError if they do not; StorageError */
 export function openWithShares(directory: string, shares: AsyncIterable<string>, world: World): Promise<VerifyKeys> {
   return openOffline(directory, world, async (seal) => {
     for await (const share of shares) {
@@ -29,7 +29,7 @@ export function openWithShares(directory: string, shares: AsyncIterable<string>,
   })
 }
 
-/** With one of these unseal keys. @throws CliError where none opens it; StorageError */
+/** Opens the store with the first of these unseal keys that fits. @throws CliError if none does; StorageError */
 export function openWithKey(directory: string, unsealKeys: readonly Buffer[], world: World): Promise<VerifyKeys> {
   return openOffline(directory, world, async (seal) => {
     for (const key of unsealKeys) {
@@ -62,6 +62,7 @@ async function openOffline(
   }
 }
 
+/** A store with a static key has no unseal keys that an operator could type. @throws CliError for such a store */
 async function loadFor(seal: Seal): Promise<void> {
   try {
     await seal.load()
@@ -92,7 +93,7 @@ function readShare(text: string): Buffer {
   }
 }
 
-/** One a line of standard input, or asked for on the terminal as long as they are taken. */
+/** Gives shares from standard input, one a line; on a terminal asks for them as long as they are taken. */
 export async function* typedShares(io: CliIo): AsyncGenerator<string> {
   if (io.stdin.isTTY === true) {
     await writeAll(io.stderr, 'Unseal keys are asked for until there are enough.\n')
@@ -104,7 +105,7 @@ export async function* typedShares(io: CliIo): AsyncGenerator<string> {
   }
 }
 
-/** The seal reads only; what it would write belongs to a server. */
+/** A store for the seal, which only reads here. What it would write is the business of a server. */
 function readOnlyStore(reader: ReadStore): Store {
   const refuse = async (): Promise<never> => {
     throw new StorageReadOnly('A store that is looked at is not written')

@@ -4,7 +4,10 @@ import type { InspectSnapshot } from '../cli/io.ts'
 import { StorageError } from '../storage/contract.ts'
 import { readSnapshot } from '../storage/snapshot/snapshot-stream.ts'
 
-/** @throws CliError where it is damaged */
+/**
+ * Reads the snapshot to its end, so that its digest is checked, and counts what is in it. No key is needed.
+ * @throws CliError if it is damaged
+ */
 export const inspectSnapshot: InspectSnapshot = async (parts) => {
   const classes = { replicated: 0, local: 0, ignored: 0 }
   let bytes = 0

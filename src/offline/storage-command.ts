@@ -13,7 +13,7 @@ import { locationIn } from '../storage/drivers.ts'
 import type { VerifyKeys } from '../storage/verify-keys.ts'
 import { openWithKey, openWithShares, typedShares } from './offline-keys.ts'
 
-/** There was nothing to judge: not a store, or not its keys. */
+/** There was nothing to judge: no store, or not its keys. Its exit code differs from that of faults. */
 class CannotVerify extends CliError {
   override name = 'CannotVerify'
   override readonly exitCode: ExitCode = 2
@@ -54,7 +54,7 @@ const verify = command({
   },
 })
 
-/** Understood by the same dispatch as the commands of the client. */
+/** Commands for the dispatcher that also has those of the client. */
 export const STORAGE_COMMANDS: CommandGroup = {
   name: 'keywright',
   summary: 'Keywright, a key-management service, and the client to talk to it',
@@ -86,7 +86,7 @@ async function keysOf(io: CliIo, data: string, asksForKey: boolean): Promise<Ver
   return kept.length === 0 ? undefined : openWithKey(data, kept, world)
 }
 
-/** On a terminal one line that is written over; nothing elsewhere. */
+/** On a terminal, one line that is written over; elsewhere nothing. */
 function progressLine(io: CliIo, nowMs: () => number): (progress: VerifyProgress) => void {
   if (io.stderr.isTTY !== true) return () => {}
   const startedMs = nowMs()

@@ -1,4 +1,4 @@
-// Starts the process of the devices, and gives each thread its way to it.
+// Starts the device process, and gives each thread its link to it (docs/decisions/0010-pkcs11.md).
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
@@ -10,15 +10,17 @@ import { type DeviceProcess, DeviceQueue } from '../managed-keys/device-queue.ts
 import type { FromDevices } from '../managed-keys/orders.ts'
 import { isBindingInstalled, NOT_INSTALLED } from '../managed-keys/pkcs11-binding.ts'
 
-/** What a thread is given; the port is transferred to it. */
+/** What a thread needs to reach the devices. The port is transferred to it. */
 export type DeviceHandle = { readonly port: MessagePort; readonly libraries: readonly string[] }
 
+/** The devices as the watching thread holds them. */
 export type RunningDevices = {
-  /** For one more thread; undefined where the configuration has no device. */
+  /** Returns the handle for one more thread; undefined if the configuration has no device. */
   place(): DeviceHandle | undefined
   stop(): Promise<void>
 }
 
+/** Prepares the queue to the devices. Their process is started with the first order, not now. */
 export function startDevices(config: ServerConfig, world: World, log: Log): RunningDevices {
   const { kmsLibraries } = config
   if (kmsLibraries.length === 0) return { place: () => undefined, stop: async () => {} }
@@ -51,15 +53,17 @@ export function startDevices(config: ServerConfig, world: World, log: Log): Runn
   }
 }
 
+/** The salt under which PINs that a device refused are remembered. */
 const SALT_BYTES = 32
 
+/** The devices as a thread uses them, from its handle. */
 export const devicesOf = (place: DeviceHandle | undefined): Devices =>
   place === undefined ? NO_DEVICES : new DeviceLink(place.port, place.libraries)
 
-/** Of the flags of the server one is left out: the only one that forbids what this process is for. */
+/** The one flag of the server that the device process must not have: it forbids loading libraries, its very purpose. */
 const NO_ADDONS = '--no-addons'
 
-/** Long enough to close sessions with a device in the network. */
+/** How long the process gets to end by itself: enough to close sessions with a device in the network. */
 const POLITE_MS = 2_000
 
 type Started = { readonly process: DeviceProcess; readonly ended: Promise<void> }
@@ -69,12 +73,12 @@ function startProcess(config: ServerConfig, { timers }: World): Started {
     execArgv: process.execArgv.filter((flag) => flag !== NO_ADDONS),
     env: withoutSecrets(process.env, config),
     serialization: 'advanced',
-    // What a library prints goes where the log of the server goes.
+    // Output of a library goes where the log of the server goes.
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const ended = new Promise<void>((resolve) => {
     child.once('exit', () => resolve())
-    // It did not even start.
+    // Sent if the process could not be started at all.
     child.once('error', () => resolve())
   })
   const end = async (how: 'politely' | 'now'): Promise<void> => {
@@ -102,7 +106,10 @@ function startProcess(config: ServerConfig, { timers }: World): Started {
 
 const FROM_ENVIRONMENT = 'env://'
 
-/** Makers' libraries are set up by variables, so it gets all but those that open this server. */
+/**
+ * Libraries are configured by variables of their makers, so the process gets all variables except those that open this
+ * server.
+ */
 function withoutSecrets(env: NodeJS.ProcessEnv, { seal }: ServerConfig): NodeJS.ProcessEnv {
   const keys = [seal?.key, seal?.previous?.key].flatMap((key) =>
     key?.startsWith(FROM_ENVIRONMENT) === true ? [key.slice(FROM_ENVIRONMENT.length)] : [],

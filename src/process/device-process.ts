@@ -1,5 +1,5 @@
-// The process of the devices: what a maker's library does wrong, it does here, and not where keys and tokens are. It
-// ends with the server that started it.
+// The device process. A fault in a maker's library happens here, and not where keys and tokens are. It ends with the
+// server that started it.
 import { DeviceService } from '../managed-keys/device-service.ts'
 import type { FromDevices, ToDevices } from '../managed-keys/orders.ts'
 import { PinGuard } from '../managed-keys/pin-guard.ts'
@@ -25,6 +25,6 @@ process.on('disconnect', () => {
   service?.close()
   process.exit(0)
 })
-// A terminal sends these to the whole group: the server decides when it ends.
+// A terminal sends these signals to the whole group. The server decides when this process ends.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})

@@ -1,5 +1,5 @@
-// The checks of the surroundings at the start of a server: what must not be keeps it from starting, what should not be
-// is in its log, again every day.
+// The checks of the surroundings at the start of a server. What must not be keeps it from starting. What should not be
+// is logged, and again every day.
 import type { ServerConfig } from '../config/config.ts'
 import { emptyCoreDumps } from '../hardening/core-dumps.ts'
 import { realMachine } from '../hardening/machine.ts'
@@ -13,7 +13,7 @@ import { StartError } from './start-error.ts'
 
 const DAY_MS = 86_400_000
 
-/** The configuration with what the checks found. @throws StartError where the server must not start so */
+/** Returns the configuration with the findings of the checks. @throws StartError if the server must not start */
 export async function checkedConfig(config: ServerConfig, start: Start, world: World): Promise<ServerConfig> {
   emptyCoreDumps()
   const misplaced = await misplacedLogs(config)
@@ -25,7 +25,9 @@ export async function checkedConfig(config: ServerConfig, start: Start, world: W
   return { ...config, hardeningFound: { setting, results, startedAtMs: world.clock.nowMs() } }
 }
 
-/** Once the server has started. Of a development server only the numbers. */
+/**
+ * Logs the findings once the server has started, and new ones every day. A development server logs the numbers only.
+ */
 export function logHardening({ hardeningFound: found }: ServerConfig, world: World, log: Log): void {
   if (found === undefined) return
   writeFindings(found, log)
@@ -38,7 +40,10 @@ export function logHardening({ hardeningFound: found }: ServerConfig, world: Wor
   world.timers.after(DAY_MS, () => void daily())
 }
 
-/** Requests may have made audit devices since the start. */
+/**
+ * Requests may have made audit devices since the start, so their number is unknown unless the configuration declares
+ * them.
+ */
 const whileRunning = (setting: HardeningSetting): HardeningSetting =>
   setting.isAuditDeclared ? setting : { ...setting, auditDevices: undefined }
 

@@ -1,4 +1,4 @@
-// What the checks of the surroundings are told: taken from the configuration as it is in force.
+// What the checks of the surroundings are told, taken from the configuration in force.
 import { join } from 'node:path'
 import { deviceSettings } from '../audit/device-options.ts'
 import type { ServerConfig } from '../config/config.ts'
@@ -6,12 +6,14 @@ import { addressText, isLoopback, type ListenerConfig } from '../config/listener
 import type { HardeningSetting, ListenerFacts } from '../hardening/setting.ts'
 import { storeLocation } from '../storage/drivers.ts'
 
+/** How the server was started. */
 export type Start = {
   readonly isDevelopment: boolean
   /** Files and directories of the configuration. */
   readonly configFiles: readonly string[]
 }
 
+/** Returns the facts for the checks. Of the store it reads only the summary. */
 export async function hardeningSetting(
   config: ServerConfig,
   { isDevelopment, configFiles }: Start,
@@ -38,7 +40,9 @@ export async function hardeningSetting(
   }
 }
 
-/** Those that requests made are in the store, and known once the server is open. */
+/**
+ * Returns undefined if it is not known. Devices made by requests are in the store, and known once the server is open.
+ */
 async function devicesOf({ audit, storage }: ServerConfig): Promise<readonly string[] | undefined> {
   const declared = audit.declared.map(({ path }) => path)
   if (declared.length > 0) return declared
@@ -46,7 +50,10 @@ async function devicesOf({ audit, storage }: ServerConfig): Promise<readonly str
   return summary === undefined || summary.kind === 'none' ? declared : undefined
 }
 
-/** In clear is only what says `tls_disable`, a Unix socket, or a development server. */
+/**
+ * A listener is in clear if it says `tls_disable`, is a Unix socket, or belongs to a development server. Only the first
+ * is a finding.
+ */
 function factsOf({ address, rules }: ListenerConfig, isDevelopment: boolean): ListenerFacts {
   return {
     address: addressText(address),

@@ -1,4 +1,4 @@
-// All listeners of one thread: they share its place among the figures of the process, and start and stop together.
+// All listeners of one thread. They share its row among the figures of the process, and start and stop together.
 import type { ServerConfig } from '../config/config.ts'
 import { addressText } from '../config/listener.ts'
 import { Deadlines } from '../http/deadlines.ts'
@@ -11,23 +11,23 @@ import type { Log } from '../lib/log.ts'
 import { own } from '../lib/own.ts'
 import type { World } from '../lib/world.ts'
 
-/** By the place of the listener in the configuration; undefined for one that speaks in clear. */
+/** By the index of the listener in the configuration; undefined for one without TLS. */
 export type TlsMaterials = readonly (TlsMaterial | undefined)[]
 
-/** What differs from thread to thread, or changes while the server runs. */
+/** What a thread listens with: it differs between threads, or changes while the server runs. */
 export type ListenerAssignment = {
-  /** By the place of the listener; the first thread takes any free one where the configuration says 0. */
+  /** By the index of the listener. If the configuration says 0, the first thread takes any free port. */
   readonly ports: readonly number[]
-  /** Several threads listen on each port. */
+  /** True if several threads listen on each port. */
   readonly sharePorts: boolean
-  /** A Unix socket has room for one thread. */
+  /** True for one thread only: a Unix socket has room for one. */
   readonly holdsUnixSockets: boolean
   readonly figures: SharedFigures
   readonly row: number
   readonly tls: TlsMaterials
 }
 
-/** An address that cannot be listened on; `code` is the system's. */
+/** An address that cannot be listened on. `code` is the error code of the system. */
 export class ListenFailed extends Error {
   override name = 'ListenFailed'
   readonly code: string
@@ -53,6 +53,7 @@ const REASONS: Readonly<Record<string, string>> = {
 const listenReason = (address: string, code: string): string =>
   `The address ${address} ${own(REASONS, code) ?? `cannot be listened on (${code})`}`
 
+/** What the listeners of a thread are made of. */
 export type ListeningParts = {
   readonly config: ServerConfig
   readonly place: ListenerAssignment
@@ -61,14 +62,15 @@ export type ListeningParts = {
   readonly log: Log
 }
 
-/** Longer than any request takes that was sent whole; container runtimes kill what has not ended after 10 s. */
+/** Longer than any request takes that has arrived as a whole. Container runtimes kill what has not ended after 10 s. */
 const STOP_TIMEOUT_MS = 5_000
 
+/** The open listeners of one thread. */
 export class ThreadListeners {
   readonly #listeners: ReadonlyMap<number, Listener>
   readonly #deadlines: Deadlines
   readonly #world: World
-  /** By the place of the listener, also of those that another thread has. */
+  /** By the index of the listener, also for listeners that another thread has. */
   readonly ports: readonly number[]
 
   private constructor(
@@ -82,7 +84,7 @@ export class ThreadListeners {
     this.ports = place.ports.map((port, index) => listeners.get(index)?.port ?? port)
   }
 
-  /** @throws ListenFailed; then none is left open */
+  /** Opens all listeners. @throws ListenFailed; then none is left open */
   static async start(parts: ListeningParts): Promise<ThreadListeners> {
     const { config, place, service, world, log } = parts
     const deadlines = new Deadlines(world)
@@ -106,6 +108,7 @@ export class ThreadListeners {
     return new ThreadListeners(listeners, deadlines, parts)
   }
 
+  /** New connections get the new material; those that are open keep theirs. */
   renewTls(tls: TlsMaterials): void {
     for (const [index, listener] of this.#listeners) {
       const material = tls[index]
@@ -113,7 +116,7 @@ export class ThreadListeners {
     }
   }
 
-  /** Finishes what was begun; what does not arrive or end within the timeout of the server is cut off. */
+  /** Takes no new connection and lets requests end. What has not arrived or ended in STOP_TIMEOUT_MS is cut off. */
   async stop(): Promise<void> {
     const all = [...this.#listeners.values()]
     const timeout = this.#world.timers.after(STOP_TIMEOUT_MS, () => {
@@ -125,7 +128,7 @@ export class ThreadListeners {
   }
 }
 
-/** Answers nobody: its connections are dropped at once. */
+/** A service for listeners that only try an address: they drop every connection. */
 const NOBODY: Service = {
   handle: () => Promise.reject(new Error('closing')),
   endOfTick: new EndOfTickQueue(),
@@ -133,8 +136,8 @@ const NOBODY: Service = {
 }
 
 /**
- * Threads that share a port share it with any process of this user that asks for the same: so each is asked for once
- * alone. @throws ListenFailed
+ * Opens every address once alone, then closes it. Threads share a port with any process of this user that shares it
+ * too, so a second server would not be noticed otherwise. @throws ListenFailed
  */
 export async function requireFreeAddresses(parts: Omit<ListeningParts, 'service'>): Promise<void> {
   const place = { ...parts.place, sharePorts: false }

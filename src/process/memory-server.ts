@@ -20,6 +20,7 @@ import { type ThreadTelemetry, threadTelemetry, watchThread } from './thread-tel
 import { TlsState } from './tls-state.ts'
 import type { DevelopmentFacts } from './writer.ts'
 
+/** Starts the server; resolves when it listens. @throws ListenFailed, TlsFileError */
 export async function startInMemory(options: ServerOptions): Promise<RunningServer> {
   const { world, log, config } = options
   const shared = sharedTelemetry(options, 1)
@@ -89,7 +90,7 @@ async function openDevelopment(node: WritingNode, rootToken: string | undefined)
   return { unsealKey, rootToken: made.rootToken }
 }
 
-/** Nobody else listens. */
+/** The only thread has every listener for itself. */
 function listenerAssignment({ config, world }: ServerOptions, tls: TlsMaterials): ListenerAssignment {
   return {
     ports: config.listeners.map(({ address }) => (address.kind === 'tcp' ? address.port : 0)),

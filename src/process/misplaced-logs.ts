@@ -1,10 +1,10 @@
-// Declared audit logs that lie where no log may.
+// Finds audit logs of the configuration that lie where no log may.
 import { inDataDirectory, liesIn } from '../audit/data-directory.ts'
 import { deviceSettings } from '../audit/device-options.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { storeLocation } from '../storage/drivers.ts'
 
-/** A sentence for each. */
+/** Returns a sentence for each log that lies in the data directory, which is the store's alone. */
 export async function misplacedLogs({ audit, storage }: ServerConfig): Promise<readonly string[]> {
   const { durable } = storeLocation(storage)
   if (durable === undefined) return []

@@ -2,9 +2,13 @@
 import type { ServerConfig } from '../config/config.ts'
 import type { TlsMaterials } from './listening.ts'
 
+/** What the watching thread has read anew. */
 export type ReloadState = {
-  /** As the files say now, where they can be used; each task takes what it can change while the server runs. */
+  /**
+   * The files as they are now, or as they last were if they are refused. Each task takes what it can change at run
+   * time.
+   */
   readonly config: ServerConfig
-  /** For threads that listen. */
+  /** For threads that listen; empty for others. */
   readonly tls: TlsMaterials
 }

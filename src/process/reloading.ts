@@ -1,4 +1,4 @@
-// A reload in the thread that watches: what it reads itself comes first, then the others are told. One at a time.
+// A reload in the watching thread. It reads its own parts first, then tells the others. One reload at a time.
 import type { ServerConfig } from '../config/config.ts'
 import type { Log } from '../lib/log.ts'
 import { configureLevel, type LogLevels } from '../lib/log-levels.ts'
@@ -7,20 +7,25 @@ import { ReloadList, type ReloadPart } from '../lib/reload.ts'
 import type { ReloadState } from './reload-state.ts'
 import type { TlsState } from './tls-state.ts'
 
+/** What a reload works with. */
 export type ReloadingParts = {
   readonly config: ServerConfig
   readonly log: Log
   readonly levels: LogLevels
   readonly tls: TlsState
-  /** Missing: the configuration stays as it is. @throws what says why it is refused */
+  /** Reads the configuration anew; missing: it stays as it is. @throws with the reason if it is refused */
   readonly reread: (() => ServerConfig) | undefined
-  /** False where something goes on as before on one of the other threads. */
+  /** Resolves with false if something goes on as before on one of the other threads. */
   readonly tellOthers: (state: ReloadState, part: ReloadPart | undefined) => Promise<boolean>
 }
 
-/** Without a part, all of them. False where something goes on as before; the log says what. Never rejects. */
+/**
+ * Reloads one part, or all of them. Resolves with false if something goes on as before; the log says what. Never
+ * rejects.
+ */
 export type Reload = (part?: ReloadPart) => Promise<boolean>
 
+/** Returns the function that reloads. Each call reads the files anew, whatever part is asked for. */
 export function reloadWith({ config, log, levels, tls, reread, tellOthers }: ReloadingParts): Reload {
   const oneByOne = new OneAtATime()
   const list = new ReloadList<ReloadState>()
@@ -32,7 +37,7 @@ export function reloadWith({ config, log, levels, tls, reread, tellOthers }: Rel
       current = reread?.() ?? current
       return true
     } catch (cause) {
-      // It names the file and the key, and no value.
+      // The message names the file and the key, and no value.
       const message = cause instanceof Error ? cause.message : 'unknown'
       log('error', `Reload: the configuration is refused, what was read before counts: ${message}`)
       return false

@@ -1,4 +1,4 @@
-// What is asked of a server and what is had of a running one, of either kind: on threads, or in memory.
+// The options of a server and the handle of a running one, the same for both kinds: on threads, or in memory.
 
 import { newSharedTelemetry, type SharedTelemetry } from '../assembly/shared-telemetry.ts'
 import type { ServerConfig } from '../config/config.ts'
@@ -8,31 +8,33 @@ import { type LogLevels, newLogLevels } from '../lib/log-levels.ts'
 import type { World } from '../lib/world.ts'
 import type { DevelopmentFacts } from './writer.ts'
 
+/** What `keywright server`, or a test, starts a server with. */
 export type ServerOptions = {
   readonly config: ServerConfig
   readonly world: World
   readonly log: Log
-  /** Of all loggers, where the log above has them; missing: those of the configuration. */
+  /** The levels of all loggers, if `log` has them already; missing: those of the configuration. */
   readonly levels?: LogLevels
   readonly development: { readonly rootToken: string | undefined } | undefined
-  /** The process cannot go on: storage failed, or the writing thread ended. */
+  /** Called when the process cannot go on: storage failed, or the writing thread ended. */
   readonly onFatal: (reason: string) => void
-  /** Reads the configuration anew, for a reload. Missing: it stays as it is. @throws what says why it is refused */
+  /** Reads the configuration anew for a reload. Missing: it stays as it is. @throws with the reason if it is refused */
   readonly reread?: () => ServerConfig
 }
 
+/** A server that listens. */
 export type RunningServer = {
-  /** Of the first listener. */
+  /** The address of the first listener. */
   readonly address: string
-  /** Of all of them, as clients are told. */
+  /** The addresses of all listeners, as clients are told. */
   readonly addresses: readonly string[]
   readonly development: DevelopmentFacts | undefined
-  /** Every thread reads anew what can change while the server runs. False where something goes on as before. */
+  /** Every thread reads anew what can change at run time. Resolves with false if something goes on as before. */
   reload(): Promise<boolean>
   stop(): Promise<void>
 }
 
-/** For clients; `ports` are those that were found. */
+/** `ports` are the ports that were found free. */
 function clientAddresses({ listeners }: ServerConfig, ports: readonly number[]): readonly string[] {
   return listeners.map(({ address, rules }, index) => {
     if (address.kind === 'unix') return addressText(address)
@@ -41,11 +43,13 @@ function clientAddresses({ listeners }: ServerConfig, ports: readonly number[]):
   })
 }
 
+/** Returns the address members of a running server. */
 export function shownAddresses(config: ServerConfig, ports: readonly number[]) {
   const addresses = clientAddresses(config, ports)
   return { address: addresses[0] ?? '', addresses }
 }
 
+/** Makes the telemetry memory for this many serving threads. */
 export function sharedTelemetry({ world, config, levels }: ServerOptions, threads: number): SharedTelemetry {
   return newSharedTelemetry(world.random, levels ?? newLogLevels(config.logging.level), threads)
 }

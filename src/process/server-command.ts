@@ -1,4 +1,4 @@
-// `keywright server`: flags, start, what it prints, signals.
+// `keywright server`: its flags, what it prints at the start, and signals.
 import { type ConfigPart, MAX_THREADS, type ServerConfig, settle } from '../config/config.ts'
 import { firstOf } from '../config/environment.ts'
 import { readConfig } from '../config/files.ts'
@@ -47,7 +47,10 @@ const HELP = `Usage: keywright server [options]
 `
 
 const VALUE_FLAGS = ['threads', 'config', 'data', 'dev-root-token-id', 'dev-listen-address'] as const
-/** Of the reference's development mode; they change nothing here: no token file is written, no engine is mounted. */
+/**
+ * Flags of the reference product's development mode. They change nothing: no token file is written, no engine is
+ * mounted.
+ */
 const ACCEPTED_FLAGS = ['dev-no-store-token', 'dev-no-kv']
 const KNOWN_FLAGS = [...VALUE_FLAGS, ...ACCEPTED_FLAGS, 'dev', 'help', 'h']
 
@@ -97,7 +100,7 @@ function unknownFlag(word: string, name: string): string {
   return `Unknown option "${word}" of keywright server, ${hint}`
 }
 
-/** What files, environment and flags say together. @throws ConfigError, StartError */
+/** Returns what files, environment and flags say together. @throws ConfigError, StartError */
 function configOf(flags: Flags): ServerConfig {
   const file = readConfig(flags.config, process.env, { isPlainAllowed: flags.dev })
   if (!flags.dev && file.listeners === undefined)
@@ -119,7 +122,7 @@ function configOf(flags: Flags): ServerConfig {
   return config
 }
 
-/** The first listener on TCP gets this address. */
+/** Gives the address to the first TCP listener. */
 function withAddress(given: ConfigPart['listeners'], text: string): readonly GivenListener[] {
   const listeners = given ?? listenersOf(parseHcl('listener "tcp" {}'), true).listeners ?? []
   const first = listeners.findIndex(({ address }) => address.kind === 'tcp')
@@ -139,7 +142,10 @@ function isTokenText(text: string): boolean {
   return text.length <= 512 && [...text].every((character) => character > ' ' && character <= '~')
 }
 
-/** Never returns normally: the process lives until a signal, or ends with a sentence why it could not start. */
+/**
+ * Starts the server, which then lives until a signal. If it cannot start, prints a sentence with the reason and sets
+ * the exit code to 1.
+ */
 export async function runServer(words: readonly string[]): Promise<void> {
   try {
     const flags = readFlags(words, process.env)
@@ -166,6 +172,7 @@ function isExplained(cause: unknown): cause is Error {
   )
 }
 
+/** EX_IOERR of sysexits(3), the same as EXIT_STORAGE_FAILED. */
 const EXIT_FATAL = 74
 
 async function run(config: ServerConfig, flags: Flags): Promise<void> {
@@ -182,7 +189,7 @@ async function run(config: ServerConfig, flags: Flags): Promise<void> {
   const checked = await checkedConfig(config, start, world)
   const reread = () => configOf(flags)
   const starting = startServer({ config: checked, world, log, levels, development, onFatal, reread })
-  // Not later: the first thread that serves answers before the last one is there.
+  // Not after the start: the first serving thread answers requests before the last one is there.
   handleSignals(starting, config)
   const server = await starting
   if (config.pidFile !== undefined) await keepPid(config.pidFile, server)
@@ -192,7 +199,7 @@ async function run(config: ServerConfig, flags: Flags): Promise<void> {
   process.stdout.write(flags.dev ? developmentBanner(server, config) : listens)
 }
 
-/** What is unwise is said again each day, since nobody reads the first lines of an old log (threats P-61). */
+/** Logs the warnings of the configuration again each day: the first lines of an old log are not read (threats P-61). */
 function warn(config: ServerConfig, log: Log, world: World): void {
   for (const warning of config.warnings) log('warn', warning)
   world.timers.after(DAY_MS, () => warn(config, log, world))
@@ -200,7 +207,7 @@ function warn(config: ServerConfig, log: Log, world: World): void {
 
 const DAY_MS = 86_400_000
 
-/** @throws StartError; then the server is stopped */
+/** Writes the PID file. @throws StartError; then the server is stopped */
 async function keepPid(path: string, server: RunningServer): Promise<void> {
   try {
     writePidFile(path, process.pid)
@@ -210,7 +217,7 @@ async function keepPid(path: string, server: RunningServer): Promise<void> {
   }
 }
 
-/** A signal during the start counts when the server has started; a second one that ends it does not wait. */
+/** A signal during the start takes effect when the server has started. A second one ends the process at once. */
 function handleSignals(starting: Promise<RunningServer>, { pidFile }: ServerConfig): void {
   let stopping = false
   const stop = (): void => {

@@ -1,4 +1,4 @@
-// Starts a server: the thread that writes first, then those that serve. This thread only watches over them.
+// Starts a server: the writing thread first, then the serving ones. This thread only watches over them.
 import { newChainHeadsMemory } from '../audit/chain-heads.ts'
 import { runSelfTests } from '../crypto/self-test.ts'
 import type { ReloadPart } from '../lib/reload.ts'
@@ -19,16 +19,17 @@ import { TlsState } from './tls-state.ts'
 import type { DevelopmentFacts } from './writer.ts'
 import { WriterThread } from './writer-thread.ts'
 
+/** Exported again for callers that start a server. */
 export type { RunningServer, ServerOptions }
 export { StartError }
 
-/** @throws StartError */
+/** Starts the server that the storage calls for: on threads, or in memory. @throws StartError */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   runSelfTests()
   const { durable } = storeLocation(options.config.storage)
   try {
     if (durable !== undefined) return await startThreads(options, durable.directory)
-    // Only here: it brings all engines with it, which the thread that watches over others has no use for.
+    // Loaded only when needed: it brings all engines with it, for which the watching thread has no use.
     const { startInMemory } = await import('./memory-server.ts')
     return await startInMemory(options)
   } catch (cause) {
@@ -79,7 +80,7 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
       },
     }
   } catch (cause) {
-    // They would keep the process alive.
+    // Threads left behind would keep the process alive.
     await writer.abandon()
     await serving.abandon()
     await stopOthers()
@@ -89,17 +90,17 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
 
 type Started = { readonly development: DevelopmentFacts | undefined; readonly group: ThreadGroup }
 
-/** @throws StartError, ListenFailed */
+/** Starts writing and serving threads at the same time. @throws StartError, ListenFailed */
 async function startBoth(writer: WriterThread, serving: ServingThreads, options: ServerOptions): Promise<Started> {
   const { config, world, log, onFatal } = options
-  // Beside the writer, since most of a start is the loading of modules.
+  // Started beside the writer, since most of a start is the loading of modules.
   const start = () => serving.start()
   const serves = ThreadGroup.start({ kind: 'serving', count: serving.count, start, clock: world.clock, log, onFatal })
-  // Heard below: that the writer could not start is said first.
+  // The failure is handled below. Marked here, or it would end the process before the writer's own failure is reported.
   serves.catch(() => {})
   const development = await writer.started
   writer.watch(onFatal)
-  // Not before the writer has the store: of two servers at once, the one that looks must not stop the other.
+  // Only once the writer has the store: of two servers started at once, the probe of one must not stop the other.
   await requireFreeAddresses({ config, place: serving.firstPlace(), world, log })
   serving.allowListening()
   return { development, group: await serves }

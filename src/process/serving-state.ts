@@ -1,21 +1,23 @@
-// What a serving thread holds as long as the writer says so: the store, and the keys. News are taken over one after the
-// other, so that a store that was lent is given back before the writer is told that it is.
+// What a serving thread holds as long as the writer says so: the store and the keys. States are taken over one after
+// the other. A store is thus given back before the writer is told that it is.
 import type { NodeGate } from '../assembly/node-gate.ts'
 import type { SealState } from '../assembly/seal-state.ts'
 import type { ReadStore } from '../storage/contract.ts'
 import type { ReplaceableReader } from '../storage/replaceable-store.ts'
 
+/** What the writer's states act on. */
 export type ServingStateParts = {
   readonly store: ReplaceableReader
   readonly gate: Pick<NodeGate, 'open' | 'close'>
   /** Opens the store that is there now. */
   readonly openStore: () => Promise<ReadStore>
-  /** Another store than before is open, or the first one. */
+  /** Called when the first store is open, or another one than before. */
   readonly onStore: () => Promise<void>
-  /** A thread that has lost the store is of no use. */
+  /** Called when the store cannot be opened again: the thread is then of no use. */
   readonly onLost: (cause: unknown) => void
 }
 
+/** Applies the states that the writer sends. */
 export class ServingState {
   readonly #parts: ServingStateParts
   readonly #ready = Promise.withResolvers<void>()
@@ -28,13 +30,16 @@ export class ServingState {
 
   /**
    * Resolves when there is a store and it is known whether the server is sealed. A thread that starts while the store
-   * is being replaced waits here. Rejects where the first store does not open.
+   * is being replaced waits here. Rejects if the first store does not open.
    */
   get ready(): Promise<void> {
     return this.#ready.promise
   }
 
-  /** Resolves when it is taken over. One that fails leaves this thread sealed, and the next one its chance. */
+  /**
+   * Resolves when the state is taken over. A state that fails leaves this thread sealed; the next one is tried all the
+   * same.
+   */
   take(news: SealState): Promise<void> {
     const taken = this.#turn.then(() => this.#apply(news))
     this.#turn = taken.catch(() => {})

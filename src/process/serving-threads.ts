@@ -1,4 +1,4 @@
-// The threads that serve, as the watching thread sees them: where each one has its place, and what they are told.
+// The serving threads, as the watching thread sees them: what each is assigned, and what they are told.
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { SharedTelemetry } from '../assembly/shared-telemetry.ts'
 import type { ChainHeadsMemory } from '../audit/chain-heads.ts'
@@ -24,11 +24,13 @@ import type { ServingData, ServingStarted } from './serving.ts'
 import { StartError } from './start-error.ts'
 import { flightsOfAll, SERVING_CALLS, type ServingPeer, WATCHER_CALLS, type WritingPeer } from './thread-calls.ts'
 
-/** Where the system spreads the connections of one port over several sockets. */
+/** Linux spreads the connections of one port over the sockets of several threads. Elsewhere one thread serves. */
 const SHARES_PORTS = process.platform === 'linux'
 
+/** How many threads serve requests with this configuration. */
 export const servingThreads = ({ threads }: ServerConfig): number => (SHARES_PORTS ? threads : 1)
 
+/** What all serving threads are given. */
 export type ServingContext = {
   readonly config: ServerConfig
   readonly world: World
@@ -41,11 +43,11 @@ export type ServingContext = {
   readonly slow: () => PoolHandle
   readonly devices: () => DeviceHandle | undefined
   readonly tls: () => TlsMaterials
-  /** Knows the writing thread already. */
+  /** Has the writing thread added already. */
   readonly reloads: ReloadCoordinator<ReloadState>
 }
 
-/** As much of a thread as its start needs. */
+/** The part of a Worker that the start of a thread needs. */
 export type StartingThread = {
   on(event: 'message', listener: (message: ServingStarted) => void): unknown
   on(event: 'error', listener: (cause: unknown) => void): unknown
@@ -53,20 +55,21 @@ export type StartingThread = {
   off(event: 'error', listener: (cause: unknown) => void): unknown
 }
 
+/** Starts serving threads for the group, and gives each a row and its listeners. */
 export class ServingThreads {
   readonly #place: ServingContext
   readonly #figures: SharedFigures
   readonly #workers = new Set<Worker>()
   readonly #freeRows: number[]
-  /** Of metrics. */
+  /** Rows of metrics. A thread that replaces a dead one goes on in its row. */
   readonly #metricRows: Rows
   readonly #peers = new Set<ServingPeer>()
-  /** The thread that has the Unix sockets; who takes its place takes them over. */
+  /** The thread that has the Unix sockets; its replacement takes them over. */
   #unixHolder: Worker | undefined
   #reloaded: ReloadState | undefined
   #isAbandoned = false
   readonly #allowed = Promise.withResolvers<void>()
-  /** Settled by the first thread. */
+  /** Set when the first thread listens; all others use the same ports. */
   #ports: readonly number[]
 
   constructor(place: ServingContext) {
@@ -85,34 +88,35 @@ export class ServingThreads {
     return this.#ports
   }
 
-  /** Where the first thread will listen. */
+  /** The assignment that the first thread will get. */
   firstPlace(): ListenerAssignment {
     return this.#placeOf(0, true)
   }
 
-  /** False where something goes on as before on one of the threads, the writing one included. */
+  /** Tells all threads, the writing one included. Resolves with false if something goes on as before on one of them. */
   reload(state: ReloadState, part: ReloadPart | undefined): Promise<boolean> {
     this.#reloaded = state
     return this.#place.reloads.tell(state, part)
   }
 
+  /** Gives all threads new keys for session tickets. */
   renewTls(tls: TlsMaterials): void {
-    // What comes before a thread listens waits for it.
+    // A thread that is not listening yet keeps the order until it is.
     for (const peer of this.#peers) peer.tell('renewTls', tls)
   }
 
-  /** Until then those that start load what they need, and hear nothing of the writing thread. */
+  /** Lets threads listen. Until then they load what they need, and hear nothing of the writing thread. */
   allowListening(): void {
     this.#allowed.resolve()
   }
 
-  /** Ends those that start, which wait for a writing thread that is no more; from here on none is started. */
+  /** Ends threads that are starting, which would wait for a writing thread that has ended; no other is started. */
   async abandon(): Promise<void> {
     this.#isAbandoned = true
     await Promise.all([...this.#workers].map((worker) => worker.terminate()))
   }
 
-  /** @throws StartError, ListenFailed */
+  /** Starts one thread. Resolves when it listens. @throws StartError, ListenFailed */
   async start(): Promise<GroupThread> {
     if (this.#isAbandoned) throw new StartError('The writing thread has ended')
     const row = this.#freeRows.shift()
@@ -156,20 +160,22 @@ export class ServingThreads {
     })
   }
 
-  /** The end of one more thread; the writing thread gets the other when threads may listen. */
+  /**
+   * Returns this thread's end of a link to the writing thread. The writing thread gets its end once threads may listen.
+   */
   #wayToWriter(): MessagePort {
     const { port1, port2 } = new MessageChannel()
     void this.#allowed.promise.then(() => {
       try {
         this.#place.writing.tell('link', port1)
       } catch {
-        // The thread ended while it loaded, and with it both ends of the channel; who started it is told of that.
+        // The writing thread ended meanwhile, and with it the channel. Its starter is told of that.
       }
     })
     return port2
   }
 
-  /** From here on it is asked what all are asked. `leave`: when it has ended. */
+  /** Connects the calls of the thread. `leave` is to be called when it has ended. */
   #join(worker: Worker): { readonly peer: ServingPeer; readonly leave: () => void } {
     const { world, log, reloads } = this.#place
     const peer = connectPeer({
@@ -197,10 +203,10 @@ export class ServingThreads {
   }
 }
 
-/** @throws StartError, ListenFailed */
+/** Resolves with the ports when the thread listens. @throws StartError, ListenFailed */
 export function servingStarted(worker: StartingThread, ended: Promise<string>): Promise<readonly number[]> {
   return new Promise((resolve, reject) => {
-    // A thread that starts is already asked what it does: its answers come before its own news.
+    // A starting thread is asked calls already, so answers to those come before its own message.
     const take = (message: ServingStarted | Frame): void => {
       if (!('kind' in message)) return
       worker.off('message', take)
@@ -209,7 +215,8 @@ export function servingStarted(worker: StartingThread, ended: Promise<string>): 
       else if (message.address === undefined) reject(new StartError(message.message))
       else reject(new ListenFailed(message.address, message.code))
     }
-    // It has answered nobody yet, so what it says is of the program: which file is missing, or broken.
+    // No request was answered yet, so the message holds no secret: it says which file of the program is missing or
+    // broken.
     const fail = (cause: unknown): void =>
       reject(new StartError(`A serving thread failed: ${cause instanceof Error ? cause.message : 'unknown'}`))
     worker.on('message', take)

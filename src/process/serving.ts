@@ -1,4 +1,4 @@
-// A thread that serves: it has the store open for reading, its own caches and its own socket on the common port.
+// A serving thread. It has the store open for reading, its own caches, and its own socket on the shared port.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { assembleNode, type ServingNode } from '../assembly/node.ts'
 import type { SealState } from '../assembly/seal-state.ts'
@@ -25,6 +25,7 @@ import { askInFlight, SERVING_CALLS, WATCHER_CALLS } from './thread-calls.ts'
 import { closeNode, commonParts, reloadsOf, serviceOf } from './thread-node.ts'
 import { poolMeterOf, type ThreadTelemetry, threadTelemetry, watchThread } from './thread-telemetry.ts'
 
+/** What the watching thread hands to a serving thread. */
 export type ServingData = {
   readonly config: ServerConfig
   readonly directory: string
@@ -32,21 +33,23 @@ export type ServingData = {
   readonly slow: PoolHandle
   readonly devices: DeviceHandle | undefined
   readonly chainHeads: ChainHeadsMemory
+  /** The link to the writing thread. */
   readonly writer: MessagePort
   readonly shared: SharedTelemetry
-  /** This thread's, of the shared numbers. */
+  /** The row of this thread among the shared metrics. */
   readonly metricRow: number
   readonly place: ListenerAssignment
   /** What the other threads were told last; undefined: nothing since the start. */
   readonly reloaded: ReloadState | undefined
 }
 
-/** What the starting thread is told. */
+/** What the thread tells its starter, once. */
 export type ServingStarted =
   | { readonly kind: 'listening'; readonly ports: readonly number[] }
-  /** `address` where it is that which cannot be listened on. */
+  /** `address` is set if it is an address that cannot be listened on. */
   | { readonly kind: 'failed'; readonly address: string | undefined; readonly code: string; readonly message: string }
 
+/** The seal until the writing thread has told it: shown as sealed. */
 const UNKNOWN: SealStatus = {
   type: 'shamir',
   initialized: false,
@@ -81,7 +84,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   watchThread(own, node)
   const reloads = reloadsOf(node)
   reloads.add('tls', ({ tls }) => listeners.renewTls(tls))
-  // What it listens with is newer than what the others were told.
+  // The TLS material of the assignment is newer than what the others were told.
   if (data.reloaded !== undefined) await reloads.run({ ...data.reloaded, tls: place.tls }, log)
   const stop = (): Promise<void> =>
     listeners
@@ -94,7 +97,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
 
 type Following = { readonly node: ServingNode; readonly store: ReplaceableReader }
 
-/** The node of this thread, when it has heard of the writer how things are. Rejects where the store does not open. */
+/** Returns the node once the writer has told it the state of the server. Rejects if the store does not open. */
 async function followWriter(data: ServingData, own: ThreadTelemetry, endOfTick: EndOfTickQueue): Promise<Following> {
   const { config, directory, devices } = data
   const store = new ReplaceableReader()
@@ -106,7 +109,7 @@ async function followWriter(data: ServingData, own: ThreadTelemetry, endOfTick: 
     role: 'serving',
     store,
     directory,
-    // It says what comes from the environment, and asks nobody.
+    // Reads settings from the environment; makes no calls.
     cloud: { environment: cloudEnvironment(process.env), clouds: [] },
     audit: { chainHeads: data.chainHeads },
     endOfTick,
@@ -126,7 +129,7 @@ async function followWriter(data: ServingData, own: ThreadTelemetry, endOfTick: 
       else await follower.restart()
     },
     onLost: (cause) => {
-      // Another thread takes its place.
+      // The group starts another thread in its place.
       own.log('error', 'A serving thread could not open the restored store', { cause: String(cause) })
       process.exit(1)
     },

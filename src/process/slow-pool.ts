@@ -1,5 +1,5 @@
-// The pool for slow work of this process: as many threads as there are cores for short jobs, and a few for long ones.
-// Each kind is started with its first job.
+// The pool for slow work of this process: as many threads as cores for short jobs, and a few for long ones. Each kind
+// is started with its first job.
 import { availableParallelism } from 'node:os'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Log } from '../lib/log.ts'
@@ -12,13 +12,14 @@ import { endOf } from '../threads/thread-exit.ts'
 import { type GroupThread, ThreadGroup } from '../threads/thread-group.ts'
 import type { SlowWorkerData } from './slow-worker.ts'
 
+/** The pool as the watching thread holds it. */
 export type RunningPool = {
-  /** For one more thread; the port is transferred to it. */
+  /** Returns the handle for one more thread. Its port is transferred to it. */
   place(): PoolHandle
   stop(): Promise<void>
 }
 
-/** New RSA keys at once: more would take cores away from those who use keys (threats N-14). */
+/** New RSA keys made at once: more would take cores away from callers that use keys (threats N-14). */
 const MOST_LONG = 2
 
 /** How many threads do jobs of each kind. */
@@ -26,6 +27,7 @@ export function workerCounts(cores: number): Readonly<Record<Takes, number>> {
   return { short: cores, long: Math.max(1, Math.min(MOST_LONG, cores - 1)) }
 }
 
+/** Makes the pool; no worker is started yet. `onFatal` is called if workers keep dying. */
 export function startSlowPool({
   world,
   log,
@@ -59,7 +61,7 @@ export function startSlowPool({
     },
     stop: async () => {
       for (const port of ports) port.close()
-      // Of a kind that could not be started there is none.
+      // A group that could not be started has no thread to stop.
       const started = await Promise.allSettled(groups.values())
       await Promise.all(started.map((group) => (group.status === 'fulfilled' ? group.value.stop() : undefined)))
     },

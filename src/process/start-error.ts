@@ -1,4 +1,4 @@
-/** Why a server did not start, in one sentence. */
+/** Why a server did not start. The message is one sentence for the operator. */
 export class StartError extends Error {
   override name = 'StartError'
 }

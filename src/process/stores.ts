@@ -1,4 +1,4 @@
-// Where threads of this process open their stores, and nowhere else.
+// The one place where threads of this process open their stores.
 import type { ServerConfig } from '../config/config.ts'
 import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
@@ -7,28 +7,31 @@ import { durableLocation, type StorageConfig, storeLocation } from '../storage/d
 import { ReplaceableStore } from '../storage/replaceable-store.ts'
 
 type Commits = {
-  /** Before a commit up to the index is written. */
+  /** Called before changes up to the index are written. */
   readonly onCommitting: (index: number) => void
+  /** Called after each commit with its transactions, and how long it took. */
   readonly onCommitted: (transactions: number, ms: number) => void
 }
 
+/** What the store of the writing thread needs. */
 export type WritingStoreParts = Commits & {
   readonly config: ServerConfig
   readonly world: World
   readonly log: Log
-  /** A write could not be made durable, or the store cannot be opened any more; the log says which. */
+  /** Called if a write could not be made durable, or the store cannot be opened any more; the log says which. */
   readonly onFatal: () => void
 }
 
+/** The store of the writing thread. */
 export type WritingStore = {
   readonly store: ReplaceableStore
-  /** Opens what is in the directory after a restore; ends the process where it cannot. */
+  /** Opens what is in the directory after a restore. Calls `onFatal` if it cannot. */
   readonly reopen: () => Promise<Store>
-  /** What it takes on the disk now. */
+  /** What the store takes on the disk now. */
   bytes(): { readonly database: number; readonly journal: number }
 }
 
-/** In the thread that writes. @throws StorageError */
+/** Opens the store on the writing thread. @throws StorageError */
 export async function openWritingStore(parts: WritingStoreParts): Promise<WritingStore> {
   const { world, log, onFatal, onCommitting, onCommitted } = parts
   const { storage } = parts.config
@@ -57,12 +60,12 @@ export async function openWritingStore(parts: WritingStoreParts): Promise<Writin
   return { store, reopen, bytes: () => location.bytes() }
 }
 
-/** In a thread that serves: what is there now. @throws StorageError */
+/** Opens what is there now, on a serving thread. @throws StorageError */
 export function openReadingStore(storage: StorageConfig): Promise<ReadStore> {
   return durableLocation(storage).openReader()
 }
 
-/** Of a server in memory. */
+/** Opens the store of a server in memory. */
 export function openMemoryStore(
   storage: StorageConfig,
   { random, clock }: World,

@@ -11,41 +11,43 @@ import type { ReloadOrder } from '../threads/reload-coordinator.ts'
 import type { TlsMaterials } from './listening.ts'
 import type { ReloadState } from './reload-state.ts'
 
-/** How long a reload waits for a thread that is busy. */
+/** How long a reload waits for a busy thread. */
 export const RELOAD_TIMEOUT_MS = 10_000
-/** How long threads are waited for that are asked what they do. */
+/** How long threads have to tell their requests in flight; a busy one is left out. */
 export const FLIGHTS_TIMEOUT_MS = 250
-/** Of one thread, how often it may ask that at once. */
+/** How many times at once one thread may ask for the requests in flight. */
 export const MOST_FLIGHTS_ASKED = 16
 
 const reload = call<ReloadOrder<ReloadState>, boolean>({ deadlineMs: RELOAD_TIMEOUT_MS })
 const stop = notice<void>()
 
-/** Of a thread that serves. */
+/** What a serving thread is asked. */
 export const SERVING_CALLS = {
   flights: call<void, readonly InFlightView[]>({ deadlineMs: FLIGHTS_TIMEOUT_MS }),
   reload,
   renewTls: notice<TlsMaterials>(),
   stop,
 }
-/** Of the thread that writes; `link` is its way to one more thread that serves. */
+/** What the writing thread is asked; `link` brings its end of the link to one more serving thread. */
 export const WRITING_CALLS = { reload, link: notice<MessagePort>({ moves: (port) => [port] }), stop }
 
-/** Of the watching thread, by one that serves. */
+/** What a serving thread asks the watching one. */
 export const WATCHER_CALLS = { allInFlight: call<void, AllInFlight>({ most: MOST_FLIGHTS_ASKED }) }
-/** The same, by the one that writes. */
+/** What the writing thread asks the watching one. */
 export const WANTED_CALLS = { reload: call<ReloadPart, boolean>() }
 
+/** A serving thread, as the watching one reaches it. */
 export type ServingPeer = Peer<typeof SERVING_CALLS>
+/** The writing thread, as the watching one reaches it. */
 export type WritingPeer = Peer<typeof WRITING_CALLS>
 
-/** In the watching thread: what all of them do. */
+/** In the watching thread: the requests in flight of all serving threads. */
 export async function flightsOfAll(threads: Iterable<ServingPeer>): Promise<AllInFlight> {
   const { answers, silent } = await askAll([...threads].map((thread) => thread.call('flights', undefined)))
   return { flights: answers.flat(), silent }
 }
 
-/** In a thread that serves. One question too many is answered with nothing but silence. */
+/** In a serving thread: asks for all requests in flight. Beyond MOST_FLIGHTS_ASKED it resolves at once, without any. */
 export async function askInFlight(watcher: Peer<typeof WATCHER_CALLS>): Promise<AllInFlight> {
   try {
     return await watcher.call('allInFlight', undefined)

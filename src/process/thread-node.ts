@@ -1,5 +1,5 @@
-// What the threads of all roles have in common: what they hand in for their node, what listens for it, what it reads
-// anew, and how it ends.
+// What threads of all roles have in common: the parts of their node, the service of their listeners, what they reload,
+// and how they end.
 
 import type { CommonParts, ToServing, WritingParts } from '../assembly/node-parts.ts'
 import type { NodeRooms } from '../assembly/node-rooms.ts'
@@ -14,6 +14,7 @@ import { type DeviceHandle, devicesOf } from './device-host.ts'
 import type { ReloadState } from './reload-state.ts'
 import { type ThreadTelemetry, trafficOf } from './thread-telemetry.ts'
 
+/** What a thread has before its node. */
 export type ThreadParts = {
   readonly config: ServerConfig
   readonly own: ThreadTelemetry
@@ -21,7 +22,7 @@ export type ThreadParts = {
   readonly devices: DeviceHandle | undefined
 }
 
-/** What every role hands in alike. */
+/** Returns the parts of the node that do not depend on the role. */
 export function commonParts({ config, own, slow, devices }: ThreadParts) {
   return {
     world: own.world,
@@ -34,17 +35,17 @@ export function commonParts({ config, own, slow, devices }: ThreadParts) {
   } satisfies CommonParts
 }
 
-/** The seal of those that write, as it is configured. */
+/** Returns the configured seal, for threads that write. */
 export function sealParts({ seal }: ServerConfig): Pick<WritingParts, 'autoSeal'> {
   return seal === undefined ? {} : { autoSeal: staticSeal(seal, process.env) }
 }
 
-/** How they have all threads read a part of the configuration anew. */
+/** Returns, for each part of the configuration, the function that has all threads read it anew. */
 export function configReloads(reload: (part: ReloadPart) => Promise<boolean>): ToServing['configReloads'] {
   return new Map(RELOAD_PARTS.map((part) => [part, () => reload(part)]))
 }
 
-/** What listeners hand requests to. */
+/** Returns what listeners hand requests to. */
 export function serviceOf(
   { core, mounts, takesStream, auditedHeaders }: NodeRooms,
   own: ThreadTelemetry,
@@ -61,14 +62,14 @@ export function serviceOf(
   }
 }
 
-/** What a thread of any role reads anew when it is told to. */
+/** Returns what a thread of any role reloads when it is told to; listeners add their own line. */
 export function reloadsOf({ audit }: Pick<NodeRooms, 'audit'>): ReloadList<ReloadState> {
   const reloads = new ReloadList<ReloadState>()
   reloads.add('audit', () => audit.reopen())
   return reloads
 }
 
-/** When nothing more comes in. */
+/** Ends the node after the last request: spans and audit entries are written before the store closes. */
 export async function closeNode(
   own: ThreadTelemetry,
   { audit }: Pick<NodeRooms, 'audit'>,

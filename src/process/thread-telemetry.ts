@@ -1,4 +1,4 @@
-// Telemetry of one thread, from what the starting one gives all of them: memory that they share, and the configuration.
+// Telemetry of one thread, made from what every thread is given: shared memory and the configuration.
 
 import { ALL_ENDPOINTS } from '../assembly/engine-types.ts'
 import type { NodeRooms } from '../assembly/node-rooms.ts'
@@ -20,19 +20,20 @@ import { sampleThread } from '../telemetry/thread-sampler.ts'
 import { newTracer } from '../telemetry/tracer.ts'
 import type { PoolMeter } from '../threads/pooled-work.ts'
 
+/** The telemetry of a thread, its log, and the world that its requests to the outside go through. */
 export type ThreadTelemetry = NodeTelemetry & {
   readonly log: Log
   readonly world: World
-  /** Requests of this thread may be traced. */
+  /** True if requests of this thread may be traced. */
   readonly isTracing: boolean
-  /** Before the thread ends: spans that wait are sent, for a moment. */
+  /** Sends spans that wait, for at most FLUSH_TIMEOUT_MS. Called before the thread ends. */
   flush(): Promise<void>
 }
 
-/** Of a collector that does not answer, when the server stops. */
+/** How long a stopping server waits for a collector that does not answer. */
 const FLUSH_TIMEOUT_MS = 1_000
 
-/** The log of a thread, as configured. */
+/** Returns the log of a thread, as configured. */
 export function threadLog(shared: SharedTelemetry, row: number, config: ServerConfig): Log {
   const cells = rowOf(shared.metrics, row)
   return logTo(process.stderr, realWorld().clock, {
@@ -43,7 +44,10 @@ export function threadLog(shared: SharedTelemetry, row: number, config: ServerCo
   })
 }
 
-/** Without `askInFlight` there is no other thread to ask. `reaches`: where this one asks besides the collector. */
+/**
+ * Makes the telemetry of a thread. Without `askInFlight` there is no other thread to ask. `reaches` are origins that
+ * this thread may call besides the collector.
+ */
 export function threadTelemetry(
   shared: SharedTelemetry,
   row: number,
@@ -118,7 +122,7 @@ export function poolMeterOf({ telemetry, world }: Pick<ThreadTelemetry, 'telemet
   }
 }
 
-/** Looks at the thread, its caches and its log from time to time. `look` adds what only it knows. */
+/** Samples the thread, its caches and its log at intervals. `look` adds what only the caller knows. */
 export function watchThread(
   { telemetry, world }: ThreadTelemetry,
   { tokens, mounts }: Pick<NodeRooms, 'tokens' | 'mounts'>,
@@ -131,7 +135,7 @@ export function watchThread(
   ]
   return sampleThread(world, row, () => {
     for (const cache of caches) {
-      // A mount that went took its counts along.
+      // The counts of a removed mount are gone, so a sum can be smaller than before.
       const { hits, misses } = cache.of()
       add(row, cache.hits, Math.max(0, hits - cache.seen.hits))
       add(row, cache.misses, Math.max(0, misses - cache.seen.misses))

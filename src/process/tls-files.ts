@@ -1,5 +1,5 @@
-// What the files of a listener's TLS hold, checked before any thread gets it: a server never loses a certificate that
-// works to one that does not.
+// Reads the TLS files of a listener and checks them before any thread gets them: a server never gives up a certificate
+// that works for one that does not.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
@@ -11,15 +11,18 @@ export class TlsFileError extends Error {
   override name = 'TlsFileError'
 }
 
+/** The contents of the files, as the TLS library takes them. */
 export type TlsFiles = Omit<TlsMaterial, 'ticketKey'> & {
-  /** What to tell the operator. */
+  /** Sentences for the operator. */
   readonly warnings: readonly string[]
 }
 
+/** The size that Node asks for (`ticketKeys` of tls.createServer). */
 const TICKET_KEY_BYTES = 48
+/** A certificate that expires within 30 days is warned about. */
 const SOON_MS = 30 * 86_400_000
 
-/** @throws TlsFileError */
+/** Reads the files of a listener. `nowMs` decides about warnings of dates only. @throws TlsFileError */
 export function readTlsFiles(rules: TlsRules, nowMs: number): TlsFiles {
   const { certFile, keyFile, clientCaFile } = rules
   const cert = readText('tls_cert_file', certFile)
@@ -38,7 +41,10 @@ export function readTlsFiles(rules: TlsRules, nowMs: number): TlsFiles {
   return { cert, key, clientCa, warnings: [...dateWarnings(certFile, own, nowMs), ...modeWarnings(keyFile)] }
 }
 
-/** With a new key for session tickets: what was agreed on with an older certificate or authority is agreed on anew. */
+/**
+ * Adds a new key for session tickets, so that sessions agreed on with an older certificate or authority are not
+ * resumed.
+ */
 export function materialOf(
   { cert, key, clientCa }: TlsFiles | TlsMaterial,
   { random }: Pick<World, 'random'>,
@@ -57,7 +63,10 @@ function readText(setting: string, path: string): string {
 const BEGIN = '-----BEGIN CERTIFICATE-----'
 const END = '-----END CERTIFICATE-----'
 
-/** All of the file: one that cannot be read would be passed over by the TLS library, or break connections later. */
+/**
+ * Parses every certificate of the file. The TLS library would pass over one that it cannot read, or break connections
+ * later.
+ */
 function certificatesIn(setting: string, path: string, text: string): readonly X509Certificate[] {
   const found = text.split(BEGIN).slice(1)
   if (found.length === 0) throw new TlsFileError(`${setting} ${path} holds no certificate in PEM form`)
@@ -86,7 +95,7 @@ function dateWarnings(path: string, { validFromDate, validToDate }: X509Certific
   return to - nowMs < SOON_MS ? [`The certificate in ${path} expires on ${validToDate.toISOString()}`] : []
 }
 
-/** What others may do with the file. */
+/** The mode bits of group and others. */
 const OTHERS = 0o077
 
 function modeWarnings(path: string): readonly string[] {

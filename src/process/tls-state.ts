@@ -1,5 +1,5 @@
-// The TLS of all listeners, held by the thread that watches: it alone reads the files, so that all threads change to
-// the same certificate at the same time, and one that takes the place of another gets what the others have.
+// The TLS material of all listeners, held by the watching thread. It alone reads the files, so that all threads change
+// to a new certificate together. A thread that replaces another gets the same material.
 import type { ServerConfig } from '../config/config.ts'
 import { addressText } from '../config/listener.ts'
 import type { TlsMaterial } from '../http/tls.ts'
@@ -9,9 +9,10 @@ import type { Timer, World } from '../lib/world.ts'
 import type { TlsMaterials } from './listening.ts'
 import { materialOf, readTlsFiles, TlsFileError } from './tls-files.ts'
 
-/** Whoever has the key of a ticket can read what was agreed on with it: no key is kept for longer. */
+/** A ticket key can decrypt the sessions whose tickets it made, so none is kept for longer than this. */
 const TICKET_KEY_LIFE_MS = 12 * 3_600_000
 
+/** The present material, and its renewal. */
 export class TlsState {
   readonly #config: ServerConfig
   readonly #world: World
@@ -27,11 +28,12 @@ export class TlsState {
     this.#materials = config.listeners.map((_, index) => this.#read(index))
   }
 
+  /** The material that a thread starting now is to use. */
   get materials(): TlsMaterials {
     return this.#materials
   }
 
-  /** Reads the files anew; where they cannot be used what was read before goes on: 'kept'. */
+  /** Reads the files anew. Returns 'kept' if some cannot be used: the former material of that listener stays. */
   renew(): ReloadOutcome {
     let outcome: ReloadOutcome
     this.#materials = this.#materials.map((before, index) => {
@@ -51,7 +53,7 @@ export class TlsState {
     return outcome
   }
 
-  /** Tells each time there are new keys for session tickets. */
+  /** Calls `tell` each time there are new keys for session tickets, until `stop`. */
   renewTickets(tell: (materials: TlsMaterials) => void): void {
     if (this.#materials.every((material) => material === undefined)) return
     this.#timer = this.#world.timers.after(TICKET_KEY_LIFE_MS, () => {

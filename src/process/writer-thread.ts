@@ -1,4 +1,4 @@
-// The thread that writes, as the watching thread sees it: how it starts, what it is asked, how it ends.
+// The writing thread, as the watching thread sees it: how it starts, what it is asked, how it ends.
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../lib/log.ts'
 import type { ReloadPart } from '../lib/reload.ts'
@@ -11,17 +11,19 @@ import { StartError } from './start-error.ts'
 import { WANTED_CALLS, WRITING_CALLS, type WritingPeer } from './thread-calls.ts'
 import type { DevelopmentFacts, WriterData, WriterStarted } from './writer.ts'
 
+/** What the thread is started with. */
 export type WriterThreadParts = {
   readonly data: WriterData
   readonly timers: Timers
   readonly log: Log
-  /** It was asked for a reload of one part of the configuration. */
+  /** Called when the thread asks for a reload of one part of the configuration. */
   readonly onReloadWanted: (part: ReloadPart) => Promise<boolean>
 }
 
+/** The one writing thread. It is not replaced when it ends: the process ends with it. */
 export class WriterThread {
   readonly peer: WritingPeer
-  /** Resolves when it has its store open. Rejects with a StartError, in its own sentence, where it cannot. */
+  /** Resolves when the store is open. Rejects with a StartError in the thread's own sentence if it cannot be opened. */
   readonly started: Promise<DevelopmentFacts | undefined>
   readonly #worker: Worker
   #isStopping = false
@@ -47,7 +49,7 @@ export class WriterThread {
     this.started = writerStarted(this.#worker)
   }
 
-  /** From when it has started: without it the process cannot go on. */
+  /** Watches the thread from its start on: the process cannot go on without it. */
   watch(onFatal: (reason: string) => void): void {
     this.#worker.on('message', (message: { readonly kind: string }) => {
       if (message.kind === 'fatal') onFatal('storage could not make a write durable')
@@ -60,7 +62,7 @@ export class WriterThread {
     })
   }
 
-  /** Resolves when it has ended. */
+  /** Lets the thread finish; resolves when it has ended. */
   async stop(): Promise<void> {
     const ended = exitOf(this.#worker)
     this.#isStopping = true
@@ -68,14 +70,14 @@ export class WriterThread {
     await ended
   }
 
-  /** At once: what it was told to write is written or not, as with a power cut. */
+  /** Ends the thread at once. A write under way is done or not, as with a power cut. */
   async abandon(): Promise<void> {
     this.#isStopping = true
     await this.#worker.terminate()
   }
 }
 
-/** @throws StartError with the writer's own sentence */
+/** Waits for the first message. @throws StartError with the thread's own sentence */
 function writerStarted(worker: Worker): Promise<DevelopmentFacts | undefined> {
   return new Promise((resolve, reject) => {
     const onMessage = (message: WriterStarted): void => {

@@ -1,4 +1,4 @@
-// The thread that writes: it alone has the store open for writing.
+// The writing thread: it alone has the store open for writing.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { cloudReaches, newCloudEnvironment } from '../assembly/cloud-dependencies.ts'
 import { type DevelopmentKeys, developmentKeeper, openDevelopment } from '../assembly/development.ts'
@@ -29,6 +29,7 @@ import { WANTED_CALLS, WRITING_CALLS } from './thread-calls.ts'
 import { closeNode, commonParts, configReloads, reloadsOf, sealParts } from './thread-node.ts'
 import { poolMeterOf, type ThreadTelemetry, threadTelemetry, watchThread } from './thread-telemetry.ts'
 
+/** What the watching thread hands to the writing thread. */
 export type WriterData = {
   readonly config: ServerConfig
   readonly directory: string
@@ -37,17 +38,21 @@ export type WriterData = {
   readonly devices: DeviceHandle | undefined
   readonly shared: SharedTelemetry
   readonly chainHeads: ChainHeadsMemory
-  /** The development server opens itself; undefined for every other. */
+  /** Set for a development server, which unseals itself. */
   readonly development: { readonly rootToken: string | undefined } | undefined
 }
 
-/** What the starting thread is told, before anything else is said on the port. */
+/** What the thread tells its starter first. */
 export type WriterStarted =
   | { readonly kind: 'started'; readonly development: DevelopmentFacts | undefined }
   | { readonly kind: 'failed'; readonly message: string }
+/** What a development server prints at its start. */
 export type DevelopmentFacts = DevelopmentKeys
 
-/** Storage could not make a write durable: nothing more can be promised, so the process ends (threats P-02). */
+/**
+ * The exit code if storage could not make a write durable: nothing more can be promised, so the process ends (threats
+ * P-02).
+ */
 export const EXIT_STORAGE_FAILED = 74
 
 async function start(parent: MessagePort, data: WriterData): Promise<void> {
@@ -93,8 +98,8 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
 type ServingSide = { readonly links: ServingLinks<SealState>; readonly announce: ToServing['announce'] }
 
 /**
- * The threads that serve. The node tells them how its seal is, and they ask it: it gets `announce`, and comes as a
- * function.
+ * The links to the serving threads. The node tells them the state of its seal, and they ask the node. It gets
+ * `announce`, and comes as a function.
  */
 function servingSide(
   node: () => WritingNode,
@@ -117,12 +122,12 @@ function servingSide(
   return {
     links,
     announce: async (news) => {
-      // Before anybody hears it, so that who joins from here on hears it too.
+      // Before the threads are told, so that one that joins meanwhile hears it too.
       place = news.store ?? place
       await links.tell(news)
       if (news.status.sealed) counts.stop()
       else if (news.keyring !== undefined) void counts.start()
-      // Not before: a thread that sees it raised reads the log.
+      // Only now: a thread that sees the counter raised reads the log, and needs the store for it.
       if (news.store === 'attached') publishIndex(published, await store.lastIndex())
     },
   }
@@ -143,7 +148,7 @@ type Parts = {
   readonly links: ServingLinks<SealState>
 }
 
-/** From here on the watching thread is heard, which was told of nothing before. */
+/** Connects the calls of the watching thread, which tells this thread nothing before `started`. */
 function listenToWatcher(parent: MessagePort, { node, own, store, links }: Parts): Peer<typeof WANTED_CALLS> {
   const reloads = reloadsOf(node)
   return connectPeer({
@@ -164,7 +169,7 @@ function listenToWatcher(parent: MessagePort, { node, own, store, links }: Parts
   })
 }
 
-/** What a person can mend is said in a sentence; anything else is our fault and keeps its stack. */
+/** What an operator can mend is told in a sentence; anything else is a defect and keeps its stack. */
 function sentence(cause: unknown): string {
   if (cause instanceof StorageError || cause instanceof AutoSealFailed || cause instanceof ConfigError)
     return cause.message

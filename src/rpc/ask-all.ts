@@ -1,7 +1,7 @@
-// One question to several ends. Who does not answer is counted: an end that is busy must not hold up the one that asks.
+/** The answers that came, and how many ends gave none. */
 export type Answers<A> = { readonly answers: readonly A[]; readonly silent: number }
 
-/** Never rejects. Each of `asked` needs a deadline of its own. */
+/** Waits for all of them. Never rejects. Each of `asked` needs a deadline of its own. */
 export async function askAll<A>(asked: readonly Promise<A>[]): Promise<Answers<A>> {
   const settled = await Promise.allSettled(asked)
   const answers = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))

@@ -2,19 +2,23 @@
 // no more of it than this.
 import type { MessagePort } from 'node:worker_threads'
 
-/** What is handed over with a message and not copied: it is the other end's alone from then on. */
+/**
+ * Memory, ports and streams that are handed over with a message instead of copied: only the other end has them
+ * afterwards.
+ */
 export type Movable = ArrayBuffer | MessagePort | ReadableStream
 
+/** One end of a two-way channel that keeps the order of messages. */
 export type Channel = {
-  /** @throws where the other end cannot have the message: then nothing of it was sent, and nothing was handed over */
+  /** Sends a message. @throws if it cannot be sent; then nothing was sent and nothing handed over */
   readonly send: (message: unknown, moved: readonly Movable[]) => void
-  /** Messages of others on the same channel are heard too, and left alone. */
+  /** The listener may hear messages that are no frames; it leaves them alone. */
   readonly onMessage: (listener: (message: unknown) => void) => void
-  /** The other end is no more. */
+  /** Called when the other end has ended. */
   readonly onEnd: (listener: () => void) => void
 }
 
-/** Lets go of what was handed over and nobody will use: its other half would stay open. */
+/** Closes what was handed over and will not be used: its other half would stay open. */
 export function release(moved: readonly Movable[]): void {
   for (const each of moved) {
     if (each instanceof ReadableStream) each.cancel().catch(() => {})

@@ -1,26 +1,26 @@
-// Why a call has no answer. Their names are what a log shows of them.
+// Why a call has no answer. A log shows only the names of these errors.
 
-/** The call never reached anybody who could have answered it, or nobody will say whether it did. */
+/** The call did not reach the other end, or it is not known whether it did. */
 export class Unreachable extends Error {
   override name = 'Unreachable'
 }
 
-/** The other end is no more. Whether it did what it was asked is not known. */
+/** The other end has ended. It is not known whether it did what it was asked. */
 export class PeerGone extends Unreachable {
   override name = 'PeerGone'
 }
 
-/** More calls of this name wait than may; nothing was sent. */
+/** The limit of calls of this name that may wait is reached; nothing was sent. */
 export class TooManyCalls extends Unreachable {
   override name = 'TooManyCalls'
 }
 
-/** No answer came in time. Whether the other end does what it was asked is not known. */
+/** No answer came in time. It is not known whether the other end does what it was asked. */
 export class CallLate extends Error {
   override name = 'CallLate'
 }
 
-/** A defect at the other end, which logged it: of the cause nothing but its name travels. */
+/** A defect at the other end, which logged it. Only the name of the cause is sent. */
 export class CallFailed extends Error {
   constructor(call: string, cause: string) {
     super(`The call "${call}" failed at the other end`)
@@ -28,7 +28,7 @@ export class CallFailed extends Error {
   }
 }
 
-/** The other end has no such call: the two are of different versions. */
+/** The other end has no such call: the two ends are of different versions. */
 export class UnknownCall extends Error {
   override name = 'UnknownCall'
 }

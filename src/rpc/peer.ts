@@ -1,5 +1,5 @@
-// One end of a channel: calls go out with a number, answers come back with the same. Nothing here knows a thread, a
-// process or a socket, nor the time: those are handed in, so that every order of events can be tried in memory.
+// One end of a channel. Calls go out with a number, and answers come back with the same. It knows no thread, process,
+// socket or time: those are handed in, so that every order of events can be tried in memory.
 import { Refusal } from '../api/errors.ts'
 import type { Timer, Timers } from '../lib/world.ts'
 import type { Call, CallNames, CallTable, Handlers, InputOf, Notice, NoticeNames, OutputOf } from './calls.ts'
@@ -7,6 +7,7 @@ import { type Channel, type Movable, release } from './channel.ts'
 import { CallFailed, CallLate, PeerGone, TooManyCalls, UnknownCall } from './errors.ts'
 import { type Frame, frameOf, receivedRefusal, sentRefusal } from './frames.ts'
 
+/** What an end is made of. */
 export type PeerParts<A extends CallTable, B extends CallTable> = {
   readonly channel: Channel
   /** What the other end may be asked. */
@@ -14,33 +15,34 @@ export type PeerParts<A extends CallTable, B extends CallTable> = {
   /** What the other end may ask, and what answers it. */
   readonly answers: B
   readonly handlers: Handlers<B>
-  /** For the deadlines of `asks`; missing where none has one. */
+  /** For deadlines of `asks`; may be missing if none has one. */
   readonly timers?: Timers
-  /** Called with a defect of this end that the other end is told no more of than its name. */
+  /** Called with a defect of this end. The other end is told only its name. */
   readonly onFault: (call: string, cause: unknown) => void
 }
 
 /** The other end, as this one sees it. */
 export interface Peer<A extends CallTable> {
   /**
-   * @throws Refusal as the other end threw it; CallFailed for its defects; PeerGone, TooManyCalls, CallLate; what the
-   * channel throws where the input cannot be sent
+   * Asks the other end. @throws Refusal as the other end threw it; CallFailed for its defects; PeerGone, TooManyCalls,
+   * CallLate; what the channel throws if the input cannot be sent
    */
   call<N extends CallNames<A>>(name: N, input: InputOf<A[N]>): Promise<OutputOf<A[N]>>
-  /** @throws what the channel throws where the input cannot be sent */
+  /** Sends a notice. @throws what the channel throws if the input cannot be sent */
   tell<N extends NoticeNames<A>>(name: N, input: InputOf<A[N]>): void
-  /** Treats the other end as ended. */
+  /** Treats the other end as ended: calls that wait reject with PeerGone. */
   close(): void
   readonly hasEnded: boolean
-  /** Calls that wait for their answers. */
+  /** How many calls wait for answers. */
   readonly waiting: number
 }
 
+/** Starts to listen on the channel. @throws RangeError if a call has a deadline and there are no timers */
 export function connectPeer<A extends CallTable, B extends CallTable>(parts: PeerParts<A, B>): Peer<A> {
   return new FramedPeer(parts as unknown as AnyParts) as Peer<A>
 }
 
-/** The types of a table are for its users: within, every input and output is opaque. */
+/** Tables have types for their users. In here, every input and output is opaque. */
 type AnyCall = Call<unknown, unknown>
 type AnyTable = Readonly<Record<string, AnyCall | Notice<unknown>>>
 type AnyHandler = (input: unknown) => unknown
@@ -65,7 +67,7 @@ class FramedPeer {
   readonly #answers: ReadonlyMap<string, AnyCall | Notice<unknown>>
   readonly #handlers: ReadonlyMap<string, AnyHandler>
   readonly #waiting = new Map<number, Waiting>()
-  /** How many of each name. */
+  /** How many calls of each name wait. */
   readonly #open = new Map<string, number>()
   #lastId = 0
   #hasEnded = false
@@ -77,7 +79,7 @@ class FramedPeer {
     this.#channel = channel
     this.#timers = timers
     this.#onFault = onFault
-    // Names come from the other end too: in a plain object some of them would find what all objects have.
+    // Maps, since names come from the other end too: a plain object would answer to names that all objects have.
     this.#asks = new Map(Object.entries(asks))
     this.#answers = new Map(Object.entries(answers))
     this.#handlers = new Map(Object.entries(handlers))
@@ -101,7 +103,7 @@ class FramedPeer {
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       const timer = this.#deadline(id, asked.deadlineMs)
-      // Before it is sent: some channels have the answer at once.
+      // Noted before it is sent: some channels have the answer at once.
       this.#waiting.set(id, { name, resolve, reject, timer })
       this.#open.set(name, open + 1)
       try {
@@ -134,7 +136,7 @@ class FramedPeer {
     })
   }
 
-  /** The call with this number, which waits no longer; undefined where it did not. */
+  /** Removes and returns the call with this number; undefined if it does not wait. */
   #take(id: number): Waiting | undefined {
     const one = this.#waiting.get(id)
     if (one === undefined) return undefined
@@ -155,7 +157,7 @@ class FramedPeer {
         break
       case 'answer': {
         const one = this.#take(frame.id)
-        // It is late, and nobody else knows of what came with it.
+        // Too late. No one else knows of what came with it.
         if (one === undefined) release(frame.moved ?? [])
         else one.resolve(frame.output)
         break
@@ -207,7 +209,7 @@ class FramedPeer {
       if (this.#hasEnded) release(moved)
       else this.#channel.send(frame, moved)
     } catch (cause) {
-      // What it reads from would stay open.
+      // The source of what could not be sent would stay open.
       release(moved)
       this.#fail(id, name, cause)
     }
@@ -223,7 +225,7 @@ class FramedPeer {
     try {
       this.#channel.send(frame, [])
     } catch {
-      // A channel that does not take a few words takes nothing any more.
+      // A channel that cannot take these few words is broken.
       this.close()
     }
   }

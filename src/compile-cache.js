@@ -1,22 +1,22 @@
-// Where the runtime keeps compiled code from one start to the next. Whoever writes there decides what the next start
-// runs: so it is a directory that nobody else can write to or put in its place, never the one under the directory for
+// Where the runtime keeps compiled code from one start to the next. A user who can write there decides what the next
+// start runs. So it is a directory that no other user can write to or replace, never the one below the directory for
 // temporary files that the runtime would take by itself.
 //
-// JavaScript, because it runs before there is such a directory: a first file in TypeScript loads what takes types out,
-// which costs the thread 50 ms and 20 MB although all the others come without them out of the cache.
+// JavaScript, because it runs before there is such a directory. A first file in TypeScript would load the code that
+// removes types: this costs the thread 50 ms and 20 MB, although all other files come out of the cache without types.
 import { lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { dirname, isAbsolute, join } from 'node:path'
 
-/** To be read and written by the owner alone. */
+/** Only the owner may read and write it. */
 const PRIVATE = 0o700
 const WRITABLE_BY_OTHERS = 0o022
 const STICKY = 0o1000
 const ROOT = 0
 
 /**
- * From here on this thread loads compiled code from there, and keeps what it compiles. The threads that it starts look
- * for the directory in the environment, where each would else take the types out of every file anew.
+ * From this call on, this thread loads compiled code from the cache and adds what it compiles. Threads that it starts
+ * find the directory in the environment; without that, each would remove the types of every file anew.
  */
 export function keepCompiledCode() {
   const cache = compileCacheDirectory(process.env, process.getuid?.())
@@ -26,10 +26,10 @@ export function keepCompiledCode() {
 }
 
 /**
- * `$NODE_COMPILE_CACHE` as it is; empty it counts as missing, where the runtime would take the working directory.
- * Else it is made where it is missing: `$CACHE_DIRECTORY`, which a service manager gives; else `keywright` below
- * `$XDG_CACHE_HOME` or `~/.cache`. Undefined where none is this user's own, or users have no numbers; then each start
- * compiles anew.
+ * Returns `$NODE_COMPILE_CACHE` as it is. If it is empty it counts as missing; the runtime would take the working
+ * directory. Otherwise returns, and makes if needed, the first that is set: `$CACHE_DIRECTORY`, which a service manager
+ * sets, or `keywright` below `$XDG_CACHE_HOME` or `~/.cache`. Returns undefined if that is not this user's own, or if
+ * users have no numbers; each start then compiles anew.
  *
  * @param {NodeJS.ProcessEnv} env
  * @param {number | undefined} uid of this process
@@ -41,7 +41,7 @@ export function compileCacheDirectory(env, uid) {
   if (wanted === undefined || !isAbsolute(wanted) || uid === undefined) return undefined
   try {
     mkdirSync(wanted, { recursive: true, mode: PRIVATE })
-    // Who may write to the directory above can put another in its place, and so on up to the root.
+    // A user who may write to the directory above can replace this one, and so on up to the root.
     const isKept = [wanted, dirname(wanted)].every((path) => isOwn(path, uid))
     return isKept && above(realpathSync(dirname(wanted))).every((path) => keepsEntries(path, uid)) ? wanted : undefined
   } catch {
@@ -54,7 +54,7 @@ export function compileCacheDirectory(env, uid) {
  * @returns {string | undefined}
  */
 function wantedDirectory({ CACHE_DIRECTORY, XDG_CACHE_HOME, HOME }) {
-  // Several are separated by colons.
+  // May hold several directories, separated by colons.
   if (CACHE_DIRECTORY) return CACHE_DIRECTORY.split(':')[0]
   if (XDG_CACHE_HOME) return join(XDG_CACHE_HOME, 'keywright')
   return HOME ? join(HOME, '.cache', 'keywright') : undefined
@@ -71,7 +71,8 @@ function isOwn(path, uid) {
 }
 
 /**
- * Whether others leave there what is this user's: they may write to directories such as that for temporary files.
+ * True if other users cannot move or replace this user's entries there. They may write to it if it is sticky, as the
+ * directory for temporary files is.
  *
  * @param {string} path
  * @param {number} uid

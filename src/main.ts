@@ -1,16 +1,16 @@
-// The program: `keywright server …` starts a server, `keywright storage …` works on its data, everything else is the
+// The program. `keywright server …` starts a server, `keywright storage …` works on its data, everything else is the
 // client. Real time, randomness and the process come in here, in src/process and in src/offline, nowhere else.
 import type { Diagnose, InspectSnapshot, VerifyAudit } from './cli/io.ts'
 import { keepCompiledCode } from './compile-cache.js'
 import { realWorld } from './lib/world.ts'
 import { VERSION } from './version.ts'
 
-// Where this file itself is started, and not start.js, which has done so.
+// For starts of this file itself; start.js has done this already.
 keepCompiledCode()
 
 const [command, ...rest] = process.argv.slice(2)
 if (command === 'server') {
-  // What a server writes is for its own eyes.
+  // Files that a server makes are for its own user alone.
   process.umask(0o077)
   const { runServer } = await import('./process/server-command.ts')
   await runServer(rest)

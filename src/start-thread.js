@@ -1,4 +1,4 @@
-// What a thread of the program is started by; its first argument is its role.
+// The entry of every thread of the program; its first argument is its role.
 import './own-files.js'
 
 /** @type {Record<string, () => Promise<unknown>>} */

@@ -1,2 +1,2 @@
-// This program's own version, held against package.json by a test. What clients gate on is `reported_version`.
+/** The version of this program; a test compares it with package.json. Clients decide by `reported_version` instead. */
 export const VERSION = '0.1.0'

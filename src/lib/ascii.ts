@@ -1,11 +1,11 @@
-// Letters and blanks of ASCII, and of nothing else: toLowerCase maps the Kelvin sign to k, and trim removes U+00A0 and
-// U+FEFF, so with them two texts that differ could become one name (threats N-17).
+// Letters and blanks of ASCII, and no others. toLowerCase maps the Kelvin sign to k, and trim removes U+00A0 and
+// U+FEFF: with them two different texts could become one name (threats N-17).
 
 const UPPER_A = 0x41
 const UPPER_Z = 0x5a
 const BLANKS = ' \t\n\v\f\r'
 
-/** `A` to `Z` become `a` to `z`; every other character stays. */
+/** Maps `A` to `Z` to `a` to `z`; every other character stays. */
 export function asciiLowerCase(text: string): string {
   let lower = ''
   let from = 0
@@ -18,7 +18,7 @@ export function asciiLowerCase(text: string): string {
   return from === 0 ? text : lower + text.slice(from)
 }
 
-/** Without spaces, tabs and line breaks at both ends. */
+/** Removes spaces, tabs and line breaks at both ends. */
 export function asciiTrim(text: string): string {
   let from = 0
   let to = text.length
@@ -27,12 +27,12 @@ export function asciiTrim(text: string): string {
   return text.slice(from, to)
 }
 
-/** Whether it is one of `0` to `9`. */
+/** True for one of `0` to `9`. */
 export function isDigit(character: string): boolean {
   return character >= '0' && character <= '9' && character.length === 1
 }
 
-/** Whether all characters are visible ASCII or spaces. */
+/** True if all characters are visible ASCII or spaces. */
 export function isPrintableAscii(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)

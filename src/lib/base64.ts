@@ -1,5 +1,5 @@
-// Base64 as RFC 4648 writes it, decoded exactly: Node's own decoder never fails, takes both alphabets, drops what it
-// does not know, and cuts characters above U+00FF to their low byte (threats N-04).
+// Base64 of RFC 4648, decoded exactly. Node's own decoder never fails: it takes both alphabets, drops what it does not
+// know, and cuts characters above U+00FF to their low byte (threats N-04).
 
 const PAD = 0x3d
 const CARRIAGE_RETURN = 0x0d
@@ -23,8 +23,8 @@ export class Base64Error extends Error {
  */
 export function decodeBase64(text: string): Buffer {
   const bytes = Buffer.from(text, 'base64')
-  // Every character that the decoder drops makes the result shorter, so a result of full length dropped none; what is
-  // left to exclude is the other alphabet and what was cut to a low byte. Costs 0.05 µs where encoding again and
+  // Every character that the decoder drops shortens the result, so a result of full length dropped none. What is left
+  // to exclude is the other alphabet, and characters cut to a low byte. Costs 0.05 µs where encoding again and
   // comparing costs 0.09 µs (128 bytes), and a sixth of it for 24 MiB.
   if (bytes.length === paddedBytes(text) && !text.includes('-') && !text.includes('_') && isAscii(text)) return bytes
   const expectedBytes = checkPadded(text)
@@ -33,7 +33,7 @@ export function decodeBase64(text: string): Buffer {
 }
 
 /**
- * Decodes the URL-safe alphabet without padding, as JWS writes it (RFC 7515 section 2): `=` is an error, CR and LF are
+ * Decodes the URL-safe alphabet without padding, as JWS writes it (RFC 7515 section 2). `=` is an error, CR and LF are
  * skipped, unused bits are not checked.
  * @throws Base64Error
  */
@@ -46,11 +46,12 @@ export function decodeBase64Url(text: string): Buffer {
   return bytes
 }
 
+/** Encodes in the standard alphabet, with padding. */
 export function encodeBase64(bytes: Buffer): string {
   return bytes.toString('base64')
 }
 
-/** Without padding. */
+/** Encodes in the URL-safe alphabet, without padding. */
 export function encodeBase64Url(bytes: Buffer): string {
   return bytes.toString('base64url')
 }
@@ -59,7 +60,7 @@ function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length
 }
 
-/** Bytes that a text of this length holds when it has no line breaks; a fraction where the length cannot be right. */
+/** Bytes that a text of this length holds if it has no line breaks; a fraction if the length cannot be right. */
 function paddedBytes(text: string): number {
   const { length } = text
   if (length === 0 || text.charCodeAt(length - 1) !== PAD) return (length / 4) * 3
@@ -85,9 +86,9 @@ function skipLineBreaks(text: string, from: number): number {
   return at
 }
 
-// Offsets: a wrong character reports its own index, input that ends inside a group
-// the index where the group began, a missing second pad the length, anything after the padding its index. Whatever
-// stands before the offset is ASCII, so indices of the string are byte offsets.
+// The offset of an error: the index of a wrong character; the start of the group in which the text ends; the length, if
+// the second pad is missing; the index of what follows the padding. All characters before the offset are ASCII, so an
+// index in the string is an offset in bytes.
 
 /** Returns how many bytes the text holds. */
 function checkPadded(text: string): number {

@@ -1,7 +1,7 @@
-// Lists of addresses as `token_bound_cidrs` and the like hold them: blocks in CIDR notation, or single hosts.
+// Lists of addresses such as `token_bound_cidrs`: blocks in CIDR notation (RFC 4632), or single hosts.
 import { BlockList, isIP } from 'node:net'
 
-/** Says what is wrong with a block, for the one who sent it. */
+/** A block that cannot be read. The message tells its sender what is wrong. */
 export class CidrError extends Error {
   override name = 'CidrError'
 }
@@ -16,10 +16,7 @@ function familyOf(address: string): Family | undefined {
   return version === 4 ? 'ipv4' : version === 6 && !address.includes('%') ? 'ipv6' : undefined
 }
 
-/**
- * The block as it is stored and read back: lower case, a single host without its length.
- * @throws CidrError
- */
+/** Returns the block as it is stored and read back: lower case, a single host without its length. @throws CidrError */
 export function normalizeCidr(text: string): string {
   const { address, family, bits } = parse(text.trim().toLowerCase())
   return bits === BITS[family] ? address : `${address}/${bits}`
@@ -41,10 +38,13 @@ function parse(text: string): Block {
   return { address, family, bits }
 }
 
-/** By the list of a token's entry, which is the same one at each of its requests: a list may have a thousand blocks. */
+/**
+ * Matchers by the list itself. A token's entry has the same list at each request, and a list may have a thousand
+ * blocks.
+ */
 const MATCHERS = new WeakMap<readonly string[], (address: string) => boolean>()
 
-/** Whether `address`, as a socket shows it, lies in one of the blocks. No blocks: any address does. */
+/** True if `address`, as a socket shows it, lies in one of the blocks, or if there are no blocks. */
 export function isInCidrs(address: string, cidrs: readonly string[]): boolean {
   if (cidrs.length === 0) return true
   let matches = MATCHERS.get(cidrs)
@@ -55,7 +55,7 @@ export function isInCidrs(address: string, cidrs: readonly string[]): boolean {
   return matches(address)
 }
 
-/** The same for many addresses, and no blocks hold none. @throws CidrError */
+/** Returns a matcher for many addresses. Unlike `isInCidrs`, no blocks match no address. @throws CidrError */
 export function cidrMatcher(cidrs: readonly string[]): (address: string) => boolean {
   const holds = cidrs.length > LISTED_BLOCKS ? holdsByIndex(cidrs) : holdsByList(cidrs)
   return (address) => {
@@ -65,7 +65,7 @@ export function cidrMatcher(cidrs: readonly string[]): (address: string) => bool
   }
 }
 
-/** A list of the runtime looks at each block: quicker for these, and for a thousand it takes milliseconds. */
+/** The runtime's list looks at each block. It is faster up to this many; for a thousand it takes milliseconds. */
 const LISTED_BLOCKS = 32
 
 type Holds = (address: string, family: Family) => boolean
@@ -79,21 +79,21 @@ function holdsByList(cidrs: readonly string[]): Holds {
   return (address, family) => list.check(address, family)
 }
 
-/** Gives the same answers: an IPv4 address lies in a block of IPv6 in the form that it has there. */
+/** Answers as `holdsByList` does: an IPv4 address lies in a block of IPv6 by its mapped form. */
 function holdsByIndex(cidrs: readonly string[]): Holds {
   const index = new BlockIndex(cidrs.map((cidr) => bitsOf(parse(cidr))))
   return (address, family) => index.holds(bitsOf({ address, family, bits: BITS[family] }))
 }
 
-/** An IPv4 peer of a socket that takes both families as IPv4 writes it; every other text as it is. */
+/** Returns an IPv4 peer of a socket for both families in IPv4 form; every other text unchanged. */
 export function plainAddress(address: string): string {
   return address.toLowerCase().startsWith(MAPPED) ? address.slice(MAPPED.length) : address
 }
 
-/** The addresses that lie in both lists, as blocks of them; no block where none does. Neither list may be empty. */
+/** Returns the addresses that lie in both lists, as blocks; none if there are none. Neither list may be empty. */
 export function intersectCidrs(some: readonly string[], others: readonly string[]): readonly string[] {
   const [these, those] = [indexOf(some), indexOf(others)]
-  // Two blocks lie one in the other, or apart.
+  // Two blocks never overlap in part: either one contains the other, or they are disjoint.
   const narrower = [
     ...some.filter((one) => those.holds(kindOf(one))),
     ...others.filter((one) => these.holds(kindOf(one))),
@@ -101,13 +101,13 @@ export function intersectCidrs(some: readonly string[], others: readonly string[
   return [...new Set(narrower)]
 }
 
-/** Whether each of the blocks lies in one of the others. */
+/** True if each of the inner blocks lies in one of the outer ones. */
 export function areWithin(inner: readonly string[], outer: readonly string[]): boolean {
   const index = indexOf(outer)
   return inner.every((block) => index.holds(kindOf(block)))
 }
 
-/** A block of one family lies in none of the other. */
+/** The family is part of it, so that a block of one family lies in none of the other. */
 function kindOf(cidr: string): string {
   const block = parse(cidr)
   return `${block.family} ${bitsOf(block)}`
@@ -115,7 +115,9 @@ function kindOf(cidr: string): string {
 
 const indexOf = (cidrs: readonly string[]): BlockIndex => new BlockIndex(cidrs.map(kindOf))
 
-/** Blocks by what all addresses in them begin with: of a thousand none is looked at by itself. */
+/**
+ * Blocks by the bits that all their addresses begin with. A look-up costs one step for each length, not for each block.
+ */
 class BlockIndex {
   readonly #beginnings: ReadonlySet<string>
   readonly #lengths: readonly number[]
@@ -125,13 +127,13 @@ class BlockIndex {
     this.#lengths = [...new Set(beginnings.map(({ length }) => length))]
   }
 
-  /** Whether what begins so lies in one of them. */
+  /** True if an address that begins so lies in one of the blocks. */
   holds(beginning: string): boolean {
     return this.#lengths.some((length) => this.#beginnings.has(beginning.slice(0, length)))
   }
 }
 
-/** The bits that all addresses of a block begin with; of IPv4 in the form that they have in IPv6. */
+/** Returns the bits that all addresses of a block begin with; those of IPv4 in their mapped form. */
 function bitsOf({ address, family, bits }: Block): string {
   if (family === 'ipv4') return MAPPED_BITS + digits(octetsOf(address), OCTET_BITS).slice(0, bits)
   return digits(groupsOf(address), GROUP_BITS).slice(0, bits)
@@ -154,7 +156,7 @@ function groupsOf(address: string): number[] {
   return [...first, ...zeros, ...last]
 }
 
-/** The last one may be written as an IPv4 address, which is two. */
+/** The last group may be written as an IPv4 address, which stands for two groups. */
 function hexGroups(text: string): number[] {
   if (text === '') return []
   return text.split(':').flatMap((group) => {

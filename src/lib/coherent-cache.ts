@@ -1,18 +1,20 @@
-// A cache of what was read from storage. Whoever changes the store says which name changed; a load that was under way
-// then is not kept, so nothing older than the last change is served. What is kept is frozen, so that who got it cannot
-// change it for the others (threats D-09).
+// A cache of values read from storage. The writer of a change tells which name changed. A load under way then is not
+// kept, so nothing older than the last change is served. Kept values are frozen: a caller that got one cannot change it
+// for the others (threats D-09).
 import { freezePlain } from './freeze.ts'
 
+/** Look-ups since the start of the thread, for metrics. */
 export type Lookups = { readonly hits: number; readonly misses: number }
 
 type Load<T> = (name: string) => Promise<T | undefined>
 
-/** A value, and whether it was asked for since it was last considered to go. */
+/** A value, and whether it was asked for since it was last considered for eviction. */
 type Kept<T> = { readonly value: T; readonly weight: number; isUsed: boolean }
 
-/** Where values may be much larger than most: what each takes, and what all may take together. */
+/** For values of very different sizes: the weight of one, and the most that all may weigh together. */
 export type Weights<T> = { readonly of: (value: T) => number; readonly most: number }
 
+/** The cache of one kind of value in one thread. Its owner calls `forget` and `clear` from an invalidation. */
 export class CoherentCache<T> {
   readonly #values = new Map<string, Kept<T>>()
   readonly #loading = new Map<string, Promise<T | undefined>>()
@@ -24,20 +26,20 @@ export class CoherentCache<T> {
   misses = 0
 
   /**
-   * Beyond `capacity` values one goes that was not asked for since the last time it could have gone: close to the one
-   * that was least recently used, and a hit moves nothing.
+   * Beyond `capacity` values, one is evicted that was not asked for since it was last considered. This comes close to
+   * least recently used, and a hit moves nothing.
    */
   constructor(capacity: number, weights?: Weights<T>) {
     this.#capacity = capacity
     this.#weights = weights
   }
 
-  /** From the next value on. */
+  /** Takes effect with the next value. */
   set capacity(capacity: number) {
     this.#capacity = capacity
   }
 
-  /** The kept value at once, else a promise; a name without a value is asked for each time. */
+  /** Returns a kept value at once, otherwise a promise. A name without a value is loaded each time. */
   get(name: string, load: Load<T>): T | Promise<T | undefined> {
     const kept = this.#values.get(name)
     if (kept === undefined) {
@@ -64,7 +66,7 @@ export class CoherentCache<T> {
     return loading
   }
 
-  /** Whether nothing changed since the load began. */
+  /** True if nothing changed since the load began. */
   #settle(name: string, loading: Promise<T | undefined>): boolean {
     return this.#loading.get(name) === loading && this.#loading.delete(name)
   }
@@ -84,7 +86,7 @@ export class CoherentCache<T> {
     this.#values.delete(name)
   }
 
-  /** The value in front goes, or comes to the end where it was used: then it goes the next time. */
+  /** Evicts the value in front. One that was used moves to the end instead, and goes the next time. */
   #makeRoom(): void {
     for (const [name, kept] of this.#values) {
       if (!kept.isUsed) {
@@ -97,11 +99,13 @@ export class CoherentCache<T> {
     }
   }
 
+  /** The value of `name` changed: drops it, and the result of a load under way. */
   forget(name: string): void {
     this.#drop(name)
     this.#loading.delete(name)
   }
 
+  /** Drops everything, and the results of loads under way. */
   clear(): void {
     this.#values.clear()
     this.#weight = 0

@@ -1,8 +1,11 @@
-// What counts as one address where something is limited by address.
+// What counts as one address for limits by address.
 import { isIPv6 } from 'node:net'
 import { plainAddress } from './cidr.ts'
 
-/** One host has a whole IPv6 network of 64 bits, and can speak from any address in it. */
+/**
+ * Returns the address of an IPv4 peer, the network of 64 bits of an IPv6 one: a host has a whole such network, and can
+ * speak from any address in it.
+ */
 export function countedAddress(address: string): string {
   const plain = plainAddress(address)
   if (!isIPv6(plain)) return plain

@@ -1,5 +1,5 @@
-// Durations as clients of the API write them: a number of seconds, the same as text, Go's units ("1h30m", "100ms"),
-// or whole days ("2d").
+// Durations as clients of the API write them: a number of seconds, the same as text, Go's units ("1h30m", "100ms"), or
+// whole days ("2d").
 
 const NANOSECONDS_PER_SECOND = 1_000_000_000n
 const NANOSECONDS_PER_UNIT: ReadonlyMap<string, bigint> = new Map([
@@ -15,19 +15,19 @@ const NANOSECONDS_PER_UNIT: ReadonlyMap<string, bigint> = new Map([
 ])
 /** Clients hold durations in 64 bits of nanoseconds: about 292 years. */
 const MAX_NANOSECONDS = 2n ** 63n - 1n
-/** The same in seconds, for those that came as a number. */
+/** That limit in seconds, for durations that come as a number. */
 export const MAX_DURATION_SECONDS = Number(MAX_NANOSECONDS / NANOSECONDS_PER_SECOND)
-/** Far more than any duration needs, so that no text can make the arithmetic slow. */
+/** Far more than any duration needs. Bounds the cost of the arithmetic. */
 const MAX_TEXT_LENGTH = 100
 
-/** The value is not a duration: says what is wrong, never what was sent. */
+/** The value is not a duration. The message says what is wrong, never what was sent. */
 export class DurationError extends Error {
   override name = 'DurationError'
 }
 
 /**
- * Whole seconds; what is below a second is cut off, so `100ms` is 0. Negative durations are parsed: whether one makes
- * sense is for the caller to say. The empty text is 0.
+ * Returns whole seconds. A fraction is cut off, so `100ms` is 0; the empty text is 0. Negative durations are parsed:
+ * the caller decides whether one makes sense.
  * @throws DurationError
  */
 export function parseDurationSeconds(value: string | number): number {
@@ -35,7 +35,8 @@ export function parseDurationSeconds(value: string | number): number {
 }
 
 /**
- * The same for what means "none" or "without end" where it is 0: a duration above nothing is a second at least.
+ * Like `parseDurationSeconds`, for values in which 0 means "none" or "without end": a positive duration is a second at
+ * least.
  * @throws DurationError
  */
 export function parseLifetimeSeconds(value: string | number): number {
@@ -43,10 +44,7 @@ export function parseLifetimeSeconds(value: string | number): number {
   return nanoseconds > 0n && nanoseconds < NANOSECONDS_PER_SECOND ? 1 : Number(nanoseconds / NANOSECONDS_PER_SECOND)
 }
 
-/**
- * The exact duration; a plain number is seconds.
- * @throws DurationError
- */
+/** Returns the exact duration; a plain number is seconds. @throws DurationError */
 export function parseDurationNanoseconds(value: string | number): bigint {
   if (typeof value === 'number') {
     if (!Number.isSafeInteger(value)) throw new DurationError('A duration given as a number must be whole seconds')
@@ -60,7 +58,7 @@ export function parseDurationNanoseconds(value: string | number): bigint {
   return withinRange(negative ? -nanoseconds : nanoseconds)
 }
 
-/** Hours, minutes and seconds as Go prints them: `768h0m0s`, `1m30s`, `0s`. */
+/** Writes hours, minutes and seconds as Go does: `768h0m0s`, `1m30s`, `0s`. */
 export function formatDuration(seconds: number): string {
   if (!Number.isSafeInteger(seconds)) throw new RangeError('formatDuration takes whole seconds')
   const sign = seconds < 0 ? '-' : ''
@@ -92,7 +90,7 @@ function parseUnsigned(text: string): bigint {
   return nanoseconds
 }
 
-/** One number with its unit; a fraction finer than a nanosecond is cut off. */
+/** Parses one number with its unit; a fraction finer than a nanosecond is cut off. */
 function parsePart(text: string, start: number): { nanoseconds: bigint; end: number } {
   const wholeEnd = skipDigits(text, start)
   const hasPoint = text[wholeEnd] === '.'

@@ -1,34 +1,36 @@
-// What every request of one turn of the event loop needs is done once for all of them when the turn ends: one write to
-// an audit log, and answers that leave together. Leaving one by one, each wakes the other side, which costs more than
-// the work for the request (docs/performance.md).
+// Work that all requests of one turn of the event loop need is done once for them together when the turn ends: one
+// write to an audit log, and answers that leave together. Leaving one by one, each answer wakes the other side, which
+// costs more than the work for the request (docs/performance.md).
 
-/** In this order; what promises of one part set off is done before the next part begins. */
+/** The parts of an end, in their order. Promises that one part settles go on before the next part begins. */
 const PARTS = { 'record requests': 0, 'record responses': 1, answer: 2 } as const
 const COUNT = 3
+/** The name of a part. */
 export type TurnPart = keyof typeof PARTS
 
 type Work = () => void
 
+/** The queue of one thread. The audit and the listeners of the thread share it. */
 export class EndOfTickQueue {
   readonly #waiting: Work[][] = [[], [], []]
   #isScheduled = false
-  /** Parts of this end that have begun. */
+  /** How many parts of the present end have begun. */
   #begun = 0
 
-  /** Runs `work`, which must not throw, when the turn ends; for a part that is over then, when the next one ends. */
+  /** Runs `work` when the turn ends, or when the next one ends if that part is over. `work` must not throw. */
   add(part: TurnPart, work: Work): void {
     this.#waiting[PARTS[part]]?.push(work)
     if (!this.#isScheduled) this.#schedule()
   }
 
-  /** The same for the next part in which something is recorded, of this end or of the next. */
+  /** Runs `work` in the next part that records, of this end or of the next. */
   readonly record = (work: Work): void => {
     this.add(this.#begun === 1 ? 'record responses' : 'record requests', work)
   }
 
   #schedule(): void {
     this.#isScheduled = true
-    // Each in a callback of its own: between them the runtime lets promises go on.
+    // Each part in a callback of its own: between callbacks the runtime lets promises go on.
     for (let part = 0; part < COUNT; part++) setImmediate(this.#run, part)
   }
 

@@ -1,15 +1,16 @@
-// Work in turns: only so much of it is done at once, and of those for whom some waits each gets one piece done before
-// anybody gets another. Who has much waits behind himself, and delays others by one piece.
+// A queue that is fair between keys. Only so much work is done at once. Among the keys that wait, each gets one piece
+// of work done before any gets another. A caller with much work waits behind itself, and delays others by one piece.
 
+/** The limits of a queue. */
 export type TurnLimits = {
-  /** Pieces that are under way. */
+  /** Pieces under way at once. */
   readonly atOnce: number
-  /** Pieces that wait, of one key and of all together. */
+  /** Pieces that may wait for one key, and for all keys together. */
   readonly waitingOfOne: number
   readonly waitingOfAll: number
 }
 
-/** Nothing was begun. */
+/** Too much work waits; nothing was begun. `of` tells which limit is reached. */
 export class FairQueueFull extends Error {
   override name = 'FairQueueFull'
   readonly of: 'one' | 'all'
@@ -20,9 +21,10 @@ export class FairQueueFull extends Error {
   }
 }
 
+/** Runs pieces of work by key; the caller decides what a key stands for. */
 export class FairQueue {
   readonly #limits: TurnLimits
-  /** What waits, by key; first the key whose turn is next. None is empty. */
+  /** Waiting work by key; first the key that is served next. No list is empty. */
   readonly #waiting = new Map<string, (() => void)[]>()
   #waitingOfAll = 0
   #underWay = 0
@@ -31,9 +33,9 @@ export class FairQueue {
     this.#limits = limits
   }
 
-  /** @throws FairQueueFull where too much waits; what `work` throws */
+  /** Runs `work` as soon as the key is served. @throws FairQueueFull if too much waits; what `work` throws */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
-    await this.#turn(key)
+    await this.#admission(key)
     try {
       return await work()
     } finally {
@@ -42,7 +44,8 @@ export class FairQueue {
     }
   }
 
-  #turn(key: string): Promise<void> | undefined {
+  /** Resolves when a piece of work of the key may begin; undefined if it may at once. */
+  #admission(key: string): Promise<void> | undefined {
     if (this.#underWay < this.#limits.atOnce) {
       this.#underWay++
       return undefined
@@ -61,7 +64,7 @@ export class FairQueue {
     const first = this.#waiting.entries().next()
     if (first.done === true) return
     const [key, ofKey] = first.value
-    // Behind all others that wait.
+    // The key moves behind all others that wait.
     this.#waiting.delete(key)
     const begin = ofKey.shift()
     if (ofKey.length > 0) this.#waiting.set(key, ofKey)

@@ -1,20 +1,20 @@
-// Memory that was freed keeps what stood there until somebody gets it again. Libraries below us free copies of secrets
-// as they are (Node what it decrypted into, OpenSSL the DER form of a private key): so we take such memory ourselves at
-// once, and clear it.
+// Freed memory keeps its content until it is handed out again. Libraries below us free copies of secrets as they are:
+// Node what it decrypted into, OpenSSL the DER form of a private key. So this takes such memory itself at once, and
+// clears it.
 //
-// The allocator (glibc's; others differ in figures only) gives a thread back what it freed last, of the same size,
-// unless seven pieces of that size lie ready already: then what is freed goes elsewhere, and may be cut up and become
-// part of something that never writes all of its memory. So those seven are taken away first.
+// What follows is of glibc; other allocators differ in figures only. The allocator gives a thread back what it freed
+// last, of the same size, unless seven pieces of that size lie ready already. Then freed memory goes elsewhere, and may
+// be cut up and become part of something that never writes all of it. So those seven pieces are taken away first.
 
 const READY_PIECES = 7
-/** Behind the ready ones something may have been freed in between. */
+/** More pieces may have been freed after those that were ready. */
 const PIECES_AFTER = 2
-/** Where what would be left over is too small to be a piece, it is given along: the piece is of the next size then. */
+/** A remainder too small to be a piece is handed out along with it: the piece then counts as one of the next size. */
 const NEXT_SIZE_BYTES = 16
 
 /**
- * Gives what `work` gives, which frees secrets in pieces of these sizes (bytes), and overwrites those pieces. Some
- * microseconds for each size.
+ * Returns the result of `work`, which frees secrets in pieces of these sizes (bytes), and overwrites those pieces.
+ * Takes some microseconds for each size.
  */
 export function overwritingFreed<T>(sizes: readonly number[], work: () => T): T {
   const held: ArrayBuffer[] = []
@@ -33,19 +33,21 @@ function takeEach(held: ArrayBuffer[], sizes: readonly number[], count: number):
   }
 }
 
-/** Memory as it was found, cleared by us: what the runtime itself clears it takes from elsewhere. */
+/** Memory as it was found, then cleared here: memory that the runtime clears itself comes from elsewhere. */
 const takeCleared = (bytes: number): ArrayBuffer => Buffer.allocUnsafeSlow(bytes).fill(0).buffer
 
-/** Pieces of each size between lie ready for the thread that freed them, and are given for that size alone. */
+/**
+ * Freed pieces between these sizes lie ready for the thread that freed them, and are handed out for their size alone.
+ */
 const SMALLEST_READY = 24
 const LARGEST_READY = 1_032
 
-/** The allocator gives the smallest piece that fits: small ones are looked for behind large ones. */
+/** The allocator hands out the smallest piece that fits. Small pieces are looked for after large ones. */
 const SIZES = [4_096, 1_024, 256, 96]
 
 /**
- * Takes up to so many bytes of each of some sizes, of whatever this thread has freed, and lets go of them again. As
- * much as that is overwritten; what lies in a larger heap may not be.
+ * Takes up to so many bytes of each of some sizes, from memory that this thread has freed, and frees them again
+ * cleared. In a large heap some of that memory may be missed.
  */
 export function overwriteFreed(bytesOfEachSize: number): void {
   const held: ArrayBuffer[] = []

@@ -1,8 +1,8 @@
 // The simple wildcard of parameter values in policies: a star at the start, at the end or at both.
 
 /**
- * `a*` matches by prefix, `*a` by suffix, `*a*` by substring. A star elsewhere is itself, and so is a pattern that is
- * nothing but one star: it matches only the text `*`.
+ * `a*` matches by prefix, `*a` by suffix, `*a*` by substring. A star elsewhere stands for itself. A pattern of one star
+ * alone matches only the text `*`.
  */
 export function matchGlob(pattern: string, text: string): boolean {
   if (pattern.length < 2) return pattern === text

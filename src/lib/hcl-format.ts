@@ -1,4 +1,5 @@
-// Lays out HCL: indentation, blanks between tokens, at most one empty line. Tokens, comments and line breaks stay.
+// Lays out HCL: indentation, blanks between tokens, at most one empty line in a row. Tokens, comments and line breaks
+// stay.
 import { beginsWithBrace, parseHcl } from './hcl.ts'
 import { HclScanner } from './hcl-scanner.ts'
 import { HclSource } from './hcl-source.ts'
@@ -14,7 +15,10 @@ type Piece = {
   readonly breaks: number
 }
 
-/** The same items in the same lines; a document in the JSON form stays as it is. @throws HclError */
+/**
+ * Returns the text with its layout changed and nothing else. A document in JSON form is returned unchanged. @throws
+ * HclError
+ */
 export function formatHcl(text: string): string {
   parseHcl(text)
   if (beginsWithBrace(text)) return text
@@ -53,7 +57,7 @@ function piecesOf(text: string): Piece[] {
   }
 }
 
-/** Takes the comments out of what stands between two tokens; returns the line breaks behind the last of them. */
+/** Takes the comments out of the text between two tokens. Returns the number of line breaks after the last of them. */
 function readGap(gap: string, pieces: Piece[]): number {
   let breaks = 0
   for (let at = 0; at < gap.length; ) {

@@ -1,5 +1,5 @@
-// The JSON form of a policy or configuration (RFC 8259), read into the same items as HCL. JSON.parse would not do:
-// it drops repeated keys silently (a second "path" could remove a deny), rounds integers and knows no positions.
+// Reads the JSON form of a policy or configuration (RFC 8259) into the same items as HCL. JSON.parse would not do: it
+// drops repeated keys silently (a second "path" could remove a deny), rounds integers, and knows no positions.
 import { type HclSource, hclInteger, isDigitCode, MAX_HCL_DEPTH, MAX_NUMBER_LENGTH } from './hcl-source.ts'
 import type { HclItem, HclObject, HclValue } from './hcl-tree.ts'
 
@@ -19,7 +19,7 @@ const SIMPLE_ESCAPES: ReadonlyMap<string, string> = new Map([
   ['/', '/'],
 ])
 
-/** The object that is the whole of `source`. @throws HclError */
+/** Returns the object that makes up all of `source`. @throws HclError */
 export function parseJsonBody(source: HclSource): HclObject {
   return new JsonReader(source).whole()
 }
@@ -97,7 +97,7 @@ class JsonReader {
       if (code === QUOTE) {
         this.#at = at + 1
         value += this.#text.slice(from, at)
-        // Two escapes may make one character, so this can be told at the end only.
+        // Checked only at the end, since two escapes may make one character.
         if (!value.isWellFormed()) this.#source.fail(start, 'an escape in the text is half a character')
         return value
       }
@@ -115,7 +115,7 @@ class JsonReader {
     }
   }
 
-  /** The UTF-16 unit of the escape at `start`; moves behind it. */
+  /** Returns the UTF-16 unit of the escape at `start`, and moves past it. */
   #escape(start: number): string {
     const letter = this.#text[start + 1] ?? ''
     const simple = SIMPLE_ESCAPES.get(letter)
@@ -163,7 +163,7 @@ class JsonReader {
     return true
   }
 
-  /** Skips blanks and moves behind `mark` where it stands next. */
+  /** Skips blanks, and moves past `mark` if it comes next. */
   #take(mark: string): boolean {
     this.#skipBlanks()
     if (this.#text[this.#at] !== mark) return false

@@ -2,6 +2,7 @@
 // character is looked at a bounded number of times.
 import { type HclSource, hclInteger, hexDigit, isDigitCode, MAX_NUMBER_LENGTH } from './hcl-source.ts'
 
+/** Marks that are a token by themselves. */
 export type HclPunctuation = '{' | '}' | '[' | ']' | '=' | ','
 /** `start` is the offset of the token's first character. */
 export type HclToken =
@@ -46,6 +47,7 @@ const HEX_ESCAPES: ReadonlyMap<string, number> = new Map([
   ['U', 8],
 ])
 
+/** Reads a text token by token. */
 export class HclScanner {
   readonly #source: HclSource
   readonly #text: string
@@ -56,12 +58,12 @@ export class HclScanner {
     this.#text = source.text
   }
 
-  /** The offset behind the token that was read last. */
+  /** The offset just past the last token. */
   get end(): number {
     return this.#at
   }
 
-  /** @throws HclError at what begins no token. */
+  /** Returns the next token; 'end' after the last one. @throws HclError at what begins no token */
   next(): HclToken {
     this.#skipBlanks()
     const start = this.#at
@@ -144,7 +146,7 @@ export class HclScanner {
     }
   }
 
-  /** The character of the escape at `start`; moves behind it. */
+  /** Returns the character of the escape at `start`, and moves past it. */
   #escape(start: number): string {
     const letter = this.#text[start + 1] ?? ''
     const simple = SIMPLE_ESCAPES.get(letter)
@@ -175,7 +177,7 @@ export class HclScanner {
     return value
   }
 
-  /** HCL 1 leaves `${…}` alone: up to the matching brace neither quotes nor escapes nor line breaks mean anything. */
+  /** HCL 1 leaves `${…}` alone: up to the matching brace, quotes, escapes and line breaks mean nothing. */
   #endOfInterpolation(start: number): number {
     let braces = 1
     for (let at = start + 2; at < this.#text.length; at++) {
@@ -204,7 +206,7 @@ export class HclScanner {
     this.#at = end
     if (end > wholeEnd) return { kind: 'number', start, number: this.#double(start, end) }
     const digits = text.slice(digitsFrom, end)
-    // As in HCL 1, a leading zero means octal.
+    // A leading zero means octal, as in HCL 1.
     const isOctal = !isHex && digits.length > 1 && digits.startsWith('0')
     if (isOctal && (digits.includes('8') || digits.includes('9'))) {
       this.#source.fail(start, 'a number with a leading zero is octal and has no digits above 7')
@@ -212,7 +214,7 @@ export class HclScanner {
     return { kind: 'number', start, number: hclInteger(negative, digits, isHex ? 16 : isOctal ? 8 : 10) }
   }
 
-  /** The end of `.5`, `e10` or `.5e-3` at `from`, which is `from` where nothing of the kind stands there. */
+  /** Returns the end of `.5`, `e10` or `.5e-3` at `from`; `from` itself if there is none. */
   #fraction(from: number): number {
     let end = from
     if (this.#text.charCodeAt(end) === POINT) end = this.#digits(end + 1)
@@ -235,7 +237,10 @@ export class HclScanner {
     return value
   }
 
-  /** `<<MARK` up to a line that holds only MARK; `<<-MARK` also takes the closing line's indentation off each line. */
+  /**
+   * Reads `<<MARK` up to a line that holds only MARK. `<<-MARK` also removes the closing line's indentation from each
+   * line.
+   */
   #hereDocument(start: number): string {
     const isIndented = this.#text.charCodeAt(start + 2) === MINUS
     const markFrom = start + (isIndented ? 3 : 2)
@@ -263,7 +268,7 @@ export class HclScanner {
   }
 }
 
-/** As in HCL 1: where one line is indented less, no line loses its indentation. */
+/** No line loses its indentation if one of them is indented less, as in HCL 1. */
 function joinLines(lines: readonly string[], indentation: string): string {
   const isCommon = lines.every((line) => line.startsWith(indentation))
   const cut = isCommon ? indentation.length : 0

@@ -1,13 +1,15 @@
-// The text that the HCL and JSON readers walk over: its limits, and the one way in which they refuse it.
+// The text that the readers of HCL and JSON walk over: its limits, and the one way in which they refuse it.
 
-/** Policies and configuration files are small; the bound keeps the cost of reading an unknown one small too. */
+/** Policies and configuration files are small. The limit also bounds the cost of reading an unknown text. */
 export const MAX_HCL_BYTES = 1024 * 1024
-/** Objects and lists inside each other. The readers recurse, so this also bounds the stack. */
+/** Objects and lists within each other. The readers recurse, so this also bounds the stack. */
 export const MAX_HCL_DEPTH = 64
 /** More digits than any integer that a policy or a configuration can mean. */
 export const MAX_NUMBER_LENGTH = 64
 
-/** The text cannot be read: says where and what is wrong, never what a quoted text or a word of it holds. */
+/**
+ * The text cannot be read. Says where and what is wrong, never what a quoted text or a word holds: it may be a secret.
+ */
 export class HclError extends Error {
   override name = 'HclError'
   readonly line: number
@@ -22,14 +24,15 @@ export class HclError extends Error {
 /** Line and column count from 1; a column is a UTF-16 unit. */
 export type HclPosition = { readonly line: number; readonly column: number }
 
+/** A checked text with positions. */
 export class HclSource {
   readonly text: string
-  // Where counting stopped: offsets mostly grow, so finding all positions of a text costs one pass over it.
+  // Where counting stopped. Offsets mostly grow, so finding all positions of a text costs one pass over it.
   #line = 1
   #lineStart = 0
   #lineEnd: number
 
-  /** @throws HclError where the text is too long or no text at all. */
+  /** Checks the text. @throws HclError if it is too long, not well-formed, or has U+0000 */
   constructor(text: string) {
     this.text = text
     this.#lineEnd = endOfLine(text, 0)
@@ -42,6 +45,7 @@ export class HclSource {
     if (nul !== -1) this.fail(nul, 'the character U+0000 is not allowed')
   }
 
+  /** Returns the position of a UTF-16 offset. */
   position(offset: number): HclPosition {
     if (offset < this.#lineStart) {
       this.#line = 1
@@ -56,13 +60,13 @@ export class HclSource {
     return { line: this.#line, column: offset - this.#lineStart + 1 }
   }
 
-  /** @throws HclError always. */
+  /** Refuses the text at this offset. @throws HclError always */
   fail(offset: number, problem: string): never {
     const { line, column } = this.position(offset)
     throw new HclError(line, column, problem)
   }
 
-  /** The character at `offset` for a message: itself where it is visible ASCII, its number otherwise. */
+  /** Describes the character at `offset` for a message: itself if it is visible ASCII, otherwise its number. */
   describe(offset: number): string {
     const code = this.text.codePointAt(offset)
     if (code === undefined) return 'the end of the text'
@@ -70,7 +74,7 @@ export class HclSource {
     return `the character U+${code.toString(16).toUpperCase().padStart(4, '0')}`
   }
 
-  /** The number of `count` hexadecimal digits at `start`, or -1 where they are not there. */
+  /** Returns the number of `count` hexadecimal digits at `start`; -1 if they are not there. */
   hexDigits(start: number, count: number): number {
     let value = 0
     for (let at = start; at < start + count; at++) {
@@ -82,7 +86,7 @@ export class HclSource {
   }
 }
 
-/** Integers stay exact: what a double cannot hold becomes a bigint. `digits` were checked for `radix`. */
+/** Returns an exact integer: a bigint if a double cannot hold it. `digits` must be valid in `radix`. */
 export function hclInteger(negative: boolean, digits: string, radix: 8 | 10 | 16): number | bigint {
   const magnitude = BigInt(radix === 10 ? digits : `${radix === 8 ? '0o' : '0x'}${digits}`)
   const value = negative ? -magnitude : magnitude
@@ -90,10 +94,12 @@ export function hclInteger(negative: boolean, digits: string, radix: 8 | 10 | 16
   return Number.isSafeInteger(double) ? double : value
 }
 
+/** True for the code of `0` to `9`. */
 export function isDigitCode(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }
 
+/** Returns the value of a hexadecimal digit, given its code; -1 for any other code. */
 export function hexDigit(code: number): number {
   if (isDigitCode(code)) return code - 0x30
   const lower = code | 0x20

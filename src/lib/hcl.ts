@@ -3,7 +3,7 @@
 //   listener "tcp" { address = "127.0.0.1:8200" }     item: key `listener`, labels [`tcp`], value an object
 //   path = { "a/*" = { capabilities = ["read"] } }    item: key `path`, no labels, value an object with item `a/*`
 //
-// Items keep the order of the text and repeated keys stay: what a repetition means is for the caller to say.
+// Items keep the order of the text, and repeated keys stay: the caller decides what a repetition means.
 import { parseJsonBody } from './hcl-json.ts'
 import { HclScanner, type HclToken } from './hcl-scanner.ts'
 import { HclError, HclSource, MAX_HCL_DEPTH } from './hcl-source.ts'
@@ -11,23 +11,23 @@ import type { HclItem, HclObject, HclValue } from './hcl-tree.ts'
 
 export { HclError }
 
-/** @throws HclError where the text is neither HCL 1 nor, when it begins with a brace, a JSON object. */
+/** Parses HCL 1, or a JSON object if the text begins with a brace. @throws HclError */
 export function parseHcl(text: string): HclObject {
   const source = new HclSource(text)
   return beginsWithBrace(text) ? parseJsonBody(source) : new HclParser(source).whole()
 }
 
-/** The items of `body` with this key, in the order of the text. */
+/** Returns the items of `body` with this key, in the order of the text. */
 export function itemsOf(body: HclObject, key: string): HclItem[] {
   return body.items.filter((item) => item.key === key)
 }
 
-/** What a string, number, bool or null holds; undefined for a list or an object. */
+/** Returns the value of a string, number, bool or null; undefined for a list or an object. */
 export function scalar(value: HclValue): string | number | bigint | boolean | null | undefined {
   return value.kind === 'list' || value.kind === 'object' ? undefined : value.value
 }
 
-/** The texts of a list that holds nothing else; undefined for every other value. */
+/** Returns the texts of a list that holds nothing else; undefined for any other value. */
 export function hclStrings(value: HclValue): string[] | undefined {
   if (value.kind !== 'list') return undefined
   const texts: string[] = []
@@ -47,9 +47,9 @@ export type HclBlock = {
 }
 
 /**
- * The blocks of `body` with this key and so many labels, in the order of the text. `path "a" { }`,
- * `path = { "a" = { } }` and, as JSON writes it, a list of such objects on each level all mean the same.
- * @throws HclError where a label is missing or too much, or where something else than an object stands.
+ * Returns the blocks of `body` with this key and so many labels, in the order of the text. A block may be written as
+ * `path "a" { }` or `path = { "a" = { } }`. JSON may also have a list of such objects on each level.
+ * @throws HclError if a label is missing or one too many, or if there is something other than an object
  */
 export function blocksOf(body: HclObject, key: string, labelCount: number): HclBlock[] {
   const blocks: HclBlock[] = []
@@ -57,7 +57,7 @@ export function blocksOf(body: HclObject, key: string, labelCount: number): HclB
   return blocks
 }
 
-/** Recurses once a label and once a list, so not deeper than the text was nested. */
+/** Recurses once for each label and once for each list, so never deeper than the text is nested. */
 function collectBlocks(
   item: HclItem,
   labels: readonly string[],
@@ -80,7 +80,7 @@ function collectBlocks(
   }
 }
 
-/** Whether it is to be read as JSON. */
+/** True if the text is to be read as JSON. */
 export function beginsWithBrace(text: string): boolean {
   let at = 0
   while (at < text.length && ' \t\r\n'.includes(text.charAt(at))) at += 1
@@ -108,7 +108,7 @@ class HclParser {
     return token
   }
 
-  /** Items up to `closer`, which stays. One comma may follow an item. */
+  /** Reads items up to `closer`, which is not consumed. One comma may follow an item. */
   #items(closer: '}' | 'end', depth: number): HclItem[] {
     const items: HclItem[] = []
     while (!this.#is(closer)) {
@@ -191,7 +191,7 @@ class HclParser {
   }
 }
 
-/** What a token is, not what it holds: a text or a word may be a secret that lost its quotes. */
+/** Says what a token is, not what it holds: a text or a word may be a secret that lost its quotes. */
 function describe(token: HclToken): string {
   switch (token.kind) {
     case 'word':

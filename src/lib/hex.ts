@@ -1,4 +1,4 @@
-// Hexadecimal text, decoded exactly: Node's own decoder stops silently at the first pair it does not know.
+// Hexadecimal text, decoded exactly: Node's own decoder stops silently at the first pair that it does not know.
 
 /** The text is not hexadecimal; `offset` is where decoding stopped. */
 export class HexError extends Error {
@@ -10,13 +10,10 @@ export class HexError extends Error {
   }
 }
 
-/**
- * Decodes pairs of digits of either case, nothing else between or around them.
- * @throws HexError
- */
+/** Decodes pairs of digits of either case, with nothing between or around them. @throws HexError */
 export function decodeHex(text: string): Buffer {
   const bytes = Buffer.from(text, 'hex')
-  // The second check excludes characters above U+00FF, of which the decoder may see only the low byte (threats N-04).
+  // The second check excludes characters above U+00FF: the decoder may see only their low byte (threats N-04).
   if (bytes.length * 2 === text.length && Buffer.byteLength(text) === text.length) return bytes
   for (let at = 0; at < text.length; at += 1) {
     if (!isHexDigit(text.charCodeAt(at))) throw new HexError(at)
@@ -24,7 +21,7 @@ export function decodeHex(text: string): Buffer {
   throw new HexError(text.length)
 }
 
-/** Lower case. */
+/** Encodes in lower case. */
 export function encodeHex(bytes: Buffer): string {
   return bytes.toString('hex')
 }

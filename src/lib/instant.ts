@@ -5,7 +5,7 @@ const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{
 const MAX_TEXT_LENGTH = 35
 const MAX_DIGITS = 15
 
-/** Milliseconds since the epoch; undefined for a text that is no point in time. */
+/** Returns milliseconds since the epoch; undefined for a text that is no point in time. */
 export function parseInstantMs(text: string): number | undefined {
   const seconds = parseDigits(text)
   if (seconds !== undefined) return seconds * 1000
@@ -14,7 +14,7 @@ export function parseInstantMs(text: string): number | undefined {
   return Number.isNaN(atMs) ? undefined : atMs
 }
 
-/** The number that a text of digits means; undefined for every other text. */
+/** Returns the number that a text of digits means; undefined for any other text. */
 export function parseDigits(text: string): number | undefined {
   const isDecimal = text !== '' && text.length <= MAX_DIGITS && [...text].every((one) => one >= '0' && one <= '9')
   return isDecimal ? Number(text) : undefined

@@ -1,42 +1,47 @@
-// The one way from bytes to JSON values. A byte scan first bounds what JSON.parse may cost (threats N-06: 32 MB of
-// brackets take seconds and hundreds of megabytes), then it parses, and its own messages, which quote the input
-// (threats N-08), never get out.
+// The one way from bytes to JSON values. A byte scan first bounds what JSON.parse may cost: 32 MB of brackets would
+// take seconds and hundreds of megabytes (threats N-06). Then the text is parsed. Messages of the parser quote the
+// input, so they never get out (threats N-08).
 import { isAscii, isUtf8 } from 'node:buffer'
 
+/** What JSON.parse gives. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
+/** An object of JSON. Names come from the input: look them up with `own` (own.ts). */
 export type JsonObject = { [name: string]: JsonValue }
 
+/** The bytes are not JSON, or exceed a limit. The message never repeats the input. */
 export class JsonError extends Error {
   override name = 'JsonError'
 }
 
+/** What an input may cost. Each limit is checked before anything is parsed. */
 export type JsonLimits = {
   /** Nesting of arrays and objects, 256 at most. */
   readonly depth: number
-  /** Arrays and objects together. */
+  /** Arrays and objects in all. */
   readonly containers: number
-  /** Members of arrays and objects together, counted by their commas. */
+  /** Members of arrays and objects in all, counted by their commas. */
   readonly members: number
-  /** Members of one object, the same name again among them; missing: MAX_OBJECT_MEMBERS. */
+  /** Members of one object, repeated names included; missing: MAX_OBJECT_MEMBERS. */
   readonly objectMembers?: number
 }
 
+/** The limits for bodies of requests. */
 export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, containers: 1_000_000, members: 2_000_000 }
-/** An object of a million names takes seconds to make, and hundreds of bytes for each. */
+/** An object of a million names takes seconds to make, and hundreds of bytes for each name. */
 export const MAX_OBJECT_MEMBERS = 10_000
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const OF_ARRAY = -(2 ** 31)
-/** The deepest that any limits allow. */
+/** The greatest depth that any limits allow. */
 const DEEPEST = 256
 /**
- * Members so far of each object that is open, by its depth; an array counts from so far below that it never reaches a
- * limit. All scans share it: a new one costs as much as the scan of a small body, and no scan waits for anything.
+ * The members so far of each open object, by its depth. An array counts from so far below that it never reaches a
+ * limit. All scans share it: a new one costs as much as the scan of a small body, and no scan is ever interrupted.
  */
 const OPEN_MEMBERS = new Int32Array(DEEPEST + 1)
 
-/** @throws JsonError naming what is wrong, never what the input holds. */
+/** Parses UTF-8 bytes. @throws JsonError */
 export function parseJson(bytes: Buffer, limits: JsonLimits = DEFAULT_JSON_LIMITS): JsonValue {
   scan(bytes, limits)
   const text = decodeUtf8(bytes)
@@ -49,7 +54,7 @@ export function parseJson(bytes: Buffer, limits: JsonLimits = DEFAULT_JSON_LIMIT
 
 const STORED_LIMITS = { depth: DEEPEST, containers: 10_000_000, members: 100_000_000, objectMembers: 100_000_000 }
 
-/** Like parseJson, for text that this program wrote itself. */
+/** Like `parseJson`, with wider limits, for text that this program wrote itself. */
 export function parseStoredJson(bytes: Buffer): JsonValue {
   return parseJson(bytes, STORED_LIMITS)
 }
@@ -88,8 +93,9 @@ function scan(bytes: Buffer, limits: JsonLimits): void {
 const NEAR_BYTES = 64
 
 /**
- * Index of the quote that ends the string beginning at `start`. What is near is looked at byte by byte, and what is far
- * is crossed by a native search: after each quote that ends nothing anew, since a string may hold a million of those.
+ * Returns the index of the quote that ends the string beginning at `start`. The first bytes are read one by one, the
+ * rest is crossed by a native search. That begins anew after each escaped quote, since a string may hold a million of
+ * those.
  */
 function endOfString(bytes: Buffer, start: number): number {
   let i = start + 1
@@ -109,24 +115,23 @@ function endOfString(bytes: Buffer, start: number): number {
   }
 }
 
+/** True for an object that is no list. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** JSON as other programs keep numbers in it that no double can hold. */
+/** JSON of other programs, which may hold integers that no double can. */
 export type ExactJson = null | boolean | number | bigint | string | ExactJson[] | ExactObject
+/** An object of such JSON. */
 export type ExactObject = { [name: string]: ExactJson }
 
-/** Of the longest number: an RSA modulus of 4096 bits has 1,234. */
+/** Digits of the longest number: an RSA modulus of 4096 bits has 1,234. */
 const MAX_DIGITS = 1_300
 
 type SourceReviver = (this: unknown, name: string, value: unknown, context: { readonly source?: string }) => unknown
 const reviveFromSource = JSON.parse as (text: string, reviver: SourceReviver) => ExactJson
 
-/**
- * Like parseJson; a whole number beyond 2^53 is a bigint. About ten times as slow.
- * @throws JsonError
- */
+/** Like `parseJson`, but a whole number beyond 2^53 is a bigint. About ten times as slow. @throws JsonError */
 export function parseExactJson(bytes: Buffer, limits: JsonLimits): ExactJson {
   scan(bytes, limits)
   const text = decodeUtf8(bytes)
@@ -145,7 +150,7 @@ function exactNumber(value: unknown, source = ''): unknown {
 
 const rawJson = (JSON as unknown as { rawJSON(text: string): object }).rawJSON
 
-/** Stands for the number in what JSON.stringify is given: all its digits are written. */
+/** Returns a stand-in for JSON.stringify, which then writes all digits of the number. */
 export function exactInteger(value: bigint): object {
   return rawJson(value.toString())
 }

@@ -1,17 +1,18 @@
-// Things in the order in which they came, each of which can leave at any time.
+// Values in the order in which they were added, each of which can be removed at any time.
 //
-// Not a Set where much comes and goes: its tables are made anew again and again, each old one knows the next, and the
-// first one that lives long enough to be old keeps alive all that came after it, until everything is collected. With a
-// request in each, every one of them is copied by the collector twice and dies old (docs/performance.md).
+// Not a Set where values come and go often. The tables of a Set are made anew again and again, and each old table
+// refers to the next. The first one that lives long enough to be old keeps all later ones alive, until everything is
+// collected. With a request in each, the collector copies every request twice and it dies old (docs/performance.md).
 
-/** Where a thing stands; given back to let it leave. */
+/** The handle of a value in the list; `remove` takes it. */
 export type ListNode<T> = {
   readonly value: T
-  /** Undefined for one that has left: it must not keep alive what came after it. */
+  /** Undefined after removal: a removed node must not keep alive what came after it. */
   before: ListNode<T> | undefined
   after: ListNode<T> | undefined
 }
 
+/** A doubly linked list; adding and removing take constant time. */
 export class LinkedList<T> {
   #first: ListNode<T> | undefined
   #last: ListNode<T> | undefined
@@ -26,29 +27,29 @@ export class LinkedList<T> {
   }
 
   add(value: T): ListNode<T> {
-    const place: ListNode<T> = { value, before: this.#last, after: undefined }
-    if (this.#last === undefined) this.#first = place
-    else this.#last.after = place
-    this.#last = place
+    const node: ListNode<T> = { value, before: this.#last, after: undefined }
+    if (this.#last === undefined) this.#first = node
+    else this.#last.after = node
+    this.#last = node
     this.#size++
-    return place
+    return node
   }
 
-  /** Nothing happens for one that has left already. */
-  remove(place: ListNode<T>): void {
-    const { before, after } = place
-    if (before === undefined && this.#first !== place) return
+  /** Does nothing for a node that was removed already. */
+  remove(node: ListNode<T>): void {
+    const { before, after } = node
+    if (before === undefined && this.#first !== node) return
     if (before === undefined) this.#first = after
     else before.after = after
     if (after === undefined) this.#last = before
     else after.before = before
-    place.before = undefined
-    place.after = undefined
+    node.before = undefined
+    node.after = undefined
     this.#size--
   }
 
-  /** The oldest first. What leaves meanwhile must not be the one that was just given. */
+  /** Yields the oldest first. Meanwhile any value may be removed except the one just yielded. */
   *values(): Generator<T> {
-    for (let place = this.#first; place !== undefined; place = place.after) yield place.value
+    for (let node = this.#first; node !== undefined; node = node.after) yield node.value
   }
 }

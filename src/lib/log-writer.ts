@@ -1,23 +1,29 @@
-// The log of the server: one line an entry, on standard error. A log that cannot be written (closed pipe, full disk)
-// must not end the server (threats N-21): lines are dropped and counted.
+// The log of the server: one line for each entry, on standard error. A log that cannot be written (closed pipe, full
+// disk) must not end the server (threats N-21): lines are dropped and counted.
 import type { Writable } from 'node:stream'
 import { LOGGERS, type Log, type LogFields, type LoggerName, type LogLevel } from './log.ts'
 import { isLevelOn, type LogLevels, newLogLevels } from './log-levels.ts'
 import type { Clock } from './world.ts'
 
+/** Lines beyond this wait for the reader of the log no longer, and are dropped. */
 const MAX_BUFFERED_BYTES = 1 << 20
 
-/** `standard`: for people. `json`: one object a line, with the names that collectors know of the reference. */
+/**
+ * `standard` is for people. `json` is one object a line, with the names that collectors know from the reference
+ * product.
+ */
 export const LOG_FORMATS = ['standard', 'json'] as const
+/** The name of a format. */
 export type LogFormat = (typeof LOG_FORMATS)[number]
 
+/** How the log of one thread is written. */
 export type LogOptions = {
-  /** Of the thread that writes; '' where there is only one. */
+  /** The name of the thread; '' if there is only one. */
   readonly thread?: string
   readonly format?: LogFormat
-  /** Missing: info and above. */
+  /** Missing: info and above are written. */
   readonly levels?: LogLevels
-  /** Hears how many lines were dropped, each time some were. */
+  /** Called with the number of lines each time some were dropped. */
   readonly onDropped?: (lines: number) => void
 }
 
@@ -30,6 +36,7 @@ type Line = {
   readonly fields: LogFields
 }
 
+/** Returns a log that writes to `stream`. The next line after dropped ones says how many there were. */
 export function logTo(stream: Writable, clock: Clock, options: LogOptions = {}): Log {
   const { thread = '', levels = newLogLevels('info'), onDropped } = options
   const format = options.format === 'json' ? jsonLine : standardLine
@@ -49,8 +56,8 @@ export function logTo(stream: Writable, clock: Clock, options: LogOptions = {}):
     stream.write(`${oneLine(format({ ...line, fields }))}\n`)
   }
   const named = (logger: LoggerName): Log => {
-    const place = LOGGERS.indexOf(logger)
-    const isOn = (level: LogLevel): boolean => isLevelOn(levels, place, level)
+    const index = LOGGERS.indexOf(logger)
+    const isOn = (level: LogLevel): boolean => isLevelOn(levels, index, level)
     const log = (level: LogLevel, message: string, fields: LogFields = {}): void => {
       if (isOn(level)) write({ atMs: clock.nowMs(), level, logger, thread, message, fields })
     }
@@ -60,11 +67,11 @@ export function logTo(stream: Writable, clock: Clock, options: LogOptions = {}):
 }
 
 function standardLine({ atMs, level, logger, thread, message, fields }: Line): string {
-  const place = thread === '' ? logger : `${thread} ${logger}`
+  const source = thread === '' ? logger : `${thread} ${logger}`
   const tail = Object.entries(fields)
     .map(([name, value]) => ` ${name}=${typeof value === 'string' ? JSON.stringify(value) : value}`)
     .join('')
-  return `${new Date(atMs).toISOString()} ${level.padEnd(5)} ${place}: ${message}${tail}`
+  return `${new Date(atMs).toISOString()} ${level.padEnd(5)} ${source}: ${message}${tail}`
 }
 
 function jsonLine({ atMs, level, logger, thread, message, fields }: Line): string {
@@ -72,7 +79,10 @@ function jsonLine({ atMs, level, logger, thread, message, fields }: Line): strin
   return JSON.stringify({ ...head, ...(thread === '' ? {} : { thread }), ...fields })
 }
 
-/** What would begin another line, or move the cursor of whoever reads it, stands as its code, which JSON has too. */
+/**
+ * Writes control characters as their codes, in a form that JSON has too. They could begin another line, or move the
+ * cursor of a terminal.
+ */
 function oneLine(text: string): string {
   return text.replace(
     /[\p{Cc}\u2028\u2029]/gu,

@@ -1,12 +1,14 @@
-// Long texts that are made of bytes and written as bytes, such as a ciphertext of a megabyte, never become strings on
-// the way: each string of that size takes memory of its own that the system hands out page by page, and the longest
-// ones are let go only when all of the heap is looked through, which cost a third of such a request.
+// Long texts that are made as bytes and written as bytes, such as a ciphertext of a megabyte, never become strings on
+// the way. A string of that size takes memory of its own, which the system hands out page by page. The longest ones are
+// freed only by a full collection, which cost a third of such a request.
 
-/** A text of ASCII that JSON writes as it is. Wherever nobody knows of it, it is the string of the same characters. */
+/**
+ * A text of ASCII that JSON writes without escapes. Code that does not know it sees the string of the same characters.
+ */
 export class LongText {
   readonly bytes: Buffer
 
-  /** `bytes`: characters from a space to a tilde without quotes and backslashes. */
+  /** `bytes` must be characters from a space to a tilde, without quotes and backslashes. */
   constructor(bytes: Buffer) {
     this.bytes = bytes
   }
@@ -20,12 +22,14 @@ export class LongText {
   }
 }
 
-/** A shorter one is a string: that is as cheap then. */
+/** A shorter text is a string, which is as cheap then. */
 const LEAST_CHARACTERS = 4_096
-/** So many bytes become base64 at once, in a string that costs next to nothing; of three bytes each, so no padding. */
+/**
+ * Bytes that become base64 at once, in a string that costs next to nothing. A multiple of three, so no padding arises.
+ */
 const STEP_BYTES = 12_288
 
-/** The base64 of `bytes`, behind a prefix of characters that a LongText may have. */
+/** Returns the base64 of `bytes` after a prefix, whose characters must be those of a LongText. */
 export function base64Text(bytes: Buffer, prefix = ''): string | LongText {
   const length = prefix.length + Math.ceil(bytes.length / 3) * 4
   if (length < LEAST_CHARACTERS) return prefix + bytes.toString('base64')

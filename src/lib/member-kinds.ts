@@ -1,19 +1,21 @@
-// The kinds of member that a stored record can have (src/storage/stored-record.ts). Each checks what it reads, and says
-// to TypeScript what its values are. Nothing is converted: what is stored is what the program works with.
+// The kinds of member that a stored record can have (src/storage/stored-record.ts). Each checks what it reads and gives
+// TypeScript the type of its values. Nothing is converted: the program works with what is stored.
 import { Base64Error, decodeBase64 } from './base64.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 
+/** A rule for the value of a member. */
 export type Kind<T> = {
-  /** What its values are made of, for tests that make some. */
+  /** The structure of its values, for tests that make some. */
   readonly form: Form
-  /** Gives the value, or a copy that has what it lacked; changes nothing. @throws Misfit */
+  /** Returns the value, or a copy with what was missing filled in; changes nothing. @throws Misfit */
   readonly read: (value: JsonValue) => T
-  /** As a member it may be missing. */
+  /** A member of this kind may be missing. */
   readonly optional?: boolean
-  /** As a member it may be missing, and is this then. */
+  /** A member of this kind may be missing, and then has this value. */
   readonly otherwise?: { readonly value: T }
 }
 
+/** The structure of a kind's values, as data. */
 export type Form =
   | { readonly is: 'text' | 'base64' | 'flag' | 'number' | 'object' }
   | { readonly is: 'integer'; readonly min: number; readonly max: number }
@@ -26,23 +28,24 @@ type Literal = string | number | boolean | null
 /** What happens to members that are not declared: a newer version of the program may have stored some. */
 export type Others = 'kept' | 'dropped'
 
+/** The members of a record, by name. */
 export type Members = Readonly<Record<string, Kind<unknown>>>
 type Optional<T> = Kind<T> & { readonly optional: true }
 type IsOptional<K> = K extends { readonly optional: true } ? true : false
 /** The type of a kind's values. */
 export type ValueOf<K> = K extends Kind<infer T> ? T : never
 type Flat<T> = { [K in keyof T]: T[K] }
-/** The type of what has these members. */
+/** The type of an object with these members. */
 export type GroupOf<M extends Members> = Flat<
   { readonly [K in keyof M as IsOptional<M[K]> extends true ? never : K]: ValueOf<M[K]> } & {
     readonly [K in keyof M as IsOptional<M[K]> extends true ? K : never]?: ValueOf<M[K]>
   }
 >
 
-/** A value that is not of its kind. It tells the place, and neither a value nor a name that is data. */
+/** A value that is not of its kind. It tells where, but no value, and no name that is data. */
 export class Misfit extends Error {
   override name = 'Misfit'
-  /** As in `config.lockout.threshold` or `versions[3]`; empty: the value as a whole. */
+  /** `config.lockout.threshold` or `versions[3]`; empty for the value as a whole. */
   readonly path: string
   readonly isMissing: boolean
 
@@ -53,12 +56,13 @@ export class Misfit extends Error {
   }
 }
 
-function within(place: string, cause: unknown): unknown {
+function within(path: string, cause: unknown): unknown {
   if (!(cause instanceof Misfit)) return cause
   const joint = cause.path === '' || cause.path.startsWith('[') ? '' : '.'
-  return new Misfit(place + joint + cause.path, cause.isMissing)
+  return new Misfit(path + joint + cause.path, cause.isMissing)
 }
 
+/** Any string. */
 export const text: Kind<string> = {
   form: { is: 'text' },
   read: (value) => {
@@ -67,6 +71,7 @@ export const text: Kind<string> = {
   },
 }
 
+/** True or false. */
 export const flag: Kind<boolean> = {
   form: { is: 'flag' },
   read: (value) => {
@@ -75,7 +80,7 @@ export const flag: Kind<boolean> = {
   },
 }
 
-/** With a fraction, perhaps. */
+/** Any number, also with a fraction. */
 export const number: Kind<number> = {
   form: { is: 'number' },
   read: (value) => {
@@ -84,7 +89,7 @@ export const number: Kind<number> = {
   },
 }
 
-/** Of whatever members: its owner looks into it. */
+/** An object with any members: its owner looks into it. */
 export const object: Kind<JsonObject> = {
   form: { is: 'object' },
   read: (value) => {
@@ -93,6 +98,7 @@ export const object: Kind<JsonObject> = {
   },
 }
 
+/** An integer between the two bounds, which belong to it. */
 export function integer({ min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = {}): Kind<number> {
   return {
     form: { is: 'integer', min, max },
@@ -103,10 +109,10 @@ export function integer({ min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_I
   }
 }
 
-/** How many of something: also a time span in the unit of the member's name, and milliseconds since 1970. */
+/** A number of things. Also a time span in the unit of the member's name, and milliseconds since 1970. */
 export const count = integer({ min: 0 })
 
-/** Bytes as text. */
+/** Bytes, written as standard base64 with padding. */
 export const base64: Kind<string> = {
   form: { is: 'base64' },
   read: (value) => {
@@ -125,6 +131,7 @@ function isBase64(value: string): boolean {
   }
 }
 
+/** One of these values. */
 export function oneOf<const T extends Literal>(...values: readonly T[]): Kind<T> {
   const known: readonly JsonValue[] = values
   return {
@@ -136,6 +143,7 @@ export function oneOf<const T extends Literal>(...values: readonly T[]): Kind<T>
   }
 }
 
+/** A list of values of one kind. */
 export function listOf<T>(of: Kind<T>): Kind<readonly T[]> {
   return {
     form: { is: 'list', of },
@@ -159,9 +167,10 @@ export function listOf<T>(of: Kind<T>): Kind<readonly T[]> {
   }
 }
 
+/** A list of strings. */
 export const texts = listOf(text)
 
-/** Names that are data, each with a value of one kind. */
+/** An object whose names are data, and whose values are of one kind. */
 export function mapOf<T>(of: Kind<T>): Kind<Readonly<Record<string, T>>> {
   return {
     form: { is: 'map', of },
@@ -179,6 +188,7 @@ export function mapOf<T>(of: Kind<T>): Kind<Readonly<Record<string, T>>> {
   }
 }
 
+/** A value of the kind, or null. */
 export function nullable<T>(kind: Kind<T>): Kind<T | null> {
   return {
     form: { is: 'either', kinds: [oneOf(null), kind] },
@@ -186,7 +196,7 @@ export function nullable<T>(kind: Kind<T>): Kind<T | null> {
   }
 }
 
-/** The first kind that has the value. */
+/** A value of one of the kinds, read by the first that fits. */
 export function either<const K extends readonly Kind<unknown>[]>(...kinds: K): Kind<ValueOf<K[number]>> {
   return {
     form: { is: 'either', kinds },
@@ -205,7 +215,7 @@ export function either<const K extends readonly Kind<unknown>[]>(...kinds: K): K
   }
 }
 
-/** Several kinds of object: which one it is says the member that it has. */
+/** An object of one of several kinds, told by the member that only objects of that kind have. */
 export function byMember<const K extends Members>(kinds: K): Kind<ValueOf<K[keyof K]>> {
   const all = Object.entries(kinds)
   return {
@@ -218,7 +228,9 @@ export function byMember<const K extends Members>(kinds: K): Kind<ValueOf<K[keyo
   }
 }
 
-/** What older versions of the program stored otherwise becomes what it is now. */
+/**
+ * A value that older versions of the program stored in another form; `upgrade` turns that form into the present one.
+ */
 export function upgraded<T, U>(kind: Kind<T>, older: Kind<U>, upgrade: (value: U) => T): Kind<T> {
   return {
     form: kind.form,
@@ -238,7 +250,7 @@ export function upgraded<T, U>(kind: Kind<T>, older: Kind<U>, upgrade: (value: U
   }
 }
 
-/** A kind with a rule besides. */
+/** A value of the kind that also passes `fits`. */
 export function checked<T>(of: Kind<T>, fits: (value: T) => boolean): Kind<T> {
   return {
     form: { is: 'checked', of },
@@ -250,16 +262,16 @@ export function checked<T>(of: Kind<T>, fits: (value: T) => boolean): Kind<T> {
   }
 }
 
-/** A member that may be missing. */
+/** A member that may be missing, and is then missing in what is read. */
 export const optional = <T>(kind: Kind<T>): Optional<T> => ({ ...kind, optional: true })
 
-/** A member that older versions of the program did not store: what counts then. */
+/** A member that older versions of the program did not store; it then has `value`. */
 export const otherwise = <T>(kind: Kind<T>, value: NoInfer<T>): Kind<T> => ({ ...kind, otherwise: { value } })
 
-/** A member that is always there, and undefined where it is not stored. */
+/** A member that is always there after reading, as undefined if it is not stored. */
 export const orUndefined = <T>(kind: Kind<T>): Kind<T | undefined> => ({ ...kind, otherwise: { value: undefined } })
 
-/** An object of these members. */
+/** An object with these members. */
 export function group<const M extends Members>(members: M, others: Others = 'kept'): Kind<GroupOf<M>> {
   const declared = declaredOf(members)
   const read = others === 'kept' ? readKept : readDeclared
@@ -272,17 +284,17 @@ export function group<const M extends Members>(members: M, others: Others = 'kep
   }
 }
 
-/** Two lists and no pairs, which cost more to walk through: a key has up to thousands of versions to read. */
+/** Two lists instead of pairs, which cost more to walk through: a key may have thousands of versions to read. */
 type Declared = {
   readonly names: readonly string[]
   readonly kinds: readonly Kind<unknown>[]
-  /** Undefined where none may be missing so. */
+  /** Undefined if no member has a default. */
   readonly defaults: Readonly<Record<string, unknown>> | undefined
 }
 
 function declaredOf(members: Members): Declared {
   const names = Object.keys(members)
-  // Or a record without the member would seem to have what every object inherits (threats N-07).
+  // Otherwise a record without the member would seem to have what every object inherits (threats N-07).
   if (names.some((name) => Object.hasOwn(Object.prototype, name))) throw new Error('A member has a name of all objects')
   const absent = Object.entries(members).flatMap(([name, { otherwise: other }]) =>
     other === undefined ? [] : [[name, other.value]],
@@ -294,7 +306,7 @@ function declaredOf(members: Members): Declared {
   }
 }
 
-/** What is missing comes first, so that a record that is stored again has its members in the order of before. */
+/** Defaults come first, so that a record that is stored again keeps its members in their order. */
 function readKept({ names, kinds, defaults }: Declared, value: JsonObject): unknown {
   let result: Record<string, unknown> = defaults === undefined ? value : { ...defaults, ...value }
   let at = 0
@@ -318,7 +330,7 @@ function readKept({ names, kinds, defaults }: Declared, value: JsonObject): unkn
   return result
 }
 
-/** The declared members in their order: the value itself, where it has them so and no others. */
+/** Returns the declared members in their order: the value itself, if it has exactly those in that order. */
 function readDeclared({ names, kinds }: Declared, value: JsonObject): unknown {
   const stored = Object.keys(value)
   let [at, seen] = [0, 0]

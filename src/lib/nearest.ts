@@ -1,12 +1,13 @@
-// Which known word somebody meant by one that is not known, for the hint of an error message.
+// Finds the known word that was meant by an unknown one, for the hint of an error message.
 import { asciiLowerCase } from './ascii.ts'
 
-/** Longer words are not compared, so that no input makes the table large. */
+/** Longer words are not compared: this bounds the size of the table. */
 const MAX_WORD_LENGTH = 64
 
 /**
- * The candidate with the fewest mistakes (a letter too many, missing, wrong, or two swapped), the first of equals;
- * undefined where none is near: one mistake for up to five letters, two for up to eight, otherwise three.
+ * Returns the candidate with the fewest mistakes (a letter too many, missing, wrong, or two swapped), the first of
+ * equals. Undefined if none is near: one mistake is allowed for up to five letters, two for up to eight, otherwise
+ * three.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > MAX_WORD_LENGTH) return undefined
@@ -14,7 +15,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let best: string | undefined
   let fewest = tolerance(word.length) + 1
   for (const candidate of candidates) {
-    // As many mistakes as the lengths differ by are certain.
+    // The difference of the lengths is a lower bound of the mistakes.
     if (Math.abs(candidate.length - word.length) >= fewest) continue
     const mistakes = editDistance(meant, asciiLowerCase(candidate))
     if (mistakes >= fewest) continue

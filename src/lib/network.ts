@@ -1,13 +1,15 @@
-// Whose address it is, as far as limits are concerned.
+// Which network an address counts for, where limits are by caller.
 import { isIP } from 'node:net'
 
 /** How a socket that takes both families shows an IPv4 peer. */
 const MAPPED = '::ffff:'
 const GROUPS = 8
-/** Of a network of 64 bits: what one customer of a provider gets at least (RFC 6177). */
+/** A network of 64 bits, the least that a provider gives one customer (RFC 6177). */
 const NETWORK_GROUPS = 4
 
-/** The address of an IPv4 peer, the network of 64 bits of an IPv6 one: inside it anybody can have any address. */
+/**
+ * Returns the address of an IPv4 peer, the network of 64 bits of an IPv6 one: within it a caller can have any address.
+ */
 export function networkOf(address: string): string {
   const lower = address.toLowerCase()
   const plain = lower.startsWith(MAPPED) && isIP(lower.slice(MAPPED.length)) === 4 ? lower.slice(MAPPED.length) : lower
@@ -21,7 +23,7 @@ export function networkOf(address: string): string {
   return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
 }
 
-/** The last one may be written as an IPv4 address, which is two. */
+/** The last group may be written as an IPv4 address, which stands for two groups. */
 function groupsOf(text: string): string[] {
   if (text === '') return []
   return text.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]))

@@ -1,4 +1,4 @@
-/** Runs pieces of work one after the other, in the order they came; one that fails does not hold up the next. */
+/** Runs pieces of work one after the other, in the order in which they came. A failure does not hold up the next. */
 export class OneAtATime {
   #last: Promise<unknown> = Promise.resolve()
 

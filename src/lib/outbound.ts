@@ -1,5 +1,5 @@
-// The one way out of this process: to origins that the configuration names, with a limit to time and size. Redirects
-// are not followed, and proxies of the environment are not used.
+// The one way out of this process: requests to origins that the configuration names, limited in time and size.
+// Redirects are not followed, and proxies of the environment are not used.
 import { lookup } from 'node:dns'
 import type { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
@@ -7,26 +7,30 @@ import type { LookupFunction } from 'node:net'
 import { Agent, request as requestHttp } from './node-http.ts'
 import { isOwnNetwork } from './own-network.ts'
 
+/** A request to be made; `url` must be of a known origin. */
 export type OutboundRequest = {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Buffer
   readonly timeoutMs: number
-  /** More of the answer is refused; missing: 1 MiB. */
+  /** A longer answer is refused; missing: 1 MiB. */
   readonly maxAnswerBytes?: number
-  /** The connection serves later requests too, of which each origin has 32 at most. */
+  /** Keeps the connection for later requests. Up to MOST_CONNECTIONS are open to an origin, and 4 are kept idle. */
   readonly keepsConnection?: boolean
 }
+/** An answer of any status, read to its end. Names of headers are in lower case. */
 export type OutboundResponse = { readonly status: number; readonly headers: Map<string, string>; readonly body: Buffer }
 
+/** The network as rooms are handed it, so that tests can replace it. */
 export interface Outbound {
   request(request: OutboundRequest): Promise<OutboundResponse>
 }
 
-/** Those of the world (world.ts), of which a time limit is all that is asked for. */
+/** The part of the timers of world.ts that a time limit needs. */
 type Timers = { after(delayMs: number, work: () => void): { cancel(): void } }
 
+/** The request was not made, or its answer exceeded a limit. */
 export class OutboundError extends Error {
   override name = 'OutboundError'
 }
@@ -35,23 +39,23 @@ export class OutboundError extends Error {
 export type Reach = {
   /** `http://host:port`, as URL writes it. */
   readonly origin: string
-  /** PEM certificates that its certificate must lead to, instead of the usual authorities. */
+  /** PEM certificates that the server's certificate must lead to, instead of the usual authorities. */
   readonly ca?: string
-  /** It lies in the internet: an address of this machine or of its link is not it, whatever names say (L-11). */
+  /** The origin lies in the internet: a name that leads to this machine or its link is refused (L-11). */
   readonly isPublic?: boolean
 }
 
 const MAX_ANSWER_BYTES = 1 << 20
-/** To one origin, at once: what waits for one waits within its time limit. */
+/** Connections to one origin at once. A request that waits for one does so within its time limit. */
 export const MOST_CONNECTIONS = 128
 
-/** Every origin but these is refused with OutboundError. */
+/** Returns the way to these origins; requests to any other are refused with OutboundError. */
 export function outboundTo(reaches: readonly (string | Reach)[], timers: Timers): Outbound {
   const known = new Map(
     reaches.map((each) => (typeof each === 'string' ? { origin: each } : each)).map((each) => [each.origin, each]),
   )
   const agents = new Map<string, HttpAgent | HttpsAgent>()
-  /** One for each origin: its connections are kept between requests. */
+  /** One agent for each origin: connections are kept between requests. */
   const agentOf = (reach: Reach): HttpAgent | HttpsAgent => {
     const found = agents.get(reach.origin)
     if (found !== undefined) return found
@@ -76,7 +80,7 @@ export function outboundTo(reaches: readonly (string | Reach)[], timers: Timers)
   }
 }
 
-/** Finds no address that belongs to this machine or to its link. */
+/** Resolves a name, and refuses it if it leads to an address of this machine or of its link. */
 const publicLookup: LookupFunction = (host, options, done) => {
   lookup(host, options, (cause, address, family) => {
     const found = Array.isArray(address) ? address.map((each) => each.address) : [address]

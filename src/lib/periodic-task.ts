@@ -1,54 +1,57 @@
-// What is done without a request: again and again, from its start to its stop.
+// Work that is done without a request, again and again between a start and a stop.
 import type { Log } from './log.ts'
 import type { Timer, World } from './world.ts'
 
-/** The clock may be set while a timer runs, and what is due be another thing by then. */
+/**
+ * The clock may be set while a timer runs, and the time to wait be another one then: so it is computed anew every hour.
+ */
 const LONGEST_WAIT_MS = 3_600_000
 
+/** How a task waits, and what becomes of its failures. */
 export type PeriodicTaskOptions = {
   readonly world: Pick<World, 'clock' | 'timers'>
   readonly log: Log
-  /** What the log says of a run that failed; after `retryMs` it is tried again. */
+  /** The message of the log for a run that failed; it is repeated after `retryMs`. */
   readonly failure: string
   readonly retryMs: number
-  /** A cause that is no news, because what the task works on was closed meanwhile: nothing is logged. */
+  /** True for a cause that only tells that the task's subject was closed meanwhile: it is not logged. */
   readonly isClosed: (cause: unknown) => boolean
 }
 
-/** One run at a time: what is asked for during one comes after it. */
+/** Runs a task, one run at a time. A run that is asked for during another comes after it. */
 export class PeriodicTask {
   readonly #task: () => Promise<number>
   readonly #options: PeriodicTaskOptions
   #isOn = false
   #timer: Timer | undefined
-  /** On the clock that never goes back; Infinity: nothing is planned. */
+  /** On the monotonic clock; Infinity: no run is planned. */
   #dueMs = Infinity
   #running: Promise<void> | undefined
 
-  /** `task` says how long nothing is to be done, in milliseconds; Infinity: until somebody asks (`within`). */
+  /** `task` returns how many milliseconds may pass until its next run; Infinity: until `within` asks for one. */
   constructor(task: () => Promise<number>, options: PeriodicTaskOptions) {
     this.#task = task
     this.#options = options
   }
 
-  /** False from `stop` on: a long run asks, and ends early. */
+  /** False after `stop`: a long run checks it, and ends early. */
   get isOn(): boolean {
     return this.#isOn
   }
 
-  /** The first run is after `waitMs`. */
+  /** Begins the series; the first run is after `waitMs`. */
   start(waitMs: number): void {
     this.#isOn = true
     this.within(waitMs)
   }
 
-  /** Ends the series. One that is under way is not waited for: no other follows it. */
+  /** Ends the series. A run under way is not waited for, and no other follows it. */
   stop(): void {
     this.#isOn = false
     this.#forgetPlan()
   }
 
-  /** Runs within `waitMs`, unless it does so anyway. Nothing happens while it is stopped. */
+  /** Makes sure that a run begins within `waitMs`. Does nothing while the task is stopped. */
   within(waitMs: number): void {
     const dueMs = this.#nowMs() + waitMs
     if (!this.#isOn || dueMs >= this.#dueMs) return
@@ -56,7 +59,7 @@ export class PeriodicTask {
     if (this.#running === undefined) this.#wait(waitMs)
   }
 
-  /** Runs at once, or joins the run that is under way; not while it is stopped. Never throws. */
+  /** Runs at once, or joins the run under way; does nothing while the task is stopped. Never rejects. */
   now(): Promise<void> {
     if (this.#running === undefined && !this.#isOn) return Promise.resolve()
     this.#running ??= this.#once()
@@ -67,7 +70,7 @@ export class PeriodicTask {
     this.#forgetPlan()
     const waitMs = await this.#outcome()
     this.#running = undefined
-    // Asked for meanwhile.
+    // `within` may have been called during the run.
     const askedMs = Math.max(this.#dueMs - this.#nowMs(), 0)
     this.#dueMs = Infinity
     this.within(Math.min(waitMs, askedMs))

@@ -1,28 +1,30 @@
-// What a thread does anew when the operator asks for it (SIGHUP, sys/config/reload): each part of it adds one line to
-// the list of its thread. `S` is what the threads are told, the same for all of them.
+// What a thread reloads when the operator asks for it (SIGHUP, sys/config/reload). Each part of the thread adds one
+// line to its list. `S` is what the threads are told, the same for all.
 import type { Log } from './log.ts'
 
-/** What can change while the server runs; the names stand in the path of sys/config/reload. */
+/** The parts that can change at run time. Their names are part of the path of sys/config/reload. */
 export const RELOAD_PARTS = ['audit', 'log_level', 'tls'] as const
+/** The name of a part. */
 export type ReloadPart = (typeof RELOAD_PARTS)[number]
 
-/** 'kept': something could not be used, what was there goes on, and the log has said why. */
+/** 'kept': something could not be used, the former state stays, and the log has the reason. */
 export type ReloadOutcome = 'kept' | undefined
 
-/** Gives an outcome, or nothing, at once or later. */
+/** Returns an outcome, or nothing, at once or later. */
 type Task<S> = (state: S) => unknown
 
+/** The tasks of one thread. */
 export class ReloadList<S> {
   readonly #tasks: { readonly part: ReloadPart; readonly task: Task<S> }[] = []
 
-  /** A task that throws is named in the log: what it was doing before goes on then. */
+  /** Adds a task. One that throws must have left its former state in place; its failure is logged. */
   add(part: ReloadPart, task: Task<S>): void {
     this.#tasks.push({ part, task })
   }
 
   /**
-   * Every task of `part`, or of all parts, in the order they were added, whatever becomes of the others. False where
-   * something goes on as before. Never rejects.
+   * Runs every task of `part`, or of all parts, in the order in which they were added, whatever becomes of the others.
+   * Resolves with false if something goes on as before. Never rejects.
    */
   async run(state: S, log: Log, part?: ReloadPart): Promise<boolean> {
     let isWhole = true
@@ -39,6 +41,6 @@ export class ReloadList<S> {
   }
 }
 
-/** Codes of the system say enough; messages may quote what was read. */
+/** Codes of the system say enough; a message may quote what was read. */
 const nameOf = (cause: unknown): string =>
   cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.name) : 'unknown'

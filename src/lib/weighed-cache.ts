@@ -1,10 +1,12 @@
-// A cache that is bounded by what its values weigh, too: where a value may be a thousand times as large as another,
+// A cache that is bounded by the weight of its values too. If one value may be a thousand times as large as another,
 // their number alone bounds nothing.
 
+/** The most values, and the most that they may weigh together. */
 export type CacheLimits = { readonly entries: number; readonly weight: number }
 
 type Kept<T> = { readonly value: T; readonly weight: number }
 
+/** Keeps values by key, up to both limits. A look-up does not prolong the stay of a value. */
 export class WeighedCache<T> {
   readonly #limits: CacheLimits
   readonly #kept = new Map<string, Kept<T>>()
@@ -22,7 +24,7 @@ export class WeighedCache<T> {
     return this.#kept.has(key)
   }
 
-  /** Those that have been kept longest go for it where there is too much. */
+  /** Keeps a value. If there is too much, values that have been kept longest are dropped. */
   keep(key: string, value: T, weight: number): void {
     this.#drop(key)
     for (const oldest of this.#kept.keys()) {

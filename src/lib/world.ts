@@ -1,26 +1,30 @@
-// Everything that a program cannot compute: time, randomness, timers, the network outside.
-// Handed in from main.ts, so that a test or a simulation can replace it and repeat a run from a seed.
+// Everything that a program cannot compute: time, randomness, timers, the outside network. It is handed in from
+// main.ts, so that a test or a simulation can replace it and repeat a run from a seed.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Outbound, outboundTo, type Reach } from './outbound.ts'
 
+/** Two clocks: one for what is stored, one for what is measured. */
 export interface Clock {
-  /** Wall clock in milliseconds since the epoch: for what is stored (expiry, creation times). It may jump. */
+  /** Wall clock, in milliseconds since the epoch: for what is stored (expiry, creation times). It may jump. */
   nowMs(): number
-  /** Never goes back: for durations and deadlines inside the process. */
+  /** Never goes back: for durations and deadlines within the process. */
   monotonicMs(): number
 }
 
+/** Randomness that keys may be made of. */
 export interface Random {
-  /** Fresh bytes of the kernel-seeded generator, in a buffer that shares no memory with any other. */
+  /** Returns fresh bytes of the kernel-seeded generator, in a buffer that shares no memory with any other. */
   bytes(count: number): Buffer
   uuid(): string
 }
 
+/** A pending timer. */
 export interface Timer {
   cancel(): void
 }
 
+/** The timers of the process. Only `sleep` keeps it alive. */
 export interface Timers {
   /**
    * Runs `work` once after `delayMs`, behind what has arrived by then: a thread that stood still reads its answers
@@ -30,6 +34,7 @@ export interface Timers {
   sleep(delayMs: number): Promise<void>
 }
 
+/** What a program is given instead of globals. */
 export type World = {
   readonly clock: Clock
   readonly random: Random
@@ -37,7 +42,7 @@ export type World = {
   readonly outbound: Outbound
 }
 
-/** `setTimeout` of Node fires after 1 ms when asked for more than this (threats N-16). */
+/** Node fires `setTimeout` after 1 ms if asked for more than this (threats N-16). */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 const realTimers: Timers = {
@@ -64,7 +69,7 @@ const realTimers: Timers = {
   },
 }
 
-/** `reaches`: origins that the configuration names; a request to any other is refused instead of being made. */
+/** `reaches` are the origins that the configuration names; a request to any other is refused. */
 export function realWorld(reaches: readonly (string | Reach)[] = []): World {
   return {
     clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() },

@@ -60,7 +60,10 @@ async function withoutConfig(file: string | undefined, finding: Diagnosed): Prom
   return { subject: `${file}, which is refused: what follows from it is left out`, checks: [finding, ...results] }
 }
 
-/** The machine as a server would see it: core dumps emptied, and the server's umask instead of that of this command. */
+/**
+ * The machine as a server would see it: memory left out of core dumps, and the server's umask instead of this
+ * command's.
+ */
 function machineOfServer(): Machine {
   emptyCoreDumps()
   return { ...realMachine(realWorld()), umask: SERVER_UMASK }

@@ -88,8 +88,11 @@ export function engineTypes(
 }
 
 /** The engines of clouds share one gate for calls to the outside. */
-function cloudTypes(place: CloudDependencies, loginRules: readonly LoginRule[]): readonly EngineType<EngineContext>[] {
-  const shared = { ...place, loginRules, gate: newCallGate() }
+function cloudTypes(
+  dependencies: CloudDependencies,
+  loginRules: readonly LoginRule[],
+): readonly EngineType<EngineContext>[] {
+  const shared = { ...dependencies, loginRules, gate: newCallGate() }
   return [CLOUD, AZURE].map((type) => ({ ...type, create: (context) => type.create({ ...context, ...shared }) }))
 }
 

@@ -1,13 +1,13 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { EndOfTickQueue, type TurnPart } from './end-of-tick-queue.ts'
+import { EndOfTickQueue, type TickPart } from './end-of-tick-queue.ts'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('what is added in a turn waits for its end, and is done in the order of the parts, then of arrival', async () => {
   const endOfTick = new EndOfTickQueue()
   const done: string[] = []
-  const add = (part: TurnPart, name: string) => endOfTick.add(part, () => done.push(`${part} ${name}`))
+  const add = (part: TickPart, name: string) => endOfTick.add(part, () => done.push(`${part} ${name}`))
   add('answer', 'a')
   add('record responses', 'a')
   add('record requests', 'a')
@@ -21,7 +21,7 @@ test('what is added in a turn waits for its end, and is done in the order of the
 test('what promises of one part add to a later one is done in the same turn', async () => {
   const endOfTick = new EndOfTickQueue()
   const done: string[] = []
-  const recorded = (part: TurnPart) => new Promise<void>((resolve) => endOfTick.add(part, resolve))
+  const recorded = (part: TickPart) => new Promise<void>((resolve) => endOfTick.add(part, resolve))
   const request = async (name: string) => {
     await recorded('record requests')
     done.push(`handle ${name}`)

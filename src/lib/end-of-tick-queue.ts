@@ -6,7 +6,7 @@
 const PARTS = { 'record requests': 0, 'record responses': 1, answer: 2 } as const
 const COUNT = 3
 /** The name of a part. */
-export type TurnPart = keyof typeof PARTS
+export type TickPart = keyof typeof PARTS
 
 type Work = () => void
 
@@ -18,7 +18,7 @@ export class EndOfTickQueue {
   #begun = 0
 
   /** Runs `work` when the turn ends, or when the next one ends if that part is over. `work` must not throw. */
-  add(part: TurnPart, work: Work): void {
+  add(part: TickPart, work: Work): void {
     this.#waiting[PARTS[part]]?.push(work)
     if (!this.#isScheduled) this.#schedule()
   }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FairQueue, FairQueueFull, type TurnLimits } from './fair-queue.ts'
+import { FairQueue, FairQueueFull, type FairQueueLimits } from './fair-queue.ts'
 
 /** Pieces of work by their names, which end when the test says so. */
-function stage(limits: Partial<TurnLimits> = {}) {
+function stage(limits: Partial<FairQueueLimits> = {}) {
   const turns = new FairQueue({ atOnce: 1, waitingOfOne: 100, waitingOfAll: 1_000, ...limits })
   const begun: string[] = []
   const ends = new Map<string, PromiseWithResolvers<void>>()

@@ -2,7 +2,7 @@
 // of work done before any gets another. A caller with much work waits behind itself, and delays others by one piece.
 
 /** The limits of a queue. */
-export type TurnLimits = {
+export type FairQueueLimits = {
   /** Pieces under way at once. */
   readonly atOnce: number
   /** Pieces that may wait for one key, and for all keys together. */
@@ -23,13 +23,13 @@ export class FairQueueFull extends Error {
 
 /** Runs pieces of work by key; the caller decides what a key stands for. */
 export class FairQueue {
-  readonly #limits: TurnLimits
+  readonly #limits: FairQueueLimits
   /** Waiting work by key; first the key that is served next. No list is empty. */
   readonly #waiting = new Map<string, (() => void)[]>()
   #waitingOfAll = 0
   #underWay = 0
 
-  constructor(limits: TurnLimits) {
+  constructor(limits: FairQueueLimits) {
     this.#limits = limits
   }
 

@@ -49,7 +49,7 @@ const MAX_ANSWER_BYTES = 1 << 20
 /** Connections to one origin at once. A request that waits for one does so within its time limit. */
 export const MOST_CONNECTIONS = 128
 
-/** Returns the way to these origins; requests to any other are refused with OutboundError. */
+/** Returns an Outbound that reaches these origins; requests to any other are refused with OutboundError. */
 export function outboundTo(reaches: readonly (string | Reach)[], timers: Timers): Outbound {
   const known = new Map(
     reaches.map((each) => (typeof each === 'string' ? { origin: each } : each)).map((each) => [each.origin, each]),
@@ -90,17 +90,21 @@ const publicLookup: LookupFunction = (host, options, done) => {
   })
 }
 
-type Way = { readonly agent: HttpAgent | HttpsAgent | false; readonly ca?: string; readonly lookup?: LookupFunction }
+type ConnectionOptions = {
+  readonly agent: HttpAgent | HttpsAgent | false
+  readonly ca?: string
+  readonly lookup?: LookupFunction
+}
 
 function send(
   url: URL,
   { method, headers, body, timeoutMs, maxAnswerBytes = MAX_ANSWER_BYTES }: OutboundRequest,
   timers: Timers,
-  way: Way,
+  connection: ConnectionOptions,
 ): Promise<OutboundResponse> {
   const start = url.protocol === 'https:' ? requestHttps : requestHttp
   return new Promise((resolve, reject) => {
-    const sent = start(url, { method, headers: { ...headers, 'Content-Length': body?.length ?? 0 }, ...way })
+    const sent = start(url, { method, headers: { ...headers, 'Content-Length': body?.length ?? 0 }, ...connection })
     const deadline = timers.after(timeoutMs, () => sent.destroy(new OutboundError('The answer took too long')))
     const fail = (cause: Error): void => {
       deadline.cancel()

@@ -108,10 +108,10 @@ async function addressFinding(
   const world = realWorld()
   const figures = newSharedFigures(1, world.random)
   const ports = [address.kind === 'tcp' ? address.port : 0]
-  const place = { ports, sharePorts: false, holdsUnixSockets: true, figures, row: 0, tls: [undefined] }
+  const assignment = { ports, sharePorts: false, holdsUnixSockets: true, figures, row: 0, tls: [undefined] }
   const alone = { ...config, listeners: [{ address, rules: { ...rules, tls: undefined } }] }
   try {
-    await requireFreeAddresses({ config: alone, place, world, log: () => {} })
+    await requireFreeAddresses({ config: alone, assignment, world, log: () => {} })
     return { ...about, verdict: 'ok', sentence: `${text} is free` }
   } catch (cause) {
     if (!(cause instanceof ListenFailed)) throw cause

@@ -16,14 +16,14 @@ export type DeviceHandle = { readonly port: MessagePort; readonly libraries: rea
 /** The devices as the watching thread holds them. */
 export type RunningDevices = {
   /** Returns the handle for one more thread; undefined if the configuration has no device. */
-  place(): DeviceHandle | undefined
+  newHandle(): DeviceHandle | undefined
   stop(): Promise<void>
 }
 
 /** Prepares the queue to the devices. Their process is started with the first order, not now. */
 export function startDevices(config: ServerConfig, world: World, log: Log): RunningDevices {
   const { kmsLibraries } = config
-  if (kmsLibraries.length === 0) return { place: () => undefined, stop: async () => {} }
+  if (kmsLibraries.length === 0) return { newHandle: () => undefined, stop: async () => {} }
   if (!isBindingInstalled()) log('warn', `Managed keys will be refused. ${NOT_INSTALLED}`)
   const names = kmsLibraries.map(({ name }) => name)
   const running = new Set<Promise<void>>()
@@ -40,7 +40,7 @@ export function startDevices(config: ServerConfig, world: World, log: Log): Runn
     log,
   })
   return {
-    place: () => {
+    newHandle: () => {
       const { port1, port2 } = new MessageChannel()
       queue.addThread(port1)
       port1.unref()
@@ -57,8 +57,8 @@ export function startDevices(config: ServerConfig, world: World, log: Log): Runn
 const SALT_BYTES = 32
 
 /** The devices as a thread uses them, from its handle. */
-export const devicesOf = (place: DeviceHandle | undefined): Devices =>
-  place === undefined ? NO_DEVICES : new DeviceLink(place.port, place.libraries)
+export const devicesOf = (handle: DeviceHandle | undefined): Devices =>
+  handle === undefined ? NO_DEVICES : new DeviceLink(handle.port, handle.libraries)
 
 /** The one flag of the server that the device process must not have: it forbids loading libraries, its very purpose. */
 const NO_ADDONS = '--no-addons'

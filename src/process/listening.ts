@@ -56,7 +56,7 @@ const listenReason = (address: string, code: string): string =>
 /** What the listeners of a thread are made of. */
 export type ListeningParts = {
   readonly config: ServerConfig
-  readonly place: ListenerAssignment
+  readonly assignment: ListenerAssignment
   readonly service: Service
   readonly world: World
   readonly log: Log
@@ -76,27 +76,27 @@ export class ThreadListeners {
   private constructor(
     listeners: ReadonlyMap<number, Listener>,
     deadlines: Deadlines,
-    { place, world }: ListeningParts,
+    { assignment, world }: ListeningParts,
   ) {
     this.#listeners = listeners
     this.#deadlines = deadlines
     this.#world = world
-    this.ports = place.ports.map((port, index) => listeners.get(index)?.port ?? port)
+    this.ports = assignment.ports.map((port, index) => listeners.get(index)?.port ?? port)
   }
 
   /** Opens all listeners. @throws ListenFailed; then none is left open */
   static async start(parts: ListeningParts): Promise<ThreadListeners> {
-    const { config, place, service, world, log } = parts
+    const { config, assignment, service, world, log } = parts
     const deadlines = new Deadlines(world)
-    const figures = new ThreadFigures(place.figures, place.row, config.limits)
+    const figures = new ThreadFigures(assignment.figures, assignment.row, config.limits)
     const listeners = new Map<number, Listener>()
     for (const [index, { address, rules }] of config.listeners.entries()) {
-      if (address.kind === 'unix' && !place.holdsUnixSockets) continue
+      if (address.kind === 'unix' && !assignment.holdsUnixSockets) continue
       const where: ListenAddress =
         address.kind === 'unix'
           ? address
-          : { ...address, port: place.ports[index] ?? address.port, share: place.sharePorts }
-      const options = { address: where, rules, material: place.tls[index], service }
+          : { ...address, port: assignment.ports[index] ?? address.port, share: assignment.sharePorts }
+      const options = { address: where, rules, material: assignment.tls[index], service }
       try {
         listeners.set(index, await listen({ ...options, parts: { figures, deadlines, log } }))
       } catch (cause) {
@@ -140,7 +140,7 @@ const NOBODY: Service = {
  * too, so a second server would not be noticed otherwise. @throws ListenFailed
  */
 export async function requireFreeAddresses(parts: Omit<ListeningParts, 'service'>): Promise<void> {
-  const place = { ...parts.place, sharePorts: false }
-  const probe = await ThreadListeners.start({ ...parts, place, service: NOBODY })
+  const assignment = { ...parts.assignment, sharePorts: false }
+  const probe = await ThreadListeners.start({ ...parts, assignment, service: NOBODY })
   await probe.stop()
 }

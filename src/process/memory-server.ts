@@ -33,8 +33,14 @@ export async function startInMemory(options: ServerOptions): Promise<RunningServ
   const tellOthers = (state: ReloadState, part?: ReloadPart) => reloads.run(state, log, part)
   const reload = reloadWith({ ...options, reread: options.reread, levels: shared.levels, tls, tellOthers })
   const sampler = watchThread(own, node)
-  const place = listenerAssignment(options, tls.materials)
-  const listeners = await ThreadListeners.start({ config, place, service: serviceOf(node, own, endOfTick), world, log })
+  const assignment = listenerAssignment(options, tls.materials)
+  const listeners = await ThreadListeners.start({
+    config,
+    assignment,
+    service: serviceOf(node, own, endOfTick),
+    world,
+    log,
+  })
   tls.renewTickets((materials) => listeners.renewTls(materials))
   reloads.add('tls', (state) => listeners.renewTls(state.tls))
   return {
@@ -68,7 +74,7 @@ async function onlyNode({ options, shared, devices, endOfTick, reload }: OnlyPar
   const world = { ...options.world, outbound: own.world.outbound }
   const store = await openMemoryStore(config.storage, world, commitMeter(shared))
   const node = await assembleNode({
-    ...commonParts({ config, own, slow: inlineWork(options.world), devices: devices.place() }),
+    ...commonParts({ config, own, slow: inlineWork(options.world), devices: devices.newHandle() }),
     ...sealParts(config),
     world,
     log,

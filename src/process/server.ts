@@ -47,7 +47,7 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
   const reloads = new ReloadCoordinator<ReloadState>(log)
   const common = { config, directory, published: newPublishedIndex(), shared, chainHeads: newChainHeadsMemory() }
   const writer = new WriterThread({
-    data: { ...common, slow: pool.place(), devices: devices.place(), development: options.development },
+    data: { ...common, slow: pool.newHandle(), devices: devices.newHandle(), development: options.development },
     timers: world.timers,
     log,
     onReloadWanted: (part) => reloads.wanted(part),
@@ -56,8 +56,8 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
     (order) => writer.peer.call('reload', order),
     (state) => ({ ...state, tls: [] }),
   )
-  const ways = { writing: writer.peer, slow: pool.place, devices: devices.place, tls: () => tls.materials }
-  const serving = new ServingThreads({ ...common, ...ways, world, log, reloads })
+  const links = { writing: writer.peer, slow: pool.newHandle, devices: devices.newHandle, tls: () => tls.materials }
+  const serving = new ServingThreads({ ...common, ...links, world, log, reloads })
   const stopOthers = async (): Promise<void> => {
     await pool.stop()
     await devices.stop()
@@ -101,7 +101,7 @@ async function startBoth(writer: WriterThread, serving: ServingThreads, options:
   const development = await writer.started
   writer.watch(onFatal)
   // Only once the writer has the store: of two servers started at once, the probe of one must not stop the other.
-  await requireFreeAddresses({ config, place: serving.firstPlace(), world, log })
+  await requireFreeAddresses({ config, assignment: serving.firstAssignment(), world, log })
   serving.allowListening()
   return { development, group: await serves }
 }

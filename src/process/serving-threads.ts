@@ -22,7 +22,7 @@ import { type ListenerAssignment, ListenFailed, type TlsMaterials } from './list
 import type { ReloadState } from './reload-state.ts'
 import type { ServingData, ServingStarted } from './serving.ts'
 import { StartError } from './start-error.ts'
-import { flightsOfAll, SERVING_CALLS, type ServingPeer, WATCHER_CALLS, type WritingPeer } from './thread-calls.ts'
+import { inFlightOfAll, SERVING_CALLS, type ServingPeer, WATCHER_CALLS, type WritingPeer } from './thread-calls.ts'
 
 /** Linux spreads the connections of one port over the sockets of several threads. Elsewhere one thread serves. */
 const SHARES_PORTS = process.platform === 'linux'
@@ -57,7 +57,7 @@ export type StartingThread = {
 
 /** Starts serving threads for the group, and gives each a row and its listeners. */
 export class ServingThreads {
-  readonly #place: ServingContext
+  readonly #context: ServingContext
   readonly #figures: SharedFigures
   readonly #workers = new Set<Worker>()
   readonly #freeRows: number[]
@@ -72,16 +72,16 @@ export class ServingThreads {
   /** Set when the first thread listens; all others use the same ports. */
   #ports: readonly number[]
 
-  constructor(place: ServingContext) {
-    this.#place = place
-    this.#figures = newSharedFigures(this.count, place.world.random)
+  constructor(context: ServingContext) {
+    this.#context = context
+    this.#figures = newSharedFigures(this.count, context.world.random)
     this.#freeRows = Array.from({ length: this.count }, (_, row) => row)
-    this.#metricRows = new Rows(place.shared.metrics)
-    this.#ports = place.config.listeners.map(({ address }) => (address.kind === 'tcp' ? address.port : 0))
+    this.#metricRows = new Rows(context.shared.metrics)
+    this.#ports = context.config.listeners.map(({ address }) => (address.kind === 'tcp' ? address.port : 0))
   }
 
   get count(): number {
-    return servingThreads(this.#place.config)
+    return servingThreads(this.#context.config)
   }
 
   get ports(): readonly number[] {
@@ -89,14 +89,14 @@ export class ServingThreads {
   }
 
   /** The assignment that the first thread will get. */
-  firstPlace(): ListenerAssignment {
-    return this.#placeOf(0, true)
+  firstAssignment(): ListenerAssignment {
+    return this.#assignmentOf(0, true)
   }
 
   /** Tells all threads, the writing one included. Resolves with false if something goes on as before on one of them. */
   reload(state: ReloadState, part: ReloadPart | undefined): Promise<boolean> {
     this.#reloaded = state
-    return this.#place.reloads.tell(state, part)
+    return this.#context.reloads.tell(state, part)
   }
 
   /** Gives all threads new keys for session tickets. */
@@ -123,7 +123,7 @@ export class ServingThreads {
     if (row === undefined) throw new Error('More threads serve than there are places')
     const holdsUnix = this.#unixHolder === undefined
     const metricRow = this.#metricRows.take()
-    const worker = this.#launch(this.#placeOf(row, holdsUnix), metricRow)
+    const worker = this.#launch(this.#assignmentOf(row, holdsUnix), metricRow)
     this.#workers.add(worker)
     if (holdsUnix) this.#unixHolder = worker
     const { peer, leave } = this.#join(worker)
@@ -145,13 +145,21 @@ export class ServingThreads {
     }
   }
 
-  #launch(place: ListenerAssignment, metricRow: number): Worker {
-    const { config, directory, published, shared, chainHeads } = this.#place
+  #launch(assignment: ListenerAssignment, metricRow: number): Worker {
+    const { config, directory, published, shared, chainHeads } = this.#context
     const common = { config, directory, published, shared, chainHeads }
-    const slow = this.#place.slow()
-    const devices = this.#place.devices()
-    const writer = this.#wayToWriter()
-    const workerData: ServingData = { ...common, writer, slow, devices, metricRow, place, reloaded: this.#reloaded }
+    const slow = this.#context.slow()
+    const devices = this.#context.devices()
+    const writer = this.#linkToWriter()
+    const workerData: ServingData = {
+      ...common,
+      writer,
+      slow,
+      devices,
+      metricRow,
+      assignment,
+      reloaded: this.#reloaded,
+    }
     return new Worker(new URL('../start-thread.js', import.meta.url), {
       argv: ['serving'],
       name: 'serving',
@@ -163,11 +171,11 @@ export class ServingThreads {
   /**
    * Returns this thread's end of a link to the writing thread. The writing thread gets its end once threads may listen.
    */
-  #wayToWriter(): MessagePort {
+  #linkToWriter(): MessagePort {
     const { port1, port2 } = new MessageChannel()
     void this.#allowed.promise.then(() => {
       try {
-        this.#place.writing.tell('link', port1)
+        this.#context.writing.tell('link', port1)
       } catch {
         // The writing thread ended meanwhile, and with it the channel. Its starter is told of that.
       }
@@ -177,12 +185,12 @@ export class ServingThreads {
 
   /** Connects the calls of the thread. `leave` is to be called when it has ended. */
   #join(worker: Worker): { readonly peer: ServingPeer; readonly leave: () => void } {
-    const { world, log, reloads } = this.#place
+    const { world, log, reloads } = this.#context
     const peer = connectPeer({
       channel: threadChannel(worker),
       asks: SERVING_CALLS,
       answers: WATCHER_CALLS,
-      handlers: { allInFlight: () => flightsOfAll(this.#peers) },
+      handlers: { allInFlight: () => inFlightOfAll(this.#peers) },
       timers: world.timers,
       onFault: faultLog(log),
     })
@@ -197,8 +205,8 @@ export class ServingThreads {
     }
   }
 
-  #placeOf(row: number, holdsUnixSockets: boolean): ListenerAssignment {
-    const tls = this.#place.tls()
+  #assignmentOf(row: number, holdsUnixSockets: boolean): ListenerAssignment {
+    const tls = this.#context.tls()
     return { ports: this.#ports, sharePorts: SHARES_PORTS, holdsUnixSockets, figures: this.#figures, row, tls }
   }
 }

@@ -38,7 +38,7 @@ export type ServingData = {
   readonly shared: SharedTelemetry
   /** The row of this thread among the shared metrics. */
   readonly metricRow: number
-  readonly place: ListenerAssignment
+  readonly assignment: ListenerAssignment
   /** What the other threads were told last; undefined: nothing since the start. */
   readonly reloaded: ReloadState | undefined
 }
@@ -62,7 +62,7 @@ const UNKNOWN: SealStatus = {
 }
 
 async function start(parent: MessagePort, data: ServingData): Promise<void> {
-  const { config, place } = data
+  const { config, assignment } = data
   const own = threadTelemetry(data.shared, data.metricRow, config, () => askInFlight(watcher))
   const { world, log } = own
   const orders = new EarlyOrders()
@@ -71,7 +71,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
     asks: WATCHER_CALLS,
     answers: SERVING_CALLS,
     handlers: {
-      flights: () => own.telemetry.ownInFlight(),
+      inFlight: () => own.telemetry.ownInFlight(),
       reload: ({ state, part }) => orders.run(() => reloads.run(state, log, part)),
       renewTls: (tls) => void orders.run(() => listeners.renewTls(tls)),
       stop: () => void orders.run(() => void stop()),
@@ -80,12 +80,18 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
   })
   const endOfTick = new EndOfTickQueue()
   const { node, store } = await followWriter(data, own, endOfTick)
-  const listeners = await ThreadListeners.start({ config, place, service: serviceOf(node, own, endOfTick), world, log })
+  const listeners = await ThreadListeners.start({
+    config,
+    assignment,
+    service: serviceOf(node, own, endOfTick),
+    world,
+    log,
+  })
   watchThread(own, node)
   const reloads = reloadsOf(node)
   reloads.add('tls', ({ tls }) => listeners.renewTls(tls))
   // The TLS material of the assignment is newer than what the others were told.
-  if (data.reloaded !== undefined) await reloads.run({ ...data.reloaded, tls: place.tls }, log)
+  if (data.reloaded !== undefined) await reloads.run({ ...data.reloaded, tls: assignment.tls }, log)
   const stop = (): Promise<void> =>
     listeners
       .stop()

@@ -15,7 +15,7 @@ import type { SlowWorkerData } from './slow-worker.ts'
 /** The pool as the watching thread holds it. */
 export type RunningPool = {
   /** Returns the handle for one more thread. Its port is transferred to it. */
-  place(): PoolHandle
+  newHandle(): PoolHandle
   stop(): Promise<void>
 }
 
@@ -52,7 +52,7 @@ export function startSlowPool({
   })
 
   return {
-    place: () => {
+    newHandle: () => {
       const { port1, port2 } = new MessageChannel()
       const seat = pool.addClient(port1)
       ports.add(port1)

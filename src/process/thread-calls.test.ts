@@ -10,9 +10,9 @@ import type { InFlightView } from '../telemetry/in-flight-requests.ts'
 import { faultLog } from '../threads/fault-log.ts'
 import {
   askInFlight,
-  FLIGHTS_TIMEOUT_MS,
-  flightsOfAll,
-  MOST_FLIGHTS_ASKED,
+  IN_FLIGHT_TIMEOUT_MS,
+  inFlightOfAll,
+  MOST_IN_FLIGHT_ASKED,
   SERVING_CALLS,
   type ServingPeer,
   WATCHER_CALLS,
@@ -37,7 +37,7 @@ function stage(answers: readonly ((() => unknown) | undefined)[], log: Log = () 
       channel: portChannel(port1),
       asks: SERVING_CALLS,
       answers: WATCHER_CALLS,
-      handlers: { allInFlight: () => flightsOfAll(peers) },
+      handlers: { allInFlight: () => inFlightOfAll(peers) },
       timers: time.timers,
       onFault: () => {},
     })
@@ -47,7 +47,7 @@ function stage(answers: readonly ((() => unknown) | undefined)[], log: Log = () 
       asks: WATCHER_CALLS,
       answers: SERVING_CALLS,
       handlers: {
-        flights: () => {
+        inFlight: () => {
           given += 1
           return (answer === undefined ? new Promise(() => {}) : answer()) as InFlightView[]
         },
@@ -60,12 +60,12 @@ function stage(answers: readonly ((() => unknown) | undefined)[], log: Log = () 
     return { leave: () => peers.delete(peer), end: () => port2.close(), ask: () => askInFlight(watcher) }
   })
   /** The timeout ends after so many were asked, whose answers have come by then. */
-  const endPatience = async (asked: number): Promise<void> => {
+  const endTimeouts = async (asked: number): Promise<void> => {
     await until(() => given === asked, 'the questions')
-    await time.advance(FLIGHTS_TIMEOUT_MS - 1)
+    await time.advance(IN_FLIGHT_TIMEOUT_MS - 1)
     await time.advance(1)
   }
-  return { threads, endPatience }
+  return { threads, endTimeouts }
 }
 
 const says = (id: string) => () => [flight(id)]
@@ -86,10 +86,10 @@ test('several questions at once get each its own answers', async () => {
 })
 
 test('who does not answer in time is counted, and who has ended is not asked', async () => {
-  const { endPatience, threads } = stage([says('a'), undefined])
+  const { endTimeouts, threads } = stage([says('a'), undefined])
   const [asker, busy] = threads
   const asked = asker?.ask()
-  await endPatience(2)
+  await endTimeouts(2)
   assert.deepEqual(await asked, { flights: [flight('a')], silent: 1 })
   busy?.leave()
   assert.deepEqual(await asker?.ask(), { flights: [flight('a')], silent: 0 })
@@ -104,12 +104,12 @@ test('who ends while it is asked is counted at once', async () => {
 })
 
 test('questions that nobody answers do not pile up', async () => {
-  const { endPatience, threads } = stage([says('a'), undefined])
-  const asked = Array.from({ length: MOST_FLIGHTS_ASKED + 1 }, () => threads[0]?.ask())
+  const { endTimeouts, threads } = stage([says('a'), undefined])
+  const asked = Array.from({ length: MOST_IN_FLIGHT_ASKED + 1 }, () => threads[0]?.ask())
   assert.deepEqual(await asked.at(-1), { flights: [], silent: 1 })
-  await endPatience(2 * MOST_FLIGHTS_ASKED)
+  await endTimeouts(2 * MOST_IN_FLIGHT_ASKED)
   const found = await Promise.all(asked)
-  assert.equal(found.filter((one) => one?.flights.length === 1).length, MOST_FLIGHTS_ASKED)
+  assert.equal(found.filter((one) => one?.flights.length === 1).length, MOST_IN_FLIGHT_ASKED)
 })
 
 test('A3: a thread whose answer cannot be sent is silent at once, says why, and answers again', async () => {

@@ -14,16 +14,16 @@ import type { ReloadState } from './reload-state.ts'
 /** How long a reload waits for a busy thread. */
 export const RELOAD_TIMEOUT_MS = 10_000
 /** How long threads have to tell their requests in flight; a busy one is left out. */
-export const FLIGHTS_TIMEOUT_MS = 250
+export const IN_FLIGHT_TIMEOUT_MS = 250
 /** How many times at once one thread may ask for the requests in flight. */
-export const MOST_FLIGHTS_ASKED = 16
+export const MOST_IN_FLIGHT_ASKED = 16
 
 const reload = call<ReloadOrder<ReloadState>, boolean>({ deadlineMs: RELOAD_TIMEOUT_MS })
 const stop = notice<void>()
 
 /** What a serving thread is asked. */
 export const SERVING_CALLS = {
-  flights: call<void, readonly InFlightView[]>({ deadlineMs: FLIGHTS_TIMEOUT_MS }),
+  inFlight: call<void, readonly InFlightView[]>({ deadlineMs: IN_FLIGHT_TIMEOUT_MS }),
   reload,
   renewTls: notice<TlsMaterials>(),
   stop,
@@ -32,7 +32,7 @@ export const SERVING_CALLS = {
 export const WRITING_CALLS = { reload, link: notice<MessagePort>({ moves: (port) => [port] }), stop }
 
 /** What a serving thread asks the watching one. */
-export const WATCHER_CALLS = { allInFlight: call<void, AllInFlight>({ most: MOST_FLIGHTS_ASKED }) }
+export const WATCHER_CALLS = { allInFlight: call<void, AllInFlight>({ most: MOST_IN_FLIGHT_ASKED }) }
 /** What the writing thread asks the watching one. */
 export const WANTED_CALLS = { reload: call<ReloadPart, boolean>() }
 
@@ -42,12 +42,12 @@ export type ServingPeer = Peer<typeof SERVING_CALLS>
 export type WritingPeer = Peer<typeof WRITING_CALLS>
 
 /** In the watching thread: the requests in flight of all serving threads. */
-export async function flightsOfAll(threads: Iterable<ServingPeer>): Promise<AllInFlight> {
-  const { answers, silent } = await askAll([...threads].map((thread) => thread.call('flights', undefined)))
+export async function inFlightOfAll(threads: Iterable<ServingPeer>): Promise<AllInFlight> {
+  const { answers, silent } = await askAll([...threads].map((thread) => thread.call('inFlight', undefined)))
   return { flights: answers.flat(), silent }
 }
 
-/** In a serving thread: asks for all requests in flight. Beyond MOST_FLIGHTS_ASKED it resolves at once, without any. */
+/** In a serving thread: asks for all requests in flight. Beyond MOST_IN_FLIGHT_ASKED it resolves at once, without any. */
 export async function askInFlight(watcher: Peer<typeof WATCHER_CALLS>): Promise<AllInFlight> {
   try {
     return await watcher.call('allInFlight', undefined)

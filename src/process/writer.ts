@@ -109,7 +109,7 @@ function servingSide(
     own,
   }: { readonly store: Store; readonly published: PublishedIndex; readonly own: ThreadTelemetry },
 ): ServingSide {
-  let place: 'attached' | 'detached' = 'attached'
+  let storeState: 'attached' | 'detached' = 'attached'
   const counts = new EntryCounts(store, own.telemetry.row, own.world.timers.sleep)
   const links = new ServingLinks<SealState>(
     {
@@ -117,13 +117,13 @@ function servingSide(
       answer: (mount, question) => node().answer(mount, question),
       log: own.log,
     },
-    () => ({ status: node().seal.status(), keyring: node().storage.barrier.keyring, store: place }),
+    () => ({ status: node().seal.status(), keyring: node().storage.barrier.keyring, store: storeState }),
   )
   return {
     links,
     announce: async (news) => {
       // Before the threads are told, so that one that joins meanwhile hears it too.
-      place = news.store ?? place
+      storeState = news.store ?? storeState
       await links.tell(news)
       if (news.status.sealed) counts.stop()
       else if (news.keyring !== undefined) void counts.start()

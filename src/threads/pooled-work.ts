@@ -69,8 +69,8 @@ type Lane = {
 }
 
 /** The jobs that wait for one kind of worker, and the lanes to those workers. */
-type Line = { readonly waiting: Task[]; readonly lanes: Set<Lane>; isStarting: boolean }
-const newLine = (): Line => ({ waiting: [], lanes: new Set(), isStarting: false })
+type Queue = { readonly waiting: Task[]; readonly lanes: Set<Lane>; isStarting: boolean }
+const newQueue = (): Queue => ({ waiting: [], lanes: new Set(), isStarting: false })
 
 /** Slow work done by the pool. Every thread that has such work makes one. */
 export class PooledWork implements SlowWork {
@@ -79,7 +79,7 @@ export class PooledWork implements SlowWork {
   readonly #seat: number
   readonly #limits: QueueLimits
   readonly #meter: PoolMeter | undefined
-  readonly #lines: Readonly<Record<Takes, Line>> = { short: newLine(), long: newLine() }
+  readonly #queues: Readonly<Record<Takes, Queue>> = { short: newQueue(), long: newQueue() }
   /** How long the last job of each kind took. */
   readonly #tookMs = new Map<string, number>()
   #isForgetting = false
@@ -117,7 +117,7 @@ export class PooledWork implements SlowWork {
     if (this.#isGone) return Promise.reject(new JobFailed(POOL_ENDED))
     // The job would hold keys that no thread may hold after the seal.
     if (this.#isForgetting) return Promise.reject(new JobForgotten(SEALED_BEFORE))
-    const { waiting } = this.#lines[takes]
+    const { waiting } = this.#queues[takes]
     if (waiting.length >= this.#limits[takes]) {
       this.#meter?.refused()
       return Promise.reject(new Overloaded('More slow work waits than can be done soon'))
@@ -151,7 +151,7 @@ export class PooledWork implements SlowWork {
   }
 
   #idle(): number {
-    const { lanes } = this.#lines.short
+    const { lanes } = this.#queues.short
     if (lanes.size === 0) return workersOf(this.#load)
     let idle = 0
     for (const { slot } of lanes) if (depthOf(this.#load, slot) === 0) idle++
@@ -168,28 +168,28 @@ export class PooledWork implements SlowWork {
   }
 
   async #start(takes: Takes): Promise<void> {
-    const line = this.#lines[takes]
-    line.isStarting = true
+    const queue = this.#queues[takes]
+    queue.isStarting = true
     const isStarted = await this.#pool.call('start', takes).catch(() => false)
     // Also false if the pool has ended; `#closed` has refused what waited.
     if (isStarted) return
-    line.isStarting = false
+    queue.isStarting = false
     this.#refuse(takes, () => new JobFailed(THREAD_ENDED))
   }
 
   #open({ port, slot }: LaneEnd, takes: Takes): void {
     const lane: Lane = { port, slot, tasks: [], unsent: [] }
-    const line = this.#lines[takes]
-    line.lanes.add(lane)
-    line.isStarting = false
+    const queue = this.#queues[takes]
+    queue.lanes.add(lane)
+    queue.isStarting = false
     port.on('message', (answers: readonly JobAnswer[]) => {
       for (const answer of answers) this.#answered(lane, answer)
       this.#assign(takes)
       this.#confirmIdle()
     })
     port.on('close', () => {
-      line.lanes.delete(lane)
-      this.#workerEnded(lane, line)
+      queue.lanes.delete(lane)
+      this.#workerEnded(lane, queue)
       this.#assign(takes)
       this.#confirmIdle()
     })
@@ -208,11 +208,11 @@ export class PooledWork implements SlowWork {
   }
 
   /**
-   * Fails the job that the worker was at. Its other jobs go back to the line, also those done but not yet answered.
+   * Fails the job that the worker was at. Its other jobs go back to the queue, also those done but not yet answered.
    * They go back once only. The worker may have died while it read another job or sent an answer, and the next worker
    * would die of the same.
    */
-  #workerEnded({ tasks, slot }: Lane, line: Line): void {
+  #workerEnded({ tasks, slot }: Lane, queue: Queue): void {
     const kept: Task[] = []
     for (const task of tasks.splice(0)) {
       // Memory that was handed over to the worker is gone with it.
@@ -222,32 +222,32 @@ export class PooledWork implements SlowWork {
       else if (this.#isForgetting) task.reject(new JobForgotten(SEALED_BEFORE))
       else kept.push(Object.assign(task, { isSecondTry: true }))
     }
-    line.waiting.unshift(...kept)
+    queue.waiting.unshift(...kept)
   }
 
   /** Puts waiting jobs on lanes, as many as those may hold, and has workers started if there are none. */
   #assign(takes: Takes): void {
-    const line = this.#lines[takes]
-    for (let task = line.waiting[0]; task !== undefined; task = line.waiting[0]) {
+    const queue = this.#queues[takes]
+    for (let task = queue.waiting[0]; task !== undefined; task = queue.waiting[0]) {
       const lane = this.#freest(takes, task.order.kind)
       if (lane === undefined) break
-      line.waiting.shift()
+      queue.waiting.shift()
       this.#meter?.begun(this.#meter.nowMs() - task.sinceMs)
       lane.tasks.push(task)
       jobSent(this.#load, lane.slot)
       lane.unsent.push(task)
     }
     let isRoomLeft = false
-    for (const lane of line.lanes) if (lane.unsent.length > 0 && !this.#send(lane)) isRoomLeft = true
+    for (const lane of queue.lanes) if (lane.unsent.length > 0 && !this.#send(lane)) isRoomLeft = true
     // A job that could not be sent gets no answer, and so would not call the next one: try the room it left now.
     if (isRoomLeft) {
       this.#assign(takes)
       return
     }
-    if (line.waiting.length > 0 && line.lanes.size === 0 && !line.isStarting) {
+    if (queue.waiting.length > 0 && queue.lanes.size === 0 && !queue.isStarting) {
       void this.#start(takes)
     }
-    this.#meter?.waiting(takes, line.waiting.length)
+    this.#meter?.waiting(takes, queue.waiting.length)
   }
 
   /** Sends what is unsent in one message. False if some job could not be sent, which leaves room on the lane. */
@@ -277,7 +277,7 @@ export class PooledWork implements SlowWork {
   #freest(takes: Takes, kind: string): Lane | undefined {
     let freest: Lane | undefined
     let least = Number.POSITIVE_INFINITY
-    for (const lane of this.#lines[takes].lanes) {
+    for (const lane of this.#queues[takes].lanes) {
       if (!this.#hasRoom(lane, takes, kind)) continue
       const depth = depthOf(this.#load, lane.slot)
       if (depth >= least) continue
@@ -301,14 +301,14 @@ export class PooledWork implements SlowWork {
   }
 
   #refuse(takes: Takes, cause: () => Error): void {
-    for (const { reject } of this.#lines[takes].waiting.splice(0)) reject(cause())
+    for (const { reject } of this.#queues[takes].waiting.splice(0)) reject(cause())
     this.#meter?.waiting(takes, 0)
   }
 
   /** Tells the pool that nothing of this thread is on a lane, if it asked and that is so. */
   #confirmIdle(): void {
     if (this.#owedIdle === undefined) return
-    const isAtWork = KINDS.some((takes) => [...this.#lines[takes].lanes].some(({ tasks }) => tasks.length > 0))
+    const isAtWork = KINDS.some((takes) => [...this.#queues[takes].lanes].some(({ tasks }) => tasks.length > 0))
     if (isAtWork) return
     this.#owedIdle.resolve()
     this.#owedIdle = undefined
@@ -318,7 +318,7 @@ export class PooledWork implements SlowWork {
     this.#isGone = true
     for (const takes of KINDS) {
       this.#refuse(takes, () => new JobFailed(POOL_ENDED))
-      for (const { port } of this.#lines[takes].lanes) port.close()
+      for (const { port } of this.#queues[takes].lanes) port.close()
     }
   }
 }

@@ -17,7 +17,7 @@ import { PooledWork } from '../../src/threads/pooled-work.ts'
 const world = realWorld()
 const quiet: Log = () => {}
 const pool = startSlowPool({ world, log: quiet, onFatal: assert.fail })
-const slow = new PooledWork(pool.place())
+const slow = new PooledWork(pool.newHandle())
 after(() => pool.stop())
 
 const OPTIONS: SignatureOptions = {

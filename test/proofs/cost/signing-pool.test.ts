@@ -10,7 +10,7 @@ import { materialOf } from '../../fixtures/known-material.ts'
 import { turnsDuring } from '../../fixtures/turns.ts'
 
 const pool = startSlowPool({ world: realWorld(), log: () => {}, onFatal: assert.fail })
-const slow = new PooledWork(pool.place())
+const slow = new PooledWork(pool.newHandle())
 after(() => pool.stop())
 
 test('the thread that serves goes on while signatures are made', async () => {

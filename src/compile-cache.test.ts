@@ -38,7 +38,7 @@ test('compiled code is kept where the variable of the runtime says', () => {
   assert.equal(compileCacheDirectory({ HOME: '/home/x', NODE_COMPILE_CACHE: '/chosen' }, uid), '/chosen')
 })
 
-// What others may write is not run.
+// Code that other users may write is not run.
 const FOREIGN: readonly { readonly name: string; readonly prepare: (home: string) => void }[] = [
   { name: 'others may write to it', prepare: (home) => chmodSync(made(home, '.cache/keywright'), 0o777) },
   { name: 'a group may write to it', prepare: (home) => chmodSync(made(home, '.cache/keywright'), 0o770) },

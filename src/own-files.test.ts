@@ -22,7 +22,7 @@ test('a file of the program is taken where its import says, a package where the 
     symlinkSync(target, join(path, name))
   }
   const place = 'export default import.meta.url.slice(import.meta.url.indexOf("/home/"))\n'
-  // As some installers lay packages out: each is a link, and what it needs lies beside its real place.
+  // Packages as some installers lay them out: each is a link, and its dependencies lie beside its real path.
   write('home/store/a/node_modules/a/package.json', '{ "type": "module", "exports": "./main.js" }')
   write('home/store/a/node_modules/a/main.js', "import './own.js'\nexport { default } from './own.js'\n")
   write('home/store/a/node_modules/a/real.js', place)

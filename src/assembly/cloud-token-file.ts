@@ -9,7 +9,7 @@ const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/
 const WHAT = 'the token of this server for the cloud cannot be read: see AZURE_FEDERATED_TOKEN_FILE, and the log'
 
 /**
- * Returns the token. It is read anew each time: the file changes while the server runs.
+ * Returns the token. It is read again each time: the file changes while the server runs.
  * @throws CloudUnavailable, whose cause goes to the log: which file, what is wrong, and what to do
  */
 export async function readCloudToken(path: string): Promise<string> {

@@ -36,7 +36,8 @@ export type DevelopmentKeys = {
 
 /**
  * Initialises the store if it is new, unseals it, and makes sure that the wanted root token is one. `wanted` undefined:
- * the root token of the file stays. @throws StorageError if no key of the file opens the store
+ * the root token of the file stays.
+ * @throws StorageError if no key of the file opens the store
  */
 export async function openDevelopment(
   node: WritingNode,

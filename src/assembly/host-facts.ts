@@ -14,7 +14,7 @@ export type HostInfo = {
   readonly memory: object
 }
 
-/** Reads it anew. `directory` is where the data are; undefined if they are in memory. */
+/** Reads the facts at the time of the call. `directory` is where the data are; undefined if they are in memory. */
 export function readHostInfo(clock: Clock, directory: string | undefined): HostInfo {
   const nowMs = clock.nowMs()
   return {

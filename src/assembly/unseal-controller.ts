@@ -44,7 +44,8 @@ export class UnsealController {
 
   /**
    * Takes one share. Resolves with true if it was the last one needed and the server is open now, with false if more
-   * are needed. Undefined if the server was open before. @throws Refusal for a wrong combination
+   * are needed. Undefined if the server was open before.
+   * @throws Refusal for a wrong combination
    */
   unseal(share: Buffer): Promise<boolean | undefined> {
     return this.exclusively(async () => {

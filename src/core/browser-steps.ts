@@ -21,7 +21,8 @@ export const tellBrowsers = (exchange: Exchange, services: PipelineServices): vo
 }
 
 /**
- * Sets the CORS headers, and the whole response if the request is a preflight. @throws Refusal for a page not allowed
+ * Sets the CORS headers, and the whole response if the request is a preflight.
+ * @throws Refusal for a page not allowed
  */
 function judgePage(exchange: Exchange, settings: CorsSettings): void {
   const { method, headers } = exchange.request

@@ -1,4 +1,4 @@
-// What a 403 says besides "permission denied": to whom, and that it tells nothing of what exists.
+// The hint beside "permission denied": who gets one, and that it tells nothing of what exists.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { type MemoryServer, startMemoryServer } from '../../test/fixtures/memory-server.ts'

@@ -30,7 +30,7 @@ function isPlain(raw: string): boolean {
   return true
 }
 
-/** Decodes "%XX". The result must be UTF-8, so that a name has one spelling in policies and in storage. */
+/** Decodes "%XX". The result must be UTF-8: invalid bytes would all become the same character, and two paths one. */
 function decodePercent(raw: string): string {
   const bytes = Buffer.alloc(Buffer.byteLength(raw))
   let length = 0

@@ -16,8 +16,8 @@ type Piece = {
 }
 
 /**
- * Returns the text with its layout changed and nothing else. A document in JSON form is returned unchanged. @throws
- * HclError
+ * Returns the text with its layout changed and nothing else. A document in JSON form is returned unchanged.
+ * @throws HclError
  */
 export function formatHcl(text: string): string {
   parseHcl(text)

@@ -9,7 +9,7 @@ const DOCUMENTS = Number(process.env.JSON_DOCUMENTS ?? 2_000)
 
 const parse = (text: string, limits?: JsonLimits): unknown => parseJson(Buffer.from(text), limits)
 
-/** What the runtime's parser makes of it; undefined where it refuses. */
+/** The result of the runtime's parser; undefined if it refuses. */
 function reference(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) }

@@ -94,8 +94,8 @@ const NEAR_BYTES = 64
 
 /**
  * Returns the index of the quote that ends the string beginning at `start`. The first bytes are read one by one, the
- * rest is crossed by a native search. That begins anew after each escaped quote, since a string may hold a million of
- * those.
+ * rest is crossed by a native search. The bytes after an escaped quote are read one by one again, since a string may
+ * hold a million of those.
  */
 function endOfString(bytes: Buffer, start: number): number {
   let i = start + 1

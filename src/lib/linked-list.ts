@@ -1,8 +1,8 @@
 // Values in the order in which they were added, each of which can be removed at any time.
 //
-// Not a Set where values come and go often. The tables of a Set are made anew again and again, and each old table
-// refers to the next. The first one that lives long enough to be old keeps all later ones alive, until everything is
-// collected. With a request in each, the collector copies every request twice and it dies old (docs/performance.md).
+// Not a Set where values come and go often. A Set rebuilds its tables again and again, and each old table refers to the
+// next one. The first table that lives long enough to be old keeps all later ones alive, until everything is collected.
+// With a request in each, the collector copies every request twice and it dies old (docs/performance.md).
 
 /** The handle of a value in the list; `remove` takes it. */
 export type ListNode<T> = {

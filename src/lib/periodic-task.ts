@@ -2,9 +2,7 @@
 import type { Log } from './log.ts'
 import type { Timer, World } from './world.ts'
 
-/**
- * The clock may be set while a timer runs, and the time to wait be another one then: so it is computed anew every hour.
- */
+/** The wall clock may be set while a timer runs, and other work be due then. So the task runs once an hour at least. */
 const LONGEST_WAIT_MS = 3_600_000
 
 /** How a task waits, and what becomes of its failures. */

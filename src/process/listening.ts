@@ -137,7 +137,8 @@ const NOBODY: Service = {
 
 /**
  * Opens every address once alone, then closes it. Threads share a port with any process of this user that shares it
- * too, so a second server would not be noticed otherwise. @throws ListenFailed
+ * too, so a second server would not be noticed otherwise.
+ * @throws ListenFailed
  */
 export async function requireFreeAddresses(parts: Omit<ListeningParts, 'service'>): Promise<void> {
   const assignment = { ...parts.assignment, sharePorts: false }

@@ -2,7 +2,7 @@
 import type { ServerConfig } from '../config/config.ts'
 import type { TlsMaterials } from './listening.ts'
 
-/** What the watching thread has read anew. */
+/** What the watching thread has read again. */
 export type ReloadState = {
   /**
    * The files as they are now, or as they last were if they are refused. Each task takes what it can change at run

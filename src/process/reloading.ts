@@ -13,7 +13,7 @@ export type ReloadingParts = {
   readonly log: Log
   readonly levels: LogLevels
   readonly tls: TlsState
-  /** Reads the configuration anew; missing: it stays as it is. @throws with the reason if it is refused */
+  /** Reads the configuration again; missing: it stays as it is. @throws with the reason if it is refused */
   readonly reread: (() => ServerConfig) | undefined
   /** Resolves with false if something goes on as before on one of the other threads. */
   readonly tellOthers: (state: ReloadState, part: ReloadPart | undefined) => Promise<boolean>
@@ -25,7 +25,7 @@ export type ReloadingParts = {
  */
 export type Reload = (part?: ReloadPart) => Promise<boolean>
 
-/** Returns the function that reloads. Each call reads the files anew, whatever part is asked for. */
+/** Returns the function that reloads. Each call reads the files again, whatever part is asked for. */
 export function reloadWith({ config, log, levels, tls, reread, tellOthers }: ReloadingParts): Reload {
   const oneByOne = new OneAtATime()
   const list = new ReloadList<ReloadState>()

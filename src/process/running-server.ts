@@ -18,7 +18,9 @@ export type ServerOptions = {
   readonly development: { readonly rootToken: string | undefined } | undefined
   /** Called when the process cannot go on: storage failed, or the writing thread ended. */
   readonly onFatal: (reason: string) => void
-  /** Reads the configuration anew for a reload. Missing: it stays as it is. @throws with the reason if it is refused */
+  /**
+   * Reads the configuration again for a reload. Missing: it stays as it is. @throws with the reason if it is refused
+   */
   readonly reread?: () => ServerConfig
 }
 
@@ -29,7 +31,7 @@ export type RunningServer = {
   /** The addresses of all listeners, as clients are told. */
   readonly addresses: readonly string[]
   readonly development: DevelopmentFacts | undefined
-  /** Every thread reads anew what can change at run time. Resolves with false if something goes on as before. */
+  /** Every thread reloads what can change at run time. Resolves with false if something goes on as before. */
   reload(): Promise<boolean>
   stop(): Promise<void>
 }

@@ -14,7 +14,7 @@ import { ServingLinks } from '../threads/serving-links.ts'
 import { WriterLink, type WriterService } from '../threads/writer-link.ts'
 import { ServingState } from './serving-state.ts'
 
-/** What waits for nothing but promises and messages within this thread has come; no clock says so. */
+/** Resolves when all that waits only for promises and messages within this thread has arrived; no clock decides it. */
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
 }

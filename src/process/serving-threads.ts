@@ -177,7 +177,7 @@ export class ServingThreads {
       try {
         this.#context.writing.tell('link', port1)
       } catch {
-        // The writing thread ended meanwhile, and with it the channel. Its starter is told of that.
+        // The serving thread ended while it loaded, and both ends of the channel with it. Its starter is told of that.
       }
     })
     return port2

@@ -47,7 +47,7 @@ export async function inFlightOfAll(threads: Iterable<ServingPeer>): Promise<All
   return { flights: answers.flat(), silent }
 }
 
-/** In a serving thread: asks for all requests in flight. Beyond MOST_IN_FLIGHT_ASKED it resolves at once, without any. */
+/** In a serving thread: asks for all requests in flight. Beyond MOST_IN_FLIGHT_ASKED it gets none, at once. */
 export async function askInFlight(watcher: Peer<typeof WATCHER_CALLS>): Promise<AllInFlight> {
   try {
     return await watcher.call('allInFlight', undefined)

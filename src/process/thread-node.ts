@@ -40,7 +40,7 @@ export function sealParts({ seal }: ServerConfig): Pick<WritingParts, 'autoSeal'
   return seal === undefined ? {} : { autoSeal: staticSeal(seal, process.env) }
 }
 
-/** Returns, for each part of the configuration, the function that has all threads read it anew. */
+/** Returns, for each part of the configuration, the function that has all threads reload it. */
 export function configReloads(reload: (part: ReloadPart) => Promise<boolean>): ToServing['configReloads'] {
   return new Map(RELOAD_PARTS.map((part) => [part, () => reload(part)]))
 }

@@ -33,7 +33,7 @@ export class TlsState {
     return this.#materials
   }
 
-  /** Reads the files anew. Returns 'kept' if some cannot be used: the former material of that listener stays. */
+  /** Reads the files again. Returns 'kept' if some cannot be used: the former material of that listener stays. */
   renew(): ReloadOutcome {
     let outcome: ReloadOutcome
     this.#materials = this.#materials.map((before, index) => {

@@ -320,7 +320,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('end' as const) }) },
 )
 
-/** What each call must come to: the first of its answer, its deadline and the end of the other side. */
+/**
+ * The outcome that each call must have: its answer, its deadline or the end of the other side, whichever comes first.
+ */
 async function play(steps: readonly Step[]): Promise<void> {
   const handling: { readonly input: number; readonly outcome: PromiseWithResolvers<number> }[] = []
   const { up, down, due, peer } = stage({

@@ -24,8 +24,9 @@ export type PeerParts<A extends CallTable, B extends CallTable> = {
 /** The other end, as this one sees it. */
 export interface Peer<A extends CallTable> {
   /**
-   * Asks the other end. @throws Refusal as the other end threw it; CallFailed for its defects; PeerGone, TooManyCalls,
-   * CallLate; what the channel throws if the input cannot be sent
+   * Asks the other end.
+   * @throws Refusal as the other end threw it; CallFailed for its defects; PeerGone, TooManyCalls, CallLate; what the
+   * channel throws if the input cannot be sent
    */
   call<N extends CallNames<A>>(name: N, input: InputOf<A[N]>): Promise<OutputOf<A[N]>>
   /** Sends a notice. @throws what the channel throws if the input cannot be sent */

@@ -60,7 +60,7 @@ export class ChangeFollower {
     return this.#following
   }
 
-  /** Starts anew after another store took the place of the followed one (a restore). All caches forget everything. */
+  /** Starts over after another store took the place of the followed one (a restore). All caches forget everything. */
   async restart(): Promise<void> {
     this.#seen = await this.#store.lastIndex()
     this.#invalidation.reset()

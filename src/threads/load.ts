@@ -46,10 +46,7 @@ export function takeSlot(load: Load, nth: number): number {
   return slot
 }
 
-/**
- * Jobs of all clients that are on their way to the worker or being done. A job may be counted as done before it is
- * counted as sent, so the number may be below 0 for a moment.
- */
+/** Jobs of all clients that are on their way to the worker or being done; 0 at least. */
 export const depthOf = (load: Load, slot: number): number => Math.max(0, Atomics.load(load, slot))
 
 /** Called by the client that puts a job on the worker's lane. */

@@ -85,7 +85,7 @@ test('before there is anybody who can, what is asked for is not done', async () 
 })
 
 test('A3: a thread that cannot be told counts as one that goes on as before, and the others are told', async () => {
-  // The time stands still: nobody waits out the patience.
+  // Virtual time stands still, so no timeout ever ends.
   const { coordinator, seen, lines } = stage([true, true], () => 'a secret')
   assert.equal(await coordinator.tell('state', undefined), false)
   assert.deepEqual(seen, ['1 undefined state'])

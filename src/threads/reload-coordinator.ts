@@ -6,13 +6,13 @@ import type { Log } from '../lib/log.ts'
 import type { ReloadPart } from '../lib/reload.ts'
 import { CallLate, PeerGone } from '../rpc/errors.ts'
 
-/** What a thread is told: `state` is what the watching thread has read anew; no part stands for all parts. */
+/** What a thread is told: `state` is what the watching thread has read again; no part stands for all parts. */
 export type ReloadOrder<S> = { readonly part: ReloadPart | undefined; readonly state: S }
 
 /** Has one thread reload. Resolves with false if some part of it goes on as before. */
 export type ReloadThread<S> = (order: ReloadOrder<S>) => Promise<boolean>
 
-/** Held by the watching thread. `S` is what was read anew, opaque here. */
+/** Held by the watching thread. `S` is what was read again, opaque here. */
 export class ReloadCoordinator<S> {
   readonly #log: Log
   /** The threads, each with the function that selects what it is told. */

@@ -35,7 +35,7 @@ test('answers wait for those of the next jobs alike while more are left, and fou
   const one = client()
   const answered = answersOf(Array.from('abcdefghijkl', (name) => [name, one.run(short, name)]))
   await settle()
-  // Nothing but this and the next was on the way to the worker, since nobody knew how long they take.
+  // Only this job and the next were on the way to the worker, since it was not known yet how long they take.
   await took('a', 0.5)
   assert.deepEqual(answered, ['a'])
   // Ten are there now. With the fifth it would be more than four milliseconds.

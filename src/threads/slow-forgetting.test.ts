@@ -1,4 +1,4 @@
-// What the pool does at seal: nobody begins anything, what runs ends, and every thread lets go of what was done.
+// The pool at seal: no job is begun, running jobs end, and every thread lets go of what was done.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import type { MessagePort } from 'node:worker_threads'

@@ -54,6 +54,7 @@ export class ThreadGroup {
     return this.#threads.size
   }
 
+  /** Stops all threads, those being started included; resolves when they have ended. */
   async stop(): Promise<void> {
     this.#stopping = true
     await Promise.all(this.#replacements)

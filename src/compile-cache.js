@@ -1,6 +1,6 @@
-// Where the runtime keeps compiled code from one start to the next. A user who can write there decides what the next
-// start runs. So it is a directory that no other user can write to or replace, never the one below the directory for
-// temporary files that the runtime would take by itself.
+// The directory in which the runtime keeps compiled code from one start to the next. A user who can write there decides
+// what the next start runs. So it is a directory that no other user can write to or replace, never the one below the
+// directory for temporary files that the runtime would take by itself.
 //
 // JavaScript, because it runs before there is such a directory. A first file in TypeScript would load the code that
 // removes types: this costs the thread 50 ms and 20 MB, although all other files come out of the cache without types.

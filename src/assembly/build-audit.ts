@@ -10,8 +10,8 @@ import type { NodeParts } from './node-parts.ts'
 const NO_AUDIT_SETTINGS: AuditSettings = { declared: [], allowsApi: true }
 
 /**
- * Builds the audit of this thread. It opens no device before the gate does. Chain heads are shared by the threads of
- * one process, so that their entries form one chain for each device.
+ * Builds the audit of this thread. It opens no device before the gate does. Chain heads lie in memory that all threads
+ * of a process share; a thread alone makes that memory itself.
  */
 export function buildAudit(parts: NodeParts, { storage, invalidation, history }: StorageRoom): Audit {
   const { settings = NO_AUDIT_SETTINGS, chainHeads = newChainHeadsMemory() } = parts.audit ?? {}

@@ -23,7 +23,7 @@ import type { StorageRoom } from './build-storage.ts'
 import { keptElsewhere } from './kept-elsewhere.ts'
 import type { CommonParts } from './node-parts.ts'
 
-/** What access control needs of other rooms. */
+/** Parts of other rooms that access control needs. */
 export type AuthRooms = {
   readonly storage: StorageRoom
   /** The mount table. A function, since its engines are made of what is built here. */

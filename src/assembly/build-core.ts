@@ -17,7 +17,7 @@ import type { CommonParts, ToWriter } from './node-parts.ts'
 import type { NodeTelemetry } from './node-telemetry.ts'
 import { forwardOrRefuse } from './writer-refusals.ts'
 
-/** What the pipeline needs of other rooms. */
+/** Parts of other rooms that the pipeline needs. */
 export type CoreRooms = {
   readonly seal: SealSide
   readonly auth: AuthServices

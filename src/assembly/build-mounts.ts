@@ -16,7 +16,7 @@ import { cloudDependencies } from './cloud-dependencies.ts'
 import { engineTypes, SYSTEM_ROUTER } from './engine-types.ts'
 import type { CommonParts } from './node-parts.ts'
 
-/** What mounts need of other rooms. */
+/** Parts of other rooms that mounts and their engines need. */
 export type EngineRooms = {
   readonly storage: StorageRoom
   /** The engine at sys/, which answers even while the server is sealed. */

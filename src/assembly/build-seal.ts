@@ -17,7 +17,7 @@ import { Restore } from './restore.ts'
 import { SealAnnouncer } from './seal-state.ts'
 import { UnsealController } from './unseal-controller.ts'
 
-/** What only a writing thread has. */
+/** The parts that only a writing thread has. */
 export type SealRoom = {
   readonly seal: Seal
   readonly operations: SealOperations

@@ -32,7 +32,7 @@ export type SealSide = {
   readonly operations: (() => SealOperations) | undefined
 }
 
-/** What sys/ needs of other rooms. */
+/** Parts of other rooms that sys/ shows or changes. */
 export type SystemRooms = {
   readonly storage: StorageRoom
   readonly seal: SealSide
@@ -73,7 +73,7 @@ export function buildSystem(parts: CommonParts, rooms: SystemRooms): System {
 const mountedEndpoints = (mounts: MountTable) =>
   mounts.list().map(({ path, type }) => ({ mountPath: path, endpoints: ROUTERS.get(type)?.endpoints ?? [] }))
 
-/** What the endpoints under sys/ ask of rooms that they may not import. */
+/** Services for endpoints under sys/ from rooms that they may not import. */
 function servicesOf({ world, directory }: CommonParts, rooms: SystemRooms): SystemServices {
   const { storage, auth, telemetry, managedKeys, mounts } = rooms
   return buildServices(storage.storage, storage.invalidation, {

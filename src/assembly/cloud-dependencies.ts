@@ -1,5 +1,5 @@
-// What login methods of clouds get from this process: the clouds that the configuration defines, settings of the
-// environment, and the addresses that may be reached at all.
+// The dependencies of login methods of clouds on this process: the clouds that the configuration defines, settings of
+// the environment, and the addresses that may be reached at all.
 import { readFileSync } from 'node:fs'
 import type { IdentityTokens } from '../api/identity-token.ts'
 import type { ServerConfig } from '../config/config.ts'
@@ -10,7 +10,7 @@ import { type Log, namedLog } from '../lib/log.ts'
 import type { Reach } from '../lib/outbound.ts'
 import { readCloudToken } from './cloud-token-file.ts'
 
-/** What the cloud engines are given besides their context. */
+/** Services that the cloud engines get besides their context. */
 export type CloudDependencies = {
   readonly environment: CloudEnvironment
   readonly longestTtlSeconds: number

@@ -10,7 +10,7 @@ const WHAT = 'the token of this server for the cloud cannot be read: see AZURE_F
 
 /**
  * Returns the token. It is read again each time: the file changes while the server runs.
- * @throws CloudUnavailable, whose cause goes to the log: which file, what is wrong, and what to do
+ * @throws CloudUnavailable, with details for the log: which file, what is wrong, and what to do
  */
 export async function readCloudToken(path: string): Promise<string> {
   const text = (await readBounded(path)).trim()

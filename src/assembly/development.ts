@@ -27,7 +27,7 @@ type KeptKeys = {
   readonly rootToken: string
 }
 
-/** What a development server prints at its start. */
+/** The secrets that a development server prints at its start. */
 export type DevelopmentKeys = {
   /** Undefined if a rekey has split it into several shares. */
   readonly unsealKey: string | undefined

@@ -1,4 +1,4 @@
-// What a new server begins with besides its keys: a root token and the first mounts, in the same transaction.
+// The first content of a new server besides its keys: a root token and the first mounts, in the same transaction.
 import { fail } from '../api/errors.ts'
 import { SYSTEM_FOLDER } from '../auth/token-keys.ts'
 import { initializeMounts } from '../core/stored-mounts.ts'
@@ -14,7 +14,7 @@ import type { AuthServices } from './auth-services.ts'
 import type { SealAnnouncer } from './seal-state.ts'
 import type { UnsealController } from './unseal-controller.ts'
 
-/** The secrets of a new server. They exist nowhere else in clear. */
+/** The secrets of a new server, for the caller alone. */
 export type InitialSecrets = { readonly shares: readonly Buffer[]; readonly rootToken: string }
 
 /** How an initialisation differs from what `sys/init` does. */
@@ -25,7 +25,7 @@ export type InitialiseOptions = {
   readonly keep?: (made: InitialSecrets) => void | Promise<void>
 }
 
-/** What an initialisation works with. */
+/** The parts that an initialisation works with. */
 export type InitialisationParts = {
   readonly seal: Seal
   readonly auth: Pick<AuthServices, 'tokens' | 'tokenService'>

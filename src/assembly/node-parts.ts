@@ -1,5 +1,5 @@
-// What a thread hands in for its part of the server. It is the same for all roles, except for the store and the links
-// to other threads.
+// The parts that a thread hands in for its share of the server. They are the same for all roles, except for the store
+// and the links to other threads.
 import type { NodeRole } from '../api/node-role.ts'
 import type { ChainHeadsMemory } from '../audit/chain-heads.ts'
 import type { AuditSettings } from '../audit/device-changes.ts'
@@ -22,7 +22,7 @@ import type { Restorable } from './restore.ts'
 import { type ServingRole, THREAD_ROLES, type WritingRole } from './roles.ts'
 import type { SealState } from './seal-state.ts'
 
-/** What threads of every role hand in. */
+/** Parts that threads of every role hand in. */
 export type CommonParts = {
   readonly world: World
   readonly slow: SlowWork
@@ -33,7 +33,7 @@ export type CommonParts = {
   readonly directory?: string
   readonly facts: ServerFacts
   readonly tokenLimits: TokenLimits & { readonly kept?: KeptLimits }
-  /** What this node is among others, at the time of the call; missing: it follows no other node. */
+  /** The role of this node among others, at the time of the call; missing: it follows no other node. */
   readonly nodeRole?: () => NodeRole
   /** The queue of the thread; missing: the node makes one of its own. */
   readonly endOfTick?: EndOfTickQueue
@@ -44,7 +44,7 @@ export type CommonParts = {
   readonly audit?: AuditOptions
 }
 
-/** What the configuration says about audit, and what the threads of one process share of it. */
+/** Settings of audit from the configuration, and the part of it that the threads of one process share. */
 export type AuditOptions = {
   readonly settings?: AuditSettings
   readonly chainHeads?: ChainHeadsMemory
@@ -70,14 +70,14 @@ export type ToServing = {
   readonly configReloads: SealOperations['configReloads']
 }
 
-/** What a serving thread hands in. */
+/** Parts that a serving thread hands in. */
 export type ServingParts = CommonParts & {
   readonly role: ServingRole
   readonly store: ReadStore
   readonly channels: ToWriter
 }
 
-/** What a writing thread hands in. */
+/** Parts that a writing thread hands in. */
 export type WritingParts = CommonParts & {
   readonly role: WritingRole
   readonly store: Store
@@ -91,7 +91,7 @@ export type WritingParts = CommonParts & {
   readonly restorable?: Restorable
 }
 
-/** What any thread hands in; its role tells which. */
+/** Parts that any thread hands in; `role` tells which kind they are. */
 export type NodeParts = ServingParts | WritingParts
 
 /** True if the role of the thread has the store open for writing. */

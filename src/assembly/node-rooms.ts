@@ -21,7 +21,7 @@ import { aloneTelemetry } from './node-telemetry.ts'
 import { streamedRequests } from './streamed-requests.ts'
 import { callOrRefuse } from './writer-refusals.ts'
 
-/** What a thread of any role has. Its start connects this to listeners and links. */
+/** The rooms of a thread of any role. Its start connects them to listeners and links. */
 export type NodeRooms = AuthServices & {
   readonly core: Core
   readonly services: SystemServices
@@ -30,7 +30,7 @@ export type NodeRooms = AuthServices & {
   readonly mounts: MountTable
   readonly invalidation: Invalidation
   readonly gate: NodeGate
-  /** What this node is among others, at the time of the call. */
+  /** The role of this node among others, at the time of the call. */
   readonly nodeRole: () => NodeRole
   /** True if the body of such a request is to be passed on as a stream, not collected. */
   readonly takesStream: (method: string, rawPath: string) => boolean

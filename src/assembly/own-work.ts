@@ -1,5 +1,5 @@
-// What a node does without a request, from unseal to seal: one list, in the order in which it is begun. Each line says
-// whose data it changes, which decides in which roles a node does it (api/node-role.ts).
+// The work that a node does without a request, from unseal to seal: one list, in the order in which it is begun. Each
+// line says whose data it changes, which decides in which roles a node does it (api/node-role.ts).
 import { type DataOwner, mayChange, type NodeRole } from '../api/node-role.ts'
 import { addMissingIndexes } from '../auth/token-indexes.ts'
 import type { MountTable } from '../core/mount-table.ts'

@@ -22,7 +22,7 @@ import type { Restored } from '../system/system.ts'
 import { RestoredAudit } from './restored-audit.ts'
 import type { UnsealController } from './unseal-controller.ts'
 
-/** What a store must be able to do to be restored; a store in memory cannot. */
+/** The operations that a store needs for a restore; a store in memory has none. */
 export type Restorable = {
   readonly staging: Staging
   /** The position of the store as it is. */
@@ -33,7 +33,7 @@ export type Restorable = {
   adopt(): Promise<void>
 }
 
-/** What a restore works with. */
+/** The parts that a restore works with. */
 export type RestoreParts = {
   readonly restorable: Restorable | undefined
   readonly seal: Seal

@@ -1,4 +1,4 @@
-// What a restore does to audit, for the operator who asked for it: it replaces the devices, and the key that signs
+// The effects of a restore on audit, for the operator who asked for it: it replaces the devices, and the key that signs
 // chains.
 import type { StoredDevice } from '../audit/device-store.ts'
 

@@ -1,15 +1,15 @@
-// What a thread is for. A server in memory, a test and a command are one thread that does everything. A server on a
-// store has one thread that writes and several that serve. What a node may do among other nodes does not depend on its
+// The roles of threads. A server in memory, a test and a command are one thread that does everything. A server on a
+// store has one thread that writes and several that serve. The role of a node among other nodes does not depend on its
 // threads: that changes while they run (api/node-role.ts).
 
-/** The roles of threads. A role is for the life of the thread. */
+/** All roles. A thread has one role for its whole life. */
 export const THREAD_ROLES = {
   all: { writes: true },
   writing: { writes: true },
   serving: { writes: false },
 } as const satisfies Readonly<Record<string, ThreadRights>>
 
-/** What a thread of a role may do. */
+/** The rights of a thread of some role. */
 export type ThreadRights = {
   /**
    * Has the store open for writing, and with it the seal and the node's own work. A thread that does not write is told

@@ -1,10 +1,10 @@
-// What the writing thread tells the serving threads about the seal.
+// The state of the seal, as the writing thread tells it to the serving threads.
 import { describeCause } from '../core/describe-cause.ts'
 import type { Log } from '../lib/log.ts'
 import type { Keyring } from '../storage/keyring.ts'
 import type { Seal, SealStatus } from '../system/seal/seal.ts'
 
-/** A state to take over. The keyring comes along while the server is open, and only then. */
+/** A state to take over. The keyring comes along when the server opens, or when its keys change. */
 export type SealState = {
   readonly status: SealStatus
   readonly keyring: Keyring | undefined
@@ -27,7 +27,10 @@ export class SealAnnouncer {
     this.#log = log
   }
 
-  /** Tells the present status; `keyring` goes along if the server is open. */
+  /**
+   * Tells the present status. `keyring` goes along if the server is open; without it the threads keep the one they
+   * have.
+   */
   tell(keyring?: Keyring): Promise<void> {
     const status = this.#seal.status()
     return this.#announce({ status, keyring: status.sealed ? undefined : keyring })

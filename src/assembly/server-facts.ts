@@ -1,4 +1,4 @@
-// What endpoints show of the configuration.
+// The part of the configuration that endpoints show.
 import type { ServerConfig } from '../config/config.ts'
 import { sanitizedConfig } from '../config/state.ts'
 import type { ServerFacts } from '../system/system.ts'

@@ -28,7 +28,7 @@ export type OpeningParts = {
   /** Operations that hold shares or keys between requests; they forget them at seal. */
   readonly attempts: readonly { forget(): void }[]
   readonly news: SealAnnouncer
-  /** What holds keys outside this thread and must let go of them at seal: the pool for slow work, devices. */
+  /** Holders of keys outside this thread, which must let go of them at seal: the pool for slow work, devices. */
   readonly secretHolders: readonly { forget(): Promise<void> }[]
   readonly log: Log
 }

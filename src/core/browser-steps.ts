@@ -1,5 +1,4 @@
-// What browsers need to know: which pages of other origins may read an answer, and the headers of answers outside the
-// API.
+// Headers for browsers: which pages of other origins may read an answer, and the headers of answers outside the API.
 import { answerPage, type CorsSettings } from '../api/cors.ts'
 import type { Exchange, WireResponse } from './exchange.ts'
 import type { PipelineServices } from './pipeline-services.ts'

@@ -1,4 +1,4 @@
-// What the mount table hands to an engine when it makes one for a mount.
+// The context that the mount table hands to an engine when it makes one for a mount.
 import type { Edition } from '../api/edition.ts'
 import type { DeviceRandom, ManagedKeys } from '../api/managed-keys.ts'
 import type { MountEntry } from '../api/mount.ts'
@@ -9,7 +9,7 @@ import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import type { View } from '../storage/sealed-storage.ts'
 
-/** What an engine is given for one mount. It may keep all of it: what can change is a function. */
+/** Services and settings of an engine for one mount. It may keep all of them: those that can change are functions. */
 export type EngineContext = {
   /** The entry at the time of the call: a mount can be tuned and moved. */
   readonly mount: () => MountEntry
@@ -19,7 +19,7 @@ export type EngineContext = {
   readonly slow: SlowWork
   /** The features that the operator switched on. */
   readonly edition: Edition
-  /** What this node is among others, at the time of the call. */
+  /** The role of this node among others, at the time of the call. */
   readonly role: () => NodeRole
   readonly log: Log
   /** The managed keys that this mount may use; missing: there are none. */

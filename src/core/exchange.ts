@@ -35,8 +35,8 @@ export type WireRequest = {
 }
 
 /**
- * What the first thread made of a request, sent along with it: wherever it goes it keeps one id and one first audit
- * entry.
+ * The result of the first thread's work on a request, sent along with it. Wherever a request goes it keeps one id and
+ * one first audit entry.
  */
 export type Begun = PassedOn & {
   /** UUIDs of the audit devices that have its first entry. */
@@ -93,7 +93,10 @@ export type Exchange = {
    * kept.
    */
   path: string
-  /** What the HTTP method and `list` ask for. Whether a write creates or updates is found out later, in `operation`. */
+  /**
+   * The kind of request, from the HTTP method and `list`. Whether a write creates or updates is decided later, in
+   * `operation`.
+   */
   method: 'read' | 'list' | 'update' | 'delete'
   operation: Operation
   /** Undefined if no mount serves the path. */
@@ -146,7 +149,7 @@ export type Exchange = {
   isRateLimitAudited: boolean
   /** Another thread made the response, and recorded it. */
   isForwarded: boolean
-  /** What audit has recorded of the request so far. */
+  /** The record of the request that audit has made so far. */
   record: AuditRecord | undefined
   /** Why the request was refused; undefined if it was not. */
   error: string | undefined

@@ -1,4 +1,5 @@
-// Which engine serves which path, in the memory of one thread. The table follows what is stored (stored-mounts.ts).
+// The mount table: which engine serves which path, in the memory of one thread. It follows what is stored
+// (stored-mounts.ts).
 import type { EndpointOperation } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import type { Lockout } from '../api/lockout.ts'
@@ -21,7 +22,7 @@ export type Mounted = {
 
 type Types = ReadonlyMap<string, EngineType<EngineContext>>
 
-/** What the assembly hands to the mount table. */
+/** Parts that the assembly hands to the mount table. */
 export type MountTableParts = {
   /** All engine types. Singletons (`system`, `token` …) may be among them; no caller can mount those. */
   readonly types: readonly EngineType<EngineContext>[]
@@ -69,12 +70,14 @@ export class MountTable implements Mounts {
     }
   }
 
+  /** Types that can be mounted; singletons are not among them. */
   typesOf(kind: MountKind): readonly string[] {
     return [...this.#types.values()]
       .filter((one) => one.kind === kind && !SINGLETONS.has(one.type))
       .map(({ type }) => type)
   }
 
+  /** All mounts by path, also the one that is always served. */
   list(): readonly MountEntry[] {
     return [...this.#mounted.values()].map(({ entry }) => entry).sort((a, b) => (a.path < b.path ? -1 : 1))
   }
@@ -84,14 +87,17 @@ export class MountTable implements Mounts {
     return this.#byUuid.values()
   }
 
+  /** The mount at exactly this path. */
   find(path: string): MountEntry | undefined {
     return this.#mounted.get(path)?.entry
   }
 
+  /** The mount that would serve the path. */
   serving(path: string): MountEntry | undefined {
     return this.route(path)?.entry
   }
 
+  /** The path with its names as they are kept, if a mount serves it, and the spellings that these names have. */
   spelled(path: string): { readonly path: string; readonly spelling: PlacedShape | undefined } {
     const mounted = this.route(path)
     if (mounted === undefined) return { path, spelling: undefined }
@@ -123,6 +129,7 @@ export class MountTable implements Mounts {
     return sum
   }
 
+  /** The login method of the mount with this UUID; undefined if there is none, or it is no login mount. */
   loginMethod(uuid: string): { readonly mount: MountEntry; readonly method: LoginMethod } | undefined {
     const mounted = this.#byUuid.get(uuid)
     if (mounted?.entry.kind !== 'auth') return undefined

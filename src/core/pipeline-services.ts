@@ -1,4 +1,4 @@
-// What the steps of the pipeline work with.
+// Services that the steps of the pipeline work with.
 import type { CorsSettings } from '../api/cors.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { LoginService } from '../auth/login-service.ts'

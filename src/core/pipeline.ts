@@ -161,7 +161,9 @@ const readBody = (exchange: Exchange, services: PipelineServices): void => {
   exchange.input = parseBody(body, headers.contentType)
 }
 
-/** Tells that an endpoint does not exist, but only to callers with a right to the path: others could map the mounts. */
+/**
+ * Tells that an endpoint does not exist, but only to callers with a right to the path: any other could map the mounts.
+ */
 const refuseUnknown = (exchange: Exchange): void => {
   if (exchange.routeError === undefined) return
   if (exchange.method === 'update' && exchange.path.endsWith('/')) throw fail('write_to_folder', [])
@@ -181,7 +183,8 @@ const forwardWrites = (exchange: Exchange, services: PipelineServices): void | P
 
 /** Sends the request, as it came, to the writing thread. Sets what comes back as the response. */
 export async function forward(exchange: Exchange, to: NonNullable<PipelineServices['forward']>): Promise<void> {
-  // Empty if no audit device took the first entry here; if the writing thread has one by then, it writes both entries.
+  // `recordedBy` is empty if no audit device took the first entry here. If the writing thread has one by then, that
+  // device gets both entries.
   const recordedBy = exchange.record?.set.uuids ?? []
   const passedOn = { id: exchange.id, trace: exchange.trace?.context, recordedBy }
   const end = exchange.trace?.begin('forward')

@@ -1,6 +1,6 @@
-// Quotas, as steps of the pipeline. They come before the token is looked up and the body is read, so that a request
-// over the limit costs next to nothing (threats H-03). Two kinds need more: a quota of a role needs the body of the
-// login, and a quota by entity needs the token.
+// Quotas, as steps of the pipeline. They come before the token is looked up and the body is read: a request over the
+// limit then costs next to nothing (threats H-03). Two kinds need more: a quota of a role needs the body of the login,
+// and a quota by entity needs the token.
 import { MAX_OPEN_BODY_BYTES } from '../api/body-limits.ts'
 import { fail, Refusal } from '../api/errors.ts'
 import { decodeFields } from '../api/fields.ts'

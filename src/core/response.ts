@@ -1,4 +1,4 @@
-// What goes back: the envelope, the bare forms of some endpoints, and refusals.
+// Responses: the envelope, the bare forms of some endpoints, and refusals.
 import { type ErrorCode, fail, Refusal, RefusalForNow } from '../api/errors.ts'
 import { type Answer, DecisionOutdated } from '../api/request.ts'
 import { NotRecorded } from '../audit/recorder.ts'

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { fail } from '../api/errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 
-/** Every path of the API begins so; others are served outside the pipeline, or not at all. */
+/** Every path of the API begins so; a request for any other is answered 404. */
 export const API_PREFIX = '/v1/'
 /** Characters of the path as it comes, before decoding. */
 const MAX_PATH_LENGTH = 4096
@@ -30,7 +30,9 @@ function isPlain(raw: string): boolean {
   return true
 }
 
-/** Decodes "%XX". The result must be UTF-8: invalid bytes would all become the same character, and two paths one. */
+/**
+ * Decodes "%XX". The result must be UTF-8: invalid bytes would all become one character, and different paths the same.
+ */
 function decodePercent(raw: string): string {
   const bytes = Buffer.alloc(Buffer.byteLength(raw))
   let length = 0
@@ -92,6 +94,7 @@ function checkSegments(path: string): string {
   return path
 }
 
+/** Bounds the cost of a query string, which may be as long as the headers. */
 const MAX_QUERY_PARAMETERS = 100
 
 /**

@@ -1,4 +1,4 @@
-// What engines do without a request. The writing thread asks each engine, from unseal to seal.
+// Work that engines do without a request. The writing thread asks each engine for it, from unseal to seal.
 import type { Engine, MountEntry } from '../api/mount.ts'
 import type { Log } from '../lib/log.ts'
 import { PeriodicTask } from '../lib/periodic-task.ts'

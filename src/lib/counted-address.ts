@@ -1,4 +1,4 @@
-// What counts as one address for limits by address.
+// The unit of limits by address.
 import { isIPv6 } from 'node:net'
 import { plainAddress } from './cidr.ts'
 

@@ -1,10 +1,11 @@
-// Freed memory keeps its content until it is handed out again. Libraries below us free copies of secrets as they are:
-// Node what it decrypted into, OpenSSL the DER form of a private key. So this takes such memory itself at once, and
-// clears it.
+// Freed memory keeps its content until it is handed out again. Libraries below us free copies of secrets without
+// clearing them: Node the memory that it decrypted into, OpenSSL the DER form of a private key. So this takes such
+// memory itself at once, and clears it.
 //
-// What follows is of glibc; other allocators differ in figures only. The allocator gives a thread back what it freed
-// last, of the same size, unless seven pieces of that size lie ready already. Then freed memory goes elsewhere, and may
-// be cut up and become part of something that never writes all of it. So those seven pieces are taken away first.
+// The details are those of glibc; other allocators differ in figures only. The allocator gives a thread back the memory
+// that it freed last, of the same size. If seven pieces of that size lie ready already, freed memory goes elsewhere.
+// There it may be cut up, and become part of something that never writes all of it. So those seven pieces are taken
+// away first.
 
 const READY_PIECES = 7
 /** More pieces may have been freed after those that were ready. */

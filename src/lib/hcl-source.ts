@@ -27,7 +27,7 @@ export type HclPosition = { readonly line: number; readonly column: number }
 /** A checked text with positions. */
 export class HclSource {
   readonly text: string
-  // Where counting stopped. Offsets mostly grow, so finding all positions of a text costs one pass over it.
+  // The point where counting stopped. Offsets mostly grow, so finding all positions of a text costs one pass over it.
   #line = 1
   #lineStart = 0
   #lineEnd: number

@@ -10,7 +10,7 @@ export type HclScalar =
 export type HclList = { readonly kind: 'list'; readonly elements: readonly HclValue[] }
 /** Items in the order of the text; a key may come more than once. */
 export type HclObject = { readonly kind: 'object'; readonly items: readonly HclItem[] }
-/** What stands after "=", in a list, or in braces. */
+/** A value: after "=", in a list, or in braces. */
 export type HclValue = HclScalar | HclList | HclObject
 
 /** One item: `key = value`, or `key "label" … { … }`. Line and column are those of the key and count from 1. */

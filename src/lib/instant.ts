@@ -2,7 +2,9 @@
 
 /** RFC 3339 section 5.6, for a text whose length was checked. */
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i
+/** Characters of the longest form: nine digits after the second, and an offset. */
 const MAX_TEXT_LENGTH = 35
+/** Every number of 15 digits is exact as a double. */
 const MAX_DIGITS = 15
 
 /** Returns milliseconds since the epoch; undefined for a text that is no point in time. */

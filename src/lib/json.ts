@@ -3,7 +3,7 @@
 // input, so they never get out (threats N-08).
 import { isAscii, isUtf8 } from 'node:buffer'
 
-/** What JSON.parse gives. */
+/** Any result of JSON.parse. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
 /** An object of JSON. Names come from the input: look them up with `own` (own.ts). */
 export type JsonObject = { [name: string]: JsonValue }
@@ -13,7 +13,7 @@ export class JsonError extends Error {
   override name = 'JsonError'
 }
 
-/** What an input may cost. Each limit is checked before anything is parsed. */
+/** Limits to the cost of an input. All are checked before anything is parsed. */
 export type JsonLimits = {
   /** Nesting of arrays and objects, 256 at most. */
   readonly depth: number

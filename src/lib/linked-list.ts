@@ -26,6 +26,7 @@ export class LinkedList<T> {
     return this.#first
   }
 
+  /** Adds a value at the end. Returns the handle by which it is removed. */
   add(value: T): ListNode<T> {
     const node: ListNode<T> = { value, before: this.#last, after: undefined }
     if (this.#last === undefined) this.#first = node

@@ -25,7 +25,7 @@ export type Form =
   | { readonly is: 'group'; readonly members: Members; readonly others: Others }
 
 type Literal = string | number | boolean | null
-/** What happens to members that are not declared: a newer version of the program may have stored some. */
+/** The treatment of members that are not declared: a newer version of the program may have stored some. */
 export type Others = 'kept' | 'dropped'
 
 /** The members of a record, by name. */

@@ -1,4 +1,4 @@
-// Which network an address counts for, where limits are by caller.
+// The network that an address counts for, where limits are by caller.
 import { isIP } from 'node:net'
 
 /** How a socket that takes both families shows an IPv4 peer. */

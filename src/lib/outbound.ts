@@ -35,7 +35,7 @@ export class OutboundError extends Error {
   override name = 'OutboundError'
 }
 
-/** Where a request may go. */
+/** An origin that requests may go to. */
 export type Reach = {
   /** `http://host:port`, as URL writes it. */
   readonly origin: string

@@ -1,5 +1,5 @@
-// What a thread reloads when the operator asks for it (SIGHUP, sys/config/reload). Each part of the thread adds one
-// line to its list. `S` is what the threads are told, the same for all.
+// The list of parts that a thread reloads when the operator asks for it (SIGHUP, sys/config/reload). Each part of the
+// thread adds one line. `S` is the state that the threads are told, the same for all.
 import type { Log } from './log.ts'
 
 /** The parts that can change at run time. Their names are part of the path of sys/config/reload. */

@@ -2,7 +2,7 @@
 // seconds (a new one). Code with such work is given a SlowWork, and does not know where it is done.
 import type { World } from './world.ts'
 
-/** What a job may use besides its input. */
+/** Services that a job may use besides its input. */
 export type JobTools = Pick<World, 'random' | 'clock'>
 
 /**

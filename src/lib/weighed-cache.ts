@@ -16,6 +16,7 @@ export class WeighedCache<T> {
     this.#limits = limits
   }
 
+  /** Returns undefined for a key that is not kept, and for one kept with that value: `has` tells them apart. */
   get(key: string): T | undefined {
     return this.#kept.get(key)?.value
   }

@@ -34,7 +34,7 @@ export interface Timers {
   sleep(delayMs: number): Promise<void>
 }
 
-/** What a program is given instead of globals. */
+/** Services that a program is given instead of globals. */
 export type World = {
   readonly clock: Clock
   readonly random: Random

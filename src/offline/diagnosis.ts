@@ -98,6 +98,7 @@ function addressFindings(config: ServerConfig, store: DurableLocation | undefine
   return Promise.all(config.listeners.map((listener) => addressFinding(config, listener, store)))
 }
 
+/** An address in use is no fault if the store is in use too: its own server then listens there. */
 async function addressFinding(
   config: ServerConfig,
   { address, rules }: ListenerConfig,
@@ -121,6 +122,7 @@ async function addressFinding(
   }
 }
 
+/** True if a server has the store open. A store that cannot be asked counts as free. */
 async function isHeld(store: DurableLocation): Promise<boolean> {
   try {
     return await store.isInUse()

@@ -43,6 +43,7 @@ export function openWithKey(directory: string, unsealKeys: readonly Buffer[], wo
   })
 }
 
+/** Reads keys without checking the contents first: the store may be damaged, and a server may be running on it. */
 async function openOffline(
   directory: string,
   world: World,
@@ -72,6 +73,7 @@ async function loadFor(seal: Seal): Promise<void> {
   }
 }
 
+/** Clears the share after use. @throws CliError if the shares do not fit the store */
 async function give(seal: Seal, text: string): Promise<OpenedKeys | undefined> {
   const share = readShare(text)
   try {
@@ -84,6 +86,7 @@ async function give(seal: Seal, text: string): Promise<OpenedKeys | undefined> {
   }
 }
 
+/** Decodes a share. The message of an error repeats nothing of it. @throws CliError */
 function readShare(text: string): Buffer {
   try {
     return decodeShare(text)

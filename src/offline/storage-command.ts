@@ -19,6 +19,7 @@ class CannotVerify extends CliError {
   override readonly exitCode: ExitCode = 2
 }
 
+/** Five times a second, which a reader can follow. */
 const PROGRESS_EVERY_MS = 200
 
 type Options = { readonly data: string; readonly 'unseal-key': boolean; readonly format: string }
@@ -61,6 +62,7 @@ export const STORAGE_COMMANDS: CommandGroup = {
   members: [{ name: 'storage', summary: 'Check a data directory', members: [verify] }],
 }
 
+/** Returns exit code 0 if there is no fault, 1 otherwise. In JSON the findings come with the report, not one by one. */
 async function runVerify(io: CliIo, { data, 'unseal-key': asksForKey, format }: Options): Promise<ExitCode> {
   const world = realWorld()
   const keys = await keysOf(io, data, asksForKey)
@@ -79,6 +81,9 @@ async function runVerify(io: CliIo, { data, 'unseal-key': asksForKey, format }: 
   return report.findings === 0 ? 0 : 1
 }
 
+/**
+ * Returns undefined without keys: then only what needs none is checked. A development server's key is found by itself.
+ */
 async function keysOf(io: CliIo, data: string, asksForKey: boolean): Promise<VerifyKeys | undefined> {
   const world = realWorld()
   if (asksForKey) return openWithShares(data, typedShares(io), world)

@@ -10,7 +10,7 @@ import { type DeviceProcess, DeviceQueue } from '../managed-keys/device-queue.ts
 import type { FromDevices } from '../managed-keys/orders.ts'
 import { isBindingInstalled, NOT_INSTALLED } from '../managed-keys/pkcs11-binding.ts'
 
-/** What a thread needs to reach the devices. The port is transferred to it. */
+/** The access of one thread to the devices. The port is transferred to it. */
 export type DeviceHandle = { readonly port: MessagePort; readonly libraries: readonly string[] }
 
 /** The devices as the watching thread holds them. */

@@ -1,4 +1,4 @@
-// What the checks of the surroundings are told, taken from the configuration in force.
+// Facts for the checks of the surroundings, taken from the configuration in force.
 import { join } from 'node:path'
 import { deviceSettings } from '../audit/device-options.ts'
 import type { ServerConfig } from '../config/config.ts'

@@ -14,7 +14,7 @@ import type { World } from '../lib/world.ts'
 /** By the index of the listener in the configuration; undefined for one without TLS. */
 export type TlsMaterials = readonly (TlsMaterial | undefined)[]
 
-/** What a thread listens with: it differs between threads, or changes while the server runs. */
+/** The share of one thread in the listeners: it differs between threads, or changes while the server runs. */
 export type ListenerAssignment = {
   /** By the index of the listener. If the configuration says 0, the first thread takes any free port. */
   readonly ports: readonly number[]
@@ -53,7 +53,7 @@ const REASONS: Readonly<Record<string, string>> = {
 const listenReason = (address: string, code: string): string =>
   `The address ${address} ${own(REASONS, code) ?? `cannot be listened on (${code})`}`
 
-/** What the listeners of a thread are made of. */
+/** The parts that the listeners of a thread are made of. */
 export type ListeningParts = {
   readonly config: ServerConfig
   readonly assignment: ListenerAssignment

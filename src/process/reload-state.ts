@@ -1,12 +1,11 @@
-// What all threads are told when the operator asks for a reload (SIGHUP).
+// The state that all threads are told when the operator asks for a reload (SIGHUP).
 import type { ServerConfig } from '../config/config.ts'
 import type { TlsMaterials } from './listening.ts'
 
-/** What the watching thread has read again. */
+/** The files as the watching thread has read them last. */
 export type ReloadState = {
   /**
-   * The files as they are now, or as they last were if they are refused. Each task takes what it can change at run
-   * time.
+   * The configuration as it is now, or as it last was if it is refused. Each task takes what it can change at run time.
    */
   readonly config: ServerConfig
   /** For threads that listen; empty for others. */

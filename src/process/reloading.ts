@@ -7,7 +7,7 @@ import { ReloadList, type ReloadPart } from '../lib/reload.ts'
 import type { ReloadState } from './reload-state.ts'
 import type { TlsState } from './tls-state.ts'
 
-/** What a reload works with. */
+/** The parts that a reload works with. */
 export type ReloadingParts = {
   readonly config: ServerConfig
   readonly log: Log

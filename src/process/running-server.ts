@@ -8,7 +8,7 @@ import { type LogLevels, newLogLevels } from '../lib/log-levels.ts'
 import type { World } from '../lib/world.ts'
 import type { DevelopmentFacts } from './writer.ts'
 
-/** What `keywright server`, or a test, starts a server with. */
+/** Options with which `keywright server`, or a test, starts a server. */
 export type ServerOptions = {
   readonly config: ServerConfig
   readonly world: World
@@ -19,7 +19,8 @@ export type ServerOptions = {
   /** Called when the process cannot go on: storage failed, or the writing thread ended. */
   readonly onFatal: (reason: string) => void
   /**
-   * Reads the configuration again for a reload. Missing: it stays as it is. @throws with the reason if it is refused
+   * Reads the configuration again for a reload. Missing: it stays as it is.
+   * @throws with the reason if it is refused
    */
   readonly reread?: () => ServerConfig
 }
@@ -33,6 +34,7 @@ export type RunningServer = {
   readonly development: DevelopmentFacts | undefined
   /** Every thread reloads what can change at run time. Resolves with false if something goes on as before. */
   reload(): Promise<boolean>
+  /** Lets requests under way end, then closes the store. Resolves when all threads have ended. */
   stop(): Promise<void>
 }
 

@@ -54,6 +54,7 @@ const VALUE_FLAGS = ['threads', 'config', 'data', 'dev-root-token-id', 'dev-list
 const ACCEPTED_FLAGS = ['dev-no-store-token', 'dev-no-kv']
 const KNOWN_FLAGS = [...VALUE_FLAGS, ...ACCEPTED_FLAGS, 'dev', 'help', 'h']
 
+/** Flags win over variables of the environment. @throws StartError for a flag that is not known, or lacks its value */
 function readFlags(words: readonly string[], env: NodeJS.ProcessEnv): Flags {
   const values = new Map<string, string>()
   const configs: string[] = []
@@ -87,6 +88,7 @@ function readFlags(words: readonly string[], env: NodeJS.ProcessEnv): Flags {
   return flags
 }
 
+/** Returns the name, and the value if it is behind "=". */
 function splitFlag(word: string): [string, string | undefined] {
   if (!word.startsWith('-')) return [word, undefined]
   const name = word.startsWith('--') ? word.slice(2) : word.slice(1)
@@ -138,6 +140,7 @@ function threadsIn(text: string | undefined): number | undefined {
   throw new StartError(`The flag -threads must be a number from 1 to ${MAX_THREADS}`)
 }
 
+/** The token is sent in a header, so it must be printable ASCII without blanks. */
 function isTokenText(text: string): boolean {
   return text.length <= 512 && [...text].every((character) => character > ' ' && character <= '~')
 }
@@ -163,6 +166,7 @@ export async function runServer(words: readonly string[]): Promise<void> {
   }
 }
 
+/** True for an error whose message is a sentence for the operator; any other is a defect and keeps its stack. */
 function isExplained(cause: unknown): cause is Error {
   return (
     cause instanceof StartError ||
@@ -175,6 +179,7 @@ function isExplained(cause: unknown): cause is Error {
 /** EX_IOERR of sysexits(3), the same as EXIT_STORAGE_FAILED. */
 const EXIT_FATAL = 74
 
+/** Order matters: nothing is started before the checks have passed, and signals count from the start on. */
 async function run(config: ServerConfig, flags: Flags): Promise<void> {
   const world = realWorld()
   const levels = newLogLevels(config.logging.level)

@@ -38,6 +38,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
 }
 
+/** Starts a server on a durable store. A failure ends every thread that was started. */
 async function startThreads(options: ServerOptions, directory: string): Promise<RunningServer> {
   const { config, world, log } = options
   const tls = new TlsState(config, world, log)
@@ -74,6 +75,8 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
       reload: () => reload(),
       stop: async () => {
         tls.stop()
+        // Serving threads first: what they still answer may need the writing thread. Pool and devices last: both kinds
+        // use them.
         await group.stop()
         await writer.stop()
         await stopOthers()

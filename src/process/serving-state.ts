@@ -1,11 +1,11 @@
-// What a serving thread holds as long as the writer says so: the store and the keys. States are taken over one after
-// the other. A store is thus given back before the writer is told that it is.
+// The store and the keys of a serving thread, which it holds as long as the writer says so. States are taken over one
+// after the other. A store is thus given back before the writer is told that it is.
 import type { NodeGate } from '../assembly/node-gate.ts'
 import type { SealState } from '../assembly/seal-state.ts'
 import type { ReadStore } from '../storage/contract.ts'
 import type { ReplaceableReader } from '../storage/replaceable-store.ts'
 
-/** What the writer's states act on. */
+/** The parts that the writer's states act on. */
 export type ServingStateParts = {
   readonly store: ReplaceableReader
   readonly gate: Pick<NodeGate, 'open' | 'close'>
@@ -22,7 +22,7 @@ export class ServingState {
   readonly #parts: ServingStateParts
   readonly #ready = Promise.withResolvers<void>()
   #isReady = false
-  #turn: Promise<void> = Promise.resolve()
+  #last: Promise<void> = Promise.resolve()
 
   constructor(parts: ServingStateParts) {
     this.#parts = parts
@@ -40,12 +40,13 @@ export class ServingState {
    * Resolves when the state is taken over. A state that fails leaves this thread sealed; the next one is tried all the
    * same.
    */
-  take(news: SealState): Promise<void> {
-    const taken = this.#turn.then(() => this.#apply(news))
-    this.#turn = taken.catch(() => {})
+  take(state: SealState): Promise<void> {
+    const taken = this.#last.then(() => this.#apply(state))
+    this.#last = taken.catch(() => {})
     return taken
   }
 
+  /** The store comes first, since the gate reads from it. A state without a keyring leaves an open gate as it is. */
   async #apply({ store, status, keyring }: SealState): Promise<void> {
     if (store !== undefined) await this.#parts.store.putAway()
     try {

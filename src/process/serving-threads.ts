@@ -30,7 +30,7 @@ const SHARES_PORTS = process.platform === 'linux'
 /** How many threads serve requests with this configuration. */
 export const servingThreads = ({ threads }: ServerConfig): number => (SHARES_PORTS ? threads : 1)
 
-/** What all serving threads are given. */
+/** Data and links that all serving threads are given. */
 export type ServingContext = {
   readonly config: ServerConfig
   readonly world: World

@@ -25,7 +25,7 @@ import { askInFlight, SERVING_CALLS, WATCHER_CALLS } from './thread-calls.ts'
 import { closeNode, commonParts, reloadsOf, serviceOf } from './thread-node.ts'
 import { poolMeterOf, type ThreadTelemetry, threadTelemetry, watchThread } from './thread-telemetry.ts'
 
-/** What the watching thread hands to a serving thread. */
+/** Data that the watching thread hands to a serving thread. */
 export type ServingData = {
   readonly config: ServerConfig
   readonly directory: string
@@ -39,11 +39,11 @@ export type ServingData = {
   /** The row of this thread among the shared metrics. */
   readonly metricRow: number
   readonly assignment: ListenerAssignment
-  /** What the other threads were told last; undefined: nothing since the start. */
+  /** The state that the other threads were told last; undefined: none since the start. */
   readonly reloaded: ReloadState | undefined
 }
 
-/** What the thread tells its starter, once. */
+/** The one message of the thread to its starter. */
 export type ServingStarted =
   | { readonly kind: 'listening'; readonly ports: readonly number[] }
   /** `address` is set if it is an address that cannot be listened on. */
@@ -61,6 +61,10 @@ const UNKNOWN: SealStatus = {
   cluster: undefined,
 }
 
+/**
+ * Connects the calls first, since the watching thread asks at once; its orders wait until this thread listens. Listens
+ * only when the state of the server is known, so that no request is answered from a thread that knows nothing.
+ */
 async function start(parent: MessagePort, data: ServingData): Promise<void> {
   const { config, assignment } = data
   const own = threadTelemetry(data.shared, data.metricRow, config, () => askInFlight(watcher))

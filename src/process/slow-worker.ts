@@ -6,7 +6,7 @@ import type { Load } from '../threads/load.ts'
 import { serveSlowWork } from '../threads/slow-worker.ts'
 import { lowerThreadPriority } from '../threads/thread-priority.ts'
 
-/** What the watching thread hands to it; everything else comes with the jobs. */
+/** Data that the watching thread hands to it; everything else comes with the jobs. */
 export type SlowWorkerData = { readonly load: Load }
 
 if (parentPort !== null) {

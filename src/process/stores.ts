@@ -13,7 +13,7 @@ type Commits = {
   readonly onCommitted: (transactions: number, ms: number) => void
 }
 
-/** What the store of the writing thread needs. */
+/** The parts that the store of the writing thread needs. */
 export type WritingStoreParts = Commits & {
   readonly config: ServerConfig
   readonly world: World
@@ -27,7 +27,7 @@ export type WritingStore = {
   readonly store: ReplaceableStore
   /** Opens what is in the directory after a restore. Calls `onFatal` if it cannot. */
   readonly reopen: () => Promise<Store>
-  /** What the store takes on the disk now. */
+  /** The space that the store takes on the disk now. */
   bytes(): { readonly database: number; readonly journal: number }
 }
 

@@ -1,4 +1,4 @@
-// What the watching thread asks the others, and what they ask it.
+// Calls between the watching thread and the others.
 import type { MessagePort } from 'node:worker_threads'
 import type { ReloadPart } from '../lib/reload.ts'
 import { askAll } from '../rpc/ask-all.ts'
@@ -21,19 +21,19 @@ export const MOST_IN_FLIGHT_ASKED = 16
 const reload = call<ReloadOrder<ReloadState>, boolean>({ deadlineMs: RELOAD_TIMEOUT_MS })
 const stop = notice<void>()
 
-/** What a serving thread is asked. */
+/** Calls that a serving thread answers. */
 export const SERVING_CALLS = {
   inFlight: call<void, readonly InFlightView[]>({ deadlineMs: IN_FLIGHT_TIMEOUT_MS }),
   reload,
   renewTls: notice<TlsMaterials>(),
   stop,
 }
-/** What the writing thread is asked; `link` brings its end of the link to one more serving thread. */
+/** Calls that the writing thread answers; `link` brings its end of the link to one more serving thread. */
 export const WRITING_CALLS = { reload, link: notice<MessagePort>({ moves: (port) => [port] }), stop }
 
-/** What a serving thread asks the watching one. */
+/** Calls that the watching thread answers to a serving one. */
 export const WATCHER_CALLS = { allInFlight: call<void, AllInFlight>({ most: MOST_IN_FLIGHT_ASKED }) }
-/** What the writing thread asks the watching one. */
+/** Calls that the watching thread answers to the writing one. */
 export const WANTED_CALLS = { reload: call<ReloadPart, boolean>() }
 
 /** A serving thread, as the watching one reaches it. */

@@ -1,5 +1,5 @@
-// What threads of all roles have in common: the parts of their node, the service of their listeners, what they reload,
-// and how they end.
+// The common part of threads of all roles: the parts of their node, the service of their listeners, their reloads, and
+// how they end.
 
 import type { CommonParts, ToServing, WritingParts } from '../assembly/node-parts.ts'
 import type { NodeRooms } from '../assembly/node-rooms.ts'
@@ -14,7 +14,7 @@ import { type DeviceHandle, devicesOf } from './device-host.ts'
 import type { ReloadState } from './reload-state.ts'
 import { type ThreadTelemetry, trafficOf } from './thread-telemetry.ts'
 
-/** What a thread has before its node. */
+/** The parts that a thread has before its node. */
 export type ThreadParts = {
   readonly config: ServerConfig
   readonly own: ThreadTelemetry

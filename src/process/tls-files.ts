@@ -79,6 +79,7 @@ function certificatesIn(setting: string, path: string, text: string): readonly X
   })
 }
 
+/** Parses the private key. @throws TlsFileError, also for a key with a passphrase */
 function keyIn(path: string, text: string) {
   if (text.includes('ENCRYPTED')) throw new TlsFileError(`The key in ${path} has a passphrase: remove it`)
   try {
@@ -88,6 +89,7 @@ function keyIn(path: string, text: string) {
   }
 }
 
+/** Dates are warned about only: the certificate is used all the same. */
 function dateWarnings(path: string, { validFromDate, validToDate }: X509Certificate, nowMs: number): readonly string[] {
   const [from, to] = [validFromDate.getTime(), validToDate.getTime()]
   if (nowMs > to) return [`The certificate in ${path} has expired, on ${validToDate.toISOString()}`]

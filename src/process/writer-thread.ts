@@ -11,7 +11,7 @@ import { StartError } from './start-error.ts'
 import { WANTED_CALLS, WRITING_CALLS, type WritingPeer } from './thread-calls.ts'
 import type { DevelopmentFacts, WriterData, WriterStarted } from './writer.ts'
 
-/** What the thread is started with. */
+/** The parts that the thread is started with. */
 export type WriterThreadParts = {
   readonly data: WriterData
   readonly timers: Timers

@@ -29,7 +29,7 @@ import { WANTED_CALLS, WRITING_CALLS } from './thread-calls.ts'
 import { closeNode, commonParts, configReloads, reloadsOf, sealParts } from './thread-node.ts'
 import { poolMeterOf, type ThreadTelemetry, threadTelemetry, watchThread } from './thread-telemetry.ts'
 
-/** What the watching thread hands to the writing thread. */
+/** Data that the watching thread hands to the writing thread. */
 export type WriterData = {
   readonly config: ServerConfig
   readonly directory: string
@@ -42,11 +42,11 @@ export type WriterData = {
   readonly development: { readonly rootToken: string | undefined } | undefined
 }
 
-/** What the thread tells its starter first. */
+/** The first message of the thread to its starter. */
 export type WriterStarted =
   | { readonly kind: 'started'; readonly development: DevelopmentFacts | undefined }
   | { readonly kind: 'failed'; readonly message: string }
-/** What a development server prints at its start. */
+/** The secrets that a development server prints at its start. */
 export type DevelopmentFacts = DevelopmentKeys
 
 /**
@@ -55,6 +55,7 @@ export type DevelopmentFacts = DevelopmentKeys
  */
 export const EXIT_STORAGE_FAILED = 74
 
+/** Opens the store, unseals if the seal can, then tells the starter. The watching thread is heard only after that. */
 async function start(parent: MessagePort, data: WriterData): Promise<void> {
   const { config, directory, published, chainHeads } = data
   const cloud = newCloudEnvironment(config, process.env)
@@ -87,6 +88,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     channels: { announce: serving.announce, configReloads: configReloads((part) => watcher.call('reload', part)) },
     restorable: restorableStore(config.storage, store, reopen),
   })
+  // Followers begin at the last change of the store. With another counter they would look into the log at each request.
   publishIndex(published, await store.lastIndex())
   const development = data.development && (await openDevelopment(node, directory, data.development.rootToken))
   await node.openByItself()
@@ -169,7 +171,7 @@ function listenToWatcher(parent: MessagePort, { node, own, store, links }: Parts
   })
 }
 
-/** What an operator can mend is told in a sentence; anything else is a defect and keeps its stack. */
+/** Returns the sentence for an operator who can mend the cause; anything else is a defect and keeps its stack. */
 function sentence(cause: unknown): string {
   if (cause instanceof StorageError || cause instanceof AutoSealFailed || cause instanceof ConfigError)
     return cause.message

@@ -1,5 +1,5 @@
-// What calls go through: a port between threads, a pipe to a process, later a socket to another node. The framing knows
-// no more of it than this.
+// A channel that calls go through: a port between threads, a pipe to a process, later a socket to another node. The
+// framing knows no more of it than this.
 import type { MessagePort } from 'node:worker_threads'
 
 /**

@@ -1,4 +1,4 @@
-// What two ends say to each other: plain data, which every kind of channel carries.
+// The messages between two ends: plain data, which every kind of channel carries.
 import { type ErrorCode, Refusal, RefusalForNow } from '../api/errors.ts'
 import type { Movable } from './channel.ts'
 

@@ -7,12 +7,12 @@ import { type Channel, type Movable, release } from './channel.ts'
 import { CallFailed, CallLate, PeerGone, TooManyCalls, UnknownCall } from './errors.ts'
 import { type Frame, frameOf, receivedRefusal, sentRefusal } from './frames.ts'
 
-/** What an end is made of. */
+/** The parts that an end is made of. */
 export type PeerParts<A extends CallTable, B extends CallTable> = {
   readonly channel: Channel
-  /** What the other end may be asked. */
+  /** Calls that the other end answers. */
   readonly asks: A
-  /** What the other end may ask, and what answers it. */
+  /** Calls that this end answers, by `handlers`. */
   readonly answers: B
   readonly handlers: Handlers<B>
   /** For deadlines of `asks`; may be missing if none has one. */

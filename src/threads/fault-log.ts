@@ -1,4 +1,4 @@
-// What a thread does with a defect in one of its answers to another thread.
+// Handlers for a defect in an answer to another thread.
 import { describeCause } from '../core/describe-cause.ts'
 import type { Log } from '../lib/log.ts'
 

@@ -7,7 +7,7 @@
 //    numbers 1026 …        for each worker: the id of the job it is at, or 0    SLOTS
 //    numbers 2050 …        for each client: FREE, or TAKEN + its splits         SEATS
 
-/** How many workers do short jobs once they are started. */
+/** The number of workers for short jobs, started or not. */
 const WORKERS = 0
 /** The last job id that was given to any client. Exported for tests. */
 export const LAST_JOB = 1
@@ -21,6 +21,7 @@ export const SLOTS = 1_024
 const FIRST_BEGUN = FIRST_SLOT + SLOTS
 /** One number for each client begins here: FREE, or TAKEN plus the work that it splits, or would split. */
 const FIRST_SEAT = FIRST_BEGUN + SLOTS
+/** More threads than any server has. */
 const SEATS = 1_024
 const FREE = 0
 const TAKEN = 1
@@ -35,7 +36,7 @@ export function newLoad(workers: number): Load {
   return load
 }
 
-/** How many workers do short jobs once they are started. */
+/** The number of workers for short jobs, started or not. */
 export const workersOf = (load: Load): number => Atomics.load(load, WORKERS)
 
 /** Returns the slot of the `nth` worker, cleared. After 1,024 workers slots are used again. */

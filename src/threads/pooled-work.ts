@@ -21,7 +21,7 @@ import {
 } from './load.ts'
 import { CLIENT_CALLS, type JobAnswer, type JobOrder, type LaneEnd, POOL_CALLS, type Takes } from './slow-messages.ts'
 
-/** What a thread needs to have slow work done: its port to the pool, the shared memory, and its seat there. */
+/** The access of one thread to the pool: its port, the shared memory, and its seat there. */
 export type PoolHandle<P = MessagePort> = { readonly port: P; readonly load: Load; readonly seat: number }
 
 /** How many jobs may wait in this thread; the next one is refused. */
@@ -171,7 +171,7 @@ export class PooledWork implements SlowWork {
     const queue = this.#queues[takes]
     queue.isStarting = true
     const isStarted = await this.#pool.call('start', takes).catch(() => false)
-    // Also false if the pool has ended; `#closed` has refused what waited.
+    // False also if the pool has ended: `#closed` has then refused what waited, and nothing is left to refuse here.
     if (isStarted) return
     queue.isStarting = false
     this.#refuse(takes, () => new JobFailed(THREAD_ENDED))

@@ -6,7 +6,7 @@ import type { Log } from '../lib/log.ts'
 import type { ReloadPart } from '../lib/reload.ts'
 import { CallLate, PeerGone } from '../rpc/errors.ts'
 
-/** What a thread is told: `state` is what the watching thread has read again; no part stands for all parts. */
+/** An order to a thread: `state` is what the watching thread has read again; no part stands for all parts. */
 export type ReloadOrder<S> = { readonly part: ReloadPart | undefined; readonly state: S }
 
 /** Has one thread reload. Resolves with false if some part of it goes on as before. */

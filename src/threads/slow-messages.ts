@@ -1,4 +1,4 @@
-// What the pool for slow work, its clients and its workers say to each other. The pool introduces every client to every
+// Messages between the pool for slow work, its clients and its workers. The pool introduces every client to every
 // worker. Jobs and answers then go straight between the two, on a lane of their own. A job goes by its name: every
 // thread has the functions.
 //
@@ -28,14 +28,14 @@ const lane = { moves: ({ port }: LaneEnd) => [port] }
 /** Let go of everything and collect garbage: what is still on a lane belongs to no living thread. */
 const collect = call<void, void>()
 
-/** What a thread that has slow work asks of the pool. */
+/** Calls that the pool answers to a thread that has slow work. */
 export const POOL_CALLS = {
   /** There is a first job of this kind. False if no worker could be started. */
   start: call<Takes, boolean>(),
   /** At seal: resolves when no thread holds anything of a job. */
   forget: call<void, void>(),
 }
-/** What the pool asks of a thread that has slow work. */
+/** Calls that a thread with slow work answers to the pool. */
 export const CLIENT_CALLS = {
   lane: notice<ClientLane>(lane),
   /** Refuse what waits and what comes. Answered when nothing is on a lane; nothing will be until `goOn`. */
@@ -43,5 +43,5 @@ export const CLIENT_CALLS = {
   collect,
   goOn: notice<void>(),
 }
-/** What the pool asks of a worker. */
+/** Calls that a worker answers to the pool. */
 export const WORKER_CALLS = { lane: notice<LaneEnd>(lane), collect }

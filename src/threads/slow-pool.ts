@@ -10,7 +10,7 @@ import { faultEndsThread } from './fault-log.ts'
 import { type Load, leaveSeat, takeSeat, takeSlot } from './load.ts'
 import { CLIENT_CALLS, POOL_CALLS, type Takes, WORKER_CALLS } from './slow-messages.ts'
 
-/** What the process hands to the pool. */
+/** The services that the process hands to the pool. */
 export type SlowPoolOptions = {
   /**
    * Starts the workers for this kind of job and announces each by `addWorker`. Called with the first job, and again if

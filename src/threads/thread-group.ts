@@ -11,9 +11,9 @@ export type GroupThread = {
   stop(): Promise<void>
 }
 
-/** What the group is made of, and whom it tells when it gives up. */
+/** The threads of a group, and the one to tell when it gives up. */
 export type GroupOptions = {
-  /** What the threads are, for the log: 'serving'. */
+  /** The name of their kind, for the log: 'serving'. */
   readonly kind: string
   readonly count: number
   readonly start: () => Promise<GroupThread>

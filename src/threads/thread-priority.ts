@@ -1,5 +1,5 @@
-// Where cores are short, a serving thread goes before one that does slow work. It has little to do for each request,
-// and its callers would otherwise wait for a time slice of the other, some milliseconds.
+// Priorities of threads. If cores are short, a serving thread goes before one that does slow work. It has little to do
+// for each request, and its callers would otherwise wait for a time slice of the other, some milliseconds.
 import { readlinkSync } from 'node:fs'
 import { constants, getPriority, setPriority } from 'node:os'
 

@@ -21,13 +21,13 @@ type MountQuestion = { readonly mount: string; readonly question: unknown }
 /** 'none': there was no answer. The reason stays on the writing thread. */
 type MountAnswer = { readonly answer: unknown } | 'none'
 
-/** What a serving thread asks of the writing one. */
+/** Calls that the writing thread answers to a serving one. */
 const WRITER_CALLS = {
   forward: call<WireRequest, WireResponse>({ most: MAX_WAITING, moves: streamsOf, answerMoves: streamsOf }),
   ask: call<MountQuestion, MountAnswer>({ most: MAX_WAITING }),
 }
 
-/** What the writing thread asks of a serving one: to take over a state. */
+/** Calls that a serving thread answers to the writing one: to take over a state. */
 type ServingCalls<S> = { readonly takeOver: ReturnType<typeof call<S, void>> }
 const SERVING_CALLS = { takeOver: call<unknown, void>() }
 
@@ -76,7 +76,7 @@ export class WriterLink<S> {
   }
 }
 
-/** What the writing thread does for serving threads. */
+/** The services of the writing thread for serving threads. */
 export type WriterService = {
   readonly handle: (request: WireRequest) => Promise<WireResponse>
   /** Answers questions of engines. */

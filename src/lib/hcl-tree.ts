@@ -1,3 +1,5 @@
+// The tree that the readers of HCL and of its JSON form build.
+
 /** A value without parts. */
 export type HclScalar =
   | { readonly kind: 'string'; readonly value: string }

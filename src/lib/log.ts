@@ -1,3 +1,6 @@
+// The log of the server. Fields are names and numbers. They are never values that a caller sent, and never an error
+// object of a parser, which quotes its input (threats N-08, U-05).
+
 /** From the least to the most severe. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const
 /** The severity of a line. */

@@ -1,3 +1,5 @@
+// Asks several ends the same question. An end that does not answer is counted: a busy one must not hold up the caller.
+
 /** The answers that came, and how many ends gave none. */
 export type Answers<A> = { readonly answers: readonly A[]; readonly silent: number }
 

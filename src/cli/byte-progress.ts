@@ -1,21 +1,24 @@
-// Passes bytes on and shows on a terminal how many there were.
+// Counts bytes that pass through, and shows the count on a terminal.
 import { type CliIo, writeAll } from './io.ts'
 
 const SHOWN_EVERY_BYTES = 4 * 1024 * 1024
 const MEBIBYTE = 1024 * 1024
 
+/** Shows the progress of one stream on standard error, where it does not mix with the result. */
 export class ByteProgress {
+  /** Bytes that have passed so far. */
   bytes = 0
   readonly #io: CliIo
   readonly #total: number | undefined
   #shown = 0
 
-  /** `total` is undefined where it is not known. */
+  /** `total` is the number of bytes to expect; undefined if it is not known, as of standard input. */
   constructor(io: CliIo, total: number | undefined) {
     this.#io = io
     this.#total = total
   }
 
+  /** Yields the parts of `source` unchanged. Nothing is shown before the first 4 MiB: small files need no progress. */
   async *around(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const part of source) {
       this.bytes += part.length
@@ -24,7 +27,7 @@ export class ByteProgress {
     }
   }
 
-  /** Leaves the line, where one was written. */
+  /** Shows the final count and ends the line, if one was written. */
   async end(): Promise<void> {
     if (this.#shown === 0) return
     await this.#show()
@@ -35,6 +38,7 @@ export class ByteProgress {
     this.#shown = this.bytes
     if (this.#io.stderr.isTTY !== true) return
     const of = this.#total === undefined ? '' : ` of ${mebibytes(this.#total)}`
+    // CSI K erases the rest of the line, which the last count may have left longer.
     await writeAll(this.#io.stderr, `\r${mebibytes(this.bytes)}${of} MiB\u001b[K`)
   }
 }

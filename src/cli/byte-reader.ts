@@ -1,5 +1,6 @@
-// Bytes that come in parts of any length, taken in parts of wanted ones.
+// Cuts a stream whose parts have any length into parts of the length that the reader asks for.
 
+/** Reads a stream front to back. It buffers no more than was asked for and the rest of one part of the source. */
 export class ByteReader {
   readonly #source: AsyncIterator<Buffer | string>
   #parts: Buffer[] = []
@@ -10,7 +11,7 @@ export class ByteReader {
     this.#source = source[Symbol.asyncIterator]()
   }
 
-  /** The next `count` bytes; fewer only where there are no more. */
+  /** Returns the next `count` bytes, in a buffer of the caller's own; fewer only at the end of the input. */
   async take(count: number): Promise<Buffer> {
     await this.#fill(count)
     const taken = Buffer.alloc(Math.min(count, this.#length))
@@ -25,7 +26,7 @@ export class ByteReader {
     return taken
   }
 
-  /** Whether the input has ended. */
+  /** True if nothing is left. It reads ahead by one part, so it waits on a terminal or pipe until that comes. */
   async isAtEnd(): Promise<boolean> {
     await this.#fill(1)
     return this.#length === 0

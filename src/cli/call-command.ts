@@ -1,4 +1,5 @@
-// Most commands are one request and the printing of its answer: they say which, and how it looks.
+// Most commands are one request and the printing of its answer. Their definitions say which request, and how the answer
+// looks; the rest is here.
 
 import { own } from '../lib/own.ts'
 import { type ExitCode, RemoteFailure } from './cli-error.ts'
@@ -12,28 +13,33 @@ import { printAnswer, printDone } from './output.ts'
 
 type Options<T extends OptionTable> = T & typeof COMMON_OPTIONS
 
+/** A command of one request. `Definition` in command.ts is the general form, which this is turned into. */
 type CallDefinition<T extends OptionTable> = {
   readonly name: string
   readonly summary: string
-  /** Arguments, those in brackets may be missing; the last may come several times where it ends in `…`. */
+  /** Arguments in order. Those in brackets may be missing; one that ends in `…` may come several times. */
   readonly usage: string
   readonly describe?: readonly string[]
   readonly examples: readonly string[]
   readonly completes?: readonly Completes[]
-  /** Beside those that all commands share. */
+  /** Options beside COMMON_OPTIONS. */
   readonly options?: T
-  /** What is asked. It may refuse the arguments. */
+  /** Makes the request. May throw a UsageError about the arguments, before anything is sent. */
   readonly request: (call: CommandCall<Options<T>>) => ApiRequest | Promise<ApiRequest>
-  /** Said to a person where the answer has nothing to show. */
+  /** Says to a person that it is done, if the answer has nothing to show. */
   readonly done?: (call: CommandCall<Options<T>>) => string
-  /** Said where there is nothing at the path: then that is told from other refusals. */
+  /** Says that nothing is stored at the path. A command that defines it tells a bare 404 from other refusals. */
   readonly missing?: (call: CommandCall<Options<T>>) => string
-  /** The part of the answer that programs get; all of it by default. */
+  /** Picks the part of the answer that programs get, as `-format=json`; all of it by default. */
   readonly part?: (body: Json, call: CommandCall<Options<T>>) => Json
-  /** How a person sees it; names and values by default. */
+  /** Formats the whole answer for a person; names and values by default. */
   readonly table?: (body: Json, call: CommandCall<Options<T>>) => string
 }
 
+/**
+ * Makes a command of a request. The number of arguments follows from `usage`, so the help cannot say another one.
+ * The command fails with RemoteFailure if the server refuses, or gives an empty answer where one is to be printed.
+ */
 export function callCommand<const T extends OptionTable = Record<never, never>>(
   definition: CallDefinition<T>,
 ): Command {
@@ -43,7 +49,7 @@ export function callCommand<const T extends OptionTable = Record<never, never>>(
   return command({ name, summary, usage, describe, examples, completes, options, args: countArgs(usage), run })
 }
 
-/** `PATH [NAME=VALUE…]`: one argument is needed, and there may be any number. */
+/** Counts the arguments of a usage line: `PATH [NAME=VALUE…]` needs one, and allows any number. */
 function countArgs(usage: string): { needed: readonly string[]; most: number } {
   const words = usage.match(/\[[^\]]*\]|\S+/g) ?? []
   const needed = words.filter((word) => !word.startsWith('['))
@@ -64,6 +70,7 @@ async function runCall<T extends OptionTable>(
   else if (done !== undefined) await printDone(io, options, body, done(call))
   else if (body === undefined) throw new RemoteFailure(missing?.(call) ?? `Error ${asked.doing}: the answer is empty`)
   else {
+    // -field looks in the whole answer, by the names of table rows: a part has lost the members around it.
     const shown = options.field === undefined && part !== undefined ? part(body, call) : body
     const asTable = table === undefined ? undefined : () => table(body, call)
     await printAnswer(io, options, shown, asTable)
@@ -75,7 +82,10 @@ function isWrapped(body: Json | undefined): body is Json {
   return body !== undefined && (exactMember(body, 'wrap_info') ?? null) !== null
 }
 
-/** The given options as fields of a request: each under its own name, `-` as `_`; what was not given is not sent. */
+/**
+ * Returns the given options as fields of a request, each under its own name with `_` for `-`. Options that were not
+ * given are left out, so that the server applies its own defaults; so is a flag that says false.
+ */
 export function givenFields(
   options: Readonly<Record<string, unknown>>,
   names: readonly string[],

@@ -1,14 +1,17 @@
-// What could come next on a command line that is being typed, from the table of commands.
+// Completion: the words that could come next on a command line, derived from the table of commands.
 
 import { own } from '../lib/own.ts'
 import { type CommandGroup, type CommandNode, type Completes, isGroup } from './command.ts'
 import { COMMON_OPTIONS } from './common-options.ts'
 import { isOption, type Option, type OptionTable, readOption } from './options.ts'
 
-/** Asks the server: names for an argument of which `typed` is there. */
+/** Finds names on the server for an argument that begins with `typed`. */
 export type FindNames = (kind: Completes, typed: string) => Promise<readonly string[]>
 
-/** `words` are those behind the program's name, up to the cursor; the last one, which may be empty, is completed. */
+/**
+ * Returns what the last word can become, sorted. `words` are those behind the program's name, up to the cursor; the
+ * last one may be empty. Where nothing is found the shell offers files.
+ */
 export async function candidates(
   commands: CommandGroup,
   words: readonly string[],
@@ -21,15 +24,16 @@ export async function candidates(
   return found.filter((each) => each.startsWith(typed)).sort()
 }
 
+/** The position of the cursor: within which command, behind how many arguments, or inside an option. */
 type Place = {
   readonly node: CommandNode
   /** Arguments before the cursor. */
   readonly args: number
-  /** The option whose value is typed. */
+  /** The option whose value is being typed. */
   readonly pending?: Option | undefined
 }
 
-/** Undefined where the words so far are no command. */
+/** Returns undefined if the words so far are no command. */
 function placeOf(commands: CommandGroup, words: readonly string[]): Place | undefined {
   let node: CommandNode = commands
   let args = 0
@@ -53,11 +57,12 @@ function optionsOf(node: CommandNode): OptionTable {
   return isGroup(node) ? COMMON_OPTIONS : node.options
 }
 
-/** `width` is 2 where the value is the next word, also when that is not typed yet. */
+/** `width` is 2 if the value is the next word, even when that is not typed yet: the empty word stands in for it. */
 function optionAt(table: OptionTable, words: readonly string[], at: number) {
   try {
     const { name, width } = readOption(table, [...words, ''], at)
     return { option: own(table, name), width }
+    // An unknown option: the line is unfinished, and complaints do not belong at a prompt.
   } catch {
     return undefined
   }

@@ -1,10 +1,12 @@
-// How a command ends when it does not end well.
+// The errors that end a command, and the exit codes they end it with.
 
-/** 0 is success. 1: the mistake is here (usage, files); 2: the server, or the way to it, refused. */
-/** 3: nothing is wrong, and yet not all is proven (audit verify). */
+/**
+ * 0: success. 1: the mistake is here, in usage or files. 2: the server, or the way to it, refused. 3: nothing is wrong,
+ * and yet not all is proven (audit verify). The first three are the reference's, and docs/cli.md lists them.
+ */
 export type ExitCode = 0 | 1 | 2 | 3
 
-/** What the person in front of it gets to read. */
+/** A failure that the person can understand. The message is all that is printed; anything else thrown is a defect. */
 export class CliError extends Error {
   override name = 'CliError'
   readonly exitCode: ExitCode = 1
@@ -13,7 +15,7 @@ export class CliError extends Error {
   }
 }
 
-/** The server refused, or could not be asked. The message is a whole one, `Error reading x: …`. */
+/** The server refused, or could not be reached. The message is complete, `Error reading x: …`, and printed as it is. */
 export class RemoteFailure extends CliError {
   override name = 'RemoteFailure'
   override readonly exitCode: ExitCode
@@ -23,7 +25,7 @@ export class RemoteFailure extends CliError {
   }
 }
 
-/** For commands whose exit code 2 is an answer: where there is none, it is 1. */
+/** Runs a command whose exit code 2 is an answer ("sealed"): a server that cannot be asked gives 1 instead. */
 export async function answeredByExitCode(work: () => Promise<ExitCode>): Promise<ExitCode> {
   try {
     return await work()
@@ -32,18 +34,18 @@ export async function answeredByExitCode(work: () => Promise<ExitCode>): Promise
   }
 }
 
-/** The command line itself is wrong: the help of the command is worth a look. */
+/** The command line itself is wrong: the message is followed by a pointer to the help of the command. */
 export class UsageError extends CliError {
   override name = 'UsageError'
 }
 
-/** Short reason of a failed system call, without the path and the call that Node puts around it. */
+/** Returns a short reason for a failed system call, without the path and the call that Node puts around it. */
 export function reasonOf(error: unknown): string {
   const code = cliCodeOf(error)
   return (code === undefined ? undefined : REASONS.get(code)) ?? code ?? 'unknown error'
 }
 
-/** `ENOENT` and its like; undefined where the error has none. */
+/** Returns the code of an error, `ENOENT` and its like; undefined if it has none. */
 export function cliCodeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   return typeof error.code === 'string' ? error.code : undefined

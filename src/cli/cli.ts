@@ -1,4 +1,4 @@
-// The client: finds the command, parses its options, runs it, and says what went wrong.
+// The command-line client: finds the command, parses its options, runs it, and says what went wrong.
 import { nearest } from '../lib/nearest.ts'
 import { CliError, type ExitCode, RemoteFailure, UsageError } from './cli-error.ts'
 import { type Command, type CommandGroup, type CommandNode, isGroup } from './command.ts'
@@ -9,10 +9,13 @@ import { type CliIo, writeAll } from './io.ts'
 import { isHelp, isOption, parseOptions, readOption } from './options.ts'
 import { ShownRequest } from './shown-request.ts'
 
-/** Asks for the version as other programs do. */
+/** Other programs answer to these as well. They count as the first word alone. */
 const VERSION_OPTIONS = ['-v', '-version', '--version']
 
-/** Runs one command line, without the program's name, and resolves to the exit code of the process. */
+/**
+ * Runs one command line, without the program's name, and resolves to the exit code of the process. A defect is printed
+ * with its stack, and ends with 1.
+ */
 export async function runCli(argv: readonly string[], io: CliIo, commands: CommandGroup = COMMANDS): Promise<number> {
   const words = VERSION_OPTIONS.includes(argv[0] ?? '') ? ['version', ...argv.slice(1)] : argv
   const found: Found = { node: commands, trail: [], rest: [...words], help: false }
@@ -26,16 +29,17 @@ export async function runCli(argv: readonly string[], io: CliIo, commands: Comma
   }
 }
 
+/** How far the search for the command came; `find` changes it, so that an error can name the words already read. */
 type Found = {
   node: CommandNode
-  /** The words of the command. */
+  /** The words of the command so far, for messages. */
   trail: string[]
-  /** Options and arguments, in order. */
+  /** Everything else in order: options and arguments. */
   rest: string[]
   help: boolean
 }
 
-/** Takes the words of the command out of the rest; the common options may stand before and between them. */
+/** Takes the words of the command out of the rest. The common options may stand before and between them. */
 function find(found: Found): void {
   let at = 0
   while (isGroup(found.node) && at < found.rest.length) {
@@ -58,7 +62,7 @@ function memberOf({ node, trail }: Found, word: string): CommandNode {
   const { members, elsewhere = [] } = isGroup(node) ? node : { members: [] }
   const member = members.find(({ name }) => name === word)
   if (member !== undefined) return member
-  // What starts the server is no part of the client.
+  // src/main.ts takes `server` and `storage` as first words; here they can only stand behind an option.
   if (elsewhere.some(({ name }) => name === word)) throw new UsageError(`try \`keywright ${word} -h\``)
   const meant = nearest(
     word,
@@ -69,7 +73,7 @@ function memberOf({ node, trail }: Found, word: string): CommandNode {
   )
 }
 
-/** Asked for, it is the answer; otherwise a command was missing. */
+/** Prints help. Help that was asked for is the result, on standard output; otherwise a command was missing. */
 async function showHelp({ node, trail, help }: Found, io: CliIo): Promise<ExitCode> {
   await writeAll(help ? io.stdout : io.stderr, commandHelpText(node, trail))
   return help ? 0 : 1
@@ -87,7 +91,7 @@ async function runCommand(
   return await command.run({ io, options: parsed.options as never, args: parsed.args, commands })
 }
 
-/** The arguments are counted and not repeated: one too many may be a secret in the wrong place. */
+/** Checks the number of arguments. The message does not repeat them: one too many may be a misplaced secret. */
 function checkCount({ args: { needed, most } }: Command, args: readonly string[]): void {
   const missing = needed[args.length]
   if (missing !== undefined) throw new UsageError(`${missing} is missing`)
@@ -97,11 +101,12 @@ function checkCount({ args: { needed, most } }: Command, args: readonly string[]
 async function report(error: unknown, { trail }: Found, io: CliIo): Promise<ExitCode> {
   const title = ['keywright', ...trail].join(' ')
   if (!(error instanceof CliError)) {
-    // What reads our output has had enough of it.
+    // The reader of the pipe is gone, as behind `| head`: nothing is wrong that anyone could be told.
     if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return 1
     await complain(io, `${title}: internal error: ${error instanceof Error ? error.stack : 'not an error object'}`)
     return 1
   }
+  // -output-curl-string and -output-policy end the command in place of the request.
   if (error instanceof ShownRequest) {
     await writeAll(io.stdout, `${error.message}\n`)
     return 0
@@ -118,6 +123,6 @@ async function complain(io: CliIo, text: string): Promise<void> {
   try {
     await writeAll(io.stderr, `${text}\n`)
   } catch {
-    // Nobody hears it; the exit code still tells.
+    // Standard error is closed. The exit code still tells.
   }
 }

@@ -1,4 +1,4 @@
-// The requests of the command line, over the rules that it shares with the library (src/client): what it adds are exact
+// The requests of the command line. The rules of HTTP are those of the library (src/client); added here are exact
 // numbers, streams, and words for the person who typed the command.
 import type { IncomingMessage } from 'node:http'
 import type { Method } from '../client/wire.ts'
@@ -10,26 +10,30 @@ import { nodeTransport, readReply, startStream, type Upload } from './node-trans
 import { connectionError, messagesOf, RemoteError } from './remote-error.ts'
 import { shownRequest } from './shown-request.ts'
 
+/** A body of a request that is sent as it is read. */
 export type { Upload } from './node-transport.ts'
 
+/** A request with what its error messages need. */
 export type ApiRequest = ApiCall & {
-  /** To stand behind "Error": `reading transit/keys/x`. */
+  /** Follows "Error" in messages: `reading transit/keys/x`. */
   readonly doing: string
   readonly method: Method
-  /** The answer need not be JSON. */
+  /** Accepts an answer that is not JSON, as metrics in text are. */
   readonly anything?: boolean
 }
 
+/** The answer to a request that succeeded. */
 export type CommandAnswer = {
-  /** Undefined where the answer has none. */
+  /** The parsed body; undefined if the answer has none, or none in JSON. */
   readonly body: Json | undefined
-  /** The same as it came. */
+  /** The body as it came. */
   readonly text: string
 }
 
-/** The longest silence while the server checks or replaces a whole store. */
+/** An hour: the longest silence while the server checks or replaces a whole store. */
 const STREAM_IDLE_MS = 3_600_000
 
+/** Sends requests to one server with one token. It holds no connection: every attempt opens its own. */
 export class Client {
   readonly #connection: Connection
   readonly #sleep: (delayMs: number) => Promise<void>
@@ -39,21 +43,25 @@ export class Client {
     this.#sleep = sleep
   }
 
-  /** Whose requests these are. */
+  /** The token that requests carry; undefined without one. */
   get token(): string | undefined {
     return this.#connection.token
   }
 
+  /** The address of the server, without a slash at the end. */
   get address(): string {
     return this.#connection.address
   }
 
-  /** The same server, asked in another way. */
+  /** Returns a client for the same server with some settings changed. */
   with(changed: Partial<Connection>): Client {
     return new Client({ ...this.#connection, ...changed }, this.#sleep)
   }
 
-  /** @throws RemoteFailure: RemoteError where the server refuses */
+  /**
+   * Sends a request, and again while the refusal may pass (src/client/wire.ts).
+   * @throws RemoteError if the server refuses; RemoteFailure if it cannot be reached, or does not answer as this API
+   */
   async send(request: ApiRequest): Promise<CommandAnswer> {
     const { status, text } = await this.#exchanged(request)
     const body = parseExactText(text)
@@ -62,15 +70,15 @@ export class Client {
       if (body === undefined && request.anything !== true) throw this.#notTheApi(request, status)
       return { body, text }
     }
-    // What is gone may still be answered with data or warnings.
+    // A 404 with data or warnings is an answer too, and not a refusal.
     const isEmpty = messagesOf(body).length === 0
     if (status === 404 && isEmpty && (hasMember(body, 'data') || hasMember(body, 'warnings'))) return { body, text }
     throw this.#refusal(request, status, text)
   }
 
   /**
-   * One attempt, whose answer is read by the caller as it comes.
-   * @throws RemoteFailure where the server refuses; so does reading where the connection breaks
+   * Starts one attempt, whose answer the caller reads as it comes. It is not repeated: an upload can be read only once.
+   * @throws RemoteFailure if the server refuses; reading the result throws it too if the connection breaks
    */
   async open(request: ApiRequest & { readonly upload?: Upload }): Promise<AsyncIterable<Buffer>> {
     const response = await this.#started(request, request.upload)
@@ -79,7 +87,7 @@ export class Client {
     throw this.#refusal(request, status, (await readReply(response)).text)
   }
 
-  /** Like send, but undefined where the server says that there is nothing at the path, and no more than that. */
+  /** Like send, but returns undefined if the server says that nothing is at the path, and no more than that. */
   async find(request: ApiRequest): Promise<CommandAnswer | undefined> {
     try {
       return await this.send(request)
@@ -89,6 +97,7 @@ export class Client {
     }
   }
 
+  /** Ends the command with the request itself where -output-curl-string or -output-policy asks for that. */
   async #exchanged(request: ApiRequest): Promise<HttpReply> {
     const { tls, timeoutMs, retries, followsRedirects, shows, addressOrigin } = this.#connection
     if (shows !== undefined) throw shownRequest(shows, this.#connection, request)
@@ -102,6 +111,7 @@ export class Client {
     }
   }
 
+  /** Follows no redirect: the body would have to be sent again. */
   async #started(request: ApiRequest, upload: Upload | undefined): Promise<IncomingMessage> {
     const { tls, shows, address, addressOrigin } = this.#connection
     if (shows !== undefined) throw shownRequest(shows, this.#connection, request)
@@ -135,6 +145,7 @@ export class Client {
   }
 }
 
+/** Passes the body on. A connection that breaks must not look like the end of the file. */
 async function* whole(doing: string, response: IncomingMessage): AsyncGenerator<Buffer> {
   try {
     yield* response as AsyncIterable<Buffer>

@@ -1,11 +1,11 @@
-// Tables of several columns.
+// Tables of several columns, in the layout of the reference's command line.
 import { type Json, plainText } from './exact-json.ts'
 import { printableLine } from './terminal-text.ts'
 
 const GAP = '    '
 const NOTHING = 'n/a'
 
-/** Heads, a line under each, and the rows; what is empty or missing is told so. */
+/** Formats heads, a line under each, and the rows. An empty or missing value is printed as `n/a`. */
 export function formatColumns(heads: readonly string[], rows: readonly (readonly (Json | undefined)[])[]): string {
   const texts = rows.map((row) => row.map(cellText))
   const widths = heads.map((head, at) =>

@@ -1,4 +1,4 @@
-// Every command there is. A new one is a file in commands/ and a line here.
+// Every command there is. A new one is a file in commands/ and a line here; help, completion and docs/cli.md follow.
 import type { CommandGroup } from './command.ts'
 import { AUDIT_COMMANDS } from './commands/audit.ts'
 import { CLOUD_COMMANDS } from './commands/cloud.ts'
@@ -35,6 +35,7 @@ import { unwrap } from './commands/unwrap.ts'
 import { version } from './commands/version.ts'
 import { write } from './commands/write.ts'
 
+/** The tree of commands, in the order of the help. */
 export const COMMANDS: CommandGroup = {
   name: 'keywright',
   summary: 'Keywright, a key-management service, and the client to talk to it',

@@ -1,7 +1,8 @@
-// The options that all commands share which talk to a server or print what it answered. Each has a variable of our own
-// and the one that the tools of the reference read.
+// The options that commands share which talk to a server or print its answers. Most have two variables: our own comes
+// first, then the one that the tools of the reference read, so that their environment works unchanged.
 import type { OptionTable, OptionValues } from './options.ts'
 
+/** Options of every command that talks to a server; `readConnection` turns their values into a connection. */
 export const CONNECTION_OPTIONS = {
   address: {
     kind: 'text',
@@ -81,7 +82,7 @@ export const CONNECTION_OPTIONS = {
   'output-policy': { kind: 'flag', about: 'Print the policy that the request needs, and do not send it' },
 } as const satisfies OptionTable
 
-/** Of commands that ask one thing. */
+/** Options of commands whose one answer may come wrapped. */
 export const WRAP_OPTIONS = {
   'wrap-ttl': {
     kind: 'text',
@@ -91,7 +92,7 @@ export const WRAP_OPTIONS = {
   },
 } as const satisfies OptionTable
 
-/** Of commands that print a result of their own, and not the answer to one request. */
+/** Options of commands that print a result of their own: it has neither fields nor a raw form. */
 export const RESULT_FORMAT_OPTION = {
   format: {
     kind: 'text',
@@ -102,6 +103,7 @@ export const RESULT_FORMAT_OPTION = {
   },
 } as const satisfies OptionTable
 
+/** Options of commands that print an answer; `printAnswer` follows them. */
 export const OUTPUT_OPTIONS = {
   format: {
     kind: 'text',
@@ -118,11 +120,13 @@ export const OUTPUT_OPTIONS = {
   },
 } as const satisfies OptionTable
 
-/** Of commands that read the answer themselves, so that it must not come wrapped. */
+/** Options of commands that read the answer themselves: wrapped, it would hide what they look for. */
 export const UNWRAPPED_OPTIONS = { ...CONNECTION_OPTIONS, ...OUTPUT_OPTIONS } as const
 
+/** Options of commands that pass one answer on, which is most of them. */
 export const COMMON_OPTIONS = { ...CONNECTION_OPTIONS, ...WRAP_OPTIONS, ...OUTPUT_OPTIONS } as const
 
-/** Commands that print no answer cannot ask for a wrapped one. */
+/** Values of CONNECTION_OPTIONS, with the wrapping of commands that have that option too. */
 export type ConnectionValues = OptionValues<typeof CONNECTION_OPTIONS> & { readonly 'wrap-ttl'?: string | undefined }
+/** Values of OUTPUT_OPTIONS. */
 export type OutputValues = OptionValues<typeof OUTPUT_OPTIONS>

@@ -3,7 +3,7 @@ import type { ConnectionValues } from './common-options.ts'
 import { readConnection } from './connection.ts'
 import type { CliIo } from './io.ts'
 
-/** The client that the options and the environment describe; nothing is sent yet. @throws CliError */
+/** Makes the client that the options and the environment describe. Nothing is sent yet. @throws CliError */
 export function connect(io: CliIo, options: ConnectionValues): Client {
   return new Client(readConnection(options, io.env), io.sleep)
 }

@@ -1,4 +1,4 @@
-// Where the server is and who asks, from options, environment and the token file.
+// The address of the server, the token and the TLS settings, from options, environment and the token file.
 import { X509Certificate } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import { CONNECTION_OPTIONS, type ConnectionValues } from './common-options.ts'
 import type { CliIo } from './io.ts'
 import type { Shows } from './shown-request.ts'
 
+/** Members of the options of node:https, by the names that it gives them. */
 export type TlsSettings = {
   readonly ca?: readonly Buffer[]
   readonly cert?: Buffer
@@ -18,25 +19,28 @@ export type TlsSettings = {
   readonly rejectUnauthorized: boolean
 }
 
+/** All that a client needs. Files are read and values checked when it is made, so that requests fail for one reason. */
 export type Connection = ApiAddress & {
-  /** Names the option or variable that the address comes from, in a sentence. */
+  /** A sentence that names the option or variable of the address: a wrong address is the usual fault. */
   readonly addressOrigin: string
   readonly tls: TlsSettings
-  /** Longest silence. */
+  /** Longest silence of the server. */
   readonly timeoutMs: number
   readonly retries: number
   readonly followsRedirects: boolean
-  /** Requests are shown, and not sent. */
+  /** If set, requests are shown and not sent. */
   readonly shows: Shows | undefined
 }
 
-/** Where the reference's own login command, and its development server, leave a token. */
+/** The reference's login command and its development server leave a token in this file of the home directory. */
 const TOKEN_FILE = '.vault-token'
+/** A day. The timers of the runtime end at 24.8 days (2^31 ms), and fire at once beyond that. */
 const MAX_TIMEOUT_MS = 86_400_000
+/** -header must not set these: the client sets them itself, and two values of one header are read differently. */
 const OWN_HEADERS = ['x-vault-token', 'x-vault-namespace', 'x-vault-wrap-ttl', 'content-length', 'host']
 const PEM_CERTIFICATE = '-----BEGIN CERTIFICATE-----'
 
-/** @throws CliError */
+/** Reads the options, with the token file if no token was given. @throws CliError, UsageError */
 export function readConnection(options: ConnectionValues, env: CliIo['env']): Connection {
   return {
     address: readAddress(options.address),
@@ -53,7 +57,7 @@ export function readConnection(options: ConnectionValues, env: CliIo['env']): Co
   }
 }
 
-/** Zero is the same as not to wrap. */
+/** Returns undefined for zero, which means that the answer is not wrapped. */
 function readWrapTtl(text: string | undefined): string | undefined {
   return text === undefined || nanosecondsOf('-wrap-ttl', text) === 0n ? undefined : text
 }
@@ -64,6 +68,7 @@ function readTimeout(text: string): number {
   throw new UsageError('-timeout must be longer than nothing, and at most a day')
 }
 
+/** Parses durations as the server does: seconds, or text with units. */
 function nanosecondsOf(option: string, text: string): bigint {
   try {
     const nanoseconds = parseDurationNanoseconds(text)
@@ -74,6 +79,7 @@ function nanosecondsOf(option: string, text: string): bigint {
   throw new UsageError(`${option} must be seconds (90) or a duration like 5m, not "${text}"`)
 }
 
+/** Names have the characters of RFC 9110 section 5.6.2. Messages do not quote the value: it may be a secret. */
 function readHeader(text: string): readonly [string, string] {
   const at = text.indexOf('=')
   const [name, value] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)]
@@ -84,7 +90,7 @@ function readHeader(text: string): readonly [string, string] {
   return [name, value]
 }
 
-/** Told by its text: an option that says the same as the variable is no other address. */
+/** Finds the origin by comparing texts: an option that repeats the variable may be reported as the variable. */
 function originOf(text: string, env: CliIo['env']): string {
   const { env: names, default: usual } = CONNECTION_OPTIONS.address
   const name = names.find((each) => env[each] === text)
@@ -92,6 +98,7 @@ function originOf(text: string, env: CliIo['env']): string {
   return text === usual ? 'No address was given: this is the usual one.' : 'The address is that of -address.'
 }
 
+/** Returns the address without a slash at the end. Messages do not quote it: it may hold a password. */
 function readAddress(text: string): string {
   const url = URL.parse(text)
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
@@ -104,7 +111,7 @@ function readAddress(text: string): string {
   return address.endsWith('/') ? address.slice(0, -1) : address
 }
 
-/** Undefined where there is none. @throws CliError where it cannot be read */
+/** Returns the token that `login` kept; undefined if there is none. @throws CliError if the file cannot be read */
 export function readTokenFile(env: CliIo['env']): string | undefined {
   const path = tokenFile(env)
   if (path === undefined) return undefined
@@ -117,12 +124,13 @@ export function readTokenFile(env: CliIo['env']): string | undefined {
   }
 }
 
-/** Where `login` leaves a token for the commands that follow; undefined without a home directory. */
+/** Returns the path of the file that `login` keeps the token in; undefined without a home directory. */
 export function tokenFile(env: CliIo['env']): string | undefined {
   const home = env.HOME ?? env.USERPROFILE ?? ''
   return home === '' ? undefined : join(home, TOKEN_FILE)
 }
 
+/** A certificate and its key identify the client together: one alone is refused. */
 function readTls(options: ConnectionValues): TlsSettings {
   const [ca, cert, key] = [readAuthorities(options), options['client-cert'], options['client-key']]
   if ((cert === undefined) !== (key === undefined)) {
@@ -138,7 +146,7 @@ function readTls(options: ConnectionValues): TlsSettings {
   }
 }
 
-/** As with the reference, the file wins over the directory. */
+/** Reads the trusted authorities. The file wins over the directory, as with the reference. */
 function readAuthorities(options: ConnectionValues): Buffer[] {
   const { 'ca-cert': file, 'ca-path': directory } = options
   if (file !== undefined) return [readCertificate(file)]
@@ -154,12 +162,13 @@ function filesOf(directory: string): string[] {
   }
 }
 
+/** Checks only the first certificate of the file; the TLS layer reads all of them. */
 function readCertificate(path: string): Buffer {
   const pem = readBytes('the certificates in', path)
   if (!pem.includes(PEM_CERTIFICATE))
     throw new CliError(`${path} holds no certificate in PEM form ("${PEM_CERTIFICATE}")`)
   try {
-    // The TLS layer passes over what it cannot read, and then knows no authority at all.
+    // The TLS layer skips what it cannot read, and would then trust no authority at all.
     new X509Certificate(pem)
   } catch (error) {
     throw new CliError(`${path} holds a certificate that cannot be read`, error)
@@ -175,7 +184,10 @@ function readBytes(what: string, path: string): Buffer {
   }
 }
 
-/** What a header can carry; a line break in it would be a second header. */
+/**
+ * Returns a text that a header can carry; undefined if it is empty. A line break in it would begin a second header.
+ * @throws CliError, which does not quote the text: it may be a token
+ */
 export function headerText(what: string, text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined
   if (isPrintableAscii(text) && !text.includes(' ')) return text

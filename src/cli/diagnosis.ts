@@ -1,4 +1,5 @@
-// What `keywright operator diagnose` shows: every check with its mark, by group, and what to do about the rest.
+// The output of `keywright operator diagnose`: every check with its mark, by group, and what to do about those that
+// are not well. A table of checks comes from this machine (src/offline/diagnosis.ts) or from a running server.
 import { type ExitCode, RemoteFailure } from './cli-error.ts'
 import type { Client } from './client.ts'
 import { exactMember, isList, type Json, plainText } from './exact-json.ts'
@@ -6,7 +7,10 @@ import type { Diagnosed, DiagnosedVerdict, Diagnosis } from './io.ts'
 import { type Style, type Tone, toned, wrapped } from './picture.ts'
 import { printableLine } from './terminal-text.ts'
 
-/** What the checks of a running server found. @throws RemoteFailure where it does not tell */
+/**
+ * Reads what the checks of a running server found. A verdict that is not known here counts as `unknown`: the server
+ * may be newer. @throws RemoteFailure if the server does not tell
+ */
 export async function readDiagnosis(client: Client): Promise<Diagnosis> {
   const { body } = await client.send({ doing: 'reading the checks', method: 'GET', path: 'sys/hardening' })
   const checks = exactMember(exactMember(body, 'data'), 'checks')
@@ -26,6 +30,7 @@ export async function readDiagnosis(client: Client): Promise<Diagnosis> {
 
 const VERDICTS: readonly DiagnosedVerdict[] = ['ok', 'warn', 'refuse', 'unknown']
 
+/** A verdict on the screen: the sign, or the plain text without Unicode. All plain texts have the same width. */
 type Mark = { readonly tone: Tone; readonly sign: string; readonly plain: string }
 
 const MARKS: Readonly<Record<DiagnosedVerdict, Mark>> = {
@@ -35,6 +40,7 @@ const MARKS: Readonly<Record<DiagnosedVerdict, Mark>> = {
   unknown: { tone: 'faint', sign: '?', plain: '[?]   ' },
 }
 
+/** Formats checks for a person, within the width of the terminal. */
 export function formatDiagnosis({ subject, checks }: Diagnosis, style: Style): string {
   const titles = Math.max(...checks.map(({ title }) => title.length))
   const groups = [...new Set(checks.map(({ group }) => group))]
@@ -47,7 +53,7 @@ export function formatDiagnosis({ subject, checks }: Diagnosis, style: Style): s
   return `${[...lines, summary(checks, style)].join('\n')}\n`
 }
 
-/** Where less is left beside the titles, what was found stands under them. */
+/** Characters: if less is left beside the titles, the sentences stand under them, indented. */
 const LEAST_BESIDE = 36
 const UNDER = 10
 
@@ -56,7 +62,7 @@ function checkLines({ title, verdict, sentence }: Diagnosed, titles: number, sty
   const mark = style.isUnicode ? sign : plain
   const isBeside = style.width - `  ${mark} `.length - titles - 2 >= LEAST_BESIDE
   const indent = isBeside ? `  ${mark} `.length + titles + 2 : UNDER
-  // What is well is there to be passed over.
+  // Checks that are well are faint: the eye should pass over them.
   const shown = (text: string): string =>
     verdict === 'ok' || verdict === 'unknown' ? toned(style, 'faint', text) : text
   const lines = wrapped(printableLine(sentence), style.width - indent).map(shown)
@@ -77,16 +83,18 @@ function summary(checks: readonly Diagnosed[], style: Style): string {
   return parts.join(', ')
 }
 
+/** Returns the same for programs, with the verdict on the whole. */
 export function diagnosisJson({ subject, checks }: Diagnosis): object {
   return { subject, verdict: verdictOf(checks), checks }
 }
 
+/** The worst verdict counts. `unknown` does not: a check that cannot be made from here says nothing bad. */
 function verdictOf(checks: readonly Diagnosed[]): DiagnosedVerdict {
   const has = (verdict: DiagnosedVerdict): boolean => checks.some((each) => each.verdict === verdict)
   return has('refuse') ? 'refuse' : has('warn') ? 'warn' : 'ok'
 }
 
-/** As with the reference: 0 all is well, 1 the server would not start, 2 there is something to look at. */
+/** Exit codes as with the reference: 0 all is well, 1 the server would not start, 2 there are warnings. */
 export function diagnosisExitCode({ checks }: Diagnosis): ExitCode {
   const verdict = verdictOf(checks)
   return verdict === 'refuse' ? 1 : verdict === 'warn' ? 2 : 0

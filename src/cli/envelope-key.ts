@@ -1,15 +1,15 @@
-// The data key of an encrypted file: made and opened by the server, used here.
+// The data key of an encrypted file (docs/file-format.md): made and opened by the server, used here.
 import { Base64Error, decodeBase64 } from '../lib/base64.ts'
 import type { Client } from './client.ts'
 import { exactMember } from './exact-json.ts'
 import { contextField, missingResult, type TransitValues, transitPath } from './transit-options.ts'
 
-/** `dataKey` is the caller's to wipe. */
+/** A data key as it stands in the file, and in clear. The caller wipes `dataKey`. */
 export type EnvelopeKey = { readonly wrappedKey: string; readonly dataKey: Buffer }
 
 const DATA_KEY_BYTES = 32
 
-/** @throws RemoteFailure */
+/** Has the server make a data key under the transit key of the options. @throws RemoteFailure */
 export async function newDataKey(client: Client, options: TransitValues, doing: string): Promise<EnvelopeKey> {
   const path = transitPath(options, 'datakey/plaintext')
   const body = JSON.stringify({ bits: DATA_KEY_BYTES * 8, ...contextField(options) })
@@ -19,7 +19,7 @@ export async function newDataKey(client: Client, options: TransitValues, doing: 
   return { wrappedKey, dataKey: keyBytes(exactMember(data, 'plaintext'), doing) }
 }
 
-/** @throws RemoteFailure */
+/** Has the server open a wrapped data key. The caller wipes the result. @throws RemoteFailure */
 export async function openDataKey(
   client: Client,
   options: TransitValues,
@@ -32,6 +32,7 @@ export async function openDataKey(
   return keyBytes(exactMember(data, 'plaintext'), doing)
 }
 
+/** Decodes a key of exactly 32 bytes: a shorter one would weaken the file without a sign of it. */
 function keyBytes(text: unknown, doing: string): Buffer {
   try {
     const bytes = typeof text === 'string' ? decodeBase64(text) : undefined

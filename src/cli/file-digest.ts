@@ -1,22 +1,23 @@
-// What of a file is signed: files of any size, of which only a hash travels.
+// The input of a file signature: files have any size, and only a hash travels (docs/file-format.md).
 import { namedHashOf } from '../crypto/primitives/named-hash.ts'
 import type { Client } from './client.ts'
 import { exactMember } from './exact-json.ts'
 import { missingResult, type TransitValues, transitPath } from './transit-options.ts'
 
-/** As the server is asked: the same to sign and to verify. */
+/** Fields of a request of `sign`, and the same of `verify`: a signature verifies only if both are made alike. */
 export type SignedInput = {
   readonly input: string
   readonly prehashed: boolean
   readonly hash_algorithm: string
 }
 
-/** The beginning of what is signed with keys that sign messages only: nothing else that they sign begins so. */
+/** Sets the statement apart from every other message that the same key signs: no other begins with this line. */
 const STATEMENT = 'keywright file signature 1\n'
 
 /**
- * `hash` is one of HASH_NAMES. Keys of RSA and ECDSA sign the hash of the file itself, as other programs verify it.
- * Keys that only sign whole messages sign a statement of the hash (docs/file-format.md).
+ * Hashes the content. Keys of RSA and ECDSA sign the hash itself, so that other programs verify it.
+ * Keys that only sign whole messages sign a statement of the hash.
+ * @throws RangeError unless `hash` is one of HASH_NAMES
  */
 export async function signedInput(type: string, hash: string, content: AsyncIterable<Buffer>): Promise<SignedInput> {
   const digest = await namedHashOf(hash, content)
@@ -28,7 +29,7 @@ export async function signedInput(type: string, hash: string, content: AsyncIter
   return { input: Buffer.from(statement).toString('base64'), prehashed: false, hash_algorithm: hash }
 }
 
-/** The type of the key, which decides what is signed. @throws RemoteFailure */
+/** Asks for the type of the key, which decides what is signed. @throws RemoteFailure */
 export async function askKeyType(client: Client, options: TransitValues): Promise<string> {
   const doing = `reading the type of the key "${options.key}"`
   const answer = await client.send({ doing, method: 'GET', path: transitPath(options, 'keys') })

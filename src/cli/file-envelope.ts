@@ -1,5 +1,14 @@
-// Files of any size, encrypted where they are: a key that only the server can open stands in front of segments that are
-// authenticated one by one, so that the whole never has to be in memory. docs/file-format.md says it byte by byte.
+// Files of any size, encrypted where they are. In front stands a key that only the server can open. Segments follow
+// that are authenticated one by one, so the whole is never in memory. docs/file-format.md says it in full.
+//
+//   offset  bytes
+//   0       8       magic, whose last byte is the format, 1
+//   8       1       algorithm
+//   9       1       length of a segment, as a power of two
+//   10      2       W, length of the wrapped data key
+//   12      W       wrapped data key
+//   12 + W  32      salt
+//   44 + W          segments, each with its tag
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { AEADS, AuthenticationFailed, open, seal } from '../crypto/primitives/aead.ts'
 import { hkdfExpand, hkdfExtract } from '../crypto/primitives/derivation.ts'
@@ -10,37 +19,45 @@ const { aes256Gcm } = AEADS
 const MAGIC = Buffer.from('KWFILE\0\u0001', 'latin1')
 const ALGORITHM = 1
 const SEGMENT_BITS = 16
-/** Of content; each is followed by its tag. */
+/** Content bytes of a segment; 16 bytes of tag follow. */
 export const SEGMENT_BYTES = 1 << SEGMENT_BITS
 const LENGTH_AT = MAGIC.length + 2
-/** Magic, algorithm, segments, length of the wrapped key. */
+/** Length of the part of the header that is always there: up to the length of the wrapped key. */
 export const FIXED_BYTES = LENGTH_AT + 2
+/** The length of the output of SHA-256, as RFC 5869 section 3.1 recommends. */
 export const SALT_BYTES = 32
+/** Far above any wrapped key of 32 bytes: a larger number is a damaged length. */
 const MAX_WRAPPED_BYTES = 8_192
+/** The last byte of the nonce of the last segment. */
 const LAST = 1
 
+/** The parts of a header that differ from file to file. */
 export type EnvelopeHeader = {
   /** The data key as the server gave it: `vault:vN:` and base64. */
   readonly wrappedKey: string
-  /** Fresh for each file. */
+  /** Random, for each file anew. */
   readonly salt: Buffer
 }
 
-/** Whether the beginning of a file is that of an envelope, of whatever format. */
+/** True if a file begins as an envelope of any format: a newer one is named, and not taken for a ciphertext. */
 export function isFileEnvelope(beginning: Buffer): boolean {
   return beginning.subarray(0, MAGIC.length - 1).equals(MAGIC.subarray(0, -1))
 }
 
-/** What binds format, algorithm and length of segments to the key of the file. */
+/** The `info` of HKDF: it binds format, algorithm and segment length to the key, so changing one opens no segment. */
 const PARAMETERS = Buffer.from([...MAGIC, ALGORITHM, SEGMENT_BITS])
 
+/** Returns the bytes in front of the segments. */
 export function encodeEnvelopeHeader({ wrappedKey, salt }: EnvelopeHeader): Buffer {
   const length = Buffer.alloc(2)
   length.writeUInt16BE(wrappedKey.length)
   return Buffer.concat([PARAMETERS, length, Buffer.from(wrappedKey, 'latin1'), salt])
 }
 
-/** `fixed` are the first FIXED_BYTES, which `reader` has given already. @throws CliError */
+/**
+ * Reads the rest of a header, after `fixed`, the first FIXED_BYTES. Nothing in it is authenticated here: after a change
+ * the server opens no key, or the key opens no segment. @throws CliError if it is cut short, or of a newer format
+ */
 export async function readHeader(fixed: Buffer, reader: ByteReader, file: string): Promise<EnvelopeHeader> {
   const [format, algorithm, bits] = fixed.subarray(MAGIC.length - 1, LENGTH_AT)
   if (format !== 1 || algorithm !== ALGORITHM || bits !== SEGMENT_BITS) {
@@ -54,7 +71,7 @@ export async function readHeader(fixed: Buffer, reader: ByteReader, file: string
   return { wrappedKey: wrapped.toString('latin1'), salt }
 }
 
-/** The key of one file. `dataKey` stays the caller's to wipe. */
+/** Derives the key of one file: HKDF-SHA-256 (RFC 5869). The caller still wipes `dataKey`. */
 export function fileKey(dataKey: Buffer, salt: Buffer): KeyObject {
   const bytes = hkdfExpand(hkdfExtract(createSecretKey(dataKey), createSecretKey(salt)), PARAMETERS, aes256Gcm.keyBytes)
   try {
@@ -64,7 +81,7 @@ export function fileKey(dataKey: Buffer, salt: Buffer): KeyObject {
   }
 }
 
-/** The segments of the content, one after another. */
+/** Yields the sealed segments. An empty content has one too, so that cutting a file to nothing is noticed. */
 export async function* sealSegments(key: KeyObject, content: ByteReader): AsyncGenerator<Buffer> {
   for (let index = 0; ; index++) {
     const segment = await content.take(SEGMENT_BYTES)
@@ -75,8 +92,8 @@ export async function* sealSegments(key: KeyObject, content: ByteReader): AsyncG
 }
 
 /**
- * The content, as far as it is authenticated.
- * @throws CliError for a segment that was changed, moved or of another file, and where the last one is not the end
+ * Yields the content, each segment once it is authenticated; what came before an error is the true beginning.
+ * @throws CliError if a segment was changed, moved or is of another file, or if the file does not end with its last one
  */
 export async function* openSegments(key: KeyObject, sealed: ByteReader, file: string): AsyncGenerator<Buffer> {
   for (let index = 0; ; index++) {
@@ -94,7 +111,10 @@ export async function* openSegments(key: KeyObject, sealed: ByteReader, file: st
   }
 }
 
-/** Never twice under one key: the number of the segment, and whether it is the last one. */
+/**
+ * Returns the nonce: number of the segment, then 1 in the last one. It never repeats under a key, which has one file.
+ * Without the last byte a file that is cut between segments would open (STREAM, IACR ePrint 2015/189).
+ */
 function nonceOf(index: number, isLast: boolean): Buffer {
   const nonce = Buffer.alloc(aes256Gcm.nonceBytes)
   nonce.writeUIntBE(index, nonce.length - 7, 6)

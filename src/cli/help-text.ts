@@ -1,11 +1,12 @@
-// What `-h` prints, made from the declarations.
+// The text that `-h` prints, made from the declarations. tools/cli-page.ts makes docs/cli.md from the same.
 import { type Command, type CommandGroup, type CommandNode, isGroup } from './command.ts'
 import type { Option } from './options.ts'
 
 const PROGRAM = 'keywright'
+/** Characters in a line. It is fixed: the help is the same text in a pipe and on every terminal. */
 const WIDTH = 100
 
-/** `trail` is what was typed up to the command, its own name included; empty for the program. */
+/** Returns the help of a command or group. `trail` has the words up to its name; it is empty for the program. */
 export function commandHelpText(node: CommandNode, trail: readonly string[]): string {
   const title = [PROGRAM, ...trail].join(' ')
   return isGroup(node) ? groupHelp(node, title) : commandHelp(node, title)
@@ -46,7 +47,7 @@ function optionLines([name, option]: [string, Option]): string[] {
   return [`    ${short}-${name}${value}`, ...wrap(`${option.about}.${optionOrigin(option)}`, '        ')]
 }
 
-/** Where its value comes from where it is not given. */
+/** Returns sentences about the value of an option that is not given: the variables, then the default. */
 export function optionOrigin(option: Option): string {
   const env = option.env === undefined ? '' : ` Environment: ${option.env.join(', then ')}.`
   const several = option.kind === 'texts' ? ' May be given several times.' : ''

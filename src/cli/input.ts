@@ -1,17 +1,17 @@
-// Files and standard input of the caller, read within a limit.
+// Files and standard input of the person, read within a limit or as a stream.
 import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { CliError, reasonOf } from './cli-error.ts'
 import type { CliIo } from './io.ts'
 
-/** A request has at most 32 MiB by default, and what goes into one has no more. */
+/** The server takes requests of 32 MiB by default (Interface 8): a longer file cannot go into one. */
 export const MAX_INPUT_BYTES = 32 * 1024 * 1024
 
-/** Stands for standard input where a file name is expected. */
+/** The file name that means standard input. */
 export const STDIN = '-'
 
-/** The bytes of a file, or of standard input for `-`. @throws CliError, `tooLarge` where it has more than the limit */
+/** Reads a file, or standard input for `-`, into memory. @throws CliError, beyond the limit with the text `tooLarge` */
 export async function readInput(io: CliIo, name: string, limitBytes: number, tooLarge: string): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -29,7 +29,7 @@ export async function readInput(io: CliIo, name: string, limitBytes: number, too
   return Buffer.concat(chunks)
 }
 
-/** The whole text, line breaks at its end included. */
+/** Reads a whole text, line breaks at its end included. @throws CliError if it is too large or not UTF-8 */
 export async function readInputText(io: CliIo, name: string): Promise<string> {
   const tooLarge = `${inputName(name)} has more than the 32 MiB that a request may have`
   const bytes = await readInput(io, name, MAX_INPUT_BYTES, tooLarge)
@@ -37,13 +37,14 @@ export async function readInputText(io: CliIo, name: string): Promise<string> {
   return bytes.toString('utf8')
 }
 
+/** Returns the name of an input for messages. */
 export function inputName(name: string): string {
   return name === STDIN ? 'standard input' : name
 }
 
 const PART_BYTES = 1024 * 1024
 
-/** The bytes of a file of any size, as they are read. @throws CliError */
+/** Yields the bytes of a file of any size, in parts of at most 1 MiB. @throws CliError */
 export async function* readParts(file: string): AsyncGenerator<Buffer> {
   try {
     yield* createReadStream(file, { highWaterMark: PART_BYTES }) as AsyncIterable<Buffer>
@@ -52,7 +53,7 @@ export async function* readParts(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** The bytes of a file of any size, or of standard input for `-`. @throws CliError */
+/** Yields the bytes of a file of any size, or of standard input for `-`. @throws CliError */
 export async function* readAny(io: CliIo, name: string): AsyncGenerator<Buffer> {
   if (name !== STDIN) {
     yield* readParts(name)
@@ -65,7 +66,7 @@ export async function* readAny(io: CliIo, name: string): AsyncGenerator<Buffer> 
   }
 }
 
-/** Bytes that there are; undefined where that is not known before the end. */
+/** Returns the number of bytes; undefined if only the end will tell, as of a pipe. Only progress depends on it. */
 export async function inputSize(name: string): Promise<number | undefined> {
   if (name === STDIN) return undefined
   const found = await stat(name).catch(() => undefined)

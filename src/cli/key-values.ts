@@ -1,15 +1,17 @@
-// The data of a request as it is typed: `name=value`, `name=@file`, `name=-`, `@file.json`, `-`.
+// The data of a request as it is typed: `name=value`, `name=@file`, `name=-`, `@file.json`, `-`. The forms are those of
+// the reference's command line.
 import { CliError, UsageError } from './cli-error.ts'
 import { isList, isMembers, type Json, parseExactText } from './exact-json.ts'
 import { inputName, readInputText, STDIN } from './input.ts'
 import type { CliIo } from './io.ts'
 
-/** Every typed value is text; a name that comes again collects its values in a list. */
+/** Fields by name. Typed values are text, which the server decodes; a repeated name collects its values in a list. */
 export type Data = ReadonlyMap<string, Json>
 
-/** @throws CliError, which names the place of an argument and never what it says: it may be a secret */
+/** Parses the words. @throws CliError, which gives the position of a word and never its text: it may be a secret */
 export async function readData(io: CliIo, words: readonly string[]): Promise<Data> {
   const data = new Map<string, Json>()
+  // Standard input is empty the second time: a field would silently become the empty text.
   let stdinRead = false
   const textOf = async (name: string): Promise<string> => {
     if (name === STDIN && stdinRead) throw new UsageError('standard input ("-") can be read only once')
@@ -29,12 +31,12 @@ export async function readData(io: CliIo, words: readonly string[]): Promise<Dat
   return data
 }
 
-/** The body of a request. */
+/** Returns the body of a request, as JSON text. */
 export function dataBody(data: Data): string {
   return JSON.stringify(Object.fromEntries(data))
 }
 
-/** The query of a request; a list becomes the same name several times. */
+/** Returns the query of a request. A list repeats its name. */
 export function dataQuery(data: Data): [name: string, value: string][] {
   return [...data].flatMap(([name, value]) =>
     (isList(value) ? value : [value]).map((each): [string, string] => [
@@ -44,6 +46,7 @@ export function dataQuery(data: Data): [name: string, value: string][] {
   )
 }
 
+/** A backslash before `@` stands for the sign itself. */
 async function typedValue(typed: string, textOf: (name: string) => Promise<string>): Promise<string> {
   if (typed === STDIN) return await textOf(STDIN)
   if (typed.startsWith('@')) return await textOf(typed.slice(1))

@@ -1,4 +1,5 @@
-// The login methods that the command line knows by name: where their request goes, and what it asks for.
+// The login methods that the command line knows by name: the path of their request, and the field that is asked for. A
+// method need not exist on our server: people log in to others with the same command.
 
 import { own } from '../lib/own.ts'
 import { UsageError } from './cli-error.ts'
@@ -8,12 +9,13 @@ import type { CliIo } from './io.ts'
 import type { Data } from './key-values.ts'
 import { readSecret, withoutLineEnd } from './secret-input.ts'
 
+/** The request of a login method. */
 type Method = {
-  /** The field that stands in the path, behind `login/`. */
+  /** The field that goes into the path, behind `login/`. */
   readonly inPath?: string
-  /** The field that is asked for where it is missing, hidden, and how it is called. */
+  /** The field that is asked for without echo if it is missing, and its name at the prompt. */
   readonly secret?: readonly [field: string, label: string]
-  /** What is missing is asked of the machine’s cloud. */
+  /** Missing fields come from the metadata service of the machine. */
   readonly ofMachine?: true
 }
 
@@ -30,11 +32,16 @@ const METHODS: Readonly<Record<string, Method>> = {
   cert: {},
 }
 
+/** Values of -method. `token` is no method of a server: it keeps a token that the person has. */
 export const LOGIN_METHODS = ['token', ...Object.keys(METHODS)]
 
+/** The request of a login, without the token that a login does not have. */
 export type LoginCall = { readonly path: string; readonly body: string }
 
-/** @throws UsageError where the user name is missing; CliError where the secret is, and nobody can be asked for it */
+/**
+ * Makes the request of a login, asking for what is missing. Values from files lose their last line break.
+ * @throws UsageError if there is no user name; CliError if the secret is empty
+ */
 export async function loginRequest(
   io: CliIo,
   { method, mount, metadataAddress }: { method: string; mount: string; metadataAddress: string },
@@ -51,7 +58,7 @@ export async function loginRequest(
   return { path, body: JSON.stringify(Object.fromEntries(fields)) }
 }
 
-/** By default, who the person is on this machine. */
+/** Takes the user name out of the fields. By default it is the name of the person on this machine. */
 function takeName(io: CliIo, field: string, fields: Map<string, Json>): string {
   const name = fields.get(field) ?? io.env.USER ?? io.env.USERNAME
   fields.delete(field)

@@ -1,9 +1,10 @@
-// The settings of a mount on the command line: options of `enable` and `tune`, and the fields that they become.
+// The settings of a mount on the command line: options of `enable` and `tune`, and the fields of the request. Names and
+// nesting are those of the reference's command line and API.
 import { givenFields } from './call-command.ts'
 import { namedValues } from './named-values.ts'
 import type { OptionTable } from './options.ts'
 
-/** Members of a mount's `config`. */
+/** Options that become members of a mount's `config`. */
 const CONFIG_OPTIONS = {
   'default-lease-ttl': { kind: 'text', value: 'DURATION', about: 'Lifetime where nothing else is said' },
   'max-lease-ttl': { kind: 'text', value: 'DURATION', about: 'Longest lifetime' },
@@ -22,13 +23,14 @@ const CONFIG_OPTIONS = {
 } as const satisfies OptionTable
 const CONFIG_NAMES = Object.keys(CONFIG_OPTIONS)
 
+/** Options of every mount. */
 export const MOUNT_OPTIONS = {
   description: { kind: 'text', value: 'TEXT', about: 'For people' },
   options: { kind: 'texts', value: 'NAME=VALUE', about: 'Option of its own' },
   ...CONFIG_OPTIONS,
 } as const satisfies OptionTable
 
-/** What guessing leads to. */
+/** Options about the lock on names whose password is being guessed. */
 const LOCKOUT_OPTIONS = {
   'user-lockout-threshold': { kind: 'number', value: 'COUNT', about: 'Failures until a name is locked; 0: never' },
   'user-lockout-duration': { kind: 'text', value: 'DURATION', about: 'How long it is locked' },
@@ -40,7 +42,7 @@ const LOCKOUT_OPTIONS = {
   'user-lockout-disable': { kind: 'flag', about: 'Names are never locked' },
 } as const satisfies OptionTable
 
-/** Of login methods alone. */
+/** Options that login methods have besides. */
 export const LOGIN_MOUNT_OPTIONS = {
   'token-type': { kind: 'text', value: 'TYPE', about: 'Of logins: service, batch, default-service or default-batch' },
   ...LOCKOUT_OPTIONS,
@@ -48,13 +50,13 @@ export const LOGIN_MOUNT_OPTIONS = {
 
 type MountValues = Readonly<Record<string, unknown>> & { readonly options: readonly string[] }
 
-/** What stands beside the `config` when a mount is made, and with it when it is tuned. */
+/** Returns the fields that stand beside `config` in a mount request, and among its members in a tune request. */
 export function mountFields(options: MountValues): object {
   const own = options.options.length === 0 ? {} : { options: namedValues('options', options.options) }
   return { ...givenFields(options, ['description']), ...own }
 }
 
-/** Members of the `config`. */
+/** Returns the members of `config`. Options about locking form an object of their own, without the prefix `user_`. */
 export function configFields(options: MountValues): object {
   const lockout = givenFields(options, Object.keys(LOCKOUT_OPTIONS))
   const members = Object.entries(lockout).map(([name, value]) => [name.slice('user_'.length), value] as const)

@@ -1,7 +1,7 @@
 // Options that are given several times as NAME=VALUE.
 import { UsageError } from './cli-error.ts'
 
-/** @throws UsageError naming the option, never the value */
+/** Returns the values by name; the last of a repeated name counts. @throws UsageError, which never quotes a value */
 export function namedValues(option: string, texts: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     texts.map((text) => {

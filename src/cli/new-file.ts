@@ -1,19 +1,21 @@
-// Writes a file of the caller: whole or not at all, and over another one only where that was asked for.
+// Writes a file of the person: whole or not at all, and over an existing one only if that was asked for.
 import { lstat, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { CliError, cliCodeOf, reasonOf } from './cli-error.ts'
 
+/** A file to write. */
 export type NewFile = {
   readonly path: string
-  /** Replace what is there. */
+  /** Replace an existing file. */
   readonly force: boolean
   /** Permission bits, before the umask. */
   readonly mode: number
 }
 
-/** So that nothing is asked of the server for a file that cannot be written in the end. @throws CliError */
+/** Checks early that the path is free: the server must not work for a file that cannot be kept. @throws CliError */
 export async function refuseExisting({ path, force }: NewFile): Promise<void> {
   if (force) return
   try {
+    // lstat, not stat: a link that leads nowhere is in the way as well.
     await lstat(path)
   } catch (error) {
     if (cliCodeOf(error) === 'ENOENT') return
@@ -22,17 +24,18 @@ export async function refuseExisting({ path, force }: NewFile): Promise<void> {
   throw exists(path)
 }
 
-/** @throws CliError; the file is then as it was */
+/** Writes the file, and syncs it before it counts. @throws CliError; the file is then as it was */
 export async function writeNewFile(file: NewFile, bytes: Buffer | string | AsyncIterable<Buffer>): Promise<void> {
   const { path, force, mode } = file
-  // Beside the file, so that renaming it stays within one file system; the old content is there until it is complete.
+  // The new content goes beside the file: renaming works within one file system only. Until then the old one is there.
   const target = force ? `${path}.partial` : path
   if (force) await rm(target, { force: true })
   try {
-    // `wx`: never an existing file, and never through a link that somebody else put there.
+    // `wx` refuses existing files, and so links that another user put there.
     const handle = await open(target, 'wx', mode)
     try {
       await handle.writeFile(bytes)
+      // Without it a crash after the rename could leave a file of the right name and no content.
       await handle.sync()
     } catch (error) {
       await rm(target, { force: true })
@@ -48,10 +51,10 @@ export async function writeNewFile(file: NewFile, bytes: Buffer | string | Async
   }
 }
 
-/** Puts a text in the place of a file that is there; who may read it stays as it was. @throws CliError */
+/** Replaces the text of an existing file, whose permission bits stay. @throws CliError */
 export async function replaceFile(path: string, text: string): Promise<void> {
   try {
-    // Of a link, the file that it leads to.
+    // A link stays a link: the file that it leads to is replaced.
     const real = await realpath(path)
     const { mode } = await stat(real)
     await writeNewFile({ path: real, force: true, mode: mode & 0o777 }, text)

@@ -1,4 +1,5 @@
-// How the command line sends: over node:http, which knows certificates of files and bodies of any number of bytes.
+// The transport of the command line. It uses node:http and not `fetch`, for certificates from files and for bodies of
+// any number of bytes.
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { Readable } from 'node:stream'
@@ -7,18 +8,20 @@ import { request as httpRequest } from '../lib/node-http.ts'
 import type { TlsSettings } from './connection.ts'
 import { ANSWER_TOO_LARGE } from './remote-error.ts'
 
+/** A body of `bytes` bytes exactly: the number is sent before the first of them. */
 export type Upload = { readonly bytes: number; readonly stream: AsyncIterable<Buffer> }
 
+/** Settings that all requests of a connection share. */
 export type NodeLimits = {
   readonly tls: TlsSettings
-  /** Longest silence on a connection. */
+  /** Longest silence on the connection. */
   readonly idleMs: number
 }
 
-/** The largest request the server takes by default, twice: no answer to it is larger. */
+/** Twice the largest request that the server takes by default: no answer to one is larger. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
-/** One attempt, and no redirect followed. Rejects with the error of the system, or ANSWER_TOO_LARGE. */
+/** Makes single attempts; redirects are not followed. Rejects with a system error or the code ANSWER_TOO_LARGE. */
 export function nodeTransport(limits: NodeLimits): Transport {
   return (request) =>
     new Promise((resolve, reject) => {
@@ -28,7 +31,7 @@ export function nodeTransport(limits: NodeLimits): Transport {
         answered = true
         readReply(response).then(resolve, reject)
       })
-      // A server that refuses early stops reading: what then breaks is the sending, and the answer is what counts.
+      // A server that refuses early stops reading, and sending then breaks: the answer is what counts.
       sent.on('error', (error) => {
         if (!answered) reject(error)
       })
@@ -36,7 +39,7 @@ export function nodeTransport(limits: NodeLimits): Transport {
     })
 }
 
-/** Resolves with the head of the answer, though the body of the request may not have been sent to its end. */
+/** Resolves with the head of the answer. A server that refuses answers before it has read the whole body. */
 export function startStream(
   request: HttpRequest,
   limits: NodeLimits,
@@ -46,8 +49,10 @@ export function startStream(
     let source: Readable | undefined
     const sent = send(request, optionsOf(request, limits, upload?.bytes), (response) => {
       resolve(response)
+      // The rest of the upload is not wanted any more: without this the file would be read on into a closed request.
       source?.destroy()
     })
+    // After the head has come this does nothing: a promise settles once, and reading the answer fails by itself.
     sent.on('error', reject)
     if (upload === undefined) {
       sent.end()
@@ -59,7 +64,7 @@ export function startStream(
   })
 }
 
-/** The whole answer. */
+/** Reads the whole answer. Rejects with the code ANSWER_TOO_LARGE beyond the limit. */
 export async function readReply(response: IncomingMessage): Promise<HttpReply> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -83,6 +88,7 @@ function optionsOf(
 ): RequestOptions {
   return {
     method,
+    // No agent: every attempt has a connection of its own, which ends with it.
     agent: false,
     timeout: limits.idleMs,
     headers: { ...headers, ...(bodyBytes === undefined ? {} : { 'Content-Length': bodyBytes }) },

@@ -1,31 +1,36 @@
-// Options of the command line, declared once: the parser, the environment variables and the help are derived from the
-// declaration.
+// Options of the command line, declared once: the parser, the environment variables, the help and the types of the
+// values are derived from the declaration. The syntax is that of the reference's command line.
 import { nearest } from '../lib/nearest.ts'
 import { own } from '../lib/own.ts'
 import { UsageError } from './cli-error.ts'
 
 type Common = {
   readonly about: string
-  /** One letter that means the same. */
+  /** One letter for the same option. */
   readonly short?: string
-  /** Variables that give the value where the option is missing; the first that is not empty counts. */
+  /** Variables that give the value if the option is missing; the first that is not empty counts. */
   readonly env?: readonly string[]
 }
-/** `default` is false where it is missing. */
+/** An option that is true or false. `-name` alone is true; without `default` a missing one is false. */
 export type FlagOption = Common & { readonly kind: 'flag'; readonly default?: boolean }
+/** An option with one text. Its value is undefined if it is missing and has no default. */
 export type TextOption = Common & {
   readonly kind: 'text'
-  /** What stands for the value in the help. */
+  /** The placeholder of the value in the help. */
   readonly value: string
   readonly oneOf?: readonly string[]
   readonly default?: string
 }
+/** An option with a whole number of up to nine digits. */
 export type NumberOption = Common & { readonly kind: 'number'; readonly value: string; readonly default?: number }
-/** May be given several times. */
+/** An option that may be given several times; its value is a list. It has no variables: they hold one text. */
 export type TextsOption = Common & { readonly kind: 'texts'; readonly value: string }
+/** Any option. */
 export type Option = FlagOption | TextOption | TextsOption | NumberOption
+/** Options by name, without the dash. */
 export type OptionTable = { readonly [name: string]: Option }
 
+/** The type of an option's value: undefined is part of it unless there is a default. */
 type ValueOf<O extends Option> = O extends { kind: 'flag' }
   ? boolean
   : O extends { kind: 'texts' }
@@ -41,17 +46,20 @@ type ValueOf<O extends Option> = O extends { kind: 'flag' }
 /** The values of a table's options, by name. */
 export type OptionValues<T extends OptionTable> = { readonly [K in keyof T]: ValueOf<T[K]> }
 
+/** A parsed command line: a call for help, or values and arguments. */
 export type Parsed<T extends OptionTable> =
   | { readonly kind: 'help' }
   | { readonly kind: 'call'; readonly options: OptionValues<T>; readonly args: readonly string[] }
 
 const HELP = ['h', 'help']
+/** Flags in variables are spelled as the reference's programs accept them, in any case. */
 const TRUE = ['1', 't', 'true']
 const FALSE = ['0', 'f', 'false']
 
 /**
- * Options may stand before, between and behind the arguments, up to `--`; each with one dash or two, its value behind
- * `=` or as the next word. A single `-` is an argument. The last of the same name counts, unless the option collects.
+ * Parses the words of a command. Options may stand before, between and behind the arguments, up to `--`. Each has one
+ * dash or two; its value stands behind `=` or as the next word, but for flags. A single `-` is an argument.
+ * The last of the same name counts, unless the option collects. The variables come second, the default last.
  * @throws UsageError
  */
 export function parseOptions<T extends OptionTable>(
@@ -80,24 +88,27 @@ export function parseOptions<T extends OptionTable>(
   return { kind: 'call', options: Object.fromEntries(values) as OptionValues<T>, args }
 }
 
+/** True for a word with a dash in front. A single `-` is standard input. */
 export function isOption(word: string): boolean {
   return word.startsWith('-') && word !== '-'
 }
 
+/** True for `-h`, `-help` and `--help`. */
 export function isHelp(word: string): boolean {
   return HELP.includes(nameOf(word))
 }
 
+/** An option as it was typed. */
 type Found = {
   readonly name: string
   readonly text: string
-  /** Words that the option takes: two where the value is the next one. */
+  /** Words that the option takes: two if the value is the next word. */
   readonly width: 1 | 2
 }
 
 /**
- * The option at `words[at]`.
- * @throws UsageError naming the nearest option where there is none of that name, never the value
+ * Reads the option at `words[at]`.
+ * @throws UsageError if there is none of that name, naming the nearest one; the message never quotes the value
  */
 export function readOption(table: OptionTable, words: readonly string[], at: number): Found {
   const word = words[at] ?? ''
@@ -116,6 +127,7 @@ function nameOf(word: string): string {
   return word.slice(word.startsWith('--') ? 2 : 1, equals === -1 ? undefined : equals)
 }
 
+/** Returns the name of an option for its name or its letter. @throws UsageError with the nearest name */
 function fullName(table: OptionTable, given: string): string {
   if (Object.hasOwn(table, given)) return given
   const entry = Object.entries(table).find(([, option]) => option.short === given)
@@ -124,6 +136,7 @@ function fullName(table: OptionTable, given: string): string {
   throw new UsageError(`unknown option -${given}${meant === undefined ? '' : `, did you mean -${meant}?`}`)
 }
 
+/** An empty variable counts as unset: shells cannot always unset one for a single command. */
 function optionValue(
   name: string,
   option: Option,
@@ -140,7 +153,7 @@ function optionValue(
   return option.kind === 'flag' ? (option.default ?? false) : option.default
 }
 
-/** `source` is the option or the variable that the text comes from. */
+/** Decodes a value. `source` names the option or variable in messages. */
 function decode(source: string, option: Exclude<Option, TextsOption>, text: string): string | number | boolean {
   if (option.kind === 'flag') return decodeFlag(source, text)
   if (option.kind === 'number') {

@@ -1,4 +1,4 @@
-// What a person is told when the server, or the way to it, refuses: what was tried, what was said, what may help.
+// The messages when the server, or the way to it, refuses: what was tried, what was answered, what may help.
 import { isSealed, messagesOf } from '../client/error-messages.ts'
 import type { Method } from '../client/wire.ts'
 import { cliCodeOf, RemoteFailure } from './cli-error.ts'
@@ -7,27 +7,27 @@ import { printable, printableLine } from './terminal-text.ts'
 
 export { messagesOf }
 
-/** A request that came back with an error. */
+/** A request that was answered with an error. */
 export type FailedCall = {
-  /** What was tried, to stand behind "Error": `reading transit/keys/x`. */
+  /** Follows "Error" in messages: `reading transit/keys/x`. */
   readonly doing: string
   readonly method: Method
   readonly listing: boolean
-  /** Of the API, as typed. */
+  /** The path of the API as typed. */
   readonly path: string
-  /** Without the query, which may hold what the caller sent. */
+  /** The URL without its query, which may hold secrets of the caller. */
   readonly url: string
   readonly status: number
   readonly messages: readonly string[]
   readonly withToken: boolean
-  /** The answer where it has data all the same, as that to a batch of which some items failed. */
+  /** The answer if it has data all the same, as to a batch with failed items (Interface 7.1). */
   readonly body: Json | undefined
 }
 
 /** The server answered, and the answer is an error. */
 export class RemoteError extends RemoteFailure {
   override name = 'RemoteError'
-  /** 404 and not a word more: the path is one, and nothing is stored there. */
+  /** True for a 404 without a message: the path is valid, and nothing is stored there. */
   readonly nothingThere: boolean
   readonly body: Json | undefined
   constructor(refused: FailedCall) {
@@ -56,13 +56,14 @@ function verdict(refused: FailedCall): string {
 
 type Hint = { readonly fits: (refused: FailedCall) => boolean; readonly hint: (refused: FailedCall) => string }
 
-/** RFC 4918 section 11.5. */
+/** Insufficient Storage (RFC 4918 section 11.5). */
 const DEVICE_FULL = 507
-/** A login is asked for without a token. */
+/** Paths of logins: a 403 there cannot be for want of a token, which logins do not have. */
 const LOGIN = /^auth\/.+\/login(\/|$)/
-/** They name neither path nor capability. */
+/** Refusals that name neither path nor capability, so the hint does. */
 const BARE_DENIALS = ['permission denied', 'invalid token']
 
+/** The first row that fits gives the hint: special cases stand before general ones. */
 const HINTS: readonly Hint[] = [
   {
     fits: ({ status, messages }) => isSealed(status, messages),
@@ -83,7 +84,7 @@ const HINTS: readonly Hint[] = [
     hint: () => 'No token was sent: give one in KEYWRIGHT_TOKEN, VAULT_TOKEN, the file ~/.vault-token or with -token.',
   },
   {
-    // Where the server itself says what was missing, there is nothing to guess.
+    // A server that says what was missing (`permission_denied_hints`) needs no guess beside it.
     fits: ({ status, messages }) => status === 403 && messages.every((message) => BARE_DENIALS.includes(message)),
     hint: ({ method, listing, path }) =>
       'Either the token is unknown or has ended, and `keywright login` gets another, or none of its policies grants ' +
@@ -124,14 +125,13 @@ function mentions(messages: readonly string[], part: string): boolean {
   return messages.some((message) => message.includes(part))
 }
 
-/** What a policy has to grant. */
+/** Returns the capability that a policy has to grant (Interface 5). PUT and POST may need `create` instead. */
 export function capabilityOf(method: Method, listing: boolean): string {
   if (method === 'GET') return listing ? 'list' : 'read'
   return method === 'DELETE' ? 'delete' : 'update'
 }
 
-/** There was no answer. */
-/** `origin` is a sentence about where the address comes from. */
+/** Makes the error of a request without an answer. `origin` is a sentence about where the address comes from. */
 export function connectionError(doing: string, address: string, origin: string, error: unknown): RemoteFailure {
   const code = cliCodeOf(error)
   const advice = CONNECTION_ADVICE.find(({ codes }) => codes.includes(code ?? ''))
@@ -141,12 +141,13 @@ export function connectionError(doing: string, address: string, origin: string, 
   return new RemoteFailure(`Error ${doing}: ${what}: ${address}${reason}\n\n${hint}\n${origin}`, error)
 }
 
-/** The code of our own error, beside those of the system. */
+/** The code of an error of our own transport, beside those of the system. */
 export const ANSWER_TOO_LARGE = 'ANSWER_TOO_LARGE'
 
 type Advice = { readonly codes: readonly string[]; readonly what: string; readonly hint: (address: string) => string }
 
 const NAME_ANOTHER = 'name another address with -address or KEYWRIGHT_ADDR'
+/** Codes of libuv, OpenSSL and Node.js, with the cause that is usual for each. */
 const CONNECTION_ADVICE: readonly Advice[] = [
   {
     codes: ['ECONNREFUSED'],

@@ -1,4 +1,5 @@
-// The seal of a server as the server tells it, with what `sys/leader` says of the cluster; both answers are plain.
+// The seal status of a server, with what `sys/leader` says of the cluster. Both answers are plain ones, without the
+// envelope, and need no token.
 import type { AnswerRow } from './answer-rows.ts'
 import { RemoteFailure } from './cli-error.ts'
 import type { Client } from './client.ts'
@@ -8,20 +9,20 @@ import { RemoteError } from './remote-error.ts'
 
 const PATH = 'sys/seal-status'
 
-/** The seal status and, from an unsealed server that tells it, the members of `sys/leader`. */
+/** Reads the seal status, and the members of `sys/leader` from an unsealed server that has it. @throws RemoteFailure */
 export async function readSealStatus(client: Client): Promise<JsonMembers> {
   const { body } = await client.send({ doing: 'reading the seal status', method: 'GET', path: PATH })
   const status = sealStatusOf(body)
   return status.sealed === true ? status : { ...status, ...(await readLeader(client)) }
 }
 
-/** @throws RemoteFailure where it is not a seal status */
+/** Returns the body if it is a seal status. @throws RemoteFailure if not, as when another program listens there */
 export function sealStatusOf(body: Json | undefined): JsonMembers {
   if (isMembers(body) && typeof exactMember(body, 'sealed') === 'boolean') return body
   throw new RemoteFailure('Error reading the seal status: the answer does not say whether the server is sealed')
 }
 
-/** A server without a cluster need not have it. */
+/** Returns no members if the server refuses: one without a cluster need not have the endpoint. */
 async function readLeader(client: Client): Promise<JsonMembers> {
   try {
     const { body } = await client.send({ doing: 'reading the leader', method: 'GET', path: 'sys/leader' })
@@ -32,6 +33,7 @@ async function readLeader(client: Client): Promise<JsonMembers> {
   }
 }
 
+/** Formats the status. Labels and order are those of the reference; rows without a value are left out. */
 export function formatSealStatus(status: Json): string {
   const tell = (label: string, member: string): AnswerRow[] => {
     const value = exactMember(status, member)

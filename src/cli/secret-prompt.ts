@@ -1,4 +1,5 @@
-// Asks for a secret on the terminal without showing what is typed.
+// Asks for a secret on the terminal without showing it. Raw mode has no line editing, so the keys that end, erase and
+// interrupt are handled here.
 import { asciiTrim } from '../lib/ascii.ts'
 import { CliError } from './cli-error.ts'
 import { type CliIo, writeAll } from './io.ts'
@@ -9,7 +10,7 @@ const CLEAR_LINE = '\u0015'
 const BACKSPACES = ['\u0008', '\u007f']
 const ENTERS = ['\r', '\n']
 
-/** @throws CliError where it is not answered, or the terminal cannot hide the answer */
+/** Returns the typed text without blanks at its ends. @throws CliError if it is interrupted, or would be shown */
 export async function askSecret(io: CliIo, what: string): Promise<string> {
   const { stdin } = io
   if (stdin.setRawMode === undefined) {
@@ -21,11 +22,13 @@ export async function askSecret(io: CliIo, what: string): Promise<string> {
     return asciiTrim(await readTyped(io))
   } finally {
     stdin.setRawMode(false)
+    // A stream that flows keeps the process alive.
     stdin.pause()
     await writeAll(io.stderr, '\n')
   }
 }
 
+/** Collects keys up to Enter. Ctrl-C and Ctrl-D end the question, since raw mode sends no signal for them. */
 function readTyped({ stdin }: CliIo): Promise<string> {
   return new Promise((resolve, reject) => {
     let typed = ''

@@ -1,11 +1,12 @@
-// Names that the server knows, for the shell to offer: asked for once and briefly; where that fails nothing is said.
+// Names that the server knows, for the shell to offer. It is asked once and briefly; a failure gives no names.
 import type { Client } from './client.ts'
 import type { Completes } from './command.ts'
 import { exactMember, isList, isMembers, type Json } from './exact-json.ts'
 
-/** Nobody waits longer at a prompt. */
+/** A person at a prompt does not wait longer. */
 const TIMEOUT = { retries: 0, timeoutMs: 500 }
 
+/** Returns names for an argument of which `typed` is there. Never rejects; without a token nothing is asked. */
 export async function serverNames(client: Client, kind: Completes, typed: string): Promise<readonly string[]> {
   if (client.token === undefined) return []
   const asker = client.with(TIMEOUT)
@@ -16,16 +17,18 @@ export async function serverNames(client: Client, kind: Completes, typed: string
   }
 }
 
+/** The endpoints of the kinds. Names of mounts end in `/`, so the shell puts no blank behind them. */
 const FINDERS = {
   policy: async (client: Client) => await listed(client, 'sys/policies/acl'),
   secrets: async (client: Client) => Object.keys(membersOf(await dataOf(client, 'sys/mounts'))),
   auth: async (client: Client) => Object.keys(membersOf(await dataOf(client, 'sys/auth'))),
 }
 
-/** Mounts, or what is below the last slash. */
+/** Returns the mounts, or behind a slash the names in that folder. */
 async function pathNames(client: Client, typed: string): Promise<readonly string[]> {
   const slash = typed.lastIndexOf('/')
   if (slash <= 0) {
+    // Unlike sys/mounts it needs no right: it shows the mounts that the caller can reach.
     const mounts = await dataOf(client, 'sys/internal/ui/mounts')
     const logins = Object.keys(membersOf(exactMember(mounts, 'auth'))).map((path) => `auth/${path}`)
     return [...Object.keys(membersOf(exactMember(mounts, 'secret'))), ...logins]

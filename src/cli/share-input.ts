@@ -4,7 +4,10 @@ import { readInputText, STDIN } from './input.ts'
 import type { CliIo } from './io.ts'
 import { askSecret } from './secret-prompt.ts'
 
-/** A share as an argument, asked for, or on standard input. @throws CliError where it is empty */
+/**
+ * Reads a share: from the argument, from standard input for `-`, or without an argument from the terminal. `what` names
+ * it at the prompt. @throws CliError if it is empty
+ */
 export async function readShare(io: CliIo, typed: string | undefined, what: string): Promise<string> {
   const key = await shareText(io, typed, what)
   if (key === '')

@@ -1,20 +1,22 @@
-// Requests that are shown instead of being sent: as a command of curl, or as the policy that allows them.
+// Requests that are shown instead of sent: as a command of curl, or as the policy that allows them.
 import { type ApiAddress, type ApiCall, httpRequest } from '../client/wire.ts'
 import { CliError } from './cli-error.ts'
 import { capabilityOf } from './remote-error.ts'
 
+/** The two forms, of -output-curl-string and -output-policy. */
 export type Shows = 'curl' | 'policy'
 
-/** Ends a command well: what was asked for is the text. */
+/** Ends a command, successfully: the message is the result. An error passes the code that waits for an answer. */
 export class ShownRequest extends CliError {
   override name = 'ShownRequest'
 }
 
+/** Returns the error to throw in place of sending. */
 export function shownRequest(shows: Shows, place: ApiAddress, call: ApiCall): ShownRequest {
   return new ShownRequest(shows === 'curl' ? curlCommand(place, call) : policyText(call))
 }
 
-/** The token is not part of it, so that it can be handed on. */
+/** Returns a command of curl. The token is fetched when it runs: the text can be handed on and kept. */
 function curlCommand(place: ApiAddress, call: ApiCall): string {
   const { method, url, headers, body } = httpRequest(place, call)
   const shown = Object.entries(headers).map(([name, value]) =>
@@ -25,10 +27,12 @@ function curlCommand(place: ApiAddress, call: ApiCall): string {
   return ['curl', ...verb, ...shown, ...data, quoted(url.href)].join(' ')
 }
 
+/** Quotes a text for a POSIX shell: a single quote ends the quotes, stands escaped, and begins them anew. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
+/** A write may create or update; what it will be is not known without asking, so the policy allows both. */
 function policyText({ method, path, query }: ApiCall): string {
   const listing = query?.some(([name]) => name === 'list') ?? false
   const capabilities = method === 'PUT' || method === 'POST' ? ['create', 'update'] : [capabilityOf(method, listing)]

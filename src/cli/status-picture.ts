@@ -1,14 +1,14 @@
-// The state of a server at a glance, above the table of `keywright status` on a terminal: as much of it as the server
-// tells this caller.
+// The state of a server at a glance, above the table of `keywright status` on a terminal. It shows as much as the
+// server tells this caller.
 import type { Client } from './client.ts'
 import { exactMember, isList, type Json, plainText } from './exact-json.ts'
 import { bar, type Style, toned } from './picture.ts'
 import { printableLine } from './terminal-text.ts'
 
-/** Nobody waits for what is only there to be looked at. */
+/** The glance is only an extra: it must not hold up the status. */
 const TIMEOUT_MS = 1_500
 
-/** What `sys/hardening` says; undefined for callers that may not read it. Never fails, and is soon done. */
+/** Reads `sys/hardening`. Returns undefined if the caller may not read it, or the answer takes too long. */
 export async function readPicture(client: Client): Promise<Json | undefined> {
   if (client.token === undefined) return undefined
   const request = { doing: 'reading the checks', method: 'GET', path: 'sys/hardening' } as const
@@ -20,14 +20,17 @@ export async function readPicture(client: Client): Promise<Json | undefined> {
   }
 }
 
+/** The parts of the picture. */
 export type Glance = {
   readonly address: string
-  /** As of sys/seal-status. */
+  /** The answer of sys/seal-status. */
   readonly status: Json
+  /** The data of sys/hardening, if they could be read. */
   readonly surroundings: Json | undefined
   readonly nowMs: number
 }
 
+/** Formats the picture: the state, then what is to be done next or how the server is. */
 export function formatGlance(glance: Glance, style: Style): string {
   const { status, surroundings } = glance
   const lines = [headLine(glance, style)]
@@ -57,10 +60,12 @@ function headLine({ address, status }: Glance, style: Style): string {
 
 const BAR_CELLS = 24
 
+/** A server that opens by itself and is sealed has a fault that no key mends. */
 function progressLine(status: Json, style: Style): string {
   const [given, needed] = [numberOf(status, 'progress'), numberOf(status, 't')]
   if (exactMember(status, 'recovery_seal') === true)
     return 'It opens by itself when it starts, and did not: its log says why'
+  // Every key gets the same number of cells, so that the bar has steps.
   const cells = needed === 0 ? BAR_CELLS : Math.max(1, Math.floor(BAR_CELLS / needed)) * Math.min(needed, BAR_CELLS)
   const left = needed - given
   const what = `${left} more ${left === 1 ? 'key' : 'keys'}: ${toned(style, 'strong', 'keywright operator unseal')}`
@@ -107,6 +112,7 @@ function itemsOf(from: Json | undefined, name: string): readonly Json[] {
   return isList(value) ? value : []
 }
 
+/** Milliseconds. */
 const UNITS: readonly (readonly [number, string])[] = [
   [86_400_000, 'd'],
   [3_600_000, 'h'],
@@ -114,7 +120,7 @@ const UNITS: readonly (readonly [number, string])[] = [
   [1_000, 's'],
 ]
 
-/** The largest unit that fits, and the one below it: `3 d 4 h`. */
+/** Formats a time in the largest unit that fits and the one below it: `3 d 4 h`. */
 export function spanOf(ms: number): string {
   const first = UNITS.findIndex(([size]) => ms >= size)
   if (first === -1) return '0 s'
@@ -133,6 +139,7 @@ const SIZES: readonly (readonly [number, string])[] = [
   [2 ** 10, 'KiB'],
 ]
 
+/** Formats bytes in the largest unit that fits, with one decimal. */
 export function readableSize(bytes: number): string {
   const found = SIZES.find(([size]) => bytes >= size)
   return found === undefined ? `${bytes} B` : `${(bytes / found[0]).toFixed(1)} ${found[1]}`

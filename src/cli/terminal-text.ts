@@ -1,22 +1,23 @@
-// Text from a server on a terminal: control characters in it could move the cursor, rename the window or hide what
-// stands beside them, so they are shown as escapes.
+// Text from a server on a terminal. Control characters in it could move the cursor, rename the window or hide the text
+// beside them, so they are shown as escapes.
 
 const DELETE = 0x7f
+/** The end of the C1 control characters, which some terminals obey like escape sequences. */
 const LAST_C1 = 0x9f
-/** Embedding, override and isolation marks of Unicode, which make a line read in another order than it is. */
+/** True for embedding, override and isolation marks (Unicode UAX #9), which show a line in a false order. */
 const isOrderMark = (code: number): boolean => (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)
 
-/** Line feeds and tabs stay; every other control character becomes `\u001b` and the like. */
+/** Escapes every control character, as `\u001b`, but for line feeds and tabs. */
 export function printable(text: string): string {
   return escapeWhere(text, (code) => isControl(code) && code !== 0x0a && code !== 0x09)
 }
 
-/** Like printable, for what must stay in one line: line feeds and tabs are escaped too. */
+/** Escapes line feeds and tabs too, for text that must stay in one line. */
 export function printableLine(text: string): string {
   return escapeWhere(text, isControl)
 }
 
-/** For formatted JSON, which has escaped the lower control characters itself; the result is the same JSON value. */
+/** Escapes the rest in formatted JSON, which has escaped the lower ones itself. The JSON value stays the same. */
 export function printableJson(text: string): string {
   return escapeWhere(text, (code) => code >= DELETE && isControl(code))
 }

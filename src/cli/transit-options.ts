@@ -1,9 +1,10 @@
-// What encrypting and decrypting a file have in common.
+// The options and requests that the commands about files under transit keys share.
 import { cleanPath } from './api-path.ts'
 import { RemoteFailure, UsageError } from './cli-error.ts'
 import { CONNECTION_OPTIONS } from './common-options.ts'
 import type { OptionTable, OptionValues } from './options.ts'
 
+/** Options of these commands. `-key` is needed; `transitPath` refuses to go on without it. */
 export const TRANSIT_OPTIONS = {
   key: { kind: 'text', value: 'NAME', about: 'Name of the transit key (needed)' },
   mount: { kind: 'text', value: 'PATH', default: 'transit', about: 'Where the transit engine is mounted' },
@@ -13,13 +14,13 @@ export const TRANSIT_OPTIONS = {
   ...CONNECTION_OPTIONS,
 } as const satisfies OptionTable
 
-/** As far as paths and contexts go. */
+/** Values that paths and contexts are made of. */
 export type TransitValues = Pick<OptionValues<typeof TRANSIT_OPTIONS>, 'key' | 'mount' | 'context'>
 
-/** Stands at the end of the names of encrypted files. */
+/** The end of the names of encrypted files. */
 export const ENCRYPTED_SUFFIX = '.kw'
 
-/** The path of an operation with the key of the options. @throws UsageError */
+/** Returns the path of an operation with the key of the options. @throws UsageError if there is no key */
 export function transitPath(options: Pick<TransitValues, 'key' | 'mount'>, operation: string): string {
   const { key, mount } = options
   if (key === undefined || key === '') throw new UsageError('-key=NAME is missing: the transit key to use')
@@ -27,12 +28,12 @@ export function transitPath(options: Pick<TransitValues, 'key' | 'mount'>, opera
   return cleanPath(`${mount}/${operation}/${key}`)
 }
 
-/** The member of a request that carries the context, where there is one. */
+/** Returns the member of a request that carries the context of a derived key (Interface 4.3), if one was given. */
 export function contextField({ context }: TransitValues): { context?: string } {
   return context === undefined ? {} : { context }
 }
 
-/** The server answered something else than what was asked. */
+/** Makes the error of an answer without the member that was asked for. */
 export function missingResult(doing: string, what: string): RemoteFailure {
   return new RemoteFailure(`Error ${doing}: the answer has no ${what}`)
 }

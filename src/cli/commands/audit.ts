@@ -1,4 +1,4 @@
-// `keywright audit …`: where requests are recorded, and whether the record is whole.
+// `keywright audit …`: where requests are recorded, and whether the record is whole (docs/audit-format.md).
 import { cleanPath } from '../api-path.ts'
 import { callCommand, givenFields } from '../call-command.ts'
 import { CliError, type ExitCode, RemoteFailure } from '../cli-error.ts'
@@ -12,6 +12,7 @@ import { type AuditChain, type AuditReport, type CliIo, writeAll } from '../io.t
 import { readData } from '../key-values.ts'
 import { printableLine } from '../terminal-text.ts'
 
+/** Fields of the device go below `options`, of the mount beside it, as in the body of the reference's command line. */
 const enable = callCommand({
   name: 'enable',
   summary: 'Record every request in a file, or send its entries to a socket or to syslog',
@@ -63,14 +64,17 @@ const list = callCommand({
   table: (body, { options }) => deviceTable(devicesOf(body), options.detailed),
 })
 
+/** The slash at the end that `list` shows is optional: cleanPath takes it off. */
 const devicePath = (path: string): string => `sys/audit/${cleanPath(path)}`
 
+/** Returns the devices by path. They stand under `data`, without which the answer is not that of sys/audit. */
 function devicesOf(body: Json): JsonMembers {
   const devices = exactMember(body, 'data')
   if (!isMembers(devices)) throw new RemoteFailure('Error listing the audit devices: the answer does not have them')
   return devices
 }
 
+/** Devices are sorted by path: JSON of the server has them in an order of its own. */
 function deviceTable(devices: JsonMembers, detailed: boolean): string {
   const rows = Object.entries(devices).sort(([a], [b]) => (a < b ? -1 : 1))
   if (rows.length === 0) return 'No audit devices are enabled.\n'
@@ -91,6 +95,7 @@ function optionText(device: Json): string {
     .join(' ')
 }
 
+/** Reads files, so it works without a server, and where the server no longer runs. */
 const verify: Command = command({
   name: 'verify',
   summary: 'Find out whether lines of an audit log were edited, removed, put in or moved',
@@ -135,13 +140,16 @@ const verify: Command = command({
   },
 })
 
+/** Faults weigh more than missing signatures: 3 says that there is no fault, and that not all is proven. */
 function exitCodeOf({ faults, unsigned }: AuditReport, allowsUnsigned: boolean): ExitCode {
   if (faults.length > 0) return 1
   return unsigned.length === 0 || allowsUnsigned ? 0 : 3
 }
 
+/** Asked before the files are read: lines written meanwhile come behind these heads. */
 const ASK_CHAINS = { doing: 'asking for the chains', method: 'GET', path: 'sys/audit-streams' } as const
 
+/** Returns the public key and the heads of the chains. Without a device there is no key to check against. */
 function chainsOf(body: Json | undefined): { readonly publicKey: string; readonly chains: readonly AuditChain[] } {
   const data = exactMember(body, 'data')
   const [publicKey, streams] = [exactMember(data, 'public_key'), exactMember(data, 'streams')]
@@ -157,6 +165,7 @@ function chainsOf(body: Json | undefined): { readonly publicKey: string; readonl
   return { publicKey, chains }
 }
 
+/** Faults come first and the verdict last, where a person looks. Names in them come from the log: they are escaped. */
 async function printReport(io: CliIo, { faults, unsigned, notes, chains, entries }: AuditReport): Promise<void> {
   const lines = [
     ...faults.map((fault) => `Fault: ${fault}`),
@@ -179,6 +188,7 @@ async function printReport(io: CliIo, { faults, unsigned, notes, chains, entries
   await writeAll(io.stdout, `${lines.map((line) => `${printableLine(line)}\n`).join('')}${table}\n${end}\n`)
 }
 
+/** `keywright audit`: devices are managed on the server; `verify` reads files, and asks it with -server alone. */
 export const AUDIT_COMMANDS: CommandGroup = {
   name: 'audit',
   summary: 'Record requests, and check the record',

@@ -9,7 +9,10 @@ import { readData } from '../key-values.ts'
 import { formatTable, printAnswer } from '../output.ts'
 import { withoutLineEnd } from '../secret-input.ts'
 
-/** `keywright cloud explain`: what a login would come to, check by check. */
+/**
+ * `keywright cloud explain`: shows what a login would come to, check by check (Interface 4.1 has the login). The exit
+ * code tells scripts the verdict.
+ */
 const explain = command({
   name: 'explain',
   summary: 'Show which checks a login by cloud identity meets, without logging in',
@@ -38,8 +41,10 @@ const explain = command({
   },
 })
 
+/** Tokens come from files, which end with a line break that no token has. */
 const trimmed = (value: Json): Json => (typeof value === 'string' ? withoutLineEnd(value) : value)
 
+/** Formats the verdict above the checks; `status` and `reason` are missing where the login would succeed. */
 function table(body: Json): string {
   const data = exactMember(body, 'data')
   const tell = (name: string, of: Json | undefined = data): string => plainText(exactMember(of, name) ?? '')
@@ -54,6 +59,7 @@ function table(body: Json): string {
   return `${told}\n${formatColumns(['Check', 'Verdict', 'Found'], rows)}`
 }
 
+/** `keywright cloud`: nothing here logs in, `login -method=cloud` does. */
 export const CLOUD_COMMANDS: CommandGroup = {
   name: 'cloud',
   summary: 'Look into logins by cloud identity',

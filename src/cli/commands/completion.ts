@@ -1,4 +1,5 @@
-// `keywright completion …`: what makes a shell complete our command lines. The scripts ask this program, which knows.
+// `keywright completion …`: scripts that make a shell complete our command lines. They hold no names, so they do not go
+// out of date: at every completion they run `completion candidates`.
 import { candidates } from '../candidates.ts'
 import { type CommandGroup, command } from '../command.ts'
 import { CONNECTION_OPTIONS } from '../common-options.ts'
@@ -7,6 +8,10 @@ import { writeAll } from '../io.ts'
 import { serverNames } from '../server-names.ts'
 import { printableLine } from '../terminal-text.ts'
 
+/**
+ * The words are read from the line and not from COMP_WORDS, which bash cuts at `=` and `:`. What it cut off before the
+ * current word is removed from each candidate again.
+ */
 const BASH = `# Completion of keywright for bash.
 _keywright() {
   local line=\${COMP_LINE:0:COMP_POINT} words found current typed
@@ -25,6 +30,7 @@ _keywright() {
 complete -o default -F _keywright keywright
 `
 
+/** zsh puts a blank behind a name. It puts none (-S '') behind a path that ends in `/`, where more can follow. */
 const ZSH = `#compdef keywright
 # Completion of keywright for zsh.
 _keywright() {
@@ -41,6 +47,7 @@ _keywright() {
 compdef _keywright keywright
 `
 
+/** fish filters what is offered by itself, and offers files beside it. */
 const FISH = `# Completion of keywright for fish.
 function __keywright_candidates
     set -l words (commandline -opc) (commandline -ct | string collect --allow-empty)
@@ -59,6 +66,7 @@ const SHELLS: readonly { name: string; script: string; install: string }[] = [
   },
 ]
 
+/** A command for each shell. */
 const scripts = SHELLS.map(({ name, script, install }) =>
   command({
     name,
@@ -75,6 +83,7 @@ const scripts = SHELLS.map(({ name, script, install }) =>
   }),
 )
 
+/** Fails silently in the scripts, which drop standard error: a prompt is no place for messages. */
 const offer = command({
   name: 'candidates',
   summary: 'Print what could come next, for the scripts',
@@ -88,12 +97,13 @@ const offer = command({
   args: { needed: [], most: Number.POSITIVE_INFINITY },
   run: async ({ io, options, args, commands }) => {
     const found = await candidates(commands, args, (kind, typed) => serverNames(connect(io, options), kind, typed))
-    // The shell would run what a control character hides.
+    // Names come from the server. A control character in one could hide what the shell is about to run.
     await writeAll(io.stdout, found.map((each) => `${printableLine(each)}\n`).join(''))
     return 0
   },
 })
 
+/** `keywright completion`: the scripts, and the command that they call. */
 export const COMPLETION_COMMANDS: CommandGroup = {
   name: 'completion',
   summary: 'Make the shell complete commands, options and names',

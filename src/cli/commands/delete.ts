@@ -1,7 +1,7 @@
 import { cleanPath } from '../api-path.ts'
 import { callCommand } from '../call-command.ts'
 
-/** `keywright delete`: DELETE. */
+/** `keywright delete`: sends DELETE to the path. */
 export const remove = callCommand({
   name: 'delete',
   summary: 'Delete what is at a path',

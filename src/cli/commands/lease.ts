@@ -1,4 +1,4 @@
-// `keywright lease …`: what was given for a time.
+// `keywright lease …`: what was given for a time, tokens of logins above all.
 
 import { cleanPath } from '../api-path.ts'
 import { callCommand, givenFields } from '../call-command.ts'
@@ -33,6 +33,7 @@ const renew = callCommand({
   }),
 })
 
+/** The three paths below sys/leases need different rights: `revoke-prefix` and `revoke-force` need sudo. */
 const revoke = callCommand({
   name: 'revoke',
   summary: 'End a lease, or all below a path',
@@ -54,6 +55,7 @@ const revoke = callCommand({
     `Success! Revoked ${options.prefix ? 'all leases below' : 'lease (if it existed)'}: ${printableLine(id)}`,
 })
 
+/** `keywright lease`: ids hold slashes and come from `lease_id` of an answer. */
 export const LEASE_COMMANDS: CommandGroup = {
   name: 'lease',
   summary: 'Show, renew and revoke what was given for a time',

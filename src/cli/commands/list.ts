@@ -4,7 +4,7 @@ import { RemoteFailure } from '../cli-error.ts'
 import { exactMember, isList, type Json } from '../exact-json.ts'
 import { formatList } from '../output.ts'
 
-/** `keywright list`: GET with `list=true`. */
+/** `keywright list`: sends GET with `list=true`, which proxies pass on, unlike the method LIST. */
 export const list = callCommand({
   name: 'list',
   summary: 'List the names below a path',
@@ -17,13 +17,14 @@ export const list = callCommand({
     return { doing: `listing ${path}`, method: 'GET', path, query: [['list', 'true']] }
   },
   missing: ({ args: [typed = ''] }) => nothingAt(typed),
-  // Scripts of the reference CLI read the names alone.
+  // Scripts for the reference's command line expect the names alone in JSON.
   part: (body, { args: [typed = ''] }) => namesOf(body, typed),
   table: (body, { args: [typed = ''] }) => formatList('Keys', namesOf(body, typed)),
 })
 
 const nothingAt = (typed: string): string => `No value found at ${cleanPath(typed)}`
 
+/** A server may answer 200 without names: to the caller that is the same as nothing. */
 function namesOf(body: Json, typed: string): readonly Json[] {
   const names = exactMember(exactMember(body, 'data'), 'keys')
   if (!isList(names)) throw new RemoteFailure(nothingAt(typed))

@@ -19,6 +19,7 @@ import type { OptionTable } from '../options.ts'
 import { formatTable, printAnswer } from '../output.ts'
 import { readSecret } from '../secret-input.ts'
 
+/** -no-store, -no-print and -token-only are the reference's. The first and the last keep the token out of the file. */
 const OPTIONS = {
   method: {
     kind: 'text',
@@ -37,7 +38,7 @@ const OPTIONS = {
 
 type LoginCall = CommandCall<typeof OPTIONS>
 
-/** `keywright login`: the token goes into the file that every other command reads. */
+/** `keywright login`: writes the token to the file that every other command reads. */
 export const login = command({
   name: 'login',
   summary: 'Log in and keep the token for the commands that follow',
@@ -71,10 +72,11 @@ export const login = command({
   },
 })
 
+/** Only people read this: programs get the answer alone. */
 const SAID = 'Success! You are logged in.\n\n'
 const rows = (body: Json): string => formatTable(answerRows(body))
 
-/** What the token is, in the form that a login has. */
+/** Checks a token that the person has, and returns it in the form of a login, so that both are printed the same way. */
 async function loginByToken(call: LoginCall): Promise<Json> {
   const token = await readToken(call)
   const client = connect(call.io, { ...call.options, token, 'wrap-ttl': undefined })
@@ -94,6 +96,7 @@ async function loginByToken(call: LoginCall): Promise<Json> {
   return { request_id: '', lease_id: '', lease_duration: 0, renewable: false, data: null, warnings: null, auth }
 }
 
+/** Reads the token from the argument, `token=…` included, or from `-`, or asks for it. */
 async function readToken({ io, args }: LoginCall): Promise<string> {
   const [given, ...more] = args
   if (more.length > 0) throw new UsageError('with -method=token there is one argument, the token')
@@ -104,7 +107,7 @@ async function readToken({ io, args }: LoginCall): Promise<string> {
   return token
 }
 
-/** An answer that came wrapped is opened where the token is to be kept. */
+/** Logs in with a method. A wrapped answer is unwrapped at once if the token is to be kept: commands need the token. */
 async function loginByMethod({ io, options, args }: LoginCall, keeps: boolean): Promise<Json> {
   const { method } = options
   const mount = cleanPath(options.path ?? method)
@@ -112,20 +115,24 @@ async function loginByMethod({ io, options, args }: LoginCall, keeps: boolean): 
   const place = mount.startsWith('auth/') ? mount.slice('auth/'.length) : mount
   const metadataAddress = options['metadata-address']
   const request = await loginRequest(io, { method, mount: place, metadataAddress }, data)
-  // Nobody is logged in yet: an old token has no part in it.
+  // An old token has no part in a login; the empty text also keeps the token file from being read.
   const client = connect(io, { ...options, token: '' })
   const { body = null } = await client.send({ doing: `logging in with ${method}`, method: 'PUT', ...request })
   const wrapping = exactMember(exactMember(body, 'wrap_info'), 'token')
   return keeps && typeof wrapping === 'string' ? await unwrapped(client, wrapping) : body
 }
 
-/** Asks with the wrapping token as its own. */
+/**
+ * Unwraps an answer, which spends the wrapping token. `token` is that token; if it is undefined the client's own is it.
+ * @throws RemoteFailure
+ */
 export async function unwrapped(client: Client, token: string | undefined): Promise<Json> {
   const asker = token === undefined ? client : client.with({ token })
   const request = { doing: 'unwrapping', method: 'PUT', path: 'sys/wrapping/unwrap', body: 'null' } as const
   return (await asker.with({ wrapTtl: undefined }).send(request)).body ?? null
 }
 
+/** Keeps the token where only its owner can read it, and warns if a variable hides it from the commands that follow. */
 async function keep(io: CliIo, token: string): Promise<void> {
   const path = tokenFile(io.env)
   if (path === undefined) throw new CliError('There is no home directory to keep the token in: use -no-store')
@@ -135,6 +142,7 @@ async function keep(io: CliIo, token: string): Promise<void> {
   await writeAll(io.stderr, `${variable} is set and wins over the token that was kept: unset it to use that one.\n\n`)
 }
 
+/** Prints the token alone. A line break follows only on a terminal: a file then holds the token exactly. */
 async function printToken(io: CliIo, body: Json): Promise<0> {
   const token =
     exactMember(exactMember(body, 'auth'), 'client_token') ?? exactMember(exactMember(body, 'wrap_info'), 'token')

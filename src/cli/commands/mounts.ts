@@ -1,4 +1,5 @@
-// `keywright secrets …` and `keywright auth …`: engines and login methods are mounted, tuned and moved in one way.
+// `keywright secrets …` and `keywright auth …`. Engines and login methods are mounted, tuned and moved alike, so one
+// list of commands is made twice.
 
 import { shownValue } from '../answer-rows.ts'
 import { cleanPath } from '../api-path.ts'
@@ -16,19 +17,20 @@ import type { OptionTable } from '../options.ts'
 import { printAnswer } from '../output.ts'
 import { pathHelpRequest, showPathHelp } from './path-help.ts'
 
+/** The differences between engines and login methods, in words and paths. */
 type Kind = {
   readonly group: 'secrets' | 'auth'
   readonly summary: string
-  /** To stand behind "the". */
+  /** The noun in messages, behind "the". */
   readonly thing: string
-  /** Where the mounts are managed. */
+  /** The path that manages the mounts. */
   readonly path: string
-  /** Before their paths, where they are used. */
+  /** The prefix of their paths in requests. */
   readonly prefix: string
   readonly type: string
-  /** A path of it, for the examples. */
+  /** A mount path for the examples. */
   readonly place: string
-  /** Settings beside those that all mounts have. */
+  /** Options beside those of all mounts. */
   readonly settings: OptionTable
 }
 
@@ -53,6 +55,7 @@ const AUTH: Kind = {
   settings: LOGIN_MOUNT_OPTIONS,
 }
 
+/** Replication, seal wrapping and entropy are set once, when the mount is made. */
 const enable = ({ group, thing, path, prefix, type, place, settings }: Kind) =>
   callCommand({
     name: 'enable',
@@ -100,6 +103,7 @@ const disable = ({ group, thing, path, prefix, place }: Kind) =>
       `Success! Disabled the ${thing} (if it existed) at: ${prefix}${mountPath(typed, prefix)}/`,
   })
 
+/** A tune request has the members of `config` at its top, where a mount request has them in an object. */
 const tune = ({ group, thing, path, prefix, place, settings }: Kind) =>
   callCommand({
     name: 'tune',
@@ -130,6 +134,7 @@ const list = ({ group, thing, path }: Kind) =>
     table: (body, { options }) => mountTable(mountsOf(body), options.detailed),
   })
 
+/** Returns the mounts by path, from `data` or from the top of a plain answer. */
 function mountsOf(body: Json): JsonMembers {
   const mounts = exactMember(body, 'data') ?? body
   if (!isMembers(mounts)) throw new RemoteFailure('Error listing the mounts: the answer does not have them')
@@ -143,6 +148,7 @@ function mountTable(mounts: JsonMembers, detailed: boolean): string {
   return formatColumns(['Path', ...columns.map(({ head }) => head)], cells)
 }
 
+/** A column of the table of mounts. */
 type Column = { readonly head: string; readonly tell: (mount: Json) => Json | undefined }
 
 const own = (head: string, name: string): Column => ({ head, tell: (mount) => exactMember(mount, name) })
@@ -150,6 +156,7 @@ const configured = (head: string, name: string): Column => ({
   head,
   tell: (mount) => exactMember(exactMember(mount, 'config'), name),
 })
+/** 0 is no lifetime of its own: the mount follows the settings of the server. */
 const lifetime = (head: string, name: string): Column => ({
   head,
   tell: (mount) => {
@@ -178,8 +185,10 @@ function optionText(options: Json | undefined): string {
     .join(' ')
 }
 
+/** For servers that move after their answer. Ours is done with it (src/system/endpoints/remount-endpoints.ts). */
 const MOVE_POLL_MS = 250
 
+/** Waits for the end of the move: a server may do it after its answer. */
 const move = ({ group, thing, prefix, place }: Kind) =>
   command({
     name: 'move',
@@ -208,6 +217,7 @@ const move = ({ group, thing, prefix, place }: Kind) =>
     },
   })
 
+/** Polls without a limit of its own: each request has one, and the person can interrupt. */
 async function waitForMove(client: Client, id: string, sleep: (delayMs: number) => Promise<void>): Promise<void> {
   const request = { doing: 'waiting for the move', method: 'GET', path: `sys/remount/status/${id}` } as const
   for (;;) {
@@ -220,7 +230,7 @@ async function waitForMove(client: Client, id: string, sleep: (delayMs: number) 
   }
 }
 
-/** A login method is also known by the path that its requests begin with. */
+/** Returns the mount path of what was typed. A login method may be typed with the `auth/` that its requests have. */
 function mountPath(typed: string, prefix: string): string {
   const path = cleanPath(typed)
   return prefix !== '' && path.startsWith(prefix) ? path.slice(prefix.length) : path
@@ -243,11 +253,13 @@ const help = callCommand({
 
 const commandsOf = (kind: Kind) => [enable, disable, list, tune, move].map((make) => make(kind))
 
+/** `keywright secrets`: the mounts below sys/mounts. */
 export const SECRETS_COMMANDS: CommandGroup = {
   name: SECRETS.group,
   summary: SECRETS.summary,
   members: commandsOf(SECRETS),
 }
+/** `keywright auth`: the mounts below sys/auth. `help` spares the person the `auth/` that `path-help` needs. */
 export const AUTH_COMMANDS: CommandGroup = {
   name: AUTH.group,
   summary: AUTH.summary,

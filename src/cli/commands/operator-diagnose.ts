@@ -8,7 +8,7 @@ import { writeAll } from '../io.ts'
 import { formatJson } from '../output.ts'
 import { styleOf } from '../picture.ts'
 
-/** `keywright operator diagnose`: of this machine, no server is asked. */
+/** `keywright operator diagnose`: checks this machine without a server; with -server it prints what a server found. */
 export const operatorDiagnose = command({
   name: 'diagnose',
   summary: 'Look whether this machine, its files and the configuration are fit for a server',

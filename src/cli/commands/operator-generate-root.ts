@@ -16,6 +16,7 @@ import { readShare } from '../share-input.ts'
 const ATTEMPT = 'sys/generate-root/attempt'
 const UPDATE = 'sys/generate-root/update'
 
+/** Names of the reference. Without -init, -cancel or -status the command hands in a key. */
 const OPTIONS = {
   init: { kind: 'flag', about: 'Start an attempt; the one-time password is shown this once' },
   cancel: { kind: 'flag', about: 'Drop the attempt' },
@@ -28,7 +29,10 @@ const OPTIONS = {
   ...UNWRAPPED_OPTIONS,
 } as const satisfies OptionTable
 
-/** `keywright operator generate-root`: a new root token for those who hold enough keys. */
+/**
+ * `keywright operator generate-root`: makes a root token for those who hold enough keys. The token travels encoded with
+ * a one-time password, so the holder who hands in the last key does not learn it.
+ */
 export const operatorGenerateRoot = command({
   name: 'generate-root',
   summary: 'Make a new root token with enough unseal or recovery keys',
@@ -63,10 +67,12 @@ export const operatorGenerateRoot = command({
 
 type RootCall = CommandCall<typeof OPTIONS>
 
+/** Reads the attempt: its nonce, how many keys are in, and the length of the one-time password. */
 async function status(client: Client): Promise<Json | undefined> {
   return (await client.send({ doing: 'reading the attempt', method: 'GET', path: ATTEMPT })).body
 }
 
+/** Starts an attempt. The token will be encrypted to an OpenPGP key, or encoded with a one-time password. */
 async function start({ io, options }: RootCall, client: Client): Promise<Json | undefined> {
   const pgp_key = await readPgpKeyFile(io, options['pgp-key'])
   const body = JSON.stringify({ otp: options.otp ?? '', pgp_key })
@@ -79,6 +85,7 @@ async function cancel(io: CliIo, client: Client): Promise<0> {
   return 0
 }
 
+/** Hands in one key. If no nonce was given it is read first: a key must not count for an attempt begun meanwhile. */
 async function give({ io, options, args: [typed] }: RootCall, client: Client): Promise<Json | undefined> {
   const nonce = options.nonce ?? (await runningNonce(client))
   const key = await readShare(io, typed, 'Unseal Key')
@@ -86,12 +93,14 @@ async function give({ io, options, args: [typed] }: RootCall, client: Client): P
   return (await client.send({ doing: 'handing in the key', method: 'PUT', path: UPDATE, body })).body
 }
 
+/** @throws RemoteFailure if no attempt is under way: a key must not start one by itself */
 async function runningNonce(client: Client): Promise<string> {
   const nonce = exactMember(await status(client), 'nonce')
   if (typeof nonce === 'string' && nonce !== '') return nonce
   throw new RemoteFailure('No root token generation is under way: start one with -init')
 }
 
+/** Makes a one-time password as long as the tokens of the server, which alone knows the length. */
 async function generateOtp(io: CliIo, client: Client): Promise<0> {
   const length = exactMember(await status(client), 'otp_length')
   if (typeof length !== 'number' || !Number.isSafeInteger(length) || length < 1 || length > 1024)
@@ -100,6 +109,7 @@ async function generateOtp(io: CliIo, client: Client): Promise<0> {
   return 0
 }
 
+/** Works without a server: XOR of the encoded token and the one-time password, byte by byte. */
 async function decode(io: CliIo, typed: string, otp: string | undefined): Promise<0> {
   if (otp === undefined || otp === '') throw new CliError('To decode a token give its one-time password with -otp')
   const encoded = typed === '-' ? await readShare(io, typed, 'Encoded Token') : typed
@@ -107,7 +117,7 @@ async function decode(io: CliIo, typed: string, otp: string | undefined): Promis
   return 0
 }
 
-/** Standard base64, which has no padding here. */
+/** Decodes standard base64 with or without its padding: the server leaves it out. */
 function bytesOf(encoded: string): Buffer {
   const bare = encoded.endsWith('=') ? encoded.slice(0, encoded.indexOf('=')) : encoded
   try {
@@ -117,6 +127,7 @@ function bytesOf(encoded: string): Buffer {
   }
 }
 
+/** @throws CliError if the lengths differ: the password is of another attempt */
 function xored(bytes: Buffer, otp: string): string {
   if (bytes.length !== otp.length)
     throw new CliError(
@@ -125,7 +136,7 @@ function xored(bytes: Buffer, otp: string): string {
   return Buffer.from(bytes.map((byte, at) => byte ^ otp.charCodeAt(at))).toString('latin1')
 }
 
-/** The labels are those of the reference. */
+/** Formats an attempt. The labels are those of the reference, which scripts look for. */
 function formatStatus(body: Json): string {
   const tell = (name: string): Json => exactMember(body, name) ?? ''
   const shown = (label: string, name: string): [string, Json][] => (tell(name) === '' ? [] : [[label, tell(name)]])

@@ -11,6 +11,7 @@ import { readPgpKeyFile, readPgpKeyFiles } from '../pgp-key-files.ts'
 
 const PATH = 'sys/init'
 
+/** Names of the reference. The defaults depend on the seal of the server, so `initialise` applies them. */
 const OPTIONS = {
   'key-shares': {
     kind: 'number',
@@ -39,7 +40,7 @@ const OPTIONS = {
 
 type InitCall = CommandCall<typeof OPTIONS>
 
-/** `keywright operator init`: makes the keys of a new server. */
+/** `keywright operator init`: makes the keys of a new server. They are printed once, and stored nowhere. */
 export const operatorInit = command({
   name: 'init',
   summary: 'Initialise a new server: make its unseal keys and the first token',
@@ -59,6 +60,7 @@ export const operatorInit = command({
   },
 })
 
+/** Answers -status by the exit code as well: 0 initialised, 2 not. */
 async function showStatus(client: Client, { io, options }: InitCall): Promise<ExitCode> {
   const { body } = await client.send({ doing: 'reading the initialisation status', method: 'GET', path: PATH })
   const initialized = exactMember(body, 'initialized')
@@ -69,8 +71,10 @@ async function showStatus(client: Client, { io, options }: InitCall): Promise<Ex
   return initialized ? 0 : 2
 }
 
+/** Asks for the kind of seal first, since a request for keys of the other kind is refused. */
 async function initialise(client: Client, { io, options }: InitCall): Promise<ExitCode> {
   const isAuto = await opensByItself(client)
+  // A number of the kind of keys that the server does not make is 0, and not a default: the server refuses others.
   const own = (wanted: boolean, value: number | undefined, usual: number): number => value ?? (wanted ? usual : 0)
   const numbers = {
     secret_shares: own(!isAuto, options['key-shares'], 5),
@@ -78,7 +82,7 @@ async function initialise(client: Client, { io, options }: InitCall): Promise<Ex
     recovery_shares: own(isAuto, options['recovery-shares'], 5),
     recovery_threshold: own(isAuto, options['recovery-threshold'], 3),
   }
-  // All the fields that the reference's command line sends.
+  // The fields are those that the reference's command line sends, empty ones included.
   const body = JSON.stringify({
     ...numbers,
     stored_shares: 0,
@@ -100,12 +104,13 @@ async function initialise(client: Client, { io, options }: InitCall): Promise<Ex
   return 0
 }
 
-/** What kind of keys there will be: the server knows by its configuration. */
+/** True if the server opens by itself, and so makes recovery keys. Its configuration decides, before there are keys. */
 async function opensByItself(client: Client): Promise<boolean> {
   const { body } = await client.send({ doing: 'reading the seal status', method: 'GET', path: 'sys/seal-status' })
   return exactMember(body, 'recovery_seal') === true
 }
 
+/** Null, and not an empty list, says that the shares are not encrypted: the reference's command line sends it so. */
 async function keyFiles(io: CliIo, names: string | undefined): Promise<readonly string[] | null> {
   const keys = await readPgpKeyFiles(io, names)
   return keys.length === 0 ? null : keys
@@ -116,6 +121,7 @@ function listOf(body: Json | undefined, name: string): readonly Json[] {
   return isList(list) ? list : []
 }
 
+/** The part of the result that a person is shown; the names are those of the reference's JSON output. */
 type NewKeys = {
   readonly unseal_keys_b64: readonly Json[]
   readonly unseal_shares: number
@@ -124,7 +130,7 @@ type NewKeys = {
   readonly root_token: Json
 }
 
-/** The labels are those of the reference: scripts look for them. */
+/** Formats the keys. The labels are those of the reference: scripts look for `Unseal Key 1:`. */
 function formatKeys(keys: NewKeys): string {
   return [
     ...keys.unseal_keys_b64.map((key, index) => `Unseal Key ${index + 1}: ${plainText(key)}`),
@@ -136,6 +142,7 @@ function formatKeys(keys: NewKeys): string {
   ].join('\n')
 }
 
+/** Printed below recovery keys: people must not take them for keys that unseal. */
 const ADVICE_ON_RECOVERY = [
   'Success! The server is initialized, and opens by itself at every start.',
   '',

@@ -5,7 +5,7 @@ import { connect } from '../connect.ts'
 import { exactMember, type Json } from '../exact-json.ts'
 import { formatTable, printAnswer } from '../output.ts'
 
-/** `keywright operator key-status`. */
+/** `keywright operator key-status`: shows the data key of the barrier that is in use. */
 export const operatorKeyStatus = command({
   name: 'key-status',
   summary: 'Show the key under which data are encrypted now',
@@ -20,12 +20,13 @@ export const operatorKeyStatus = command({
   },
 })
 
+/** Returns the term, age and use of that key. @throws RemoteFailure */
 export async function readKeyStatus(client: Client): Promise<Json> {
   const { body } = await client.send({ doing: 'reading the key status', method: 'GET', path: 'sys/key-status' })
   return exactMember(body, 'data') ?? {}
 }
 
-/** The labels are those of the reference. */
+/** Formats them. The labels are those of the reference. */
 export function formatKeyStatus(status: Json): string {
   const tell = (name: string): Json => exactMember(status, name) ?? ''
   return formatTable([

@@ -10,6 +10,7 @@ import { formatTable, printAnswer, printDone } from '../output.ts'
 import { readPgpKeyFiles } from '../pgp-key-files.ts'
 import { readShare } from '../share-input.ts'
 
+/** Names of the reference. Without -init, -cancel, -status or a -backup option the command hands in a key. */
 const OPTIONS = {
   init: { kind: 'flag', about: 'Start an attempt, with -key-shares and -key-threshold' },
   cancel: { kind: 'flag', about: 'Drop the attempt; with -verify only forget which new keys were handed back' },
@@ -34,7 +35,7 @@ const OPTIONS = {
 
 type RekeyCall = CommandCall<typeof OPTIONS>
 
-/** `keywright operator rekey`: new unseal or recovery keys for those who hold enough of the old ones. */
+/** `keywright operator rekey`: makes new unseal or recovery keys for those who hold enough of the old ones. */
 export const operatorRekey = command({
   name: 'rekey',
   summary: 'Make new unseal keys, or recovery keys, with enough of the old ones',
@@ -64,14 +65,17 @@ export const operatorRekey = command({
   },
 })
 
+/** Unseal keys and recovery keys have attempts of their own, below different paths. */
 const rootOf = ({ options }: RekeyCall): string =>
   options.target === 'recovery' ? 'sys/rekey-recovery-key' : 'sys/rekey'
+/** The path of the attempt, or with -verify of its verification. */
 const pathOf = (call: RekeyCall): string => `${rootOf(call)}/${call.options.verify ? 'verify' : 'init'}`
 
 async function status(call: RekeyCall, client: Client): Promise<Json> {
   return (await client.send({ doing: 'reading the attempt', method: 'GET', path: pathOf(call) })).body ?? {}
 }
 
+/** Starts an attempt. With -verify its keys take effect only after enough of them were handed back. */
 async function start(call: RekeyCall, client: Client): Promise<Json> {
   const { io, options } = call
   const body = JSON.stringify({
@@ -85,12 +89,14 @@ async function start(call: RekeyCall, client: Client): Promise<Json> {
   return (await client.send({ doing: 'starting the attempt', method: 'PUT', path, body })).body ?? {}
 }
 
+/** Drops an attempt, or with -verify what its verification has so far. */
 async function cancel(call: RekeyCall, client: Client): Promise<0> {
   await client.send({ doing: 'dropping the attempt', method: 'DELETE', path: pathOf(call) })
   await writeAll(call.io.stdout, 'Success! Canceled rekeying (if it was started)\n')
   return 0
 }
 
+/** Hands in an old key, or with -verify a new one. The nonce is that of the attempt, or of its verification. */
 async function give(call: RekeyCall, client: Client): Promise<Json> {
   const { io, options, args } = call
   const nonce = options.nonce ?? (await runningNonce(call, client))
@@ -100,6 +106,7 @@ async function give(call: RekeyCall, client: Client): Promise<Json> {
   return (await client.send({ doing: 'handing in the key', method: 'PUT', path, body })).body ?? {}
 }
 
+/** @throws RemoteFailure if there is no attempt, or with -verify none that waits for its verification */
 async function runningNonce(call: RekeyCall, client: Client): Promise<string> {
   const nonce = exactMember(await status(call, client), 'nonce')
   if (typeof nonce === 'string' && nonce !== '') return nonce
@@ -108,6 +115,7 @@ async function runningNonce(call: RekeyCall, client: Client): Promise<string> {
   )
 }
 
+/** Reads or removes the encrypted new keys that -backup had the server keep. */
 async function backup({ io, options }: RekeyCall, client: Client): Promise<0> {
   const path = options.target === 'recovery' ? 'sys/rekey/recovery-key-backup' : 'sys/rekey/backup'
   const isDelete = options['backup-delete']
@@ -117,7 +125,7 @@ async function backup({ io, options }: RekeyCall, client: Client): Promise<0> {
   return 0
 }
 
-/** The labels are those of the reference. */
+/** Formats an attempt, or its verification, which says `t` for `required`. The labels are those of the reference. */
 function formatStatus(body: Json): string {
   const tell = (name: string): Json => exactMember(body, name) ?? ''
   const rows: [string, Json][] = [
@@ -139,6 +147,7 @@ function formatStatus(body: Json): string {
   return formatTable(rows)
 }
 
+/** Rows that stand only if they say something. */
 const EXTRAS = [
   ['Verification Required', 'verification_required'],
   ['Verification Nonce', 'verification_nonce'],
@@ -146,6 +155,7 @@ const EXTRAS = [
   ['Backup', 'backup'],
 ] as const
 
+/** Formats the answer to a key: the last one of an attempt has the new keys, which cannot be shown again. */
 function formatGiven(body: Json): string {
   if (exactMember(body, 'complete') !== true) return formatStatus(body)
   const keys = exactMember(body, 'keys_base64')

@@ -4,7 +4,7 @@ import { connect } from '../connect.ts'
 import { printAnswer } from '../output.ts'
 import { formatKeyStatus, readKeyStatus } from './operator-key-status.ts'
 
-/** `keywright operator rotate`. */
+/** `keywright operator rotate`: makes a new data key of the barrier. A second request shows it. */
 export const operatorRotate = command({
   name: 'rotate',
   summary: 'Make a new key for data that are written from now on',

@@ -3,7 +3,7 @@ import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { printDone } from '../output.ts'
 
-/** `keywright operator seal`. */
+/** `keywright operator seal`: has the server forget its keys; `operator unseal` is the way back. */
 export const operatorSeal = command({
   name: 'seal',
   summary: 'Seal the server: it forgets its keys and answers nothing until it is unsealed',

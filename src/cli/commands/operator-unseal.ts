@@ -5,7 +5,7 @@ import { printAnswer } from '../output.ts'
 import { formatSealStatus, sealStatusOf } from '../seal-status.ts'
 import { readShare } from '../share-input.ts'
 
-/** `keywright operator unseal`: hands in one share of the unseal key. */
+/** `keywright operator unseal`: hands in one share of the unseal key. The answer says how many are missing. */
 export const operatorUnseal = command({
   name: 'unseal',
   summary: 'Hand in one unseal key; as many as the threshold says open the server',

@@ -5,7 +5,7 @@ import type { ApiRequest } from '../client.ts'
 import { exactMember, type Json } from '../exact-json.ts'
 import { printable } from '../terminal-text.ts'
 
-/** `keywright path-help`: what the server says of a path. */
+/** `keywright path-help`: prints the server's own help on a path. */
 export const pathHelp = callCommand({
   name: 'path-help',
   summary: 'Show what a path of the API is for',
@@ -18,10 +18,12 @@ export const pathHelp = callCommand({
   table: showPathHelp,
 })
 
+/** The request for help on a clean path; `help=1` is what the reference's command line sends. */
 export function pathHelpRequest(path: string): ApiRequest {
   return { doing: `asking for help on ${path}`, method: 'GET', path, query: [['help', '1']] }
 }
 
+/** Returns the text of the help, safe for a terminal. @throws RemoteFailure if the answer has none */
 export function showPathHelp(body: Json): string {
   const help = exactMember(body, 'help')
   if (typeof help !== 'string') throw new RemoteFailure('Error asking for help: the answer does not have it')

@@ -1,4 +1,4 @@
-// `keywright policy …`: the rules of who may do what.
+// `keywright policy …`: the rules of who may do what (Interface 5).
 
 import { HclError } from '../../lib/hcl.ts'
 import { formatHcl } from '../../lib/hcl-format.ts'
@@ -29,6 +29,7 @@ const list = callCommand({
       .join(''),
 })
 
+/** @throws RemoteFailure for an answer without names, which cannot be from this endpoint */
 function namesOf(body: Json): readonly Json[] {
   const names = exactMember(exactMember(body, 'data'), 'keys')
   if (!isList(names)) throw new RemoteFailure('Error listing the policies: the answer has no names')
@@ -50,6 +51,7 @@ const read = callCommand({
   },
 })
 
+/** The server checks the text: it knows which rules there are. */
 const upload = callCommand({
   name: 'write',
   summary: 'Create or replace a policy from a file',
@@ -75,8 +77,10 @@ const remove = callCommand({
   done: ({ args: [name = ''] }) => `Success! Deleted policy: ${name}`,
 })
 
+/** The one path of a policy; `sys/policy` of old clients is served too, and not used here. */
 const pathOf = (name: string): string => `${PATH}/${cleanPath(name)}`
 
+/** Works without a server. Comments stay, and so does a file that is formatted already, with its times. */
 const format = command({
   name: 'fmt',
   summary: 'Lay out a policy file: indentation, blanks, and nothing else',
@@ -136,6 +140,7 @@ const explain = callCommand({
     const { policy: policies, 'of-token': token, accessor, operation } = options
     const subjects = [policies.length > 0, token !== undefined, accessor !== undefined].filter((given) => given)
     if (subjects.length > 1) throw new UsageError('-policy, -of-token and -accessor exclude each other')
+    // A list request is judged by the path with the slash, any other by the one without.
     const path = typed.endsWith('/') ? `${cleanPath(typed)}/` : cleanPath(typed)
     const body = JSON.stringify({
       ...(token === undefined ? {} : { token }),
@@ -145,7 +150,7 @@ const explain = callCommand({
       operation,
       ...(options.parameter.length === 0 ? {} : { parameters: namedValues('parameter', options.parameter) }),
     })
-    // What every token may ask of itself is an endpoint of its own.
+    // Every token may ask about itself; the rules of others are an endpoint that needs a right of its own.
     const place = `sys/policies/explain${subjects.length === 0 ? '-self' : ''}`
     return { doing: `explaining ${operation} on ${path}`, method: 'POST', path: place, body }
   },
@@ -153,6 +158,7 @@ const explain = callCommand({
   table: (body) => explanation(exactMember(body, 'data') ?? body),
 })
 
+/** Formats the verdict, the rule that decided, and the rules that lost to it. */
 function explanation(data: Json): string {
   const tell = (name: string, of: Json | undefined = data): string => {
     const value = exactMember(of, name) ?? ''
@@ -160,7 +166,7 @@ function explanation(data: Json): string {
   }
   const rule = exactMember(data, 'rule')
   const considered = exactMember(data, 'considered')
-  // The first of them is the rule that decides.
+  // The first of them is the rule that decides, which has rows of its own.
   const others = isList(considered) ? considered.slice(1) : []
   const place = (of: Json | undefined): string => {
     const line = tell('line', of)
@@ -179,6 +185,7 @@ function explanation(data: Json): string {
   return formatTable(rows.filter(([, text]) => text !== ''))
 }
 
+/** `keywright policy`: all of it below sys/policies but `fmt`. */
 export const POLICY_COMMANDS: CommandGroup = {
   name: 'policy',
   summary: 'Read, write and explain the rules of who may do what',

@@ -4,7 +4,7 @@ import { CONNECTION_OPTIONS } from '../common-options.ts'
 import { readTokenFile } from '../connection.ts'
 import { writeAll } from '../io.ts'
 
-/** `keywright print token`: for scripts and other programs. */
+/** `keywright print token`: prints the token for scripts and other programs, in the order in which commands find it. */
 export const printToken = command({
   name: 'token',
   summary: 'Print the token that the other commands use',

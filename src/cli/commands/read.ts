@@ -7,7 +7,7 @@ import { writeAll } from '../io.ts'
 import { dataQuery, readData } from '../key-values.ts'
 import { printAnswer } from '../output.ts'
 
-/** `keywright read`: GET, with the data as query. */
+/** `keywright read`: sends GET, with the data as query. */
 export const read = command({
   name: 'read',
   summary: 'Read what is at a path',

@@ -4,7 +4,7 @@ import { OUTPUT_OPTIONS } from '../common-options.ts'
 import { readParts } from '../input.ts'
 import { printAnswer } from '../output.ts'
 
-/** `keywright operator snapshot inspect`. */
+/** `keywright operator snapshot inspect`: checks a file of any size without a server, and without its keys. */
 export const snapshotInspect = command({
   name: 'inspect',
   summary: 'Check the file of a snapshot and show what it says; no server is asked',

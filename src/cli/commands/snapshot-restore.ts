@@ -9,7 +9,7 @@ import { type Json, parseExactText } from '../exact-json.ts'
 import { readParts } from '../input.ts'
 import { formatTable, printAnswer } from '../output.ts'
 
-/** `keywright operator snapshot restore`. */
+/** `keywright operator snapshot restore`: sends a file of any size. The answer comes when the store was replaced. */
 export const snapshotRestore = command({
   name: 'restore',
   summary: 'Replace the whole store of the server by a snapshot; the server is sealed afterwards',
@@ -48,6 +48,7 @@ const NEXT =
   'Success! The store is that of the snapshot. Unless a static key opened it already, the server is sealed:\n' +
   'unseal it with the keys of the day of the snapshot.'
 
+/** The request says its length beforehand, so that the server knows a file that was cut on the way. */
 async function sizeOf(file: string): Promise<number> {
   try {
     return (await stat(file)).size

@@ -7,10 +7,10 @@ import { readParts } from '../input.ts'
 import { writeAll } from '../io.ts'
 import { refuseExisting, writeNewFile } from '../new-file.ts'
 
-/** Read by its owner alone: names of keys and policies are in it in clear. */
+/** Only the owner may read it: names of keys and policies stand in it in clear. */
 const MODE = 0o600
 
-/** `keywright operator snapshot save`. */
+/** `keywright operator snapshot save`: a file that does not read back is removed, so what stays is a snapshot. */
 export const snapshotSave = command({
   name: 'save',
   summary: 'Save the whole store of the server in a file',

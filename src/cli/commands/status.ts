@@ -10,7 +10,7 @@ import { styleOf } from '../picture.ts'
 import { formatSealStatus, readSealStatus } from '../seal-status.ts'
 import { formatGlance, readPicture } from '../status-picture.ts'
 
-/** `keywright status`: its exit code is what scripts wait for. */
+/** `keywright status`: scripts wait for its exit code. It needs no token. */
 export const status = command({
   name: 'status',
   summary: 'Show whether the server is sealed',
@@ -33,6 +33,7 @@ export const status = command({
     }),
 })
 
+/** Reads the checks of an unsealed server only: a sealed one has no tokens to allow it. */
 async function showGlance(io: CliIo, client: Client, status: JsonMembers): Promise<void> {
   const surroundings = status.sealed === true ? undefined : await readPicture(client)
   const glance = { address: client.address, status, surroundings, nowMs: Date.now() }

@@ -1,4 +1,4 @@
-// `keywright token …`: makes, shows, prolongs and ends tokens.
+// `keywright token …`: makes, shows, renews and ends tokens (Interface 2.2 has the settings of one).
 
 import { cleanPath } from '../api-path.ts'
 import { callCommand, givenFields } from '../call-command.ts'
@@ -14,7 +14,10 @@ const BY_ACCESSOR = {
   accessor: { kind: 'flag', about: 'The argument is an accessor, not a token' },
 } as const satisfies OptionTable
 
-/** A request about the caller's own token, another, or the one with an accessor. */
+/**
+ * Makes a request about the caller's own token, another, or the one with an accessor. Each kind is a path of its own,
+ * so that policies can allow one without the others. The token goes into the body, which no log of a proxy shows.
+ */
 function tokenRequest(
   { what, doing, ...more }: { what: string; doing: string; increment?: string | undefined },
   given: string | undefined,
@@ -26,6 +29,7 @@ function tokenRequest(
   return { doing, method: 'PUT', path, body: JSON.stringify({ ...fields, ...more }) }
 }
 
+/** Options whose value is sent as it was typed. */
 const CREATE_TEXTS = ['id', 'display-name', 'ttl', 'explicit-max-ttl', 'period', 'type', 'entity-alias']
 
 const create = callCommand({
@@ -77,6 +81,7 @@ const lookup = callCommand({
   options: BY_ACCESSOR,
   request: ({ options, args: [given] }) => {
     const request = tokenRequest({ what: 'lookup', doing: 'looking up the token' }, given, options.accessor)
+    // The token's own entry is a read, which the default policy allows.
     return given === undefined ? { ...request, method: 'GET', body: undefined } : { ...request, method: 'POST' }
   },
 })
@@ -97,6 +102,7 @@ const renew = callCommand({
   },
 })
 
+/** Refuses a call without a target: ending the own token by mistake would cut the caller off. */
 const revoke = callCommand({
   name: 'revoke',
   summary: 'End a token and all its children',
@@ -137,7 +143,7 @@ const capabilities = callCommand({
   options: BY_ACCESSOR,
   request: ({ options, args: [first = '', second] }) => {
     const typed = second ?? first
-    // What is listed is a path of its own.
+    // A list request is judged by the path with the slash, any other by the one without.
     const path = typed.endsWith('/') ? `${cleanPath(typed)}/` : cleanPath(typed)
     if (options.accessor && second === undefined) throw new UsageError('-accessor needs an accessor before the path')
     const [place, whose] =
@@ -153,12 +159,14 @@ const capabilities = callCommand({
   table: (body) => `${capabilitiesOf(body).map(plainText).join(', ')}\n`,
 })
 
+/** Returns the capabilities, from `data` or from the top of the answer, which has both. */
 function capabilitiesOf(body: Parameters<typeof exactMember>[0]) {
   const found = exactMember(exactMember(body, 'data'), 'capabilities') ?? exactMember(body, 'capabilities')
   if (!isList(found)) throw new RemoteFailure('Error reading the capabilities: the answer does not have them')
   return found
 }
 
+/** `keywright token`: all of it below auth/token but `capabilities` and -mode=path. */
 export const TOKEN_COMMANDS: CommandGroup = {
   name: 'token',
   summary: 'Make, show, renew and revoke tokens',

@@ -21,12 +21,15 @@ import {
   transitPath,
 } from '../transit-options.ts'
 
-/** What the largest file that is encrypted directly becomes: its 24 MB as base64, with nonce, tag and prefix. */
+/** The largest file that is encrypted directly has this size: 24 MB as base64, with nonce, tag and prefix. */
 const MAX_CIPHERTEXT_BYTES = 33_000_000
-/** The owner alone: the content was worth encrypting. */
+/** Only the owner may read it: the content was worth encrypting. */
 const MODE = 0o600
 
-/** `keywright transit decrypt`: the way back of `transit encrypt`, whichever way that was. */
+/**
+ * `keywright transit decrypt`: decrypts what `transit encrypt` made, with or without -direct (docs/file-format.md). The
+ * first bytes tell which it is.
+ */
 export const transitDecrypt = command({
   name: 'decrypt',
   summary: 'Decrypt a file that was encrypted with a transit key',
@@ -41,6 +44,7 @@ export const transitDecrypt = command({
   options: TRANSIT_OPTIONS,
   args: { needed: ['FILE'], most: 1 },
   run: async ({ io, options, args: [file = ''] }) => {
+    // Checks -key before files are opened.
     transitPath(options, 'decrypt')
     const out = options.out ?? outputOf(file)
     const target = { path: out, force: options.force, mode: MODE }
@@ -63,9 +67,10 @@ export const transitDecrypt = command({
   },
 })
 
+/** The encrypted file: its first FIXED_BYTES, and the reader of what follows them. */
 type Source = { readonly name: string; readonly beginning: Buffer; readonly reader: ByteReader }
 
-/** The server is asked before anything is written. */
+/** Decrypts an envelope segment by segment. The server is asked first: a refusal leaves no file behind. */
 async function envelope(client: Client, options: TransitValues, source: Source): Promise<AsyncGenerator<Buffer>> {
   const { name, beginning, reader } = source
   const { wrappedKey, salt } = await readHeader(beginning, reader, name)
@@ -75,6 +80,7 @@ async function envelope(client: Client, options: TransitValues, source: Source):
   return openSegments(key, reader, name)
 }
 
+/** Has the server decrypt the whole of a ciphertext. */
 async function* direct(client: Client, options: TransitValues, source: Source): AsyncGenerator<Buffer> {
   const doing = `decrypting ${source.name}`
   const ciphertext = await readCiphertext(source)
@@ -85,6 +91,7 @@ async function* direct(client: Client, options: TransitValues, source: Source): 
   yield plaintext
 }
 
+/** Returns the name without the suffix. @throws UsageError if there is none: no other name is guessed */
 function outputOf(file: string): string {
   if (file === STDIN) return STDIN
   const name = file.slice(0, -ENCRYPTED_SUFFIX.length)
@@ -92,6 +99,7 @@ function outputOf(file: string): string {
   throw new UsageError(`FILE does not end in ${ENCRYPTED_SUFFIX}: say with -out where the result goes`)
 }
 
+/** @throws CliError if it is too long for a request, or no text at all: the server would say less of either */
 async function readCiphertext({ name, beginning, reader }: Source): Promise<string> {
   const rest = await reader.take(MAX_CIPHERTEXT_BYTES)
   if (!(await reader.isAtEnd())) throw new CliError(`${name} has more than the 33 MB that fit in one request`)

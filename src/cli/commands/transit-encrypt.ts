@@ -20,12 +20,12 @@ import {
   transitPath,
 } from '../transit-options.ts'
 
-/** As base64 in a JSON body this fills the 32 MiB that a request may have, and leaves room for the other fields. */
+/** Base64 of this fills the 32 MiB that a request may have (Interface 8), with room for the other fields. */
 const MAX_DIRECT_BYTES = 24_000_000
-/** Read by everybody whom the umask lets: it is ciphertext. */
+/** The umask decides who may read it: it is ciphertext. */
 const MODE = 0o666
 
-/** `keywright transit encrypt`. */
+/** `keywright transit encrypt`: encrypts here with a data key of the server, or with -direct on the server. */
 export const transitEncrypt = command({
   name: 'encrypt',
   summary: 'Encrypt a file of any size with a transit key',
@@ -45,6 +45,7 @@ export const transitEncrypt = command({
   options: { ...TRANSIT_OPTIONS, direct: { kind: 'flag', about: 'Have the server encrypt the content itself' } },
   args: { needed: ['FILE'], most: 1 },
   run: async ({ io, options, args: [file = ''] }) => {
+    // Checks -key before files are opened.
     transitPath(options, 'encrypt')
     const out = options.out ?? (file === STDIN ? STDIN : file + ENCRYPTED_SUFFIX)
     const target = { path: out, force: options.force, mode: MODE }
@@ -60,6 +61,7 @@ export const transitEncrypt = command({
   },
 })
 
+/** Has the server encrypt the whole content. The result is the ciphertext of the API and a line feed. */
 async function* direct(io: CliIo, client: Client, options: TransitValues, file: string): AsyncGenerator<Buffer> {
   const tooLarge = `${inputName(file)} has more than the 24 MB that fit in one request: leave -direct out`
   const plaintext = await readInput(io, file, MAX_DIRECT_BYTES, tooLarge)
@@ -72,7 +74,7 @@ async function* direct(io: CliIo, client: Client, options: TransitValues, file: 
   yield Buffer.from(`${ciphertext}\n`)
 }
 
-/** The server is asked before anything is read or written. */
+/** Encrypts segment by segment under a key of this file alone. The server is asked before content is read. */
 async function envelope(
   io: CliIo,
   client: Client,
@@ -82,6 +84,7 @@ async function envelope(
   const content = readAny(io, file)
   const progress = new ByteProgress(io, await inputSize(file))
   const { wrappedKey, dataKey } = await newDataKey(client, options, `encrypting ${inputName(file)}`)
+  // A salt for each file: even a data key that came twice would give two keys.
   const salt = realWorld().random.bytes(SALT_BYTES)
   const key = fileKey(dataKey, salt)
   dataKey.fill(0)

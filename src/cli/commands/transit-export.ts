@@ -7,12 +7,13 @@ import { writeAll } from '../io.ts'
 import { refuseExisting, writeNewFile } from '../new-file.ts'
 import { missingResult, TRANSIT_OPTIONS, transitPath } from '../transit-options.ts'
 
-/** The owner alone: it is a key. */
+/** Only the owner may read it: it is a key. */
 const MODE = 0o600
 
+/** Without -context: the key itself is exported, and not a derived one. */
 const { context, ...OPTIONS } = TRANSIT_OPTIONS
 
-/** `keywright transit export`. */
+/** `keywright transit export`: writes one version of a key (Interface 4.2). The key leaves the server in clear. */
 export const transitExport = command({
   name: 'export',
   summary: 'Write key material of an exportable transit key to a file',

@@ -15,10 +15,12 @@ import { type CliIo, writeAll } from '../io.ts'
 import { readData } from '../key-values.ts'
 import { missingResult } from '../transit-options.ts'
 
+/** The part of the path between the mount and the name of the key. */
 const FOLDER = '/keys/'
+/** The hash of RSA-OAEP, under which the wrapping key of the mount opens the imported one. */
 const HASH = 'SHA256'
 
-/** `keywright transit import`: a key that was made elsewhere. */
+/** `keywright transit import`: imports a key that was made elsewhere (Interface 4.2). */
 export const transitImport = importCommand({
   name: 'import',
   operation: 'import',
@@ -26,7 +28,7 @@ export const transitImport = importCommand({
   example: 'transit import transit/keys/signing @key.pem type=rsa-2048 allow_rotation=true',
 })
 
-/** `keywright transit import-version`. */
+/** `keywright transit import-version`: adds a version to an imported key (Interface 3.4). */
 export const transitImportVersion = importCommand({
   name: 'import-version',
   operation: 'import_version',
@@ -34,6 +36,7 @@ export const transitImportVersion = importCommand({
   example: 'transit import-version transit/keys/signing @new.pem',
 })
 
+/** The differences between the two commands. */
 type Kind = {
   readonly name: string
   readonly operation: string
@@ -79,6 +82,7 @@ function importCommand({ name, operation, summary, example }: Kind): Command {
           body: JSON.stringify({ ...data, ...sent }),
         })
       } finally {
+        // The key was in memory in clear; whether the import succeeded does not matter.
         if ('bytes' in material) material.bytes.fill(0)
       }
       await writeAll(io.stdout, `Success! Imported ${path}\n`)
@@ -92,9 +96,10 @@ async function keyText(io: CliIo, key: string): Promise<string> {
   return key.startsWith('@') ? await readInputText(io, key.slice(1)) : key
 }
 
+/** A public key as PEM, or bytes to wrap: the caller wipes them. */
 type Material = { readonly publicKey: string } | { readonly bytes: Buffer }
 
-/** @throws CliError, which says nothing of what was given */
+/** Parses a key by the form that its text shows. @throws CliError, which quotes nothing of what was given */
 function parseKey(text: string): Material {
   try {
     if (text.includes('-----BEGIN PUBLIC KEY-----')) return { publicKey: text }
@@ -113,6 +118,7 @@ function parseKey(text: string): Material {
   }
 }
 
+/** Wraps key bytes for the server, as src/crypto/forms/wrapped-key.ts draws it. @throws RemoteFailure */
 async function wrapped(client: Client, mount: string, key: Buffer): Promise<string> {
   const doing = `reading the wrapping key of ${mount}`
   const answer = await client.send({ doing, method: 'GET', path: `${mount}/wrapping_key` })

@@ -10,9 +10,13 @@ import { refuseExisting, writeNewFile } from '../new-file.ts'
 import { contextField, missingResult, TRANSIT_OPTIONS, transitPath } from '../transit-options.ts'
 
 const MODE = 0o666
+/** The content is copied in parts of this size. */
 const PART_BYTES = 1 << 20
 
-/** `keywright transit rewrap`. */
+/**
+ * `keywright transit rewrap`: replaces the wrapped data key in the header (docs/file-format.md). The segments are
+ * copied as they are: the key of the file does not depend on the wrapped form.
+ */
 export const transitRewrap = command({
   name: 'rewrap',
   summary: 'Bring an encrypted file to the latest version of its transit key',
@@ -47,6 +51,7 @@ export const transitRewrap = command({
   },
 })
 
+/** The new header, and the rest of the file. */
 async function* parts(header: Buffer, reader: ByteReader): AsyncGenerator<Buffer> {
   yield header
   while (!(await reader.isAtEnd())) yield await reader.take(PART_BYTES)

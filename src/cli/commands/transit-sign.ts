@@ -15,11 +15,13 @@ import { contextField, missingResult, TRANSIT_OPTIONS, transitPath } from '../tr
 
 const SUFFIX = '.sig'
 const MODE = 0o666
+/** Far above any signature: a file that is larger is the wrong one. */
 const MAX_SIGNATURE_BYTES = 65_536
-/** Of the command: the answer is no. */
+/** Exit code of a signature that is not that of the file. */
 const NOT_VALID = 2
 
 const { out, force, ...COMMON } = TRANSIT_OPTIONS
+/** Options of both commands. Verifying needs the same values as signing, since the signature does not hold them. */
 const SIGNING_OPTIONS = {
   hash: { kind: 'text', value: 'NAME', default: 'sha2-256', about: `Hash of the file: ${HASH_NAMES.join(', ')}` },
   type: { kind: 'text', value: 'TYPE', about: 'Type of the key; asked of the server where it is not given' },
@@ -33,7 +35,7 @@ const HOW =
   'Only a hash of the file travels. Keys of RSA and ECDSA sign the hash itself, as other programs verify it; keys ' +
   'that sign whole messages (ed25519, ml-dsa) sign a statement of it (docs/file-format.md).'
 
-/** `keywright transit sign`. */
+/** `keywright transit sign`: writes a signature beside the file; docs/file-format.md says what is signed. */
 export const transitSign = command({
   name: 'sign',
   summary: 'Sign a file of any size with a transit key',
@@ -67,7 +69,7 @@ export const transitSign = command({
   },
 })
 
-/** `keywright transit verify`. */
+/** `keywright transit verify`: has the server verify. The exit code tells scripts the verdict. */
 export const transitVerify = command({
   name: 'verify',
   summary: 'Verify the signature of a file',
@@ -102,6 +104,7 @@ export const transitVerify = command({
   },
 })
 
+/** Hashes the file, and returns the fields that signing and verifying share. @throws UsageError, RemoteFailure */
 async function request(io: CliIo, client: Client, options: Values, file: string): Promise<object> {
   if (!HASH_NAMES.includes(options.hash)) throw new UsageError(`-hash is one of ${HASH_NAMES.join(', ')}`)
   const type = options.type ?? (await askKeyType(client, options))

@@ -6,7 +6,7 @@ import { headerText } from '../connection.ts'
 import { printDone } from '../output.ts'
 import { unwrapped } from './login.ts'
 
-/** `keywright unwrap`: the answer that was wrapped. */
+/** `keywright unwrap`: prints the answer that was wrapped, once. */
 export const unwrap = command({
   name: 'unwrap',
   summary: 'Show the answer that was wrapped under a token, once',

@@ -1,7 +1,7 @@
 import { command } from '../command.ts'
 import { writeAll } from '../io.ts'
 
-/** `keywright version`: of this program, no server is asked. */
+/** `keywright version`: prints the version of this program; `status` has that of the server. */
 export const version = command({
   name: 'version',
   summary: 'Show the version of this program',

@@ -7,7 +7,7 @@ import { dataBody, readData } from '../key-values.ts'
 import { printAnswer, printDone } from '../output.ts'
 import { RemoteError } from '../remote-error.ts'
 
-/** `keywright write`: PUT, with the data as a JSON object. */
+/** `keywright write`: sends PUT, with the data as a JSON object. */
 export const write = command({
   name: 'write',
   summary: 'Write data to a path, or have the path do its work',
@@ -36,13 +36,13 @@ export const write = command({
     if (words.length === 0 && !options.force) {
       throw new UsageError('there is no data to write: add NAME=VALUE, or -force to write without any')
     }
-    // As the reference's command line: a forced write has the body `null`.
+    // The reference's command line sends the body `null` with a forced write.
     const body = words.length === 0 ? 'null' : dataBody(await readData(io, words))
     try {
       const answer = await connect(io, options).send({ doing: `writing data to ${path}`, method: 'PUT', path, body })
       await printDone(io, options, answer.body, `Success! Data written to: ${path}`)
     } catch (error) {
-      // A batch of which some items failed is an error with results.
+      // A batch with failed items is an error that has results (Interface 7.1): both are printed.
       if (error instanceof RemoteError && error.body !== undefined) await printAnswer(io, options, error.body)
       throw error
     }

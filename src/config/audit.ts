@@ -1,4 +1,5 @@
-// The stanzas `audit`: where requests are recorded from the first unseal on, whatever requests ask for later.
+// The stanzas `audit`: devices that record from the first unseal on. Requests cannot remove them. The form of entries
+// is that of docs/audit-format.md.
 import type { ShownDevice } from '../api/audit.ts'
 import { Refusal } from '../api/errors.ts'
 import { API_SWITCH, type AuditSettings } from '../audit/device-changes.ts'
@@ -10,7 +11,7 @@ import { ConfigError, only, requireKnown, single, switchOf, textIn } from './val
 
 const STANZA_KEYS = ['description', 'local', 'options']
 
-/** Nothing where the file says nothing of it. @throws ConfigError */
+/** Reads the declared devices and the switch for devices made by requests. Returns nothing for a file without them. */
 export function auditOf(body: HclObject): { readonly audit?: Partial<AuditSettings> } {
   const declared = blocksOf(body, 'audit', 2).map(deviceOf)
   const twice = declared.find(({ path }, at) => declared.findIndex((other) => other.path === path) < at)
@@ -26,7 +27,7 @@ export function auditOf(body: HclObject): { readonly audit?: Partial<AuditSettin
   }
 }
 
-/** `audit "file" "name" { options { file_path = "…" } }`. */
+/** Reads one stanza: `audit "file" "name" { options { file_path = "…" } }`. */
 function deviceOf({ labels: [type = '', name = ''], body, line }: HclBlock): ShownDevice {
   const where = `audit "${type}" "${name}"`
   if (!/^[\w.-]{1,100}$/.test(name))
@@ -34,6 +35,7 @@ function deviceOf({ labels: [type = '', name = ''], body, line }: HclBlock): Sho
   requireKnown(body, STANZA_KEYS, where)
   const options = optionsOf(body)
   try {
+    // sys/audit checks options in the same way. Here a wrong one stops the start, and not the first request.
     deviceSettings(type, options, true)
   } catch (cause) {
     if (cause instanceof Refusal) throw new ConfigError(`line ${line}: ${where}: ${cause.message}`)
@@ -43,6 +45,7 @@ function deviceOf({ labels: [type = '', name = ''], body, line }: HclBlock): Sho
   return { path: `${name}/`, type, description: textIn(body, 'description') ?? '', options, local }
 }
 
+/** Options are texts, as in requests: numbers and switches become their text. */
 function optionsOf(body: HclObject): Record<string, string> {
   const block = only(body, 'options', 0)
   const options = dictionary<string>()

@@ -1,5 +1,5 @@
-// The stanzas `cloud`: clouds besides those of the vendor, a private one or one for tests. Only here can an address be
-// named that the server then calls.
+// The stanzas `cloud`: clouds besides those of the vendor, a private one or one for tests. Requests choose a cloud by
+// name; only the configuration can name an address that the server then calls (threats L-11, P-63).
 
 import { BUILT_IN_CLOUDS, type CloudStanza, findCloud, originsOfCloud } from '../engines/cloud/clouds.ts'
 import { blocksOf, type HclBlock } from '../lib/hcl.ts'
@@ -7,8 +7,10 @@ import type { HclObject } from '../lib/hcl-tree.ts'
 import { type Stanza, setting } from './setting.ts'
 import { ConfigError, checkKeys, Faults, switchOf, textIn } from './values.ts'
 
+/** A stanza as it was read. The certificates of `caFile` are read when the server starts. */
 export type CloudConfigured = Omit<CloudStanza, 'ca'> & { readonly caFile?: string }
 
+/** Keys of a stanza; docs/configuration.md shows them. */
 export const CLOUD_STANZA: Stanza = {
   title: 'cloud "NAME"',
   about:
@@ -26,10 +28,12 @@ export const CLOUD_STANZA: Stanza = {
 }
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
+/** Origins of the vendor's clouds, which no stanza may use. */
 const VENDOR_ORIGINS: ReadonlySet<string> = new Set(BUILT_IN_CLOUDS.flatMap(originsOfCloud))
+/** Hosts that http may go to. Traffic to them does not leave the machine. */
 const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost']
 
-/** Nothing where the file has none. @throws ConfigError */
+/** Reads the stanzas; returns nothing for a file without them. @throws ConfigError with the faults of all of them */
 export function cloudsOf(body: HclObject): { readonly clouds?: readonly CloudConfigured[] } {
   const faults = new Faults()
   const clouds = blocksOf(body, 'cloud', 1).map((block) => faults.collect(() => cloudOf(block)))
@@ -41,7 +45,10 @@ export function cloudsOf(body: HclObject): { readonly clouds?: readonly CloudCon
   return found.length === 0 ? {} : { clouds: found }
 }
 
-/** By its origin a connection is trusted or not, whichever cloud it is for: so one origin has one `ca_file`. */
+/**
+* Refuses two clouds with one origin and different authorities: connections are trusted by origin, whichever cloud they
+* are for.
+ */
 function requireOneTrust(clouds: readonly CloudConfigured[]): void {
   const trusted = new Map<string, CloudConfigured>()
   for (const cloud of clouds) {
@@ -59,6 +66,7 @@ function requireOneTrust(clouds: readonly CloudConfigured[]): void {
 const originsOf = ({ authority, resourceManager, graph, metadata }: CloudConfigured): ReadonlySet<string> =>
   new Set([authority, resourceManager, graph, metadata ?? []].flat().map((address) => new URL(address).origin))
 
+/** Names are compared without case, as those of the built-in clouds are. */
 const same = (some: string, other: string): boolean => some.toLowerCase() === other.toLowerCase()
 
 function cloudOf({ labels: [name = ''], body, line }: HclBlock): CloudConfigured {
@@ -89,7 +97,7 @@ function cloudOf({ labels: [name = ''], body, line }: HclBlock): CloudConfigured
   }
 }
 
-/** Without a '/' at its end. */
+/** Checks an address, and returns it without a slash at the end: paths are put behind it. */
 function addressOf(text: string, where: string, isHttpAllowed: boolean): string {
   const url = URL.parse(text)
   const isPlain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
@@ -99,7 +107,7 @@ function addressOf(text: string, where: string, isHttpAllowed: boolean): string 
     throw new ConfigError(`${where} must be https: http is for addresses of this machine`)
   if (url.protocol === 'http:' && !isHttpAllowed)
     throw new ConfigError(`${where} must be https, or allow_http_loopback = true allows http on this machine`)
-  // Its own ca_file would count for the built-in clouds as well.
+  // Its ca_file would count for the built-in cloud too: authorities belong to an origin.
   if (VENDOR_ORIGINS.has(url.origin))
     throw new ConfigError(`${where} must not be an address of a built-in cloud: ${url.origin} is one`)
   return url.href.endsWith('/') ? url.href.slice(0, -1) : url.href

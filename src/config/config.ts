@@ -1,4 +1,5 @@
-// The configuration, in HCL or JSON, with the names that operators know. Strict: an unknown key stops the start.
+// The configuration, in HCL or JSON, with the names that operators know. It is strict: an unknown key stops the start
+// (threats E-14), since a mistyped limit or TLS key would silently leave the default in force.
 import { availableParallelism } from 'node:os'
 import { DEFAULT_EDITION, type Edition } from '../api/edition.ts'
 import type { AuditSettings } from '../audit/device-changes.ts'
@@ -25,11 +26,12 @@ import { NO_TELEMETRY, type TelemetryConfig, telemetryOf } from './telemetry.ts'
 import { TOP_STANZA } from './top.ts'
 import { ConfigError, checkKeys, Faults, integerIn, secondsIn, switchOf, textIn } from './values.ts'
 
+/** The whole configuration with its defaults. It is plain data: every thread is handed a copy. */
 export type ServerConfig = {
   readonly listeners: readonly ListenerConfig[]
-  /** Of all listeners together. */
+  /** Limits of all listeners together. */
   readonly limits: ServerLimits
-  /** Threads that serve requests. */
+  /** Threads that serve requests; the writing thread comes on top. */
   readonly threads: number
   readonly storage: StorageConfig
   readonly apiAddress: string
@@ -38,35 +40,35 @@ export type ServerConfig = {
   readonly reportedVersion: string
   readonly defaultTtlSeconds: number
   readonly maxTtlSeconds: number
-  /** What is kept for callers. */
+  /** Limits of what is kept for callers: cubbyholes and wrapped answers. */
   readonly kept: KeptLimits
-  /** Undefined: shares open the server. */
+  /** The key that opens the server; undefined if shares do. */
   readonly seal: StaticSealConfig | undefined
-  /** Files of PKCS #11, for managed keys. */
+  /** Libraries of PKCS #11 devices, for managed keys (docs/decisions/0010-pkcs11.md). */
   readonly kmsLibraries: readonly KmsLibrary[]
   readonly edition: Edition
   /** Whether a 403 tells the holder of a valid token what its policies lack. */
   readonly permissionHints: boolean
-  /** Whether sys/raw is there. */
+  /** Whether sys/raw is offered. */
   readonly rawStorage: boolean
   readonly logging: LogConfig
   readonly telemetry: TelemetryConfig
   readonly hardening: HardeningConfig
-  /** What the checks of the start found; undefined where none were made. */
+  /** Results of the checks at the start; undefined if none were made. */
   readonly hardeningFound?: HardeningFound
   readonly audit: AuditSettings
-  /** Besides those of the vendor. */
+  /** Clouds besides those of the vendor. */
   readonly clouds: readonly CloudConfigured[]
   readonly pidFile: string | undefined
-  /** For the log: what was taken and does nothing, or is unwise. */
+  /** Sentences for the log: keys that do nothing, and settings that are unwise. */
   readonly warnings: readonly string[]
 }
 
-/** Several keys make one of these, and the keys may stand in several files: they are joined member by member. */
+/** Parts that several keys make. The keys may stand in different files, so the parts are joined member by member. */
 const JOINED_PARTS = ['logging', 'hardening', 'audit', 'sharedLimits', 'kept'] as const
 type JoinedPart = (typeof JOINED_PARTS)[number]
 
-/** What one file says: lists go behind each other, everything else stands in one of them. */
+/** The content of one file. Lists of several files are appended; every other key stands in one file only. */
 export type ConfigPart = Partial<Omit<ServerConfig, 'listeners' | 'limits' | JoinedPart>> & {
   readonly logging?: Partial<LogConfig>
   readonly hardening?: Partial<HardeningConfig>
@@ -88,18 +90,20 @@ const DEFAULT_LISTENER: ListenerConfig = {
   },
 }
 
-/** It says nothing of its own, so what is said for all listeners counts. */
+/** The default listener sets no duration of its own, so `default_max_request_duration` holds for it. */
 const DEFAULT_LISTENER_INPUT: GivenListener = {
   ...DEFAULT_LISTENER,
   rules: { ...DEFAULT_LISTENER.rules, limits: { ...DEFAULT_LIMITS, maxRequestMs: undefined } },
 }
 
 /**
- * One core is left to the thread that writes, to the pool, the collector and the kernel: one thread more gives a
- * quarter more requests a second on two cores, and each costs more and waits longer (docs/performance.md).
+* Returns the default number of serving threads. One core is left to the writing thread, the pool, the garbage collector
+* and the kernel. On two cores one thread more gives a quarter more requests a second, and each of them costs more and
+* waits longer (docs/performance.md).
  */
 export const servingThreadsFor = (cores: number): number => Math.max(1, cores - 1)
 
+/** The configuration of a server that is told nothing, and the defaults of every other. */
 export const DEFAULT_CONFIG: ServerConfig = {
   threads: servingThreadsFor(availableParallelism()),
   listeners: [DEFAULT_LISTENER],
@@ -108,7 +112,9 @@ export const DEFAULT_CONFIG: ServerConfig = {
   apiAddress: '',
   clusterAddress: '',
   clusterName: '',
+  // The version of the reference that clients are told.
   reportedVersion: '1.21.0',
+  // 32 days, as the reference has it.
   defaultTtlSeconds: 768 * 3600,
   maxTtlSeconds: 768 * 3600,
   kept: DEFAULT_KEPT_LIMITS,
@@ -126,18 +132,19 @@ export const DEFAULT_CONFIG: ServerConfig = {
   warnings: [],
 }
 
+/** Rules that depend on who starts the server. */
 export type ParseOptions = {
-  /** The development server speaks in clear without being told so. */
+  /** Accepts a listener that has neither a certificate nor `tls_disable`, as the development server does. */
   readonly isPlainAllowed: boolean
 }
 const STRICT: ParseOptions = { isPlainAllowed: false }
 
-/** @throws HclError, ConfigError */
+/** Parses the text of one file. @throws HclError for its syntax, ConfigError with all that is wrong in it */
 export function parseConfig(text: string, options = STRICT): ConfigPart {
   return parseConfigBody(parseHcl(text), options)
 }
 
-/** @throws ConfigError with all that is wrong */
+/** Reads one parsed file. Every part is read even after a fault, so all are told at once. @throws ConfigError */
 export function parseConfigBody(body: HclObject, { isPlainAllowed }: ParseOptions): ConfigPart {
   const faults = new Faults()
   const warnings = faults.collect(() => checkKeys(body, TOP_STANZA.settings, 'the configuration')) ?? []
@@ -169,7 +176,7 @@ export function parseConfigBody(body: HclObject, { isPlainAllowed }: ParseOption
   return mergeParts([...(warnings.length === 0 ? [] : [{ warnings }]), ...parts])
 }
 
-/** Lists behind each other; what several keys make, member by member; of everything else the last one counts. */
+/** Joins files: lists are appended, JOINED_PARTS merged by member; of everything else the last one counts. */
 export function mergeParts(parts: readonly ConfigPart[]): ConfigPart {
   const merged: Record<string, unknown> = merge(parts)
   for (const name of JOINED_PARTS) {
@@ -183,13 +190,17 @@ function merge(parts: readonly object[]): Record<string, unknown> {
   const merged = dictionary<unknown>()
   for (const [name, value] of parts.flatMap((part) => Object.entries(part))) {
     const before = merged[name]
+    // An empty list must not look like a key that was given: it would replace the default.
     if (Array.isArray(value) && value.length === 0 && before === undefined) continue
     merged[name] = Array.isArray(before) ? [...before, ...(value as unknown[])] : value
   }
   return { ...merged }
 }
 
-/** With the defaults, and what can only be told when all is read. @throws ConfigError */
+/**
+ * Adds the defaults, and makes the checks that need all files: order of lifetimes, addresses, shared limits.
+ * @throws ConfigError
+ */
 export function settle({ listeners: given, sharedLimits = {}, ...part }: ConfigPart): ServerConfig {
   const config = {
     ...DEFAULT_CONFIG,
@@ -207,6 +218,7 @@ export function settle({ listeners: given, sharedLimits = {}, ...part }: ConfigP
   }
   const listeners = given ?? [DEFAULT_LISTENER_INPUT]
   const texts = listeners.map(({ address }) => addressText(address))
+  // Port 0 is a free port: any number of listeners may ask for one.
   const twice = texts.find((text, index) => !text.endsWith(':0') && texts.indexOf(text) !== index)
   if (twice !== undefined) throw new ConfigError(`Two listeners have the address ${twice}`)
   const limits = settledLimits(
@@ -225,6 +237,7 @@ export function settle({ listeners: given, sharedLimits = {}, ...part }: ConfigP
 
 const HINTS = 'permission_denied_hints'
 const RAW = 'raw_storage_endpoint'
+/** A bound for mistakes of typing: each thread takes memory, and a row in every table that threads share. */
 export const MAX_THREADS = 256
 
 function threadsOf(body: HclObject): ConfigPart {
@@ -249,7 +262,7 @@ function urlOf(body: HclObject, key: string, name: 'apiAddress' | 'clusterAddres
   const text = textIn(body, key)
   if (text === undefined) return {}
   const url = URL.parse(text)
-  // Paths are put behind it as it was written: the parser forgives spaces, and a '?' with nothing behind it.
+  // Paths are appended to the text as it was written, and the parser forgives blanks and a lone '?'.
   const isPlain = url !== null && url.username === '' && url.password === '' && !/[?#\s]/.test(text)
   if (!isPlain || !['http:', 'https:'].includes(url.protocol))
     throw new ConfigError(`"${key}" must be an address such as https://keys.example:8200`)
@@ -268,6 +281,7 @@ function isSemanticVersion(text: string): boolean {
   return parts.length === 3 && parts.every((part) => part !== '' && part.length < 10 && [...part].every(isDigit))
 }
 
+/** 0 is the default, as with the reference. */
 function secondsOf(body: HclObject, key: string, name: 'defaultTtlSeconds' | 'maxTtlSeconds'): ConfigPart {
   const seconds = secondsIn(body, key)
   return seconds === undefined || seconds === 0 ? {} : { [name]: seconds }

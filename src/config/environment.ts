@@ -1,10 +1,12 @@
-// Environment variables that stand for keys of the configuration. They are read like a last file, and beat the others.
+// Environment variables that stand for keys of the configuration. They are read like a last file, and win over the
+// others, as with the reference.
 import type { HclObject } from '../lib/hcl-tree.ts'
 import { own } from '../lib/own.ts'
 
-/** Before the name of each; the first one that is set counts. */
+/** Prefixes of the variables; the first one that is set counts. */
 export const PREFIXES = ['KEYWRIGHT_', 'VAULT_', 'BAO_'] as const
 
+/** Keys of the configuration by the name of their variable, without its prefix. */
 export const ENVIRONMENT: ReadonlyMap<string, string> = new Map([
   ['API_ADDR', 'api_addr'],
   ['CLUSTER_ADDR', 'cluster_addr'],
@@ -12,7 +14,7 @@ export const ENVIRONMENT: ReadonlyMap<string, string> = new Map([
   ['EDITION', 'edition'],
 ])
 
-/** Undefined where none is set, or only to nothing. */
+/** Returns the first variable of that name that is set; an empty one counts as unset. */
 export function firstOf(
   env: NodeJS.ProcessEnv,
   name: string,
@@ -24,7 +26,7 @@ export function firstOf(
   return undefined
 }
 
-/** Each variable that is set, as the text of a configuration would have it. */
+/** Returns each variable that is set as a parsed file of one key, so that the same rules and messages apply to it. */
 export function environmentBodies(
   env: NodeJS.ProcessEnv,
 ): readonly { readonly variable: string; readonly body: HclObject }[] {

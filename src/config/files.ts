@@ -1,5 +1,6 @@
-// The files of the configuration: each is read for itself, a directory stands for the .hcl and .json files in it by
-// name, and environment variables come last. A key stands in one file only.
+// The files of the configuration. Each is read by itself; a directory stands for the .hcl and .json files in it, sorted
+// by name; environment variables come last. A key stands in one file only: which of two would count is easily guessed
+// wrong.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { HclError, parseHcl } from '../lib/hcl.ts'
@@ -8,10 +9,10 @@ import { type ConfigPart, mergeParts, type ParseOptions, parseConfigBody } from 
 import { environmentBodies } from './environment.ts'
 import { ConfigError, Faults } from './values.ts'
 
-/** The only key that may stand in several files. */
+/** Keys that may stand in several files, since each stanza is another listener. */
 const REPEATABLE = ['listener']
 
-/** What the files and the environment say together. @throws ConfigError with all that is wrong, each with its file */
+/** Reads files and environment together. @throws ConfigError with all that is wrong, each fault with its file */
 export function readConfig(paths: readonly string[], env: NodeJS.ProcessEnv, options: ParseOptions): ConfigPart {
   const faults = new Faults()
   const files = paths.flatMap((path) => faults.collect(() => filesOf(path)) ?? [])
@@ -30,7 +31,7 @@ export function readConfig(paths: readonly string[], env: NodeJS.ProcessEnv, opt
   return mergeParts(parts.filter((part) => part !== undefined))
 }
 
-/** In every sentence. Warnings too say where they come from. */
+/** Puts the file in front of every fault and every warning of `work`. */
 function named<T extends HclObject | ConfigPart>(where: string, work: () => T): T {
   try {
     const found = work()
@@ -48,6 +49,7 @@ function filesOf(path: string): readonly string[] {
   if (!found.isDirectory()) return [path]
   const names = reading(path, () => readdirSync(path))
     .filter((name) => !name.startsWith('.') && (name.endsWith('.hcl') || name.endsWith('.json')))
+    // By name and not as the file system lists them: the same directory gives the same order of listeners everywhere.
     .toSorted()
   if (names.length === 0) throw new ConfigError(`The directory ${path} has no configuration, a file .hcl or .json`)
   return names.map((name) => join(path, name))
@@ -55,6 +57,7 @@ function filesOf(path: string): readonly string[] {
 
 const readText = (path: string): string => reading(path, () => readFileSync(path, 'utf8'))
 
+/** Gives the code of a failed system call and nothing else: it names no content. */
 function reading<T>(path: string, work: () => T): T {
   try {
     return work()

@@ -11,7 +11,7 @@ import type { HclItem, HclObject } from '../lib/hcl-tree.ts'
 import { dictionary } from '../lib/own.ts'
 import { ConfigError, only } from './values.ts'
 
-/** What the server says itself, of the connection or of the body. */
+/** Headers that the server sets itself, about the connection or the body: two values would contradict each other. */
 const OWN_HEADERS = [
   'cache-control',
   'connection',
@@ -25,6 +25,7 @@ const OWN_HEADERS = [
 ]
 const OWN_PREFIX = 'x-vault-'
 
+/** Returns headers by status; names keep their case, values are joined by commas. @throws ConfigError */
 export function customHeadersOf(body: HclObject): CustomHeaders {
   const block = only(body, 'custom_response_headers', 0)
   if (block === undefined) return {}
@@ -39,12 +40,14 @@ export function customHeadersOf(body: HclObject): CustomHeaders {
   return { ...custom }
 }
 
+/** True for `default`, a class such as `4xx`, or a status. The most exact one counts (src/http/response-headers.ts). */
 function isStatus(text: string): boolean {
   if (text === 'default') return true
   return /^[1-5](?:xx|\d\d)$/.test(text)
 }
 
 function headerOf({ key, value, line }: HclItem): readonly [string, string] {
+  // RFC 9110 section 5.6.2: the characters of a token.
   if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(key)) throw new ConfigError(`line ${line}: "${key}" is no name of a header`)
   const name = key.toLowerCase()
   if (OWN_HEADERS.includes(name) || name.startsWith(OWN_PREFIX))
@@ -52,6 +55,7 @@ function headerOf({ key, value, line }: HclItem): readonly [string, string] {
   const texts = value.kind === 'string' ? [value.value] : hclStrings(value)
   if (texts === undefined) throw new ConfigError(`line ${line}: "${key}" must be a text, or a list of texts`)
   const text = texts.join(', ')
+  // A line break in a value would begin another header.
   if (!/^[\t\x20-\x7e]*$/.test(text)) throw new ConfigError(`line ${line}: "${key}" must be visible ASCII characters`)
   return [key, text]
 }

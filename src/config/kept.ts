@@ -1,10 +1,11 @@
-// How much is kept for callers: `max_cubbyhole_…`.
+// The keys `max_cubbyhole_…`: how much the server keeps for callers.
 import { DEFAULT_KEPT_LIMITS, type KeptLimits } from '../auth/kept-values.ts'
 import type { HclObject } from '../lib/hcl-tree.ts'
 import { MAX_VALUE_BYTES } from '../storage/contract.ts'
 import { setting } from './setting.ts'
 import { ConfigError, integerIn } from './values.ts'
 
+/** Keys of these limits; docs/configuration.md shows them. */
 export const KEPT_SETTINGS = {
   max_cubbyhole_entry_size: setting(
     'bytes',
@@ -23,11 +24,12 @@ export const KEPT_SETTINGS = {
   ),
 } as const
 
-/** Storage takes no larger value, and a wrapped answer is a text in JSON: a byte of it may take two. */
+/** A quarter of the largest stored value: a wrapped answer is a text in JSON, where a byte may take two. */
 const MOST_ENTRY_BYTES = MAX_VALUE_BYTES / 4
-/** They are removed with their token, in steps of a few hundred. */
+/** The end of a token removes its entries in steps of a few hundred: more would take too long. */
 const MOST_ENTRIES = 1_000_000
 
+/** Reads the limits that are given. @throws ConfigError */
 export function keptOf(body: HclObject): { readonly kept?: Partial<KeptLimits> } {
   const bound = (key: keyof typeof KEPT_SETTINGS, most: number): number | undefined => {
     const what = `a number from 1 to ${most}`

@@ -1,17 +1,20 @@
-// The stanzas `kms_library`: the files that make devices reachable. Nothing else names one, and no request can.
+// The stanzas `kms_library`: the libraries that make devices reachable. Only the configuration can name one: its code
+// runs as the server's user, so no request may choose it.
 
 import { blocksOf } from '../lib/hcl.ts'
 import type { HclObject } from '../lib/hcl-tree.ts'
 import { type Stanza, setting } from './setting.ts'
 import { ConfigError, checkKeys, textIn } from './values.ts'
 
+/** The library of a device. */
 export type KmsLibrary = {
-  /** As managed keys refer to it. */
+  /** The name that managed keys refer to. */
   readonly name: string
   /** Absolute path of the file. */
   readonly library: string
 }
 
+/** Keys of a stanza; docs/configuration.md shows them. */
 export const KMS_LIBRARY_STANZA: Stanza = {
   title: 'kms_library "pkcs11"',
   about:
@@ -23,7 +26,7 @@ export const KMS_LIBRARY_STANZA: Stanza = {
   },
 }
 
-/** @throws ConfigError */
+/** Reads the stanzas; returns nothing for a file without them. @throws ConfigError */
 export function kmsLibrariesOf(body: HclObject): { readonly kmsLibraries?: readonly KmsLibrary[] } {
   const found = blocksOf(body, 'kms_library', 1).map(({ labels, body: own, line }) => {
     if (labels[0] !== 'pkcs11')
@@ -34,7 +37,7 @@ export function kmsLibrariesOf(body: HclObject): { readonly kmsLibraries?: reado
       throw new ConfigError(`line ${line}: kms_library "pkcs11" needs name and library`)
     if (!/^[\w.-]{1,100}$/.test(name))
       throw new ConfigError(`line ${line}: the name of a kms_library must be letters, digits, "_", "-" and "."`)
-    // Searched for in the paths of the loader, another file could come first.
+    // The loader searches for a bare name in its own paths, where another file could come first.
     if (!library.startsWith('/') && !/^[A-Za-z]:[\\/]/.test(library))
       throw new ConfigError(`line ${line}: "library" must be a path from the root`)
     return { name, library }

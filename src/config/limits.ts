@@ -1,12 +1,15 @@
-// Limits: those of a listener, and those that all listeners share.
+// Limits of a listener, and limits that all listeners share. They bound the memory and time that callers can take
+// (threats P-40); docs/decisions/0016-http-boundary.md has the reasons.
 
 import { DEFAULT_LIMITS, DEFAULT_SERVER_LIMITS, type ListenerLimits, type ServerLimits } from '../http/limits.ts'
 import type { HclObject } from '../lib/hcl-tree.ts'
 import { refused, setting } from './setting.ts'
 import { ConfigError, integerIn, secondsIn } from './values.ts'
 
+/** The reference has six limits of JSON documents. Here depth and size bound all of them. */
 const JSON_LIMIT = refused('leave it out; nesting is bounded at 64, everything else by max_request_size')
 
+/** Keys of a listener. */
 export const LIMIT_SETTINGS = {
   max_request_size: setting(
     'bytes',
@@ -27,6 +30,7 @@ export const LIMIT_SETTINGS = {
   max_request_json_strings: JSON_LIMIT,
 } as const
 
+/** Keys at the top. */
 export const SHARED_LIMIT_SETTINGS = {
   max_connections: setting('number', String(DEFAULT_SERVER_LIMITS.maxConnections), 'Of all listeners together'),
   max_connections_per_address: setting(
@@ -51,10 +55,10 @@ export const SHARED_LIMIT_SETTINGS = {
 
 /** A day; the timers of the runtime end at 24.8 days. */
 const MAX_TIMEOUT_SECONDS = 86_400
-/** Far below what a single buffer can hold. */
+/** 1 GiB, far below what a single buffer can hold. */
 const MOST_BODY_BYTES = 1 << 30
 
-/** 0 or missing: `missingMs`. */
+/** Reads a duration in milliseconds; 0 and a missing key give `missingMs`. */
 function timeIn(body: HclObject, key: string, missingMs: number): number {
   const seconds = secondsIn(body, key)
   if (seconds !== undefined && seconds > MAX_TIMEOUT_SECONDS)
@@ -62,9 +66,10 @@ function timeIn(body: HclObject, key: string, missingMs: number): number {
   return seconds === undefined || seconds === 0 ? missingMs : seconds * 1000
 }
 
-/** Undefined: what all listeners have that say nothing. */
+/** Limits of one listener as given. `maxRequestMs` is undefined if it takes the one that listeners share. */
 export type GivenLimits = Omit<ListenerLimits, 'maxRequestMs'> & { readonly maxRequestMs: number | undefined }
 
+/** Reads the limits of a listener. A negative size is infinite here: `settledLimits` bounds it. @throws ConfigError */
 export function givenLimits(body: HclObject): GivenLimits {
   const size = integerIn(body, 'max_request_size', 'a number of bytes') ?? 0
   if (size > MOST_BODY_BYTES) throw new ConfigError(`"max_request_size" must be at most ${MOST_BODY_BYTES} bytes`)
@@ -79,15 +84,16 @@ export function givenLimits(body: HclObject): GivenLimits {
     writeTimeoutMs: timeIn(body, 'http_write_timeout', 0),
     maxTokenBytes: tokenBytes === 0 ? DEFAULT_LIMITS.maxTokenBytes : tokenBytes,
   }
-  // The reference counts the headers as part of the request.
+  // The time for the whole request includes that for the headers, as with the reference.
   if (limits.readHeaderTimeoutMs > limits.readTimeoutMs)
     throw new ConfigError('"http_read_header_timeout" must not be longer than "http_read_timeout"')
   return limits
 }
 
-/** Those of all listeners, as far as they are given. */
+/** Shared limits, as far as they are given. */
 export type SharedLimits = Partial<ServerLimits> & { readonly maxRequestMs?: number }
 
+/** Reads the shared limits. @throws ConfigError */
 export function sharedLimitsOf(body: HclObject): SharedLimits {
   const positive = (key: string): number | undefined => {
     const value = integerIn(body, key)
@@ -108,9 +114,13 @@ export function sharedLimitsOf(body: HclObject): SharedLimits {
   }
 }
 
+/** The limits in force. */
 export type SettledLimits = { readonly shared: ServerLimits; readonly listeners: readonly ListenerLimits[] }
 
-/** Each listener lets its largest body through, and none lets more in than there may be. @throws ConfigError */
+/**
+ * Fits limits to each other: the memory for bodies holds the largest body of every listener, and no listener accepts
+ * a body that could never get that memory. @throws ConfigError if given limits contradict each other
+ */
 export function settledLimits(given: SharedLimits, listeners: readonly GivenLimits[]): SettledLimits {
   const { maxRequestMs = DEFAULT_LIMITS.maxRequestMs, ...shared } = given
   const largest = Math.max(0, ...listeners.map(({ maxRequestBytes }) => maxRequestBytes).filter(Number.isFinite))
@@ -122,6 +132,7 @@ export function settledLimits(given: SharedLimits, listeners: readonly GivenLimi
       `"max_body_memory_per_address" must not be less than the largest max_request_size, ${largest} bytes`,
     )
   const isUnbounded = listeners.some(({ maxRequestBytes }) => !Number.isFinite(maxRequestBytes))
+  // An unbounded listener may fill all of it: any smaller share would be its bound.
   const half = isUnbounded ? maxBodyBytes : Math.max(Math.floor(maxBodyBytes / 2), largest)
   const maxBodyBytesPerAddress = Math.min(given.maxBodyBytesPerAddress ?? half, maxBodyBytes)
   return {

@@ -1,5 +1,5 @@
-// The stanzas `listener "tcp"` and `listener "unix"`: where the server listens, what it takes, and of whom it asks
-// what.
+// The stanzas `listener "tcp"` and `listener "unix"`: where the server listens, what it accepts, and which callers need
+// a certificate or a token for what.
 import { isIPv4, isIPv6 } from 'node:net'
 import type { ListenerRules, TcpAddress } from '../http/listener.ts'
 import type { UnixAddress } from '../http/unix-socket.ts'
@@ -14,14 +14,17 @@ import { SWITCH_SETTINGS, switchesOf } from './switches.ts'
 import { TLS_SETTINGS, tlsOf } from './tls.ts'
 import { ConfigError, checkKeys, Faults, integerIn, single, switchOf, textIn } from './values.ts'
 
+/** An address without the rule for sharing it among threads, which follows from the number of threads. */
 export type ListenerAddress = Omit<TcpAddress, 'share'> | UnixAddress
-/** `rules.limits` are settled when all files are read. */
+/** A listener as one file has it. Its limits are settled when all files are read. */
 export type GivenListener = {
   readonly address: ListenerAddress
   readonly rules: Omit<ListenerRules, 'limits'> & { readonly limits: GivenLimits }
 }
+/** A listener with all its rules. */
 export type ListenerConfig = { readonly address: ListenerAddress; readonly rules: ListenerRules }
 
+/** Keys of both kinds. */
 const COMMON: SettingTable = {
   ...LIMIT_SETTINGS,
   custom_response_headers: setting('stanza', 'none', 'Headers of answers, by status; see below'),
@@ -35,6 +38,7 @@ const COMMON: SettingTable = {
   disable_replication_status_endpoints: ignored('there is no replication'),
 }
 
+/** Keys of `listener "tcp"`; docs/configuration.md shows them. */
 export const TCP_STANZA: Stanza = {
   title: 'listener "tcp"',
   about: 'Stands as often as there are addresses to listen on.',
@@ -47,6 +51,7 @@ export const TCP_STANZA: Stanza = {
   },
 }
 
+/** Keys of `listener "unix"`. */
 export const UNIX_STANZA: Stanza = {
   title: 'listener "unix"',
   about: 'A socket in the file system, in clear: its permissions say who may use it. One thread answers on it.',
@@ -60,7 +65,10 @@ export const UNIX_STANZA: Stanza = {
   },
 }
 
-/** `isPlainAllowed`: a listener without a certificate need not say so. @throws ConfigError */
+/**
+ * Reads the listeners and warnings about them. With `isPlainAllowed` a listener without a certificate need not say
+ * `tls_disable` (threats P-61). @throws ConfigError with the faults of all stanzas
+ */
 export function listenersOf(
   body: HclObject,
   isPlainAllowed: boolean,
@@ -77,7 +85,7 @@ export function listenersOf(
   return { listeners, warnings }
 }
 
-/** A sentence that names no line of its own gets that of the stanza. */
+/** Puts the line of the stanza before faults that name no line of their own. */
 function located<T>(block: HclBlock, work: () => T): T {
   try {
     return work()
@@ -113,12 +121,13 @@ function listenerOf({ labels, body, line }: HclBlock, isPlainAllowed: boolean, w
   }
 }
 
-/** RFC 6797 section 7.2: only where it came over TLS. */
+/** Adds Strict-Transport-Security to listeners with TLS alone: RFC 6797 section 7.2 forbids it over plain HTTP. */
 function withTlsOnly(headers: ListenerRules['headers'], tls: ListenerRules['tls']): ListenerRules['headers'] {
   if (tls === undefined) return headers
   return { ...headers, default: { ...STRICT_TRANSPORT, ...headers.default } }
 }
 
+/** A year. A listener can set another value in `custom_response_headers`. */
 const STRICT_TRANSPORT = { 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' }
 
 function tcpAddress(body: HclObject): ListenerAddress {
@@ -126,7 +135,7 @@ function tcpAddress(body: HclObject): ListenerAddress {
   return { kind: 'tcp', ...parseAddress(address === undefined ? '127.0.0.1:8200' : String(address)) }
 }
 
-/** What an address in the file system can have; the system refuses more, and says so less clearly. */
+/** sun_path of Linux has 108 bytes with its zero (unix(7)). The system's own refusal is less clear. */
 const MOST_PATH_BYTES = 107
 
 function unixAddress(body: HclObject): ListenerAddress {
@@ -147,6 +156,7 @@ function unixAddress(body: HclObject): ListenerAddress {
   }
 }
 
+/** The mode may be text or a number: `660` and `"0660"` both mean octal. */
 function modeIn(body: HclObject): number | undefined {
   const value = single(body, 'socket_mode')
   if (value === undefined) return undefined
@@ -155,14 +165,14 @@ function modeIn(body: HclObject): number | undefined {
   return Number.parseInt(digits, 8)
 }
 
-/** Whether only this machine reaches it: RFC 1122 section 3.2.1.3 gives all of 127.0.0.0/8 to the host itself. */
+/** True if only this machine reaches the host: all of 127.0.0.0/8 is loopback (RFC 1122 section 3.2.1.3). */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }
 
 const MAX_PORT = 65_535
 
-/** `host:port`; IPv6 in brackets. @throws ConfigError */
+/** Parses `host:port`, IPv6 in brackets. Port 0 asks for any free port. @throws ConfigError */
 export function parseAddress(text: string): { readonly host: string; readonly port: number } {
   const colon = text.lastIndexOf(':')
   const host = hostOf(text.slice(0, Math.max(colon, 0)))
@@ -174,7 +184,7 @@ export function parseAddress(text: string): { readonly host: string; readonly po
   return { host, port }
 }
 
-/** Undefined where it is neither an address nor can be a name. */
+/** Returns undefined if the text is neither an address nor a possible name. */
 function hostOf(text: string): string | undefined {
   const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : undefined
   if (bare !== undefined) return isIPv6(bare) ? bare : undefined
@@ -185,7 +195,7 @@ function isNameCharacter(character: string): boolean {
   return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') || '.-_'.includes(character)
 }
 
-/** As it is shown, and as two listeners may not share it. */
+/** Returns an address as text. Two listeners with the same text would compete for it. */
 export function addressText(address: ListenerAddress): string {
   if (address.kind === 'unix') return `unix:${address.path}`
   return `${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`

@@ -1,4 +1,5 @@
-// The keys of a listener for what stands in front of it: which proxies may say where a request comes from.
+// The keys of a listener for what stands in front of it: which proxies may say where a request comes from. Bound tokens
+// and quotas go by that address, so it is believed from named proxies only.
 
 import type { ForwardedRules } from '../http/client-address.ts'
 import type { ProxyRules } from '../http/proxy-protocol.ts'
@@ -7,6 +8,7 @@ import type { HclObject } from '../lib/hcl-tree.ts'
 import { setting } from './setting.ts'
 import { ConfigError, integerIn, listIn, switchOf, textIn } from './values.ts'
 
+/** Keys of a listener; docs/configuration.md shows them. */
 export const PROXY_SETTINGS = {
   x_forwarded_for_authorized_addrs: setting(
     'list of blocks',
@@ -32,7 +34,7 @@ export const PROXY_SETTINGS = {
 const FORWARDED = 'x_forwarded_for_authorized_addrs'
 const BEHAVIORS = ['use_always', 'allow_authorized', 'deny_unauthorized'] as const
 
-/** Undefined: the header means nothing. */
+/** Reads the rules for X-Forwarded-For; undefined if no proxy is named, and the header then means nothing. */
 export function forwardedOf(body: HclObject): ForwardedRules | undefined {
   const authorized = blocksIn(body, FORWARDED)
   const hopSkips = integerIn(body, 'x_forwarded_for_hop_skips') ?? 0
@@ -44,12 +46,13 @@ export function forwardedOf(body: HclObject): ForwardedRules | undefined {
     rejectNotAuthorized: switchOf(body, 'x_forwarded_for_reject_not_authorized', true),
   }
   if (authorized.length > 0) return rules
+  // Without a named proxy the others would have no effect, and an operator could believe that they do.
   const alone = body.items.find(({ key }) => key.startsWith('x_forwarded_for_') && key !== FORWARDED)
   if (alone !== undefined) throw new ConfigError(`line ${alone.line}: "${alone.key}" needs ${FORWARDED}`)
   return undefined
 }
 
-/** Undefined: no connection begins with it. */
+/** Reads the rules for the PROXY protocol; undefined if no connection begins with its header. @throws ConfigError */
 export function proxyOf(body: HclObject): ProxyRules | undefined {
   const text = textIn(body, 'proxy_protocol_behavior')
   const authorized = blocksIn(body, 'proxy_protocol_authorized_addrs')

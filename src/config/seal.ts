@@ -1,4 +1,4 @@
-// The stanza `seal`: what opens the server when it starts.
+// The stanza `seal`: a static key that opens the server at its start, or shares of people.
 
 import type { HclObject } from '../lib/hcl-tree.ts'
 import { type Stanza, setting } from './setting.ts'
@@ -6,6 +6,7 @@ import { ConfigError, checkKeys, only, textIn } from './values.ts'
 
 const KEY_FORM = 'text, `file://PATH`, `env://NAME`'
 
+/** Keys of `seal "static"`; `seal "shamir"` has none. */
 export const SEAL_STANZA: Stanza = {
   title: 'seal "static"',
   about: 'A key that opens the server when it starts. Without the stanza, or with `seal "shamir" {}`, shares open it.',
@@ -18,14 +19,14 @@ export const SEAL_STANZA: Stanza = {
 }
 const STATIC_KEYS = Object.keys(SEAL_STANZA.settings)
 
-/** The keys as they are written in the configuration: text, `file://PATH` or `env://NAME`. */
+/** The keys as they are written: text, `file://PATH` or `env://NAME`. src/assembly/static-seal.ts reads them. */
 export type StaticSealConfig = {
   readonly keyId: string
   readonly key: string
   readonly previous: { readonly keyId: string; readonly key: string } | undefined
 }
 
-/** Nothing where shares open the server. */
+/** Reads the stanza; returns nothing if shares open the server. @throws ConfigError */
 export function sealOf(body: HclObject): { readonly seal?: StaticSealConfig } {
   const block = only(body, 'seal')
   if (block === undefined) return {}

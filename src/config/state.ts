@@ -1,11 +1,12 @@
-// The configuration as `sys/config/state/sanitized` shows it: by the names of the file, without anything that opens
-// something. A key that is not named here is not shown.
+// The configuration as `sys/config/state/sanitized` shows it: by the names of the file, without secrets and without
+// paths to them. A key that is not named here is not shown, so a new one cannot leak.
 
 import { storeLocation } from '../storage/drivers.ts'
 import type { ServerConfig } from './config.ts'
 import { addressText, type ListenerConfig } from './listener.ts'
 import { NO_SWITCHES } from './switches.ts'
 
+/** Returns the shown part; times are in seconds. */
 export function sanitizedConfig(config: ServerConfig): object {
   const { storage, seal } = config
   return {
@@ -27,7 +28,7 @@ export function sanitizedConfig(config: ServerConfig): object {
     seals: [
       seal === undefined
         ? { type: 'shamir', disabled: false }
-        : // The key, or where it is, is nobody's business.
+        : // Neither the key nor its location is shown.
           { type: 'static', disabled: false, current_key_id: seal.keyId },
     ],
   }

@@ -1,4 +1,5 @@
-// The stanza `storage`: where the data are. What it may hold says the driver that it names (storage/drivers.ts).
+// The stanza `storage`: where the data are. The driver that it names says which keys it has (src/storage/drivers.ts),
+// so a new driver needs no change here.
 import type { HclBlock } from '../lib/hcl.ts'
 import type { HclObject } from '../lib/hcl-tree.ts'
 import type { StorageSetting, StorageStanza } from '../storage/driver.ts'
@@ -8,13 +9,14 @@ import { ConfigError, checkKeys, integerIn, only, secondsIn, single } from './va
 
 const titleOf = (type: string): string => `storage "${type}"`
 
-/** One for each driver. */
+/** Stanzas for docs/configuration.md, one for each driver. */
 export const STORAGE_STANZAS: readonly Stanza[] = STORAGE_DRIVERS.map(({ type, about, settings }) => ({
   title: titleOf(type),
   about,
   settings: tableOf(settings),
 }))
 
+/** Reads the stanza; returns nothing for a file without it. @throws ConfigError */
 export function storageOf(body: HclObject): { readonly storage?: StorageConfig } {
   const block = only(body, 'storage')
   if (block === undefined) return {}
@@ -36,6 +38,7 @@ function tableOf(settings: Readonly<Record<string, StorageSetting>>): SettingTab
   return Object.fromEntries(rows)
 }
 
+/** Hands a stanza to its driver, which may not import this room. */
 function stanzaOf({ body, line }: HclBlock, title: string): StorageStanza {
   return {
     single: (key) => single(body, key),

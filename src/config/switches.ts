@@ -1,9 +1,11 @@
-// Switches of a listener that its requests carry along: what needs a token, and what is told without one.
+// Switches of a listener that its requests carry along: what needs a token, and what is shown without one. They belong
+// to the listener, so that an inner network can have what an outer one has not.
 import type { ListenerSwitches } from '../api/request.ts'
 import type { HclObject } from '../lib/hcl-tree.ts'
 import { type Stanza, setting } from './setting.ts'
 import { checkKeys, only, switchOf } from './values.ts'
 
+/** The switches of a listener that sets none, and of requests that came through no listener. */
 export const NO_SWITCHES: ListenerSwitches = {
   tokenAskedFor: { generateRoot: false, rekey: false },
   unauthenticatedMetrics: false,
@@ -12,6 +14,7 @@ export const NO_SWITCHES: ListenerSwitches = {
   redacts: { addresses: false, version: false, clusterName: false },
 }
 
+/** Keys of a listener; docs/configuration.md shows them. */
 export const SWITCH_SETTINGS = {
   disable_unauthed_rekey_endpoints: setting('bool', 'false', '`sys/rekey` asks for a token with `sudo` as well'),
   disable_unauthed_generate_root_endpoints: setting(
@@ -31,13 +34,14 @@ export const SWITCH_SETTINGS = {
   inflight_requests_logging: setting('stanza', 'none', 'see below'),
 } as const
 
-/** Stanzas inside a listener, each with one switch. */
+/** Stanzas inside a listener, each with one switch. Names are those of the reference. */
 const INNER = {
   telemetry: 'unauthenticated_metrics_access',
   profiling: 'unauthenticated_pprof_access',
   inflight_requests_logging: 'unauthenticated_in_flight_request_access',
 } as const
 
+/** Keys of these stanzas, in one table for the page. */
 export const INNER_STANZA: Stanza = {
   title: 'Inside a listener',
   about: 'Each stands in a stanza of its own in the listener, `telemetry { … }` for example.',
@@ -52,7 +56,7 @@ export const INNER_STANZA: Stanza = {
   },
 }
 
-/** Undefined where all are off. */
+/** Reads the switches; undefined if all are off, so that most requests carry nothing. @throws ConfigError */
 export function switchesOf(body: HclObject): ListenerSwitches | undefined {
   const switches = {
     tokenAskedFor: {

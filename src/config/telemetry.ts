@@ -1,24 +1,27 @@
-// The stanza `telemetry`: where traces go. Metrics are there to be read, so what the reference has for sending them
-// elsewhere is refused by name.
+// The stanza `telemetry`: where traces go (docs/telemetry.md). Metrics are read from sys/metrics and sent nowhere, so
+// the reference's keys for sending them are refused by name.
 
 import type { HclObject } from '../lib/hcl-tree.ts'
 import { ConfigError, only, requireKnown, secondsIn, single, textIn } from './values.ts'
 
+/** Settings of traces; metrics have none. */
 export type TelemetryConfig = {
   /** Undefined: nothing is traced. */
   readonly traces: TracesConfig | undefined
 }
 
+/** Where traces go, and how many. */
 export type TracesConfig = {
-  /** Of a collector that takes OTLP over HTTP, without a path of its own: `http://127.0.0.1:4318`. */
+  /** A collector that takes OTLP over HTTP, without a path: `http://127.0.0.1:4318`. */
   readonly endpoint: string
-  /** Part of the requests that are traced, 0 to 1, where nobody decided before. */
+  /** The part of the requests that is traced, 0 to 1. A client that sends a trace has decided for its request. */
   readonly sampling: number
 }
 
+/** The part for a configuration without the stanza. */
 export const NO_TELEMETRY: TelemetryConfig = { traces: undefined }
 
-/** Of the reference; they say how its numbers are gathered or named, which is settled here. */
+/** Keys of the reference about how its numbers are gathered or named. That is fixed here, so they do nothing. */
 const WITHOUT_EFFECT = [
   'prometheus_retention_time',
   'disable_hostname',
@@ -30,10 +33,11 @@ const WITHOUT_EFFECT = [
   'add_lease_metrics_namespace_labels',
   'add_mount_point_rollback_metrics',
 ]
-/** Of the reference; each would promise that metrics are sent to somebody. */
+/** Beginnings of keys of the reference. Each would promise that metrics are sent somewhere. */
 const SENDERS = ['statsd', 'statsite', 'circonus', 'dogstatsd', 'stackdriver']
 const KEYS = ['otlp_endpoint', 'otlp_sampling', ...WITHOUT_EFFECT]
 
+/** Reads the stanza; returns nothing for a file without it. @throws ConfigError */
 export function telemetryOf(body: HclObject): { readonly telemetry?: TelemetryConfig } {
   const block = only(body, 'telemetry', 0)
   if (block === undefined) return {}
@@ -44,6 +48,7 @@ export function telemetryOf(body: HclObject): { readonly telemetry?: TelemetryCo
       throw new ConfigError(`line ${line}: "${key}" is not offered: choose the metrics where they are read`)
   }
   requireKnown(block.body, KEYS, 'telemetry')
+  // Its value has no effect, but a wrong one is still a mistake.
   secondsIn(block.body, 'prometheus_retention_time')
   return { telemetry: { traces: tracesOf(block.body) } }
 }
@@ -60,7 +65,7 @@ function tracesOf(body: HclObject): TracesConfig | undefined {
   return { endpoint: collectorOf(endpoint), sampling: sampling ?? 1 }
 }
 
-/** A name or password in it would end up in logs, so it is refused (threats U-06). */
+/** Checks the address. A name or password in it would end up in logs, so it is refused (threats U-06). */
 function collectorOf(text: string): string {
   const url = URL.parse(text)
   const isPlain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
@@ -71,6 +76,6 @@ function collectorOf(text: string): string {
   return url.href.endsWith('/') ? url.href.slice(0, -1) : url.href
 }
 
-/** Where the server speaks to by itself. */
+/** Returns the origins that the server connects to by itself for telemetry (threats P-63). */
 export const originsOf = ({ traces }: TelemetryConfig): readonly string[] =>
   traces === undefined ? [] : [new URL(traces.endpoint).origin]

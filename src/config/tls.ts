@@ -1,4 +1,5 @@
-// The keys of a listener that begin with tls_. What the files hold is read when the server starts (tls-files.ts).
+// The keys of a listener that begin with tls_. The files are read when the server starts, and again at SIGHUP
+// (src/process/tls-files.ts).
 
 import { CIPHER_SUITES, TLS13_SUITES, type TlsRules, type TlsVersion } from '../http/tls.ts'
 import type { HclObject } from '../lib/hcl-tree.ts'
@@ -8,6 +9,7 @@ import { ConfigError, listIn, switchOf, textIn } from './values.ts'
 
 const SUITE_NAMES = [...CIPHER_SUITES.keys()].map((name) => `\`${name}\``).join(', ')
 
+/** Keys of `listener "tcp"`; docs/configuration.md shows them. */
 export const TLS_SETTINGS = {
   tls_disable: setting('bool', 'false', 'Speak HTTP in clear: without a certificate it must stand here'),
   tls_cert_file: setting('path', 'none', 'Certificate in PEM form, its chain behind it; read again at SIGHUP'),
@@ -23,11 +25,13 @@ export const TLS_SETTINGS = {
 } as const
 
 const VERSIONS: readonly TlsVersion[] = ['tls12', 'tls13']
+/** Deprecated by RFC 8996. They get a message of their own: the reference still takes them. */
 const OLD_VERSIONS = ['tls10', 'tls11']
 
 /**
- * Undefined: in clear, which is said by `tls_disable`, or taken for granted where `isPlainAllowed`.
- * @throws ConfigError
+* Reads the TLS rules; undefined if the listener speaks in clear. That has to be said with `tls_disable` (threats P-61),
+* unless `isPlainAllowed`.
+* @throws ConfigError
  */
 export function tlsOf(body: HclObject, isPlainAllowed: boolean): TlsRules | undefined {
   const [certFile, keyFile] = [textIn(body, 'tls_cert_file'), textIn(body, 'tls_key_file')]
@@ -60,6 +64,7 @@ function versionIn(body: HclObject, key: string): TlsVersion | undefined {
   return found
 }
 
+/** Contradictions are refused: a client authority without effect would look like protection. */
 function clientCaIn(body: HclObject): string | undefined {
   const file = textIn(body, 'tls_client_ca_file')
   const isRequired = switchOf(body, 'tls_require_and_verify_client_cert')
@@ -72,6 +77,7 @@ function clientCaIn(body: HclObject): string | undefined {
   return file
 }
 
+/** Returns suites of TLS 1.2 in the given order. Those of TLS 1.3 cannot be chosen, and are passed over. */
 function suitesIn(body: HclObject): readonly string[] {
   const names = listIn(body, 'tls_cipher_suites').filter((name) => !TLS13_SUITES.includes(name))
   for (const name of names) {

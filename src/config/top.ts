@@ -1,4 +1,5 @@
-// The keys that stand in no stanza.
+// The keys that stand in no stanza. Most of those that the reference has and this server does not need are accepted and
+// ignored, so that an existing file works.
 import { DEFAULT_STORAGE, storeLocation } from '../storage/drivers.ts'
 import { KEPT_SETTINGS } from './kept.ts'
 import { SHARED_LIMIT_SETTINGS } from './limits.ts'
@@ -8,6 +9,7 @@ const UNNAMED_STORAGE = `${DEFAULT_STORAGE.type} ${storeLocation(DEFAULT_STORAGE
 const NO_PLUGINS = 'engines and login methods are built in'
 const NO_CLUSTER = 'there are no further nodes'
 
+/** All keys at the top. The parts of this room read their own. */
 export const TOP_STANZA: Stanza = {
   title: 'Keys at the top',
   about: 'They stand once, in one of the files.',

@@ -1,4 +1,5 @@
-// Reads values out of a stanza of the configuration: each is what it should be, once, and every key is known.
+// Reads values out of a stanza of the configuration. It checks that each has its type and stands once, and that every
+// key is known.
 
 import { DurationError, parseDurationSeconds } from '../lib/duration.ts'
 import { blocksOf, type HclBlock, HclError, hclStrings, itemsOf, scalar } from '../lib/hcl.ts'
@@ -6,16 +7,16 @@ import type { HclObject } from '../lib/hcl-tree.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Setting, SettingTable } from './setting.ts'
 
-/** What is wrong with the configuration: a sentence, or several, each on a line of its own. */
+/** A fault of the configuration. The message has a sentence, or several, each on a line of its own. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
-/** Collects what is wrong in several places, so that it is told at once. */
+/** Collects faults from several places, so that the operator sees all of them at once. */
 export class Faults {
   readonly #sentences: string[] = []
 
-  /** What `work` gives; undefined where it found a fault. */
+  /** Returns the result of `work`; undefined if it found a fault, which is kept. Defects are thrown on. */
   collect<T>(work: () => T): T | undefined {
     try {
       return work()
@@ -26,13 +27,13 @@ export class Faults {
     }
   }
 
-  /** @throws ConfigError where there was a fault */
+  /** @throws ConfigError with all faults, if there was one */
   end(): void {
     if (this.#sentences.length > 0) throw new ConfigError(this.#sentences.join('\n'))
   }
 }
 
-/** Every key of `body` is one of `known`. @throws ConfigError that names all that are not */
+/** Checks that every key of `body` is one of `known`. @throws ConfigError that names all that are not (threats E-14) */
 export function requireKnown(body: HclObject, known: readonly string[], where: string): void {
   const faults = new Faults()
   for (const { key, line } of body.items) {
@@ -49,7 +50,7 @@ function unknownKey(key: string, line: number, known: readonly string[], where: 
 }
 
 /**
- * The same by the table of a stanza: gives a warning for each key that is taken and does nothing.
+* Checks keys against the table of a stanza. Returns a warning for each key that is accepted and does nothing.
  * @throws ConfigError that names all keys that are unknown or refused
  */
 export function checkKeys(body: HclObject, table: SettingTable, where: string): string[] {
@@ -68,21 +69,22 @@ export function checkKeys(body: HclObject, table: SettingTable, where: string): 
   return warnings
 }
 
-/** Who says that it is not to be gets what was asked for. */
+/** True if a key only switches off what is not offered: the file asks for what it gets. */
 const isOff = (body: HclObject, key: string): boolean =>
   itemsOf(body, key).every(({ value }) => [false, 'false'].includes(scalar(value) as string | boolean))
 
-/** What a hint may name. */
+/** Returns the keys that a hint may name: those that are offered. */
 const takenKeys = (table: SettingTable): string[] =>
   Object.entries(table).flatMap(([key, { kind }]) => (kind === 'offered' ? [key] : []))
 
-/** The block with this key, of which there may be one. */
+/** Returns the block with this key; undefined without one. @throws ConfigError if there are two */
 export function only(body: HclObject, key: string, labels = 1): HclBlock | undefined {
   const blocks = blocksOf(body, key, labels)
   if (blocks.length > 1) throw new ConfigError(`line ${blocks[1]?.line}: a second ${key}, this version knows one`)
   return blocks[0]
 }
 
+/** Returns the value of a key; undefined if it is missing. @throws ConfigError if it stands twice, or is no scalar */
 export function single(body: HclObject, key: string): string | number | bigint | boolean | null | undefined {
   const items = body.items.filter((item) => item.key === key)
   const [first, second] = items
@@ -93,7 +95,7 @@ export function single(body: HclObject, key: string): string | number | bigint |
   return value
 }
 
-/** Undefined where it is missing or empty; its value is in no message. */
+/** Returns a text; undefined if it is missing or empty. @throws ConfigError, which never quotes it */
 export function textIn(body: HclObject, key: string): string | undefined {
   const value = single(body, key)
   if (value === undefined || value === '') return undefined
@@ -101,7 +103,7 @@ export function textIn(body: HclObject, key: string): string | undefined {
   return value
 }
 
-/** Off where it is missing. */
+/** Returns a switch; a missing one is off unless `missing` says otherwise. Texts and 0 and 1 are accepted too. */
 export function switchOf(body: HclObject, key: string, missing = false): boolean {
   const value = single(body, key)
   if (value === undefined) return missing
@@ -110,6 +112,7 @@ export function switchOf(body: HclObject, key: string, missing = false): boolean
   throw new ConfigError(`"${key}" must be true or false`)
 }
 
+/** Returns a duration in seconds; undefined if it is missing. @throws ConfigError, for negative ones too */
 export function secondsIn(body: HclObject, key: string): number | undefined {
   const value = single(body, key)
   if (value === undefined) return undefined
@@ -122,7 +125,7 @@ export function secondsIn(body: HclObject, key: string): number | undefined {
   throw new ConfigError(`"${key}" must be seconds or a duration such as 90m`)
 }
 
-/** A whole number, also as text: of decimal digits, since what else a program may read as a number is rarely meant. */
+/** Returns a whole number; as text it has decimal digits alone, since `0x10` and `1e3` are rarely meant. */
 export function integerIn(body: HclObject, key: string, what = 'a whole number'): number | undefined {
   const value = single(body, key)
   if (value === undefined) return undefined
@@ -131,7 +134,7 @@ export function integerIn(body: HclObject, key: string, what = 'a whole number')
   return number
 }
 
-/** A list, or a text with commas; empty where it is missing. */
+/** Returns a list, which may be written as text with commas; empty if it is missing. @throws ConfigError */
 export function listIn(body: HclObject, key: string): readonly string[] {
   const [first, second] = itemsOf(body, key)
   if (second !== undefined) throw new ConfigError(`line ${second.line}: "${key}" stands twice`)

@@ -1,20 +1,20 @@
-// What the body of a refusal says.
+// Reads the body of a refusal: `{"errors": [message, …]}` (src/core/response.ts).
 import { asciiTrim } from '../lib/ascii.ts'
 
-/** The messages of an error body; several causes that the server wrote into one text are told apart. */
+/** Returns the messages of an error body. Several causes in one text become a message each. */
 export function messagesOf(body: unknown): string[] {
   const errors = memberOf(body, 'errors')
   if (!Array.isArray(errors)) return []
   return errors.filter((error) => typeof error === 'string').flatMap(splitCauses)
 }
 
-/** A member of the object itself: names come from the server, and `constructor` is one too. */
+/** Returns an own member; undefined if there is none. Inherited names such as `constructor` are not members. */
 export function memberOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   return Object.hasOwn(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined
 }
 
-/** `2 errors occurred:\n\t* a\n\t* b\n\n` gives a and b. */
+/** Splits the list that the reference writes into a text: `2 errors occurred:\n\t* a\n\t* b\n\n` gives a and b. */
 function splitCauses(text: string): string[] {
   const [head = '', ...rest] = text.split('\n')
   if (!head.endsWith(' occurred:')) return [asciiTrim(text)].filter((message) => message !== '')
@@ -24,12 +24,12 @@ function splitCauses(text: string): string[] {
     .filter((line) => line !== '')
 }
 
-/** Whether trying again changes nothing until somebody unseals the server. */
+/** True if the server is sealed: trying again changes nothing until it is unsealed. */
 export function isSealed(status: number, messages: readonly string[]): boolean {
   return status === 503 && messages.some((message) => message.includes('sealed'))
 }
 
-/** Undefined where the text is not JSON. */
+/** Returns undefined if the text is not JSON. */
 export function parseAnswerBody(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,16 +1,16 @@
-// How a request of the library ends when it does not end well.
+// The errors of the library.
 import type { Method } from './wire.ts'
 
-/** What was asked. */
+/** The request that an error is about. */
 export type Asked = {
   readonly method: Method
-  /** Below /v1. */
+  /** The path below /v1. */
   readonly path: string
-  /** Without the query, which may hold what the caller sent. */
+  /** The URL without its query, which may hold secrets of the caller. */
   readonly url: string
 }
 
-/** Of everything that a request rejects with, but for the reason of an AbortSignal. */
+/** The class of everything that a request rejects with, but for the reason of an AbortSignal. */
 export class KeywrightError extends Error {
   override name = 'KeywrightError'
   readonly request: Asked
@@ -20,14 +20,14 @@ export class KeywrightError extends Error {
   }
 }
 
-/** The server answered, and refused. */
+/** The server answered with an error. Repetition is over: what may pass was tried again before. */
 export class ApiError extends KeywrightError {
   override name = 'ApiError'
-  /** Of HTTP. */
+  /** The status of HTTP. */
   readonly status: number
-  /** What the server said; empty where it said nothing, as with 404. */
+  /** The messages of the server; empty for a 404 that only says that nothing is there. */
   readonly messages: readonly string[]
-  /** What the answer has all the same: `data`, as that to a batch of which some items failed, or a plain body. */
+  /** The results that an error has all the same: `data`, as of a batch with failed items, or a plain body. */
   readonly data: unknown
   constructor(request: Asked, status: number, messages: readonly string[], data: unknown) {
     const said = messages.length === 0 ? '' : `: ${messages.join('; ')}`
@@ -37,15 +37,16 @@ export class ApiError extends KeywrightError {
     this.data = data
   }
 
-  /** The path is one, and nothing is stored there. */
+  /** True if the path is valid, and nothing is stored there. */
   get nothingThere(): boolean {
     return this.status === 404 && this.messages.length === 0
   }
 }
 
-/** No answer came, or one that is not of this API; `cause` says why where that is known. */
+/** No answer came, or one that is not of this API. `cause` is the error of `fetch`, if it is one. */
 export class ConnectionError extends KeywrightError {
   override name = 'ConnectionError'
+  /** True if the attempt took longer than `timeoutMs`. The server may have done what was asked. */
   readonly timedOut: boolean
   constructor(request: Asked, why: string, cause?: unknown, timedOut = false) {
     super(`${request.method} ${request.url}: ${why}`, request, cause)

@@ -1,10 +1,13 @@
-// The transport of the library: `fetch`, as browsers and Node have it.
+// The transport of the library: `fetch`, as browsers and Node.js have it.
 import type { HttpReply, HttpRequest, Transport } from './wire.ts'
 
+/** The type of the global `fetch`, and of replacements for it. */
 export type Fetch = typeof fetch
+/** Limits of one request. */
 export type FetchLimits = {
-  /** The whole of one attempt. */
+  /** The longest time of one attempt, its body included. */
   readonly timeoutMs: number
+  /** Ends the request, whichever attempt it is at. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -13,10 +16,11 @@ export class TimedOut extends Error {
   override name = 'TimedOut'
 }
 
-/** Rejects with TimedOut, with the reason of the signal, or with what `fetch` rejects with. */
+/** Makes single attempts. They reject with TimedOut, with the reason of the signal, or with the error of `fetch`. */
 export function fetchTransport(fetcher: Fetch, { timeoutMs, signal }: FetchLimits): Transport {
   return async (request) => {
     signal?.throwIfAborted()
+    // `fetch` takes one signal: this one ends at the time limit or with the caller's, and its reason tells which.
     const abort = new AbortController()
     const give = (): void => abort.abort(signal?.reason)
     signal?.addEventListener('abort', give)
@@ -35,11 +39,12 @@ async function attempt(fetcher: Fetch, request: HttpRequest, signal: AbortSignal
   const response = await fetcher(url, {
     method,
     headers: body === undefined ? { ...headers } : { ...headers, 'Content-Type': 'application/json' },
+    // `fetch` would drop the token on the way to another origin; wire.ts follows by its own rules.
     redirect: 'manual',
     signal,
     ...(body === undefined ? {} : { body }),
   })
-  // What a browser says instead of a redirect that it was not to follow.
+  // Browsers hide the target of a redirect that they were told not to follow.
   if (response.type === 'opaqueredirect') throw new Error('the server points to another address: use that one')
   return {
     status: response.status,
@@ -49,7 +54,7 @@ async function attempt(fetcher: Fetch, request: HttpRequest, signal: AbortSignal
   }
 }
 
-/** Resolves after the time, or rejects with the reason of the signal. */
+/** Resolves after the delay, or rejects with the reason of the signal. */
 export function pause(delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted()

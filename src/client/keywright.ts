@@ -1,4 +1,5 @@
-// The client for TypeScript. Paths, fields and answers are typed from the same table that the server is made of:
+// The client for TypeScript (docs/client.md). Paths, fields and answers are typed from the tables that the server is
+// made of:
 //
 //   const kw = new Keywright({ address: 'https://kms.example:8200', token })
 //   const { ciphertext } = await kw.write('transit/encrypt/:name', { name: 'payments', plaintext: 'aGVsbG8=' })
@@ -14,77 +15,87 @@ import { fillPath, movePath } from './path.ts'
 import type { Arguments, FieldsOf, Given, PathOf, ResultOf } from './typed-calls.ts'
 import { type ApiAddress, type ApiCall, exchange, httpRequest, type Method, Misdirected, urlOf } from './wire.ts'
 
+/** The types that callers see in signatures. */
 export type { Auth, Endpoints, Mount } from './endpoints.ts'
+/** The forms of answers. */
 export type { Envelope, WrapInfo } from './envelope.ts'
+/** The errors to catch. */
 export { ApiError, type Asked, ConnectionError, KeywrightError } from './errors.ts'
 
+/** Settings of a client. */
 export type ClientSettings = {
   /** Scheme, host and port, like `https://kms.example:8200`. */
   readonly address: string
-  /** Or what gives it, asked before every request: a token that is renewed elsewhere stays fresh. */
+  /** The token, or a function that is called before every request: a token that is renewed elsewhere stays fresh. */
   readonly token?: string | (() => string | Promise<string>) | undefined
   readonly namespace?: string | undefined
-  /** Engines that are mounted elsewhere than usual: `{ transit: 'team/kms' }`. */
+  /** Mount paths of engines that are not at their usual place: `{ transit: 'team/kms' }`. */
   readonly mounts?: { readonly [M in Mount]?: string }
-  /** Of one attempt; 60 s by default. */
+  /** Longest time of one attempt; 60 s by default. */
   readonly timeoutMs?: number
   /** Further attempts after 412, 429 and 5xx but 501, a second or more apart; 2 by default. */
   readonly retries?: number
-  /** Gets what the server warns of. */
+  /** Called with each warning of an answer. */
   readonly onWarning?: (warning: string, request: Asked) => void
-  /** Instead of the global one: for proxies, own certificates, tests. */
+  /** Replaces the global `fetch`: for proxies, own certificates, tests. */
   readonly fetch?: Fetch
 }
 
+/** Options of one call. */
 export type CallOptions = { readonly signal?: AbortSignal }
 
+// The defaults of the command line (src/cli/common-options.ts), and of the reference's clients.
 const TIMEOUT_MS = 60_000
 const RETRIES = 2
 
-/** A client for one server and one token. It keeps no connection and no state: `with` gives another beside it. */
+/** A client for one server and one token. It is immutable and keeps no connection: `with` makes another beside it. */
 export class Keywright<Wrapped extends boolean = false> {
   readonly #settings: ClientSettings
   readonly #wrapTtl: string | undefined
 
-  /** `wrapTtl` is for `wrapping`. @throws TypeError where the address is none */
+  /** `wrapTtl` is for `wrapping` alone. @throws TypeError if the address is no URL of http or https */
   constructor(settings: ClientSettings, wrapTtl?: string) {
     this.#settings = { ...settings, address: cleanAddress(settings.address) }
     this.#wrapTtl = wrapTtl
   }
 
-  /** The same client, with some settings changed. */
+  /** Returns a client with some settings changed. */
   with(changed: Partial<ClientSettings>): Keywright<Wrapped> {
     return new Keywright({ ...this.#settings, ...changed }, this.#wrapTtl)
   }
 
-  /** The same client, whose answers come wrapped: each call resolves to the token that the answer is under. */
+  /**
+   * Returns a client whose answers come wrapped: each call resolves to the token that stands for the answer. `ttl` is
+   * the lifetime of that token, in seconds or as `5m`.
+   */
   wrapping(ttl: string | number): Keywright<true> {
     return new Keywright<true>(this.#settings, String(ttl))
   }
 
-  /** @throws ApiError (404 where there is nothing), ConnectionError */
+  /** Reads a path. @throws ApiError, with 404 if nothing is there; ConnectionError */
   async read<P extends PathOf<'GET'>>(path: P, ...[fields, options]: Arguments<FieldsOf<'GET', P>, CallOptions>) {
     return (await this.#call('GET', path, fields, options)) as Given<Wrapped, ResultOf<'GET', P>>
   }
 
-  /** Like read, but undefined where there is nothing. */
+  /** Like read, but resolves to undefined if nothing is there. */
   async find<P extends PathOf<'GET'>>(path: P, ...[fields, options]: Arguments<FieldsOf<'GET', P>, CallOptions>) {
     const found = await orNothing(this.#call('GET', path, fields, options))
     return found as Given<Wrapped, ResultOf<'GET', P>> | undefined
   }
 
-  /** Where there is nothing, `keys` is empty. @throws ApiError, ConnectionError */
+  /** Lists the names below a path. If nothing is there, `keys` is empty. @throws ApiError, ConnectionError */
   async list<P extends PathOf<'LIST'>>(path: P, ...[fields, options]: Arguments<FieldsOf<'LIST', P>, CallOptions>) {
+    // The method LIST means the same, and proxies may refuse it.
     const found = await orNothing(this.#call('GET', path, { ...fields, list: true }, options))
     return (found ?? { keys: [] }) as Given<Wrapped, ResultOf<'LIST', P>>
   }
 
-  /** Creates, changes, or has the path do its work. @throws ApiError, ConnectionError */
+  /** Creates or changes what is at a path, or has the path do its work. @throws ApiError, ConnectionError */
   async write<P extends PathOf<'POST'>>(path: P, ...[fields, options]: Arguments<FieldsOf<'POST', P>, CallOptions>) {
     return (await this.#call('POST', path, fields, options)) as Given<Wrapped, ResultOf<'POST', P>>
   }
 
-  /** It is no error where there is nothing. @throws ApiError, ConnectionError */
+  /** Deletes what is at a path. It is no error if nothing is there. @throws ApiError, ConnectionError */
   async delete<P extends PathOf<'DELETE'>>(
     path: P,
     ...[fields, options]: Arguments<FieldsOf<'DELETE', P>, CallOptions>
@@ -92,15 +103,15 @@ export class Keywright<Wrapped extends boolean = false> {
     return (await this.#call('DELETE', path, fields, options)) as Given<Wrapped, ResultOf<'DELETE', P>>
   }
 
-  /** The answer that was wrapped under this token, in its envelope; that spends the token. */
+  /** Resolves to a wrapped answer, in its envelope. That spends the token. @throws ApiError, ConnectionError */
   async unwrap<Data = unknown>(wrappingToken: string, options?: CallOptions): Promise<Envelope<Data>> {
     const own = new Keywright({ ...this.#settings, token: wrappingToken })
     return (await own.send('POST', 'sys/wrapping/unwrap', undefined, options)) as Envelope<Data>
   }
 
   /**
-   * Any path, for what the table of endpoints does not have: the whole body of the answer, undefined where it has none.
-   * The fields go into the body, but for GET and DELETE, whose fields go into the query.
+  * Sends a request to any path, for endpoints that the table does not have. Resolves to the whole body of the answer;
+  * undefined if it has none. Fields go into the body, and those of GET and DELETE into the query.
    * @throws ApiError, ConnectionError, or the reason of the signal
    */
   async send(
@@ -119,7 +130,7 @@ export class Keywright<Wrapped extends boolean = false> {
     }
     const data = memberOf(body, 'data') ?? undefined
     const messages = messagesOf(body)
-    // What is gone may still be answered with data.
+    // A 404 with data and no message is an answer, as that of a list may be.
     if (status >= 300 && !(status === 404 && messages.length === 0 && data !== undefined)) {
       throw new ApiError(asked, status, messages, data ?? plainData(body))
     }
@@ -137,6 +148,7 @@ export class Keywright<Wrapped extends boolean = false> {
     return resultOf(await this.send(method, path, rest, options))
   }
 
+  /** Asks for the token, which may have changed since the last request. */
   async #place(): Promise<ApiAddress> {
     const { address, token, namespace } = this.#settings
     return {
@@ -154,6 +166,7 @@ export class Keywright<Wrapped extends boolean = false> {
     try {
       return await exchange(transport, httpRequest(place, call), retrying)
     } catch (cause) {
+      // The caller gets its own reason back, and no error of ours around it.
       if (signal?.aborted === true) throw signal.reason
       const why = cause instanceof Misdirected || cause instanceof TimedOut ? cause.message : 'no answer came'
       throw new ConnectionError(asked, why, cause, cause instanceof TimedOut)
@@ -161,7 +174,7 @@ export class Keywright<Wrapped extends boolean = false> {
   }
 }
 
-/** What a plain answer says although its status is an error, as that of the health of a sealed server. */
+/** Returns the body of a plain answer with an error status: sys/health says 503 for a sealed server, and how it is. */
 function plainData(body: unknown): unknown {
   return isAnswerEnvelope(body) || memberOf(body, 'errors') !== undefined ? undefined : body
 }
@@ -172,7 +185,7 @@ function callOf(method: Method, path: string, fields: Readonly<Record<string, un
   return { method, path, body: isEmpty ? undefined : JSON.stringify(fields) }
 }
 
-/** A list becomes the same name several times. */
+/** Returns fields as a query. A list repeats its name; missing fields are left out. */
 function queryOf(fields: Readonly<Record<string, unknown>>): (readonly [string, string])[] {
   return Object.entries(fields).flatMap(([name, value]) => {
     if (value === undefined || value === null) return []
@@ -181,6 +194,7 @@ function queryOf(fields: Readonly<Record<string, unknown>>): (readonly [string, 
   })
 }
 
+/** Turns a bare 404 into undefined; every other error stays. */
 async function orNothing(answer: Promise<unknown>): Promise<unknown> {
   try {
     return await answer
@@ -190,6 +204,7 @@ async function orNothing(answer: Promise<unknown>): Promise<unknown> {
   }
 }
 
+/** Returns the address without query and without a slash at the end. @throws TypeError */
 function cleanAddress(text: string): string {
   const url = new URL(text)
   if (!['http:', 'https:'].includes(url.protocol))

@@ -1,16 +1,16 @@
-// Paths of the API: written as patterns, and as they travel.
+// Paths of the API, as patterns of the table of endpoints and as they travel.
 
-/** The target of a request for a clean path: every character that means something in a URL is escaped. */
+/** Escapes every character of a path that means something in a URL, but for the slashes. */
 export function encodePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/')
 }
 
-/** A path of the API and the fields that do not stand in it. */
+/** A path with its fields filled in, and the fields that are left for query or body. */
 export type PathAndRest = { readonly path: string; readonly rest: Readonly<Record<string, unknown>> }
 
 /**
- * Puts fields where the pattern names them: `:x` is one segment, `:x...` the rest of the path, slashes included.
- * @throws TypeError where one of them is missing, or would lead to another path
+* Fills the fields of a pattern in: `:x` is one segment, `:x...` the rest of the path, slashes included.
+* @throws TypeError if one of them is missing, or would lead to another path
  */
 export function fillPath(pattern: string, fields: Readonly<Record<string, unknown>>): PathAndRest {
   const rest = { ...fields }
@@ -29,19 +29,19 @@ function pathText(pattern: string, name: string, value: unknown, isRest: boolean
   if (typeof text !== 'string' || text === '') throw new TypeError(`"${name}" of ${pattern} must be a text, not empty`)
   const segments = withoutEndSlash(text).split('/')
   if (!isRest && segments.length > 1) throw new TypeError(`"${name}" of ${pattern} must not contain a slash`)
-  // Proxies and libraries would resolve them before a policy sees the path.
+  // Proxies and libraries resolve dot segments before a policy sees the path.
   if (segments.some((segment) => ['', '.', '..'].includes(segment))) {
     throw new TypeError(`"${name}" of ${pattern} must not have an empty part, "." or ".." between its slashes`)
   }
   return withoutEndSlash(text)
 }
 
-/** A mount is named with and without it. */
+/** Removes one slash at the end: mounts are named with it and without. */
 function withoutEndSlash(text: string): string {
   return text.endsWith('/') ? text.slice(0, -1) : text
 }
 
-/** The path with the mounts that are elsewhere put in: `transit/keys` with `{ transit: 'team/kms' }`. */
+/** Replaces the usual mount at the beginning of a path: `transit/keys` becomes `team/kms/keys`. */
 export function movePath(path: string, mounts: Readonly<Record<string, string | undefined>>): string {
   for (const [usual, actual] of Object.entries(mounts)) {
     if (actual !== undefined && path.startsWith(`${usual}/`)) {

@@ -3,24 +3,25 @@
 import { isSealed, messagesOf, parseAnswerBody } from './error-messages.ts'
 import { encodePath } from './path.ts'
 
+/** The methods that requests have. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-/** Where requests go and in whose name. */
+/** The server, the token, and the settings that all requests to it share. */
 export type ApiAddress = {
-  /** Scheme, host and port, and what a proxy wants in front of /v1; without a slash at the end. */
+  /** Scheme, host and port, and a path that a proxy wants in front of /v1; without a slash at the end. */
   readonly address: string
   readonly token?: string | undefined
   readonly namespace?: string | undefined
-  /** Seconds or a duration such as `5m`: the answer comes wrapped, under a token that lives so long. */
+  /** Seconds, or a duration such as `5m`: the answer comes wrapped, and this is the lifetime of its token. */
   readonly wrapTtl?: string | undefined
-  /** Further ones, as proxies demand them. */
+  /** Further headers, as proxies demand them. */
   readonly headers?: readonly (readonly [name: string, value: string])[]
 }
 
 /** One request of the API. */
 export type ApiCall = {
   readonly method: Method
-  /** Clean, below /v1. */
+  /** A clean path below /v1, not escaped. */
   readonly path: string
   readonly query?: readonly (readonly [name: string, value: string])[] | undefined
   /** JSON text. */
@@ -34,40 +35,46 @@ export type HttpRequest = {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
 }
+/** An answer as a transport gives it: status, body, and the two headers that decide what is done next. */
 export type HttpReply = {
   readonly status: number
-  /** The headers of these names. */
+  /** The header Location. */
   readonly location: string | undefined
+  /** The header Retry-After. */
   readonly retryAfter: string | undefined
   readonly text: string
 }
 
-/** One attempt, no redirect followed. It rejects where no answer came. */
+/** Makes one attempt and follows no redirect. Rejects if no answer came. */
 export type Transport = (request: HttpRequest) => Promise<HttpReply>
 
+/** Rules for repetition. */
 export type Retrying = {
-  /** Further attempts after one that may pass: 412, 429 and 5xx but 501. */
+  /** Further attempts after an answer that may pass. */
   readonly retries: number
   readonly pause: (delayMs: number) => Promise<void>
+  /** True by default. */
   readonly followsRedirects?: boolean
 }
 
-/** The server names another address that must not be followed. */
+/** The server names an address that must not be followed. */
 export class Misdirected extends Error {
   override name = 'Misdirected'
 }
 
+/** The reference's clients wait between these two. */
 const FIRST_DELAY_MS = 1_000
 const LATER_DELAY_MS = 1_500
 /** The longest wait that a server may ask for. */
 const MOST_DELAY_MS = 30_000
 const REDIRECTS = [301, 302, 307, 308]
 
-/** Without the query, which may hold what the caller sent. */
+/** Returns the URL of a path without its query, so that it may stand in messages. */
 export function urlOf({ address }: ApiAddress, path: string): string {
   return `${address}/v1/${encodePath(path)}`
 }
 
+/** Makes the request of a call. Own headers come last, and so replace ours of the same name. */
 export function httpRequest(place: ApiAddress, { method, path, query, body }: ApiCall): HttpRequest {
   const url = new URL(urlOf(place, path))
   for (const [name, value] of query ?? []) url.searchParams.append(name, value)
@@ -76,6 +83,7 @@ export function httpRequest(place: ApiAddress, { method, path, query, body }: Ap
     method,
     url,
     headers: {
+      // Agents may require it (`require_request_header`): a page of another origin cannot send it unasked.
       'X-Vault-Request': 'true',
       ...(token === undefined ? {} : { 'X-Vault-Token': token }),
       ...(namespace === undefined ? {} : { 'X-Vault-Namespace': namespace }),
@@ -86,7 +94,10 @@ export function httpRequest(place: ApiAddress, { method, path, query, body }: Ap
   }
 }
 
-/** Asks until trying again would change nothing. @throws Misdirected, or what the transport throws */
+/**
+ * Sends a request, and again while the answer may pass. A request without an answer is not repeated: the server may
+ * have done it. @throws Misdirected, or the error of the transport
+ */
 export async function exchange(transport: Transport, request: HttpRequest, retrying: Retrying): Promise<HttpReply> {
   for (let attempt = 1; ; attempt++) {
     const reply = await followed(transport, request, retrying.followsRedirects ?? true)
@@ -96,21 +107,25 @@ export async function exchange(transport: Transport, request: HttpRequest, retry
 }
 
 /**
- * 412: this node has not caught up; 429: a limit; 5xx: whatever it is, it may pass. 501 says "not initialised"; a full
- * device (507, RFC 4918 section 11.5) waits for somebody to act.
+* True if a later attempt may succeed. 412: this node has not caught up; 429: a limit; 5xx: a fault that may pass. 501
+* says "not initialised", and a full device (507, RFC 4918 section 11.5) needs an operator.
  */
 function isTransient({ status, text }: HttpReply): boolean {
   if (status !== 412 && status !== 429 && (status < 500 || status === 501 || status === 507)) return false
   return !isSealed(status, messagesOf(parseAnswerBody(text)))
 }
 
+/** Waits as long as the server asks, within bounds: a wrong header must not stop a program for days. */
 function delayMs(attempt: number, { retryAfter }: HttpReply): number {
   const usual = attempt === 1 ? FIRST_DELAY_MS : LATER_DELAY_MS
   const asked = retryAfter !== undefined && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1_000 : 0
   return Math.min(Math.max(usual, asked), MOST_DELAY_MS)
 }
 
-/** A standby that does not forward names the active node: one redirect is followed, with method, body and token. */
+/**
+ * Follows one redirect, with method, body and token: a standby that does not forward names the active node so. A second
+ * one would be a loop.
+ */
 async function followed(transport: Transport, request: HttpRequest, follows: boolean): Promise<HttpReply> {
   const reply = await transport(request)
   if (!follows || !REDIRECTS.includes(reply.status) || reply.location === undefined) return reply
@@ -124,6 +139,7 @@ async function followed(transport: Transport, request: HttpRequest, follows: boo
   return await transport({ ...request, url })
 }
 
+/** URL.parse would do the same, and is missing in Node.js 20. */
 function parseUrl(text: string, base: URL): URL | undefined {
   try {
     return new URL(text, base)

@@ -110,8 +110,8 @@ export class Keywright<Wrapped extends boolean = false> {
   }
 
   /**
-  * Sends a request to any path, for endpoints that the table does not have. Resolves to the whole body of the answer;
-  * undefined if it has none. Fields go into the body, and those of GET and DELETE into the query.
+   * Sends a request to any path, for endpoints that the table does not have. Resolves to the whole body of the answer;
+   * undefined if it has none. Fields go into the body, and those of GET and DELETE into the query.
    * @throws ApiError, ConnectionError, or the reason of the signal
    */
   async send(

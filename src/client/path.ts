@@ -9,8 +9,8 @@ export function encodePath(path: string): string {
 export type PathAndRest = { readonly path: string; readonly rest: Readonly<Record<string, unknown>> }
 
 /**
-* Fills the fields of a pattern in: `:x` is one segment, `:x...` the rest of the path, slashes included.
-* @throws TypeError if one of them is missing, or would lead to another path
+ * Fills the fields of a pattern in: `:x` is one segment, `:x...` the rest of the path, slashes included.
+ * @throws TypeError if one of them is missing, or would lead to another path
  */
 export function fillPath(pattern: string, fields: Readonly<Record<string, unknown>>): PathAndRest {
   const rest = { ...fields }

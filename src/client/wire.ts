@@ -107,8 +107,8 @@ export async function exchange(transport: Transport, request: HttpRequest, retry
 }
 
 /**
-* True if a later attempt may succeed. 412: this node has not caught up; 429: a limit; 5xx: a fault that may pass. 501
-* says "not initialised", and a full device (507, RFC 4918 section 11.5) needs an operator.
+ * True if a later attempt may succeed. 412: this node has not caught up; 429: a limit; 5xx: a fault that may pass. 501
+ * says "not initialised", and a full device (507, RFC 4918 section 11.5) needs an operator.
  */
 function isTransient({ status, text }: HttpReply): boolean {
   if (status !== 412 && status !== 429 && (status < 500 || status === 501 || status === 507)) return false

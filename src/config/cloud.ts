@@ -46,8 +46,8 @@ export function cloudsOf(body: HclObject): { readonly clouds?: readonly CloudCon
 }
 
 /**
-* Refuses two clouds with one origin and different authorities: connections are trusted by origin, whichever cloud they
-* are for.
+ * Refuses two clouds with one origin and different authorities: connections are trusted by origin, whichever cloud they
+ * are for.
  */
 function requireOneTrust(clouds: readonly CloudConfigured[]): void {
   const trusted = new Map<string, CloudConfigured>()

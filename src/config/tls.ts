@@ -29,9 +29,9 @@ const VERSIONS: readonly TlsVersion[] = ['tls12', 'tls13']
 const OLD_VERSIONS = ['tls10', 'tls11']
 
 /**
-* Reads the TLS rules; undefined if the listener speaks in clear. That has to be said with `tls_disable` (threats P-61),
-* unless `isPlainAllowed`.
-* @throws ConfigError
+ * Reads the TLS rules; undefined if the listener speaks in clear. That has to be said with `tls_disable` (threats P-61),
+ * unless `isPlainAllowed`.
+ * @throws ConfigError
  */
 export function tlsOf(body: HclObject, isPlainAllowed: boolean): TlsRules | undefined {
   const [certFile, keyFile] = [textIn(body, 'tls_cert_file'), textIn(body, 'tls_key_file')]

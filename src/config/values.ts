@@ -50,7 +50,7 @@ function unknownKey(key: string, line: number, known: readonly string[], where: 
 }
 
 /**
-* Checks keys against the table of a stanza. Returns a warning for each key that is accepted and does nothing.
+ * Checks keys against the table of a stanza. Returns a warning for each key that is accepted and does nothing.
  * @throws ConfigError that names all keys that are unknown or refused
  */
 export function checkKeys(body: HclObject, table: SettingTable, where: string): string[] {

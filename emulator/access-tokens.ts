@@ -1,5 +1,5 @@
-// The claims of access tokens, as the vendor's directory chooses them for an identity, where it runs and for whom the
-// token is.
+// The claims of access tokens, as the vendor's directory chooses them: by identity, by the host it runs on, and by the
+// audience of the token.
 import type { Clock, Random } from '../src/lib/world.ts'
 import type { Directory, Principal } from './directory.ts'
 import { formatClaimedId } from './resource-id.ts'
@@ -7,16 +7,17 @@ import type { Resources } from './resources.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import { type Claims, signToken, type TokenForm } from './tokens.ts'
 
-/** How the client showed who it is: `appidacr`, `azpacr`. */
+/** How the client authenticated: the claims `appidacr` (version 1) and `azpacr` (version 2). */
 export type ClientProof = 'none' | 'secret' | 'certificate'
 
+/** The request for a token, once the identity is known. */
 export type TokenRequest = {
   readonly principal: Principal
-  /** As asked for: it goes into `aud` as it is. */
+  /** The audience as it was asked for; `aud` repeats it, slash at the end included. */
   readonly audience: string
-  /** Where the directory is, and so who issues: `https://host:port`. */
+  /** Origin of the directory, with which `iss` begins: `https://host:port`. */
   readonly authority: string
-  /** Where `_claim_sources` points. */
+  /** Origin of graph, which `_claim_sources` points to. */
   readonly graph: string
   readonly proof: ClientProof
   readonly lifetimeSeconds: number
@@ -26,6 +27,7 @@ export type TokenRequest = {
   readonly userIdentity?: string | undefined
 }
 
+/** A signed token, and what metadata tells about it. */
 export type IssuedToken = {
   readonly token: string
   readonly claims: Claims
@@ -40,15 +42,16 @@ const BACKDATED_SECONDS = 300
 export const MOST_GROUPS = 200
 const PROOFS = { none: '0', secret: '1', certificate: '2' } as const
 
+/** Issues tokens for principals of the directory. The sets of audiences are filled at the start. */
 export class AccessTokens {
   readonly #keys: SigningKeys
   readonly #directory: Directory
   readonly #resources: Resources
   readonly #clock: Clock
   readonly #random: Random
-  /** Audiences that the resource manager takes. */
+  /** Audiences that the resource manager accepts. */
   readonly resourceManagerAudiences = new Set<string>()
-  /** Audiences that mean graph: their tokens say what an application may do there. */
+  /** Audiences that mean graph: their tokens carry the permissions of an application. */
   readonly graphAudiences = new Set<string>()
 
   constructor(keys: SigningKeys, directory: Directory, resources: Resources, clock: Clock, random: Random) {
@@ -61,17 +64,19 @@ export class AccessTokens {
     for (const audience of bothSpellings(GRAPH)) this.graphAudiences.add(audience)
   }
 
-  /** Whether tokens are given for this audience in this tenant. */
+  /** True if tokens are given for this audience in this tenant. */
   knows(tenantId: string, audience: string): boolean {
     return this.#isFirstParty(audience) || this.#directory.findAudience(tenantId, audience) !== undefined
   }
 
+  /** Signs a token. `changes` are laid over the claims that the directory would choose. */
   async issue(request: TokenRequest, form?: TokenForm, changes: Claims = {}): Promise<IssuedToken> {
     const claims = { ...this.claimsOf(request), ...changes }
     const token = await signToken(this.#keys, claims, form)
     return { token, claims, notBefore: Number(claims.nbf), expires: Number(claims.exp) }
   }
 
+  /** Returns the claims that the directory would choose. */
   claimsOf(request: TokenRequest): Claims {
     const { principal, audience, authority, graph, proof, lifetimeSeconds } = request
     const target = this.#directory.findAudience(principal.tenantId, audience)
@@ -104,12 +109,12 @@ export class AccessTokens {
     }
   }
 
-  /** Of the vendor's own services: only their tokens say which machine asked. */
+  /** True for the vendor's own services: only their tokens name the machine that asked. */
   #isFirstParty(audience: string): boolean {
     return this.resourceManagerAudiences.has(audience) || this.graphAudiences.has(audience)
   }
 
-  /** What an application may do in graph is said in tokens for graph. */
+  /** Returns the permissions of an application, which stand in tokens for graph alone. */
   #roles({ tenantId, clientId }: Principal): Claims {
     const permissions = this.#directory.findApplication(tenantId, clientId)?.permissions
     return permissions === undefined || permissions.size === 0 ? {} : { roles: [...permissions] }
@@ -125,16 +130,16 @@ export class AccessTokens {
   }
 }
 
-/** As the public cloud has them; the emulator's own addresses are added to them. */
+/** Audiences of the public cloud; the emulator adds its own addresses to them. */
 const RESOURCE_MANAGER = ['https://management.azure.com', 'https://management.core.windows.net']
 const GRAPH = 'https://graph.microsoft.com'
 
-/** With and without the slash at the end. */
+/** Returns an audience without and with a slash at its end: both are accepted, and are different texts. */
 export function bothSpellings(audience: string): string[] {
   return [audience, `${audience}/`]
 }
 
-/** The groups themselves, or where to ask for them. */
+/** Returns the groups themselves, or beyond 200 the address that has them ("overage" in the vendor's pages). */
 export function groupClaims({ id, groups }: Pick<Principal, 'id' | 'groups'>, graph: string): Claims {
   if (groups.size <= MOST_GROUPS) return groups.size === 0 ? {} : { groups: [...groups] }
   return {

@@ -1,4 +1,4 @@
-// Where the services are: an address for each in each scheme that it is asked over.
+// The addresses of the services: one for each service and scheme.
 import type { LoopbackCertificate } from './certificates.ts'
 import { type Scheme, SERVICES, type Service } from './exchange.ts'
 import { Listener, type Serve } from './listener.ts'
@@ -12,14 +12,16 @@ export type AddressName = `${Scheme}.${Service}`
 /** Machines ask their metadata without TLS, and the emulator is told what to do the same way. */
 const PLAIN_ONLY: readonly Service[] = ['metadata', 'control']
 
+/** Where listeners are opened, and who answers. */
 export type ListenersOptions = {
   readonly host: string
-  /** Any that is free where none is named. */
+  /** Ports by address; any free one for an address without. */
   readonly ports: Readonly<Partial<Record<AddressName, number>>>
   readonly certificate: LoopbackCertificate
   readonly serve: Serve
 }
 
+/** The listeners of one emulator. Ports stay the same from the first opening on, also after `refuse` and `accept`. */
 export class Listeners {
   readonly #listeners = new Map<string, Listener>()
   readonly #further: Listener[] = []
@@ -36,7 +38,7 @@ export class Listeners {
     }
   }
 
-  /** @throws Error where a port is taken, after closing what was open */
+  /** Opens all addresses. @throws Error if a port is taken, after closing those that were open */
   async open(): Promise<void> {
     const opened = await Promise.allSettled([...this.#listeners.values()].map((listener) => listener.open()))
     const failed = opened.find((each) => each.status === 'rejected')
@@ -49,7 +51,7 @@ export class Listeners {
     await Promise.all([...this.#listeners.values(), ...this.#further].map((listener) => listener.close()))
   }
 
-  /** @throws Error where there is no such address */
+  /** Returns an origin, without a slash at the end. @throws Error if there is no such address */
   originOf(scheme: Scheme, service: Service): string {
     return this.#get(scheme, service).origin
   }
@@ -62,7 +64,7 @@ export class Listeners {
     }
   }
 
-  /** A further address of a service over HTTP, whose requests all carry these headers. */
+  /** Opens a further address of a service over HTTP. Every request to it gets these headers. */
   async openFurther(service: Service, headers: Readonly<Record<string, string>>): Promise<string> {
     const serve: Serve = (request, outgoing) =>
       this.#options.serve({ ...request, headers: { ...request.headers, ...headers } }, outgoing)
@@ -72,7 +74,7 @@ export class Listeners {
     return listener.origin
   }
 
-  /** Connections to a service are refused until `accept`. */
+  /** Closes the addresses of a service: connections are refused until `accept`. */
   async refuse(service: Service): Promise<void> {
     await Promise.all(this.#of(service).map((listener) => listener.close()))
   }
@@ -81,7 +83,7 @@ export class Listeners {
     await Promise.all(this.#of(service).map((listener) => listener.open()))
   }
 
-  /** Whether a service ends each TLS handshake with an alert. */
+  /** Makes a service end each TLS handshake with an alert, or stops that. */
   breakTls(service: Service, broken: boolean): void {
     this.#get('https', service).breaksTls = broken
   }

@@ -1,4 +1,5 @@
-// The versions of its interface that each kind of resource is served in: a list, since clients differ in what they ask.
+// The versions of the interface that each kind of resource is served in. Clients ask for different ones, and the real
+// service refuses those that it does not have: so does this.
 import type { Refusal } from './exchange.ts'
 import { resourceError } from './resource-errors.ts'
 import type { ResourceId } from './resource-id.ts'
@@ -17,7 +18,7 @@ const COMPUTE = [
 ]
 const IDENTITIES = ['2025-01-31-preview', '2024-11-30', '2023-01-31', '2022-01-31-preview', '2018-11-30']
 
-/** Types below their namespace, newest version first, as the provider's own list shows them. */
+/** Versions of types, by namespace and type, newest first, as the provider's own list shows them. */
 export const PROVIDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'Microsoft.Compute': {
     virtualMachines: COMPUTE,
@@ -29,7 +30,7 @@ export const PROVIDERS: Readonly<Record<string, Readonly<Record<string, readonly
   'Microsoft.HybridCompute': { machines: ['2024-07-10', '2024-03-31-preview', '2023-10-03-preview', '2022-12-27'] },
   'Microsoft.ContainerService': { managedClusters: ['2024-09-02-preview', '2024-09-01', '2023-10-01', '2022-03-01'] },
 }
-/** Of the resource manager itself: what it says of providers. */
+/** Versions of the resource manager's own part, the list of providers. */
 const PROVIDER_VERSIONS = ['2025-04-01', '2024-11-01', '2022-09-01', '2021-04-01', '2020-06-01', '2019-05-01']
 
 type Versioned =
@@ -37,7 +38,7 @@ type Versioned =
   | { readonly kind: 'list'; readonly namespace: string; readonly type: string }
   | { readonly kind: 'provider'; readonly namespace: string }
 
-/** @throws Refusal for a version that is missing, is none, or is not that of the type. */
+/** Checks the version of a request. @throws Refusal if it is missing, malformed, or none of the type's */
 export function checkApiVersion(query: URLSearchParams, target: Versioned): void {
   const version = query.get('api-version')
   if (version === null || version === '') {

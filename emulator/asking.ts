@@ -1,7 +1,8 @@
-// What tests of the emulator ask with.
+// Requests of the emulator's own tests.
 import type { Emulator } from './emulator.ts'
 import { SAMPLE } from './sample-plan.ts'
 
+/** An answer with its body parsed. */
 export type Answered = {
   readonly status: number
   readonly headers: Headers
@@ -9,7 +10,7 @@ export type Answered = {
   readonly body: any
 }
 
-/** `body`: a form, or what is sent as JSON. Redirects are not followed. */
+/** Sends a request. A `body` that is no form is sent as JSON. Redirects are not followed. */
 export async function ask(
   url: string,
   options: { method?: string; token?: string; body?: URLSearchParams | object; headers?: Record<string, string> } = {},
@@ -31,7 +32,7 @@ export async function ask(
   return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text }
 }
 
-/** Asks the token endpoint as the sample's key server, or as `form` says otherwise. */
+/** Asks the token endpoint as the sample's key server; `form` replaces fields. */
 export function askToken(emulator: Emulator, form: Record<string, string> = {}, tenant: string = SAMPLE.tenant) {
   const body = new URLSearchParams({
     grant_type: 'client_credentials',

@@ -1,22 +1,24 @@
-// Who asks a service: the token that the directory gave them, checked as the vendor's services do.
+// The caller of a service: its token is checked as the vendor's services do it.
 import { errors, type JWTPayload, jwtVerify } from 'jose'
 import type { Clock } from '../src/lib/world.ts'
 import type { CloudRequest } from './exchange.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
+/** The identity that a valid token names. */
 export type Caller = {
   readonly principalId: string
   readonly tenantId: string
-  /** `roles` of the token: what an application may do. */
+  /** The claim `roles`: permissions of an application. */
   readonly roles: readonly string[]
 }
 
-/** What is wrong with a token; each service says it in its own words. */
+/** The fault of a token; each service has its own words for it. */
 export type BearerFault = 'missing' | 'invalid' | 'expired' | 'audience'
 
+/** Checks the token of a request for one of the audiences. */
 export type CheckBearer = (request: CloudRequest, audiences: ReadonlySet<string>) => Promise<Caller | BearerFault>
 
-/** `authorities`: the addresses that issuers may begin with. */
+/** Makes the check of a cloud. `authorities` are the addresses that issuers may begin with. */
 export function bearerCheck(keys: SigningKeys, clock: Clock, authorities: readonly string[]): CheckBearer {
   return async ({ headers }, audiences) => {
     const [, token] = /^Bearer (\S+)$/i.exec(headers.authorization ?? '') ?? []

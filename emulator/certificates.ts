@@ -1,5 +1,5 @@
-// Certificates for one run: an authority, one for the loopback addresses signed by it, and one for each signing key of
-// the directory (its key set shows it, and its thumbprint is the key's id). RFC 5280.
+// Certificates for one run (RFC 5280): an authority, and one for the loopback addresses that it signs. Each signing key
+// of the directory has one as well: its key set shows it, and its thumbprint is the key's id.
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import type { Random } from '../src/lib/world.ts'
 import {
@@ -19,14 +19,14 @@ import {
 const DAY_MS = 86_400_000
 const LIFETIME_MS = 365 * DAY_MS
 
-/** What a TLS listener needs, and what its clients have to trust. PEM. */
+/** PEM of the certificate and key of a TLS listener, and of the authority that its clients have to trust. */
 export type LoopbackCertificate = {
   readonly authority: string
   readonly certificate: string
   readonly privateKey: string
 }
 
-/** For `localhost`, 127.0.0.1 and ::1, by an authority of its own whose key is forgotten at once. Valid for a year. */
+/** Makes a certificate for `localhost`, 127.0.0.1 and ::1, valid for a year. The key of its authority is not kept. */
 export function makeLoopbackCertificate(nowMs: number, random: Random): LoopbackCertificate {
   const authority = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const leaf = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -59,15 +59,15 @@ export function makeLoopbackCertificate(nowMs: number, random: Random): Loopback
 
 type KeyPair = { readonly publicKey: KeyObject; readonly privateKey: KeyObject }
 
-/** DER of a certificate that a signing key gives itself. */
+/** Returns DER of a self-signed certificate of a signing key. */
 export function selfSigned(name: string, { publicKey, privateKey }: KeyPair, nowMs: number, random: Random): Buffer {
   return certify({ name, privateKey, nowMs, random, subject: name, publicKey, extensions: [basicConstraints(false)] })
 }
 
 type Certificate = {
-  /** Of the issuer. */
+  /** Name of the issuer. */
   readonly name: string
-  /** Of the issuer: RSA or P-256. */
+  /** Key of the issuer, RSA or P-256. */
   readonly privateKey: KeyObject
   readonly subject: string
   readonly publicKey: KeyObject

@@ -1,19 +1,21 @@
-// A cluster of containers: it signs tokens for its pods, by which they become a cloud identity (workload identity).
+// A cluster of containers. It signs tokens for its pods, which exchange them for tokens of a cloud identity (workload
+// identity).
 import type { JsonValue } from '../src/lib/json.ts'
 import type { Clock, Random } from '../src/lib/world.ts'
 import { type Handler, route } from './exchange.ts'
 import { SigningKeys } from './signing-keys.ts'
 import { type Claims, signToken, type TokenForm } from './tokens.ts'
 
-/** What the vendor's directory wants as audience unless a credential says otherwise. */
+/** The audience that the vendor's directory expects unless a credential names another. */
 export const EXCHANGE_AUDIENCE = 'api://AzureADTokenExchange'
 const LIFETIME_SECONDS = 3600
 
+/** The issuer of a cluster: it has keys and documents of its own, apart from the directory's. */
 export class Cluster {
   readonly #clock: Clock
   readonly #random: Random
   readonly #issuer: () => string
-  /** Made when somebody needs them: most runs have no cluster. */
+  /** Made at the first use: most runs have no cluster, and RSA keys take time. */
   #keys: Promise<SigningKeys> | undefined
 
   constructor(clock: Clock, random: Random, issuer: () => string) {
@@ -26,7 +28,7 @@ export class Cluster {
     return this.#issuer()
   }
 
-  /** As a pod finds it in the file that AZURE_FEDERATED_TOKEN_FILE names. */
+  /** Returns the token that a pod finds in the file of AZURE_FEDERATED_TOKEN_FILE. */
   async token(
     subject: string,
     options: TokenForm & { readonly audience?: string; readonly claims?: Claims } = {},

@@ -1,4 +1,4 @@
-// What the library does, over HTTP: for programs that are not written in JavaScript, and for trying out by hand.
+// The functions of the library over HTTP, below /_emulator/: for programs in other languages, and to try out by hand.
 import type { JsonObject, JsonValue } from '../src/lib/json.ts'
 import type { Cluster } from './cluster.ts'
 import type { Directory } from './directory.ts'
@@ -12,7 +12,7 @@ import type { SigningKeys } from './signing-keys.ts'
 import type { SkewedClock } from './skewed-clock.ts'
 import type { Claims } from './tokens.ts'
 
-/** What orders reach of it. */
+/** The parts of an emulator that orders reach. */
 type Emulator = {
   readonly clock: SkewedClock
   readonly keys: Pick<SigningKeys, 'rotate'>
@@ -25,11 +25,12 @@ type Emulator = {
   reset(plan?: CloudPlan): void
 }
 
-/** Shown of the headers: none that is a secret. */
+/** Headers that the list of requests shows: none holds a secret. */
 const SHOWN_HEADERS = ['accept', 'content-type', 'metadata', 'user-agent', 'x-forwarded-for']
 
 type Order = { readonly emulator: Emulator; readonly body: JsonObject; readonly query: URLSearchParams }
 
+/** Returns the handler of the orders. Mistakes are answered with 400 and a sentence. */
 export function control(emulator: Emulator): Handler {
   const routes = Object.entries(ORDERS).map(([name, obey]): [string, Route] => [
     name.replace(' ', ' /_emulator/'),
@@ -80,7 +81,7 @@ const ORDERS: Readonly<Record<string, (order: Order) => JsonObject | Promise<Jso
 }
 
 type MintOrder = Minted & {
-  /** Whose token: one of these. */
+  /** The subject of the token: one of these four. */
   readonly resource?: string
   readonly principal?: string
   readonly subject?: string
@@ -88,7 +89,7 @@ type MintOrder = Minted & {
   readonly claims?: Claims
 }
 
-/** @throws Error naming what is not there */
+/** Mints a token as the order says. @throws Error naming what is missing */
 function mint({ minting, cluster }: Emulator, order: MintOrder): Promise<string> {
   const { resource, principal, subject, userIdentity, claims, ...form } = order
   const changes = claims === undefined ? {} : { claims }

@@ -1,4 +1,4 @@
-// How an answer is sent: whole and at once, or as a fault wants it.
+// Sends answers: whole and at once, or as faults want it.
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../src/lib/json.ts'
@@ -7,7 +7,7 @@ import type { CloudAnswer, CloudRequest } from './exchange.ts'
 import type { FaultAction } from './faults.ts'
 import { serviceRefusal } from './service-refusals.ts'
 
-/** What is going to be sent; faults change it. */
+/** The answer about to be sent; faults change it. */
 type Delivery = {
   status: number
   headers: Record<string, string>
@@ -27,6 +27,7 @@ type Change<Kind extends FaultAction['kind']> = (
   context: Context,
 ) => void
 
+/** Sends the answers of one emulator. It keeps the state of throttles. */
 export class Deliveries {
   readonly #clock: Clock
   readonly #timers: Timers
@@ -37,7 +38,7 @@ export class Deliveries {
     this.#timers = timers
   }
 
-  /** Whether the service itself is to be asked at all. @returns what is sent instead, or undefined */
+  /** Returns the answer that a fault puts in the place of the service's; undefined if the service is to be asked. */
   insteadOf(request: CloudRequest, actions: readonly FaultAction[]): CloudAnswer | undefined {
     const replaces = actions.some(
       (action) =>
@@ -48,7 +49,7 @@ export class Deliveries {
     return replaces ? serviceRefusal(request.service, 503) : undefined
   }
 
-  /** Sends, and resolves with the status that was sent; undefined where none was. */
+  /** Sends an answer. Resolves with the status that was sent; undefined if none was. */
   async send(
     outgoing: ServerResponse,
     request: CloudRequest,
@@ -82,7 +83,7 @@ export class Deliveries {
     return status
   }
 
-  /** A bucket for each rule, filled at its rate. */
+  /** True if a request passes a throttle: a token bucket for each rule, filled at its rate. */
   #passes(action: Throttle): boolean {
     if (action.perSecond === undefined) return false
     const burst = action.burst ?? action.perSecond
@@ -155,7 +156,7 @@ const CHANGES: { readonly [Kind in FaultAction['kind']]: Change<Kind> } = {
     editJson(delivery, (json) => ({ ...json, padding: 'x'.repeat(bytes) }))
   },
   deep: (delivery, { levels }) => {
-    // Written by hand: JSON.stringify goes into itself for each level, and has no stack for many.
+    // Written by hand: JSON.stringify recurses for each level, and its stack ends before a parser's limit.
     const nested = Buffer.from(`,"nested":${'['.repeat(levels)}${']'.repeat(levels)}}`)
     editJson(delivery, (json) => ({ emulator: 'deep', ...json }))
     if (delivery.body !== undefined) delivery.body = Buffer.concat([delivery.body.subarray(0, -1), nested])
@@ -179,14 +180,14 @@ const CHANGES: { readonly [Kind in FaultAction['kind']]: Change<Kind> } = {
   },
 }
 
-/** Only JSON can be edited: an answer that is none stays as it is. */
+/** Edits a JSON body; any other stays as it is. */
 function editJson(delivery: Delivery, edit: (body: JsonObject) => JsonObject): void {
   if (delivery.body === undefined) return
   const body = parseJson(delivery.body)
   if (isJsonObject(body)) delivery.body = Buffer.from(JSON.stringify(edit(body)))
 }
 
-/** RFC 7396: null takes a member away. */
+/** Applies a merge patch (RFC 7396): null removes a member. */
 function mergePatch(target: JsonValue | undefined, patch: JsonValue): JsonValue {
   if (!isJsonObject(patch)) return patch
   const merged: JsonObject = isJsonObject(target) ? { ...target } : {}

@@ -1,6 +1,6 @@
-// The few forms of DER (X.690) that a certificate is written in.
+// The few forms of DER (X.690) that a certificate needs. Each function returns a whole value: tag, length, content.
 
-/** One value with its tag, length and content. */
+/** Returns one value: tag, length, content. */
 function encode(tag: number, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from([tag]), lengthOf(content), content])
 }
@@ -12,60 +12,66 @@ function lengthOf(content: Buffer): Buffer {
   return Buffer.from([0x82, size >> 8, size & 0xff])
 }
 
+/** SEQUENCE of values. */
 export function sequence(...parts: readonly Buffer[]): Buffer {
   return encode(0x30, Buffer.concat(parts))
 }
 
+/** SET of values; with more than one the caller sorts them, as DER demands. */
 export function set(...parts: readonly Buffer[]): Buffer {
   return encode(0x31, Buffer.concat(parts))
 }
 
-/** A positive number: a leading bit that is set would make it negative. */
+/** INTEGER of a positive number, big-endian: a leading bit that is set would make it negative. */
 export function integer(bytes: Buffer): Buffer {
   const negative = ((bytes[0] ?? 0) & 0x80) !== 0
   return encode(0x02, negative ? Buffer.concat([Buffer.alloc(1), bytes]) : bytes)
 }
 
+/** BOOLEAN: DER writes true as 0xff. */
 export function boolean(value: boolean): Buffer {
   return encode(0x01, Buffer.from([value ? 0xff : 0]))
 }
 
-/** Whole bytes, or `unused` bits less. */
+/** BIT STRING of whole bytes, or of `unused` bits less. */
 export function bitString(bytes: Buffer, unused = 0): Buffer {
   return encode(0x03, Buffer.concat([Buffer.from([unused]), bytes]))
 }
 
+/** OCTET STRING. */
 export function octetString(bytes: Buffer): Buffer {
   return encode(0x04, bytes)
 }
 
+/** NULL. */
 export function nothing(): Buffer {
   return encode(0x05, Buffer.alloc(0))
 }
 
+/** UTF8String. */
 export function utf8String(text: string): Buffer {
   return encode(0x0c, Buffer.from(text))
 }
 
-/** Seconds count, fractions do not. */
+/** GeneralizedTime in whole seconds, as RFC 5280 section 4.1.2.5.2 demands. */
 export function generalizedTime(ms: number): Buffer {
   const digits = new Date(ms).toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')
   return encode(0x18, Buffer.from(`${digits}Z`))
 }
 
-/** RFC 5280 section 4.1.2.5: years before 2050 are written with two digits. */
+/** Time of a certificate: UTCTime, with years of two digits, before 2050 (RFC 5280 section 4.1.2.5). */
 export function time(ms: number): Buffer {
   const whole = generalizedTime(ms)
   if (new Date(ms).getUTCFullYear() >= 2050) return whole
   return encode(0x17, whole.subarray(4))
 }
 
-/** `[number]`, around other values or, where `primitive`, around bytes. */
+/** Context tag `[number]`, around other values or, if `primitive`, around bytes. */
 export function tagged(number: number, content: Buffer, { primitive = false } = {}): Buffer {
   return encode((primitive ? 0x80 : 0xa0) | number, content)
 }
 
-/** `1.2.840.10045.2.1` and the like. */
+/** OBJECT IDENTIFIER of a dotted text, such as `1.2.840.10045.2.1`. */
 export function objectId(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number)
   return encode(0x06, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]))

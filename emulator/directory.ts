@@ -1,26 +1,28 @@
-// What the directory knows: tenants, applications with their secrets, and the principals that tokens speak of.
+// The content of the directory: tenants, applications with their secrets, and the principals that tokens name.
 import type { Clock, Random } from '../src/lib/world.ts'
 
+/** A customer of the directory. All tenants share its keys. */
 export type Tenant = {
   /** A GUID. */
   readonly id: string
   readonly domains: readonly string[]
 }
 
+/** A secret of an application. */
 export type ClientSecret = {
   readonly keyId: string
   readonly displayName: string | null
   readonly secretText: string
   readonly startMs: number
   readonly endMs: number
-  /** A new secret is not known everywhere at once. */
+  /** Until then the token endpoint does not know it: in the real directory a new secret takes a while to spread. */
   readonly usableFromMs: number
 }
 
-/** Whose tokens a principal may present instead of a secret. All three are compared exactly. */
+/** The tokens that a principal may present instead of a secret. All three members are compared exactly. */
 export type FederatedCredential = { readonly issuer: string; readonly subject: string; readonly audience: string }
 
-/** Who a token speaks of: the service principal of an application, or a managed identity. */
+/** The subject of a token: the service principal of an application, or a managed identity. */
 export type Principal = {
   /** `oid` of its tokens, a GUID. */
   readonly id: string
@@ -29,11 +31,12 @@ export type Principal = {
   readonly tenantId: string
   readonly displayName: string
   readonly kind: 'Application' | 'ManagedIdentity'
-  /** Object ids. */
+  /** Object ids of the groups that it is in. */
   readonly groups: Set<string>
   readonly federatedCredentials: FederatedCredential[]
 }
 
+/** An application: what tokens are made for, and who asks for some. */
 export type Application = {
   /** Its id in graph, a GUID. */
   readonly objectId: string
@@ -42,11 +45,11 @@ export type Application = {
   readonly displayName: string
   readonly principal: Principal
   readonly secrets: ClientSecret[]
-  /** Names by which tokens for it are asked, besides its client id. */
+  /** Audiences by which tokens for it are asked, besides its client id. */
   readonly identifierUris: readonly string[]
-  /** Of the tokens that others get for it. */
+  /** Version of the tokens that others get for it. */
   readonly accessTokenVersion: 1 | 2
-  /** Whether tokens for it carry `groups`. */
+  /** True if tokens for it carry the claim `groups`. */
   readonly groupClaims: boolean
   /** Permissions in graph, `Application.ReadWrite.OwnedBy` and the like. */
   readonly permissions: Set<string>
@@ -54,8 +57,9 @@ export type Application = {
   readonly owners: Set<string>
 }
 
+/** An application to add. Ids that are missing are made up. */
 export type NewApplication = {
-  /** The first tenant where none is named. */
+  /** The first tenant by default. */
   readonly tenantId?: string
   readonly displayName?: string
   readonly clientId?: string
@@ -68,10 +72,11 @@ export type NewApplication = {
   readonly groupClaims?: boolean
   readonly permissions?: readonly string[]
   readonly federatedCredentials?: readonly FederatedCredential[]
-  /** Whether it owns itself, as `Application.ReadWrite.OwnedBy` needs. */
+  /** Makes it an owner of itself, which `Application.ReadWrite.OwnedBy` demands for changing its own secret. */
   readonly ownsItself?: boolean
 }
 
+/** A secret to add. */
 export type NewSecret = {
   readonly displayName?: string | null
   readonly startMs?: number
@@ -79,16 +84,17 @@ export type NewSecret = {
   readonly secretText?: string
 }
 
-/** Graph gives secrets for two years where no end is named. */
+/** Two years: graph gives secrets for as long if no end is named. */
 const SECRET_LIFETIME_MS = 730 * 86_400_000
 
+/** The directory of one emulator. Tests may change its lists and settings at any time. */
 export class Directory {
   readonly tenants: Tenant[] = []
   readonly applications: Application[] = []
   readonly principals: Principal[] = []
-  /** How long a new secret is not known to the token endpoint. */
+  /** Milliseconds until the token endpoint knows a new secret. */
   secretDelayMs = 0
-  /** Secrets that one application may have. */
+  /** The greatest number of secrets of one application. */
   mostSecrets = Number.POSITIVE_INFINITY
   readonly #clock: Clock
   readonly #random: Random
@@ -98,7 +104,7 @@ export class Directory {
     this.#random = random
   }
 
-  /** Forgets everything. */
+  /** Removes everything. */
   clear(): void {
     for (const list of [this.tenants, this.applications, this.principals]) list.length = 0
     this.secretDelayMs = 0
@@ -111,13 +117,13 @@ export class Directory {
     return tenant
   }
 
-  /** By id or by one of its domains. */
+  /** Finds a tenant by its id or one of its domains. */
   findTenant(name: string): Tenant | undefined {
     const wanted = name.toLowerCase()
     return this.tenants.find(({ id, domains }) => [id, ...domains].some((each) => each.toLowerCase() === wanted))
   }
 
-  /** The tenant that is meant where none is named. */
+  /** The tenant that counts if none is named. */
   get firstTenant(): Tenant {
     const tenant = this.tenants[0]
     if (tenant === undefined) throw new Error('The directory has no tenant: add one')
@@ -165,29 +171,29 @@ export class Directory {
     return this.principals.find((each) => each.id.toLowerCase() === id.toLowerCase())
   }
 
-  /** @throws Error naming the id that is not there. */
+  /** Returns a principal. @throws Error if there is none with this id */
   getPrincipal(id: string): Principal {
     const principal = this.findPrincipal(id)
     if (principal === undefined) throw new Error(`There is no principal ${JSON.stringify(id)}`)
     return principal
   }
 
-  /** Makes a principal a member of groups, by their object ids. */
+  /** Makes a principal a member of groups, which are named by their object ids. */
   join(principalId: string, ...groups: readonly string[]): void {
     for (const group of groups) this.getPrincipal(principalId).groups.add(group)
   }
 
-  /** In one tenant, an application's or a managed identity's. */
+  /** Finds the principal of an application or managed identity, within one tenant. */
   findClient(tenantId: string, clientId: string): Principal | undefined {
     return this.principals.find((each) => each.tenantId === tenantId && each.clientId === clientId.toLowerCase())
   }
 
-  /** In one tenant, by client id. */
+  /** Finds an application by its client id, within one tenant. */
   findApplication(tenantId: string, clientId: string): Application | undefined {
     return this.applications.find((each) => each.tenantId === tenantId && each.clientId === clientId.toLowerCase())
   }
 
-  /** The application that a token for `audience` is meant for, which may end in a slash or not. */
+  /** Finds the application of an audience. A slash at its end makes no difference. */
   findAudience(tenantId: string, audience: string): Application | undefined {
     return this.applications.find(
       (each) =>
@@ -196,7 +202,7 @@ export class Directory {
     )
   }
 
-  /** `delayMs`: until the token endpoint knows it. */
+  /** Adds a secret, which the token endpoint knows after `delayMs`. */
   addSecret(application: Application, wanted: NewSecret, delayMs = this.secretDelayMs): ClientSecret {
     const { startMs = this.#clock.nowMs() } = wanted
     const secret = {
@@ -211,7 +217,7 @@ export class Directory {
     return secret
   }
 
-  /** Whether there was one. */
+  /** Returns true if there was one to remove. */
   removeSecret(application: Application, keyId: string): boolean {
     const index = application.secrets.findIndex((each) => each.keyId === keyId.toLowerCase())
     if (index === -1) return false
@@ -220,5 +226,6 @@ export class Directory {
   }
 }
 
+/** A principal to add. Ids that are missing are made up. */
 export type NewPrincipal = Partial<Pick<Principal, 'id' | 'clientId' | 'tenantId'>> &
   Pick<Principal, 'displayName' | 'kind'>

@@ -1,4 +1,5 @@
-// The vendor's cloud on loopback: directory, resource manager, graph, instance metadata, with what tests do to them.
+// The vendor's cloud on loopback: directory, resource manager, graph and instance metadata, and the means of tests to
+// change, break and watch them. emulator/README.md is the guide.
 import type { ServerResponse } from 'node:http'
 import { realWorld, type World } from '../src/lib/world.ts'
 import { AccessTokens, bothSpellings } from './access-tokens.ts'
@@ -26,22 +27,24 @@ import { SkewedClock } from './skewed-clock.ts'
 import { formatStanza, type StanzaOptions } from './stanza.ts'
 import { tokenRoutes } from './token-endpoint.ts'
 
+/** Settings of an emulator; it works without any. */
 export type EmulatorOptions = {
   /** Time, randomness and timers; the real ones by default. */
   readonly world?: Omit<World, 'outbound'>
-  /** Where it listens: 127.0.0.1 by default. */
+  /** The address to listen on, 127.0.0.1 by default. */
   readonly host?: string
   readonly ports?: Readonly<Partial<Record<AddressName, number>>>
-  /** Over which address of the directory tokens are issued that were asked for at none: `http` by default. */
+  /** The scheme in `iss` of tokens that were not asked for at an address, as minted ones; `http` by default. */
   readonly issuerScheme?: Scheme
-  /** What there is at first: one tenant and one subscription by default. */
+  /** The cloud at the start: one tenant and one subscription by default. */
   readonly plan?: CloudPlan
 }
 
 const PAGE_SIZE = 50
-/** As a subscription has them in an hour, one of them spent. */
+/** A subscription has 12,000 reads an hour, of which the first request spends one. */
 const REMAINING_READS = 11_999
 
+/** A running emulator. The members are its parts, for tests in the same process. */
 export class Emulator {
   readonly clock: SkewedClock
   readonly keys: SigningKeys
@@ -49,7 +52,7 @@ export class Emulator {
   readonly resources: Resources
   readonly machines: Machines
   readonly tokens: AccessTokens
-  /** Good and bad tokens, without a request. */
+  /** Makes good and bad tokens without a request. */
   readonly minting: Minting
   readonly cluster: Cluster
   readonly faults = new Faults()
@@ -58,7 +61,7 @@ export class Emulator {
   readonly listeners: Listeners
   /** PEM of the authority that signed the certificate of the TLS addresses. */
   readonly authorityCertificate: string
-  /** What services that are not machines show to their metadata. */
+  /** The secret that services other than machines show to their metadata endpoint. */
   readonly identityHeader: string
   readonly #deliveries: Deliveries
   readonly #handlers = new Map<Service, Handler>()
@@ -91,7 +94,7 @@ export class Emulator {
     })
   }
 
-  /** @throws Error where a port is taken */
+  /** Starts an emulator. @throws Error if a port is taken */
   static async start(options: EmulatorOptions = {}): Promise<Emulator> {
     const { clock, random } = options.world ?? realWorld()
     const emulator = new Emulator(await SigningKeys.make(clock, random), options)
@@ -101,7 +104,7 @@ export class Emulator {
     return emulator
   }
 
-  /** As it was at the start; addresses and keys stay. */
+  /** Puts back the cloud of the start, or of `plan`. Addresses and keys stay, so servers need no new configuration. */
   reset(plan: CloudPlan = this.#options.plan ?? DEFAULT_PLAN): void {
     for (const part of [this.directory, this.resources, this.faults, this.requests]) part.clear()
     this.clock.skewMs = 0
@@ -113,17 +116,17 @@ export class Emulator {
     return this.listeners.addresses(scheme)
   }
 
-  /** Of one service, without a slash at the end. */
+  /** Returns the address of a service, without a slash at the end. */
   origin(service: Service, scheme: Scheme = 'http'): string {
     return this.listeners.originOf(scheme, service)
   }
 
-  /** An address at which metadata answers as it answers one resource. */
+  /** Opens an address of metadata that answers as one resource would be answered, and returns it. */
   metadataOf(resourceId: string): Promise<string> {
     return this.listeners.openFurther('metadata', { [RESOURCE_HEADER]: this.resources.get(resourceId).id })
   }
 
-  /** `cloud "TestCloud" { … }` for a server's configuration file. */
+  /** Returns the stanza `cloud "TestCloud" { … }` for a server's configuration file. */
   stanza(options: Omit<StanzaOptions, 'addresses'> & { readonly scheme?: Scheme } = {}): string {
     return formatStanza({ ...options, addresses: this.addresses(options.scheme) })
   }
@@ -192,7 +195,7 @@ export class Emulator {
       return (await handler?.(request)) ?? { status: 503 }
     } catch (cause) {
       if (cause instanceof Refusal) return cause.answer
-      // A fault of the emulator itself: whoever writes the test has to see it.
+      // A fault of the emulator itself, which the author of the test has to see.
       return {
         status: 500,
         body: { emulator: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause) },
@@ -201,7 +204,7 @@ export class Emulator {
   }
 }
 
-/** Starts on loopback; see emulator/README.md. */
+/** Starts an emulator on loopback. @throws Error if a port is taken */
 export function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   return Emulator.start(options)
 }

@@ -1,7 +1,10 @@
-// One request to a service and its answer, as plain data.
+// One request to a service and its answer, as plain data, and the routing from one to the other.
 import { isJsonObject, JsonError, type JsonObject, parseJson } from '../src/lib/json.ts'
 
-/** As the configuration of a cloud names them; `cluster` issues tokens of pods, `elsewhere` is somebody else's host. */
+/**
+ * Names of the services; the first ones are keys of the stanza `cloud`. `cluster` issues tokens of pods; `elsewhere` is
+ * a host of another party, to which no request may be led.
+ */
 export const SERVICES = [
   'authority',
   'resourceManager',
@@ -11,16 +14,19 @@ export const SERVICES = [
   'elsewhere',
   'control',
 ] as const
+/** A service. */
 export type Service = (typeof SERVICES)[number]
+/** Services are served over both, but for those that only listen in clear. */
 export type Scheme = 'http' | 'https'
 
+/** A request as it came in. */
 export type CloudRequest = {
   readonly service: Service
   readonly scheme: Scheme
-  /** Where it came in: `https://127.0.0.1:40001`. */
+  /** The address it came in at: `https://127.0.0.1:40001`. */
   readonly origin: string
   readonly method: string
-  /** As it was sent, undecoded. */
+  /** The path as it was sent, undecoded. */
   readonly path: string
   readonly query: URLSearchParams
   /** Names in lower case. */
@@ -28,13 +34,15 @@ export type CloudRequest = {
   readonly body: Buffer
 }
 
+/** An answer; faults may change it before it is sent. */
 export type CloudAnswer = {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as JSON unless it is bytes already; no body where it is left out. */
+  /** Sent as JSON unless it is bytes already; no body if it is left out. */
   readonly body?: JsonObject | Buffer
 }
 
+/** Answers the requests of one service. It may throw a Refusal. */
 export type Handler = (request: CloudRequest) => CloudAnswer | Promise<CloudAnswer>
 
 /** A refusal that a handler throws. */
@@ -48,7 +56,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The parts of a path, each decoded; undefined where it does not fit. Patterns: `/:tenant/discovery/keys`. */
+/** Matches a path against a pattern such as `/:tenant/discovery/keys`. Returns its parts, decoded, if it fits. */
 export function matchPath(pattern: string, path: string): Record<string, string> | undefined {
   const [wanted, given] = [pattern.split('/'), path.split('/')]
   if (wanted.length !== given.length) return undefined
@@ -61,7 +69,7 @@ export function matchPath(pattern: string, path: string): Record<string, string>
   return parts
 }
 
-/** What is not well encoded stays as it is, and so is no name that anything has. */
+/** Decodes a part of a path. A malformed one stays as it is: nothing has such a name, so it is not found. */
 export function decodePart(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -73,10 +81,10 @@ export function decodePart(part: string): string {
 /** Answers one kind of request, given the parts of its path by name. */
 export type Route = (request: CloudRequest, parts: Record<string, string>) => CloudAnswer | Promise<CloudAnswer>
 
-/** `GET /:tenant/discovery/keys` and what answers it, in order. */
+/** Handlers by method and pattern, `GET /:tenant/discovery/keys`. The first that fits answers. */
 export type Routes = Readonly<Record<string, Route>>
 
-/** Answers by the first route that fits; `refuse` where none does. */
+/** Makes a handler of routes; `refuse` answers if none fits. */
 export function route(routes: Routes, refuse: Handler): Handler {
   const rows = Object.entries(routes).map(([name, answer]) => {
     const [method = '', pattern = ''] = name.split(' ')
@@ -92,7 +100,7 @@ export function route(routes: Routes, refuse: Handler): Handler {
   }
 }
 
-/** The body as an object; undefined for anything else. */
+/** Returns the body if it is a JSON object; undefined if not. */
 export function jsonBody({ body }: Pick<CloudRequest, 'body'>): JsonObject | undefined {
   try {
     const value = parseJson(body)

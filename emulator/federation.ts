@@ -1,5 +1,5 @@
-// Somebody else's signed tokens in the place of a secret: whether an application trusts one, by its federated
-// credentials and by the keys of the issuer, who is asked for them at his own address.
+// Tokens of other issuers in the place of a secret. An application trusts one by its federated credentials; the keys
+// come from the issuer's own address, as in the vendor's directory.
 import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
 import { isJsonObject, type JsonObject, parseJson } from '../src/lib/json.ts'
 import { outboundTo } from '../src/lib/outbound.ts'
@@ -10,7 +10,7 @@ import type { AssertionFault } from './token-endpoint.ts'
 const TIMEOUT_MS = 3000
 const NO_RECORD = 'No matching federated identity record found'
 
-/** What is wrong with `assertion`; undefined where it is a good token of one of these. */
+/** Returns what is wrong with `assertion`; undefined if it is a good token of one of the `trusted`. */
 export async function faultOfAssertion(
   assertion: string,
   trusted: readonly FederatedCredential[],
@@ -48,7 +48,7 @@ const NOT_FOUND: AssertionFault = { code: 70_021, text: `${NO_RECORD}.` }
 const isClaim = (cause: unknown): cause is errors.JWTClaimValidationFailed =>
   cause instanceof errors.JWTClaimValidationFailed
 
-/** The directory says which of the three is the first that nothing fits. */
+/** Finds the credential that fits. If none does, the fault names the first of the three members that fits nowhere. */
 function findCredential(
   { iss, sub, aud }: JWTPayload,
   trusted: readonly FederatedCredential[],
@@ -74,7 +74,7 @@ function claimsOf(assertion: string): JWTPayload | undefined {
   }
 }
 
-/** Undefined for whatever is no JSON object with 200 at that origin. */
+/** Reads a JSON object at the origin of the issuer; undefined for any other answer. */
 async function getJson(url: string, issuer: string, timers: Timers): Promise<JsonObject | undefined> {
   if (!URL.canParse(url) || !URL.canParse(issuer)) return undefined
   try {

@@ -1,4 +1,4 @@
-// Graph: applications and their secrets, and which groups a principal is in.
+// Graph: applications and their secrets, and the groups of principals.
 import type { JsonObject } from '../src/lib/json.ts'
 import type { Clock } from '../src/lib/world.ts'
 import type { Caller, CheckBearer } from './bearer.ts'
@@ -6,6 +6,7 @@ import type { Application, ClientSecret, Directory, Principal } from './director
 import { type CloudRequest, type Handler, jsonBody, type Route, type Routes, route } from './exchange.ts'
 import { graphDenied, graphError, graphMissing } from './graph-errors.ts'
 
+/** The parts of the emulator that graph works with. */
 export type GraphParts = {
   readonly directory: Directory
   readonly checkBearer: CheckBearer
@@ -21,9 +22,10 @@ const READS_MEMBERS = [
   'Directory.Read.All',
   'GroupMember.Read.All',
 ]
-/** Groups that one check may name. */
+/** The vendor's limit on groups in one check. */
 const MOST_CHECKED = 20
 
+/** Returns the handler of the service. */
 export function graph(parts: GraphParts): Handler {
   const answer = route(routesOf(parts), ({ path }) => {
     throw graphError(400, 'BadRequest', `Resource not found for the segment '${path.split('/')[2] ?? ''}'.`)
@@ -31,7 +33,7 @@ export function graph(parts: GraphParts): Handler {
   return (request) => answer({ ...request, path: foldKeys(request.path) })
 }
 
-/** `applications(appId='…')` is one part of a path; as two it is routed like any other. */
+/** Splits `applications(appId='…')`, which is one part of a path, in two: so it is routed like any other. */
 function foldKeys(path: string): string {
   return path.replace(/\/applications\(appId=(?:'|%27)([^'/]+?)(?:'|%27)\)/i, '/applications-by-app-id/$1')
 }
@@ -80,7 +82,7 @@ function routesOf(parts: GraphParts): Routes {
   }
 }
 
-/** Alike for everything that can be a member of groups. */
+/** Routes about the groups of a principal. They are alike for every kind of principal. */
 function memberRoutes(parts: GraphParts): Routes {
   const principalOf = (id = ''): Principal => {
     const found = parts.directory.findPrincipal(id)
@@ -107,7 +109,7 @@ function memberRoutes(parts: GraphParts): Routes {
   return Object.fromEntries(rows)
 }
 
-/** @throws Refusal for whoever has no token for graph, or none of `permissions`. */
+/** Returns the caller. @throws Refusal if it has no token for graph, or none of `permissions` */
 async function admit(parts: GraphParts, request: CloudRequest, permissions: readonly string[]): Promise<Caller> {
   const caller = await parts.checkBearer(request, parts.audiences)
   if (caller === 'missing') throw graphError(401, 'InvalidAuthenticationToken', 'Access token is empty.')
@@ -121,12 +123,12 @@ async function admit(parts: GraphParts, request: CloudRequest, permissions: read
   return caller
 }
 
-/** With `OwnedBy` alone an application may write only what it owns. */
+/** Refuses writes to applications of others, if the caller has `OwnedBy` alone. */
 function requireOwner({ roles, principalId }: Caller, { owners }: Application): void {
   if (!roles.includes('Application.ReadWrite.All') && !owners.has(principalId)) throw graphDenied()
 }
 
-/** Exactly `appId eq '…'`, where a quote within is doubled. */
+/** Reads the one filter that is served, `appId eq '…'`; a quote within is doubled. */
 function readFilter(filter: string | null): string | undefined {
   if (filter === null) return undefined
   const [, value] = /^appId eq '((?:[^']|'')*)'$/.exec(filter) ?? []
@@ -160,7 +162,7 @@ function showApplication({ objectId, clientId, displayName, secrets }: Applicati
   return { id: objectId, appId: clientId, displayName, passwordCredentials: secrets.map(showSecret) }
 }
 
-/** The text is shown once, by addPassword; afterwards only how it begins. */
+/** Shows a secret without its text, of which only the beginning stays: addPassword shows the text once. */
 function showSecret({ keyId, displayName, startMs, endMs, secretText }: ClientSecret): JsonObject {
   return {
     customKeyIdentifier: null,

@@ -1,13 +1,14 @@
-// The documents of the directory: what its addresses are, and its keys.
+// The documents of the directory: its addresses (OpenID discovery) and its keys.
 import type { JsonObject, JsonValue } from '../src/lib/json.ts'
 import type { Directory } from './directory.ts'
 import { directoryError, unknownTenant } from './directory-errors.ts'
 import { type CloudAnswer, type CloudRequest, type Handler, type Routes, route } from './exchange.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
-/** Names that stand for no tenant, so that the issuer they show is a template. */
+/** Names that stand for no tenant: the issuer in their documents is a template. */
 const SHARED_NAMES = ['common', 'organizations', 'consumers']
 
+/** The parts of the emulator that the directory's addresses work with. */
 export type IdentityProviderParts = {
   readonly directory: Directory
   readonly keys: SigningKeys
@@ -15,6 +16,7 @@ export type IdentityProviderParts = {
   readonly tokenRoutes: Routes
 }
 
+/** Returns the handler of the service, token endpoint included. */
 export function identityProvider({ directory, keys, tokenRoutes }: IdentityProviderParts): Handler {
   const tenantIn = (name = ''): string => {
     if (SHARED_NAMES.includes(name.toLowerCase())) return '{tenantid}'
@@ -54,7 +56,7 @@ export function identityProvider({ directory, keys, tokenRoutes }: IdentityProvi
   return route(routes, ({ path }) => directoryError(404, 'not_found', 90019, `No such address: ${path}`).answer)
 }
 
-/** `name` is how the request called the tenant, `id` its GUID. */
+/** The document of version 1. `name` is the tenant as the request wrote it, `id` its GUID. */
 function discoveryV1(origin: string, id: string, name: string): JsonObject {
   const base = `${origin}/${name}`
   return {
@@ -91,7 +93,7 @@ function discoveryV2(origin: string, id: string, name: string): JsonObject {
   }
 }
 
-/** What the vendor's libraries ask before they trust a host. */
+/** The document that the vendor's libraries read before they trust a host. */
 function instanceDiscovery(origin: string): JsonObject {
   const { host } = new URL(origin)
   return {

@@ -1,5 +1,5 @@
-// Instance metadata, as a machine sees it at a link-local address: who it is, and tokens of its identities.
-// Which resource asks is told by the address, or by a header that only the emulator knows.
+// Instance metadata, as a machine sees it at a link-local address: who it is, and tokens of its identities. The
+// resource that asks follows from the address, or from a header that only the emulator has.
 import type { JsonObject } from '../src/lib/json.ts'
 import type { AccessTokens } from './access-tokens.ts'
 import type { Addresses } from './addresses.ts'
@@ -9,19 +9,21 @@ import { hostOf } from './minting.ts'
 import { parseResourceId } from './resource-id.ts'
 import { type Resource, type Resources, userIdentitiesOf } from './resources.ts'
 
-/** Names the resource that asks. */
+/** Names the resource that asks. A real machine is known by its place in the network. */
 export const RESOURCE_HEADER = 'x-emulator-resource'
 const LIFETIME_SECONDS = 86_400
 
+/** The parts of the emulator that metadata works with. */
 export type InstanceMetadataParts = {
   readonly resources: Resources
   readonly tokens: AccessTokens
-  /** Who issues, and where graph is. */
+  /** Addresses that tokens name. */
   readonly addresses: () => Addresses
-  /** What `X-IDENTITY-HEADER` must be, for services that are told their endpoint by variables. */
+  /** The value of `X-IDENTITY-HEADER`, for services that get their endpoint from variables. */
   readonly identityHeader: string
 }
 
+/** Returns the handler of the service. */
 export function instanceMetadata(parts: InstanceMetadataParts): Handler {
   const answer = route(
     {
@@ -43,7 +45,7 @@ export function instanceMetadata(parts: InstanceMetadataParts): Handler {
     },
     ({ path }) => ({ status: 404, body: { error: 'not_found', error_description: `No such address: ${path}` } }),
   )
-  // The vendor's own library ends the path in a slash.
+  // The vendor's own library puts a slash at the end of the path.
   return (request) => answer({ ...request, path: request.path.replace(/\/$/, '') })
 }
 
@@ -51,7 +53,7 @@ function metadataError(status: number, error: string, text: string): Refusal {
   return new Refusal({ status, body: { error, error_description: text } })
 }
 
-/** The header shows that a program chose to ask; one that a proxy adds shows that somebody else did. */
+/** Demands the header that no link or redirect can add. X-Forwarded-For shows a proxy, which may not ask for others. */
 function requireMetadataHeader({ headers }: CloudRequest): void {
   if (headers.metadata?.toLowerCase() !== 'true') {
     throw metadataError(400, 'bad_request_102', 'Required metadata header not specified')
@@ -73,7 +75,7 @@ function asking({ resources }: InstanceMetadataParts, { headers }: CloudRequest)
   return resource
 }
 
-/** Numbers are text. `isMachine`: machines are told more than services are. */
+/** Answers with a token. Numbers are texts. Machines (`isMachine`) get more members than services. */
 async function answerToken(
   parts: InstanceMetadataParts,
   request: CloudRequest,
@@ -134,7 +136,7 @@ function chooseIdentity({ resources }: InstanceMetadataParts, host: Resource, qu
   return first
 }
 
-/** By `client_id`, `object_id`, or the id of the identity as a resource. */
+/** Reads which identity is asked for: by `client_id`, `object_id`, or its id as a resource. */
 function namedIdentity(query: URLSearchParams): ((chosen: Chosen) => boolean) | undefined {
   const named = (...names: string[]): string | undefined =>
     names.map((name) => query.get(name)?.toLowerCase()).find((value) => value !== undefined && value !== '')
@@ -147,7 +149,7 @@ function namedIdentity(query: URLSearchParams): ((chosen: Chosen) => boolean) | 
   return undefined
 }
 
-/** A member of a uniform set is called after its set and its number. */
+/** Describes a machine. A member of a uniform set is named after its set and number. */
 function describeInstance(_parts: InstanceMetadataParts, resource: Resource): JsonObject {
   const id = parseResourceId(resource.id)
   const [first = '', second] = id?.names ?? []

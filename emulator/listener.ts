@@ -1,18 +1,19 @@
-// One address of one service: reads a request, has it noted, has it answered.
+// One address of one service: turns HTTP into plain data, and opens and closes as tests want it.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { LoopbackCertificate } from './certificates.ts'
 import type { CloudRequest, Scheme, Service } from './exchange.ts'
 
-/** Answers by itself: what is wrong with an answer may be how it is sent. */
+/** Answers a request itself, since a fault may be in how the answer is sent. */
 export type Serve = (request: CloudRequest, outgoing: ServerResponse) => Promise<void>
 
+/** Settings of a listener. */
 export type ListenerOptions = {
   readonly service: Service
   readonly scheme: Scheme
   readonly host: string
-  /** 0 for any that is free. */
+  /** 0 for any free one. */
   readonly port: number
   readonly certificate: LoopbackCertificate
   readonly serve: Serve
@@ -22,10 +23,11 @@ const MOST_BODY_BYTES = 1 << 20
 /** RFC 8446 section 6: a fatal alert, handshake_failure. */
 const HANDSHAKE_FAILURE = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x28])
 
+/** A listener. It keeps its port while it is closed. */
 export class Listener {
   readonly #options: ListenerOptions
   #server: Server | undefined
-  /** Each TLS handshake ends with an alert. */
+  /** If set, each TLS handshake ends with an alert. */
   breaksTls = false
   #port: number
 
@@ -34,25 +36,25 @@ export class Listener {
     this.#port = options.port
   }
 
-  /** `https://127.0.0.1:40001`, from when it was first opened. */
+  /** Its address, `https://127.0.0.1:40001`, known from the first opening on. */
   get origin(): string {
     const { scheme, host } = this.#options
     return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${this.#port}`
   }
 
-  /** Where it was closed, on the same port again. */
+  /** Opens it, on the same port as before. Rejects if the port is taken. */
   async open(): Promise<void> {
     if (this.#server !== undefined) return
     const { scheme, certificate, host } = this.#options
     const take = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-      // Only where the client is gone before it has said everything.
+      // This fails only if the client leaves before the end of its request.
       this.#take(incoming, outgoing).catch(() => outgoing.destroy())
     }
     const server: Server =
       scheme === 'http'
         ? createServer(take)
         : createTlsServer({ cert: certificate.certificate, key: certificate.privateKey, minVersion: 'TLSv1.2' }, take)
-    // Before the runtime reads the greeting of the client, and so before there is anything to decrypt.
+    // The first listener for connections runs before the runtime reads the ClientHello.
     server.prependListener('connection', (socket: Socket) => {
       if (this.breaksTls) socket.end(HANDSHAKE_FAILURE)
     })
@@ -64,7 +66,7 @@ export class Listener {
     this.#server = server
   }
 
-  /** Ends its connections; afterwards connections are refused. */
+  /** Ends its connections. New ones are refused until `open`. */
   async close(): Promise<void> {
     const server = this.#server
     if (server === undefined) return
@@ -96,7 +98,7 @@ export class Listener {
   }
 }
 
-/** Undefined where it is longer than anything that a service takes. */
+/** Reads a body; undefined if it is longer than any that a service accepts. */
 async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let size = 0

@@ -7,13 +7,16 @@ const VIRTUAL_MACHINES = 'Microsoft.Compute/virtualMachines'
 const SCALE_SETS = 'Microsoft.Compute/virtualMachineScaleSets'
 const INSTANCES = 'Microsoft.Compute/virtualMachineScaleSets/virtualMachines'
 
+/** A machine to add. */
 export type NewMachine = Place & NewIdentities & { readonly name: string }
 
+/** A scale set to add. */
 export type NewScaleSet = NewMachine & {
-  /** How many members it has at first; 1 by default. */
+  /** Members at first; 1 by default. */
   readonly instances?: number
 }
 
+/** Adds machines to the resource manager, in the forms that the vendor gives each kind. */
 export class Machines {
   readonly #resources: Resources
   readonly #random: Random
@@ -23,7 +26,7 @@ export class Machines {
     this.#random = random
   }
 
-  /** A machine that stands alone; with an identity of its own unless that is denied. */
+  /** Adds a single machine. It has an identity of its own unless `systemIdentity` is false. */
   addVirtualMachine({ systemIdentity = true, ...options }: NewMachine): Resource {
     return this.#resources.add({
       ...options,
@@ -33,7 +36,7 @@ export class Machines {
     })
   }
 
-  /** A uniform set: its members lie within it and are who the set is. */
+  /** Adds a uniform set. Its members lie within it, and share its identities. */
   addUniformSet({ systemIdentity = true, instances = 1, ...options }: NewScaleSet): Resource {
     const set = this.#resources.add({
       ...options,
@@ -54,7 +57,7 @@ export class Machines {
     return set
   }
 
-  /** A flexible set: its members are machines that name it, and show user-assigned identities without their ids. */
+  /** Adds a flexible set. Its members are machines that name it; user-assigned identities are shown without ids. */
   addFlexibleSet({ systemIdentity = false, instances = 1, ...options }: NewScaleSet): Resource {
     const set = this.#resources.add({
       ...options,
@@ -69,7 +72,7 @@ export class Machines {
     return set
   }
 
-  /** A further member of a flexible set; its name is that of the set with 8 hexadecimal digits unless one is given. */
+  /** Adds a member to a flexible set. Its name is that of the set with 8 hexadecimal digits, unless one is given. */
   addMember(set: Resource, { name, ...identities }: NewIdentities & { readonly name?: string } = {}): Resource {
     return this.#resources.add({
       ...identities,
@@ -81,7 +84,7 @@ export class Machines {
     })
   }
 
-  /** Members of a set of either kind. */
+  /** Returns the members of a set of either kind. */
   membersOf(set: Resource): Resource[] {
     const group = set.id.slice(0, set.id.indexOf('/providers/'))
     const machines = this.#resources.list(group, VIRTUAL_MACHINES)

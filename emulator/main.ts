@@ -1,5 +1,5 @@
-// `npm run emulator`: starts the sample cloud, says where it is and how a server is told of it, and runs until it is
-// ended. `npm run emulator -- --port=0` takes ports that are free.
+// `npm run emulator`: starts the sample cloud, prints its addresses and the stanza for a server, and runs until it is
+// ended. `npm run emulator -- --port=0` takes free ports.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { type Emulator, startEmulator } from './emulator.ts'
 import type { Scheme, Service } from './exchange.ts'
 import { SAMPLE, SAMPLE_PLAN } from './sample-plan.ts'
 
-/** In the order of their ports. */
+/** Addresses in the order of their ports. */
 const PORTS: readonly AddressName[] = [
   'http.authority',
   'http.resourceManager',
@@ -55,7 +55,7 @@ async function main(args: string[]): Promise<void> {
 
 type Options = { readonly firstPort: number; readonly issuerScheme: Scheme }
 
-/** Undefined for whatever is not understood. */
+/** Reads the command line; undefined if it is not understood. */
 function readOptions(args: string[]): Options | undefined {
   try {
     const { values } = parseArgs({ args, options: { port: { type: 'string' }, tls: { type: 'boolean' } } })

@@ -1,4 +1,4 @@
-// Tokens for tests, without asking the token endpoint: good ones of any machine or application, and wrong ones.
+// Tokens for tests, made without the token endpoint: good ones of any machine or application, and wrong ones.
 import type { AccessTokens, ClientProof } from './access-tokens.ts'
 import type { Addresses } from './addresses.ts'
 import type { Directory, Principal } from './directory.ts'
@@ -7,18 +7,20 @@ import { type Resources, userIdentitiesOf } from './resources.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import { type Claims, signToken, type TokenForm } from './tokens.ts'
 
+/** How a minted token differs from the one that the directory would issue. */
 export type Minted = TokenForm & {
   /** `aud`: `https://management.azure.com/` by default. */
   readonly audience?: string
-  /** Claims laid over those that the directory would choose; undefined takes one away. */
+  /** Claims laid over those of the directory; undefined removes one. */
   readonly claims?: Claims
-  /** Managed identities get a day, applications an hour. */
+  /** Lifetime; a day for managed identities and an hour for applications by default. */
   readonly lifetimeSeconds?: number
 }
 
 const DAY_SECONDS = 86_400
 const HOUR_SECONDS = 3599
 
+/** Mints tokens. Requests are not logged, and faults do not apply. */
 export class Minting {
   readonly #tokens: AccessTokens
   readonly #keys: SigningKeys
@@ -40,8 +42,10 @@ export class Minting {
     this.#addresses = addresses
   }
 
-  /** As a resource gets it from its metadata: with its own identity, or with one of those assigned to it.
-   * @throws Error where the resource has no such identity */
+  /**
+   * Mints the token that a resource gets from its metadata, for its own identity or for one that is assigned to it.
+   * @throws Error if the resource has no such identity
+   */
   async ofResource(id: string, options: Minted & { readonly userIdentity?: string } = {}): Promise<string> {
     const { userIdentity } = options
     const host = hostOf(id)
@@ -51,19 +55,19 @@ export class Minting {
     return this.#mint(principal, 'certificate', DAY_SECONDS, { ...options, host })
   }
 
-  /** As an application gets it by its secret, or a principal of any other kind. */
+  /** Mints the token that an application gets for its secret, or a principal of another kind. */
   async ofPrincipal(id: string, options: Minted & { readonly proof?: ClientProof } = {}): Promise<string> {
     return this.#mint(this.#directory.getPrincipal(id), options.proof ?? 'secret', HOUR_SECONDS, options)
   }
 
-  /** As a pod of a cluster gets it for a user-assigned identity: the host is not named. */
+  /** Mints the token that a pod gets for a user-assigned identity. It does not name the host. */
   async ofFederatedIdentity(userIdentity: string, options: Minted = {}): Promise<string> {
     const principal = this.#resources.userIdentityOf(userIdentity)
     if (principal === undefined) throw new Error(`There is no identity ${JSON.stringify(userIdentity)}`)
     return this.#mint(principal, 'certificate', HOUR_SECONDS, { ...options, userIdentity })
   }
 
-  /** Exactly these claims. */
+  /** Mints a token of exactly these claims. */
   async ofClaims(claims: Claims, form: TokenForm = {}): Promise<string> {
     return signToken(this.#keys, claims, form)
   }
@@ -88,7 +92,7 @@ export class Minting {
   }
 }
 
-/** A member of a uniform set is who its set is. */
+/** Returns the resource whose identities count: for a member of a uniform set it is the set. */
 export function hostOf(id: string): string {
   const parsed = parseResourceId(id)
   return parsed?.type.toLowerCase() === 'virtualmachinescalesets/virtualmachines'

@@ -1,9 +1,9 @@
-// A whole cloud as JSON, to start with or to put in the place of what there is.
+// A whole cloud as JSON: the one to start with, or one that replaces it.
 import type { Directory, NewApplication } from './directory.ts'
 import type { Machines, NewMachine, NewScaleSet } from './machines.ts'
 import type { NewIdentities, NewResource, Place, Resources } from './resources.ts'
 
-/** Made in this order; what is left out is not there. Ids that are left out are new ones. */
+/** The parts of a cloud, added in this order. Ids that are missing are made up. */
 export type CloudPlan = {
   readonly tenants?: readonly { readonly id?: string; readonly domains?: readonly string[] }[]
   readonly subscriptions?: readonly { readonly id?: string; readonly tenantId?: string }[]
@@ -16,13 +16,14 @@ export type CloudPlan = {
   readonly resources?: readonly NewResource[]
   /** `reads`: ids below which an application may read everything. */
   readonly applications?: readonly (NewApplication & { readonly reads?: readonly string[] })[]
-  /** Object ids of the groups that resources are in, by their own identities. */
+  /** Groups of resources, as object ids; their own identities become members. */
   readonly groups?: readonly { readonly resource: string; readonly groups: readonly string[] }[]
 }
 
+/** The smallest cloud in which a resource can be added. */
 export const DEFAULT_PLAN: CloudPlan = { tenants: [{ domains: ['example.test'] }], subscriptions: [{}] }
 
-/** Adds all of the plan to what is there. @throws Error naming what cannot be */
+/** Adds the plan to what is there. @throws Error naming the part that does not fit */
 export function plant({ directory, resources, machines }: PlantedParts, plan: CloudPlan): void {
   for (const tenant of plan.tenants ?? []) directory.addTenant(tenant)
   for (const subscription of plan.subscriptions ?? []) resources.addSubscription(subscription)

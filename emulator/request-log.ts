@@ -1,38 +1,41 @@
-// What was asked, so that a test can say what must have been asked, and what never.
+// The requests that came in: a test can say which must have been sent, and which never.
 import { matchesGlob } from 'node:path'
 import type { CloudRequest, Scheme, Service } from './exchange.ts'
 
+/** A request as it came in, with the status of its answer. */
 export type LoggedRequest = {
-  /** From 1 on, over all services. */
+  /** Counted from 1, over all services. */
   readonly number: number
   readonly atMs: number
   readonly service: Service
   readonly scheme: Scheme
   readonly method: string
-  /** As it was sent, undecoded. */
+  /** The path as it was sent, undecoded. */
   readonly path: string
   readonly query: Readonly<Record<string, string>>
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Undefined while it is not answered, and where it never was. */
+  /** Undefined while there is no answer, and for good if there was none. */
   status: number | undefined
 }
 
-/** Which requests are meant; what is left out may be anything. */
+/** Chooses requests. A member that is left out may have any value. */
 export type RequestFilter = {
   readonly service?: Service
   readonly method?: string
-  /** A pattern with `*` for anything within one part and `**` for any parts, compared without regard to letter case. */
+  /** A pattern: `*` is anything within one part, `**` any parts. Letter case does not matter. */
   readonly path?: string
 }
 
-/** Older ones are forgotten. */
+/** Older requests are dropped, so that a long run does not fill memory. */
 const MOST_REQUESTS = 20_000
 
+/** The log of one emulator. */
 export class RequestLog {
   #requests: LoggedRequest[] = []
   #count = 0
 
+  /** Adds a request. The caller sets the status of the result when it is answered. */
   add(request: CloudRequest, atMs: number): LoggedRequest {
     const { service, scheme, method, path, query, headers, body } = request
     const logged: LoggedRequest = {
@@ -65,6 +68,7 @@ export class RequestLog {
   }
 }
 
+/** True if a filter chooses a request. */
 export function fits(
   { service, method, path }: RequestFilter,
   request: Pick<LoggedRequest, 'service' | 'method' | 'path'>,

@@ -1,12 +1,13 @@
-// Refusals of the resource manager, in its own form.
+// Refusals of the resource manager, in its own form and words.
 import type { BearerFault } from './bearer.ts'
 import { Refusal } from './exchange.ts'
 
+/** Makes a refusal. */
 export function resourceError(status: number, code: string, message: string): Refusal {
   return new Refusal({ status, body: { error: { code, message } } })
 }
 
-/** `authority`: where the caller is sent for a token. */
+/** The refusal for a missing or wrong token. It sends the caller to `authority` for one. */
 export function unauthenticated(fault: BearerFault, authority: string): Refusal {
   const [code, text] = FAULTS[fault]
   return challenge(code, text, `${authority}/common`)
@@ -19,6 +20,7 @@ const FAULTS: Readonly<Record<BearerFault, readonly [code: string, text: string]
   audience: ['InvalidAuthenticationTokenAudience', 'The access token has been obtained for wrong audience.'],
 }
 
+/** The refusal for a token of a tenant that the subscription does not belong to. */
 export function wrongTenant(tenantId: string, authority: string): Refusal {
   const text = `The access token is from the wrong issuer. It must match the tenant '${authority}/${tenantId}/'.`
   return challenge('InvalidAuthenticationTokenTenant', text, `${authority}/${tenantId}`)

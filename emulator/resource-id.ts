@@ -1,18 +1,19 @@
 // Ids of resources, which are paths: `/subscriptions/{s}/resourceGroups/{g}/providers/{namespace}/{type}/{name}`, with
-// further `/{type}/{name}` for what lies within. Compared without regard to letter case.
+// further `/{type}/{name}` for what lies within. Letter case does not matter in comparisons.
 
+/** The parts of an id. */
 export type ResourceId = {
   readonly subscription: string
   readonly resourceGroup: string
   /** `Microsoft.Compute`. */
   readonly namespace: string
-  /** `virtualMachines`, or `virtualMachineScaleSets/virtualMachines` for what lies within another. */
+  /** `virtualMachines`, or `virtualMachineScaleSets/virtualMachines` for a resource within another. */
   readonly type: string
   /** One for each part of the type. */
   readonly names: readonly string[]
 }
 
-/** Undefined for what is no id of a resource. */
+/** Returns undefined unless the text is the id of a resource. */
 export function parseResourceId(text: string): ResourceId | undefined {
   const [empty, subscriptions, subscription, groups, resourceGroup, providers, namespace, ...rest] = text.split('/')
   if (empty !== '' || !is(subscriptions, 'subscriptions') || !is(groups, 'resourcegroups')) return undefined
@@ -27,13 +28,13 @@ export function parseResourceId(text: string): ResourceId | undefined {
   }
 }
 
-/** As the resource manager writes it. */
+/** Writes an id as the resource manager does. */
 export function formatResourceId({ subscription, resourceGroup, namespace, type, names }: ResourceId): string {
   const within = type.split('/').map((part, index) => `${part}/${names[index]}`)
   return `/subscriptions/${subscription}/resourceGroups/${resourceGroup}/providers/${namespace}/${within.join('/')}`
 }
 
-/** As claims write it: the one keyword in lower case. */
+/** Writes an id as claims do: with `resourcegroups` in lower case. */
 export function formatClaimedId(id: string): string {
   return id.replace(/\/resourceGroups\//i, '/resourcegroups/')
 }

@@ -8,23 +8,26 @@ import { resourceError, unauthenticated, wrongTenant } from './resource-errors.t
 import { formatResourceId, parseResourceId, type ResourceId } from './resource-id.ts'
 import type { Resource, Resources } from './resources.ts'
 
+/** The parts of the emulator that the resource manager works with. */
 export type ResourceManagerParts = {
   readonly resources: Resources
   readonly checkBearer: CheckBearer
   readonly audiences: ReadonlySet<string>
   readonly random: Random
-  /** Where a caller is sent for a token. */
+  /** The address that a caller without a token is sent to. */
   readonly authority: (request: CloudRequest) => string
   readonly settings: ResourceManagerSettings
 }
 
+/** Settings that tests change. */
 export type ResourceManagerSettings = {
-  /** Entries of a list before it names a next page. */
+  /** Entries of one page of a list. */
   pageSize: number
-  /** Counted down in a header of each answer, and never less than none. */
+  /** Counted down to 0, and shown in a header of each answer. */
   remainingReads: number
 }
 
+/** Returns the handler of the service. */
 export function resourceManager(parts: ResourceManagerParts): Handler {
   return async (request) => {
     const headers = {
@@ -42,14 +45,14 @@ export function resourceManager(parts: ResourceManagerParts): Handler {
   }
 }
 
-/** What the path names. */
+/** The thing that a path names. */
 type Target =
   | { readonly kind: 'resource'; readonly id: ResourceId }
   | { readonly kind: 'list'; readonly scope: string; readonly namespace: string; readonly type: string }
   | { readonly kind: 'provider'; readonly subscription: string; readonly namespace: string }
 
 async function answerRead(parts: ResourceManagerParts, asked: CloudRequest): Promise<CloudAnswer> {
-  // The vendor's own library puts a slash before an id that begins with one, so the service takes two of them there.
+  // The vendor's own library puts a slash before an id that begins with one, so the service accepts two.
   const request = { ...asked, path: asked.path.replace(/^\/\//, '/') }
   if (isDisguised(request.path)) throw resourceError(400, 'InvalidRequestUri', 'The request path is not valid.')
   const caller = await parts.checkBearer(request, parts.audiences)
@@ -68,7 +71,7 @@ async function answerRead(parts: ResourceManagerParts, asked: CloudRequest): Pro
   return answerTarget(parts, request, target)
 }
 
-/** Forms that a careful client never sends: they would name another resource to whoever decodes once more. */
+/** True for forms that a careful client never sends: decoded once more they would name another resource. */
 function isDisguised(path: string): boolean {
   return (
     path.includes('//') || /%2f|%5c|\\/i.test(path) || path.split('/').some((part) => /^(?:\.|%2e){1,2}$/i.test(part))
@@ -86,7 +89,7 @@ function readTarget(path: string): Target | undefined {
   const [namespace, ...rest] = parts.slice(providers + 1)
   if (!namespace) return undefined
   if (rest.length === 0) return { kind: 'provider', subscription, namespace }
-  // The list of what lies within a resource is asked for at that resource.
+  // A list of inner resources is asked for below the outer one.
   const within = rest.length > 1
   return {
     kind: 'list',
@@ -123,7 +126,7 @@ function actionOf(target: Target): string {
   return `${namespace}/${type}/read`
 }
 
-/** `*` stands for anything, slashes too. */
+/** True if an assignment permits an action. `*` stands for anything, slashes included. */
 function permits(pattern: string, action: string): boolean {
   const pieces = pattern.toLowerCase().split('*')
   let rest = action.toLowerCase()
@@ -168,7 +171,7 @@ function page({ settings }: ResourceManagerParts, request: CloudRequest, all: re
   return { value, nextLink: `${request.origin}${request.path}?${query}` }
 }
 
-/** A copy: what is sent later is not what a test changes meanwhile. */
+/** Returns a copy: a test may change the resource before the answer is sent. */
 function shown(resource: Resource): JsonObject {
   return structuredClone(resource) as unknown as JsonObject
 }

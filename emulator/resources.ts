@@ -1,10 +1,10 @@
-// What the resource manager keeps: subscriptions, and resources as the JSON that it shows.
+// The content of the resource manager: subscriptions, and resources as the JSON that it shows.
 import { isJsonObject, type JsonObject } from '../src/lib/json.ts'
 import type { Random } from '../src/lib/world.ts'
 import type { Directory, Principal } from './directory.ts'
 import { formatResourceId, parseResourceId } from './resource-id.ts'
 
-/** As it is shown; `properties` and `identity` are the caller's to change. */
+/** A resource as it is shown. Tests may change `properties` and `identity`. */
 export type Resource = {
   readonly id: string
   readonly name: string
@@ -16,21 +16,21 @@ export type Resource = {
   readonly [further: string]: unknown
 }
 
-/** What may act on what: `actions` with `*` for anything, below `scope`, which is the head of an id. */
+/** Permits a principal `actions`, with `*` for anything, on ids that begin with `scope`. */
 export type RoleAssignment = {
   readonly principalId: string
   readonly scope: string
   readonly actions: readonly string[]
 }
 
-/** Where a resource lies; the first subscription, `rg-app` and `eastus` where it is not said. */
+/** The location of a resource; by default the first subscription, `rg-app` and `eastus`. */
 export type Place = {
   readonly subscription?: string
   readonly resourceGroup?: string
   readonly location?: string
 }
 
-/** Which identities a resource has, and how its record shows them. */
+/** The identities of a resource, and how its record shows them. */
 export type NewIdentities = {
   /** An identity of its own. */
   readonly systemIdentity?: boolean
@@ -40,17 +40,19 @@ export type NewIdentities = {
   readonly bareIdentities?: boolean
 }
 
+/** A resource to add. */
 export type NewResource = Place &
   NewIdentities & {
-    /** With the namespace in front. */
+    /** The type, with the namespace in front. */
     readonly type: string
-    /** One for each part of the type. */
+    /** The name; one for each part of the type. */
     readonly name: string | readonly string[]
     readonly properties?: JsonObject
     /** Members beside those that every resource has. */
     readonly further?: JsonObject
   }
 
+/** The resources of one emulator. Ids are looked up without regard to letter case. */
 export class Resources {
   readonly subscriptions = new Map<string, { readonly id: string; readonly tenantId: string }>()
   readonly assignments: RoleAssignment[] = []
@@ -65,7 +67,7 @@ export class Resources {
     this.#random = random
   }
 
-  /** Forgets everything. */
+  /** Removes everything. */
   clear(): void {
     for (const map of [this.subscriptions, this.#resources, this.#systemIdentities, this.#userIdentities]) map.clear()
     this.assignments.length = 0
@@ -76,12 +78,12 @@ export class Resources {
     return id
   }
 
-  /** `scope`: a subscription, group or resource. By default all may be read. */
+  /** Adds an assignment for a subscription, group or resource. By default it permits reading everything in it. */
   grant(principalId: string, scope: string, actions: readonly string[] = ['*/read']): void {
     this.assignments.push({ principalId, scope, actions })
   }
 
-  /** @throws Error where the subscription is unknown, or there is such a resource. */
+  /** Adds a resource. @throws Error if the subscription is unknown, or the id is taken */
   add(options: NewResource): Resource {
     const { location = 'eastus', properties = {}, further = {} } = options
     const id = this.#newId(options)
@@ -92,7 +94,7 @@ export class Resources {
     return resource
   }
 
-  /** A user-assigned identity: a resource that is a principal. */
+  /** Adds a user-assigned identity: a resource that is a principal too. */
   addUserIdentity({ name, ...place }: Place & { readonly name: string }): Resource {
     const resource = this.add({ ...place, type: 'Microsoft.ManagedIdentity/userAssignedIdentities', name })
     const principal = this.#addPrincipal(resource)
@@ -106,7 +108,7 @@ export class Resources {
     return this.#resources.get(id.toLowerCase())
   }
 
-  /** @throws Error naming the id that is not there. */
+  /** Returns a resource. @throws Error if there is none with this id */
   get(id: string): Resource {
     const resource = this.find(id)
     if (resource === undefined) throw new Error(`There is no resource ${JSON.stringify(id)}`)
@@ -121,7 +123,7 @@ export class Resources {
     this.#resources.delete(id.toLowerCase())
   }
 
-  /** All of a type whose ids begin with `scope`, in the order in which they came. */
+  /** Returns the resources of a type below `scope`, in the order in which they were added. */
   list(scope: string, type: string): Resource[] {
     const head = `${scope}/`.toLowerCase()
     return [...this.#resources].flatMap(([key, resource]) =>
@@ -129,13 +131,13 @@ export class Resources {
     )
   }
 
-  /** Groups exist by what lies in them. */
+  /** True if a group exists: it does as long as a resource lies in it. */
   hasGroup(subscription: string, group: string): boolean {
     const head = `/subscriptions/${subscription}/resourceGroups/${group}/`.toLowerCase()
     return [...this.#resources.keys()].some((key) => key.startsWith(head))
   }
 
-  /** The tenant of the subscription in which a resource lies, or would lie. @throws Error where that is unknown. */
+  /** Returns the tenant of the subscription of an id, whether or not it exists. @throws Error if that is unknown */
   tenantOf(id: string): string {
     const subscription = parseResourceId(id)?.subscription ?? ''
     const found = this.subscriptions.get(subscription.toLowerCase())
@@ -143,18 +145,18 @@ export class Resources {
     return found.tenantId
   }
 
-  /** Who a resource is by itself. */
+  /** Returns the own identity of a resource, if it has one. */
   systemIdentityOf(id: string): Principal | undefined {
     return this.#systemIdentities.get(id.toLowerCase())
   }
 
-  /** The id of the user-assigned identity that a principal is. */
+  /** Returns the id, as a resource, of a principal that is a user-assigned identity. */
   userIdentityIdOf({ id }: Pick<Principal, 'id'>): string | undefined {
     const found = [...this.#userIdentities].find(([, principal]) => principal.id === id)
     return found?.[0]
   }
 
-  /** Who a user-assigned identity is, also after it was taken out of the resource manager. */
+  /** Returns the principal of a user-assigned identity, even after the resource was removed. */
   userIdentityOf(id: string): Principal | undefined {
     return this.#userIdentities.get(id.toLowerCase())
   }
@@ -202,7 +204,7 @@ export class Resources {
   }
 }
 
-/** Ids of the user-assigned identities that a record shows. */
+/** Returns the ids of the user-assigned identities that a record shows. */
 export function userIdentitiesOf({ identity }: Resource): string[] {
   const shown = identity?.userAssignedIdentities
   return isJsonObject(shown) ? Object.keys(shown) : []

@@ -1,5 +1,5 @@
-// The cloud that `npm run emulator` starts with: a machine of each kind, and neighbours whose names begin alike, which
-// a careless comparison takes for one another.
+// The cloud that `npm run emulator` starts with: a machine of each kind, and neighbours whose names begin alike. A
+// comparison of prefixes takes those for one another.
 import type { CloudPlan } from './plan.ts'
 
 const SUBSCRIPTION = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
@@ -7,18 +7,19 @@ const FIRST = `/subscriptions/${SUBSCRIPTION}`
 const GROUP = `${FIRST}/resourceGroups/rg-app`
 const IDENTITIES = 'providers/Microsoft.ManagedIdentity/userAssignedIdentities'
 
+/** Names and ids of the sample, for tests and pages. */
 export const SAMPLE = {
   tenant: '11111111-1111-4111-8111-111111111111',
   otherTenant: '22222222-2222-4222-8222-222222222222',
   subscription: SUBSCRIPTION,
-  /** Of the same tenant. */
+  /** Another subscription of the same tenant. */
   otherSubscription: 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb',
-  /** Of the other tenant. */
+  /** A subscription of the other tenant. */
   foreignSubscription: 'cccccccc-cccc-4ccc-8ccc-cccccccccccc',
-  /** The application that a key server is, and its secret. */
+  /** The application of a key server, and its secret. */
   clientId: 'dddddddd-dddd-4ddd-8ddd-dddddddddddd',
   clientSecret: 'a secret of the emulator, worth nothing',
-  /** Ids of what is in the first subscription. */
+  /** Ids of resources in the first subscription. */
   group: GROUP,
   vm1: `${GROUP}/providers/Microsoft.Compute/virtualMachines/vm1`,
   u1: `${FIRST}/resourceGroups/rg-id/${IDENTITIES}/u1`,
@@ -28,6 +29,7 @@ export const SAMPLE = {
 
 const { u1, u2, u3 } = SAMPLE
 
+/** The sample as a plan. */
 export const SAMPLE_PLAN: CloudPlan = {
   tenants: [{ id: SAMPLE.tenant, domains: ['example.test'] }, { id: SAMPLE.otherTenant }],
   subscriptions: [

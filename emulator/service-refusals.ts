@@ -1,4 +1,4 @@
-// How each service refuses, for faults that only name a status.
+// The form in which each service refuses, for faults that only name a status.
 import { directoryErrorBody } from './directory-errors.ts'
 import type { CloudAnswer, Service } from './exchange.ts'
 import { graphErrorBody } from './graph-errors.ts'
@@ -22,10 +22,11 @@ const GRAPH_CODES: Readonly<Record<number, string>> = {
   403: 'Authorization_RequestDenied',
   404: 'Request_ResourceNotFound',
 }
-/** Number behind AADSTS: a loop of requests, for too many; otherwise the directory is not available. */
+/** Numbers behind AADSTS: too many requests in a loop, and a directory that is not available. */
 const THROTTLED = 50196
 const UNAVAILABLE = 90033
 
+/** Returns a refusal of a service with this status. */
 export function serviceRefusal(service: Service, status: number): CloudAnswer {
   const code = CODES[status] ?? 'Error'
   const text = `The emulator was told to answer ${status}.`

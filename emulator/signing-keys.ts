@@ -1,5 +1,5 @@
 // The keys that the directory signs with. As in the vendor's directory several are published at once, the next one
-// before it is used, and all tenants share them.
+// before it is used. All tenants share them.
 import { createHash, generateKeyPair, type KeyObject, type webcrypto } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { Clock, Random } from '../src/lib/world.ts'
@@ -7,33 +7,36 @@ import { selfSigned } from './certificates.ts'
 
 const generate = promisify(generateKeyPair)
 
+/** A key pair, its id, and its public form. */
 export type SigningKey = {
   readonly kid: string
   readonly publicKey: KeyObject
   readonly privateKey: KeyObject
-  /** As the key set shows it. */
+  /** The public key as the key set shows it. */
   readonly jwk: PublishedKey
 }
 
-/** A member of the key set: RSA without `alg`, as the vendor's. */
+/** A member of the key set (RFC 7517): RSA without `alg`, like the vendor's. */
 export type PublishedKey = webcrypto.JsonWebKey & {
   readonly kid?: string
   readonly x5t?: string
   readonly x5c?: readonly string[]
   readonly use?: string
-  /** A template with `{tenantid}`, or one tenant's. The v2 key set shows it. */
+  /** The issuer of the key: a template with `{tenantid}`, or one tenant's. Only the key set of version 2 has it. */
   readonly issuer?: string
 }
 
+/** How a rotation departs from the usual one, in which the old key stays published for a while. */
 export type Rotation = {
-  /** The key that was in use leaves the key set at once; otherwise it stays. */
+  /** Removes the key that was in use from the key set at once. */
   readonly revoke?: boolean
   /** Signs with a key that is in no key set until `publish` is called. */
   readonly unannounced?: boolean
 }
 
+/** The keys of one directory, used and coming, and the key set as it is published. */
 export class SigningKeys {
-  /** Signs; then what signed before it, newest first. */
+  /** The key in use; then those before it, newest first. */
   readonly #used: SigningKey[]
   #next: SigningKey
   #published: PublishedKey[]
@@ -57,30 +60,30 @@ export class SigningKeys {
     return this.#used[0] as SigningKey
   }
 
-  /** What signed before the last rotation. @throws Error before the first. */
+  /** The key that signed before the last rotation. @throws Error before the first rotation */
   get previous(): SigningKey {
     const key = this.#used[1]
     if (key === undefined) throw new Error('There is no previous key before the first rotation: rotate the keys first')
     return key
   }
 
-  /** A key that signs, did so or will, published or not. */
+  /** Finds a key that signs, did or will, published or not. */
   find(kid: string): SigningKey | undefined {
     return [...this.#used, this.#next].find((each) => each.kid === kid)
   }
 
-  /** A good key of the same kind that the directory never had. */
+  /** Returns a key of the same kind that the directory never had; always the same one. */
   foreign(): Promise<SigningKey> {
     this.#foreign ??= this.#make()
     return this.#foreign
   }
 
-  /** The key set as it is published, in order. */
+  /** The published key set, in order. */
   get published(): readonly PublishedKey[] {
     return this.#published
   }
 
-  /** Signs with the key that was announced, and announces another one. */
+  /** Puts the announced key into use, and announces another one. */
   async rotate({ revoke = false, unannounced = false }: Rotation = {}): Promise<SigningKey> {
     const old = this.current
     const fresh = await this.#make()
@@ -93,22 +96,22 @@ export class SigningKeys {
     return this.current
   }
 
-  /** Adds to the key set whatever it is given: a good key (that in use, where none is named) or an impossible one. */
+  /** Adds any member to the key set, good or malformed; by default the key in use. */
   publish(key: PublishedKey = this.current.jwk): void {
     this.#published = [...this.#published, key]
   }
 
-  /** Takes the keys with this id out of the key set. */
+  /** Removes the keys with this id from the key set. */
   withdraw(kid: string): void {
     this.#published = this.#published.filter((each) => each.kid !== kid)
   }
 
-  /** The key set is this, whatever it was. */
+  /** Replaces the whole key set. */
   replacePublished(keys: readonly PublishedKey[]): void {
     this.#published = [...keys]
   }
 
-  /** A key of the same kind that neither signs nor is published: for `publish`, or for minting. */
+  /** Makes a key of the same kind that neither signs nor is published: for `publish`, or for minting. */
   spare(): Promise<SigningKey> {
     return this.#make()
   }

@@ -1,18 +1,20 @@
-// The part of a server's configuration that tells it of the emulator.
+// The stanza of a server's configuration that names the emulator's addresses.
 import type { Addresses } from './addresses.ts'
 
+/** Values of the stanza. */
 export type StanzaOptions = {
   readonly addresses: Addresses
-  /** By which `environment` chooses it; `TestCloud` by default. */
+  /** The name by which `environment` chooses the cloud; `TestCloud` by default. */
   readonly name?: string
-  /** What the server asks its own token for. */
+  /** The audience of the server's own token. */
   readonly audience?: string
   /** A file with the authority's certificate, for https. */
   readonly caFile?: string
-  /** Where the managed identity of the server's own host is asked. */
+  /** The metadata address of the server's own host. */
   readonly metadata?: string
 }
 
+/** Returns the stanza. Addresses over http need, and get, `allow_http_loopback`. */
 export function formatStanza(options: StanzaOptions): string {
   const { addresses, name = 'TestCloud', audience = 'https://management.core.windows.net/' } = options
   const plain = addresses.authority.startsWith('http:')

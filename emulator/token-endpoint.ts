@@ -1,4 +1,5 @@
-// Tokens for applications: client credentials, with a secret or with somebody else's signed token.
+// Tokens for applications: client credentials (RFC 6749 section 4.4), with a secret or with a token of another issuer
+// (RFC 7523).
 
 import type { Clock } from '../src/lib/world.ts'
 import type { AccessTokens, ClientProof } from './access-tokens.ts'
@@ -9,20 +10,23 @@ import type { CloudAnswer, CloudRequest, Routes } from './exchange.ts'
 const LIFETIME_SECONDS = 3599
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
-/** Number and text of what is wrong with an assertion; undefined where the principal trusts it. */
+/** Checks an assertion. Resolves to its fault; to undefined if the principal trusts it. */
 export type CheckAssertion = (principal: Principal, assertion: string) => Promise<AssertionFault | undefined>
+/** The number behind AADSTS, and the text. */
 export type AssertionFault = { readonly code: number; readonly text: string }
 
+/** The parts of the emulator that the endpoint works with. */
 export type TokenEndpointParts = {
   readonly directory: Directory
   readonly tokens: AccessTokens
   readonly clock: Clock
   readonly graph: (request: CloudRequest) => string
-  /** Id of the user-assigned identity that a principal is. */
+  /** Returns the id, as a resource, of a principal that is a user-assigned identity. */
   readonly userIdentityOf: (principal: Principal) => string | undefined
   readonly checkAssertion: CheckAssertion
 }
 
+/** Returns the routes of both versions, which differ in how the audience is named: `scope` or `resource`. */
 export function tokenRoutes(parts: TokenEndpointParts): Routes {
   return {
     'POST /:tenant/oauth2/v2.0/token': (request, { tenant }) =>
@@ -73,7 +77,7 @@ async function answerToken(
   }
 }
 
-/** `https://management.core.windows.net//.default` is the audience with its own slash. */
+/** Returns the audience of a scope. `https://…windows.net//.default` means the audience with a slash at its end. */
 function audienceOf(scope: string | null): string | undefined {
   const [audience, ...rest] = (scope ?? '').split(/\/\.default$/)
   return rest.length === 1 && audience !== '' && !audience?.includes(' ') ? audience : undefined

@@ -1,19 +1,23 @@
-// Signed tokens, good and bad. The good ones get their claims from access-tokens.ts.
+// Signs tokens, good and bad. The claims of good ones come from access-tokens.ts.
 import { constants, createHmac, type KeyObject, sign } from 'node:crypto'
 import type { SigningKey, SigningKeys } from './signing-keys.ts'
 
-/** Members whose value is undefined are left out. */
+/** Claims of a token. Those whose value is undefined are left out. */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** Who signs: a key of the directory (`current`, `previous`), one that it never had, no key at all, an HMAC keyed with
- * the PEM or DER of the public key, or a key that the caller brings. */
+/**
+ * The key that signs: `current` and `previous` are the directory's, `foreign` it never had, and `none` signs nothing.
+ * `hmac-pem` and `hmac-der` are an HMAC keyed with the public key, which a verifier may be tricked into accepting. Any
+ * other key is the caller's own.
+ */
 export type TokenKey = 'current' | 'previous' | 'foreign' | 'none' | 'hmac-pem' | 'hmac-der' | SigningKey
 
+/** How a token is signed. */
 export type TokenForm = {
-  /** Laid over `typ`, `alg`, `x5t` and `kid`. */
+  /** Members laid over `typ`, `alg`, `x5t` and `kid`. */
   readonly header?: Claims
   readonly key?: TokenKey
-  /** What the signature is made with; the header says the same unless it is laid over. Unsigned with the key `none`. */
+  /** The algorithm of the signature. The header repeats it unless it is laid over; the key `none` has none. */
   readonly algorithm?: keyof typeof SIGNERS
 }
 
@@ -26,7 +30,7 @@ const SIGNERS = {
   ES256: (data: Buffer, key: KeyObject) => sign('sha256', data, { key, dsaEncoding: 'ieee-p1363' }),
 } as const
 
-/** A token of exactly these claims, in the compact form of RFC 7515. */
+/** Returns a token of exactly these claims, in the compact form of RFC 7515. */
 export async function signToken(keys: SigningKeys, claims: Claims, form: TokenForm = {}): Promise<string> {
   const { key = 'current', algorithm = 'RS256' } = form
   const signing = await findKey(keys, key)
@@ -39,7 +43,7 @@ export async function signToken(keys: SigningKeys, claims: Claims, form: TokenFo
 async function findKey(keys: SigningKeys, key: TokenKey): Promise<SigningKey> {
   if (typeof key !== 'string') return key
   if (key === 'previous') return keys.previous
-  // With the id of a real key: only the signature tells it from a good one.
+  // It has the id of a real key: only the signature tells the token from a good one.
   if (key === 'foreign') return { ...(await keys.foreign()), kid: keys.current.kid }
   return keys.current
 }

@@ -1,5 +1,5 @@
 // `npm run bench:cloud`: logins by cloud identity against the emulator, which runs beside the server with the callers.
-// With warm caches, and with machines that are asked about for the first time while a part of the calls is throttled.
+// Two runs: with warm caches, and with machines that are new to the server while a part of its calls is throttled.
 import { writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { loadavg } from 'node:os'
@@ -40,7 +40,7 @@ function logIn({ address }: ServerProcess, login: Login): Promise<number> {
   })
 }
 
-/** Until `next` gives nothing more. */
+/** Sends logins until `next` gives none. */
 async function measure(server: ServerProcess, next: () => Login | undefined): Promise<Figures> {
   const ms: number[] = []
   let failed = 0

@@ -1,13 +1,13 @@
-// What the ratios of the benchmark are taken from: the least that a server in this runtime must do for an encryption.
+// The server that ratios are taken from: it does the least that a server in this runtime must do for an encryption.
 // node:http reads the request, JSON is parsed, AES-256-GCM encrypts, the envelope is written. No routing, no token, no
-// policy, no storage, one thread. Not a server for anything else.
+// policy, no storage, one thread. It is good for nothing else.
 import { createCipheriv, createSecretKey, randomBytes, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-/** Asked for at once, because each call of the generator costs about a microsecond. */
+/** Nonces are drawn in blocks, because each call of the generator costs about a microsecond. */
 const NONCES_AT_ONCE = 4096
 
 type Item = { readonly plaintext?: string }

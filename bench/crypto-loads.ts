@@ -1,5 +1,5 @@
-// What bench/crypto.ts measures of each key type: our way through the table of key types, and the one call of the
-// runtime that does the same.
+// The work that bench/crypto.ts measures for each key type: our way through the table of key types, and the one call of
+// the runtime that does the same.
 import {
   constants,
   createCipheriv,
@@ -13,14 +13,16 @@ import {
 } from 'node:crypto'
 import { type Cipher, type KeyType, PROOF_OPTIONS, type Signing } from '../src/crypto/key-types/key-type.ts'
 
+/** Bytes that are sealed or signed, as in the loads of bench/operations.ts. */
 export const INPUT_BYTES = 128
 
+/** One kind of work with one key type, in both ways. */
 export type Load = {
   readonly type: string
   readonly work: string
   readonly ours: () => unknown
   readonly raw?: () => unknown
-  /** What `openssl speed` is told, and which of its two figures this is. */
+  /** Arguments of `openssl speed`, and which of its two figures is that of this work. */
   readonly speed?: { readonly args: readonly string[]; readonly which: 'first' | 'second' }
 }
 
@@ -41,6 +43,7 @@ const SPEED_NAMES: Readonly<Record<string, string>> = {
   'rsa-4096': 'rsa4096',
 }
 
+/** Returns the loads of a key type: sealing and opening, or signing and verifying; none if it has neither. */
 export function loadsOf(type: KeyType, key: KeyObject): Load[] {
   const cipher =
     RUNTIME_CIPHERS[type.name] === undefined || type.cipher === undefined ? [] : sealing(type, type.cipher, key)

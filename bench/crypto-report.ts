@@ -1,19 +1,21 @@
-// What bench/crypto.ts measured, as a table; and what `openssl speed -mr` prints, as figures.
+// Writes the measurements of bench/crypto.ts as a table, and reads the output of `openssl speed -mr`.
 import { markdownTable, median, ratio } from './report.ts'
 
+/** The measurements of one load. */
 export type Measured = {
   readonly type: string
   readonly work: string
   /** Microseconds, one a round. */
   readonly ours: readonly number[]
-  /** The same by one call of the runtime; none where it has no such call. */
+  /** Microseconds of one call of the runtime for the same; none if it has no such call. */
   readonly raw?: readonly number[]
-  /** By the openssl program, where it is there and knows the algorithm: one figure a second. */
+  /** Operations a second of the openssl program, if it is installed and knows the algorithm. */
   readonly opensslPerSecond?: number
 }
 
 const HEAD = ['type', 'work', 'ours µs', 'raw µs', 'ours / raw', 'openssl µs']
 
+/** Returns the table in Markdown, with medians and their ratio. */
 export function cryptoTable(rows: readonly Measured[]): string {
   const lines = rows.map(({ type, work, ours, raw, opensslPerSecond }) => {
     const [own, bare] = [median(ours), raw && median(raw)]
@@ -23,11 +25,12 @@ export function cryptoTable(rows: readonly Measured[]): string {
   return markdownTable(HEAD, lines)
 }
 
+/** Operations a second, in the two columns of `openssl speed`. */
 export type Speed = { readonly first: number; readonly second: number }
 
 /**
- * Operations a second from `openssl speed -mr`: of a pair of keys signing and verifying, of a cipher both the same.
- * Undefined where no line is one of results.
+ * Reads operations a second from `openssl speed -mr`: for a key pair signing and verifying, for a cipher twice the
+ * same. Returns undefined if no line has results.
  */
 export function readSpeed(output: string, blockBytes: number): Speed | undefined {
   for (const line of output.split('\n')) {

@@ -1,7 +1,7 @@
-// What our way to the cryptography costs beside one call of the runtime, and beside the openssl program, in one run:
+// The cost of our way to the cryptography, beside one call of the runtime and beside the openssl program, in one run.
 //   npm run bench:crypto                          every type that signs or seals, about a minute
 //   npm run bench:crypto -- --types ed25519,rsa-2048 --rounds 9
-// What counts is the ratio: microseconds compare only with the same machine.
+// The ratio is what counts: microseconds compare only on the same machine.
 import { spawnSync } from 'node:child_process'
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -14,7 +14,7 @@ import { cryptoTable, type Measured, readSpeed, type Speed } from './crypto-repo
 const ROUND_MS = 30
 const WARM_UP_MS = 60
 
-/** Microseconds for one call, over `forMs`. */
+/** Returns microseconds for one call, averaged over `forMs`. */
 function time(work: () => unknown, forMs: number): number {
   const start = process.hrtime.bigint()
   const end = start + BigInt(forMs) * 1_000_000n
@@ -28,7 +28,7 @@ function time(work: () => unknown, forMs: number): number {
   return Number(now - start) / 1_000 / calls
 }
 
-/** In turns, so that a machine that slows down slows both. */
+/** Measures both ways by turns, so that a machine that slows down slows both. */
 function measure({ type, work, ours, raw, speed }: Load, rounds: number, speeds: Speeds): Measured {
   time(ours, WARM_UP_MS)
   if (raw !== undefined) time(raw, WARM_UP_MS)
@@ -50,7 +50,7 @@ function measure({ type, work, ours, raw, speed }: Load, rounds: number, speeds:
 
 type Speeds = (args: readonly string[]) => Speed | undefined
 
-/** Each algorithm is asked for once. */
+/** Runs `openssl speed` once for each algorithm: a run takes seconds. */
 function opensslSpeeds(): Speeds {
   const known = new Map<string, Speed | undefined>()
   return (args) => {

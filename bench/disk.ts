@@ -1,12 +1,12 @@
-// How often the disk itself makes a small write durable: no server can acknowledge single writes faster than that, only
-// several of them together.
+// The rate at which the disk makes small writes durable. No server can acknowledge single writes faster than that; it
+// can only acknowledge several together.
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** About what one commit adds to the journal. */
 const WRITE_BYTES = 4096 * 3
 
-/** Appends and syncs one after the other for so long. */
+/** Appends and syncs by turns for `seconds`, and returns the rate. The file in `directory` is removed. */
 export function syncsPerSecond(directory: string, seconds: number): number {
   const path = join(directory, 'sync-rate')
   const file = openSync(path, 'w', 0o600)

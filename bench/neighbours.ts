@@ -1,5 +1,5 @@
-// One slow caller beside many quick ones: what the encryption of 128 bytes waits for while a neighbour has one large
-// or laborious request after another answered.
+// One slow caller beside many quick ones: how long encryptions of 128 bytes wait while a neighbour sends one large or
+// laborious request after another.
 import { Agent, request } from 'node:http'
 import { api } from '../test/fixtures/server-process.ts'
 import { OPERATIONS, REFERENCE } from './operations.ts'
@@ -7,23 +7,25 @@ import { markdownTable, median, medians, milliseconds, ratio } from './report.ts
 import { KEY, MOUNT, PLAINTEXT, type Target } from './targets.ts'
 import { type Measurement, measure, measureSomething, NoAnswer } from './wrk.ts'
 
+/** A slow caller. */
 export type Neighbour = {
   readonly name: string
-  /** Sent again and again, one at a time; `count` tells apart the names of what is created. */
+  /** The path of its requests, which are sent one at a time; `count` makes names of what is created differ. */
   readonly path: (count: number) => string
   readonly body: () => object
   readonly control: boolean
-  /** Asked with the administrator's token. */
+  /** True if it creates things, for which the administrator's token is used. */
   readonly creates: boolean
 }
 
-/** What the listener takes at most by default. */
+/** The largest body that a listener accepts by default. */
 const LARGEST_BODY_BYTES = 32 * 1024 * 1024
 const ITEMS = 100_000
 const RSA = 'rsa-4096'
 
 const ENCRYPT = { path: () => `${MOUNT}/encrypt/${KEY}`, control: true, creates: false } as const
 
+/** The slow callers, each with one kind of work. */
 export const NEIGHBOURS: readonly Neighbour[] = [
   { ...ENCRYPT, name: 'a body of 32 MB', body: () => ({ plaintext: 'A'.repeat(LARGEST_BODY_BYTES - 64) }) },
   {
@@ -47,17 +49,19 @@ export const NEIGHBOURS: readonly Neighbour[] = [
   },
 ]
 
+/** Measurements of one server with one neighbour. */
 export type NeighbourRow = {
   readonly neighbour: string
   readonly target: string
   readonly quiet: Measurement
   readonly noisy: Measurement
-  /** What the neighbour had answered, a second. */
+  /** Requests of the neighbour that were answered, a second. */
   readonly neighboursPerSecond: number
-  /** Its answers that were none of success. */
+  /** Answers to the neighbour that were errors. */
   readonly neighbourErrors: number
 }
 
+/** The runs to make. */
 export type NeighbourPlan = {
   readonly rounds: number
   readonly seconds: number
@@ -65,7 +69,7 @@ export type NeighbourPlan = {
   readonly neighbours: readonly Neighbour[]
 }
 
-/** In turns: each server quiet and noisy in every round. Rows that no server can do are left out, and said. */
+/** Measures each server quiet and noisy in every round, by turns. Rows that no server can do are left out and named. */
 export async function runNeighbours(plan: NeighbourPlan, targets: readonly Target[]): Promise<NeighbourRow[]> {
   const rows: NeighbourRow[] = []
   for (const neighbour of plan.neighbours) {
@@ -113,7 +117,7 @@ async function oneRound(target: Target, neighbour: Neighbour, body: Buffer, seco
   }
 }
 
-/** Where everybody waited all the time, the time is what there is to say. */
+/** The measurement of a run without one answer: all callers waited for the whole time. */
 function stalled(cause: unknown, seconds: number): Measurement {
   if (!(cause instanceof NoAnswer)) throw cause
   const waited = seconds * 1e6
@@ -126,10 +130,10 @@ function stalled(cause: unknown, seconds: number): Measurement {
   }
 }
 
-/** In the place of a status: the connection broke. */
+/** Stands for a status if the connection broke. */
 const NO_ANSWER = 599
 
-/** Tells the runs apart in the names of what they create. */
+/** Makes the names of what runs create differ. */
 let sent = 0
 
 function startNeighbour(target: Target, { path, creates }: Neighbour, body: Buffer) {
@@ -146,7 +150,7 @@ function startNeighbour(target: Target, { path, creates }: Neighbour, body: Buff
     }
   })()
   return {
-    /** After its last answer. */
+    /** Resolves after its last answer. */
     stop: async (): Promise<{ readonly perSecond: number; readonly errors: number }> => {
       stopping = true
       await loop
@@ -156,7 +160,7 @@ function startNeighbour(target: Target, { path, creates }: Neighbour, body: Buff
   }
 }
 
-/** Resolves with the status when the whole answer has been read. */
+/** Sends a body. Resolves with the status when the whole answer has been read. */
 function post(agent: Agent, url: string, token: string, body: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { 'X-Vault-Token': token, 'Content-Type': 'application/json', 'Content-Length': body.length }
@@ -184,6 +188,7 @@ function rowOf(neighbour: string, target: string, rounds: readonly Round[]): Nei
 const HEAD = ['neighbour', 'server', 'p50 quiet', 'p50 beside it', 'p99 quiet', 'p99 beside it', 'p99 ratio']
 const MORE = ['requests/s quiet', 'beside it', 'its own/s', 'errors']
 
+/** Returns the table in Markdown. */
 export function neighbourTable(rows: readonly NeighbourRow[]): string {
   const lines = rows.map(({ neighbour, target, quiet, noisy, neighboursPerSecond, neighbourErrors }) => [
     neighbour,

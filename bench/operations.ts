@@ -1,24 +1,25 @@
-// The loads: what is asked, by how many connections at once.
+// The loads: one kind of request each, and over how many connections it is sent.
 import { KEY, MOUNT, PLAINTEXT, SIGNING_TYPES, type Target, USER } from './targets.ts'
 
+/** A load, for the server and where possible for the control. */
 export type Operation = {
   readonly name: string
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** JSON; undefined where there is no body. */
+  /** Makes the JSON of the body; undefined if there is none. */
   readonly body: (target: Target) => object | undefined
   readonly connections: number
-  /** What one request encrypts. */
+  /** Items that one request handles; the table shows items a second as well. */
   readonly items: number
-  /** The control does this too; what it does not is compared with its encryption of 128 bytes. */
+  /** True if the control does this too. Other loads are compared with its encryption of 128 bytes. */
   readonly control: boolean
-  /** Each request asks for another name, and as the administrator. */
+  /** True if each request creates another name, for which the administrator's token is used. */
   readonly creates: boolean
-  /** How many the token carries: the one that grants this, and others around it. Absent: one. */
+  /** Policies of the token: the one that grants this, and others beside it; one by default. */
   readonly policies?: number
-  /** The answer is asked for wrapped. */
+  /** Lifetime of the wrapping, if answers are to come wrapped. */
   readonly wrapTtl?: string
-  /** Asked by somebody who has no token yet. */
+  /** True for logins: the caller has no token yet. */
   readonly anonymous?: boolean
 }
 
@@ -27,8 +28,10 @@ const FEW = 4
 
 const PLAIN = { method: 'POST', connections: MANY, items: 1, control: false, creates: false } as const
 
+/** The load that others are compared with. */
 export const REFERENCE = 'encrypt 128 B'
 
+/** All loads, in the order in which they run. */
 export const OPERATIONS: readonly Operation[] = [
   {
     ...PLAIN,
@@ -84,7 +87,7 @@ export const OPERATIONS: readonly Operation[] = [
   { ...PLAIN, name: 'key read', method: 'GET', path: `${MOUNT}/keys/${KEY}`, body: () => undefined },
   { ...PLAIN, name: 'token lookup-self', method: 'GET', path: 'auth/token/lookup-self', body: () => undefined },
   { ...PLAIN, name: 'key create, durable', path: `${MOUNT}/keys/new`, body: () => ({}), creates: true },
-  // What follows leaves a token behind with every request: it comes last.
+  // The loads from here on leave a token behind with every request, so they come last.
   {
     ...PLAIN,
     name: `${REFERENCE}, wrapped`,
@@ -104,7 +107,7 @@ export const OPERATIONS: readonly Operation[] = [
     name: 'login by userpass',
     path: `auth/userpass/login/${USER.username}`,
     body: () => ({ password: USER.password }),
-    // More than that the guard against guessing lets none try at once.
+    // The guard against guessing lets no more try at once.
     connections: FEW,
     anonymous: true,
   },

@@ -1,5 +1,5 @@
-// `npm run torture:overload`: the server under one attack after another, with a caller beside it who behaves. Prints
-// what that caller met, quiet and under attack, and the memory before, at most and after. It needs Linux.
+// `npm run torture:overload`: the server under one attack after another, beside a caller that behaves. It prints how
+// that caller fared, quiet and under attack, and the memory before, at its peak and after. It needs Linux.
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -19,7 +19,7 @@ const HELP = `npm run torture:overload -- [options]
   --threads N     Serving threads (default: one for each core)
 `
 
-/** Of each attack, unless it is the one of idle connections. */
+/** Connections of each attack; those of the one of idle connections come from the command line. */
 const CONNECTIONS: Readonly<Record<Exclude<AttackName, 'idle connections'>, number>> = {
   'slow headers': 200,
   'slow bodies': 200,
@@ -50,7 +50,7 @@ type Row = {
   readonly beforeBytes: number
   readonly peakBytes: number
   readonly afterBytes: number
-  /** Of all threads of the server, to the time: 2 where two cores were busy. */
+  /** CPU time of all threads of the server, divided by the time: 2 if two cores were busy. */
   readonly cores: number
   readonly report: AttackReport
 }

@@ -1,12 +1,14 @@
-// Medians over the rounds, as lines of text and as one object for a file.
+// Medians over the rounds, and tables of them.
 import { OPERATIONS, REFERENCE } from './operations.ts'
 import type { Target } from './targets.ts'
 import type { Measurement } from './wrk.ts'
 
+/** The name of a server under load, as it stands in tables. */
 export type Name = Target['name']
-/** By operation and target: one measurement a round. */
+/** Measurements by operation and target, one for each round. */
 export type Measurements = ReadonlyMap<string, ReadonlyMap<Name, readonly Measurement[]>>
 
+/** Returns the median; NaN for no numbers. */
 export function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1
@@ -14,6 +16,7 @@ export function median(numbers: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2
 }
 
+/** Returns the median of each figure over the rounds. */
 export function medians(rounds: readonly Measurement[]): Measurement {
   const of = (pick: (one: Measurement) => number): number => median(rounds.map(pick))
   return {
@@ -25,15 +28,17 @@ export function medians(rounds: readonly Measurement[]): Measurement {
   }
 }
 
+/** A row of the table. */
 export type Row = {
   readonly operation: string
   readonly target: Name
   readonly medians: Measurement
-  /** To the control's same operation, or to its encryption of 128 bytes. */
+  /** Ratio to the control's same operation, or to its encryption of 128 bytes. */
   readonly cpuRatio: number | undefined
   readonly p99Ratio: number | undefined
 }
 
+/** Returns a row for each operation and target, in the order of the measurements. */
 export function rowsOf(measurements: Measurements): Row[] {
   const reference = measurements.get(REFERENCE)?.get('control')
   return [...measurements].flatMap(([operation, targets]) =>
@@ -54,7 +59,7 @@ export function rowsOf(measurements: Measurements): Row[] {
 
 const HEAD = ['work', 'server', 'requests/s', 'CPU µs', 'p50 ms', 'p99 ms', 'errors', 'CPU ratio', 'p99 ratio']
 
-/** A table in Markdown, so that it can be copied into a page. */
+/** Formats rows as a table in Markdown, which can be copied into a page. */
 export function table(rows: readonly Row[]): string {
   const lines = rows.map(({ operation, target, medians: own, cpuRatio, p99Ratio }) => [
     operation,
@@ -70,7 +75,7 @@ export function table(rows: readonly Row[]): string {
   return markdownTable(HEAD, lines)
 }
 
-/** Names in the first two columns, numbers in the others. */
+/** Formats a table: names in the first two columns, numbers, aligned to the right, in the others. */
 export function markdownTable(head: readonly string[], lines: readonly (readonly string[])[]): string {
   const widths = head.map((title, i) => Math.max(title.length, ...lines.map((line) => line[i]?.length ?? 0)))
   const write = (cells: readonly string[]): string =>
@@ -87,5 +92,7 @@ function perSecond(rate: number, items: number): string {
   return items === 1 ? rate.toFixed(0) : `${rate.toFixed(0)} (${Math.round((rate * items) / 1000)}k items)`
 }
 
+/** Formats microseconds as milliseconds, with two decimals. */
 export const milliseconds = (microseconds: number): string => (microseconds / 1000).toFixed(2)
+/** Formats a ratio as `1.25 x`; the empty text if there is none. */
 export const ratio = (value: number | undefined): string => (value === undefined ? '' : `${value.toFixed(2)} x`)

@@ -1,5 +1,5 @@
-// `npm run bench:restart`: how long a full store keeps a start waiting, and what saving and restoring its snapshot
-// takes, beside an empty one.
+// `npm run bench:restart`: how long a start takes with a full store and with an empty one, and how long saving and
+// restoring its snapshot takes.
 import { createReadStream, createWriteStream, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { loadavg } from 'node:os'
@@ -36,7 +36,7 @@ function wholeNumber(name: 'keys' | 'tokens' | 'starts', least: number): number 
   throw new Error(`--${name} is a number from ${least} to 10000000`)
 }
 
-/** Enough that waiting commits are written together. */
+/** Enough callers that waiting commits are written together. */
 const WRITERS = 64
 const PORT_TIMEOUT_MS = 5
 
@@ -49,18 +49,18 @@ type Start = {
 }
 type Step = { readonly seconds: number; readonly peakMebibytes: number }
 
-/** From /proc/PID/status, which counts in KiB. */
+/** Reads a figure of /proc/PID/status, which is in KiB, as MiB. */
 function mebibytes(pid: number, line: 'VmRSS' | 'VmHWM'): number {
   const found = new RegExp(`^${line}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
   return Math.round(Number(found?.[1]) / 1024)
 }
 
-/** The peak from here on. */
+/** Resets the peak of memory (proc(5), clear_refs). */
 function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
 }
 
-/** Until 200 comes back: the development server opens itself, and says that it listens when it is open. */
+/** Waits until a path answers 200. The development server opens by itself, and says that it listens when it is open. */
 async function answered(server: ServerProcess, path: string, startMs: number, token = server.token): Promise<number> {
   for (;;) {
     const { status } = await api(server, 'GET', path, undefined, token)
@@ -98,7 +98,7 @@ async function measureStarts(directory: string, token: string, count: number): P
 
 const TOKEN = 'bench-token'
 
-/** A store with one key and one token, and `keys` and `tokens` more. */
+/** Fills a store with one key and one token, and `keys` and `tokens` more. */
 async function fill(directory: string, keys: number, tokens: number): Promise<void> {
   const server = await startServerProcess({ directory })
   const must = async (connection: Connection, path: string, body?: object): Promise<void> => {
@@ -133,7 +133,7 @@ async function save(server: ServerProcess, file: string): Promise<Step> {
   })
 }
 
-/** Until the restored server, opened, answers with the restored key. */
+/** Restores a snapshot, and waits until the opened server answers with the restored key. */
 async function restore(server: ServerProcess, file: string): Promise<Step> {
   return step(server, async () => {
     const answer = await exchange(server, 'POST', file)

@@ -27,7 +27,7 @@ const HELP = `npm run bench -- [options]
 `
 const MEBIBYTE = 1 << 20
 const MOST_SECONDS = 3
-/** What shows that a load runs; no figure comes of it. */
+/** The shortest run, which shows that a load works; it gives no figure. */
 const LEAST_SECONDS = 0.2
 const MOST_THREADS = 64
 
@@ -64,7 +64,7 @@ type Plan = {
   readonly warmUpSeconds: number
   readonly operations: readonly Operation[]
   readonly neighbours: readonly Neighbour[]
-  /** Of each Keywright. */
+  /** Settings of the servers to compare. */
   readonly settings: readonly Setting[]
 }
 
@@ -185,7 +185,7 @@ function objectOf(measurements: Measurements): object {
   return Object.fromEntries([...measurements].map(([name, targets]) => [name, Object.fromEntries(targets)]))
 }
 
-/** What was asked for is looked at first, so that a mistake is told on every machine. */
+/** Checks the command line first, so that mistakes are reported even on machines without wrk. */
 async function benchWhereItCan(): Promise<void> {
   const chosen = plan()
   if (wrkIsInstalled()) await bench(chosen)

@@ -1,5 +1,5 @@
-// Whether combining shares takes longer for some secrets than for others: Welch's t over two classes of shares. Slow
-// and in need of a quiet machine, so it is no test: sh bin/with-runtime bench/shamir-timing.ts
+// Checks whether combining shares takes longer for some secrets than for others: Welch's t over two classes of shares.
+// It is slow and needs a quiet machine, so it is no test: sh bin/with-runtime bench/shamir-timing.ts
 import assert from 'node:assert/strict'
 import { randomBytes, randomFillSync } from 'node:crypto'
 import { multiply } from '../src/crypto/primitives/galois-field.ts'
@@ -9,13 +9,13 @@ const SHARE_BYTES = 33
 const INPUTS = 4096
 const SAMPLES = 200_000
 const RUNS = 3
-/** Beyond it the classes differ with a chance of error below one in 100,000. */
+/** Beyond this t the classes differ, with a chance of error below one in 100,000. */
 const T_LIMIT = 4.5
 
 type Work = (shares: readonly Buffer[]) => unknown
 type Input = { readonly shares: readonly Buffer[]; readonly fixed: boolean }
 
-/** Both classes side by side in one block of memory, in random order. */
+/** Draws the inputs of both classes, in random order in one block of memory: its place must not tell the class. */
 function drawInputs(): Input[] {
   const block = Buffer.alloc(INPUTS * 2 * SHARE_BYTES)
   return [...randomBytes(INPUTS)].map((label, index) => {
@@ -30,7 +30,7 @@ function drawInputs(): Input[] {
   })
 }
 
-/** Mean and its variance, without the slowest tenth: those were interrupted. */
+/** Returns the mean and its variance without the slowest tenth, which was interrupted. */
 function summary(samples: number[]): { mean: number; variance: number } {
   const kept = samples.sort((a, b) => a - b).slice(0, Math.floor(samples.length * 0.9))
   const mean = kept.reduce((sum, value) => sum + value, 0) / kept.length
@@ -54,7 +54,7 @@ function welchT(work: Work): number {
   return (fixed.mean - random.mean) / Math.sqrt(fixed.variance + random.variance)
 }
 
-/** Every run finds a difference, and in the same direction. */
+/** True if every run finds a difference, and in the same direction. */
 function leaks(work: Work, report: (line: string) => void): boolean {
   welchT(work)
   const values = Array.from({ length: RUNS }, () => welchT(work))
@@ -62,7 +62,7 @@ function leaks(work: Work, report: (line: string) => void): boolean {
   return values.every((t) => t > T_LIMIT) || values.every((t) => t < -T_LIMIT)
 }
 
-/** S-01: arithmetic that skips zeros must be found, or the measurement says nothing. */
+/** S-01: the measurement must find arithmetic that skips zeros, or it proves nothing. */
 const skipsZeros: Work = (shares) =>
   shares.map((share) => share.reduce((sum, byte) => (byte === 0 ? sum : sum ^ multiply(byte, 7)), 0))
 

@@ -1,5 +1,5 @@
 // `npm run torture:soak`: mixed load for MINUTES (default 60), memory once a minute, and at the end whether it is flat.
-// Ends with 1 where it is not, or where an answer was none that its request should have. It needs Linux.
+// The exit code is 1 if it is not, or if an answer was not the one its request should have. It needs Linux.
 import { join } from 'node:path'
 import { startAttack } from '../test/fixtures/attack-processes.ts'
 import { memoryOf, resetPeak } from '../test/fixtures/process-figures.ts'
@@ -11,18 +11,18 @@ import { KEY, MOUNT, PLAINTEXT, startKeywright, type Target, USER } from './targ
 const MINUTE_MS = 60_000
 const MEBIBYTE = 1 << 20
 const ENCRYPT = `${MOUNT}/encrypt/${KEY}`
-/** Names that are written again and again, so that what is stored does not grow by itself. */
+/** Names are written again and again, so that the store does not grow by itself. */
 const NAMES = 50
-/** Memory is flat where the later half of the minutes takes at most so much more than the earlier one. */
+/** Memory is flat if the later half of the minutes takes at most this factor of the earlier half. */
 const MOST_GROWTH = 1.1
-/** The first minute is the one in which everything runs for the first time. */
+/** In the first minute everything runs for the first time. */
 const WARM_UP_MINUTES = 1
 const LEAST_MINUTES = 5
 
 type Work = {
   readonly name: string
   readonly pauseMs: number
-  /** One round of it. @throws Error where an answer is not what it should be */
+  /** Makes one round. @throws Error if an answer is not what it should be */
   readonly round: (target: Target, count: number) => Promise<void>
 }
 

@@ -3,28 +3,31 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { api, type RunningProcess, startServerProcess, watchServer } from '../test/fixtures/server-process.ts'
 
+/** A server under load, with all that the loads need of it. */
 export type Target = {
-  /** `control`, or `keywright` and how many threads serve where that was asked for. */
+  /** `control`, or `keywright` with the settings that were asked for. */
   readonly name: string
   readonly server: RunningProcess
-  /** Of an administrator; the load itself comes with `token`, which has a policy. */
+  /** Token of an administrator. The load uses `token`, which has a policy. */
   readonly rootToken: string
   readonly token: string
-  /** Tokens by how many policies they carry, where that is more than one. */
+  /** Tokens by the number of their policies, from two on. */
   readonly tokens: ReadonlyMap<number, string>
-  /** One that the target made, for the load that decrypts. */
+  /** A ciphertext that the target made, for the load that decrypts. */
   readonly ciphertext: string
   /** Signatures of PLAINTEXT that the target made, for the loads that verify. */
   readonly signatures: ReadonlyMap<SigningType, string>
-  /** What a login by approle sends. */
+  /** The credentials of a login by approle. */
   readonly machine: { readonly role_id: string; readonly secret_id: string }
 }
 
+/** Mount path of the transit engine under load. */
 export const MOUNT = 'bench'
+/** Name of the key. */
 export const KEY = 'key'
-/** What the load sends: 128 bytes. */
+/** The plaintext of the load, 128 bytes in base64. */
 export const PLAINTEXT = Buffer.alloc(128, 'p').toString('base64')
-/** Of the load that logs in. */
+/** Credentials of the load that logs in by password. */
 export const USER = { username: 'kim', password: 'correct horse' }
 const POLICY = `
 path "${MOUNT}/encrypt/*" { capabilities = ["update"] }
@@ -35,19 +38,21 @@ path "${MOUNT}/sign/*" { capabilities = ["update"] }
 path "${MOUNT}/verify/*" { capabilities = ["update"] }
 path "${MOUNT}/keys/+" { capabilities = ["read"] }`
 
-/** A key of each type that signs, by its name; and what it signed in the target. */
+/** Key types that sign. Each target has a key of each, by the name of the type. */
 export const SIGNING_TYPES = ['ed25519', 'ecdsa-p256', 'ecdsa-p384', 'ecdsa-p521', 'rsa-2048', 'rsa-4096'] as const
+/** One of them. */
 export type SigningType = (typeof SIGNING_TYPES)[number]
 
-/** Of the loads. */
+/** Numbers of policies in the loads. */
 const MANY_POLICIES = [10, 100]
 
-/** Rules near the one that grants, so that finding it has something to pass by. */
+/** A policy with rules near the one that grants, which the search has to pass. */
 const otherPolicy = (name: string): string => `
 path "${MOUNT}/encrypt/${name}-*" { capabilities = ["update"] }
 path "${MOUNT}/+/${name}" { capabilities = ["read"] }
 path "${MOUNT}/keys/${name}" { capabilities = ["deny"] }`
 
+/** Starts the control. The caller ends its process. */
 export async function startControl(): Promise<Target> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'control.ts')], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -65,14 +70,15 @@ export async function startControl(): Promise<Target> {
   }
 }
 
+/** Settings of a server to compare. */
 export type Setting = {
-  /** How many serve; undefined: its own default. */
+  /** Serving threads; undefined for the server's own default. */
   readonly threads?: number | undefined
-  /** Whether each request is recorded in a file beside the data. */
+  /** True if each request is recorded, in a file beside the data. */
   readonly audit: boolean
 }
 
-/** Its data in `directory`; with a mount, a key, a policy, its token, and two who may log in. */
+/** Starts a server with its data in `directory`, and makes a mount, keys, policies, tokens and two logins. */
 export async function startKeywright(directory: string, setting: Setting): Promise<Target> {
   const { threads, audit } = setting
   const server = await startServerProcess({ directory, args: threads === undefined ? [] : [`-threads=${threads}`] })
@@ -124,7 +130,7 @@ export async function startKeywright(directory: string, setting: Setting): Promi
   }
 }
 
-/** As it stands in the tables. */
+/** Returns the name of a server in tables. */
 export function keywrightName({ threads, audit }: Setting): string {
   const name = threads === undefined ? 'keywright' : `keywright -threads=${threads}`
   return audit ? name : `${name}, no audit`

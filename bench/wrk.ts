@@ -8,9 +8,10 @@ import { cpuMicroseconds } from '../test/fixtures/process-figures.ts'
 import type { Operation } from './operations.ts'
 import type { Target } from './targets.ts'
 
+/** The figures of one run. */
 export type Measurement = {
   readonly requestsPerSecond: number
-  /** Of all threads of the server. */
+  /** CPU time of all threads of the server. */
   readonly cpuMicrosecondsPerRequest: number
   readonly p50Microseconds: number
   readonly p99Microseconds: number
@@ -18,13 +19,15 @@ export type Measurement = {
   readonly errors: number
 }
 
+/** True if wrk is installed. */
 export function wrkIsInstalled(): boolean {
   return spawnSync('wrk', ['-v']).error === undefined
 }
 
-/** Tells the runs apart in the names of what they create. */
+/** Makes the names of what runs create differ. */
 let runs = 0
 
+/** Makes one run. @throws NoAnswer if not one answer came in the time */
 export async function measure(target: Target, operation: Operation, seconds: number): Promise<Measurement> {
   const directory = mkdtempSync(join(tmpdir(), 'keywright-bench-'))
   try {
@@ -41,7 +44,7 @@ export async function measure(target: Target, operation: Operation, seconds: num
   }
 }
 
-/** On a machine where the time is too short for one answer (a login by password, beside other work) it takes longer. */
+/** Makes a run, and a longer one if no answer came: a busy machine may need more time for a login by password. */
 export async function measureSomething(target: Target, operation: Operation, seconds: number): Promise<Measurement> {
   try {
     return await measure(target, operation, seconds)
@@ -55,7 +58,7 @@ const LONGEST_SECONDS = 64
 
 async function wrk(args: readonly string[], seconds: number): Promise<string> {
   const child = spawn('wrk', args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  // It knows whole seconds alone, and says what it has when it is told to end.
+  // wrk takes whole seconds only, and prints what it has when it is interrupted.
   const end = Number.isInteger(seconds) ? undefined : setTimeout(() => child.kill('SIGINT'), seconds * 1_000)
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => {
@@ -68,7 +71,7 @@ async function wrk(args: readonly string[], seconds: number): Promise<string> {
   return output
 }
 
-/** The script that wrk runs, in Lua. */
+/** Returns the script that wrk runs, in Lua. */
 export function loadScript(target: Target, operation: Operation, run: number): string {
   const { method, path, body, creates, policies, wrapTtl, anonymous } = operation
   const sent = body(target)
@@ -97,12 +100,12 @@ export function loadScript(target: Target, operation: Operation, run: number): s
 
 const RESULT = 'RESULT'
 
-/** Not one answer came in the whole time. */
+/** Not one answer came in the whole time of a run. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer'
 }
 
-/** wrk counts in microseconds. */
+/** Reads the output of the script; times are microseconds. @throws NoAnswer */
 export function measurementOf(output: string, cpu: number): Measurement {
   const line = output.split('\n').find((one) => one.startsWith(RESULT))
   const numbers = (line ?? '').split(' ').slice(1).map(Number)

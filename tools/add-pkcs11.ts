@@ -1,16 +1,16 @@
 // Installs the binding to PKCS #11 devices beside the server: `npm run add:pkcs11`. It is compiled here, against the
-// headers that came with the packaged runtime, so nothing is downloaded but the package itself, as its lock file says.
+// headers of the packaged runtime. So nothing is downloaded but the package itself, as its lock file says.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
 const PLACE = join(import.meta.dirname, '../native/pkcs11')
-/** Of the package that holds the runtime; the file itself is in its `bin`. */
+/** Folder of the package that holds the runtime, whose file is in its `bin`. */
 const RUNTIME = dirname(dirname(process.execPath))
 const TOOLS = 'a C++ compiler, make and python3 (Debian, Ubuntu: apt-get install g++ make python3)'
 
-/** What went wrong; undefined where nothing did. */
+/** Installs, and returns what went wrong; undefined if nothing did. */
 function install(): string | undefined {
   if (!existsSync(join(RUNTIME, 'include/node/node_api.h'))) return `there are no headers of the runtime in ${RUNTIME}`
   const { status, error } = spawnSync('npm', ['ci'], {
@@ -20,7 +20,7 @@ function install(): string | undefined {
   })
   if (error !== undefined) return `npm does not start (${error.name})`
   if (status !== 0) return `npm ci in ${PLACE} failed. It needs ${TOOLS}`
-  // With the flags of the server no native code is loaded: a runtime without them tries it.
+  // The server's flags forbid native code: a runtime without them tries it.
   const check = spawnSync(process.execPath, ['-e', 'require("pkcs11js")'], { cwd: PLACE, encoding: 'utf8' })
   return check.status === 0 ? undefined : `it was built, and does not load. It needs ${TOOLS}:\n${check.stderr}`
 }

@@ -1,5 +1,5 @@
-// Who may import whom: the table of rooms, the order of their folders, the packages of package.json, and no circles.
-// `npm run imports`.
+// Checks who imports whom, against the table of rooms, the order of their folders and the packages of package.json, and
+// that there are no circles: `npm run imports`. docs/architecture.md has the same table, in words.
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { knotFindings } from './import-knots.ts'
@@ -7,33 +7,33 @@ import { type Import, readImports } from './imports.ts'
 import { readSource } from './source-text.ts'
 import { type Finding, formatFinding, isTest, readTree, type Tree } from './tree.ts'
 
-/** What starts the program and its threads. Besides the version nothing else lies beside the rooms. */
+/** The files that start the program and its threads. Besides the version nothing else lies beside the rooms. */
 const ENTRY = 'the entry'
 const ENTRY_FILES = ['start.js', 'start-thread.js', 'compile-cache.js', 'own-files.js', 'main.ts']
 const VERSION = 'version.ts'
 
-/** What src holds, and what each may import besides itself; a row may name one engine alone. */
+/** The rooms of src, and what each may import besides itself. A row may name one engine alone. */
 export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['lib', []],
   ['crypto', ['lib']],
   ['storage', ['lib', 'crypto']],
   ['api', ['lib']],
-  // How threads, processes and later nodes ask each other: below all that has somebody to ask.
+  // The way in which threads, processes and later nodes ask each other: below all rooms that ask.
   ['rpc', ['lib', 'api']],
   ['auth', ['lib', 'crypto', 'storage', 'api']],
   ['hardening', ['lib', 'crypto', 'storage']],
   ['audit', ['lib', 'crypto', 'storage', 'api']],
-  // What is counted, logged and traced; it knows endpoints by what all have in common.
+  // Metrics, logs and traces. It knows of endpoints only what all have in common.
   ['telemetry', ['lib', 'storage', 'api']],
   ['quotas', ['lib', 'crypto', 'storage', 'api']],
   // Where managed keys are: the registry, and the process that calls devices.
   ['managed-keys', ['lib', 'rpc', 'crypto', 'storage', 'api']],
-  // It knows what tokens and policies ask of it.
+  // It implements what tokens and policies ask of it.
   ['identity', ['lib', 'storage', 'api', 'auth']],
-  // Each folder in it is a room of its own. Of storage an engine sees the contract, not which one it was given.
+  // Each folder in it is a room of its own. An engine sees the contract of storage, not which kind it was given.
   ['engines', ['lib', 'crypto', 'storage', 'api']],
   ['replication', ['lib', 'crypto', 'storage']],
-  // Of audit it knows what the types of devices are called, and what they take.
+  // It knows the types of audit devices, and their options.
   [
     'system',
     [
@@ -53,13 +53,13 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['core', ['lib', 'storage', 'api', 'auth', 'audit', 'replication', 'telemetry', 'quotas']],
   ['http', ['lib', 'api', 'core']],
   ['threads', ['lib', 'rpc', 'api', 'core', 'storage']],
-  // Runs where none of the others do: in browsers, in programs of others.
+  // It runs where none of the others do: in browsers, in programs of others.
   ['client', ['lib']],
   ['cli', ['lib', 'crypto', 'api', 'client']],
   [VERSION, []],
-  // What the operator asks for. It knows of each room what can be configured, and starts nothing.
+  // The operator's settings. It knows of each room what can be configured, and starts nothing.
   ['config', ['lib', 'storage', 'api', 'auth', 'hardening', 'audit', 'http', 'engines/cloud']],
-  // One server over one store, in whatever thread it runs: it starts none and listens nowhere.
+  // One server over one store, in any thread: it starts none and listens nowhere.
   [
     'assembly',
     [
@@ -110,8 +110,8 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 
 /**
- * The folders of a room, from those that use the others to those that are used: each may import what stands in its own
- * line or further down. `.` is the room itself. A file that gathers the folders stands in the first line.
+ * The folders of a room, from users to used: each may import what stands in its own line or further down. `.` is the
+ * room itself. A file that gathers the folders stands in the first line.
  */
 export const FOLDERS: ReadonlyMap<string, readonly (readonly string[])[]> = new Map([
   ['crypto', [['.', 'jwt'], ['devices'], ['key-types', 'signatures', 'forms'], ['encoding', 'primitives']]],
@@ -121,18 +121,18 @@ export const FOLDERS: ReadonlyMap<string, readonly (readonly string[])[]> = new 
 ])
 
 /**
- * Circles that types close, by one file of each: how many files may be in it. No other is allowed. A number falls with
- * its circle, and never grows.
+ * Circles that types close, by one file of each, with the number of files that may be in it. No other is allowed. A
+ * number falls with its circle, and never grows.
  */
 export const KNOTS: ReadonlyMap<string, number> = new Map()
 
-/** A development thing beside src, which the product never imports, and what of the product it takes itself. */
+/** Development code beside src. The product never imports it, and it imports this part of the product alone. */
 const EMULATOR = { folder: 'emulator/', imports: 'src/lib/' }
 const CONTRACT = 'src/storage/contract.ts'
-/** Values that an engine takes of storage: neither knows a store. */
+/** Files of storage whose values engines may import: neither knows a store. */
 const OF_STORAGE = [CONTRACT, 'src/storage/stored-record.ts']
 
-/** `packages` are those that package.json lists for run time. */
+/** Returns every import that breaks a rule. `packages` are those that package.json lists for run time. */
 export function checkImports(tree: Tree, packages: readonly string[], knots = KNOTS): Finding[] {
   const imports = new Map([...tree].map(([path, source]) => [path, readImports(readSource(source))]))
   const findings = [...imports].flatMap(([path, list]) => {
@@ -154,12 +154,12 @@ export function checkImports(tree: Tree, packages: readonly string[], knots = KN
     })
   })
   const atRunTime = circles(imports)
-  // Types close circles beside those, which are said first.
+  // Circles at run time are told first: types close more of them around the same files.
   const withTypes = atRunTime.length === 0 ? knotFindings(graphOf(imports), knots) : []
   return [...findings, ...atRunTime, ...withTypes]
 }
 
-/** The folder of src, `engines/transit` for an engine; undefined for what the table does not know. */
+/** Returns the room of a file, `engines/transit` for an engine; undefined if the table does not know it. */
 function roomOf(path: string): string | undefined {
   const [, folder = '', engine, inEngine] = path.split('/')
   if (engine === undefined) return ENTRY_FILES.includes(folder) ? ENTRY : folder === VERSION ? VERSION : undefined
@@ -234,7 +234,7 @@ function graphOf(imports: ReadonlyMap<string, readonly Import[]>): Map<string, s
   )
 }
 
-/** Circles of imports that are left at run time: whichever file is loaded first sees the other half made. */
+/** Finds circles of imports that are left at run time: the file that is loaded first sees the others half made. */
 function circles(imports: ReadonlyMap<string, readonly Import[]>): Finding[] {
   const findings: Finding[] = []
   const done = new Set<string>()
@@ -257,7 +257,7 @@ function circles(imports: ReadonlyMap<string, readonly Import[]>): Finding[] {
   return findings
 }
 
-/** Those of package.json that are there at run time. */
+/** Returns the packages that package.json lists for run time. */
 export function runtimePackages(root: string): string[] {
   const { dependencies } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as {
     dependencies?: Record<string, string>

@@ -1,5 +1,5 @@
-// Refuses a source that nobody outside can follow. What a comment, a test's name or a page cites is a row of
-// docs/threats.md, a section of docs/interface.md, a decision record, a file, or a place in a page of the repository.
+// Refuses citations that a reader outside cannot follow. A comment, a test's name or a page may cite a row of
+// docs/threats.md, a section of docs/interface.md or a decision record. A file or a place in a page may be cited too.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { readSource } from './source-text.ts'
@@ -8,7 +8,7 @@ import { type Finding, isTest, readTree, type Tree } from './tree.ts'
 const THREATS = 'docs/threats.md'
 const INTERFACE = 'docs/interface.md'
 
-/** Pages, scripts and units: what else is read beside the source text. */
+/** Pages, scripts and units, which are read beside the source text. */
 const CITING = [
   '*.md',
   '{docs,changes,emulator,examples,deploy,bench,test}/**/*.md',
@@ -17,13 +17,13 @@ const CITING = [
   'deploy/*',
 ]
 
-/** Files that name sources which are not there on purpose. */
+/** Files that name missing sources on purpose, with the reason. */
 const EXCEPT: Readonly<Record<string, string>> = {
   'tools/citations.ts': 'says how a citation looks',
   'tools/citations.test.ts': 'plants what is refused',
 }
 
-/** All that can cite: source text, pages, scripts. */
+/** Reads all files that can cite: source text, pages, scripts. */
 export function readCiting(root: string): Tree {
   const paths = CITING.flatMap((pattern) => globSync(pattern, { cwd: root, withFileTypes: true }))
     .filter((each) => each.isFile())
@@ -33,7 +33,7 @@ export function readCiting(root: string): Tree {
   return new Map([...readTree(root), ...others.map(read)])
 }
 
-/** Every citation of `tree` that leads nowhere. `isThere` knows the files that are not in `tree`. */
+/** Returns every citation of `tree` that leads nowhere. `isThere` knows the files that are not in `tree`. */
 export function checkCitations(tree: Tree, isThere: (path: string) => boolean): Finding[] {
   const sources = readSources(tree, isThere)
   const cited = [...tree].flatMap(([path, text]) => {
@@ -51,7 +51,7 @@ export function checkCitations(tree: Tree, isThere: (path: string) => boolean): 
   return [...cited, ...doubledRows(tree.get(THREATS) ?? '')]
 }
 
-/** An id with two rows means nothing: two branches may have taken the same one. */
+/** Finds ids with two rows, which mean nothing: two branches may have taken the same one. */
 function doubledRows(page: string): Finding[] {
   const ids = firstCells(page).filter((cell) => /\d/.test(cell))
   const doubled = new Set(ids.filter((id, at) => ids.indexOf(id) !== at))
@@ -61,21 +61,21 @@ function doubledRows(page: string): Finding[] {
   })
 }
 
-/** As `npm test` asks it, of the repository at `root`. */
+/** Checks the repository at `root`, for `npm test`. */
 export function citationFindings(root: string): Finding[] {
   return checkCitations(readCiting(root), (path) => existsSync(join(root, path)))
 }
 
-/** What can be cited. */
+/** The places that can be cited. */
 type Sources = {
-  /** Of the tables of threats.md: `N-02`, `A7`, `part 4`. */
+  /** Ids in the tables of threats.md: `N-02`, `A7`, `part 4`. */
   readonly ids: ReadonlySet<string>
   /** Numbers of the headings of threats.md. */
   readonly threats: ReadonlySet<string>
   /** Numbers of the headings and rows of interface.md. */
   readonly sections: ReadonlySet<string>
   readonly decisions: ReadonlySet<number>
-  /** Of each page: what can stand behind a `#`. */
+  /** The anchors of each page, which can stand behind a `#`. */
   readonly anchors: ReadonlyMap<string, ReadonlySet<string>>
   readonly isThere: (path: string) => boolean
 }
@@ -98,20 +98,20 @@ function readSources(tree: Tree, isThere: (path: string) => boolean): Sources {
 type Kind = {
   readonly pattern: RegExp
   readonly applies: (path: string) => boolean
-  /** Of a test the comments alone are read: its texts name files that it makes. */
+  /** True if only the comments of tests are read: their texts name files that they make. */
   readonly isOfFiles?: boolean
-  /** What is wrong, and what to do; undefined where the source is there. */
+  /** Returns what is wrong, and the remedy; undefined if the source is there. */
   readonly judge: (match: RegExpExecArray, sources: Sources, path: string) => string | undefined
 }
 
 const isPage = (path: string): boolean => path.endsWith('.md')
 const isAny = (): boolean => true
 
-/** What begins the name of a test: ids with commas between them, and a colon behind. */
+/** The beginning of a test's name: ids with commas between them, and a colon behind. */
 const HEAD = /^(?:(?:[A-Z]\d{1,3}|part \d+)(?:,| and|:)? )+/
-/** The same, of a paper that is not here. */
+/** A beginning that names a paper which is not in the repository. */
 const STRANGE_HEAD = /^(?:rows?|traps?|issue|point|finding) \d+/
-/** In capitals: a file that the reader is to make. */
+/** A name in capitals: the reader is to put a file there. */
 const PLACEHOLDER = /\/[A-Z][A-Z-]+(?:[./]|$)/
 
 const KINDS: readonly Kind[] = [
@@ -210,7 +210,7 @@ function judgeTarget(target: string, { anchors, isThere }: Sources): string | un
   return `${path} has no heading #${anchor}: cite one that it has`
 }
 
-/** Lines of a page with what stands between fences blanked, so that a comment of a shell is no heading. */
+/** Returns the lines of a page with the text between fences blanked: a shell comment is no heading. */
 function proseOf(page: string): string[] {
   let fenced = false
   return page.split('\n').map((line) => {
@@ -228,19 +228,22 @@ function numberOf(heading: string): string {
   return /^\d+(?:\.\d+)*(?= )/.exec(heading)?.[0] ?? ''
 }
 
-/** First cells of the rows of all tables. */
+/** Returns the first cell of every row of every table. */
 function firstCells(page: string): string[] {
   return proseOf(page).flatMap((line) => /^\| *(.*?) *\|/.exec(line)?.[1] ?? [])
 }
 
-/** `L1 to L115` stands for each of them. */
+/** Expands a cell such as `L1 to L115`. */
 function spread(cell: string): string[] {
   const [, letter = '', first, last] = /^([A-Z])(\d+) to [A-Z](\d+)$/.exec(cell) ?? []
   if (first === undefined || last === undefined) return [cell]
   return Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => `${letter}${Number(first) + at}`)
 }
 
-/** As the pages of a repository get them: lower case, no punctuation, dashes for blanks, a number for a twin. */
+/**
+ * Returns the anchors of a page, made as repository hosts make them: lower case, no punctuation, dashes for blanks, a
+ * number for a twin.
+ */
 function anchorsOf(page: string): Set<string> {
   const seen = new Map<string, number>()
   const anchors = headings(page).map((heading) => {

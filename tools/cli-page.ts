@@ -1,10 +1,11 @@
-// docs/cli.md: the command line, from the table of its commands.
+// Writes docs/cli.md, the page of the command line, from the table of its commands.
 import { type Command, type CommandGroup, type CommandNode, isGroup } from '../src/cli/command.ts'
 import { COMMON_OPTIONS } from '../src/cli/common-options.ts'
 import { optionOrigin } from '../src/cli/help-text.ts'
 import type { Option, OptionTable } from '../src/cli/options.ts'
 import { cell } from './errors-page.ts'
 
+/** Returns the page. */
 export function cliPage(commands: CommandGroup): string {
   const sections = commands.members.map((node) => section(node, [node.name], 2))
   return `# Command line
@@ -70,7 +71,7 @@ function written(name: string, option: Option): string {
   return `${short}-${name}${option.kind === 'flag' ? '' : `=${option.value}`}`
 }
 
-/** What Markdown would take for something else. */
+/** Escapes characters that mean something in Markdown. */
 function escaped(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('*', '\\*').replaceAll('<', '\\<')
 }

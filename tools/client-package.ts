@@ -1,4 +1,4 @@
-// Builds the client for TypeScript as a package for others: JavaScript and types for whatever has `fetch`.
+// Builds the client for TypeScript as a package: JavaScript and types for every runtime that has `fetch`.
 //   npm run client              writes the folder client-package, which git ignores
 //   npm run client -- FOLDER    writes another; `npm pack FOLDER` makes a tarball of it
 import { spawnSync } from 'node:child_process'
@@ -8,17 +8,20 @@ import { join, resolve } from 'node:path'
 const PROJECT = join(import.meta.dirname, '..')
 const FOLDER = 'client-package'
 const ENTRY = 'src/client/keywright.ts'
-/** What the client is tested with, and later ones. */
+/** The oldest version that the client is tested with. */
 const NODE = '>=20'
 const DESCRIPTION = 'Client for Keywright, an open key-management service; it needs nothing but fetch'
 
-/** The types of browsers alone, so that whatever belongs to Node.js is an error. */
+/** Only the types of browsers, so that a use of Node.js is an error. */
 const COMPILER_OPTIONS =
   '--ignoreConfig --target es2022 --lib es2022,dom,dom.iterable --module esnext --moduleResolution bundler ' +
   '--rewriteRelativeImportExtensions --verbatimModuleSyntax --strict --exactOptionalPropertyTypes --declaration ' +
   '--rootDir src'
 
-/** An earlier package in the folder goes. @throws Error where something else is in it; with what the compiler says */
+/**
+ * Builds the package. An earlier one in the folder is replaced.
+ * @throws Error if the folder holds something else, or with the messages of the compiler
+ */
 export function buildClientPackage(folder: string): void {
   if (!isFree(folder)) throw new Error(`${folder} holds something else: name an empty folder, or one that is not there`)
   rmSync(folder, { recursive: true, force: true })
@@ -39,7 +42,7 @@ export function buildClientPackage(folder: string): void {
     type: 'module',
     engines: { node: NODE },
     sideEffects: false,
-    // As in the repository, whose examples import the client by the same name.
+    // The name that the examples of the repository import.
     exports: { './client': { types: './client/keywright.d.ts', default: './client/keywright.js' } },
     files: ['client', 'lib'],
   }
@@ -48,14 +51,14 @@ export function buildClientPackage(folder: string): void {
   writeFileSync(join(folder, 'README.md'), withoutLinks(readFileSync(join(PROJECT, 'docs/client.md'), 'utf8')))
 }
 
-/** Whether it is not there, is empty, or holds what was built before. */
+/** True if a folder is missing, empty, or holds an earlier package. */
 function isFree(folder: string): boolean {
   if (!existsSync(folder) || readdirSync(folder).length === 0) return true
   const manifest = join(folder, 'package.json')
   return existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).description === DESCRIPTION
 }
 
-/** Links into the repository lead nowhere in the package: their texts stay. */
+/** Replaces links into the repository by their texts: in the package they lead nowhere. */
 function withoutLinks(page: string): string {
   return page.replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]*\)/g, '$1')
 }

@@ -1,4 +1,4 @@
-// src/client/endpoints.ts: the types of the TypeScript client, from the tables of endpoints.
+// Writes src/client/endpoints.ts, the types of the TypeScript client, from the tables of endpoints.
 import type { Endpoint } from '../src/api/endpoint.ts'
 import type { Field, Member } from '../src/api/fields.ts'
 import { METHODS } from '../src/api/help.ts'
@@ -10,6 +10,7 @@ import type { EndpointTable } from './endpoint-tables.ts'
 const WIDTH = 120
 const INDENT = '  '
 
+/** Returns the file. Its members have comments from the tables, which editors show. */
 export function clientTypes(tables: readonly EndpointTable[]): string {
   const mounts = tables.flatMap(({ mountPath, type }) => (type === undefined ? [] : [`'${mountPath.slice(0, -1)}'`]))
   const rows = new Map<string, string[]>()
@@ -36,7 +37,7 @@ export function clientTypes(tables: readonly EndpointTable[]): string {
   return lines.join('\n')
 }
 
-/** One for each form of the path. Bytes of any number are not for this client. */
+/** Returns an entry for each form of a path. Streams are not for this client. */
 function rowsOf(mountPath: string, endpoint: Endpoint): [string, string[]][] {
   if (endpoint.givesStream === true || endpoint.takesStream === true) return []
   return expandPattern(endpoint.path).map((segments) => {
@@ -46,7 +47,7 @@ function rowsOf(mountPath: string, endpoint: Endpoint): [string, string[]][] {
       return segment.kind === 'rest' ? `:${segment.name}...` : `:${segment.name}`
     })
     const key = `${METHODS[endpoint.operation]} ${mountPath}${shown.join('/')}`
-    // What a form of the path leaves out is a field of the body; there is none where nothing is written.
+    // A parameter that a form leaves out goes into the body, which only writes have.
     const left = endpoint.operation === 'update' ? [] : pathNames(endpoint).filter((name) => !inPath.has(name))
     const fields = Object.entries(endpoint.fields).filter(([name]) => !left.includes(name))
     return [
@@ -62,12 +63,12 @@ function rowsOf(mountPath: string, endpoint: Endpoint): [string, string[]][] {
   })
 }
 
-/** Of the longest form. */
+/** Returns the parameters of the longest form of a path. */
 function pathNames({ path }: Endpoint): string[] {
   return (expandPattern(path).at(-1) ?? []).flatMap((segment) => (segment.kind === 'literal' ? [] : [segment.name]))
 }
 
-/** A type: in one line, alternatives, or members in lines of their own. */
+/** A type: on one line, as alternatives, or as members on lines of their own. */
 type Type = { readonly head: string } | { readonly options: readonly string[] } | Members
 type Members = { readonly members: readonly TypeMember[]; readonly open?: string; readonly close?: string }
 type TypeMember = { readonly name: string; readonly about: string | undefined; readonly type: Type }
@@ -100,7 +101,7 @@ function fieldType(field: Member, needed: boolean): Type {
   return plain(kind + or)
 }
 
-/** What the client gives for each kind of field (src/api/fields.ts). */
+/** Types of the client for the kinds of fields (src/api/fields.ts). */
 const KINDS: Readonly<Record<string, string>> = {
   string: 'string',
   int: 'number',
@@ -122,7 +123,7 @@ function resultType({ response, givesToken, mayBeEmpty }: Endpoint): Type {
 
 function shapesType(shapes: Shapes): Type {
   const members = Object.entries(shapes).map(([name, shape]): TypeMember => {
-    // With named members beside it, the others' type would have to fit them too.
+    // An index signature beside named members would have to fit them too.
     if (name === OTHERS) return { name: '[name: string]', about: shape.about, type: alone(shapes, shape) }
     return { name: `${quoted(name)}${shape.optional === true ? '?' : ''}`, about: shape.about, type: shapeType(shape) }
   })
@@ -161,7 +162,7 @@ function around(open: string, type: Type, close: string): Type {
   return plain(open + whole + close)
 }
 
-/** `head` stands before the type. */
+/** Formats a member, of which `head` stands before the type. */
 function member(head: string, type: Type, indent: string): string[] {
   if ('head' in type) return [`${indent}${head} ${type.head}`]
   if ('options' in type) return union(`${indent}${head}`, type.options, indent)
@@ -178,7 +179,7 @@ function union(head: string, options: readonly string[], indent: string): string
   return line.length <= WIDTH ? [line] : [head, ...options.map((each) => `${indent}${INDENT}| ${each}`)]
 }
 
-/** In one line where it fits. */
+/** Formats a comment, on one line if it fits. */
 function comment(text: string | undefined, indent: string): string[] {
   if (text === undefined || text === '') return []
   const line = `${indent}/** ${text} */`
@@ -195,7 +196,7 @@ function comment(text: string | undefined, indent: string): string[] {
   return [`${indent}/**`, ...lines, last, `${indent} */`]
 }
 
-/** Names that are no words of the language's own form are quoted. */
+/** Quotes a name unless it is an identifier. */
 function quoted(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : `'${name}'`
 }

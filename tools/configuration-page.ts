@@ -1,4 +1,4 @@
-// docs/configuration.md: every key of the configuration, from the tables that the parser reads.
+// Writes docs/configuration.md: every key of the configuration, from the tables that the parser reads.
 import { CLOUD_STANZA } from '../src/config/cloud.ts'
 import { ENVIRONMENT, PREFIXES } from '../src/config/environment.ts'
 import { KMS_LIBRARY_STANZA } from '../src/config/kms-library.ts'
@@ -10,7 +10,7 @@ import { INNER_STANZA } from '../src/config/switches.ts'
 import { TOP_STANZA } from '../src/config/top.ts'
 import { cell } from './errors-page.ts'
 
-/** In the order of the page. A new stanza is one more line. */
+/** Stanzas in the order of the page. A new one is one more line. */
 export const STANZAS: readonly Stanza[] = [
   TOP_STANZA,
   TCP_STANZA,
@@ -85,6 +85,7 @@ alone.
 
 `
 
+/** Returns the page. */
 export function configurationPage(): string {
   const stanzas = STANZAS.map((stanza) => `## ${stanza.title}\n\n${stanza.about}\n\n${tables(stanza)}`)
   return HEAD + stanzas.join('') + HEADERS + PROXIES + environmentPart()

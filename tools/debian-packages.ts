@@ -1,11 +1,11 @@
-// What a run of the tests left out for want of Debian packages, and how to install them. Which packages the tests use,
-// .ci/packages alone says.
+// Tells which Debian packages would have kept tests from being skipped. The list of packages that tests use is
+// .ci/packages alone.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const LIST = '.ci/packages'
 
-/** Names of the packages, in the list's order: one a line, with its reason behind it. */
+/** Reads the names of the packages, in the order of the list: one a line, with its reason behind it. */
 export function listedPackages(root: string): string[] {
   const path = join(root, LIST)
   if (!existsSync(path)) return []
@@ -15,7 +15,7 @@ export function listedPackages(root: string): string[] {
     .filter((name) => name !== '' && name !== '#')
 }
 
-/** One line, or none: what to install so that nothing is skipped for one of these reasons. */
+/** Returns one line, or none: the packages to install, if tests were skipped for want of them. */
 export function packagesToInstall(root: string, reasons: readonly string[]): string[] {
   const missing = listedPackages(root).filter((name) =>
     reasons.some((reason) => reason.includes(`the Debian package ${name} is not installed`)),

@@ -1,4 +1,4 @@
-// docs/api: one page for each table of endpoints, and the index of all.
+// Writes docs/api: one page for each table of endpoints, and the index of all.
 import type { Endpoint } from '../src/api/endpoint.ts'
 import { defaultOf, flatFields, METHODS, rangeOf } from '../src/api/help.ts'
 import { parsePattern } from '../src/api/pattern.ts'
@@ -10,7 +10,7 @@ import { exampleText } from './example.ts'
 const note = (source: string): string =>
   `<!-- Written by tools/generate.ts from ${source}: change the definitions, not this page. -->`
 
-/** What each kind of field takes (src/api/fields.ts). */
+/** Values that each kind of field accepts (src/api/fields.ts). */
 const KINDS: Readonly<Record<string, string>> = {
   string: 'Text. A number counts as its text, true and false as `1` and `0`, null as empty.',
   int: 'A whole number, or text of one: `5`, `-1`, `0x10`, `0o17`, `017`, `0b11`, `1_000`; empty text is 0.',
@@ -26,6 +26,7 @@ const KINDS: Readonly<Record<string, string>> = {
   batch: 'An array of objects with the fields that the table names behind `[]`. Their values are not converted.',
 }
 
+/** Returns docs/api/README.md. */
 export function indexPage(tables: readonly EndpointTable[]): string {
   const lines = tables.flatMap(({ file, mountPath, endpoints }) =>
     endpoints.map((endpoint) => {
@@ -60,6 +61,7 @@ A field that is not sent has its default. Null counts as not sent, for all kinds
 ${kinds.join('')}`
 }
 
+/** Returns the page of one table. */
 export function endpointPage(table: EndpointTable): string {
   const sections = table.endpoints.map((endpoint) => endpointSection(table, endpoint))
   const about = table.examples === undefined ? table.about : `${table.about}\n\n${ABOUT_EXAMPLES}`
@@ -75,7 +77,7 @@ function headingOf(mountPath: string, { operation, path }: Endpoint): string {
   return `${METHODS[operation]} /v1/${mountPath}${path}`
 }
 
-/** As the usual renderers of Markdown name a heading. */
+/** Returns the anchor that renderers of Markdown give a heading. */
 function anchorOf(heading: string): string {
   return [...heading.toLowerCase()]
     .map((character) => (character === ' ' ? '-' : character))
@@ -155,7 +157,7 @@ function answerTable({ mayBeEmpty, response, body, givesToken }: Endpoint): stri
   ]
 }
 
-/** All members, those inside others by their whole name: `config.max_lease_ttl`, `batch_results[].error`. */
+/** Returns all members; inner ones have their whole name: `config.max_lease_ttl`, `batch_results[].error`. */
 function flatShapes(shapes: Shapes, prefix: string): (readonly [string, Shape])[] {
   return Object.entries(shapes).flatMap(([name, shape]) => {
     const whole = prefix + (name === OTHERS ? ':name' : name)

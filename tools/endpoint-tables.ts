@@ -1,4 +1,4 @@
-// Every endpoint that a server can have, for the pages about them and for the tests that call them all.
+// All endpoints that a server can have, for the pages about them and for the tests that call them all.
 import type { Endpoint } from '../src/api/endpoint.ts'
 import type { MountKind } from '../src/api/mount.ts'
 import { MOUNTABLE } from '../src/assembly/engine-types.ts'
@@ -10,23 +10,23 @@ import { SYSTEM_ENDPOINTS } from '../src/system/endpoints.ts'
 import type { Example } from './example.ts'
 import { TRANSIT_EXAMPLES } from './transit-examples.ts'
 
-/** One table, and the page about it. */
+/** A table of endpoints, and the page about it. */
 export type EndpointTable = {
-  /** Of the page, in docs/api. */
+  /** File name of the page, in docs/api. */
   readonly file: string
   readonly title: string
   readonly about: string
-  /** Where the table is, for those who want to change the page. */
+  /** File of the table, for readers who want to change the page. */
   readonly source: string
   readonly mountPath: string
-  /** Of the engine, where it has to be mounted first. */
+  /** Type of the engine, if it has to be mounted first. */
   readonly type?: string
   readonly endpoints: readonly Endpoint[]
-  /** One for each endpoint, where the page has any. */
+  /** Examples, one for each endpoint, if the page has any. */
   readonly examples?: readonly Example[]
 }
 
-/** By the type of the engine. */
+/** Examples by the type of the engine. */
 const EXAMPLES: ReadonlyMap<string, readonly Example[]> = new Map([[TRANSIT.type, TRANSIT_EXAMPLES]])
 
 const enginesOf = (kind: MountKind): readonly EndpointTable[] =>
@@ -45,7 +45,7 @@ const enginesOf = (kind: MountKind): readonly EndpointTable[] =>
     }
   })
 
-/** Engines that can be mounted come from the list of them (src/assembly/engine-types.ts). */
+/** Tables in the order of the index. Engines that can be mounted come from src/assembly/engine-types.ts. */
 export const TABLES: readonly EndpointTable[] = [
   {
     file: 'system.md',

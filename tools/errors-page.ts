@@ -1,4 +1,4 @@
-// docs/errors.md: every refusal of src/api/errors.ts, in the order of its table, a section a group.
+// Writes docs/errors.md: every refusal of src/api/errors.ts, in the order of its table, a section for each group.
 import { REFUSAL_GROUPS } from '../src/api/errors.ts'
 import type { RefusalRows } from '../src/api/refusals/row.ts'
 
@@ -20,6 +20,7 @@ const TABLE_HEAD = `| Code | Status | Sentence | What to do |
 |---|---|---|---|
 `
 
+/** Returns the page. */
 export function errorsPage(): string {
   return [HEAD, ...REFUSAL_GROUPS.map(({ title, rows }) => `## ${title}\n\n${TABLE_HEAD}${lines(rows)}`)].join('\n')
 }
@@ -36,5 +37,5 @@ function shownSentence(message: (...args: never[]) => string): string {
   return sentence === '' ? '(none)' : cell(`\`${sentence}\``)
 }
 
-/** A bar ends a cell. */
+/** Escapes bars, which would end a cell. */
 export const cell = (text: string): string => text.replaceAll('|', '\\|')

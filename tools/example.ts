@@ -1,32 +1,34 @@
-// What an example of an endpoint is, and how its page shows it. A test sends the same examples to a server, in their
-// order (test/coverage/examples.test.ts).
+// Examples of endpoints, and their form on pages. A test sends the same examples to a server, in their order
+// (test/coverage/examples.test.ts).
 import type { EndpointOperation } from '../src/api/endpoint.ts'
 import { METHODS } from '../src/api/help.ts'
 import { formatJson } from './format-json.ts'
 
-/** One call that succeeds: with 204 where it has no `answer`. */
+/** One call that succeeds; without `answer` its status is 204. */
 export type Example = Call & {
-  /** Of the endpoint. */
+  /** Id of the endpoint. */
   readonly id: string
-  /** What a reader has to know about what is there already. */
+  /** The state that the example presumes, for the reader. */
   readonly about?: string
-  /** What makes that so: called first, and not shown. */
+  /** Calls that make that state. They are sent first, and not shown. */
   readonly before?: readonly (Call & { readonly operation: EndpointOperation })[]
-  /** All of the answer's `data`. */
+  /** The whole `data` of the answer. */
   readonly answer?: Members
 }
 
-/** `path` begins below the mount. */
+/** A request. `path` begins below the mount. */
 export type Call = { readonly path: string; readonly body?: Members }
 
+/** A value of a body or an answer. */
 export type Value = string | number | Sample | Earlier | boolean | readonly Value[] | Members
+/** An object of such values. */
 export type Members = { readonly [name: string]: Value }
 
-/** A text that is another one in each run. */
+/** A text that differs in each run, such as a ciphertext. */
 export class Sample {
-  /** What it begins with in every run. */
+  /** The part that is the same in every run. */
   readonly start: string
-  /** What followed in one run; shortened where it ends in `…`. */
+  /** The rest, as it was in one run; `…` at its end stands for more. */
   readonly rest: string
 
   constructor(start: string, rest: string) {
@@ -38,16 +40,16 @@ export class Sample {
     return this.start + this.rest
   }
 
-  /** Whether `text` could stand in its place. */
+  /** True if `text` could stand in its place. */
   fits(text: unknown): boolean {
     if (typeof text !== 'string' || !text.startsWith(this.start)) return false
     return this.rest.endsWith('…') ? text.length > this.shown.length : text.length === this.shown.length
   }
 }
 
-/** What an earlier example was answered. */
+/** A value that comes from the answer to an earlier example. */
 export class Earlier {
-  /** Of the endpoint. */
+  /** Id of the endpoint. */
   readonly id: string
   /** Names of members, from the outermost. */
   readonly steps: readonly string[]
@@ -57,7 +59,7 @@ export class Earlier {
     this.steps = steps
   }
 
-  /** @throws Error where `answer` has no such member */
+  /** Returns the member of `answer`. @throws Error if there is none */
   takeFrom(answer: unknown): unknown {
     let at = answer
     for (const step of this.steps) at = (at as Record<string, unknown> | undefined)?.[step]
@@ -66,7 +68,7 @@ export class Earlier {
   }
 }
 
-/** The example of one endpoint, for its section. @throws Error where there is none */
+/** Returns the example of an endpoint as Markdown, for its section. @throws Error if there is none */
 export function exampleText(
   examples: readonly Example[],
   { id, operation }: { readonly id: string; readonly operation: EndpointOperation },
@@ -99,7 +101,7 @@ function shown(examples: readonly Example[], value: Value): unknown {
   return mapped(value, (inner) => shown(examples, inner))
 }
 
-/** The same with `each` done to what is inside. */
+/** Returns a value with `each` applied to its members or items. */
 export function mapped(value: Exclude<Value, Sample | Earlier>, each: (inner: Value) => unknown): unknown {
   if (typeof value !== 'object') return value
   if (Array.isArray(value)) return value.map(each)

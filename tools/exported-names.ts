@@ -1,4 +1,4 @@
-// One exported name, one meaning: a name that two files of src export is two things, or one thing twice.
+// Refuses a name that two files of src export: it means two things, or is one thing twice.
 import { readSource } from './source-text.ts'
 import { type Finding, isTest, type Tree } from './tree.ts'
 
@@ -12,10 +12,10 @@ export const SHARED_NAMES: ReadonlyMap<string, string> = new Map([
   ),
 ])
 
-/** What a program of its own exports by the name of its command. */
+/** Commands export themselves by the name that people type. */
 const COMMANDS = 'src/cli/commands/'
 
-/** A finding for each further file that exports a name. */
+/** Returns a finding for each further file that exports a name. */
 export function doubledNames(tree: Tree, shared: ReadonlyMap<string, string> = SHARED_NAMES): Finding[] {
   const first = new Map<string, string>()
   const findings: Finding[] = []

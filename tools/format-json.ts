@@ -1,14 +1,15 @@
-// JSON as `npm run format` leaves it, so that a file written by a program stays as it was written: what fits on a line
-// stands on one.
+// Formats JSON as `npm run format` does, so that the formatter leaves generated files alone: what fits on a line stands
+// on one.
 
 const WIDTH = 120
 const INDENT = '  '
 
+/** Returns the text, with a line break at its end. */
 export function formatJson(value: unknown): string {
   return `${formatAt(value, '', 0)}\n`
 }
 
-/** `used` characters of the first line are taken already: the indentation and the name of the member. */
+/** `used` is the number of characters of the first line that indentation and name take already. */
 function formatAt(value: unknown, indent: string, used: number): string {
   const line = onOneLine(value)
   // A comma may follow.

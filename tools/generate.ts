@@ -1,4 +1,4 @@
-// Writes the pages and documents that follow from tables of the program; tools/generated.ts lists them.
+// Writes the pages and documents that are derived from tables of the program; tools/generated.ts lists them.
 //   npm run generate                 writes them
 //   node tools/generate.ts --check   writes nothing, names those that are not as they would be written, and then fails
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ import { metricsPage } from './metrics-page.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** Texts by path from the project's directory. */
+/** Returns the texts by their path from the project's directory. */
 function generated(): Map<string, string> {
   const pages = TABLES.map((table) => [`docs/api/${table.file}`, endpointPage(table)] as const)
   return new Map([

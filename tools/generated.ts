@@ -1,29 +1,29 @@
-// Files of the repository that a program writes: the one list of them. The phase of `npm test`, the sizes and a test
-// that looks at biome.json and at the heads of files take theirs from here.
+// The one list of generated files. The phase of `npm test`, the sizes, and a test of biome.json and of the heads of
+// files use it.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** One program that writes files of the repository. */
 export type Generated = {
-  /** What writes them all again. */
+  /** The command that writes them all again. */
   readonly command: string
   /**
-   * Called with `--check`, it writes nothing, and fails where an output is not what it would write. One that needs
-   * servers has a test in its place.
+   * The program. With `--check` it writes nothing, and fails if an output is not what it would write. One that needs
+   * servers has a test in its place, `heldBy`.
    */
   readonly script: string
   readonly heldBy?: string
   readonly outputs: readonly string[]
 }
 
-/** An engine is a folder, and has a page of its name. */
+/** Engines: each is a folder, and has a page of its name. */
 const ENGINES = readdirSync(join(import.meta.dirname, '../src/engines'), { withFileTypes: true })
   .filter((each) => each.isDirectory())
   .map(({ name }) => name)
   .sort()
 
-/** What tools/generate.ts writes: it fails where it would write anything else, or less. */
+/** The outputs of tools/generate.ts, which fails if it would write others, or fewer. */
 export const FROM_TABLES: Generated = {
   command: 'npm run generate',
   script: 'tools/generate.ts',
@@ -43,6 +43,7 @@ export const FROM_TABLES: Generated = {
   ],
 }
 
+/** All programs that write files of the repository. */
 export const GENERATED: readonly Generated[] = [
   FROM_TABLES,
   {
@@ -53,13 +54,14 @@ export const GENERATED: readonly Generated[] = [
   },
 ]
 
+/** Paths of all generated files. */
 export const GENERATED_FILES: ReadonlySet<string> = new Set(GENERATED.flatMap(({ outputs }) => outputs))
 
-/** What is not fresh, and how to make it so; empty where all is well. */
+/** Returns a line for each output that is stale or missing, with the command that mends it. */
 export function staleOutputs(root: string, rows: readonly Generated[]): string[] {
   return rows.flatMap(({ command, script, heldBy, outputs }) => {
     const there = (path: string): boolean => existsSync(join(root, path))
-    // Neither the script nor an output: another project, as those of the tests are.
+    // A project with neither the script nor an output is another one, as in tests.
     if (!there(script)) return outputs.filter(there).map((path) => `${path} has lost ${script}, which writes it`)
     const missing = outputs.filter((path) => !there(path)).map((path) => `${path} is missing: ${command}`)
     if (heldBy !== undefined) return there(heldBy) ? missing : [...missing, `${script} has lost ${heldBy}`]
@@ -69,7 +71,7 @@ export function staleOutputs(root: string, rows: readonly Generated[]): string[]
   })
 }
 
-/** Where what a program writes is not what the list says of it. */
+/** Returns the differences between the files that a program writes and the list. */
 export function listFaults(written: readonly string[], { outputs }: Generated): string[] {
   return [
     ...written.filter((path) => !outputs.includes(path)).map((path) => `${path} is not in tools/generated.ts`),
@@ -77,10 +79,10 @@ export function listFaults(written: readonly string[], { outputs }: Generated): 
   ]
 }
 
-/** The head of a file that says which program wrote it; a page has its title first. */
+/** The head of a generated file, which names its program; a page has its title before it. */
 const WRITTEN = /^(?:# .*\n\n<!--|\/\/) Written by (\S+)/
 
-/** Files that say that a program wrote them, and stand in no list. */
+/** Returns the files whose head names a program, and that no list has. */
 export function unlisted(files: ReadonlyMap<string, string>, listed: ReadonlySet<string>): string[] {
   return [...files].flatMap(([path, text]) => {
     const [, script] = WRITTEN.exec(text) ?? []

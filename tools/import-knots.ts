@@ -1,13 +1,13 @@
-// Circles of imports that types close. None is left at run time, yet the files of one cannot be understood, moved or
-// tested one by one. Found are knots: groups of files in which each reaches each other.
+// Finds circles of imports that types close. None is left at run time, yet its files cannot be understood, moved or
+// tested one by one. A knot is a group of files in which each reaches every other.
 import type { Finding } from './tree.ts'
 
-/** What each file imports, types included. */
+/** The imports of each file, types included. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>
 
-/** The largest such groups, of two files or more; a file that imports itself is none. */
+/** Returns the knots of two files or more. */
 export function knotsOf(graph: ImportGraph): readonly (readonly string[])[] {
-  // Tarjan 1972: one walk; a file from which none is reached that is still open, but itself, closes its group.
+  // Tarjan 1972, strongly connected components: one walk. A file that reaches no open file but itself closes a group.
   const order = new Map<string, number>()
   const lowest = new Map<string, number>()
   const open: string[] = []
@@ -36,7 +36,7 @@ export function knotsOf(graph: ImportGraph): readonly (readonly string[])[] {
   return knots
 }
 
-/** `known`: by one file of a knot that is there, how many files are in it at most. With fewer the bound is to fall. */
+/** Refuses knots that are not `known`, or larger than their bound there. A bound that is too high must fall. */
 export function knotFindings(graph: ImportGraph, known: ReadonlyMap<string, number>): Finding[] {
   const knots = knotsOf(graph)
   const findings: Finding[] = []
@@ -60,7 +60,7 @@ export function knotFindings(graph: ImportGraph, known: ReadonlyMap<string, numb
   return findings
 }
 
-/** A shortest way from the first file of a knot back to it. */
+/** Returns a shortest way from the first file of a knot back to it. */
 function circleOf(graph: ImportGraph, knot: readonly string[] = []): string {
   const [start = ''] = knot
   const ways: (readonly string[])[] = [[start]]

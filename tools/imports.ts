@@ -1,14 +1,14 @@
-// The imports of a file: what it names, from where, and whether anything of it is left when the types are stripped.
+// Reads the imports of a file: the names, their source, and whether anything is left when types are stripped.
 import { lineAt, type SourceText } from './source-text.ts'
 
 /** One statement or call that names another file or package. */
 export type Import = {
   readonly line: number
-  /** As written; undefined where `import()` is called with something that is computed. */
+  /** The specifier as written; undefined if `import()` gets a computed one. */
   readonly specifier: string | undefined
-  /** As the other file calls them, `*` for all of it, without those that are marked as types. */
+  /** The names as the other file exports them; `*` for all. Those marked as types are left out. */
   readonly names: readonly string[]
-  /** `import type` and `export type`: nothing of it is left at run time. */
+  /** True for `import type` and `export type`, of which nothing is left at run time. */
   readonly typeOnly: boolean
   readonly dynamic: boolean
 }
@@ -19,7 +19,7 @@ const NAMES = String.raw`(?:[\w$]+\s*,\s*)?(?:\*(?:\s*as\s+[\w$]+)?|\{[^}]*\}|[\
 const TYPE = String.raw`(?<type>\s+type\b(?!\s*(?:,|from\b)))?`
 const FROM = new RegExp(String.raw`(?:import|export)\b${TYPE}\s*(?<names>${NAMES})\s*\bfrom\s*(?=['"])`, 'y')
 
-/** All imports of a file, in order, those of `export … from` among them. */
+/** Returns all imports of a file, in order, `export … from` included. */
 export function readImports(source: SourceText): Import[] {
   const texts = new Map(source.strings.map((literal) => [literal.start, literal.text]))
   const found: Import[] = []

@@ -1,6 +1,6 @@
-// Refuses what looks a text up in a plain object, of which threats Z-07 tells: `headers[name]` where the name is
-// `constructor` finds what every object inherits. Which index is any text, and which is one of a few known names, is a
-// question of types: so the compiler is asked, where the rules of tidy-rules.ts look at the text alone.
+// Refuses looking a text up in a plain object (threats Z-07): `headers[name]` with the name `constructor` finds what
+// every object inherits. Types tell whether an index is any text or one of a few known names. So the compiler is asked,
+// while the rules of tidy-rules.ts look at the text alone.
 import { spawnSync } from 'node:child_process'
 import {
   type BinaryExpression,
@@ -25,8 +25,8 @@ const MESSAGE =
 type LookUp = { readonly node: Node; readonly object: Expression; readonly index: Expression }
 
 /**
- * A line for each finding in the program under `root`; empty where all is well. In a process of its own: what the
- * compiler says at its end, to nobody, is not for who called.
+ * Returns a line for each finding in the program under `root`; empty if there is none. It runs in a process of its own,
+ * so that messages of the compiler do not mix with the caller's.
  */
 export function lookUpLines(root: string): string {
   const options = { cwd: root, encoding: 'utf8' } as const
@@ -35,7 +35,7 @@ export function lookUpLines(root: string): string {
   return status === 0 ? '' : stdout.trim() || stderr.trim() || `look-ups.ts ended with exit code ${status}`
 }
 
-/** What the program under `root` looks up so, in the files of its tsconfig.json. */
+/** Returns the findings of the program under `root`, in the files of its tsconfig.json. */
 export function lookUps(root: string, known: KnownLookUps, fs?: FileSystem): Finding[] {
   const api = new API({ cwd: root, ...(fs === undefined ? {} : { fs }) })
   try {
@@ -64,7 +64,7 @@ export function lookUps(root: string, known: KnownLookUps, fs?: FileSystem): Fin
   }
 }
 
-/** Indexed access and `in`, by any text, where nothing says that the object itself has such a member. */
+/** Finds indexed access and `in` by any text, if nothing shows that the member is the object's own. */
 function unsafeIn(file: SourceFile, checker: Checker): LookUp[] {
   const found: LookUp[] = []
   const bare = new BareObjects(file)
@@ -86,7 +86,7 @@ function unsafeIn(file: SourceFile, checker: Checker): LookUp[] {
 /** The variables of a file that hold an object which inherits nothing. */
 class BareObjects {
   readonly #file: SourceFile
-  /** By the node in which the name is known. */
+  /** Names by the node of their scope. */
   readonly #declared = new Map<Node, Map<string, boolean>>()
 
   constructor(file: SourceFile) {
@@ -136,7 +136,7 @@ function isAnyText(type: Type | undefined): boolean {
   return (type.flags & (TypeFlags.String | TypeFlags.TemplateLiteral | TypeFlags.Any | TypeFlags.Unknown)) !== 0
 }
 
-/** Whether it is behind `Object.hasOwn` of the same object and name, or the name is one of all that the object has. */
+/** True behind `Object.hasOwn` of the same object and name, or if the name comes from a list of the object's own. */
 function isOwn({ node, object, index }: LookUp, file: SourceFile): boolean {
   const [of, name] = [unasserted(textOf(object, file)), textOf(index, file)]
   const asked = `Object.hasOwn(${of}, ${name})`
@@ -158,7 +158,7 @@ function isOwn({ node, object, index }: LookUp, file: SourceFile): boolean {
   return false
 }
 
-/** `(value as T)` is value. */
+/** Removes a type assertion: `(value as T)` is `value`. */
 const unasserted = (text: string): string => text.replace(/^\(([\w.]+) as [^()]*\)$/, '$1')
 
 function isWritten(node: Node): boolean {

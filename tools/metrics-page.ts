@@ -1,4 +1,4 @@
-// docs/metrics.md: every metric of src/telemetry/families.ts, in the order of its table.
+// Writes docs/metrics.md: every metric of src/telemetry/families.ts, in the order of its table.
 import { BUCKETS, FAMILIES, type Family } from '../src/telemetry/families.ts'
 import { cell } from './errors-page.ts'
 
@@ -27,6 +27,7 @@ descriptor is free, or not on this system) is left out. [Watching a server](tele
 |---|---|---|---|
 `
 
+/** Returns the page. */
 export function metricsPage(): string {
   const rows = Object.entries(FAMILIES).map(([name, family]) => {
     const alias = family.alias === undefined ? '' : `; also as \`${family.alias}\``

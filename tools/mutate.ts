@@ -1,13 +1,13 @@
-// Plants small faults in the rooms that keep secrets, one after another in a copy of the tree, and finds out whether a
-// test notices each. Not part of `npm test`: a fault takes from a second to minutes.
+// Plants small faults in the rooms that keep secrets, one after another, in a copy of the tree. It finds out whether a
+// test notices each. It is no part of `npm test`: a fault takes from a second to minutes.
 //   npm run mutate -- [--count 40] [--seed 1] [--minutes 30] [--tests 40] [--seconds 90] [--jobs 2]
 //                     [--results FILE] [--again] [part of a path]...
-// Which faults there are tools/mutation/faults.ts says; a seed chooses a rule, and then a place. One whose file, or one
-// that imports it, then has wrong types counts as not planted. The tests that reach its file run, the nearest first,
-// --tests of them at most, each for --seconds at most, until one fails that passes without the fault, and fails again
-// with it where it does not lie beside the code.
-// Results are kept in --results, and a further run goes on from there until --count faults are planted. A survivor that
-// no test can notice gets a property `equivalent` there, with the reason; --again tries the other survivors once more.
+// tools/mutation/faults.ts has the kinds of faults; a seed chooses a kind, and then a place. A fault that gives wrong
+// types counts as not planted. Then the tests run that reach its file, the nearest first: at most --tests of them, each
+// for at most --seconds. They stop when one notices: it fails, and passes without the fault. A test that does not lie
+// beside the code has to fail twice.
+// Results are kept in --results, and a further run goes on from there until --count faults are planted. For a survivor
+// that no test can notice, a person adds the property `equivalent` with the reason; --again tries the other survivors.
 import { existsSync, globSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ const PLACES = [
   'src/system/seal/*.ts',
 ]
 
-/** Says with `--check` which pages are not those of the program. */
+/** With `--check` it tells which pages differ from the program. */
 const PAGES = 'tools/generate.ts'
 
 const { values, positionals } = parseArgs({
@@ -53,7 +53,7 @@ class Mutations {
   private readonly copy = new TreeCopy(this.root)
   private readonly types = new Types(this.copy.path)
   private readonly reach: Reach = reachOf(readTree(this.root))
-  /** Whether a test file passes without a fault. */
+  /** Whether each test file passes without a fault. */
   private readonly sound = new Map<string, boolean>()
   private readonly endMs = performance.now() + Number(values.minutes) * 60_000
 
@@ -93,7 +93,7 @@ class Mutations {
     })
   }
 
-  /** In the order of the seed: a rule, and then a place, so that rules with few places have their turn. */
+  /** Yields candidates in the order of the seed: a rule, then a place, so that rules with few places come up too. */
   private *chosen(candidates: readonly Candidate[]): Generator<Candidate> {
     const random = pseudoRandom(this.record.seed)
     const left = new Map(RULE_NAMES.map((rule) => [rule, candidates.filter((each) => each.rule === rule)]))
@@ -152,7 +152,7 @@ class Mutations {
     }
   }
 
-  /** What follows from the tables of the program is compared by a phase of `npm test`. */
+  /** Checks whether generated files notice the fault: a phase of `npm test` compares them. */
   private async judgedByPages(tried: string): Promise<Pick<Planted, 'verdict' | 'by'>> {
     if (!existsSync(join(this.copy.path, PAGES))) return { verdict: 'survived', by: tried }
     const { passed } = await this.copy.run([PAGES, '--check'], Number(values.seconds))
@@ -165,7 +165,7 @@ class Mutations {
     this.types.changed(path)
   }
 
-  /** Runs the tests that are left, --jobs at a time, until one fails. Those that fail anyway are passed over. */
+  /** Runs the remaining tests, --jobs at a time, until one fails. Tests that fail without the fault are skipped. */
   private async firstFailure(
     tests: readonly string[],
     passed: Set<string>,
@@ -183,7 +183,7 @@ class Mutations {
         }
       }
     }
-    // The nearest alone first: mostly it notices.
+    // The nearest test runs alone first: mostly it notices.
     const rest = waiting.splice(1)
     await next()
     if (failure !== undefined) return failure
@@ -192,7 +192,7 @@ class Mutations {
     return failure
   }
 
-  /** On a busy machine a test with processes may fail by itself; those beside the code do not. */
+  /** Runs a test again if it does not lie beside the code: on a busy machine it may fail by itself. */
   private async failsAgain(test: string): Promise<boolean> {
     return test.startsWith('src/') || !(await this.copy.run([test], Number(values.seconds))).passed
   }
@@ -207,7 +207,7 @@ class Mutations {
   }
 }
 
-/** Behind the blanks that it begins with. */
+/** Returns the column of an offset, counted behind the blanks at the beginning of its line. */
 function placeInLine(text: string, at: number): number {
   return text.slice(text.lastIndexOf('\n', at - 1) + 1, at).trimStart().length
 }

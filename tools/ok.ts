@@ -1,4 +1,5 @@
-// Everything that a merge needs, as `npm test` and `npm run ok`: one line a phase, and the first that fails ends it.
+// Runs everything that a merge needs, as `npm test` and `npm run ok`: one line for each phase. The first that fails
+// ends the run.
 // With arguments only the tests that they name run: npm test -- src/auth
 // npm test -- --times FILE writes how long each test file took.
 import { spawnSync } from 'node:child_process'
@@ -13,14 +14,14 @@ import { formatFinding, readTree } from './tree.ts'
 
 type Phase = {
   readonly title: string
-  /** What is wrong; empty where all is well. */
+  /** Runs the phase. Returns what is wrong; empty if nothing is. */
   readonly run: () => string
 }
 
 const root = process.cwd()
 const tree = readTree(root)
 
-/** One line a finding; a hint stays out of it, a warning does not. `npm run format` mends most of them. */
+/** One line for each error or warning, hints left out. `npm run format` mends most of them. */
 const BIOME_OPTIONS = [
   '--colors=off',
   '--reporter=concise',
@@ -44,7 +45,7 @@ const PHASES: readonly Phase[] = [
   { title: 'generated files', run: () => staleOutputs(root, GENERATED).join('\n') },
 ]
 
-/** A program of a development package: what it said, where it failed. */
+/** Runs a program of a development package. Returns its output if it failed. */
 function program(path: string, args: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync(process.execPath, [`node_modules/${path}`, ...args], {
     cwd: root,

@@ -1,26 +1,26 @@
-// What a rule of tidy is, and the ways to find what breaks it.
+// The form of a rule of tidy, and the means of finding what breaks one.
 import { type Import, readImports } from './imports.ts'
 import { lineAt, readSource, type SourceText } from './source-text.ts'
 import { type Finding, isTest } from './tree.ts'
 
-/** One row of RULES. */
+/** A rule: one row of RULES. */
 export type Rule = {
   readonly id: string
-  /** What is wrong and what to do instead. */
+  /** The fault, and the remedy. */
   readonly message: string
   readonly applies: (path: string) => boolean
   readonly find: Find
-  /** Files, or folders ending in '/', that may do it, each with its reason. */
+  /** Files, or folders ending in '/', that are exempt, each with its reason. */
   readonly except: Readonly<Record<string, string>>
 }
 
-/** Lines that break the rule. */
+/** Returns the lines that break a rule. */
 export type Find = (file: ReadFile) => number[]
 
-/** What a rule sees of a file. */
+/** A file as rules see it. */
 export type ReadFile = { readonly text: string; readonly source: SourceText; readonly imports: readonly Import[] }
 
-/** What the rules that apply to `path` find in it. */
+/** Applies the rules for `path` to its text. */
 export function applyRules(rules: readonly Rule[], path: string, text: string): Finding[] {
   const source = readSource(text)
   const file = { text, source, imports: readImports(source) }
@@ -33,12 +33,12 @@ function isExcepted(rule: Rule, path: string): boolean {
   return Object.keys(rule.except).some((place) => (place.endsWith('/') ? path.startsWith(place) : path === place))
 }
 
-/** For rules about every file of ours. */
+/** True for every file: for rules about all of them. */
 export function everywhere(): boolean {
   return true
 }
 
-/** For rules about what runs as the server or the client, tests left out. */
+/** True for files that run as the server or the client, tests left out. */
 export function inProgram(path: string): boolean {
   return path.startsWith('src/') && !isTest(path)
 }
@@ -71,7 +71,7 @@ export function anywhere(pattern: RegExp): Find {
   return ({ text }) => [...new Set([...text.matchAll(pattern)].map(({ index }) => lineAt(text, index)))]
 }
 
-/** Imports of values from `modules`: any, or of `names`, or (unless `whole` is false) of the module as a whole. */
+/** Finds imports of values from `modules`: any, or `names` alone, and unless `whole` is false the module as a whole. */
 export function importsOf(modules: readonly string[] | RegExp, names?: readonly string[], { whole = true } = {}): Find {
   const isOne = (specifier: string): boolean =>
     modules instanceof RegExp ? modules.test(specifier) : modules.includes(specifier)
@@ -83,19 +83,19 @@ export function importsOf(modules: readonly string[] | RegExp, names?: readonly 
       .map((each) => each.line)
 }
 
-/** Finds what any of them finds, each line once. */
+/** Joins several: each line is found once. */
 export function anyOf(...finds: readonly Find[]): Find {
   return (file) => [...new Set(finds.flatMap((find) => find(file)))].sort((a, b) => a - b)
 }
 
 const UNBOUNDED = /^(?:[*+]|\{\d*,\})/
 
-/** Lines of regular expressions in which a repetition is repeated. */
+/** Finds regular expressions in which a repetition is repeated: they can take exponential time. */
 export function nestedRepetition({ source }: ReadFile): number[] {
   return source.regexes.filter(({ text }) => repeatsRepetition(text)).map(({ start }) => lineAt(source.code, start))
 }
 
-/** Whether a group that holds an unbounded repetition is itself repeated, as in `(a+)*`. */
+/** True if a group that holds an unbounded repetition is itself repeated, as in `(a+)*`. */
 function repeatsRepetition(expression: string): boolean {
   const open: boolean[] = []
   let repeated = false
@@ -118,5 +118,5 @@ function repeatsRepetition(expression: string): boolean {
   return false
 }
 
-/** By file: what it looks up all the same, each with its reason. One that nothing needs is refused. */
+/** Look-ups that are allowed, by file, each with its reason. One that nothing needs is refused. */
 export type KnownLookUps = Readonly<Record<string, Readonly<Record<string, string>>>>

@@ -16,7 +16,7 @@ import { failedProofs, judge, type KnownUnsteady } from './test-verdict.ts'
 import { isProof } from './tree.ts'
 
 const TEST_FILES = '{src,test,tools,bench,emulator}/**/*.test.ts'
-/** Those that take longest, by `--times`: begun first, so that no core waits for one of them in the end. */
+/** The files that take longest, by `--times`. They begin first, so that no core waits for one in the end. */
 export const LONGEST: readonly string[] = [
   'test/proofs/torture/kill.test.ts',
   'test/proofs/pages/runbooks.test.ts',
@@ -32,15 +32,15 @@ export const LONGEST: readonly string[] = [
   'test/proofs/faults/audit-devices.test.ts',
   'tools/ok.test.ts',
 ]
-/** As the program has it: the types are taken out of a file once, not in every process and thread of the tests. */
+/** A cache like the program's own: types are stripped once, not in every process and thread of the tests. */
 const COMPILE_CACHE = 'node_modules/.cache/keywright'
 
-/** More proofs than these are not run again: so many failures are no matter of chance. */
+/** Beyond this number no proof is run again: so many failures are no matter of chance. */
 const MOST_AGAIN = 6
-/** Proofs that are known to be unsteady, each with its last day. */
+/** The list of proofs that are known to be unsteady, each with its last day. */
 export const KNOWN_UNSTEADY = 'test/proofs/unsteady.json'
 
-/** Whether all is well; on a terminal everything is shown, elsewhere only what is not well. */
+/** Runs the tests, and resolves to whether all is well. Only on a terminal everything is shown. */
 export async function runTests(root: string, { patterns, timesPath }: TestOptions): Promise<boolean> {
   const startMs = performance.now()
   const files = findTests(root, patterns)
@@ -73,7 +73,7 @@ export async function runTests(root: string, { patterns, timesPath }: TestOption
   return isWell(verdict, requireAll)
 }
 
-/** The results by path from `root`. */
+/** Returns the results by path from `root`. */
 async function runFiles(
   root: string,
   paths: readonly string[],
@@ -91,13 +91,13 @@ async function runFiles(
   return results
 }
 
-/** None where there is no such file. */
+/** Reads the list; empty if there is no such file. */
 function readKnownUnsteady(root: string): KnownUnsteady[] {
   const path = join(root, KNOWN_UNSTEADY)
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : []
 }
 
-/** Test files of the project, or those of them that one of the patterns names. */
+/** Returns the test files of the project, or those that one of the patterns names. */
 export function findTests(root: string, patterns: readonly string[]): string[] {
   const wanted = patterns.map((pattern) => pattern.replace(/^\.\//, ''))
   const matches = (path: string): boolean =>
@@ -108,7 +108,7 @@ export function findTests(root: string, patterns: readonly string[]): string[] {
     .sort()
 }
 
-/** The longest first, then the other proofs, which have servers of their own; those beside the code take a second. */
+/** Sorts files: the longest first, then the other proofs, which start servers; tests beside the code take a second. */
 export function inOrder(files: readonly string[]): string[] {
   const rank = (path: string): number => {
     const place = LONGEST.indexOf(path)
@@ -118,14 +118,15 @@ export function inOrder(files: readonly string[]): string[] {
   return files.toSorted((a, b) => rank(a) - rank(b))
 }
 
-/** What was said on the command line. */
+/** The command line. */
 export type TestOptions = {
   /** Parts of paths, or patterns with *; none: all files. */
   readonly patterns: readonly string[]
-  /** Where to write how long each file took. */
+  /** The file that gets the time of each test file. */
   readonly timesPath: string | undefined
 }
 
+/** Parses the command line. @throws Error for an unknown option */
 export function readTestOptions(args: readonly string[]): TestOptions {
   const { values, positionals } = parseArgs({
     args: [...args],

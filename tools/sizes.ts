@@ -1,4 +1,4 @@
-// Sizes that are worth a question and no refusal: a long file may be one thing, and cutting it would be worse.
+// Reports sizes that are worth a question, and refuses none: a long file may be one thing, which cutting would spoil.
 import { GENERATED_FILES } from './generated.ts'
 import { lineAt, readSource, wordBefore } from './source-text.ts'
 import { isTest, type Tree } from './tree.ts'
@@ -6,7 +6,7 @@ import { isTest, type Tree } from './tree.ts'
 /** Something that is larger than its limit. */
 export type Size = { readonly path: string; readonly line: number; readonly name: string; readonly size: number }
 
-/** Each list with the largest first. */
+/** The lists of oversizes, each with the largest first. */
 export type Sizes = {
   readonly files: readonly Size[]
   readonly functions: readonly Size[]
@@ -17,7 +17,7 @@ const MOST_FILE_LINES = 300
 const MOST_FUNCTION_LINES = 50
 const MOST_PARAMETERS = 4
 
-/** What is larger than the limits in everything but tests, largest first. */
+/** Finds everything beyond the limits, tests and generated files left out. */
 export function oversizes(tree: Tree): Sizes {
   const program = [...tree].filter(([path]) => !isTest(path) && !GENERATED_FILES.has(path))
   const functions = program.flatMap(([path, text]) => readFunctions(text).map((each) => ({ path, ...each })))
@@ -41,7 +41,7 @@ function largest(sizes: readonly Size[], limit: number): Size[] {
   return sizes.filter(({ size }) => size > limit).sort((a, b) => b.size - a.size)
 }
 
-/** The counts, and under each at most `rows` of the largest. */
+/** Formats the counts, and under each at most `rows` of the largest. */
 export function formatSizes({ files, functions, parameters }: Sizes, rows: number): string {
   const part = (title: string, sizes: readonly Size[]): string[] => [
     `${title}: ${sizes.length}`,
@@ -54,7 +54,7 @@ export function formatSizes({ files, functions, parameters }: Sizes, rows: numbe
   ].join('\n')
 }
 
-/** A function with its lines from the head to the closing brace. */
+/** A function; its lines count from the head to the closing brace. */
 export type FunctionSize = {
   readonly line: number
   readonly name: string
@@ -65,14 +65,14 @@ export type FunctionSize = {
 /** Words whose brackets are no parameters, though a `{` follows. */
 const STATEMENTS = ['if', 'for', 'while', 'switch', 'catch', 'with', 'await']
 
-/** Functions that have a body in braces. */
+/** Returns the functions that have a body in braces. */
 export function readFunctions(text: string): FunctionSize[] {
   const { code } = readSource(text)
   const pairs = bracketPairs(code)
   const found: FunctionSize[] = []
   let bodyOfLast = 0
   for (const [open, close] of [...pairs].sort(([a], [b]) => a - b)) {
-    // What stands before the body is parameters and types: among them are functions that others give.
+    // The text before a body is parameters and types, in which function types look alike.
     if (code[open] !== '(' || open < bodyOfLast) continue
     const name = wordBefore(code, code.slice(0, open).trimEnd().length)
     const body = STATEMENTS.includes(name) ? undefined : bodyAfter(code, close + 1, pairs)
@@ -85,7 +85,7 @@ export function readFunctions(text: string): FunctionSize[] {
   return found
 }
 
-/** Offset of each closing bracket by its opening one. */
+/** Returns the offset of each closing bracket by that of its opening one. */
 function bracketPairs(code: string): Map<number, number> {
   const pairs = new Map<number, number>()
   const open: number[] = []
@@ -96,7 +96,7 @@ function bracketPairs(code: string): Map<number, number> {
   return pairs
 }
 
-/** Offset of the `{` of the function whose parameters end at `from`; undefined where there is no such body. */
+/** Returns the offset of the `{` of the function whose parameters end at `from`; undefined if it has no such body. */
 function bodyAfter(code: string, from: number, pairs: ReadonlyMap<number, number>): number | undefined {
   const next = /\s*(=>\s*)?(\{|:)?/y
   next.lastIndex = from
@@ -134,7 +134,7 @@ function bodyAfterType(code: string, from: number, pairs: ReadonlyMap<number, nu
   return undefined
 }
 
-/** Whether what is in a bracket of a type are parameters, as of `(a: B) => C`; `(A | B)` is a type. */
+/** True if a bracket in a type holds parameters, as in `(a: B) => C`; `(A | B)` is a type. */
 function beginsParameters(code: string, inside: number, pairs: ReadonlyMap<number, number>): boolean {
   const first = inside + (/\S/.exec(code.slice(inside))?.index ?? 0)
   if (code[first] === ')' || code.startsWith('...', first)) return true
@@ -143,19 +143,19 @@ function beginsParameters(code: string, inside: number, pairs: ReadonlyMap<numbe
   return '?:,)='.includes(code.slice(end).trimStart().charAt(0))
 }
 
-/** Whether a type, or the function that it is returned by, goes on behind the end of a line. */
+/** True if a type, or the function that it is returned by, goes on behind the end of a line. */
 function goesOn(code: string, end: number, last: string): boolean {
   return GOES_ON_BEHIND.includes(last) || GOES_ON_BEFORE.includes(code.slice(end).trimStart().charAt(0))
 }
 
-/** Offset of a brace that comes next. */
+/** Returns the offset of a brace that comes next. */
 function braceAt(code: string, from: number): number | undefined {
   const brace = /\s*\{/y
   brace.lastIndex = from
   return brace.test(code) ? brace.lastIndex - 1 : undefined
 }
 
-/** Parts between the commas of a list, those in inner brackets not counted. */
+/** Counts the parts of a list; commas in inner brackets do not count. */
 function countParts(code: string, open: number, close: number, pairs: ReadonlyMap<number, number>): number {
   let parts = 0
   let inPart = false

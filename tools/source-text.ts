@@ -1,7 +1,7 @@
-// What the checks of this folder read: TypeScript with comments, strings and regular expressions blanked out, so that a
-// word found in the rest is code. Not a parser: it knows where such a piece begins and ends, and nothing else.
+// Blanks out comments, strings and regular expressions of TypeScript, so that a word found in the rest is code. It is
+// no parser: it knows where such a piece begins and ends, and nothing else.
 
-/** A string whose text is all there, with nothing computed in it. */
+/** A string without computed parts. */
 export type StringLiteral = {
   /** Offset of the first quote. */
   readonly start: number
@@ -17,18 +17,18 @@ export type RegexLiteral = {
   readonly text: string
 }
 
-/** A file, taken apart. */
+/** A file in its parts. */
 export type SourceText = {
-  /** As long as the source, line breaks in place; the quotes of strings and the slashes of expressions stay. */
+  /** The code, as long as the source, with its line breaks, and the quotes of strings and slashes of expressions. */
   readonly code: string
-  /** As long as the source, with everything but the comments blanked. */
+  /** The comments, as long as the source, with everything else blanked. */
   readonly comments: string
-  /** In single or double quotes, and templates without `${`, in order. */
+  /** Strings in quotes, and templates without `${`, in order. */
   readonly strings: readonly StringLiteral[]
   readonly regexes: readonly RegexLiteral[]
 }
 
-/** Never fails: what is cut off ends with the file or the line. */
+/** Takes a file apart. It never fails: a piece that is cut off ends with the file or the line. */
 export function readSource(source: string): SourceText {
   const scan = new Scan(source)
   while (!scan.done) scan.step()
@@ -40,7 +40,7 @@ export function readSource(source: string): SourceText {
   }
 }
 
-/** Line of an offset, counted from 1. */
+/** Returns the line of an offset, counted from 1. */
 export function lineAt(text: string, offset: number): number {
   let line = 1
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line++
@@ -61,7 +61,7 @@ class Scan {
   private at = 0
   /** Offset behind the last character of code that is not blank. */
   private codeEnd = 0
-  /** For each template that is open around this place: how many braces are open inside its `${`. */
+  /** Open braces inside the `${` of each template that is open at this offset. */
   private readonly openBraces: number[] = []
 
   constructor(source: string) {
@@ -156,7 +156,7 @@ class Scan {
   }
 }
 
-/** The name, keyword or number that ends at `end`, or ''. */
+/** Returns the name, keyword or number that ends at `end`, or ''. */
 export function wordBefore(text: string, end: number): string {
   let start = end
   while (start > 0 && /[\w$]/.test(text.charAt(start - 1))) start--
@@ -178,14 +178,14 @@ function endOfPlainCode(source: string, from: number): number {
   return end
 }
 
-/** Offset of the closing quote, or where the line ends without one. */
+/** Returns the offset of the closing quote, or of the end of a line without one. */
 function endOfString(source: string, from: number, quote: string): number {
   let end = from + 1
   while (end < source.length && source[end] !== quote && source[end] !== '\n') end += source[end] === '\\' ? 2 : 1
   return end
 }
 
-/** Offset of the '`' that closes the template, or of its next `${`. */
+/** Returns the offset of the '`' that closes a template, or of its next `${`. */
 function endOfTemplateText(source: string, from: number): number {
   let end = from
   while (end < source.length && source[end] !== '`' && !source.startsWith('${', end)) {
@@ -194,7 +194,7 @@ function endOfTemplateText(source: string, from: number): number {
   return end
 }
 
-/** Offset of the closing slash; -1 where the line has none, which was a division after all. */
+/** Returns the offset of the closing slash; -1 if the line has none, and it was a division after all. */
 function endOfRegex(source: string, from: number): number {
   let inClass = false
   for (let end = from + 1; end < source.length && source[end] !== '\n'; end++) {

@@ -1,5 +1,5 @@
-// Loaded first into a test file that runs beside proofs: it takes the processor when these leave it, and so do the
-// processes that it starts. JavaScript, so that nothing has types to be taken out of before the file itself is loaded.
+// Loaded first into a test file that runs beside proofs. It lowers the priority of the file and of the processes that
+// it starts, so that they take what proofs leave. It is JavaScript, so that no types have to be stripped first.
 import { constants, getPriority, setPriority } from 'node:os'
 import { isMainThread } from 'node:worker_threads'
 
@@ -7,8 +7,8 @@ import { isMainThread } from 'node:worker_threads'
 const STEP = 5
 
 try {
-  // Its threads begin with what it has, and load this as well.
+  // Threads begin with the priority of the process, and load this file as well: they must not lower it again.
   if (isMainThread) setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + STEP))
 } catch {
-  // Where it is not allowed, all are alike.
+  // If it is not allowed, all have the same priority.
 }

@@ -18,6 +18,7 @@ const GROUP_ENTRY = join(import.meta.dirname, 'test-group.ts')
 /** As the program has it: 0.3 ms less for each of its files that a test loads, of which a whole server has 500. */
 const OWN_FILES = preloaded('src/own-files.js')
 
+/** What a file gave, and the seconds it took, loading included. */
 export type TimedResult = { readonly result: FileResult; readonly seconds: number }
 
 /**

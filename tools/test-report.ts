@@ -1,27 +1,28 @@
-// What is said about a run of the tests: failures whole, what was skipped and why, and the closing lines that CI reads.
+// The report of a run of the tests: whole failures, skipped tests and why, and the closing lines that CI reads.
 import { packagesToInstall } from './debian-packages.ts'
 import type { Counts, Failure, FileResult } from './test-results.ts'
 import type { Unsteady, Verdict } from './test-verdict.ts'
 import { isProof } from './tree.ts'
 
-/** Whoever keeps the end of a log alone shall still read what failed. */
+/** Failures are repeated at the end, in short: of a long log often only the end is kept. */
 const RECALLED = 5
 const RECALLED_CHARACTERS = 700
 
 /** Seconds by path. */
 export type Times = Map<string, number>
 
-/** `12.3 test/proofs/start/snapshot.test.ts`, a line for each file, the longest first. */
+/** Formats times, a line for each file, the longest first: `12.3 test/proofs/start/snapshot.test.ts`. */
 export function timeLines(times: ReadonlyMap<string, number>): string {
   const longestFirst = [...times].sort(([, a], [, b]) => b - a)
   return longestFirst.map(([path, seconds]) => `${seconds.toFixed(1)} ${path}\n`).join('')
 }
 
+/** Formats one failure, with its stack. */
 export function failureLine({ title, text }: Failure): string {
   return `\n✖ ${title}\n${text}`
 }
 
-/** What files with a failure wrote: a seed may be in it. */
+/** Formats the output of files with a failure: a seed may be in it. */
 export function outputLines(files: ReadonlyMap<string, FileResult>): string[] {
   return [...files].flatMap(([file, { failures, output }]) => {
     const said = output.trimEnd()
@@ -29,6 +30,7 @@ export function outputLines(files: ReadonlyMap<string, FileResult>): string[] {
   })
 }
 
+/** Facts of a run beside its results. */
 export type Closing = {
   /** The project's directory. */
   readonly root: string
@@ -37,7 +39,7 @@ export type Closing = {
   readonly durationMs: number
 }
 
-/** The end of a run, a line each. The counts are in the form of the runner's own. */
+/** Returns the closing lines of a run. The counts have the form of the runner's own. */
 export function closingLines(verdict: Verdict, { root, requireAll, durationMs }: Closing): string[] {
   return [
     ...(requireAll ? skippedTests(verdict) : skippedReasons(verdict)),
@@ -53,13 +55,13 @@ export function closingLines(verdict: Verdict, { root, requireAll, durationMs }:
   ]
 }
 
-/** With `requireAll` a skipped test is a failure. */
+/** True if the run passes. With `requireAll` a skipped test is a failure. */
 export function isWell({ files, failures, faults }: Verdict, requireAll: boolean): boolean {
   const skipped = [...files.values()].some((file) => file.skipped.length > 0)
   return failures.length === 0 && faults.length === 0 && !(requireAll && skipped)
 }
 
-/** `exact 7012, proofs 1054, unsteady 1, skipped 0` */
+/** Formats the counts by kind: `exact 7012, proofs 1054, unsteady 1, skipped 0`. */
 function kindsLine({ files, unsteady }: Verdict): string {
   const sum = (ofProofs: boolean): Counts =>
     add([...files].filter(([file]) => isProof(file) === ofProofs).map(([, { counts }]) => counts))
@@ -96,7 +98,7 @@ function recalled({ title, text }: Failure): string {
   return `failed: ${title}: ${text.replace(/\s+/g, ' ').slice(0, RECALLED_CHARACTERS)}`
 }
 
-/** The first failure whole: nobody will see it again soon. */
+/** Shows the first failure whole: it will not come again soon. */
 function unsteadyLines({ file, failures, seeds, known }: Unsteady): string[] {
   const seed = seeds.length === 0 ? 'no seed' : [...new Set(seeds)].join(' ')
   const note = known === undefined ? '' : ` (known until ${known.until}: ${known.reason})`

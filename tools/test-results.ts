@@ -1,10 +1,10 @@
-// What one run of test files gave, file by file, collected from the events of the runner.
+// Collects the results of test files, file by file, from the events of the runner.
 import { join, relative } from 'node:path'
 import type { EventData } from 'node:test'
 import type { TestEvent } from 'node:test/reporters'
 import { inspect } from 'node:util'
 
-/** What the runner counts, each of a file: a test with others inside is one more. */
+/** The counts of a file, as the runner makes them: a test with others inside is one more. */
 export type Counts = {
   tests: number
   suites: number
@@ -14,44 +14,46 @@ export type Counts = {
   skipped: number
   todo: number
 }
+/** A failed test. */
 export type Failure = {
   /** `src/lib/json.test.ts:12 outer > inner` */
   readonly title: string
   /** The whole cause, with its stack. */
   readonly text: string
 }
+/** The results of one test file. */
 export type FileResult = {
   readonly counts: Counts
   readonly failures: readonly Failure[]
   readonly skipped: readonly { readonly title: string; readonly reason: string }[]
-  /** What its tests wrote; a seed may be in it. */
+  /** The output of its tests; a seed may be in it. */
   readonly output: string
-  /** What its tests drew, as they said: `seed=7`. */
+  /** The seeds that its tests printed: `seed=7`. */
   readonly seeds: readonly string[]
 }
 
 type Verdict = EventData.TestPass | EventData.TestFail
-/** `file` is where a test stands, `entryFile` the test file that was run: many have their tests made by a helper. */
+/** `entryFile` is the test file that was run, `file` the one in which a test stands: helpers make many tests. */
 type Place = { readonly file?: string | undefined; readonly entryFile?: string }
 type Collected = {
   -readonly [Part in keyof FileResult]: FileResult[Part] extends readonly (infer Item)[] ? Item[] : FileResult[Part]
 } & {
   /** Names of the tests that are open around the one that runs. */
   readonly open: string[]
-  /** Its process said that it came to its end. */
+  /** True if its process reported its end. */
   isWhole: boolean
 }
 
 const SEED = /\bseed=\S+/g
 const CANCELLATIONS = ['cancelledByParent', 'testAborted', 'testTimeoutFailure']
 
-/** Takes the events of one run. Files are named from `root`. */
+/** Collects the events of one run. Files are named from `root`. */
 export class TestResults {
   private readonly root: string
   private readonly told: (failure: Failure) => void
   private readonly collected = new Map<string, Collected>()
 
-  /** `told` hears of each failure at once: whoever ends a run early has it. */
+  /** `told` gets each failure at once, so that it is known even if the run is ended early. */
   constructor(root: string, told: (failure: Failure) => void = () => {}) {
     this.root = root
     this.told = told
@@ -72,8 +74,8 @@ export class TestResults {
   }
 
   /**
-   * That all of these files were run to their end. One that ends itself with exit code 0 in the middle fails no test of
-   * those that come later: they are not there.
+   * Adds a failure for each of these files that did not run to its end. A file that exits with 0 in the middle fails no
+   * test: the later ones are just missing.
    */
   requireWhole(paths: readonly string[]): void {
     for (const path of paths) {
@@ -85,7 +87,7 @@ export class TestResults {
     }
   }
 
-  /** Whatever the runner counts as a failure is one, also where no event said which. */
+  /** Counts a failure that the runner counts, even if no event named it. */
   private end(summary: EventData.TestSummary): void {
     if (summary.file !== undefined) this.of(summary).isWhole = true
     const files = summary.file === undefined ? [...this.collected.values()] : [this.of(summary)]
@@ -109,7 +111,7 @@ export class TestResults {
     const file = this.of(data)
     const isSuite = data.details.type === 'suite'
     if (data.skip !== undefined && data.skip !== false) {
-      // Of a suite that is skipped nothing else is told: it counts as one test.
+      // A skipped suite has no further events, and counts as one test.
       if (isSuite) file.counts.suites += 1
       file.counts.tests += 1
       file.counts.skipped += 1

@@ -1,9 +1,9 @@
-// What a run of the tests means. An exact test is right or wrong. A proof that fails is run once more by itself. If it
-// fails again it is broken. If it passes it is unsteady, which is said, and borne for two files.
+// Judges a run of the tests. An exact test is right or wrong. A proof that fails is run once more by itself. If it
+// fails again it is broken. If it passes it is unsteady, which is reported, and tolerated for two files.
 import type { Failure, FileResult } from './test-results.ts'
 import { isProof } from './tree.ts'
 
-/** With more of them a run says too little. */
+/** With more unsteady files a run proves too little. */
 export const MOST_UNSTEADY = 2
 
 /** A row of test/proofs/unsteady.json. */
@@ -13,33 +13,36 @@ export type KnownUnsteady = {
   readonly until: string
   readonly reason: string
 }
+/** The results of both runs, by file. */
 export type Runs = {
   readonly first: ReadonlyMap<string, FileResult>
-  /** Of the proofs that failed. One that failed and is not here was not run again. */
+  /** Results of proofs that were run again. A failed proof that is missing was not. */
   readonly second: ReadonlyMap<string, FileResult>
 }
+/** A proof that failed, and then passed. */
 export type Unsteady = {
   readonly file: string
-  /** Of the first run. */
+  /** Failures of the first run. */
   readonly failures: readonly Failure[]
   readonly seeds: readonly string[]
   readonly known: KnownUnsteady | undefined
 }
+/** The judgement of a run. */
 export type Verdict = {
-  /** By file, as it was in its last run. */
+  /** Results by file, of its last run. */
   readonly files: ReadonlyMap<string, FileResult>
   readonly failures: readonly Failure[]
   readonly unsteady: readonly Unsteady[]
-  /** What fails the run beside a failed test, a sentence each. */
+  /** Faults of the run beside failed tests, a sentence each. */
   readonly faults: string[]
 }
 
-/** Proofs to be run once more, in the order in which they ended. */
+/** Returns the proofs to be run once more, in the order in which they ended. */
 export function failedProofs(first: ReadonlyMap<string, FileResult>): string[] {
   return [...first].filter(([file, { failures }]) => isProof(file) && failures.length > 0).map(([file]) => file)
 }
 
-/** `today` as `2026-12-31`. */
+/** Judges both runs. `today` has the form `2026-12-31`. */
 export function judge({ first, second }: Runs, known: readonly KnownUnsteady[], today: string): Verdict {
   const files = new Map([...first, ...second])
   const unsteady = [...second]

@@ -1,5 +1,5 @@
-// What no file may hold, one row a rule: the static bans of threats part 9 that can be decided without types, and the
-// habits of this project. Two more of them are decided by biome.json: Z-13 (floating promises) and Z-16 (`any`, `!`).
+// Things that no file may hold, one row for each rule: the static bans of threats part 9 that need no types, and the
+// habits of this project. biome.json decides two more of them: Z-13 (floating promises) and Z-16 (`any`, `!`).
 import { STORAGE_DRIVERS } from '../src/storage/drivers.ts'
 import {
   anyOf,
@@ -16,20 +16,20 @@ import {
 } from './rule.ts'
 import { isExactTest, isTest } from './tree.ts'
 
-/** Z-06: who turns JSON into values: the parser has no limits and its errors quote the input (threats N-06, N-08). */
+/** Z-06: files that may parse JSON. The parser has no limits, and its errors quote the input (threats N-06, N-08). */
 const JSON_PARSERS = {
   'src/lib/json.ts': 'the bounded parser that the other rooms call',
   'src/lib/hcl.ts': 'configuration and policies in the JSON form',
   'src/cli/': 'the client, on answers of its own server',
   'src/client/error-messages.ts': 'the library, on answers of its own server',
 }
-/** Who reads and writes stored JSON besides the codec of records. */
+/** Files that may read and write stored JSON besides the codec of records. */
 const JSON_WITHOUT_A_RECORD = {
   'src/lib/json.ts': 'the parser that it calls',
   'src/storage/stored-record.ts': 'the codec',
   'src/audit/whole-lines.ts': 'pieces of a log, of which most are no whole line and none is a record',
 }
-/** Z-09: who touches files, since the helpers of node:fs sync nothing and pick open modes (threats N-43). */
+/** Z-09: rooms that may touch files. The helpers of node:fs sync nothing and choose open modes (threats N-43). */
 const FILE_USERS = {
   'src/storage/': 'the store itself',
   'src/audit/': 'the file device',
@@ -71,11 +71,11 @@ const CRYPTO_WORK =
   'privateDecrypt diffieHellman createDiffieHellman createECDH encapsulate decapsulate webcrypto subtle'
 const CRYPTO_RANDOM = 'randomBytes randomFill randomFillSync randomInt randomUUID randomUUIDv7 getRandomValues'
 
-/** Kinds of storage, and the file of the one that has a file. */
+/** Names of the kinds of storage, and of the file of the one that has one. */
 const STORAGE_NAMES = new RegExp(`\\b(?:${STORAGE_DRIVERS.map(({ type }) => type).join('|')}|keywright\\.db)\\b`, 'gi')
 
 const SERVER_STARTERS = ['startServerProcess', 'startConfigured', 'watchServer', 'spawnKeywright']
-/** They start servers with their threads or processes, look into those, or make disk and network misbehave. */
+/** Fixtures that start servers with threads or processes, look into those, or make disk and network misbehave. */
 const PROOF_FIXTURES = new RegExp(
   `/fixtures/(?:${[
     'attack-processes',
@@ -90,7 +90,7 @@ const PROOF_FIXTURES = new RegExp(
   ].join('|')})\\.ts$|/proofs/`,
 )
 
-/** Z-07: what look-ups.ts finds and is well. */
+/** Z-07: look-ups that look-ups.ts finds, and that are safe. */
 export const KNOWN_LOOK_UPS: KnownLookUps = {
   'src/api/fields.ts': {
     'args[name]': 'names that the endpoint declares',
@@ -109,11 +109,11 @@ export const KNOWN_LOOK_UPS: KnownLookUps = {
   'src/client/path.ts': { 'rest[name]': 'is removed from a copy' },
 }
 
-/** In names: words that meant many things, and now have one word for each (docs/glossary.md). */
+/** Words in names that meant many things; docs/glossary.md has one word for each. */
 const RETIRED_WORDS =
   /\b(?:\w*(?:[hH]ouse|Surroundings|PATIENCE|Desk|(?<![iI]n)Flight)s?|\w*[a-z]Turns?|[A-Z][a-z]\w*(?:Place|Look))\b/g
 
-/** Each has a case in tidy.test.ts, in this order. */
+/** The rules. Each has a case in tidy.test.ts, in this order. */
 export const RULES: readonly Rule[] = [
   {
     id: 'Z-01',
@@ -310,7 +310,7 @@ export const RULES: readonly Rule[] = [
     applies: inProgram,
     find: anyOf(
       importsOf(['node:http', 'node:https'], ['request', 'get'], { whole: false }),
-      // From every room: the way to it is another one in each.
+      // The path to the file differs from room to room.
       importsOf(/(?:^|\/)node-http\.ts$/, ['request']),
       code(/(?<![.\w$])(?:globalThis\.)?fetch\s*\(|\bhttps?\.(?:request|get)\s*\(/g),
     ),
@@ -391,7 +391,7 @@ export const RULES: readonly Rule[] = [
     applies: isExactTest,
     find: anyOf(
       code(/\b(?:memoryUsage|cpuUsage|threadCpuUsage|resourceUsage|freemem|loadavg|getHeapStatistics)\b/g),
-      // When garbage is collected is up to the runtime.
+      // The runtime decides when garbage is collected, so these differ from run to run.
       code(/\b(?:WeakRef|FinalizationRegistry|collectGarbage)\b/g),
     ),
     except: {},
@@ -404,7 +404,7 @@ export const RULES: readonly Rule[] = [
     find: anyOf(
       importsOf(['node:child_process', 'child_process'], ['spawn', 'fork', 'exec', 'execFile']),
       importsOf(/\/fixtures\/server-process\.ts$/, SERVER_STARTERS),
-      // With its threads.
+      // It starts the threads too.
       importsOf(/(?:^\.|\/src)\/server\.ts$/, ['startServer']),
       importsOf(PROOF_FIXTURES),
     ),

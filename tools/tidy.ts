@@ -6,11 +6,11 @@ import { formatSizes, oversizes } from './sizes.ts'
 import { RULES } from './tidy-rules.ts'
 import { type Finding, formatFinding, readTree, type Tree } from './tree.ts'
 
-/** As biome.json formats; what the formatter cannot break is refused here. */
+/** The width of biome.json. Lines that the formatter cannot break are refused here. */
 const MOST_COLUMNS = 120
 const REPORTED_ROWS = 10
 
-/** What is refused in the files of `tree`: long lines, what RULES name, and names that two files export. */
+/** Returns the findings in `tree`: long lines, breaches of RULES, and names that two files export. */
 export function tidy(tree: Tree): Finding[] {
   const inFiles = [...tree].flatMap(([path, text]) => [...longLines(path, text), ...applyRules(RULES, path, text)])
   return [...inFiles, ...doubledNames(tree)]

@@ -1,8 +1,8 @@
-// One example for each endpoint of transit, in an order in which one mount can be sent them all.
+// One example for each endpoint of transit, in an order in which one mount accepts them all.
 import { LEAF_CERTIFICATE, LEAF_PUBLIC_KEY } from '../test/fixtures/certificate-chain.ts'
 import { Earlier, type Example, type Members, Sample } from './example.ts'
 
-/** Of a party elsewhere. */
+/** Public key of another party. */
 const PEER_PUBLIC_KEY = `-----BEGIN PUBLIC KEY-----
 MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEVDF1Z3wX3fcLjg5lWCSUAhDDbtpl
 MAhh7AvOxrJItpU3xKCk9OgS6bHDHJLCJzDOkhm+WFvUHsRki1476O7JBQ==
@@ -11,7 +11,7 @@ MAhh7AvOxrJItpU3xKCk9OgS6bHDHJLCJzDOkhm+WFvUHsRki1476O7JBQ==
 const HELLO = 'aGVsbG8gd29ybGQ='
 const MADE_AT = 1767225600
 
-/** As key-description.ts writes it, of a key of type aes256-gcm96. */
+/** A key of type aes256-gcm96, as src/engines/transit/key-description.ts describes it. */
 const described = (changes: Members): Members => ({
   name: 'orders',
   type: 'aes256-gcm96',
@@ -257,7 +257,7 @@ const MOVING: readonly Example[] = [
   },
 ]
 
-/** Of a template whose key was thrown away: CN=receipts, and the name of a host. */
+/** A certificate request with CN=receipts and the name of a host; its key was thrown away. */
 const TEMPLATE = `-----BEGIN CERTIFICATE REQUEST-----
 MIHEMHgCAQAwEzERMA8GA1UEAwwIcmVjZWlwdHMwKjAFBgMrZXADIQAjOceRW/gb
 JJyzBLv+Zjgq+sz7HYVxbuOCXOjl17d2w6AyMDAGCSqGSIb3DQEJDjEjMCEwHwYD
@@ -302,6 +302,7 @@ const PAIRS: readonly Example[] = [
   },
 ]
 
+/** All examples, in the order in which they are sent. */
 export const TRANSIT_EXAMPLES: readonly Example[] = [
   ...KEYS,
   ...ENCRYPTION,

@@ -1,22 +1,22 @@
-// The files that the checks of this folder read, and what they say about them.
+// The files that the checks of this folder read, and the form of their findings.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Paths from the project's directory, with `/`, and what the files hold. */
+/** Texts of files by their path from the project's directory, with `/`. */
 export type Tree = ReadonlyMap<string, string>
 
-/** What a check refuses, and where. */
+/** A place that a check refuses. */
 export type Finding = {
   readonly path: string
   readonly line: number
-  /** What is wrong, and what would be right. */
+  /** The fault, and the remedy. */
   readonly message: string
 }
 
-/** Every folder that holds source text of ours. */
+/** Folders that hold source text. */
 const FOLDERS = ['src', 'test', 'tools', 'bench', 'examples', 'emulator']
 
-/** All TypeScript and JavaScript of ours below `root`, in the order of the paths. */
+/** Reads all TypeScript and JavaScript in those folders below `root`, sorted by path. */
 export function readTree(root: string): Tree {
   const paths = globSync(`{${FOLDERS.join(',')}}/**/*.{ts,js}`, { cwd: root })
     .map((path) => path.replaceAll('\\', '/'))
@@ -24,25 +24,25 @@ export function readTree(root: string): Tree {
   return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]))
 }
 
-/** Tests, and what only tests use: they may do what the program may not. */
+/** True for tests, and for files that only tests use: they may do what the program may not. */
 export function isTest(path: string): boolean {
   return path.endsWith('.test.ts') || path.startsWith('test/')
 }
 
-/** Where tests are that a busy machine may fail: real processes, kills, power cuts, overload, memory, time. */
+/** The folder of tests that a busy machine may fail: real processes, kills, power cuts, overload, memory, time. */
 const PROOFS = 'test/proofs/'
 
-/** A proof that fails is run once more. */
+/** True for proofs. A proof that fails is run once more. */
 export function isProof(path: string): boolean {
   return path.startsWith(PROOFS)
 }
 
-/** A test that gives the same verdict on every machine at any load; it is never run twice. */
+/** True for exact tests: they give the same verdict on every machine at any load, and are never run twice. */
 export function isExactTest(path: string): boolean {
   return path.endsWith('.test.ts') && !isProof(path)
 }
 
-/** In the form that terminals and editors make a link of. */
+/** Formats a finding so that terminals and editors make a link of it. */
 export function formatFinding({ path, line, message }: Finding): string {
   return `${path}:${line}: ${message}`
 }

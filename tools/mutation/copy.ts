@@ -1,4 +1,4 @@
-// A copy of the tree in which faults are planted, and its tests in processes of their own. The checkout never changes.
+// A copy of the tree in which faults are planted, and the runs of its tests. The checkout never changes.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -15,27 +15,28 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** How a test file ended. */
+/** The outcome of a test file. */
 export type TestRun = {
   readonly passed: boolean
   /** It did not end in time. */
   readonly timedOut: boolean
-  /** The first of its tests that failed, or ''. */
+  /** Name of the first test that failed, or ''. */
   readonly failed: string
   readonly seconds: number
 }
 
-/** Kept while a test file runs; more of it than this is not looked at. */
+/** Output of a test file beyond this is dropped. */
 const MOST_OUTPUT = 4 * 1024 * 1024
 
+/** The copy. The caller has to `remove` it in the end. */
 export class TreeCopy {
   readonly path: string
   private readonly top: string
   private readonly running = new Set<ChildProcess>()
 
-  /** What a clone of the tree at `root` would hold, with what is not committed yet, and its packages. */
+  /** Copies the files that git knows or would add in `root`, uncommitted changes included, and links its packages. */
   constructor(root: string) {
-    // Short: sockets lie below it.
+    // The path is short because sockets lie below it, whose paths are bounded.
     this.top = realpathSync(mkdtempSync(join(tmpdir(), 'kwm-')))
     this.path = join(this.top, 'c')
     mkdirSync(join(this.top, 't'))
@@ -58,7 +59,7 @@ export class TreeCopy {
     writeFileSync(join(this.path, path), text)
   }
 
-  /** Runs one file alone, mostly a test file, until a test of it fails; what it leaves running ends with it. */
+  /** Runs one file, mostly a test file, until one of its tests fails. Processes that it leaves are ended. */
   async run(words: readonly string[], mostSeconds: number): Promise<TestRun> {
     const startMs = performance.now()
     const child = spawn(process.execPath, [...process.execArgv, ...words], {
@@ -74,7 +75,7 @@ export class TreeCopy {
     }
     child.stdout.on('data', (chunk) => {
       take(chunk)
-      // What the others of the file say changes nothing.
+      // The rest of the file cannot change the outcome.
       if (firstFailure(output.slice(0, output.lastIndexOf('\n') + 1)) !== '') endGroup(child)
     })
     child.stderr.on('data', take)
@@ -117,7 +118,7 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   } catch {
-    // Nothing of it is left.
+    // The process group has ended already.
   }
 }
 

@@ -1,5 +1,5 @@
-// Small faults that can be planted in a file: where, and what would stand there. Read from the compiler's own tree of
-// the file; whether what comes out has the right types is not looked at here.
+// Finds the small faults that can be planted in a file: the place, and the text to put there. It reads the compiler's
+// tree of the file; types are checked elsewhere.
 import {
   type BinaryExpression,
   type Block,
@@ -26,7 +26,7 @@ export type Fault = {
 type Change = { readonly node: Node; readonly to: string } | { readonly at: number; readonly to: string }
 type Rule = (node: Node, text: (node: Node) => string) => readonly Change[]
 
-/** By name, as the report shows them. */
+/** Rules by the name that reports show. */
 const RULES = {
   negate: (node, text) => conditionsOf(node).map((condition) => ({ node: condition, to: `!(${text(condition)})` })),
   compare: (node) => operatorChange(node, COMPARISONS),
@@ -50,10 +50,12 @@ const RULES = {
     is.isArrayLiteralExpression(node) ? node.elements.map((element) => ({ node: element, to: '...[]' })) : [],
 } as const satisfies Record<string, Rule>
 
+/** Name of a rule. */
 export type RuleName = keyof typeof RULES
+/** Names of all rules. */
 export const RULE_NAMES = Object.keys(RULES) as RuleName[]
 
-/** All faults that the rules know in the file, in its order. */
+/** Returns all faults that the rules find in a file, in its order. */
 export function faultsOf(file: SourceFile): Fault[] {
   const found: Fault[] = []
   const text = (node: Node): string => node.getText(file)
@@ -71,7 +73,7 @@ export function faultsOf(file: SourceFile): Fault[] {
   return found
 }
 
-/** Types, imports, what is written to a log, and what an error says: nothing that a test should hold to the letter. */
+/** True for types, imports, log lines and texts of errors: tests should not hold them to the letter. */
 function isLeftOut(node: Node, text: (node: Node) => string): boolean {
   if (is.isTypeNode(node) || is.isImportDeclaration(node) || is.isExportDeclaration(node)) return true
   if (is.isInterfaceDeclaration(node) || is.isTypeAliasDeclaration(node)) return true
@@ -112,7 +114,7 @@ const METHODS: Readonly<Record<string, string>> = {
   floor: 'ceil',
   ceil: 'floor',
 }
-/** Whose arguments may come in any order. */
+/** Functions whose arguments may come in any order. */
 const ANY_ORDER = ['Math.min', 'Math.max']
 const STEPS = [
   'filter',
@@ -163,7 +165,7 @@ function isBareAssignment(node: Node): boolean {
   return is.isPostfixUnaryExpression(expression)
 }
 
-/** `if (…) return`, and so on: what goes on only where something holds. */
+/** True for a guard, such as `if (…) return`. */
 function isGuard(node: Node): boolean {
   if (!is.isIfStatement(node) || node.elseStatement !== undefined) return false
   const { thenStatement } = node
@@ -180,7 +182,7 @@ function earlyReturns(node: Node, text: (node: Node) => string): Change[] {
   return results.filter((result) => result !== '').map((to) => ({ node: body, to }))
 }
 
-/** What a function that says it returns this could return at once; '' is a return without a value. */
+/** Returns values that a function of this return type could give at once; '' is a return without a value. */
 function resultsOf(type: string): readonly string[] {
   const result = /^Promise<(.*)>$/s.exec(type)?.[1] ?? type
   if (result === 'void' || result === '') return ['']
@@ -242,7 +244,7 @@ function otherMethod(node: Node, text: (node: Node) => string): Change[] {
   return to === undefined ? [] : [{ node: callee.name, to }]
 }
 
-/** `list.filter(…)` becomes `list`. */
+/** Removes a step of a chain: `list.filter(…)` becomes `list`. */
 function withoutStep(node: Node, text: (node: Node) => string): Change[] {
   const callee = methodOf(node)?.expression
   if (callee === undefined || !is.isPropertyAccessExpression(callee) || !STEPS.includes(text(callee.name))) return []

@@ -1,25 +1,27 @@
-// Which test files reach a file, by what is imported before anything runs, and the nearest of them first.
+// Finds the test files that reach a file by imports, the nearest first.
 import { posix } from 'node:path'
 import { type Import, readImports } from '../imports.ts'
 import { readSource } from '../source-text.ts'
 import type { Tree } from '../tree.ts'
 
-/** What starts the program as a process reaches it, without an import. */
+/** This fixture starts the program as a process, so it reaches it without an import. */
 const STARTS_PROGRAM = { file: 'test/fixtures/server-process.ts', program: 'src/main.ts' }
-/** Tests that start processes, or take long, come last: those near the file notice sooner. */
+/** Tests that start processes, or take long, come last: others notice sooner. */
 const LAST = /^(?:bench|emulator|test\/(?:torture|faults|start|pages|memory|managed-keys|clients|proofs?))\//
-/** Broad and quick. */
+/** These are broad and quick. */
 const EARLY = /^test\/wire\//
-/** Shorter ones are in too many names. */
+/** Shorter words are parts of too many names. */
 const LEAST_WORD = 4
 
+/** Answers about the imports of a tree. */
 export type Reach = {
   /** Test files that reach it, the nearest first. */
   testsOf(path: string): readonly string[]
-  /** Files that import it, if only a type. */
+  /** Files that import a file, if only for a type. */
   importersOf(path: string): readonly string[]
 }
 
+/** Reads the imports of all files of a tree. */
 export function reachOf(tree: Tree): Reach {
   const running = new Map<string, Set<string>>()
   const all = new Map<string, Set<string>>()
@@ -27,7 +29,7 @@ export function reachOf(tree: Tree): Reach {
     const source = readSource(text)
     const imports = readImports(source)
     for (const each of imports) add(all, target(path, each), path)
-    // Of one file may come types in one statement, and what runs in another.
+    // One statement may import the types of a file, and another what runs.
     const atRun = new Set(imports.filter((each) => !each.typeOnly).map(({ specifier }) => specifier))
     const typesOnly = new Set(imports.map(({ specifier }) => specifier)).difference(atRun)
     // Threads and processes are started by the names of their files.
@@ -50,7 +52,7 @@ function add(map: Map<string, Set<string>>, key: string, value: string): void {
   map.set(key, set.add(value))
 }
 
-/** How many imports lie between the file and each that reaches it. */
+/** Returns the number of imports between the file and each that reaches it. */
 function distancesFrom(importers: ReadonlyMap<string, ReadonlySet<string>>, path: string): Map<string, number> {
   const distances = new Map([[path, 0]])
   for (const [file, distance] of distances) {
@@ -68,7 +70,7 @@ function inOrder(path: string, distances: ReadonlyMap<string, number>): string[]
     .map(([test]) => test)
 }
 
-/** Its own test, then those of its name or a folder of it, its room, its room by name, recorded exchanges, others. */
+/** Ranks a test: its own first, then by name or folder, its room, its room by name, recorded exchanges, others. */
 function rank(path: string, test: string): number {
   const stem = path.replace(/\.[jt]s$/, '')
   const folder = posix.dirname(path)

@@ -1,12 +1,13 @@
-// The compiler, for as long as faults are planted: the trees of files, and whether a changed file still has the right
-// types. Its interface is called unstable by its makers, so nothing but this folder uses it.
+// The compiler, which gives the trees of files and checks the types of a changed one. Its makers call the interface
+// unstable, so only this folder and look-ups.ts use it.
 import { join } from 'node:path'
 import type { SourceFile } from 'typescript/unstable/ast'
 import { API, DiagnosticCategory, type Project, type Snapshot } from 'typescript/unstable/sync'
 
-/** Names that nothing uses, and code that nothing comes to: the runtime does not mind. */
+/** Diagnostics of unused names and unreachable code, which the runtime accepts. */
 const HARMLESS: readonly number[] = [6133, 6138, 6192, 6196, 6198, 6199, 7027]
 
+/** A session of the compiler over one tree. */
 export class Types {
   private readonly root: string
   private readonly api: API
@@ -24,7 +25,7 @@ export class Types {
     return file
   }
 
-  /** Takes note that a file was written. */
+  /** Tells the compiler that a file was written. */
   changed(path: string): void {
     const before = this.snapshot
     this.snapshot = this.api.updateSnapshot({ fileChanges: { changed: [join(this.root, path)] } })

@@ -97,9 +97,9 @@ const DEFAULT_LISTENER_INPUT: GivenListener = {
 }
 
 /**
- * Returns the default number of serving threads. One core is left to the writing thread, the pool, the garbage collector
- * and the kernel. On two cores one thread more gives a quarter more requests a second, and each of them costs more and
- * waits longer (docs/performance.md).
+ * Returns the default number of serving threads. One core is left to the writing thread, the pool, the garbage
+ * collector and the kernel. On two cores one thread more gives a quarter more requests a second, and each of them
+ * costs more and waits longer (docs/performance.md).
  */
 export const servingThreadsFor = (cores: number): number => Math.max(1, cores - 1)
 

@@ -29,8 +29,8 @@ const VERSIONS: readonly TlsVersion[] = ['tls12', 'tls13']
 const OLD_VERSIONS = ['tls10', 'tls11']
 
 /**
- * Reads the TLS rules; undefined if the listener speaks in clear. That has to be said with `tls_disable` (threats P-61),
- * unless `isPlainAllowed`.
+ * Reads the TLS rules; undefined if the listener speaks in clear. That has to be said with `tls_disable` (threats
+ * P-61), unless `isPlainAllowed`.
  * @throws ConfigError
  */
 export function tlsOf(body: HclObject, isPlainAllowed: boolean): TlsRules | undefined {

@@ -19,7 +19,7 @@ export class ByteProgress {
   }
 
   /** Yields the parts of `source` unchanged. Nothing is shown before the first 4 MiB: small files need no progress. */
-  async *around(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  async *counted(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const part of source) {
       this.bytes += part.length
       if (this.bytes - this.#shown >= SHOWN_EVERY_BYTES) await this.#show()

@@ -12,13 +12,13 @@ export class ShownRequest extends CliError {
 }
 
 /** Returns the error to throw in place of sending. */
-export function shownRequest(shows: Shows, place: ApiAddress, call: ApiCall): ShownRequest {
-  return new ShownRequest(shows === 'curl' ? curlCommand(place, call) : policyText(call))
+export function shownRequest(shows: Shows, server: ApiAddress, call: ApiCall): ShownRequest {
+  return new ShownRequest(shows === 'curl' ? curlCommand(server, call) : policyText(call))
 }
 
 /** Returns a command of curl. The token is fetched when it runs: the text can be handed on and kept. */
-function curlCommand(place: ApiAddress, call: ApiCall): string {
-  const { method, url, headers, body } = httpRequest(place, call)
+function curlCommand(server: ApiAddress, call: ApiCall): string {
+  const { method, url, headers, body } = httpRequest(server, call)
   const shown = Object.entries(headers).map(([name, value]) =>
     name === 'X-Vault-Token' ? `-H "${name}: $(keywright print token)"` : `-H ${quoted(`${name}: ${value}`)}`,
   )

@@ -120,10 +120,10 @@ export class Keywright<Wrapped extends boolean = false> {
     fields?: Readonly<Record<string, unknown>>,
     { signal }: CallOptions = {},
   ): Promise<Envelope | unknown> {
-    const place = await this.#place()
+    const server = await this.#server()
     const call = callOf(method, path, fields)
-    const asked: Asked = { method, path, url: urlOf(place, path) }
-    const { status, text } = await this.#exchanged(place, call, asked, signal)
+    const asked: Asked = { method, path, url: urlOf(server, path) }
+    const { status, text } = await this.#exchanged(server, call, asked, signal)
     const body = parseAnswerBody(text)
     if (text !== '' && body === undefined) {
       throw new ConnectionError(asked, `the answer (code ${status}) is not JSON: is this the address of the server?`)
@@ -149,7 +149,7 @@ export class Keywright<Wrapped extends boolean = false> {
   }
 
   /** Asks for the token, which may have changed since the last request. */
-  async #place(): Promise<ApiAddress> {
+  async #server(): Promise<ApiAddress> {
     const { address, token, namespace } = this.#settings
     return {
       address,
@@ -159,12 +159,12 @@ export class Keywright<Wrapped extends boolean = false> {
     }
   }
 
-  async #exchanged(place: ApiAddress, call: ApiCall, asked: Asked, signal: AbortSignal | undefined) {
+  async #exchanged(server: ApiAddress, call: ApiCall, asked: Asked, signal: AbortSignal | undefined) {
     const { fetch: fetcher = fetch, timeoutMs = TIMEOUT_MS, retries = RETRIES } = this.#settings
     const transport = fetchTransport(fetcher, { timeoutMs, signal })
     const retrying = { retries, pause: (delayMs: number) => pause(delayMs, signal) }
     try {
-      return await exchange(transport, httpRequest(place, call), retrying)
+      return await exchange(transport, httpRequest(server, call), retrying)
     } catch (cause) {
       // The caller gets its own reason back, and no error of ours around it.
       if (signal?.aborted === true) throw signal.reason

@@ -75,10 +75,10 @@ export function urlOf({ address }: ApiAddress, path: string): string {
 }
 
 /** Makes the request of a call. Own headers come last, and so replace ours of the same name. */
-export function httpRequest(place: ApiAddress, { method, path, query, body }: ApiCall): HttpRequest {
-  const url = new URL(urlOf(place, path))
+export function httpRequest(server: ApiAddress, { method, path, query, body }: ApiCall): HttpRequest {
+  const url = new URL(urlOf(server, path))
   for (const [name, value] of query ?? []) url.searchParams.append(name, value)
-  const { token, namespace, wrapTtl, headers = [] } = place
+  const { token, namespace, wrapTtl, headers = [] } = server
   return {
     method,
     url,

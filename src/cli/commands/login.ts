@@ -110,11 +110,11 @@ async function readToken({ io, args }: LoginCall): Promise<string> {
 /** Logs in with a method. A wrapped answer is unwrapped at once if the token is to be kept: commands need the token. */
 async function loginByMethod({ io, options, args }: LoginCall, keeps: boolean): Promise<Json> {
   const { method } = options
-  const mount = cleanPath(options.path ?? method)
+  const typed = cleanPath(options.path ?? method)
   const data = await readData(io, args)
-  const place = mount.startsWith('auth/') ? mount.slice('auth/'.length) : mount
+  const mount = typed.startsWith('auth/') ? typed.slice('auth/'.length) : typed
   const metadataAddress = options['metadata-address']
-  const request = await loginRequest(io, { method, mount: place, metadataAddress }, data)
+  const request = await loginRequest(io, { method, mount, metadataAddress }, data)
   // An old token has no part in a login; the empty text also keeps the token file from being read.
   const client = connect(io, { ...options, token: '' })
   const { body = null } = await client.send({ doing: `logging in with ${method}`, method: 'PUT', ...request })

@@ -29,7 +29,7 @@ type Kind = {
   readonly prefix: string
   readonly type: string
   /** A mount path for the examples. */
-  readonly place: string
+  readonly example: string
   /** Options beside those of all mounts. */
   readonly settings: OptionTable
 }
@@ -41,7 +41,7 @@ const SECRETS: Kind = {
   path: 'sys/mounts',
   prefix: '',
   type: 'transit',
-  place: 'transit',
+  example: 'transit',
   settings: {},
 }
 const AUTH: Kind = {
@@ -51,18 +51,18 @@ const AUTH: Kind = {
   path: 'sys/auth',
   prefix: 'auth/',
   type: 'userpass',
-  place: 'userpass',
+  example: 'userpass',
   settings: LOGIN_MOUNT_OPTIONS,
 }
 
 /** Replication, seal wrapping and entropy are set once, when the mount is made. */
-const enable = ({ group, thing, path, prefix, type, place, settings }: Kind) =>
+const enable = ({ group, thing, path, prefix, type, example, settings }: Kind) =>
   callCommand({
     name: 'enable',
     summary: `Mount ${article(thing)}`,
     usage: 'TYPE',
     describe: ['Without -path it is mounted at the name of its type.'],
-    examples: [`${group} enable ${type}`, `${group} enable -path=team/${place} -description=orders ${type}`],
+    examples: [`${group} enable ${type}`, `${group} enable -path=team/${example} -description=orders ${type}`],
     options: {
       path: { kind: 'text', value: 'PATH', about: 'Where it is mounted' },
       local: { kind: 'flag', about: 'Keep it out of replication' },
@@ -87,13 +87,13 @@ const enable = ({ group, thing, path, prefix, type, place, settings }: Kind) =>
       `Success! Enabled the ${wanted} ${thing} at: ${prefix}${mountPath(options.path ?? wanted, prefix)}/`,
   })
 
-const disable = ({ group, thing, path, prefix, place }: Kind) =>
+const disable = ({ group, thing, path, prefix, example }: Kind) =>
   callCommand({
     name: 'disable',
     summary: `Remove ${article(thing)} with all its data, and end its leases`,
     usage: 'PATH',
     completes: [group],
-    examples: [`${group} disable team/${place}`],
+    examples: [`${group} disable team/${example}`],
     request: ({ args: [typed = ''] }) => ({
       doing: `disabling the ${thing} at ${typed}`,
       method: 'DELETE',
@@ -104,14 +104,14 @@ const disable = ({ group, thing, path, prefix, place }: Kind) =>
   })
 
 /** A tune request has the members of `config` at its top, where a mount request has them in an object. */
-const tune = ({ group, thing, path, prefix, place, settings }: Kind) =>
+const tune = ({ group, thing, path, prefix, example, settings }: Kind) =>
   callCommand({
     name: 'tune',
     summary: `Change the settings of ${article(thing)}`,
     usage: 'PATH',
     completes: [group],
     describe: ['What is not given stays as it is.'],
-    examples: [`${group} tune -default-lease-ttl=1h ${place}`],
+    examples: [`${group} tune -default-lease-ttl=1h ${example}`],
     options: { ...MOUNT_OPTIONS, ...(settings as Record<never, never>) },
     request: ({ options, args: [typed = ''] }) => ({
       doing: `tuning the ${thing} at ${typed}`,
@@ -189,14 +189,14 @@ function optionText(options: Json | undefined): string {
 const MOVE_POLL_MS = 250
 
 /** Waits for the end of the move: a server may do it after its answer. */
-const move = ({ group, thing, prefix, place }: Kind) =>
+const move = ({ group, thing, prefix, example }: Kind) =>
   command({
     name: 'move',
     summary: `Mount ${article(thing)} elsewhere, with all its data`,
     usage: 'FROM TO',
     completes: [group],
     describe: ['Its leases end. The command waits until the server is done.'],
-    examples: [`${group} move ${place} team/${place}`],
+    examples: [`${group} move ${example} team/${example}`],
     options: UNWRAPPED_OPTIONS,
     args: { needed: ['FROM', 'TO'], most: 2 },
     run: async ({ io, options, args }) => {

@@ -151,8 +151,8 @@ const explain = callCommand({
       ...(options.parameter.length === 0 ? {} : { parameters: namedValues('parameter', options.parameter) }),
     })
     // Every token may ask about itself; the rules of others are an endpoint that needs a right of its own.
-    const place = `sys/policies/explain${subjects.length === 0 ? '-self' : ''}`
-    return { doing: `explaining ${operation} on ${path}`, method: 'POST', path: place, body }
+    const endpoint = `sys/policies/explain${subjects.length === 0 ? '-self' : ''}`
+    return { doing: `explaining ${operation} on ${path}`, method: 'POST', path: endpoint, body }
   },
   part: (body) => exactMember(body, 'data') ?? body,
   table: (body) => explanation(exactMember(body, 'data') ?? body),
@@ -168,7 +168,7 @@ function explanation(data: Json): string {
   const considered = exactMember(data, 'considered')
   // The first of them is the rule that decides, which has rows of its own.
   const others = isList(considered) ? considered.slice(1) : []
-  const place = (of: Json | undefined): string => {
+  const ruleAt = (of: Json | undefined): string => {
     const line = tell('line', of)
     return `path "${tell('path', of)}"${line === '' ? '' : `, line ${line}`}`
   }
@@ -178,9 +178,11 @@ function explanation(data: Json): string {
     ['Operation', tell('operation')],
     ['Reason', tell('explanation') || tell('reason')],
     ['Policy', tell('policy', rule)],
-    ['Rule', tell('path', rule) === '' ? '' : place(rule)],
+    ['Rule', tell('path', rule) === '' ? '' : ruleAt(rule)],
     ['Needed', tell('needed')],
-    ...others.map((each) => ['Other rule', `${place(each)} of ${tell('policy', each)}: ${tell('why', each)}`] as const),
+    ...others.map(
+      (each) => ['Other rule', `${ruleAt(each)} of ${tell('policy', each)}: ${tell('why', each)}`] as const,
+    ),
   ]
   return formatTable(rows.filter(([, text]) => text !== ''))
 }

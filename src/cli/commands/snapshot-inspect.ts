@@ -18,7 +18,7 @@ export const snapshotInspect = command({
   args: { needed: ['FILE'], most: 1 },
   run: async ({ io, options, args: [file = ''] }) => {
     const progress = new ByteProgress(io, undefined)
-    const facts = await io.inspectSnapshot(progress.around(readParts(file)))
+    const facts = await io.inspectSnapshot(progress.counted(readParts(file)))
     await progress.end()
     await printAnswer(io, options, facts)
     return 0

@@ -33,7 +33,7 @@ export const snapshotRestore = command({
       method: 'PUT',
       path: 'sys/storage/snapshot',
       ...(options.force ? { query: [['force', 'true']] as const } : {}),
-      upload: { bytes, stream: progress.around(readParts(file)) },
+      upload: { bytes, stream: progress.counted(readParts(file)) },
     })
     const parts: Buffer[] = []
     for await (const part of answer) parts.push(part)

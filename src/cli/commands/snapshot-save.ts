@@ -30,7 +30,7 @@ export const snapshotSave = command({
     await refuseExisting(target)
     const request = { doing: 'saving a snapshot', method: 'GET', path: 'sys/storage/snapshot' } as const
     const progress = new ByteProgress(io, undefined)
-    await writeNewFile(target, progress.around(await connect(io, options).open(request)))
+    await writeNewFile(target, progress.counted(await connect(io, options).open(request)))
     await progress.end()
     try {
       await io.inspectSnapshot(readParts(file))

@@ -60,7 +60,7 @@ const create = callCommand({
   },
   request: ({ options }) => {
     if (options.orphan && options.role !== undefined) throw new UsageError('-orphan and -role exclude each other')
-    const place = options.orphan ? 'create-orphan' : options.role === undefined ? 'create' : `create/${options.role}`
+    const endpoint = options.orphan ? 'create-orphan' : options.role === undefined ? 'create' : `create/${options.role}`
     const body = JSON.stringify({
       ...givenFields(options, [...CREATE_TEXTS, 'no-default-policy']),
       ...(options.policy.length === 0 ? {} : { policies: options.policy }),
@@ -68,7 +68,7 @@ const create = callCommand({
       ...(options['use-limit'] === undefined ? {} : { num_uses: options['use-limit'] }),
       ...(options.renewable ? {} : { renewable: false }),
     })
-    return { doing: 'creating the token', method: 'POST', path: `auth/token/${place}`, body }
+    return { doing: 'creating the token', method: 'POST', path: `auth/token/${endpoint}`, body }
   },
 })
 
@@ -146,14 +146,14 @@ const capabilities = callCommand({
     // A list request is judged by the path with the slash, any other by the one without.
     const path = typed.endsWith('/') ? `${cleanPath(typed)}/` : cleanPath(typed)
     if (options.accessor && second === undefined) throw new UsageError('-accessor needs an accessor before the path')
-    const [place, whose] =
+    const [suffix, whose] =
       second === undefined
         ? ['-self', {}]
         : options.accessor
           ? ['-accessor', { accessor: first }]
           : ['', { token: first }]
     const body = JSON.stringify({ paths: [path], ...whose })
-    return { doing: `reading the capabilities on ${path}`, method: 'POST', path: `sys/capabilities${place}`, body }
+    return { doing: `reading the capabilities on ${path}`, method: 'POST', path: `sys/capabilities${suffix}`, body }
   },
   part: (body) => capabilitiesOf(body),
   table: (body) => `${capabilitiesOf(body).map(plainText).join(', ')}\n`,

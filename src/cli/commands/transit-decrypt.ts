@@ -51,7 +51,7 @@ export const transitDecrypt = command({
     if (out !== STDIN) await refuseExisting(target)
     const client = connect(io, options)
     const progress = new ByteProgress(io, await inputSize(file))
-    const reader = new ByteReader(progress.around(readAny(io, file)))
+    const reader = new ByteReader(progress.counted(readAny(io, file)))
     const beginning = await reader.take(FIXED_BYTES)
     const source = { name: inputName(file), beginning, reader }
     const content = isFileEnvelope(beginning)

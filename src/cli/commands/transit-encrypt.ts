@@ -90,7 +90,7 @@ async function envelope(
   dataKey.fill(0)
   return (async function* () {
     yield encodeEnvelopeHeader({ wrappedKey, salt })
-    yield* sealSegments(key, new ByteReader(progress.around(content)))
+    yield* sealSegments(key, new ByteReader(progress.counted(content)))
     await progress.end()
   })()
 }

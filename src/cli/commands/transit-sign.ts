@@ -109,7 +109,7 @@ async function request(io: CliIo, client: Client, options: Values, file: string)
   if (!HASH_NAMES.includes(options.hash)) throw new UsageError(`-hash is one of ${HASH_NAMES.join(', ')}`)
   const type = options.type ?? (await askKeyType(client, options))
   const progress = new ByteProgress(io, await inputSize(file))
-  const signed = await signedInput(type, options.hash, progress.around(readAny(io, file)))
+  const signed = await signedInput(type, options.hash, progress.counted(readAny(io, file)))
   await progress.end()
   const { 'signature-algorithm': algorithm, marshaling } = options
   return {

@@ -1,11 +1,15 @@
-// What one kind of storage has to do itself; everything that all kinds do alike (transactions, order, leaves, checks
-// of keys) stands above it, in transactional-store.ts. Fourteen verbs: seven read (`ReadBackend`), seven more are for
-// writing (`Backend`). All of it may take its time: nothing above relies on order of completion, except that appends
-// take effect in the order in which they were called.
+// What one kind of storage has to do itself. Everything that all kinds do alike (transactions, order, leaves, checks of
+// keys) stands above it: read-store.ts and commit/transactional-store.ts. Fourteen verbs: seven read (`ReadBackend`),
+// seven more are for writing (`Backend`). The layers above have checked the arguments.
+//
+// Any verb may be slow. Nothing above relies on the order in which verbs complete, except that appends take effect in
+// the order in which they were called. Buffers that a verb returns belong to the caller; those that it takes are not
+// kept without a copy.
 
 import type { Entry, EntryHead, Position, StoredEntry, TreeClass, TreePage } from './contract.ts'
 import type { EncodedChange } from './log/change-record.ts'
 
+/** Reads entries of one state: the newest one, or that of a snapshot. Semantics are those of `Reader` (contract.ts). */
 export interface BackendView {
   get(key: string): Promise<Buffer | undefined>
   /** `after` is a name, empty for the beginning; `limit` is a whole number or Infinity. */
@@ -14,68 +18,79 @@ export interface BackendView {
   close(): Promise<void>
 }
 
+/** One entry as the tree sees it. */
 export type KeyLeaf = { readonly key: string; readonly class: TreeClass; readonly leaf: Buffer }
 
+/** The backend's part of `Snapshot` (contract.ts), and the leaves from which the tree is rebuilt. */
 export interface BackendSnapshot extends BackendView {
+  /** Index of the last change that the view contains. */
   readonly index: number
   /** Leaves of the entries after the key `after`, in key order, at most `limit`; ignored entries are left out. */
   leaves(after: string, limit: number): Promise<KeyLeaf[]>
   readonly position: Position
+  /** Number of entries of all classes. */
   count(): Promise<number>
-  /** Entries after the key `after`, in key order, ended by the one that brings them to `bytes`; all classes. */
+  /** Entries of all classes after the key `after`, in key order, ending with the one that brings them to `bytes`. */
   stored(after: string, bytes: number): Promise<StoredEntry[]>
 }
 
+/** A record of the log as it is stored, not yet checked (log/change-record.ts). */
 export type LogRecord = { readonly index: number; readonly record: Buffer }
 
+/** What a thread needs of a backend that only reads. */
 export interface ReadBackend extends BackendView {
   position(): Promise<Position>
   /**
-   * Records after `index` in order: at most `limit`, and no more once they exceed MAX_RUN_BYTES.
-   * Undefined where the log does not reach back to it, or where it lies in the future.
+   * Records after `index` in order: at most `limit`, and no more once they reach MAX_RUN_BYTES. Undefined if the log
+   * does not reach back to `index`, or `index` lies in the future.
    */
   records(index: number, limit: number): Promise<LogRecord[] | undefined>
   snapshot(): Promise<BackendSnapshot>
 }
 
-/** The tree as it was behind the record `index`, whose chain tells that the log is still the same one. */
+/** The tree as it was after the record `index`. The chain of that record proves that the log is still the same one. */
 export type SavedTree = { readonly index: number; readonly chain: Buffer; readonly pages: readonly TreePage[] }
+/** A tree to save, whole or in part. */
 export type TreeSave = SavedTree & {
-  /** `pages` is the whole tree, not what changed since it was saved last. */
+  /** `pages` is the whole tree, not only what changed since the last save. */
   readonly isWhole: boolean
   /** The writer's wall clock. */
   readonly savedAtMs: number
 }
 
-/** Where the tree was saved once: by these the log is shortened. */
+/** A place in the log at which the tree was saved. The log is shortened by whole spans between two of them. */
 export type Checkpoint = {
   readonly index: number
-  /** Of the records since the checkpoint before. */
+  /** Bytes of the records since the checkpoint before. */
   readonly logBytes: number
   readonly savedAtMs: number
 }
 
+/** What the one thread that writes needs of a backend. */
 export interface Backend extends ReadBackend {
-  /** One for each key, in order. */
+  /** Class and leaf of each key, in order; undefined for a key that is not there. */
   heads(keys: readonly string[]): Promise<(EntryHead | undefined)[]>
   /**
-   * Applies the operations and adds the records to the log: all of it, durably, or nothing.
-   * @throws StorageFull where the device is full and nothing was written; anything else that it throws is final
+   * Applies the operations, adds the records to the log and moves the position on: all of it, durably, or nothing
+   * (threats P-01, P-05). The changes follow each other, and the first follows the position.
+   * @throws StorageFull if the device is full and nothing was written; anything else that it throws is final
    */
   append(changes: readonly EncodedChange[]): Promise<void>
+  /** The tree as it was saved last, unchecked; undefined if none was saved. */
   savedTree(): Promise<SavedTree | undefined>
-  /** Pages, index and a checkpoint in one durable step. Pages without digests are removed. Throws as `append` does. */
+  /** Saves pages and a checkpoint in one durable step; removes pages without digests. Throws as `append` does. */
   saveTree(save: TreeSave): Promise<Checkpoint>
-  /** Those whose records are not all gone, and the last one; the oldest first. */
+  /** The checkpoints whose spans still have records, and the last one in any case; the oldest first. */
   checkpoints(): Promise<Checkpoint[]>
-  /** Index of the oldest record; one more than the last index where there is none. */
+  /** Index of the oldest record; one more than the last index if there is none. */
   firstIndex(): Promise<number>
   /** Removes the oldest records up to `index`, at most `limit`. Throws as `append` does. */
   forgetRecords(index: number, limit: number): Promise<void>
 }
 
-/** A run of records ends with the one that passes this. */
+/** A run of records ends with the one that reaches this, so that a follower's memory is bounded. */
 export const MAX_RUN_BYTES = 16 * 1024 * 1024
-/** Epoch of a store that was never promoted. */
+/** Epoch of a new store. Only a restore raises it today. */
 export const FIRST_EPOCH = 1
+/** The length of a chain, since the first chain continues from the history id (log/change-record.ts). */
 export const HISTORY_ID_BYTES = 16

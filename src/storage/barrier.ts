@@ -1,10 +1,11 @@
-// Nothing passes to storage but ciphertext. A stored value is bound to the path it was written to and to the term of
-// its key, so that two stored values cannot be swapped unseen (threats P-09).
+// The layer through which only ciphertext passes to storage. A stored value is bound to the path it was written to and
+// to the term of its key. So two stored values cannot be swapped unseen (threats P-09).
 //
 //   format 1 | term u32 | nonce 12 | ciphertext n | tag 16        AES-256-GCM
 //   associated data: "keywright barrier" | format | term | path
 //
-// Term 0 is no data key: it marks the two records around the keyring, sealed by the unseal key and the root key.
+// Term 0 is no data key. It marks records sealed by the unseal key (core/root-key) or by the root key (core/keyring,
+// core/key-use, core/recovery-key).
 import type { KeyObject } from 'node:crypto'
 import { AEADS, AuthenticationFailed, openSecret, seal } from '../crypto/primitives/aead.ts'
 import { NoncePool } from '../crypto/primitives/nonce-pool.ts'
@@ -17,7 +18,7 @@ const FORMAT = 1
 const NONCE_AT = 5
 const BODY_AT = NONCE_AT + 12
 const TAG_BYTES = 16
-/** Drawn at once, for so many records. */
+/** One draw of randomness serves 256 records. */
 const NONCES_BYTES = 256 * (BODY_AT - NONCE_AT)
 const DOMAIN = Buffer.from('keywright barrier')
 
@@ -30,7 +31,7 @@ function associatedData(term: number, path: string): Buffer {
   return data
 }
 
-/** One record, sealed by `key`. The nonce must never have been used with it. */
+/** Seals one record with `key`, without a `Barrier`. The nonce must never have been used with this key. */
 export function sealRecord(key: KeyObject, term: number, path: string, nonce: Buffer, plaintext: Buffer): Buffer {
   const body = seal(AEADS.aes256Gcm, key, nonce, plaintext, associatedData(term, path))
   const out = Buffer.alloc(BODY_AT + body.length)
@@ -41,7 +42,10 @@ export function sealRecord(key: KeyObject, term: number, path: string, nonce: Bu
   return out
 }
 
-/** @throws AuthenticationFailed for a wrong key or path, StorageCorrupt for what cannot be a record */
+/**
+ * Opens one record. The plaintext is the caller's to wipe.
+ * @throws AuthenticationFailed for a wrong key or path, StorageCorrupt for another term or for bytes that are no record
+ */
 export function openRecord(key: KeyObject, term: number, path: string, record: Buffer): Buffer {
   if (termOf(path, record) !== term) throw new StorageCorrupt(`The record at ${path} has another key's term`)
   return openSecret(
@@ -60,20 +64,24 @@ function termOf(path: string, record: Buffer, leastBytes = 0): number {
   return record.readUInt32BE(1)
 }
 
-/** What can be told of a record without its key. */
+/** What can be told about a record without its key. */
 export type RecordForm = {
-  /** Sealed by a data key; else one of the two around the keyring. */
+  /** True if a data key sealed it; otherwise its term is 0. */
   readonly isBehindBarrier: boolean
-  /** Of what was sealed. */
+  /** Fewest bytes of plaintext. */
   readonly leastBytes: number
 }
 
-/** @throws StorageCorrupt for what no key opens as such a record */
+/** @throws StorageCorrupt for bytes that no key opens as such a record */
 export function requireForm(path: string, record: Buffer, { isBehindBarrier, leastBytes }: RecordForm): void {
   const hasDataKey = termOf(path, record, leastBytes) !== 0
   if (hasDataKey !== isBehindBarrier) throw new StorageCorrupt(`The record at ${path} has another key's term`)
 }
 
+/**
+ * Seals and opens stored values with the keyring. Each thread has one of its own. Rotation goes by the count of the
+ * writing thread (`src/system/seal/keyring-rotation.ts`): the others seal next to nothing.
+ */
 export class Barrier {
   #keyring: Keyring | undefined
   readonly #nonces: NoncePool
@@ -89,33 +97,36 @@ export class Barrier {
     return this.#keyring === undefined
   }
 
-  /** For handing it to another thread; undefined while sealed. */
+  /** The keyring, to hand it to another thread; undefined while sealed. */
   get keyring(): Keyring | undefined {
     return this.#keyring
   }
 
-  /** Undefined seals: the key objects are released, and with their last reference the bytes in them. */
+  /** Sets the keyring. Undefined seals: the key objects are released, and with their last reference the key bytes. */
   setKeyring(keyring: Keyring | undefined): void {
     this.#keyring = keyring
   }
 
-  /** Encryptions under the active term: each drew a nonce. */
+  /** Encryptions of this thread under the active term; each drew a random nonce (threats P-11). */
   get encryptions(): number {
     return this.#encryptions
   }
 
-  /** Counts on from here, for a term that was used before or for a new one. */
+  /** Continues the count from here: 0 for a new term, the stored count for one in use. Takes the alarm off. */
   countFrom(encryptions: number): void {
     this.#encryptions = encryptions
     this.#alarm = undefined
   }
 
-  /** Runs `work` once, when so many encryptions were made. */
+  /** Runs `work` once, inside the `seal` that brings the count to `encryptions`. */
   alarmAt(encryptions: number, work: () => void): void {
     this.#alarm = { at: encryptions, work }
   }
 
-  /** @throws Sealed, StorageRefused where the key has been used as often as is safe, RandomnessFailed */
+  /**
+   * Seals a value for `path` with the active term.
+   * @throws Sealed, StorageRefused once the key has been used as often as is safe, RandomnessFailed
+   */
   seal(path: string, plaintext: Buffer): Buffer {
     const { activeTerm, terms } = this.#unsealed()
     this.#count()
@@ -134,7 +145,7 @@ export class Barrier {
     alarm.work()
   }
 
-  /** @throws StorageCorrupt where the record is not what was written to `path` */
+  /** Opens the value stored at `path`. @throws Sealed, StorageCorrupt if it is not what was written to `path` */
   open(path: string, record: Buffer): Buffer {
     const term = termOf(path, record)
     const dataKey = this.#unsealed().terms.get(term)

@@ -5,7 +5,7 @@ import { testSeed } from '../../test/fixtures/seed.ts'
 import { childNames } from './child-names.ts'
 import { compareKeys } from './key-order.ts'
 
-/** Counts what it is asked for. */
+/** Counts the keys that were asked for. */
 function keysOf(keys: readonly string[]) {
   const sorted = [...new Set(keys)].sort(compareKeys)
   const counts = { calls: 0, keys: 0 }

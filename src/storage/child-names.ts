@@ -1,12 +1,13 @@
-// Listing a folder without walking what lies deeper: behind the first key of a subfolder comes a jump to its end.
+// Lists a folder without walking the subfolders: after the first key of a subfolder the search jumps to the end of it.
 import { compareKeys, folderEnd, justAfter } from './key-order.ts'
 
-/** Keys in order, from `from` (inclusive), at most `limit`; all of the folder that is listed and of no other. */
+/** Stored keys in order, from `from` on (inclusive), at most `limit`. All of them are in the folder that is listed. */
 export type KeysFrom = (from: string, limit: number) => readonly string[]
 
+/** Keys read in one step at most, to bound what is read in vain. */
 const LARGEST_PAGE = 256
 
-/** Names of the direct children of `prefix` after the name `after`; a subfolder's ends in '/'. */
+/** At most `limit` names of direct children of `prefix` that sort after `after`. Names of subfolders end in '/'. */
 export function childNames(keysFrom: KeysFrom, prefix: string, after: string, limit: number): string[] {
   const names: string[] = []
   let from = after === '' ? prefix : justAfter(prefix + after)
@@ -29,7 +30,7 @@ export function childNames(keysFrom: KeysFrom, prefix: string, after: string, li
   return names
 }
 
-/** Pages grow over siblings and shrink over deep folders, where all but the first key of a page are passed over. */
+/** Pages grow over siblings, and shrink over deep folders, where only the first key of a page is of use. */
 function nextPageSize(pageSize: number, useful: number): number {
   if (useful === pageSize) return Math.min(pageSize * 2, LARGEST_PAGE)
   return useful * 2 < pageSize ? Math.max(pageSize >> 1, 1) : pageSize

@@ -1,5 +1,5 @@
-// Which class a stored key belongs to: one table, and a key that is not in it cannot be written. What keys and values
-// may look like stands here too, because both are asked together.
+// Which class a stored key belongs to: one table. A key that is not in it cannot be written, so it is known of every
+// entry where replication may carry it. The form of keys and values stands here too: both are checked together.
 import {
   MAX_KEY_BYTES,
   MAX_VALUE_BYTES,
@@ -10,10 +10,13 @@ import {
   SYSTEM_SCOPE,
 } from './contract.ts'
 
-/** `mount`: the next segment is a mount's UUID, and the mount's `local` makes the class. */
+/** A row of the table. `mount`: the next segment is a mount's UUID, and the mount's `local` decides the class. */
 type Rule = { readonly path: string; readonly class: StorageClass | 'mount' }
 
-/** Paths behind the namespace segment. One that ends in '/' covers all keys below it, any other is one key. */
+/**
+ * Paths after the namespace segment. One that ends in '/' covers all keys below it, any other is one key. Stores and
+ * their logs hold the class, so a row may be added but not changed (docs/storage-format.md has the same table).
+ */
 export const CLASSES: readonly Rule[] = [
   { path: 'logical/', class: 'mount' },
   { path: 'auth/', class: 'mount' },
@@ -55,17 +58,17 @@ export const CLASSES: readonly Rule[] = [
   { path: 'core/recovery-shares-backup', class: 'ignored' },
 ]
 
-/** What is needed to open the barrier cannot lie behind it: sealed by other keys, or in clear. */
+/** Records that open the barrier cannot lie behind it: they are sealed by other keys, or in clear. */
 const BEFORE_THE_BARRIER = ['core/keyring', 'core/key-use', 'core/seal-config', 'core/root-key', 'core/recovery-key']
 
-/** Whether the value at a stored key is sealed by a key of the keyring. */
+/** True if the value at a stored key is sealed by a key of the keyring. */
 export function isBehindBarrier(key: string): boolean {
   return !BEFORE_THE_BARRIER.includes(key.slice(key.indexOf('/') + 1))
 }
 
 const UUID_CHARACTERS = 36
 
-/** The class of a well-formed key, whose scope says where it belongs. @throws StorageRefused where they disagree */
+/** The class of a key in its scope. @throws StorageRefused for a malformed key, no class, or a scope not the key's */
 export function classify(scope: Scope, key: string): StorageClass {
   requireKey(key)
   const pathAt = key.indexOf('/') + 1
@@ -94,13 +97,13 @@ export function namespaceOfKey(key: string): string {
   return key.slice(0, key.indexOf('/'))
 }
 
-/** The mount that a stored key belongs to, or SYSTEM_SCOPE. The key has passed `classify`. */
+/** UUID of the mount that a stored key belongs to, or SYSTEM_SCOPE. The caller has passed the key to `classify`. */
 export function mountOfKey(key: string): string {
   const [, folder, mount] = key.split('/', 3)
   return (folder === 'logical' || folder === 'auth') && mount !== undefined ? mount : SYSTEM_SCOPE
 }
 
-/** Whether an entry with this key can be of this class, as far as the key says it. */
+/** True if the key allows this class. It cannot tell whether the mount is `local`: both answers pass for a mount. */
 export function mayHaveClass(key: string, storageClass: StorageClass): boolean {
   const mount = mountOfKey(key)
   const scope = { namespace: namespaceOfKey(key), mount, local: mount !== SYSTEM_SCOPE && storageClass === 'local' }
@@ -121,13 +124,16 @@ function isUuid(text: string): boolean {
   return true
 }
 
-/** @throws StorageRefused for a key that cannot be stored; the key is quoted only where it can be printed */
+/** @throws StorageRefused for a key that cannot be stored; the message quotes the key only if it can be printed */
 function requireKey(key: string): void {
   const fault = faultOfKey(key)
   if (fault !== undefined) throw new StorageRefused(fault)
 }
 
-/** What keeps `key` from being stored, as a sentence; undefined for a good key. */
+/**
+ * Why `key` cannot be stored, as a sentence; undefined for a good key. Dots and empty segments are refused since a key
+ * may be taken for a path (threats C-06, D-02); control characters since keys stand in logs and messages.
+ */
 export function faultOfKey(key: string): string | undefined {
   if (key.length > MAX_KEY_BYTES || Buffer.byteLength(key) > MAX_KEY_BYTES) {
     return `A key has more than ${MAX_KEY_BYTES} bytes`
@@ -149,6 +155,7 @@ function hasControlCharacter(text: string): boolean {
   return false
 }
 
+/** @throws StorageTooLarge for a value that is longer than MAX_VALUE_BYTES (threats D-02) */
 export function requireValue(key: string, value: Buffer): void {
   if (value.length > MAX_VALUE_BYTES) {
     const told = `The value of ${key} has ${value.length} bytes, at most ${MAX_VALUE_BYTES} are stored`

@@ -1,176 +1,245 @@
-// What every storage offers (docs/storage-format.md draws the bytes): twelve verbs, no optional parts. Seven of them
-// read (`ReadStore`); whoever has only those cannot write, and the type says so. Five more are for the one thread that
-// writes (`Store`). Which kinds of storage there are stands in drivers.ts.
+// What every storage offers to the rooms above it: twelve verbs, none of them optional. Seven read (`ReadStore`); a
+// thread that holds only those cannot write, and the type says so. Five more (`Store`) are for the one thread that
+// writes. drivers.ts lists the kinds of storage; docs/storage-format.md draws the bytes; test/conformance/storage.ts
+// holds every kind to this file, one test a clause.
 //
-// A stored key is a path whose first segment is its namespace: `root/core/mounts/UUID`.
+//   entry    a key and its value. A key is a path whose first segment is its namespace: `root/core/mounts/UUID`
+//   scope    namespace and mount of an entry: replication selects and filters by it
+//   class    which clusters get the entry
+//   leaf     keyed digest of an entry, from which the tree is built (log/leaf.ts)
+//   change   one committed transaction: the record that the log keeps of it. Changes are numbered by their index
+//   chain    hash that links a change to all changes before it in one history
+//   history  the line of changes that began with one new or restored store; its id is the chain's beginning
+//   epoch    counter that only grows: a restore raises it, so changes of before and after can be told apart
+//
+// A follower that stands at index i asks `changesSince(i)` and applies what it gets, in order. Where the log no longer
+// reaches back to i it copies a `snapshot` and goes on from its position. `roots` tells whether two stores are equal,
+// and `tree` in which buckets of keys they differ (docs/decisions/0015-log-and-tree.md).
+//
+// Verbs that reach the device return promises, since a storage may be slow or far away. Others may commit between two
+// of them; `transaction` is for what must not be interrupted (docs/decisions/0003-optimistic-transactions.md).
 
-/** Where a written key belongs: replication selects and filters by it (paths filters name mounts). */
+/** Where a written key belongs. Replication selects and filters by it: paths filters name mounts. */
 export type Scope = {
+  /** First segment of the key. */
   readonly namespace: string
   /** UUID of a mount, or SYSTEM_SCOPE for what belongs to the cluster itself. */
   readonly mount: string
-  /** Data of a mount that was created with `local` never leaves the cluster's DR set. */
+  /** True for a mount created with `local`: its data go to disaster-recovery secondaries and no further. */
   readonly local: boolean
 }
+/** Stands in `Scope.mount` for entries of the cluster itself. No UUID reads like it. */
 export const SYSTEM_SCOPE = 'system'
+/** The only namespace today (docs/architecture.md). It stands in keys, so that others can be added. */
 export const ROOT_NAMESPACE = 'root'
+/** Scope of every entry that belongs to no mount. */
 export const systemScope: Scope = { namespace: ROOT_NAMESPACE, mount: SYSTEM_SCOPE, local: false }
 
-/** replicated: to every secondary. local: to DR secondaries only. ignored: stays on this cluster. */
+/**
+ * Which clusters get an entry. `replicated`: every secondary. `local`: disaster-recovery secondaries only. `ignored`:
+ * none; it describes this cluster alone. classes.ts derives the class from the key and its scope.
+ */
 export type StorageClass = 'replicated' | 'local' | 'ignored'
 
+/** A key and its stored bytes. The bytes are ciphertext, but for the few keys that classes.ts names. */
 export type Entry = { readonly key: string; readonly value: Buffer }
 
+/** One page of a `list`. */
 export type ListOptions = {
   /** Only names that sort after this one, which need not exist. */
   readonly after?: string
-  /** At most so many names; absent: all. */
+  /** At most this many names; all of them if absent. */
   readonly limit?: number
 }
 
-/** Texts that are not well-formed, prefixes without their '/' and negative limits are refused with StorageRefused. */
+/**
+ * Reads entries as they were last committed. Keys sort by their UTF-8 bytes (key-order.ts). The buffers are copies that
+ * belong to the caller. After `close` every verb throws StorageClosed.
+ * @throws StorageRefused for a text that is not well-formed, a prefix without its '/', or a limit that is no count
+ * @throws StorageCorrupt if the stored bytes cannot be what was written
+ */
 export interface Reader {
-  /** A copy of the stored bytes, or undefined. */
+  /** A copy of the stored bytes; undefined if there is no such entry. */
   get(key: string): Promise<Buffer | undefined>
   /**
-   * Names of the direct children of `prefix`, which is empty or ends in '/': sorted by their UTF-8 bytes,
-   * a child that has children of its own ends in '/'. An unknown prefix has none.
+   * Names of the direct children of `prefix`, sorted; a name ends in '/' if it has children of its own. `prefix` is
+   * empty or ends in '/'. An unknown prefix has no children.
    */
   list(prefix: string, options?: ListOptions): Promise<string[]>
-  /** Entries of the whole subtree in key order, after the key `after`, at most `limit` of them. */
+  /** Entries of the whole subtree in key order, after the key `after` ('' for the beginning), at most `limit`. */
   scan(prefix: string, after: string, limit: number): Promise<Entry[]>
 }
 
+/** Given to the work of a transaction. Its reads see its own writes; other readers see them after the commit. */
 export interface Transaction extends Reader {
-  /** Overwrites. Refused for a key whose prefix is in no class, or whose scope is not the key's (classes.ts). */
+  /**
+   * Sets an entry, new or not. `value` is copied at once.
+   * @throws StorageRefused for a key that no class covers, or that is not of the given scope (classes.ts)
+   * @throws StorageTooLarge above MAX_VALUE_BYTES or MAX_TRANSACTION_BYTES
+   */
   put(scope: Scope, key: string, value: Buffer): void
-  /** Succeeds for a key that is not there, and is then no change. */
+  /** Removes an entry. Deleting a missing one succeeds and is no change. @throws StorageRefused as `put` does */
   delete(scope: Scope, key: string): void
 }
 
-/** What is known of an entry without its value. */
+/** An entry without its key and value. The leaf is empty for class `ignored`. */
 export type EntryHead = { readonly class: StorageClass; readonly leaf: Buffer }
 
-/** An entry with all that is stored with it. */
+/** An entry with all that is stored with it: enough to store it elsewhere as it is. */
 export type StoredEntry = Entry & EntryHead
 
-/** Where a store stands. It changes with each append, in the same durable step. */
+/** Where a store stands. It changes with each append, in the same durable step (threats P-05). */
 export type Position = {
-  /** Index of the last record, 0 in a new store. */
+  /** Index of the last change; 0 in a new store. */
   readonly index: number
-  /** Chain of the last record; the history id in a new store. */
+  /** Chain of the last change; the history id in a new or freshly restored store. */
   readonly chain: Buffer
+  /** Begins at 1 and only grows; a restore raises it above both stores (threats R-07). */
   readonly epoch: number
+  /** 16 random bytes, drawn when the store is made or restored. The chain of its first change continues from them. */
   readonly historyId: Buffer
 }
 
-/** A view that stays as it was, whatever is committed meanwhile: for verification, tree and backups. */
+/**
+ * A view that stays as it was, whatever is committed meanwhile: for verification, backups and copies of a store. Close
+ * it soon: the storage must keep the old state for it. Closing the store closes its snapshots.
+ */
 export interface Snapshot extends Reader {
-  /** Index of the last change that the view contains. */
+  /** Index of the last change that the view contains; the same as `position.index`. */
   readonly index: number
   readonly position: Position
-  /** Of all entries. */
+  /** Number of entries of all classes. */
   count(): Promise<number>
-  /** Entries of all classes after the key `after`, in key order, ended by the one that brings them to `bytes`. */
+  /**
+   * Entries of all classes after the key `after`, in key order. The run ends with the entry that brings it to `bytes`,
+   * so it is empty only at the end.
+   */
   stored(after: string, bytes: number): Promise<StoredEntry[]>
+  /** Gives the view up. A second call does nothing; every other verb then throws StorageClosed. */
   close(): Promise<void>
 }
 
+/** What a change did to one entry. A change has at most one operation for a key. */
 export type ChangeOperation = {
   readonly kind: 'put' | 'delete'
   readonly class: StorageClass
   readonly scope: Scope
   readonly key: string
-  /** 16 bytes, or empty where there was (or is) no entry, or where the class is `ignored`. */
+  /** Leaf before the change, 16 bytes. Empty where there was no entry, and in class `ignored`. */
   readonly oldLeaf: Buffer
+  /** Leaf after the change, 16 bytes. Empty for a delete, and in class `ignored`. */
   readonly newLeaf: Buffer
   /** The stored bytes; empty for a delete. */
   readonly value: Buffer
 }
 
-/** One committed transaction: the log's record. */
+/** One committed transaction, as the log records it: operations of all classes, at least one. */
 export type Change = {
+  /** One more than that of the change before. A restored store goes on far above both indexes that were in use. */
   readonly index: number
   readonly epoch: number
-  /** The writer's wall clock; for metrics only, nothing is decided by it. */
+  /** The writer's wall clock. Nothing orders or decides by it; only metrics and checks of the clock look at it. */
   readonly committedAtMs: number
-  /** First 16 bytes of SHA-256(chain of the record before ‖ this record's body). */
+  /** First 16 bytes of SHA-256(chain of the change before ‖ body of this record) (log/change-record.ts). */
   readonly chain: Buffer
   readonly operations: readonly ChangeOperation[]
 }
 
+/** Classes whose entries are in the tree: those that leave the cluster. */
 export type TreeClass = Exclude<StorageClass, 'ignored'>
+/** A page of the tree. `scope` is `NAMESPACE/MOUNT-UUID` or `NAMESPACE/system`; `page` is 0 to 255. */
 export type PageAddress = { readonly class: TreeClass; readonly scope: string; readonly page: number }
-/** No digests: every bucket of the page is empty. */
+/** A page with its digests, as log/tree.ts draws them. No digests: every bucket of the page is empty. */
 export type TreePage = PageAddress & { readonly digests: Buffer }
 
+/** SHA-256 roots of the tree. Two stores with the same entries under the same leaf key have the same roots. */
 export type TreeRoots = {
+  /** Over the `replicated` entries: equal on every secondary that filters nothing. */
   readonly replicated: Buffer
+  /** Over the `local` entries. */
   readonly local: Buffer
   /** Over both classes: equal on a disaster-recovery secondary. */
   readonly all: Buffer
 }
 
-/** A copy of the tree over the entries of a store (log/tree.ts). */
+/** A copy of the tree over the entries of a store (log/tree.ts). Later commits do not change it. */
 export interface TreeCopy {
   roots(): TreeRoots
-  /** All pages that hold something. */
+  /** Copies of all pages that hold something. */
   pages(): readonly TreePage[]
 }
 
-/** What a thread needs that serves reads: no verb of it writes. */
+/** What a thread that serves reads needs: no verb of it writes. */
 export interface ReadStore extends Reader {
-  /** Index of the last committed change; 0 in a new store. It only grows. */
+  /** Index of the last committed change; 0 in a new store. It only grows, through a restore too. */
   lastIndex(): Promise<number>
   /**
-   * Records after `index` in order, at most `limit`.
-   * @throws HistoryGone where the log no longer reaches back so far: the reader starts anew.
+   * Changes after `index`, in order and without a gap. The run may stop before `limit`; it is empty only if `index` is
+   * the last index or `limit` is 0. Links inside the run are checked. Whether its first change continues the chain that
+   * the caller knows is for the caller to check. Operations of class `ignored` are included: they stay on this cluster.
+   * @throws HistoryGone if the log no longer reaches back to `index`, or has not reached it yet: the reader starts anew
+   * @throws StorageCorrupt for a record that is damaged or does not continue the one before
    */
   changesSince(index: number, limit: number): Promise<Change[]>
+  /** A view of the state now. The caller closes it. */
   snapshot(): Promise<Snapshot>
-  /** Waits for what is being committed. Every later verb throws StorageClosed, a second close does nothing. */
+  /**
+   * Waits for what is being committed, then closes. Every later verb throws StorageClosed; a second close waits for the
+   * first.
+   */
   close(): Promise<void>
 }
 
+/** The store in the one thread that may write it (docs/decisions/0014-one-writer.md). */
 export interface Store extends ReadStore {
   /**
-   * Runs `work` and commits what it wrote, with its log record, in one durable step; what was read is as it was at
-   * commit. `work` may run several times, so it has no effect but on `tx` and its result; it starts no transaction of
-   * its own. Where it throws, nothing is written, and what it throws after reading what was changed meanwhile is not
-   * passed on: it runs again. A transaction that wrote nothing leaves no record.
-   * An entry keeps its class as long as it is there: a write under another one is refused.
-   * @throws StorageConflict after many lost races, where other nodes write too; whatever `work` throws.
+   * Runs `work` and commits what it wrote, with its log record, in one durable step: all of it or nothing (threats
+   * P-01, P-06). What `work` read is still so at commit. A transaction that wrote nothing leaves no record.
+   *
+   * `work` may run several times, so it must have no effect but on `tx` and its result. While it runs it may see parts
+   * of two states: then it runs again, and what it threw is dropped. After a few lost races it runs alone, so it always
+   * ends. It must not start a transaction: that would wait for itself, and is refused by an assertion.
+   *
+   * An entry keeps its class as long as it exists: a write of another class is refused.
+   * @throws what `work` throws, on one consistent state: nothing is written then
+   * @throws StorageRefused, Sealed or StorageTooLarge where the writes are not allowed
+   * @throws StorageFull if nothing was written for lack of space
+   * @throws StorageFailed if it is not known what was written, and for every write after that
+   * @throws StorageConflict never today: it is for a storage that other nodes write too
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /**
-   * Called after each commit is durable, in order, before the transaction's caller goes on. It must not throw: a cache
-   * that missed a change is not safe to go on with, so the store then ends as after StorageFailed.
+   * Calls `listener` for each change once it is durable, in order, before the caller of its transaction goes on: so no
+   * answer overtakes the caches. Listeners share the change and must not alter its buffers. A listener must not throw.
+   * A cache that missed a change cannot be trusted, so the store then writes no more, as after StorageFailed.
    */
   onCommit(listener: (change: Change) => void): void
   /**
-   * The key of the leaves of replicated and local entries; known from unseal to seal. Without it such writes are
-   * refused with StorageRefused: a store never holds an entry without its leaf.
+   * Sets the key of the leaves, 32 bytes; undefined at seal. The key is copied: the caller wipes its own. Without it
+   * writes of class `replicated` and `local` throw Sealed: a store never holds such an entry without its leaf.
    */
   setLeafKey(key: Buffer | undefined): void
   /**
-   * Roots of the tree over all replicated and local entries (tree.ts), as of `index`: two stores with the same entries
-   * have the same roots, whatever their histories. @throws StorageRefused while there is no leaf key
+   * Roots of the tree over all `replicated` and `local` entries, as of `index`. Waits while the tree is being read
+   * after `setLeafKey`. @throws StorageRefused while there is no leaf key, and what kept the tree from being read
    */
   roots(): Promise<TreeRoots & { readonly index: number }>
-  /** A copy of the tree, to find out where two stores differ. @throws StorageRefused while there is no leaf key */
+  /** A copy of the tree as of `index`, to find where two stores differ. Waits and throws as `roots` does. */
   tree(): Promise<{ readonly index: number; readonly tree: TreeCopy }>
 }
 
+/** Longest key in UTF-8 bytes, enforced above every driver (threats D-02). Log records hold it in 16 bits. */
 export const MAX_KEY_BYTES = 1024
+/** Largest stored value, 64 MiB with the barrier's overhead (threats D-02). */
 export const MAX_VALUE_BYTES = 64 * 1024 * 1024
-/** Of all keys and values that one transaction writes; its log record is one row. */
+/** Sum of the keys and values that one transaction writes, 128 MiB. Its log record is one row of the database. */
 export const MAX_TRANSACTION_BYTES = 128 * 1024 * 1024
 
-/** Base of what storage throws; the pipeline translates these in one place. */
+/** Base of what storage throws. `src/core/response.ts` translates these into refusals, in one place. */
 export class StorageError extends Error {
   override name = 'StorageError'
 }
-/** The transaction lost against others too often. */
+/** The transaction lost against others too often: the client may try again. */
 export class StorageConflict extends StorageError {
   override name = 'StorageConflict'
 }
@@ -178,11 +247,11 @@ export class StorageConflict extends StorageError {
 export class StorageReadOnly extends StorageError {
   override name = 'StorageReadOnly'
 }
-/** A key or value out of bounds, an unclassified prefix, a write while sealed: says which. */
+/** A key, value or argument out of bounds, an unclassified prefix, a write while sealed: the message says which. */
 export class StorageRefused extends StorageError {
   override name = 'StorageRefused'
 }
-/** More bytes than a value, or a transaction, may have. */
+/** A value or a transaction has more bytes than it may: nothing was written. */
 export class StorageTooLarge extends StorageRefused {
   override name = 'StorageTooLarge'
   readonly limitBytes: number
@@ -195,20 +264,21 @@ export class StorageTooLarge extends StorageRefused {
 export class Sealed extends StorageRefused {
   override name = 'Sealed'
 }
+/** The store or the snapshot was closed, or is being replaced by a restore. */
 export class StorageClosed extends StorageError {
   override name = 'StorageClosed'
 }
-/** Sealed, or closed for good: what works by itself ends with it, and there is nothing to tell. */
+/** True if the server was sealed or the store closed: background work then ends quietly, since nothing is wrong. */
 export const isClosed = (cause: unknown): boolean => cause instanceof Sealed || cause instanceof StorageClosed
-/** The log does not reach back to the asked index. */
+/** The log does not hold what follows the asked index: the reader starts anew from a snapshot or an empty cache. */
 export class HistoryGone extends StorageError {
   override name = 'HistoryGone'
 }
-/** What is stored cannot be what was written: says where. Never repaired silently. */
+/** Stored bytes cannot be what was written: the message says where. Never repaired silently (threats P-04). */
 export class StorageCorrupt extends StorageError {
   override name = 'StorageCorrupt'
 }
-/** The device is full: nothing was written, writes may succeed again when there is space. */
+/** The device is full. Nothing was written; writes may succeed again once there is space (threats P-03). */
 export class StorageFull extends StorageError {
   override name = 'StorageFull'
 }

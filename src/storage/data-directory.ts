@@ -1,5 +1,5 @@
-// The data directory, whatever a driver keeps in it: nobody else may use it, and what is made in it is durable
-// (threats P-07, P-08, N-43).
+// The data directory, whatever a driver keeps in it. Only its owner may use it, and creations in it are made durable
+// (threats D-01, P-07, P-08, N-43).
 import {
   closeSync,
   existsSync,
@@ -18,18 +18,18 @@ import { StorageError } from './contract.ts'
 const DIRECTORY_MODE = 0o700
 const FILE_MODE = 0o600
 const OTHERS = 0o077
-/** Windows has no such modes and cannot open a directory; there the directory's own access list protects. */
+/** Windows has no such modes and cannot open a directory; there the directory's own access list protects it. */
 const HAS_MODES = process.platform !== 'win32'
 
-/** Creates the directory where it is missing. @throws StorageError where others may enter it */
+/** Creates the directory, and those above it, if missing. @throws StorageError if others may enter it */
 export function prepareDirectory(directory: string): void {
   for (const made of makeMissing(resolve(directory))) syncDirectory(dirname(made))
   requireDirectory(directory)
 }
 
 /**
- * The directories that were missing, the outermost first. Made one by one, because the recursive form of `mkdirSync`
- * never returns where the system refuses with "no such directory" what is there, as in /proc.
+ * Makes missing directories and returns them, the outermost first. One by one: the recursive form of `mkdirSync` never
+ * returns if the system refuses an existing directory with "no such directory", as in /proc.
  */
 function makeMissing(path: string): string[] {
   const above = dirname(path)
@@ -44,6 +44,7 @@ function makeMissing(path: string): string[] {
   return [...made, path]
 }
 
+/** @throws StorageError if it is missing, is no directory, or if others may enter it */
 export function requireDirectory(directory: string): void {
   const stats = statSync(directory, { throwIfNoEntry: false })
   if (stats === undefined) throw new StorageError(`The data directory ${directory} is missing`)
@@ -61,12 +62,15 @@ function requireOwnersOnly(path: string, stats: Stats, wanted: number): void {
   throw new StorageError(`${path} may be used by others: its mode must be ${wanted.toString(8)} (chmod)`)
 }
 
-/** Creates an empty file that only its owner may read, whatever the umask. What is there, or a link, is refused. */
+/**
+ * Creates an empty file that only its owner may read, whatever the umask.
+ * @throws the system's error for a name that exists, a link too (`isExisting` tells)
+ */
 export function createPrivateFile(path: string): void {
   closeSync(openSync(path, 'wx', FILE_MODE))
 }
 
-/** Whether what was to be made is there already. */
+/** True if the error says that what was to be made exists already. */
 export function isExisting(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EEXIST'
 }
@@ -82,12 +86,13 @@ export function syncDirectory(directory: string): void {
   }
 }
 
+/** A page of the database. */
 const PROBE_BYTES = 4_096
-/** The quickest counts: what else the disk does at one moment is not how fast it is. */
+/** The quickest of them counts: other load on the disk says nothing about its speed. */
 const PROBES = 3
 const PROBE_FILE = 'keywright.probe'
 
-/** How long a write takes until it is durable there, in milliseconds. @throws the system's error */
+/** Milliseconds until a small write in the directory is durable. Leaves no file. @throws the system's error */
 export function measureSync(directory: string, monotonicMs: () => number): number {
   const path = join(directory, PROBE_FILE)
   rmSync(path, { force: true })

@@ -1,137 +1,151 @@
-// What a kind of storage is to the rest of the program: a row of the table in drivers.ts. The rows are all that names
-// it; whoever opens, checks, restores or describes a store does so through these types.
+// What a kind of storage is to the rest of the program: a row of the table in drivers.ts. Only the rows name it. All
+// code that opens, checks, restores or describes a store does so through these types.
 //
 //   StorageDriver   reads its stanza of the configuration, and leads to
-//   StoreLocation   where one store is, as the configuration says: opens it for the one thread that writes
-//   DurableLocation the same where the data outlive the process: readers beside the writer, checks, restores
+//   StoreLocation   one store, as the configuration describes it: opens it for the one thread that writes
+//   DurableLocation a store whose data outlive the process: readers beside the writer, checks, restores
 
 import type { Random } from '../lib/world.ts'
 import type { StoreOptions } from './commit/transactional-store.ts'
 import type { ReadStore, Store, StoredEntry, TreeRoots } from './contract.ts'
 import type { VerifyKeys } from './verify-keys.ts'
 
-/** `Config` is plain data, since it goes to other threads; its `type` is the name of the driver. */
+/** One kind of storage. `Config` is plain data, since it goes to other threads; its `type` is the driver's name. */
 export interface StorageDriver<Config extends { readonly type: string }> {
-  /** What an operator calls it: `storage "NAME"`. */
+  /** The name that an operator writes: `storage "NAME"`. */
   readonly type: Config['type']
-  /** For the page of the configuration: one or two sentences. */
+  /** One or two sentences for docs/configuration.md. */
   readonly about: string
-  /** The keys of its stanza; every other one is refused. */
+  /** The keys of its stanza; every other key is refused. */
   readonly settings: Readonly<Record<string, StorageSetting>>
-  /** @throws what the stanza makes of a fault */
+  /** Reads the stanza. @throws what `stanza.fault` returns, and what its readers throw */
   configure(stanza: StorageStanza): Config
+  /** Opens nothing and touches no file. */
   locate(config: Config): StoreLocation
 }
 
-/** A key of the stanza, as the page of the configuration shows it. */
+/** A key of the stanza, as docs/configuration.md shows it. */
 export type StorageSetting = {
   readonly type: string
-  /** What counts where the key is missing. */
+  /** Used when the stanza does not set the key. */
   readonly default: string
   readonly effect: string
 }
 
-/** A stanza that is being read. Each reader throws where the value is not of its kind, and gives undefined for none. */
+/**
+ * A stanza that is being read. Each reader returns undefined if the stanza does not set the key, and throws if the
+ * value is of another kind.
+ */
 export type StorageStanza = {
+  /** A value that is no list and no block. */
   single(key: string): string | number | bigint | boolean | null | undefined
-  /** A whole number that is not negative; `what` says so to who wrote another. */
+  /** A whole number that is not negative; `what` names it in the error. */
   count(key: string, what: string): number | undefined
+  /** A duration in seconds. */
   seconds(key: string): number | undefined
-  /** To be thrown; the sentence goes on from the name of the stanza: 'needs path, a directory'. */
+  /** An error to throw; the sentence continues from the name of the stanza: 'needs path, a directory'. */
   fault(sentence: string): Error
 }
 
+/** One store, opened or not. Made anew in every thread from the `StorageConfig`. */
 export interface StoreLocation {
-  /** Goes on from "data": 'in ./data', 'in memory'. */
+  /** Continues a sentence from "data": 'in ./data', 'in memory'. */
   readonly where: string
-  /** As `sys/config/state` shows it: with the names of the stanza, and nothing that is secret. */
+  /** Shown by `sys/config/state`: the names are those of the stanza, and nothing in it is secret. */
   readonly shown: Readonly<Record<string, string | number>>
-  /** For the one thread that writes. Makes the store where there is none. @throws StorageError, in a sentence */
+  /** Opens the store for the one thread that writes; makes it if there is none. @throws StorageError, in a sentence */
   open(options: OpenOptions): Promise<Store>
-  /** Undefined where the data are gone with the process: one thread has them, and nobody else ever sees them. */
+  /** Undefined if the data are lost with the process: then one thread has them, and no other thread can read them. */
   readonly durable: DurableLocation | undefined
 }
 
-/** How far back the log is kept is the configuration's matter. */
+/** Options of `open`. Retention is not among them: the driver takes it from its stanza. */
 export type OpenOptions = Omit<StoreOptions, 'retention'> & { readonly random: Random }
 
+/** A store that outlives the process. Several threads and commands may look at it beside the one that writes. */
 export interface DurableLocation extends StoreLocation {
-  /** Of this server alone, for what must not be lost with the process: the store, or what this node keeps of it. */
+  /** A directory of this server alone, for what must survive the process: the store, or what this node keeps of it. */
   readonly directory: string
-  /** For the threads that only read, beside the writer or on their own. @throws StorageError where there is no store */
+  /** Opens the store for a thread that only reads, beside a writer or not. @throws StorageError if there is no store */
   openReader(): Promise<ReadStore>
-  /** To look into a store that may be damaged: the contents are not checked first. */
+  /** Opens a store that may be damaged: its files are checked, not their contents. @throws StorageError as above */
   openUnchecked(): Promise<ReadStore>
-  /** Changes nothing; a server may be running. @throws StorageError where there is nothing that could be checked */
+  /** Checks the whole store and changes nothing; a server may be running. @throws StorageError if there is no store */
   verify(options: StoreVerifyOptions): Promise<StoreVerifyReport>
-  /** Not for the process that serves the store: while it is restored, nobody else may open it. */
+  /** Must not run in the process that serves the store: during a restore no other connection may open it. */
   summary(): Promise<StoreSummary>
-  /** A process has the store open. @throws StorageError, or the system's error, where that cannot be told */
+  /** True if a process has the store open. @throws StorageError, or the system's error, if that cannot be told */
   isInUse(): Promise<boolean>
-  /** How long a write takes until it is durable, in milliseconds. @throws the system's error */
+  /** Milliseconds until a small write is durable. @throws the system's error */
   measureSync(monotonicMs: () => number): Promise<number>
-  /** For figures, so at once; 0 for what is not there. */
+  /** Sizes for metrics, without waiting; 0 for a file that is not there. */
   bytes(): StoredBytes
+  /** The second store that a restore writes. */
   readonly staging: Staging
 }
 
+/** Space that a store takes on the device. */
 export type StoredBytes = {
   readonly database: number
-  /** What is durable and not yet in the database. */
+  /** Durable, and not yet moved into the database. */
   readonly journal: number
 }
 
-/** What can be told of a store in moments, without its keys and without changing it. */
+/** What can be told about a store in moments, without its keys and without changing it. */
 export type StoreSummary =
   | { readonly kind: 'none' }
-  /** `fault` is a sentence: it cannot be opened so. */
+  /** The store cannot be opened as it is; `fault` is a sentence that says why. */
   | { readonly kind: 'damaged'; readonly fault: string }
   | {
       readonly kind: 'sound'
-      /** A process has it open. */
+      /** A process has the store open. */
       readonly isInUse: boolean
       readonly databaseBytes: number
-      /** What a server that was not stopped left to be moved into the database, or is about to. */
+      /** Commits not yet moved into the database: by a running server, or since one was killed. */
       readonly journalBytes: number
-      /** Of the last change; 0 and undefined where there is none. */
+      /** Index and time of the last record; 0 and undefined if the log has none. */
       readonly index: number
       readonly committedAtMs: number | undefined
     }
 
 /**
- * A second store beside the one that is used. A snapshot is written to it and checked there as a whole; only then does
- * it take the place of the other. What fails before leaves that one untouched.
+ * A second store beside the one in use. A snapshot is written to it and checked there as a whole; only then does it
+ * replace the other. A failure before that leaves the store in use untouched (threats D-06).
  */
 export interface Staging {
-  /** Makes an empty one, whose log begins with this history; what was left of another is dropped. */
+  /** Makes an empty store whose log begins with this history. Drops what was left of an earlier one. */
   begin(historyId: Buffer): Promise<StagedWriter>
-  /** Gives it its place in the order of changes and makes it durable. In any thread, once the writer is closed. */
+  /** Sets the position of the staged store and makes it durable. Runs in any thread, once the writer is closed. */
   settle(at: StagedPosition): Promise<void>
-  /** What was settled, as it lies there. */
+  /** Checks the settled store as it lies on the device. */
   verify(options: StoreVerifyOptions): Promise<StoreVerifyReport>
-  /** It becomes the store. Nothing may have the old one open. @throws StorageFailed, the old one stays */
+  /** Makes it the store. No connection may have the old one open. @throws StorageFailed, and the old one stays */
   adopt(): Promise<void>
-  /** Nothing is left of it, whatever there was. */
+  /** Removes the staged store, whatever there is of it. */
   drop(): Promise<void>
 }
 
-/** A history of its own: nobody takes its changes for those that it replaces. */
+/** Where the log of a staged store begins. Together with a new history id it keeps old and new changes apart. */
 export type StagedPosition = { readonly index: number; readonly epoch: number }
 
+/** Fills a staged store. */
 export interface StagedWriter {
-  /** In key order. @throws StorageFull where there is no room */
+  /** Takes entries in key order. They are durable only after `settle`. @throws StorageFull if there is no room */
   write(entries: readonly StoredEntry[]): Promise<void>
   close(): Promise<void>
 }
 
+/** What a check is given, and where it reports. */
 export type StoreVerifyOptions = {
-  /** Without them what is sealed is not opened, and leaves and tree are not checked. */
+  /** If undefined, sealed values are not opened, and leaves and tree are not checked. */
   readonly keys: VerifyKeys | undefined
+  /** Called for each fault, with one sentence. What it throws ends the check. */
   readonly onFinding: (sentence: string) => void
-  /** After every few hundred entries or records. */
+  /** Called after every few hundred entries or records. */
   readonly onProgress?: (progress: VerifyProgress) => void
 }
 
+/** How far a check has come. The totals are counted at its start. */
 export type VerifyProgress = {
   readonly entries: number
   readonly allEntries: number
@@ -139,13 +153,14 @@ export type VerifyProgress = {
   readonly allRecords: number
 }
 
+/** What a check read and found. */
 export type StoreVerifyReport = {
-  /** Of the last change. */
+  /** Index of the last change. */
   readonly index: number
   readonly entries: number
   readonly records: number
   readonly findings: number
-  /** Of the entries, where keys were given. */
+  /** Roots computed from the entries; undefined if no keys were given. */
   readonly roots: TreeRoots | undefined
   /** Sentences about what could not be checked, and why. */
   readonly unchecked: readonly string[]

@@ -1,5 +1,5 @@
-// The kinds of storage, one row each: here, and in the files of the rows, they are named, and nowhere else. What the
-// configuration offers, how stores are opened, checked, restored and described follows from this table.
+// The kinds of storage, one row each. They are named here and in the files of the rows, and nowhere else. The
+// configuration, and how stores are opened, checked, restored and described, follow from this table.
 import { strict as assert } from 'node:assert'
 import type { DurableLocation, StorageDriver, StoreLocation } from './driver.ts'
 import { MEMORY_DRIVER } from './memory-driver.ts'
@@ -7,32 +7,33 @@ import { SQLITE_DRIVER } from './sqlite/sqlite-driver.ts'
 
 const ROWS = [SQLITE_DRIVER, MEMORY_DRIVER] as const
 
-/** Where the data of a server are: plain data, which goes to other threads. */
+/** Which storage a server uses: plain data, which goes to other threads. */
 export type StorageConfig = ReturnType<(typeof ROWS)[number]['configure']>
 
-/** In the order in which an operator is told of them. Each takes its own configurations alone. */
+/** All drivers, in the order of docs/configuration.md. Each takes configurations of its own type only. */
 export const STORAGE_DRIVERS: readonly StorageDriver<StorageConfig>[] = ROWS
 
+/** The location that the driver of this type makes of the configuration. */
 export function storeLocation(config: StorageConfig): StoreLocation {
   const driver = STORAGE_DRIVERS.find(({ type }) => type === config.type)
   return (driver ?? assert.fail(`no driver is called ${config.type}`)).locate(config)
 }
 
-/** For threads that share a store with others, which is one that outlives them. */
+/** The location for threads that share a store. An assertion refuses a storage that lives in one thread. */
 export function durableLocation(config: StorageConfig): DurableLocation {
   return storeLocation(config).durable ?? assert.fail(`${config.type} is nothing that threads could share`)
 }
 
-/** What a directory alone stands for, as in `-data=DIR`; where `given` is of that kind too, the rest is as it says. */
+/** The configuration that a directory stands for, as in `-data=DIR`. Other settings come from `given`, if it fits. */
 export function storageIn(directory: string, given?: StorageConfig): StorageConfig {
   const { type } = SQLITE_DRIVER
   return { ...(given?.type === type ? given : {}), type, directory }
 }
 
-/** The same, for commands that look into a directory without a server. */
+/** The location in a directory, for commands that look into it without a server. */
 export function locationIn(directory: string): DurableLocation {
   return durableLocation(storageIn(directory))
 }
 
-/** Where the configuration names none. */
+/** Used when the configuration has no `storage` stanza. */
 export const DEFAULT_STORAGE: StorageConfig = storageIn('./data')

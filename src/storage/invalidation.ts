@@ -1,16 +1,18 @@
-// Which cache must forget what when a stored key changes. Every cache registers here; the writer's own commits and
-// the changes read from the log of another thread go through the same table (and, later, those of other nodes).
+// Tells caches to forget entries that changed. Every cache registers here. The writer's own commits go through this
+// table, and so do the changes that a thread reads from the log.
 import { strict as assert } from 'node:assert'
 
+/** One cache, and the stored keys that it is made from. Its functions must not throw. */
 export type Invalidator = {
-  /** Beginning of the stored key, after the namespace. */
+  /** Beginning of the stored keys, after the namespace; not empty. */
   readonly prefix: string
-  /** Gets the rest of the key behind the prefix. */
+  /** Called for each changed key with this prefix; `rest` is what follows the prefix. */
   readonly changed: (rest: string, key: string) => void
-  /** Everything may have changed. */
+  /** Called when everything may have changed: at seal, after a restore, when the log no longer reaches back. */
   readonly reset: () => void
 }
 
+/** The caches of one node, as one thread has it. */
 export class Invalidation {
   readonly #invalidators: Invalidator[] = []
 
@@ -19,7 +21,7 @@ export class Invalidation {
     this.#invalidators.push(invalidator)
   }
 
-  /** `key` is a stored key: namespace, '/', path. */
+  /** Tells the caches of a changed key. `key` is a stored key: namespace, '/', path. */
   changed(key: string): void {
     const path = key.slice(key.indexOf('/') + 1)
     for (const { prefix, changed } of this.#invalidators) {
@@ -27,6 +29,7 @@ export class Invalidation {
     }
   }
 
+  /** Empties all caches. */
   reset(): void {
     for (const invalidator of this.#invalidators) invalidator.reset()
   }

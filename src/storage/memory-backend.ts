@@ -1,5 +1,5 @@
-// Entries and log in memory: for tests and for what need not last. Lives on after `close`, so that a test can open it
-// again as it would a file.
+// Entries and log in memory: for tests, and for servers that need not remember. The backend stays usable after `close`,
+// so that a test can open it again as it would a file.
 import { strict as assert } from 'node:assert'
 import {
   type Backend,
@@ -21,7 +21,7 @@ import { keptCheckpoints } from './log/retention.ts'
 
 type StoredEntry = EntryHead & { readonly value: Buffer }
 
-/** Entries are never changed in place, so a copy of the two tables is a copy of everything. */
+/** Entries by key, and their keys in order. No entry is changed in place, so copying both tables copies everything. */
 class Entries {
   readonly byKey: Map<string, StoredEntry>
   readonly keys: string[]
@@ -52,7 +52,7 @@ class Entries {
     return this.keys.slice(start, Math.min(stop, start + limit))
   }
 
-  /** Where `key` is or would be. */
+  /** Position at which `key` is or would be inserted, by binary search. */
   #position(key: string): number {
     let low = 0
     let high = this.keys.length
@@ -84,9 +84,10 @@ function viewOf(entries: () => Entries): BackendView {
   }
 }
 
+/** The backend of the store in memory. It is as durable as the object: nothing fails, nothing is checked again. */
 export class MemoryBackend implements Backend {
   #entries = new Entries()
-  /** A snapshot looks at the same tables: the next append makes its own copy of them first. */
+  /** True if a snapshot looks at the same tables: the next append copies them first. */
   #isShared = false
   #position: Position
   #log: LogRecord[] = []
@@ -102,6 +103,7 @@ export class MemoryBackend implements Backend {
     this.#position = { index: 0, chain: historyId, epoch: FIRST_EPOCH, historyId }
   }
 
+  /** `position` without a promise, to make a store at once (memory-store.ts). */
   get positionNow(): Position {
     return this.#position
   }

@@ -2,6 +2,7 @@
 import type { StorageDriver, StoreLocation } from './driver.ts'
 import { createMemoryStore } from './memory-store.ts'
 
+/** `storage "inmem"` has no settings. */
 export type MemoryConfig = { readonly type: 'inmem' }
 
 const LOCATION: StoreLocation = {
@@ -11,6 +12,7 @@ const LOCATION: StoreLocation = {
   durable: undefined,
 }
 
+/** The row of the store in memory. Every `open` makes an empty store, and one thread alone can have it. */
 export const MEMORY_DRIVER: StorageDriver<MemoryConfig> = {
   type: 'inmem',
   about: 'It has no keys, and forgets everything when the server ends.',

@@ -5,6 +5,7 @@ import { type StoreOptions, TransactionalStore } from './commit/transactional-st
 import type { Store } from './contract.ts'
 import { MemoryBackend } from './memory-backend.ts'
 
+/** An empty, open store. Its history id is drawn from `random`. */
 export function createMemoryStore(options: StoreOptions & { readonly random: Random }): Store {
   const backend = new MemoryBackend(options.random.bytes(HISTORY_ID_BYTES))
   return new TransactionalStore(backend, backend.positionNow, options)

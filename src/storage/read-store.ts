@@ -1,4 +1,4 @@
-// The reading half of a store, over any backend: checks what is asked, refuses after close, decodes the log.
+// The reading half of a store, over any backend: checks arguments, refuses every verb after close, decodes the log.
 import type { BackendSnapshot, BackendView, ReadBackend } from './backend.ts'
 import type { Position, StoredEntry } from './contract.ts'
 import {
@@ -14,7 +14,7 @@ import {
 } from './contract.ts'
 import { decodeRun } from './log/change-record.ts'
 
-/** Texts that are not well-formed would become other texts on their way to the device (threats N-18). */
+/** Refuses a text with a lone surrogate: it would become another text on its way to the device (threats N-18). */
 function requireText(text: string): void {
   if (!text.isWellFormed()) throw new StorageRefused('A key or prefix is not well-formed text')
 }
@@ -30,7 +30,7 @@ function requireLimit(limit: number): void {
   }
 }
 
-/** The reading verbs with their checks, on whatever `view` shows. */
+/** The verbs of `Reader` with their checks, over a view. `requireOpen` throws StorageClosed once the view is closed. */
 export class CheckedReader implements Reader {
   readonly #view: BackendView
   readonly #requireOpen: () => void
@@ -90,7 +90,7 @@ class OpenSnapshot extends CheckedReader implements Snapshot {
   }
 }
 
-/** What a thread uses that does not write. */
+/** The store of a thread that does not write, over any backend. It closes the backend and all snapshots with itself. */
 export class BackendReadStore extends CheckedReader implements ReadStore {
   readonly #backend: ReadBackend
   readonly #snapshots = new Set<Snapshot>()
@@ -134,13 +134,14 @@ export class BackendReadStore extends CheckedReader implements ReadStore {
     return snapshot
   }
 
-  /** A second call waits for the first. */
+  /** Refuses new verbs at once. A second call waits for the first. */
   close(): Promise<void> {
     this.#isOpen = false
     this.#closed ??= this.shutDown()
     return this.#closed
   }
 
+  /** Runs once, when every new verb is refused already. */
   protected async shutDown(): Promise<void> {
     for (const snapshot of this.#snapshots) await snapshot.close()
     await this.#backend.close()

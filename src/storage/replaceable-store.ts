@@ -1,8 +1,9 @@
-// A store whose place another can take while everything that holds it goes on holding it: for the restore of a
-// snapshot. In between, and only then, every verb is refused as after `close`.
+// A store that another can replace while everything that holds it goes on holding it: for the restore of a snapshot.
+// Between `putAway` and `putBack`, and only then, every verb throws StorageClosed.
 import type { Change, Entry, ListOptions, ReadStore, Snapshot, Store, Transaction } from './contract.ts'
 import { StorageClosed } from './contract.ts'
 
+/** Passes each verb on to the store of the moment. Without a store in the constructor it begins as put away. */
 export class ReplaceableReader<S extends ReadStore = ReadStore> implements ReadStore {
   #store: S | undefined
 
@@ -15,13 +16,14 @@ export class ReplaceableReader<S extends ReadStore = ReadStore> implements ReadS
     return this.#store
   }
 
-  /** Closes what is there; resolves when nothing has it open. */
+  /** Closes the store of the moment; resolves when it has no connection open here. */
   async putAway(): Promise<void> {
     const store = this.#store
     this.#store = undefined
     await store?.close()
   }
 
+  /** Takes an open store, which it will close. */
   putBack(store: S): void {
     this.#store = store
   }
@@ -55,10 +57,12 @@ export class ReplaceableReader<S extends ReadStore = ReadStore> implements ReadS
   }
 }
 
+/** A replaceable `Store`. Listeners of commits move on to the new store; the leaf key has to be set again. */
 export class ReplaceableStore extends ReplaceableReader<Store> implements Store {
   readonly #listeners: ((change: Change) => void)[] = []
 
   override putBack(store: Store): void {
+    // Before the store is reachable: no commit may pass a listener by.
     for (const listener of this.#listeners) store.onCommit(listener)
     super.putBack(store)
   }

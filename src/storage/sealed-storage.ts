@@ -1,37 +1,48 @@
-// The store as the rooms above see it: values in clear here, ciphertext below. A view is bound to one scope, so that
-// an engine cannot reach, or name, what belongs to another.
+// The store as the rooms above see it: values in clear here, ciphertext below. A view is bound to one scope and folder,
+// so an engine can neither reach nor name what belongs to another.
 import type { Barrier } from './barrier.ts'
 import type { Entry, ListOptions, Reader, ReadStore, Scope, Store, Transaction } from './contract.ts'
 import { Sealed, StorageReadOnly } from './contract.ts'
 
-/** What an engine is given: keys relative to its own folder. */
+/**
+ * What an engine is given of the store: one folder, with keys relative to it and values in clear. Verbs behave as those
+ * of the contract. Reads throw Sealed while sealed, and StorageCorrupt for a value that was not written there.
+ */
 export interface View {
   get(path: string): Promise<Buffer | undefined>
   list(path: string, options?: ListOptions): Promise<string[]>
-  /** @throws StorageReadOnly where this process cannot write; the request then travels and runs anew */
+  /**
+   * Runs `work` as `Store.transaction` does.
+   * @throws Sealed, or StorageReadOnly in a thread that does not write: the request then travels and runs anew
+   */
   transaction<T>(work: (tx: ViewTransaction) => Promise<T>): Promise<T>
 }
 
+/** A transaction seen through one folder, with values in clear. Values that are read are the caller's to wipe. */
 export interface ViewTransaction {
   get(path: string): Promise<Buffer | undefined>
   list(path: string, options?: ListOptions): Promise<string[]>
   scan(path: string, after: string, limit: number): Promise<Entry[]>
-  /** Keys of the whole subtree: what is removed unread need not open. */
+  /** Keys of the whole subtree. Values stay sealed, so entries that do not open can be removed too. */
   keys(path: string, after: string, limit: number): Promise<string[]>
-  /** Sealed before it returns: the caller may wipe its buffer. */
+  /** The value is sealed before this returns: the caller may wipe its buffer. */
   put(path: string, value: Buffer): void
   delete(path: string): void
 }
 
-/** Runs first in each transaction of a view, on the raw store: throws to forbid it (a mount that is being removed). */
+/**
+ * Runs first in each transaction of a view, on the raw store, and throws to forbid it: a mount that is being removed
+ * takes no more writes. Since it reads in the transaction, a removal that begins meanwhile makes the transaction lose.
+ */
 export type Guard = (tx: Reader) => Promise<void>
 
+/** Makes views of one store. Each thread has one, over the store and the barrier of that thread. */
 export class SealedStorage {
   readonly #store: ReadStore
   readonly #writes: Store | undefined
   readonly barrier: Barrier
 
-  /** `writes`: the same store, where this thread is the one that writes. */
+  /** `writes` is the same store again in the thread that writes, and undefined in every other. */
   constructor(store: ReadStore, barrier: Barrier, writes?: Store) {
     this.#store = store
     this.#writes = writes
@@ -42,7 +53,7 @@ export class SealedStorage {
     return this.#writes !== undefined
   }
 
-  /** `folder` ends in '/' and begins with the scope's namespace. */
+  /** A view of one folder. `folder` ends in '/' and begins with the scope's namespace. */
   view(scope: Scope, folder: string, guard?: Guard): View {
     const { barrier } = this
     const store = this.#store
@@ -62,7 +73,7 @@ export class SealedStorage {
   }
 }
 
-/** @throws Sealed before anything else is said */
+/** @throws Sealed first of all: a sealed server does not say whether this thread writes */
 function requireUnsealed(barrier: Barrier): void {
   if (barrier.sealed) throw new Sealed('The server is sealed')
 }
@@ -71,7 +82,7 @@ function opened(barrier: Barrier, key: string, record: Buffer | undefined): Buff
   return record === undefined ? undefined : barrier.open(key, record)
 }
 
-/** One raw transaction seen through a folder: several views can write in the same commit. */
+/** A raw transaction seen through a folder. Made for several folders it lets them write in the same commit. */
 export function sealedTransaction(barrier: Barrier, scope: Scope, folder: string, tx: Transaction): ViewTransaction {
   return {
     get: async (path) => opened(barrier, folder + path, await tx.get(folder + path)),

@@ -14,7 +14,7 @@ import { openSqliteReader, openSqliteStore } from './sqlite/sqlite-store.ts'
 const clock = { nowMs: () => FIXTURE_FIRST_COMMIT_MS, monotonicMs: () => 0 }
 const random = new SeededRandom(1)
 
-/** Of the seven records, computed by another program from the description in docs/storage-format.md. */
+/** Chains of the seven records, computed by another program from the description in docs/storage-format.md. */
 const CHAINS = [
   '7c29740d2a5ba3b6296db51b4d6c38ef',
   '98380647c487a80eee477f7a1f04ae20',

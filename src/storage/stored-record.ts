@@ -1,25 +1,29 @@
-// The one way from stored bytes to a record, and back. A record is JSON, `{"format":1,…}`, that is defined once: its
-// members and their kinds, from which TypeScript has its type. What is read is checked member by member: a record is
-// whole, or nobody sees any of it.
+// The one way from stored bytes to a record, and back. A record is JSON, `{"format":1,…}`. Its members and their kinds
+// are defined once, and its TypeScript type follows from them. Each member is checked when a record is read: the caller
+// gets all of it or an error.
 import { isJsonObject, JsonError, type JsonValue, parseStoredJson } from '../lib/json.ts'
 import { type GroupOf, group, type Kind, type Members, Misfit, type Others } from '../lib/member-kinds.ts'
 import { StorageCorrupt } from './contract.ts'
 
+/** The codec of one kind of record. */
 export type StoredRecord<T> = {
-  /** For messages: `A mount entry`. */
+  /** Begins messages: `A mount entry`. */
   readonly what: string
   readonly kind: Kind<T>
-  /** @throws StorageCorrupt that names record and member, and never a value */
+  /** @throws StorageCorrupt that names the record and the member, and never a value */
   readonly decode: (bytes: Buffer) => T
   readonly encode: (record: T) => Buffer
 }
 
-/** The type of what a definition reads. */
+/** The type of the records of a codec. */
 export type RecordOf<R> = R extends StoredRecord<infer T> ? T : never
 
 const FORMAT = 1
 
-/** `format` is among the members where the record's type has it; else it stands in the stored bytes alone. */
+/**
+ * Makes the codec of a record. If `members` has no `format`, the format stands in the stored bytes alone. `others` says
+ * whether members that this version does not know are kept: most are, so that an older program loses nothing.
+ */
 export function storedRecord<const M extends Members>(
   what: string,
   members: M,
@@ -42,11 +46,12 @@ export function storedRecord<const M extends Members>(
   }
 }
 
-/** Of JSON whose format stands elsewhere, or that has none. @throws StorageCorrupt as `decode` does */
+/** Reads JSON without a `format` member, for formats that are numbered elsewhere. @throws StorageCorrupt as `decode` */
 export function decodeStored<T>(what: string, kind: Kind<T>, bytes: Buffer): T {
   return fitting(what, kind, parsed(what, bytes))
 }
 
+/** JSON in UTF-8, as it is stored, without adding a `format`. */
 export function encodeStored(value: object): Buffer {
   return Buffer.from(JSON.stringify(value))
 }

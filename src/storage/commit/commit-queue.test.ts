@@ -7,7 +7,7 @@ import { createMemoryStore } from '../memory-store.ts'
 const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 }
 const MIB = 1024 * 1024
 
-/** How many transactions each group has, of so many that finish together; each writes so many bytes with its key. */
+/** Sizes of the groups into which transactions fall that finish together. Each writes the given bytes, key included. */
 async function groupsOf(transactions: number, bytes: number): Promise<number[]> {
   const groups: number[] = []
   const onCommitted = (count: number): void => void groups.push(count)

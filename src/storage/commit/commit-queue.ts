@@ -1,17 +1,20 @@
-// The order of commits. Transactions that finish while others are being written wait, and then become durable
-// together: one flush of the device serves all of them.
+// The order of commits. Transactions that finish while others are being written wait, and then become durable together:
+// one flush of the device serves all of them. Only one group is written at a time.
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import type { CommitOutcome, Committer } from './committer.ts'
 import type { OpenTransaction } from './open-transaction.ts'
 
+/** Bounds how long the callers of one group wait for each other. */
 const MAX_GROUP_TRANSACTIONS = 512
-/** A group that has passed this takes no further transaction. */
+/** A group that has exceeded this takes no further transaction. */
 const MAX_GROUP_BYTES = 16 * 1024 * 1024
 
+/** A finished transaction; `settle` tells its caller the outcome. */
 type WaitingCommit = { readonly transaction: OpenTransaction; readonly settle: (outcome: CommitOutcome) => void }
-/** Has the log to itself from the call until the promise resolves. */
+/** Nothing else commits from the call of `alone` until its promise resolves. */
 type ExclusiveUse = { readonly alone: () => Promise<void> }
 
+/** First come, first served. An exclusive use waits in the same line, so it neither overtakes nor starves. */
 export class CommitQueue {
   readonly #committer: Committer
   readonly #waiting: (WaitingCommit | ExclusiveUse)[] = []
@@ -26,14 +29,14 @@ export class CommitQueue {
     return new Promise((settle) => this.#add({ transaction, settle }))
   }
 
-  /** Resolves with the function that lets others commit again; until that is called nobody does. */
+  /** Resolves with a function that lets others commit again. Until it is called, the queue commits nothing. */
   exclusiveCommit(): Promise<() => void> {
     return new Promise((granted) => {
       this.#add({ alone: () => new Promise((giveBack) => granted(giveBack)) })
     })
   }
 
-  /** Resolves when everything that waits is committed. */
+  /** Resolves when everything that waits is committed, also what is added meanwhile. */
   async drained(): Promise<void> {
     while (this.#draining !== undefined) await this.#draining
   }
@@ -45,7 +48,7 @@ export class CommitQueue {
 
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // The requests that arrived with this one finish their reading first, and join the group.
+      // Lets requests that arrived with the first one finish reading and join its group.
       await nextLoop()
       const first = this.#waiting[0]
       if (first !== undefined && 'alone' in first) {

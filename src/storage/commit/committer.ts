@@ -1,5 +1,7 @@
-// Turns finished transactions into changes: one group of them becomes one durable step of the backend. Only one group
-// is under way at a time (commit-queue.ts sees to that), so indexes and the chain are assigned without races.
+// Turns finished transactions into changes: a group of them becomes one durable step of the backend. Only one group is
+// under way at a time (commit-queue.ts sees to that), so indexes and the chain are assigned without races.
+//
+//   check the reads ─▶ heads of the written keys ─▶ leaves, records, chain ─▶ onCommitting ─▶ append ─▶ tree, listeners
 import { strict as assert } from 'node:assert'
 import type { KeyObject } from 'node:crypto'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
@@ -15,27 +17,32 @@ import { TreeKeeper } from '../log/tree-keeper.ts'
 import type { OpenTransaction, Write } from './open-transaction.ts'
 import type { ReadSet } from './read-set.ts'
 
-/** Lost: something it read was changed by another commit, and it must run again. */
+/** `lost`: another commit changed something that the transaction read, so it must run again. An error is final. */
 export type CommitOutcome = 'committed' | 'lost' | Error
 
+/** What a store is given from outside. Callbacks run on the thread of the store and must not throw. */
 export type CommitterOptions = {
   readonly clock: Clock
   /** Called once when nothing more can be written: the process should end (threats P-02). */
   readonly onFatal?: (error: Error) => void
   /**
-   * Called before changes up to this index are written. Whoever reads the store elsewhere may see them from then on,
-   * before any listener is told. They may also fail.
+   * Called before changes up to this index are written. Other connections to the store may see them from then on,
+   * before any listener is told. The write may also fail; the index then comes again.
    */
   readonly onCommitting?: (index: number) => void
-  /** Hears of each group that became durable: how many transactions, and how long the disk took. */
+  /** Called for each group that became durable: its number of changes, and how long the device took. */
   readonly onCommitted?: (transactions: number, ms: number) => void
-  /** How far back the log is kept; DEFAULT_RETENTION where it is missing. */
+  /** How far back the log is kept. Default: DEFAULT_RETENTION. */
   readonly retention?: Retention
 }
 
-/** Entries as they will be behind the changes of the group so far. */
+/** Class and leaf of each written key, as they will be after the changes of the group so far; undefined: no entry. */
 type Heads = Map<string, EntryHead | undefined>
 
+/**
+ * Writes groups of transactions. Once a write has failed for another reason than a full device, every further one fails
+ * with StorageFailed: after a failed flush it is unknown what the device holds (threats P-02).
+ */
 export class Committer {
   readonly #backend: Backend
   readonly #clock: Clock
@@ -66,7 +73,7 @@ export class Committer {
     this.treeKeeper = new TreeKeeper(backend, options, () => this.#index)
   }
 
-  /** Of the last change that is durable and known to every listener. */
+  /** Index of the last durable change. Listeners are told of it within the same tick. */
   get committedIndex(): number {
     return this.#index
   }
@@ -80,6 +87,7 @@ export class Committer {
     this.treeKeeper.setLeafKey(this.#leafKey)
   }
 
+  /** True if a change after `start`, durable or under way, may have changed something in `reads`. */
   isTouchedSince(start: number, reads: ReadSet): boolean {
     return this.#recent.touchedSince(start, reads)
   }
@@ -89,14 +97,14 @@ export class Committer {
     await this.#underWay
   }
 
-  /** One outcome for each transaction, in order. Called again only after it has resolved; it never rejects. */
+  /** One outcome for each transaction, in order; never rejects. Must not be called again before it has resolved. */
   commit(transactions: readonly OpenTransaction[]): Promise<CommitOutcome[]> {
     const outcomes = this.#commit(transactions)
     this.#underWay = outcomes
     return outcomes
   }
 
-  /** What is due between two groups and holds up no transaction of the last one. */
+  /** Does what is due between two groups: saves the tree, shortens the log. The last group was answered before. */
   async rest(): Promise<void> {
     if (this.#failure !== undefined) return
     try {
@@ -106,7 +114,7 @@ export class Committer {
     }
   }
 
-  /** Saves what the tree has not saved yet, unless the store has stopped writing. */
+  /** Saves the unsaved part of the tree, unless the store has stopped writing. */
   async close(): Promise<void> {
     if (this.#failure === undefined) await this.treeKeeper.close()
   }
@@ -119,7 +127,7 @@ export class Committer {
       const heads = await this.#headsOf(transactions)
       outcomes = transactions.map((transaction) => this.#prepare(transaction, heads, encoded))
     } catch (error) {
-      // Nothing was written: what the entries are now could not be read.
+      // Nothing was written: the entries as they are now could not be read.
       this.#recent.takeBackAfter(this.#index)
       return transactions.map(() => asError(error))
     }
@@ -159,7 +167,7 @@ export class Committer {
     return 'committed'
   }
 
-  /** Undefined for a delete of what is not there. */
+  /** The operation of a write; undefined for deleting a missing entry. @throws Sealed, StorageRefused */
   #operationOf(write: Write, head: EntryHead | undefined): ChangeOperation | undefined {
     if (write.class !== 'ignored' && this.#leafKey === undefined) {
       throw new Sealed(`The key ${write.key} cannot be written before the leaf key is set`)
@@ -176,6 +184,7 @@ export class Committer {
     return leafOf(this.#leafKey, storageClass, scope.mount, key, value)
   }
 
+  /** Gives the operations their index and record, and makes later transactions of the group see them. */
   #assign(operations: readonly ChangeOperation[], heads: Heads, encoded: EncodedChange[]): void {
     const index = this.#index + encoded.length + 1
     const draft = { index, epoch: this.#epoch, committedAtMs: Math.floor(this.#clock.nowMs()), operations }
@@ -189,6 +198,7 @@ export class Committer {
     }
   }
 
+  /** Tells tree and listeners. All of it is durable, so an error here ends writing but changes no outcome. */
   #publish(encoded: readonly EncodedChange[]): void {
     const last = encoded.at(-1)?.change ?? assert.fail('a group that was written is not empty')
     this.#index = last.index

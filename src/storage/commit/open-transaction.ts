@@ -1,5 +1,5 @@
-// A transaction while its work runs: reads go to the store and are remembered, writes stay here until commit, and
-// what the work reads is the store with its own writes laid over it.
+// A transaction while its work runs. Reads go to the store and are remembered; writes stay here until the commit. The
+// work sees the store with its own writes laid over it.
 import { strict as assert } from 'node:assert'
 import { classify, requireValue } from '../classes.ts'
 import {
@@ -15,6 +15,7 @@ import {
 import { compareKeys } from '../key-order.ts'
 import { ReadSet } from './read-set.ts'
 
+/** A write that waits for the commit; the last one of its key. `value` is a copy, and empty for a delete. */
 export type Write = {
   readonly kind: 'put' | 'delete'
   readonly class: StorageClass
@@ -25,8 +26,9 @@ export type Write = {
 
 const NO_VALUE = Buffer.alloc(0)
 
+/** One attempt of a transaction: a retry gets a new one. */
 export class OpenTransaction implements Transaction {
-  /** What was read is compared with the changes after this index. */
+  /** Index before the first read. Changes after it are compared with what was read. */
   readonly startIndex: number
   readonly reads = new ReadSet()
   readonly writes = new Map<string, Write>()
@@ -39,12 +41,12 @@ export class OpenTransaction implements Transaction {
     this.startIndex = startIndex
   }
 
-  /** Of the keys and values that would be written. */
+  /** Bytes of all keys and values to be written. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Later calls are a mistake of the work that kept the transaction. */
+  /** Ends the work. A later call is refused by an assertion: the work has kept `tx` beyond its end. */
   end(): void {
     this.#isRunning = false
   }
@@ -73,6 +75,7 @@ export class OpenTransaction implements Transaction {
     if (own.length === 0) return this.#store.list(prefix, options)
     const { after = '', limit = Number.POSITIVE_INFINITY } = options
     const comes = childrenOf(prefix, own, 'put')
+    // A deleted key takes its name along only if it was the last below that name, so more names are read than asked.
     const mayGo = childrenOf(prefix, own, 'delete').difference(comes)
     const names = new Set(await this.#store.list(prefix, { ...options, limit: limit + mayGo.size }))
     for (const name of mayGo) {
@@ -85,6 +88,7 @@ export class OpenTransaction implements Transaction {
   async scan(prefix: string, after: string, limit: number): Promise<Entry[]> {
     this.#requireRunning()
     const own = [...this.writes.values()].filter(({ key }) => key.startsWith(prefix) && compareKeys(key, after) > 0)
+    // Each own write can hide one stored entry of the page.
     const fetched = limit + own.length
     const stored = await this.#store.scan(prefix, after, fetched)
     this.reads.addEntries(prefix, after, stored.length < fetched ? undefined : stored.at(-1)?.key)
@@ -118,7 +122,7 @@ function sizeOf(write: Write | undefined): number {
   return write === undefined ? 0 : Buffer.byteLength(write.key) + write.value.length
 }
 
-/** Names of the children of `prefix` on the way to the keys that are written so. */
+/** Names of the children of `prefix` that lead to keys with a write of this kind. */
 function childrenOf(prefix: string, writes: readonly Write[], kind: Write['kind']): Set<string> {
   const names = new Set<string>()
   for (const write of writes) {

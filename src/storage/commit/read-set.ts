@@ -1,9 +1,11 @@
-// What a transaction has read: a later commit that would have changed one of the answers makes it lose.
+// What a transaction has read. A later commit that would have changed one of the answers makes the transaction lose.
+// Ranges are remembered, not only keys: an entry that appears where a list or scan looked changes the answer too.
 import { compareKeys } from '../key-order.ts'
 
-/** A key that a commit changed; `appears` where it came or went, so that a list of names may differ. */
+/** A key that a commit changed. `appears` is true if its entry came or went, so that a list of names may differ. */
 export type TouchedKey = { readonly key: string; readonly appears: boolean }
 
+/** A part of the keys that was read: all below `prefix` that sort after `after`, up to and including `last`. */
 type Range = {
   readonly prefix: string
   readonly after: string
@@ -11,6 +13,7 @@ type Range = {
   readonly namesOnly: boolean
 }
 
+/** The reads of one transaction. It may name more than was read, never less: that costs a retry at worst. */
 export class ReadSet {
   readonly #keys = new Set<string>()
   readonly #ranges: Range[] = []
@@ -19,15 +22,17 @@ export class ReadSet {
     this.#keys.add(key)
   }
 
+  /** Remembers a list of names. A page counts as the whole list, wherever it began and ended. */
   addNames(prefix: string): void {
     this.#ranges.push({ prefix, after: '', last: undefined, namesOnly: true })
   }
 
-  /** The entries behind `after`, up to and including `last`; without it, up to the end of the prefix. */
+  /** Remembers a scan: entries after `after`, up to and including `last`, or up to the end of the prefix without it. */
   addEntries(prefix: string, after: string, last: string | undefined): void {
     this.#ranges.push({ prefix, after, last, namesOnly: false })
   }
 
+  /** True if the change of this key may have changed something that was read. */
   isTouchedBy({ key, appears }: TouchedKey): boolean {
     if (this.#keys.has(key)) return true
     return this.#ranges.some(({ prefix, after, last, namesOnly }) => {

@@ -1,5 +1,6 @@
-// The store over any backend. Transactions run side by side without locks: each remembers what it read and is checked
-// when it commits; where another commit came between, it runs again on the new state.
+// The store over any backend. Transactions run side by side without locks. Each remembers what it read and is checked
+// when it commits; if another commit changed that meanwhile, it runs again on the new state
+// (docs/decisions/0003-optimistic-transactions.md).
 import { strict as assert } from 'node:assert'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Backend } from '../backend.ts'
@@ -10,16 +11,18 @@ import { CommitQueue } from './commit-queue.ts'
 import { type CommitOutcome, Committer, type CommitterOptions } from './committer.ts'
 import { OpenTransaction } from './open-transaction.ts'
 
+/** Options of every store, whatever its backend. */
 export type StoreOptions = CommitterOptions
 
-/** Races that a transaction may lose before it runs alone, with all other commits waiting. */
+/** Races that a transaction may lose before it runs alone, with all other commits waiting: so it always ends. */
 const MAX_RACES = 5
 
 type Attempt<T> = { readonly outcome: 'committed'; readonly result: T } | { readonly outcome: 'lost' }
 
-/** True while the work runs that the current chain of calls comes from. */
+/** Marks calls that come from the work of a transaction, for as long as that work runs. */
 const insideWork = new AsyncLocalStorage<{ isRunning: boolean }>()
 
+/** `Store` for any backend. The backend must have no other writer while it is open. */
 export class TransactionalStore extends BackendReadStore implements Store {
   readonly #committer: Committer
   readonly #queue: CommitQueue
@@ -101,9 +104,10 @@ export class TransactionalStore extends BackendReadStore implements Store {
     return outcome === 'lost' ? { outcome } : { outcome, result }
   }
 
-  /** For a transaction that does not commit: whether its reads can have been of different states. */
+  /** True if the reads of a transaction that does not commit may have seen different states. */
   async #hasLost({ startIndex, reads }: OpenTransaction): Promise<boolean> {
     if (!this.#committer.isTouchedSince(startIndex, reads)) return false
+    // What touched the reads may still be on its way to the device: the next attempt would only lose against it again.
     await this.#committer.settled()
     return true
   }
@@ -119,7 +123,7 @@ async function runWork<T>(work: (tx: Transaction) => Promise<T>, transaction: Op
   }
 }
 
-/** @throws what the backend's position throws */
+/** Opens the store over a backend, which it will close. @throws what `backend.position` throws */
 export async function openStore(backend: Backend, options: StoreOptions): Promise<Store> {
   return new TransactionalStore(backend, await backend.position(), options)
 }

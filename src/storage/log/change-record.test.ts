@@ -103,7 +103,7 @@ test('every flipped bit and every cut is noticed', () => {
   assert.throws(() => decodeChange(Buffer.concat([record, NONE, Buffer.alloc(1)]), 'record'), StorageCorrupt)
 })
 
-/** A record whose checksum holds, so that what lies behind it is reached. */
+/** A record whose checksum holds, so that the checks after it are reached. */
 function withBody(change: (body: Buffer) => Buffer): Buffer {
   const rest = Buffer.concat([record.subarray(8, 24), change(Buffer.from(record.subarray(24)))])
   const start = Buffer.alloc(8)

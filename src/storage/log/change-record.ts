@@ -16,21 +16,25 @@ import { type Change, type ChangeOperation, StorageCorrupt } from '../contract.t
 import { CLASS_NUMBERS, classOfNumber, LEAF_BYTES } from './leaf.ts'
 import { RecordReader } from './record-reader.ts'
 
+/** Records of another format are refused when read. */
 export const RECORD_FORMAT = 1
+/** SHA-256 cut to 128 bits. */
 export const CHAIN_BYTES = 16
 const CHAIN_AT = 8
 const BODY_AT = CHAIN_AT + CHAIN_BYTES
 const BODY_HEAD_BYTES = 1 + 8 + 4 + 8 + 4
-/** All of an operation but its texts, leaves and value. */
+/** Bytes of an operation without its texts, leaves and value. */
 const OPERATION_HEAD_BYTES = 1 + 1 + 1 + 1 + 2 + 1 + 1 + 4
 const PUT = 1
 const DELETE = 2
 const LOCAL_MOUNT = 1
 
+/** A change that has no place in the chain yet. */
 export type ChangeDraft = Omit<Change, 'chain'>
+/** A change together with its record, byte for byte what the log stores. */
 export type EncodedChange = { readonly change: Change; readonly record: Buffer }
 
-/** Gives the change its place in the chain. */
+/** Links the draft to the change before it, and encodes its record. */
 export function encodeChange(draft: ChangeDraft, previousChain: Buffer): EncodedChange {
   assert(previousChain.length === CHAIN_BYTES)
   const record = Buffer.alloc(
@@ -50,12 +54,12 @@ export function encodeChange(draft: ChangeDraft, previousChain: Buffer): Encoded
   return { change: { ...draft, chain }, record }
 }
 
-/** What the record's chain must be, behind a record whose chain is `previousChain`. */
+/** The chain that the record must have if the one before it has `previousChain`. Computed from its body alone. */
 export function nextChain(previousChain: Buffer, record: Buffer): Buffer {
   return sha256(previousChain, record.subarray(BODY_AT)).subarray(0, CHAIN_BYTES)
 }
 
-/** The chain that stands in the record, whatever the rest of it is. */
+/** The chain as it stands in the record, unchecked. */
 export function chainOf(record: Buffer): Buffer {
   return record.subarray(CHAIN_AT, BODY_AT)
 }
@@ -82,7 +86,10 @@ function writeOperation(record: Buffer, start: number, operation: ChangeOperatio
   return at + value.copy(record, at)
 }
 
-/** `place` names the record in the message, such as `log record 17`. @throws StorageCorrupt */
+/**
+ * Decodes one record and checks its length, checksum and form, not its chain. Buffers are views of `record`.
+ * `place` names the record in messages: `log record 17`. @throws StorageCorrupt
+ */
 export function decodeChange(record: Buffer, place: string): Change {
   const reader = new RecordReader(record, place)
   if (reader.u32('length') !== record.length - CHAIN_AT) throw reader.fault('its length is not the stated one')
@@ -132,14 +139,17 @@ function readLeaf(reader: RecordReader, name: string): Buffer {
   return reader.bytes(length, name)
 }
 
-/** A delete is recorded only where there was an entry. */
+/** True if the leaves are present exactly where they should be. A delete is recorded only if there was an entry. */
 function hasTheRightLeaves({ kind, class: storageClass, oldLeaf, newLeaf, value }: ChangeOperation): boolean {
   if (kind === 'delete' && (value.length > 0 || newLeaf.length > 0)) return false
   if (storageClass === 'ignored') return oldLeaf.length === 0 && newLeaf.length === 0
   return kind === 'put' ? newLeaf.length === LEAF_BYTES : oldLeaf.length === LEAF_BYTES
 }
 
-/** Decodes neighbouring records and checks that each continues the one before. @throws StorageCorrupt */
+/**
+ * Decodes neighbouring records and checks that each continues the one before. The link of the first record is not
+ * checked: what precedes it is not here. @throws StorageCorrupt
+ */
 export function decodeRun(records: readonly { readonly index: number; readonly record: Buffer }[]): Change[] {
   const changes: Change[] = []
   let previous: Change | undefined

@@ -1,5 +1,6 @@
-// The leaf of a stored entry: a keyed fingerprint from which the replication tree is built, and by which two clusters
-// find out that an entry differs without showing it. Class and scope are in it, so that moving an entry changes it.
+// The leaf of a stored entry: a keyed digest from which the tree is built. By their leaves two clusters learn that an
+// entry differs without showing it. Class, mount and key are in it, so an entry that is moved has another leaf. The key
+// keeps a writer to the disk from choosing entries whose leaves cancel out (docs/decisions/0015-log-and-tree.md).
 //
 //   leaf  first 16 bytes of HMAC-SHA-256(leaf key, element)
 //   element  class u8 | mount length u16 | mount | key length u16 | key | SHA-256(stored bytes) 32
@@ -7,20 +8,22 @@ import type { KeyObject } from 'node:crypto'
 import { hmacSha256, sha256 } from '../../crypto/primitives/digest.ts'
 import type { StorageClass } from '../contract.ts'
 
+/** HMAC-SHA-256 cut to 128 bits. */
 export const LEAF_BYTES = 16
-/** Of what is not there, and of entries whose class is `ignored`: they are in no tree. */
+/** Stands for a missing entry, and for one of class `ignored`: neither is in a tree. */
 export const NO_LEAF: Buffer = Buffer.alloc(0)
 
-/** Stored numbers of the classes: in leaves, in log records and in the data table. */
+/** Stored numbers of the classes: in leaves, log records, snapshots and the data table. They never change. */
 export const CLASS_NUMBERS: Readonly<Record<StorageClass, number>> = { replicated: 1, local: 2, ignored: 3 }
 
+/** The class with this stored number; undefined if there is none. */
 export function classOfNumber(number: number): StorageClass | undefined {
   if (number === CLASS_NUMBERS.replicated) return 'replicated'
   if (number === CLASS_NUMBERS.local) return 'local'
   return number === CLASS_NUMBERS.ignored ? 'ignored' : undefined
 }
 
-/** The namespace of the scope is the key's first segment. */
+/** The leaf of an entry. `mount` is its scope's; the namespace is in the key. `value` is what is stored, ciphertext. */
 export function leafOf(
   leafKey: KeyObject,
   storageClass: StorageClass,

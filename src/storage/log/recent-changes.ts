@@ -1,5 +1,5 @@
-// Which keys the last commits changed, by index: against these a finishing transaction is checked. Bounded; a
-// transaction that began before the oldest one remembered counts as having lost.
+// The keys that the last commits changed, by index. A finishing transaction is checked against them. The memory is
+// bounded: a transaction that began before the oldest remembered change counts as having lost.
 import type { ReadSet, TouchedKey } from '../commit/read-set.ts'
 
 /** About 10 MB of keys at the longest; thousands of commits. */
@@ -7,6 +7,7 @@ export const MAX_REMEMBERED_KEYS = 65_536
 
 type RecentChange = { readonly index: number; readonly keys: readonly TouchedKey[] }
 
+/** Changes that are durable, and those that are being written. Only the writing thread has one. */
 export class RecentChanges {
   readonly #maxKeys: number
   #changes: RecentChange[] = []
@@ -20,12 +21,13 @@ export class RecentChanges {
     this.#maxKeys = maxKeys
   }
 
+  /** Adds a change before it is written: a transaction of the same group may have read what it changes. */
   add(index: number, keys: readonly TouchedKey[]): void {
     this.#changes.push({ index, keys })
     this.#keyCount += keys.length
   }
 
-  /** Undoes what was added after `index`: it was not written. */
+  /** Removes what was added after `index`: it was not written. */
   takeBackAfter(index: number): void {
     for (let last = this.#changes.at(-1); last !== undefined && last.index > index; last = this.#changes.at(-1)) {
       this.#changes.pop()
@@ -33,7 +35,7 @@ export class RecentChanges {
     }
   }
 
-  /** Forgets the oldest of the changes up to `committedIndex`, as long as there are too many. */
+  /** Forgets the oldest changes while there are too many; never one after `committedIndex`, which may be taken back. */
   trim(committedIndex: number): void {
     while (this.#keyCount > this.#maxKeys) {
       const oldest = this.#changes[this.#forgotten]
@@ -47,7 +49,7 @@ export class RecentChanges {
     this.#forgotten = 0
   }
 
-  /** Whether something read since `start` may have changed; what is being written now counts as changed. */
+  /** True if something read since `start` may have changed. What is being written now counts as changed. */
   touchedSince(start: number, reads: ReadSet): boolean {
     if (start < this.#floor) return true
     for (let at = this.#changes.length - 1; at >= this.#forgotten; at--) {

@@ -1,11 +1,12 @@
-// Reads a stored record from front to back. Nothing is taken that is not there: a length is held against what is
-// left before a byte of it is touched, and each complaint names the record and the field.
+// Reads a stored record from front to back. A length is compared with what is left before a byte is touched, so a
+// damaged one costs no memory. Each error names the record and the field.
 
 import { faultOfKey } from '../classes.ts'
 import { StorageCorrupt } from '../contract.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
+/** Every reading method takes the name of the field for its error, and throws StorageCorrupt. */
 export class RecordReader {
   readonly #record: Buffer
   readonly #place: string
@@ -32,7 +33,7 @@ export class RecordReader {
     return this.#record.readUInt32BE(this.#take(4, field))
   }
 
-  /** Below 2^53, so that it is exact as a number. */
+  /** A number below 2^53, so that it is exact. */
   u64(field: string): number {
     const value = Number(this.#record.readBigUInt64BE(this.#take(8, field)))
     if (!Number.isSafeInteger(value)) throw this.fault(`${field} is beyond 2^53`)
@@ -45,6 +46,7 @@ export class RecordReader {
     return this.#record.subarray(start, start + count)
   }
 
+  /** Text of `count` bytes, which must be UTF-8: a replacement character would make another key of it. */
   text(count: number, field: string): string {
     try {
       return utf8.decode(this.bytes(count, field))
@@ -54,6 +56,7 @@ export class RecordReader {
     }
   }
 
+  /** Text that can be a stored key (classes.ts). */
   key(count: number, field: string): string {
     const key = this.text(count, field)
     const fault = faultOfKey(key)
@@ -61,6 +64,7 @@ export class RecordReader {
     return key
   }
 
+  /** An error to throw; `what` continues its sentence. */
   fault(what: string): StorageCorrupt {
     return new StorageCorrupt(`The ${this.#place} cannot be read: ${what}`)
   }

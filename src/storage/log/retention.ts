@@ -1,17 +1,18 @@
-// How far back the log is kept. The caps win over every reader: one that was away for too long gets HistoryGone and
-// starts anew, so that none of them can fill the device.
+// How far back the log is kept. The limits hold against every follower: one that was away for too long gets HistoryGone
+// and starts anew. So no follower can fill the device.
 import type { Checkpoint } from '../backend.ts'
 
-/** From the configuration: what is beyond one of the two goes. */
+/** Limits from the configuration. Records beyond either of them are removed. */
 export type Retention = { readonly bytes: number; readonly ms: number }
 
+/** 1 GiB and 24 hours. */
 export const DEFAULT_RETENTION: Retention = { bytes: 1024 ** 3, ms: 24 * 3_600_000 }
-/** Kept whatever the caps say: the threads of this process follow the log, and are never so far behind. */
+/** Kept whatever the limits say: the threads of this process follow the log, and are never so far behind. */
 export const MIN_RECORDS = 10_000
 
 /**
- * The index up to which records may go, 0 for none. Only whole spans between two checkpoints are judged, and nothing
- * behind the last checkpoint goes: the tree could not be brought up to date without it.
+ * The index up to which records may be removed, 0 for none. Only whole spans between two checkpoints are judged.
+ * Nothing after the last checkpoint is removed: without it the saved tree could not be brought up to date.
  */
 export function forgettableIndex(
   checkpoints: readonly Checkpoint[],
@@ -30,7 +31,7 @@ export function forgettableIndex(
   return index
 }
 
-/** The last one stands for the tree; of the others those that still have records. */
+/** The checkpoints worth keeping: those whose records are still there, and the last one, which belongs to the tree. */
 export function keptCheckpoints(checkpoints: readonly Checkpoint[], firstIndex: number): Checkpoint[] {
   return checkpoints.filter(({ index }, at) => index >= firstIndex || at === checkpoints.length - 1)
 }

@@ -30,7 +30,7 @@ test('a tree that cannot be loaded is told to who asks for it, and ends nothing 
   backend.savedTree = () => Promise.reject(wrong)
   const store = await openStore(backend, { clock })
   store.setLeafKey(Buffer.alloc(32, 1))
-  // A rejection that nobody takes would end the process, and this test, in one of these turns.
+  // An unhandled rejection would end the process, and this test, in one of these ticks.
   for (let turn = 0; turn < 10; turn++) await nextLoop()
   await assert.rejects(store.roots(), wrong)
   await assert.rejects(store.tree(), wrong)

@@ -1,5 +1,8 @@
-// Keeps the tree of a store up to date from its commits, and saves it now and then, so that a start reads pages and the
-// records behind them instead of every entry. The tree is there while the leaf key is; what is saved needs no key.
+// Keeps the tree of a store up to date from its commits, and saves it now and then. So a start reads its pages and the
+// records after them instead of every entry. The tree exists while the leaf key does; saved pages need no key.
+//
+//   setLeafKey ─▶ saved tree of this log? ─ yes ─▶ its pages  ─┐
+//                                         └ no ──▶ all leaves ─┴▶ records up to the last commit ─▶ ready ─▶ commits
 import type { KeyObject } from 'node:crypto'
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import type { Clock } from '../../lib/world.ts'
@@ -10,42 +13,47 @@ import { decodeRun } from './change-record.ts'
 import { DEFAULT_RETENTION, forgettableIndex, keptCheckpoints, type Retention } from './retention.ts'
 import { bucketKeyOf, faultOfPage, Tree } from './tree.ts'
 
-/** Of which a start reads at most so many again, unless the process was killed while it saved. */
+/** Records between two saves, so the most that a start replays, unless the process was killed during a save. */
 export const RECORDS_PER_CHECKPOINT = 20_000
+/** A save is also due this long after the last one, if something was written. */
 const MS_PER_CHECKPOINT = 30_000
-/** Read in one step; other work comes in between. */
+/** Records and leaves read in one step of the event loop, so that requests come in between. */
 const RECORDS_PER_STEP = 256
 const LEAVES_PER_STEP = 1_000
-/** Removed from the log in one step, each behind a commit. */
+/** Records removed in one step. A step follows a commit, so a long log does not hold up writes. */
 const RECORDS_FORGOTTEN_PER_STEP = 1_000
 
-/** One tree, from the moment the key is there until it goes. */
+/** One tree, from the moment its key is set until the key is taken away. */
 type Kept = {
   readonly bucketKey: KeyObject
   tree: Tree
-  /** Of the last record that is in the tree. */
+  /** Index and chain of the last record that is in the tree. */
   index: number
   chain: Buffer
+  /** True once the tree has caught up with the commits: from then on they go straight into it. */
   isReady: boolean
+  /** True once the key was taken away or the store closed: loading stops at its next step. */
   isDropped: boolean
-  /** What is saved is not an earlier state of this tree. */
+  /** True if the saved pages are not an earlier state of this tree, so the next save writes all of them. */
   isNew: boolean
   savedIndex: number
   savedAtMs: number
   loading: Promise<void>
 }
 
+/** Default of `retention`: DEFAULT_RETENTION. */
 export type TreeKeeperOptions = { readonly clock: Clock; readonly retention?: Retention }
 
+/** The tree of one open store, and the length of its log. Only the writing thread has one. */
 export class TreeKeeper {
   readonly #backend: Backend
   readonly #clock: Clock
   readonly #retention: Retention
-  /** Of the last commit that was published. */
+  /** Index of the last published commit. */
   readonly #committedIndex: () => number
   #kept: Kept | undefined
   #checkpoints: Checkpoint[] | undefined
-  /** The index from which on it is looked again whether records can go. */
+  /** From this index on `rest` looks again whether records can be removed. */
   #lookAgainAt = 0
 
   constructor(backend: Backend, { clock, retention = DEFAULT_RETENTION }: TreeKeeperOptions, committed: () => number) {
@@ -55,6 +63,7 @@ export class TreeKeeper {
     this.#committedIndex = committed
   }
 
+  /** Begins to load the tree; undefined drops it. Commits go on meanwhile; `tree` and `roots` wait for the end. */
   setLeafKey(leafKey: KeyObject | undefined): void {
     if (this.#kept !== undefined) this.#kept.isDropped = true
     if (leafKey === undefined) {
@@ -74,18 +83,21 @@ export class TreeKeeper {
       loading: Promise.resolve(),
     }
     kept.loading = this.#load(kept)
-    // Whoever asks for the tree is told; until then nobody waits.
+    // `tree` and `roots` throw what failed here. Until then the rejection is unhandled, which would end the process.
     kept.loading.catch(() => {})
     this.#kept = kept
   }
 
-  /** A commit, in order. While the tree is being loaded it is read from the log instead. */
+  /** Takes a durable commit; called in order. While the tree is being loaded, commits are read from the log instead. */
   committed(change: Change): void {
     const kept = this.#kept
     if (kept?.isReady === true && change.index > kept.index) take(kept, change)
   }
 
-  /** Between two commits: saves the tree and shortens the log where it is time. Throws what the backend throws. */
+  /**
+   * Runs between two commits: saves the tree and shortens the log when that is due.
+   * @throws what the backend throws, but for StorageFull
+   */
   async rest(): Promise<void> {
     const kept = this.#kept
     if (kept?.isReady !== true) return
@@ -96,25 +108,25 @@ export class TreeKeeper {
       if (isDue) await this.#save(kept)
       if (kept.index >= this.#lookAgainAt) await this.#shorten(kept.index)
     } catch (error) {
-      // Commits are told so themselves; what is derived waits until there is space.
+      // A full device refuses commits by itself. What is derived waits until there is space.
       if (!(error instanceof StorageFull)) throw error
       kept.isNew = true
     }
   }
 
-  /** @throws StorageRefused while there is no leaf key; what kept the tree from being loaded */
+  /** A copy of the tree. @throws StorageRefused while there is no leaf key, and what kept the tree from being loaded */
   async tree(): Promise<{ readonly index: number; readonly tree: Tree }> {
     const { index, tree } = await this.#ready()
     return { index, tree: tree.copy() }
   }
 
-  /** As `tree`, without copying it. */
+  /** The roots of the tree, without copying it. Throws as `tree` does. */
   async roots(): Promise<TreeRoots & { readonly index: number }> {
     const { index, tree } = await this.#ready()
     return { index, ...tree.roots() }
   }
 
-  /** Saves what is not saved yet. The tree is derived, so a failure here loses nothing. */
+  /** Saves the unsaved part. The tree is derived, so a failure of storage here loses nothing and is dropped. */
   async close(): Promise<void> {
     const kept = this.#kept
     this.#kept = undefined
@@ -145,12 +157,12 @@ export class TreeKeeper {
       for (const page of saved.pages) kept.tree.load(page)
       Object.assign(kept, { index: saved.index, chain: saved.chain, isNew: false, savedIndex: saved.index })
     }
-    // Ready at once when nothing is left to read: no commit may come in between.
+    // Nothing is awaited between the last look at the index and `isReady`: a commit in between would be lost.
     while (!kept.isDropped && kept.index < this.#committedIndex()) await this.#replay(kept)
     kept.isReady = !kept.isDropped
   }
 
-  /** What was saved of this very log, and from where the log still goes on. */
+  /** The saved tree, if it is sound and of this very log: the log still reaches its index and has its chain there. */
   async #usableSave(position: Position): Promise<SavedTree | undefined> {
     const saved = await this.#backend.savedTree()
     if (saved === undefined || saved.pages.some((page) => faultOfPage(page) !== undefined)) return undefined
@@ -164,7 +176,7 @@ export class TreeKeeper {
     return record?.chain
   }
 
-  /** From the leaves that are stored with the entries. */
+  /** Builds the tree from the leaves that are stored with the entries. */
   async #rebuild(kept: Kept): Promise<void> {
     const snapshot = await this.#backend.snapshot()
     try {
@@ -197,7 +209,7 @@ export class TreeKeeper {
     const changed = kept.tree.takeChangedPages()
     const pages = isNew ? kept.tree.pages() : changed
     const savedAtMs = Math.floor(this.#clock.nowMs())
-    // Until it is known to have worked, the next one saves all of it.
+    // Until this save is known to have worked, the next one writes all pages.
     kept.isNew = true
     const checkpoint = await this.#backend.saveTree({ index, chain, pages, isWhole: isNew, savedAtMs })
     Object.assign(kept, { isNew: false, savedIndex: index, savedAtMs: this.#clock.monotonicMs() })

@@ -1,10 +1,10 @@
-// The tree over the leaves of all entries: two stores compare their roots instead of their entries, and where these
-// differ, the tree says in which few keys. Pure: what is changed in it comes from commits, what it holds goes to
-// storage as pages (docs/storage-format.md).
+// The tree over the leaves of all entries. Two stores compare their roots instead of their entries. If the roots
+// differ, the tree tells in which few keys. Pure: commits change it, and storage gets its pages
+// (docs/storage-format.md).
 //
 //   bucket    first 16 bits of HMAC-SHA-256(bucket key, key): high byte the page, low byte the place in it
-//   digest    XOR of the leaves of the bucket's entries. Leaves are keyed and each is there once, so a digest can be
-//             brought to a wanted value only by who knows the key
+//   digest    XOR of the leaves of the bucket's entries. Leaves are keyed and each is there once, so only a holder of
+//             the key can bring a digest to a wanted value
 //   page      ( place u8 | digest 16 ) ..., in the order of places, empty buckets left out
 //   scope     SHA-256 over ( page u8 | SHA-256(page) 32 ) ..., empty pages left out
 //   class     SHA-256 over ( length u16 | scope's name | scope's hash 32 ) ..., in the order of names
@@ -18,10 +18,13 @@ import type { ChangeOperation, PageAddress, TreeClass, TreePage, TreeRoots } fro
 import { compareKeys } from '../key-order.ts'
 import { LEAF_BYTES } from './leaf.ts'
 
+/** The classes in the order in which the root over all of them is hashed. */
 export const TREE_CLASSES: readonly TreeClass[] = ['replicated', 'local']
 
+/** A bucket. `place` is its number in the page, 0 to 255. */
 export type BucketAddress = PageAddress & { readonly place: number }
 
+/** Bytes that a bucket takes in a page: its place and its digest. */
 export const PAGE_ENTRY_BYTES = 1 + LEAF_BYTES
 const PAGES = 256
 const BUCKET_KEY_BYTES = 32
@@ -29,28 +32,36 @@ const BUCKET_KEY_INFO = Buffer.from('keywright tree buckets')
 const EMPTY = Buffer.alloc(0)
 const NO_DIGEST = Buffer.alloc(LEAF_BYTES)
 
-/** A key of its own, so that nothing but the leaf key is stored: where keys fall cannot be steered without it. */
+/**
+ * The key that assigns entries to buckets. Derived from the leaf key, so nothing more is stored. Without it a writer
+ * cannot choose names that fall into one bucket.
+ */
 export function bucketKeyOf(leafKey: KeyObject): KeyObject {
   return deriveKey(leafKey, BUCKET_KEY_INFO, BUCKET_KEY_BYTES)
 }
 
-/** Of the 65,536 buckets of its scope. */
+/** Number of the key's bucket among the 65,536 of its scope. */
 export function bucketOf(bucketKey: KeyObject, key: string): number {
   return hmacSha256(bucketKey, Buffer.from(key)).readUInt16BE(0)
 }
 
-/** The part of the tree that an entry belongs to: filters of replication name mounts and namespaces. */
+/**
+ * The part of the tree that an entry belongs to, one for each mount: filters of replication name mounts and
+ * namespaces, so two clusters can compare what both of them have.
+ */
 export function treeScopeOf(key: string): string {
   return `${namespaceOfKey(key)}/${mountOfKey(key)}`
 }
 
+/** `hash` is computed when it is first needed; undefined after a change. */
 type Page = { digests: Buffer; hash: Buffer | undefined; isChanged: boolean }
 type Scope = { readonly pages: Map<number, Page>; hash: Buffer | undefined }
 
+/** Hashes pages only when roots are asked for, and only those that changed. A commit costs an HMAC and XORs. */
 export class Tree {
   readonly #scopes: Readonly<Record<TreeClass, Map<string, Scope>>> = { replicated: new Map(), local: new Map() }
 
-  /** Takes over what a commit did. */
+  /** Takes over the operations of a commit. The leaves before must be in the tree, or it goes wrong unseen. */
   apply(operations: readonly ChangeOperation[], bucketKey: KeyObject): void {
     for (const { class: storageClass, key, oldLeaf, newLeaf } of operations) {
       if (storageClass === 'ignored') continue
@@ -59,12 +70,12 @@ export class Tree {
     }
   }
 
-  /** Takes in an entry that is there. */
+  /** Adds the leaf of an entry, which must not be in the tree yet: a second time would take it away. */
   add(storageClass: TreeClass, key: string, leaf: Buffer, bucketKey: KeyObject): void {
     this.#toggle(storageClass, treeScopeOf(key), bucketOf(bucketKey, key), leaf)
   }
 
-  /** XOR: what is added twice is taken away. */
+  /** Adds a leaf or takes it away: XOR does both. An empty leaf is none. */
   #toggle(storageClass: TreeClass, scopeName: string, bucket: number, leaf: Buffer): void {
     if (leaf.length === 0) return
     assert(leaf.length === LEAF_BYTES)
@@ -81,13 +92,13 @@ export class Tree {
     return { replicated, local, all: sha256(replicated, local) }
   }
 
-  /** Names of the scopes that hold something, in order. */
+  /** Names of the scopes that hold something, in the order of their bytes. */
   scopes(storageClass: TreeClass): string[] {
     const scopes = [...this.#scopes[storageClass]].filter(([, scope]) => !isEmpty(scope))
     return scopes.map(([name]) => name).sort(compareKeys)
   }
 
-  /** The buckets in which the two differ. */
+  /** The buckets in which two trees differ. */
   differences(other: Tree): BucketAddress[] {
     return TREE_CLASSES.flatMap((storageClass) => {
       const names = new Set([...this.scopes(storageClass), ...other.scopes(storageClass)])
@@ -100,7 +111,7 @@ export class Tree {
     return this.#collect((page) => page.digests.length > 0)
   }
 
-  /** Copies of the pages that changed since the last call or since `load`. */
+  /** Copies of the pages that changed since the last call, or since they were loaded; emptied pages have no digests. */
   takeChangedPages(): TreePage[] {
     const changed = this.#collect((page) => page.isChanged)
     for (const storageClass of TREE_CLASSES) {
@@ -109,7 +120,7 @@ export class Tree {
     return changed
   }
 
-  /** Puts a page as it was stored. The caller has checked it with `faultOfPage`. */
+  /** Sets a page as it was stored. The caller has checked it with `faultOfPage`. */
   load({ class: storageClass, scope: name, page: number, digests }: TreePage): void {
     const scope = this.#scope(storageClass, name)
     scope.pages.set(number, { digests: Buffer.from(digests), hash: undefined, isChanged: false })
@@ -171,7 +182,7 @@ export class Tree {
   }
 }
 
-/** What keeps a stored page from being one; undefined for a good one. */
+/** Why a stored page is damaged, to follow its name in a sentence; undefined for a good one. */
 export function faultOfPage({ page, digests }: TreePage): string | undefined {
   if (page < 0 || page >= PAGES || digests.length % PAGE_ENTRY_BYTES !== 0) return 'has a wrong number or length'
   for (let at = 0; at < digests.length; at += PAGE_ENTRY_BYTES) {
@@ -190,6 +201,7 @@ function pageOf(scope: Scope, number: number): Page {
   return page
 }
 
+/** Empty pages were kept until now so that the save could remove them from storage. */
 function forgetChanges(scope: Scope): void {
   for (const [number, page] of scope.pages) {
     page.isChanged = false
@@ -219,7 +231,7 @@ function digestsOf(scope: Scope | undefined, page: number): Buffer {
   return scope?.pages.get(page)?.digests ?? EMPTY
 }
 
-/** Offset of the entry of `place`, or of where it would stand. */
+/** Offset at which the entry of `place` stands or would be inserted, by binary search. */
 function offsetOf(digests: Buffer, place: number): number {
   let low = 0
   let high = digests.length / PAGE_ENTRY_BYTES
@@ -236,7 +248,7 @@ function digestAt(digests: Buffer, place: number): Buffer {
   return digests[at] === place ? digests.subarray(at + 1, at + PAGE_ENTRY_BYTES) : NO_DIGEST
 }
 
-/** In place where the bucket has an entry that stays; otherwise a copy that is one entry longer or shorter. */
+/** Toggles a leaf in the digests of a page: in place if the bucket stays, otherwise in a longer or shorter copy. */
 function toggled(digests: Buffer, place: number, leaf: Buffer): Buffer {
   const at = offsetOf(digests, place)
   if (digests[at] !== place) {

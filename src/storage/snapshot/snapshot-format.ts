@@ -5,9 +5,10 @@
 //   entries  ( class u8 | leaf length u8 | leaf | key length u16 | key | value length u32 | value ) ..., in key order
 //   last     entries u64 | root of the replicated 32 | root of the local 32 | seal length u32 | seal
 //
-// The hash of a chunk is SHA-256(hash before ‖ kind ‖ length ‖ content), and before the first chunk that of all bytes
-// up to it: what is cut, changed, moved or repeated is found at that chunk. The seal is a record of the barrier
-// (barrier.ts) at SEAL_PATH over (hash before ‖ entries ‖ both roots): only the cluster itself can make it.
+// The hash of a chunk is SHA-256(hash before ‖ kind ‖ length ‖ content). The hash before the first chunk is SHA-256 of
+// all bytes up to it. So a chunk that was cut, changed, moved or repeated is found when it is read (threats P-10). The
+// seal is a record of the barrier (barrier.ts) at SEAL_PATH over (hash before ‖ entries ‖ both roots): only the cluster
+// can make it, and through the hashes it covers every byte before.
 import { sha256 } from '../../crypto/primitives/digest.ts'
 import { checked, count as countKind, group, integer, text } from '../../lib/member-kinds.ts'
 import type { StoredEntry } from '../contract.ts'
@@ -16,23 +17,30 @@ import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
 import { RecordReader } from '../log/record-reader.ts'
 import { decodeStored, encodeStored } from '../stored-record.ts'
 
-/** What is no snapshot, or no longer the one that was written. */
+/** The bytes are no snapshot, or not the one that was written. */
 export class SnapshotDamaged extends StorageError {
   override name = 'SnapshotDamaged'
 }
 
+/** Snapshots of another format are refused. */
 export const SNAPSHOT_FORMAT = 1
+/** The path that the barrier binds the seal to. No key of an entry reads like it. */
 export const SEAL_PATH = 'keywright snapshot'
+/** Ends in a line break, which a transfer as text would alter. */
 const MAGIC = Buffer.from('KWsnap\r\n')
+/** Magic, format and the length of the header. */
 export const PREFIX_BYTES = MAGIC.length + 1 + 4
+/** Kind and length. */
 export const CHUNK_HEAD_BYTES = 1 + 4
+/** SHA-256. */
 export const HASH_BYTES = 32
-/** A chunk ends with the entry that passes this. */
+/** A chunk ends with the entry that brings it to this. */
 export const CHUNK_BYTES = 1024 * 1024
+/** The header is read into memory before anything of it is checked. */
 const MAX_HEADER_BYTES = 65_536
-/** Numbers are exact up to 2^53. A restored store begins above this one, and has the other half for its own changes. */
+/** Numbers are exact up to 2^53. A restored store begins above this index, which leaves it half of them for itself. */
 const MAX_INDEX = 2 ** 52
-/** Records of changes hold it in 32 bits (change-record.ts), and each restore begins one above. */
+/** Records hold the epoch in 32 bits (change-record.ts), and each restore raises it by one. */
 const MAX_EPOCH = 2 ** 31
 const ROOT_BYTES = 32
 const ENTRIES = 1
@@ -52,6 +60,7 @@ const HEADER = group(
   'dropped',
 )
 
+/** Where the snapshot comes from. The seal covers it, but the seal is checked last: until then it is only a claim. */
 export type SnapshotHeader = {
   readonly clusterId: string
   readonly index: number
@@ -62,6 +71,7 @@ export type SnapshotHeader = {
   readonly entries: number
 }
 
+/** The last chunk: number of entries, roots of the tree over them, and the seal over all of it. */
 export type SnapshotEnd = {
   readonly entries: number
   readonly replicated: Buffer
@@ -69,10 +79,12 @@ export type SnapshotEnd = {
   readonly seal: Buffer
 }
 
+/** A decoded chunk. Buffers are views of what was read. */
 export type Chunk =
   | { readonly kind: 'entries'; readonly entries: readonly StoredEntry[] }
   | { readonly kind: 'last'; readonly end: SnapshotEnd }
 
+/** Everything before the first chunk. */
 export function encodeSnapshotHeader(header: SnapshotHeader): Buffer {
   const json = encodeStored({
     cluster_id: header.clusterId,
@@ -101,7 +113,7 @@ export function headerLength(prefix: Buffer): number {
   return length
 }
 
-/** @throws SnapshotDamaged */
+/** Reads the JSON of the header. @throws SnapshotDamaged */
 export function decodeHeader(json: Buffer): SnapshotHeader {
   try {
     const header = decodeStored('The header of the snapshot', HEADER, json)
@@ -121,6 +133,7 @@ export function decodeHeader(json: Buffer): SnapshotHeader {
   }
 }
 
+/** Content of a chunk of entries. */
 export function encodeEntries(entries: readonly StoredEntry[]): Buffer {
   return Buffer.concat(
     entries.flatMap(({ class: storageClass, leaf, key, value }) => {
@@ -137,13 +150,14 @@ export function encodeEntries(entries: readonly StoredEntry[]): Buffer {
   )
 }
 
-/** What the seal of the last chunk is made over. */
+/** The bytes that the seal of the last chunk is made over. */
 export function sealedEnd(hashBefore: Buffer, { entries, replicated, local }: Omit<SnapshotEnd, 'seal'>): Buffer {
   const count = Buffer.alloc(8)
   count.writeBigUInt64BE(BigInt(entries))
   return Buffer.concat([hashBefore, count, replicated, local])
 }
 
+/** Content of the last chunk. */
 export function encodeEnd({ entries, replicated, local, seal }: SnapshotEnd): Buffer {
   const [count, length] = [Buffer.alloc(8), Buffer.alloc(4)]
   count.writeBigUInt64BE(BigInt(entries))
@@ -151,8 +165,10 @@ export function encodeEnd({ entries, replicated, local, seal }: SnapshotEnd): Bu
   return Buffer.concat([count, replicated, local, length, seal])
 }
 
+/** A whole chunk, and its hash for the next one. */
 export type EncodedChunk = { readonly bytes: Buffer; readonly hash: Buffer }
 
+/** Puts head and hash around the content of a chunk. */
 export function encodeChunk(kind: Chunk['kind'], content: Buffer, hashBefore: Buffer): EncodedChunk {
   const head = Buffer.alloc(CHUNK_HEAD_BYTES)
   head.writeUInt8(kind === 'entries' ? ENTRIES : LAST, 0)
@@ -161,7 +177,7 @@ export function encodeChunk(kind: Chunk['kind'], content: Buffer, hashBefore: Bu
   return { bytes: Buffer.concat([head, content, hash]), hash }
 }
 
-/** `place` names the chunk. @throws SnapshotDamaged, StorageCorrupt */
+/** Reads a chunk whose hash was checked. `place` names it in messages. @throws StorageCorrupt */
 export function decodeChunk(head: Buffer, content: Buffer, place: string): Chunk {
   const reader = new RecordReader(content, place)
   const kind = head.readUInt8(0)

@@ -45,7 +45,7 @@ async function save(store: Store): Promise<Buffer> {
   return Buffer.concat(parts)
 }
 
-/** In pieces of `pieceBytes`, as a socket gives them. */
+/** Cuts bytes into pieces of `pieceBytes`, as a socket delivers them. */
 async function load(bytes: Buffer, pieceBytes = 65_536) {
   async function* pieces(): AsyncGenerator<Buffer> {
     for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)

@@ -1,4 +1,4 @@
-// Writes and reads the stream of a snapshot (snapshot-format.ts), a chunk at a time: memory does not grow with the
+// Writes and reads the stream of a snapshot (snapshot-format.ts), one chunk at a time: memory does not grow with the
 // store.
 import type { KeyObject } from 'node:crypto'
 import { setImmediate as nextLoop } from 'node:timers/promises'
@@ -25,11 +25,12 @@ import {
   sealedEnd,
 } from './snapshot-format.ts'
 
-/** No chunk is longer: one entry of the largest size behind others that are just below CHUNK_BYTES. */
+/** Longest possible chunk: one entry of the largest size after others that stay just below CHUNK_BYTES. */
 const MAX_CHUNK_BYTES = CHUNK_BYTES + MAX_VALUE_BYTES + 4096
 
+/** What a snapshot is written from. */
 export type SnapshotSource = {
-  /** Called when the stream is read from; closed with it, however that ends. */
+  /** Called when the stream is first read. The snapshot is closed with the stream, however that ends. */
   readonly open: () => Promise<Snapshot>
   readonly barrier: Barrier
   readonly bucketKey: KeyObject
@@ -37,6 +38,10 @@ export type SnapshotSource = {
   readonly nowMs: number
 }
 
+/**
+ * Yields the bytes of a snapshot of the whole store, as it is when the first byte is asked for. The roots are computed
+ * from the leaves on the way. The stream fails with what the store or the barrier throws; it then lacks its last chunk.
+ */
 export async function* writeSnapshot(source: SnapshotSource): AsyncGenerator<Buffer> {
   const { barrier, bucketKey, clusterId, nowMs } = source
   const snapshot = await source.open()
@@ -68,7 +73,7 @@ export async function* writeSnapshot(source: SnapshotSource): AsyncGenerator<Buf
       hash = chunk.hash
       entries += run.length
       after = last.key
-      // What is read from the device answers at once: other requests come in between.
+      // Reading from SQLite never yields by itself: this lets other requests in between chunks.
       await nextLoop()
     }
     const { replicated, local } = tree.roots()
@@ -79,13 +84,19 @@ export async function* writeSnapshot(source: SnapshotSource): AsyncGenerator<Buf
   }
 }
 
+/** A snapshot whose header was read. `chunks` reads on as it is iterated. */
 export type ReadSnapshot = { readonly header: SnapshotHeader; readonly chunks: AsyncGenerator<ReadChunk> }
+/** A chunk whose hash was checked. */
 export type ReadChunk = Chunk & {
-  /** What the seal of the last chunk is made over begins with it. */
+  /** Hash of the chunk before: the seal of the last chunk covers it. */
   readonly hashBefore: Buffer
 }
 
-/** Each chunk is whole and in its place when it is handed on. @throws SnapshotDamaged, StorageCorrupt */
+/**
+ * Reads the header, then chunk by chunk. Each chunk is whole and in its place when it is yielded; the last one is
+ * yielded only if the counts agree and no byte follows. Whether the seal is right is not checked here.
+ * @throws SnapshotDamaged, StorageCorrupt
+ */
 export async function readSnapshot(bytes: AsyncIterable<Uint8Array>): Promise<ReadSnapshot> {
   const source = new ByteSource(bytes)
   const prefix = await source.take(PREFIX_BYTES, 'its beginning')
@@ -121,7 +132,7 @@ async function* readChunks(source: ByteSource, beginning: Buffer, expected: numb
   }
 }
 
-/** Pieces of any size as pieces of the wanted size. */
+/** Cuts pieces of the wanted size from a stream with pieces of any size. */
 class ByteSource {
   readonly #pieces: AsyncIterator<Uint8Array>
   #left: Buffer = Buffer.alloc(0)

@@ -1,5 +1,5 @@
-// The last of a staged snapshot: it is made durable, then read again from where it lies and checked as a whole. That
-// takes long where there is much, and nothing of it needs the thread that writes (threads/staged-check-thread.ts).
+// The last step of staging a snapshot: the staged store is made durable, then read again from the device and checked as
+// a whole. That takes long for a large store, and another thread can do it (threads/staged-check-thread.ts).
 import type { KeyObject } from 'node:crypto'
 import type { Random } from '../../lib/world.ts'
 import { Barrier } from '../barrier.ts'
@@ -9,16 +9,19 @@ import { bucketKeyOf } from '../log/tree.ts'
 import type { VerifyKeys } from '../verify-keys.ts'
 import { SnapshotDamaged } from './snapshot-format.ts'
 
-/** Plain data: it goes to another thread. */
+/** What the staged store must hold. Plain data and key objects: it goes to another thread. */
 export type StagedCheck = StagedPosition & {
   readonly entries: number
   readonly replicated: Uint8Array
   readonly local: Uint8Array
-  /** Undefined where they cannot be had: then nothing is opened, and the roots are not compared. */
+  /** Undefined if no key of this server opens the snapshot: then no value is opened, and roots are not compared. */
   readonly keys: { readonly keyring: Keyring; readonly leafKey: KeyObject } | undefined
 }
 
-/** @throws SnapshotDamaged where it is not what the snapshot says; StorageFull; StorageFailed; the driver's error */
+/**
+ * Settles the staged store and checks it. The first fault ends the check.
+ * @throws SnapshotDamaged if it is not what the snapshot says; StorageFull; StorageFailed; the driver's error
+ */
 export async function checkStaged(staging: Staging, check: StagedCheck, random: Random): Promise<void> {
   await staging.settle({ index: check.index, epoch: check.epoch })
   const onFinding = (sentence: string): void => {

@@ -1,5 +1,5 @@
-// Takes a snapshot into a second store beside the one in use (`Staging`), entry by entry and as input like any other,
-// and has it checked there as a whole before it may take the place of the other.
+// Takes a snapshot into a second store beside the one in use (`Staging`). Each entry is checked as input like any other
+// (threats D-06). The staged store is then checked as a whole before it may replace the one in use.
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import { type Barrier, type RecordForm, requireForm } from '../barrier.ts'
@@ -17,11 +17,11 @@ import type { StagedCheck } from './staged-check.ts'
 const LEAF_KEY = 'root/core/leaf-key'
 const KEY_BYTES = 32
 /**
- * Without one of these a store cannot be unsealed. The form of each is all that can be told of a snapshot that no key
- * of this server opens; undefined where the record lies in clear, which `inspect` looks at.
+ * The records without which a store cannot be unsealed. If no key of this server opens the snapshot, their form is all
+ * that can be checked. Undefined for the record that lies in clear: `inspect` looks at it.
  */
 const NEEDED: ReadonlyMap<string, RecordForm | undefined> = new Map([
-  // An object in JSON.
+  // JSON, at least {}.
   ['root/core/cluster', { isBehindBarrier: true, leastBytes: 2 }],
   ['root/core/keyring', { isBehindBarrier: false, leastBytes: LEAST_KEYRING_BYTES }],
   [LEAF_KEY, { isBehindBarrier: true, leastBytes: KEY_BYTES }],
@@ -29,30 +29,33 @@ const NEEDED: ReadonlyMap<string, RecordForm | undefined> = new Map([
   ['root/core/seal-config', undefined],
 ])
 /**
- * Indexes of another history begin at its second multiple above all that was used when it was staged (replication
- * compares indexes): more is not written in the meantime.
+ * The restored history begins at the second multiple of this above every index in use when it was staged. Followers
+ * compare indexes, so none may be used twice. The gap leaves room for at least 2^20 changes that the old store still
+ * commits before it is replaced.
  */
 const INDEX_GAP = 2 ** 20
 
+/** How a snapshot is staged. */
 export type StageOptions = {
   readonly staging: Staging
-  /** Of the store that will be replaced. */
+  /** Position of the store that will be replaced. */
   readonly position: Position
   /**
-   * Opens the keyring among the records that unsealing needs; undefined where only the holders of its shares can.
-   * @throws StorageCorrupt where it should open and does not
+   * Opens the keyring among the records that unsealing needs. Returns undefined if only the holders of shares can.
+   * @throws StorageCorrupt if it should open and does not
    */
   readonly openKeyring: (records: ReadonlyMap<string, Buffer>) => Barrier | undefined
+  /** Fresh random bytes: the restored store has a history of its own. */
   readonly historyId: Buffer
-  /** What the rooms above know of entries. @throws StorageCorrupt for one that they could not use */
+  /** Checks what the rooms above know of entries. @throws StorageCorrupt for one that they could not use */
   readonly inspect: (key: string, value: Buffer) => void
-  /** What the snapshot holds and the store is not to. */
+  /** True for entries of the snapshot that the store must not get. */
   readonly isLeftOut: (key: string) => boolean
-  /** Makes what was staged durable and checks it (staged-check.ts). @throws SnapshotDamaged */
+  /** Makes the staged store durable and checks it (staged-check.ts), on any thread. @throws SnapshotDamaged */
   readonly check: (check: StagedCheck) => Promise<void>
 }
 
-/** @throws SnapshotDamaged, StorageCorrupt, StorageFull; nothing is left of it then */
+/** Stages a snapshot. If it throws, nothing is left of it. @throws SnapshotDamaged, StorageCorrupt, StorageFull */
 export async function stageSnapshot(read: ReadSnapshot, options: StageOptions): Promise<void> {
   try {
     await stage(read, options)
@@ -76,7 +79,7 @@ async function stage({ header, chunks }: ReadSnapshot, options: StageOptions): P
         barrier = options.openKeyring(intake.records)
         requireSeal(chunk.end, chunk.hashBefore, barrier)
       }
-      // What has arrived already comes at once: the requests of others come in between.
+      // Chunks that have arrived already come without a wait: this lets other requests in between.
       await nextLoop()
     }
   } finally {
@@ -89,20 +92,20 @@ async function stage({ header, chunks }: ReadSnapshot, options: StageOptions): P
   await options.check({ ...positionOf(header, options.position), entries, replicated, local, keys })
 }
 
-/** Takes entries as input like any other (threats D-06). */
+/** Checks entries one by one: key, class, order, lengths, and what `inspect` knows. */
 class Intake {
   readonly #options: StageOptions
   #last = ''
-  /** Those that unsealing needs. */
+  /** The records of NEEDED that have come. */
   readonly records = new Map<string, Buffer>()
-  /** Entries that are not to be written. */
+  /** Number of entries that were left out. */
   leftOut = 0
 
   constructor(options: StageOptions) {
     this.#options = options
   }
 
-  /** Gives those that are to be written. */
+  /** Returns the entries to write. @throws SnapshotDamaged, StorageCorrupt */
   take(entries: readonly StoredEntry[]): readonly StoredEntry[] {
     const { inspect, isLeftOut } = this.#options
     const taken: StoredEntry[] = []

@@ -1,27 +1,29 @@
-// What the log says last of each key, outside of memory: a temporary database that SQLite keeps in a file without a
-// name, so that a log of any length can be replayed in a bounded heap.
+// What the log says last about each key, kept outside the heap. SQLite keeps this temporary database in a file without
+// a name, so a log of any length can be replayed in bounded memory.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { sha256 } from '../../crypto/primitives/digest.ts'
 import type { ChangeOperation, StorageClass } from '../contract.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
 import { bytesOf, numberOf, textOf } from './sqlite-schema.ts'
 
+/** The last operation on one key. */
 export type LatestOperation = {
-  /** Of the record that wrote it. */
+  /** Index of the record. */
   readonly index: number
   readonly class: StorageClass
   readonly leaf: Buffer
-  /** SHA-256 of the value; undefined where it was deleted. */
+  /** SHA-256 of the value; undefined if the entry was deleted. */
   readonly digest: Buffer | undefined
 }
 
+/** The last operation on every key, filled while a check reads the log (verify/verify-log.ts). */
 export class LatestOperations {
   readonly #database = new DatabaseSync('')
   readonly #put: StatementSync
   readonly #get: StatementSync
 
   constructor() {
-    // Lost with the process, as it should be, so nothing is flushed.
+    // The data may be lost with the process, so nothing is flushed.
     this.#database.exec(`
       PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768;
       CREATE TABLE latest (
@@ -47,7 +49,7 @@ export class LatestOperations {
     }
   }
 
-  /** Keys that must be there, each with the index of the record that wrote it. */
+  /** Keys whose last operation is a put, each with the index of its record. */
   *present(): Generator<{ readonly key: string; readonly index: number }> {
     const rows = this.#database.prepare('SELECT key, idx FROM latest WHERE digest IS NOT NULL ORDER BY key').iterate()
     for (const { key, idx } of rows) yield { key: textOf(key), index: numberOf(idx) }

@@ -1,5 +1,5 @@
-// Entries and log in one SQLite file. Reads and appends share a connection: an append begins and ends within one
-// synchronous call, so no read ever sees half of one.
+// Entries and log in one SQLite file (docs/decisions/0002-embedded-storage.md). Reads and appends share a connection.
+// An append begins and ends within one synchronous call, so no read ever sees half of one.
 import { strict as assert } from 'node:assert'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Backend, BackendSnapshot, Checkpoint, ReadBackend, SavedTree, TreeSave } from '../backend.ts'
@@ -12,13 +12,13 @@ import { isFull, writeError } from './sqlite-errors.ts'
 import type { DirectoryLock } from './sqlite-files.ts'
 import { openReadOnly, openSnapshot, reading, SqliteView } from './sqlite-view.ts'
 
-/** Pages that commits may leave in the journal before they are moved into the file; 4 KiB each. */
+/** Pages of 4 KiB that commits may leave in the journal before they are moved into the database. */
 const CHECKPOINT_PAGES = 1_000
 const PAGE_BYTES = 4_096
 /** An append writes at least a page of each of the three tables. */
 const PAGES_PER_APPEND = 3
 
-/** For threads that only read. */
+/** The backend of a thread that only reads. Its connection sees each commit of the writer as soon as it is complete. */
 export class SqliteReadBackend implements ReadBackend {
   protected readonly path: string
   protected view: SqliteView
@@ -59,6 +59,10 @@ export class SqliteReadBackend implements ReadBackend {
   }
 }
 
+/**
+ * The backend of the thread that writes. After a failed write it goes on reading through a new connection that cannot
+ * write (threats P-02, P-03).
+ */
 export class SqliteBackend extends SqliteReadBackend implements Backend {
   readonly #lock: DirectoryLock | undefined
   readonly #putEntry: StatementSync
@@ -122,7 +126,10 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
     })
   }
 
-  /** `work` says how many pages it wrote, about. */
+  /**
+   * Runs `work` in one transaction that is flushed before this returns. `work` returns about how many pages it wrote.
+   * @throws StorageFull, or another StorageError after which only reads work
+   */
   #durably(work: () => number): void {
     try {
       this.connection.exec('BEGIN IMMEDIATE')
@@ -147,7 +154,7 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
     this.#addRecord.run(change.index, record)
   }
 
-  /** To the last of them, from where the first one begins; none may be left out in between. */
+  /** Moves `meta` on over all changes. @throws StorageFailed if they do not follow the stored index without a gap */
   #moveOver(changes: readonly EncodedChange[]): void {
     const first = changes[0]?.change
     const last = changes.at(-1)?.change
@@ -167,13 +174,13 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
     }
   }
 
-  /** SQLite would do it by itself, and ignore it when the device fails. */
+  /** Done here since SQLite's automatic checkpoint ignores a failing device. */
   #checkpointWhenDue(pages: number): void {
     this.#pagesInJournal += PAGES_PER_APPEND + pages
     if (this.#pagesInJournal >= CHECKPOINT_PAGES) this.#checkpoint()
   }
 
-  /** A full device is no harm here: the journal keeps what could not be moved. */
+  /** Moves pages from the journal into the database. A full device does no harm: the journal keeps the rest. */
   #checkpoint(): void {
     this.#pagesInJournal = 0
     try {
@@ -183,37 +190,39 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
     }
   }
 
+  /** Rolls a failed write back and returns the error to throw. */
   #undo(cause: unknown): StorageError {
     let error = cause instanceof StorageError ? cause : writeError(cause)
     try {
       if (this.connection.isTransaction) this.connection.exec('ROLLBACK')
       if (isFull(cause)) {
-        // Gives the next commit the journal's room.
+        // Makes room in the journal for the next commit.
         this.#checkpoint()
         return error
       }
     } catch (second) {
-      // A full device is no longer all that is wrong, and the connection cannot be trusted.
+      // More is wrong than a full device, and the connection cannot be trusted.
       if (isFull(cause)) error = new StorageFailed('After a full device the store cannot go on', { cause: second })
     }
     this.#readOn()
     return error
   }
 
-  /** Reads go through another connection, which has no part in the failed write and cannot write. */
+  /** Moves reads to a new connection, which had no part in the failed write and cannot write. */
   #readOn(): void {
     const failed = this.connection
     try {
       this.connection = openReadOnly(this.path)
       this.view = new SqliteView(this.connection)
     } catch {
-      // Reading fails from here on, and says so: rather that than to show what was not committed.
+      // Reads fail from here on. That is better than showing what was not committed.
     } finally {
       failed.close()
     }
   }
 }
 
+/** An estimate: one page for each entry, and each record once as values and once in the log. */
 function pagesOf(changes: readonly EncodedChange[]): number {
   let pages = 0
   for (const { change, record } of changes) {

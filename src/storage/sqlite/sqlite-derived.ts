@@ -1,5 +1,5 @@
-// The saved tree and the end of the log that is shortened, in the tables that are derived from the others. Each verb
-// runs inside a transaction of its caller, or reads.
+// The tables that are derived from the others: the saved tree and its checkpoints. The log is shortened here too, since
+// that goes by checkpoints. Each verb runs inside a transaction of its caller, or only reads.
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Checkpoint, SavedTree, TreeSave } from '../backend.ts'
 import type { TreePage } from '../contract.ts'
@@ -7,6 +7,7 @@ import { StorageCorrupt } from '../contract.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
 import { bytesOf, numberOf, textOf } from './sqlite-schema.ts'
 
+/** The statements over the derived tables, on the connection of the writing thread. */
 export class SqliteDerived {
   readonly #database: DatabaseSync
   readonly #putPage: StatementSync
@@ -46,7 +47,7 @@ export class SqliteDerived {
   saveTree({ index, chain, pages, isWhole, savedAtMs }: TreeSave): Checkpoint {
     if (isWhole) {
       this.#database.exec('DELETE FROM tree')
-      // Of a log that is not this one: the last checkpoint names the tree.
+      // Later checkpoints are of a log that is not this one. The last checkpoint is that of the saved tree.
       this.#dropLater.run(index)
     }
     for (const { class: storageClass, scope, page, digests } of pages) {
@@ -65,6 +66,7 @@ export class SqliteDerived {
     })
   }
 
+  /** Removes records from the oldest, `firstIndex`, up to `index`, at most `limit`, and checkpoints without records. */
   forgetRecords(firstIndex: number, index: number, limit: number): void {
     const upTo = Math.min(index, firstIndex + limit - 1)
     this.#dropRecords.run(upTo)
@@ -72,7 +74,7 @@ export class SqliteDerived {
   }
 }
 
-/** Undefined where no tree was saved yet. @throws StorageCorrupt */
+/** The saved tree with its pages unchecked; undefined if none was saved yet. @throws StorageCorrupt */
 export function readSavedTree(database: DatabaseSync): SavedTree | undefined {
   const row = database.prepare('SELECT idx, chain FROM checkpoint ORDER BY idx DESC LIMIT 1').get()
   if (row === undefined) return undefined

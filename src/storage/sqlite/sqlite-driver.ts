@@ -1,4 +1,5 @@
-// SQLite as a kind of storage: a directory with the store, its journal and its lock.
+// SQLite as a kind of storage: a directory with the store, its journal and its lock
+// (docs/decisions/0002-embedded-storage.md).
 import type { ReadStore, Store } from '../contract.ts'
 import { measureSync } from '../data-directory.ts'
 import type {
@@ -20,12 +21,15 @@ import { SqliteStaging } from './sqlite-staging.ts'
 import { openSqliteReader, openSqliteStore, openUncheckedReader } from './sqlite-store.ts'
 import { summarizeStore } from './store-summary.ts'
 
+/** Plain data, which goes to other threads. */
 export type SqliteConfig = {
   readonly type: 'sqlite'
   readonly directory: string
+  /** Default: DEFAULT_RETENTION. */
   readonly retention?: Retention | undefined
 }
 
+/** The row of SQLite, the storage of servers. */
 export const SQLITE_DRIVER: StorageDriver<SqliteConfig> = {
   type: 'sqlite',
   about: 'A directory of its own.',
@@ -50,7 +54,7 @@ export const SQLITE_DRIVER: StorageDriver<SqliteConfig> = {
   locate: (config) => new SqliteLocation(config),
 }
 
-/** How far back the log is kept, by what is reached first; 0 or missing: the default. */
+/** How far back the log is kept, by the limit that is reached first; 0 or missing: the default. */
 function retentionOf(stanza: StorageStanza): Pick<SqliteConfig, 'retention'> {
   const bytes = stanza.count('log_retention_bytes', 'a number of bytes')
   const seconds = stanza.seconds('log_retention_time')

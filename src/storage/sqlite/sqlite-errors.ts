@@ -1,4 +1,4 @@
-// What SQLite's result codes mean to the rooms above.
+// Translates SQLite's result codes into the errors of the contract.
 import { StorageCorrupt, StorageError, StorageFailed, StorageFull } from '../contract.ts'
 
 // https://www.sqlite.org/rescode.html
@@ -7,21 +7,23 @@ const SQLITE_CORRUPT = 11
 const SQLITE_FULL = 13
 const SQLITE_NOTADB = 26
 
-/** The primary result code, or undefined where the error is not SQLite's. */
+/** The primary result code, which is in the low byte of an extended one; undefined if the error is not SQLite's. */
 function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined
   return error.errcode & 0xff
 }
 
+/** True if another connection holds a lock that was needed. */
 export function isBusy(error: unknown): boolean {
   return resultCode(error) === SQLITE_BUSY
 }
 
+/** True if the device was full. */
 export function isFull(error: unknown): boolean {
   return resultCode(error) === SQLITE_FULL
 }
 
-/** An error of a read, or of opening. `what` begins the sentence. Errors that are not SQLite's pass unchanged. */
+/** The error to throw for a failed read or open; `what` begins its sentence. Returns errors of others unchanged. */
 export function readError(what: string, cause: unknown): unknown {
   const code = resultCode(cause)
   if (code === undefined) return cause
@@ -29,7 +31,7 @@ export function readError(what: string, cause: unknown): unknown {
   return new StorageError(`${what}: SQLite reports ${code}`, { cause })
 }
 
-/** An error of a write of which nothing is left: only a full device is not final. */
+/** The error to throw for a write that was rolled back. Only a full device is not final (threats P-02, P-03). */
 export function writeError(cause: unknown): StorageError {
   if (isFull(cause)) return new StorageFull('The device of the data directory is full', { cause })
   return new StorageFailed('A commit to the data directory failed', { cause })

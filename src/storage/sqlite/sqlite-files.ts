@@ -1,4 +1,4 @@
-// The files of the store in its directory: who has them open, and that none of them is a link to somewhere else
+// The files of the store in its directory. One process at a time has them open, and none of them is a link
 // (threats P-07, P-08, N-43).
 import { existsSync, lstatSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,43 +12,48 @@ const DATABASE_FILE = 'keywright.db'
 const LOCK_FILE = 'keywright.lock'
 const STAGING_FOLDER = 'restore.new'
 
+/** Path of the database file. Its journal has the suffix `-wal`, the index of the journal `-shm`. */
 export function databasePath(directory: string): string {
   return join(directory, DATABASE_FILE)
 }
 
-/** Where a snapshot is restored before it takes the place of the store. */
+/** The folder in which a snapshot is staged before it replaces the store. */
 export function stagingFolder(directory: string): string {
   return join(directory, STAGING_FOLDER)
 }
 
+/** Sizes of the database and its journal, 0 for a missing file. */
 export function storedBytes(directory: string): StoredBytes {
   const path = databasePath(directory)
   const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
   return { database: sizeOf(path), journal: sizeOf(`${path}-wal`) }
 }
 
+/** Removes a staged store, if there is one. */
 export function dropStaged(directory: string): void {
   rmSync(stagingFolder(directory), { recursive: true, force: true })
 }
 
-/** @throws StorageError for a link, a device, a file with a second name, and one that others may read */
+/** @throws StorageError for a link, a device, a file with a second name, or a file that others may read */
 export function requirePlainFiles(directory: string): void {
   for (const name of [DATABASE_FILE, `${DATABASE_FILE}-wal`, `${DATABASE_FILE}-shm`, LOCK_FILE]) {
     const path = join(directory, name)
     const stats = lstatSync(path, { throwIfNoEntry: false })
     if (stats === undefined) continue
     if (!stats.isFile()) throw new StorageError(`${path} is not a plain file`)
-    // SQLite's locks and its journal go by the name, so two names of one file lead to corruption.
+    // SQLite finds locks and journal by the name, so two names of one file lead to corruption.
     if (stats.nlink > 1) throw new StorageError(`${path} has a second name (hard link)`)
     requirePrivateFile(path, stats)
   }
 }
 
+/** The lock that a process holds on its data directory. */
 export type DirectoryLock = { release(): void }
 
 /**
- * Held for the life of the process and dropped by the system when it ends, however it ends. A file of its own, that
- * nothing else opens: the locks of a POSIX process on a file are lost when it closes any handle of that file.
+ * Locks the directory for this process. The system drops the lock when the process ends, however it ends. The lock has
+ * a file of its own: a POSIX process loses its locks on a file when it closes any handle of that file.
+ * @throws StorageError if another process holds it
  */
 export function lockDirectory(directory: string): DirectoryLock {
   const path = join(directory, LOCK_FILE)
@@ -67,7 +72,7 @@ export function lockDirectory(directory: string): DirectoryLock {
   return { release: () => database.close() }
 }
 
-/** Whether a process has the store open, for writing or for a moment. */
+/** True if a process holds the lock. Takes it for a moment, so two such questions at once may see each other. */
 export function isInUse(directory: string): boolean {
   if (!existsSync(join(directory, LOCK_FILE))) return false
   try {
@@ -83,7 +88,7 @@ function createLockFile(path: string): void {
   try {
     createPrivateFile(path)
   } catch (error) {
-    // Two processes start at once: the other one made it, and the lock decides.
+    // Another process that starts at the same time has made it. The lock decides between them.
     if (!isExisting(error)) throw error
   }
 }

@@ -44,7 +44,7 @@ const soundBytes = readFileSync(soundJournal)
 const frameBytes = 24 + soundBytes.readUInt32BE(8)
 const frames = (soundBytes.length - 32) / frameBytes
 
-/** `change` may alter the journal's bytes and gives what is left of them. The index that the store then shows. */
+/** Index that a store shows after `change` has altered its journal; `change` returns the bytes that are left. */
 async function reopenWith(change: (bytes: Buffer) => Buffer): Promise<number | 'refused'> {
   const bytes = Buffer.from(soundBytes)
   copyFileSync(soundFile, file)

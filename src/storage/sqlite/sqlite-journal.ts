@@ -1,25 +1,28 @@
-// SQLite ends its recovery at the first frame of the journal that does not fit, and takes the rest for a torn end.
-// Where that frame is damaged and not torn, commits that were acknowledged would vanish without a word (threats P-04).
-// So the journal is read once before SQLite opens it. https://www.sqlite.org/fileformat2.html#walformat
+// Checks the journal before SQLite opens it. SQLite ends its recovery at the first frame that does not fit, and takes
+// the rest for a torn end. If that frame is damaged and not torn, acknowledged commits would vanish without a word
+// (threats P-04). https://www.sqlite.org/fileformat2.html#walformat
 //
 //   header  magic u32 | version u32 | page size u32 | sequence u32 | salt 8 | checksum 2 × u32
 //   frame   page u32 | pages of the file after a commit, otherwise 0, u32 | salt 8 | checksum 2 × u32 | page
 //
-// Each commit is flushed before the next begins. So at most the last one can be torn, and behind the first frame that
-// does not fit there is at most one end of a commit; two prove that the first of them was complete.
+// Each commit is flushed before the next begins, so at most the last one can be torn. Then at most one end of a commit
+// follows the first frame that does not fit. Two of them prove that the first commit was complete.
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { StorageCorrupt } from '../contract.ts'
 
 const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
-/** The last bit tells the byte order of the checksum's words. */
+/** The lowest bit is 1 if the words of the checksums are big-endian. */
 const MAGIC = 0x377f0682
 const VERSION = 3_007_000
 
 type Sum = { readonly first: number; readonly second: number }
 type Journal = { readonly bigEndian: boolean; readonly pageBytes: number; readonly salt: Buffer; readonly sum: Sum }
 
-/** @throws StorageCorrupt where commits of the journal would be lost; a missing journal is sound */
+/**
+ * Reads the journal beside the database. A missing or empty one is sound. No process may have the store open.
+ * @throws StorageCorrupt if SQLite would drop complete commits of the journal
+ */
 export function requireSoundJournal(databasePath: string): void {
   const path = `${databasePath}-wal`
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
@@ -62,13 +65,14 @@ function requireSoundFrames(handle: number, path: string, size: number, journal:
   }
 }
 
-/** Undefined where the frame's checksum is another. */
+/** The running checksum after a frame; undefined if the frame does not have it. */
 function sumOfFrame(before: Sum, frame: Buffer, { bigEndian }: Journal): Sum | undefined {
   const head = addToSum(before, frame.subarray(0, 8), bigEndian)
   const sum = addToSum(head, frame.subarray(FRAME_HEADER_BYTES), bigEndian)
   return isSumAt(sum, frame, 16) ? sum : undefined
 }
 
+/** SQLite's checksum over pairs of 32-bit words. It runs on from frame to frame. */
 function addToSum({ first, second }: Sum, bytes: Buffer, bigEndian: boolean): Sum {
   let a = first
   let b = second

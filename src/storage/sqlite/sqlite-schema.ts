@@ -1,4 +1,4 @@
-// The database file: how a new one is made, and what must hold of one before it is used (docs/storage-format.md).
+// The database file: how a new one is made, and what is checked before one is used (docs/storage-format.md).
 import { renameSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { FIRST_EPOCH, HISTORY_ID_BYTES } from '../backend.ts'
@@ -8,8 +8,9 @@ import { CHAIN_BYTES, decodeRun, nextChain } from '../log/change-record.ts'
 import { readError } from './sqlite-errors.ts'
 import { databasePath } from './sqlite-files.ts'
 
-/** "KWst": tells the file from any other SQLite database. */
+/** "KWst": distinguishes the file from any other SQLite database. */
 const APPLICATION_ID = 0x4b577374
+/** Stored as `user_version`. A store of another format is refused. */
 export const STORE_FORMAT = 1
 
 const SCHEMA = `
@@ -31,7 +32,7 @@ const SCHEMA = `
     chain      BLOB    NOT NULL
   ) STRICT;`
 
-/** Derived from the others, so a store without these is whole; they are made when it is opened for writing. */
+/** Derived from the tables above, so a store without these is whole. They are made when it is opened for writing. */
 const DERIVED_SCHEMA = `
   CREATE TABLE IF NOT EXISTS tree (
     class   INTEGER NOT NULL,
@@ -47,11 +48,15 @@ const DERIVED_SCHEMA = `
     saved_at  INTEGER NOT NULL
   ) STRICT;`
 
+/** Makes the derived tables that are missing. */
 export function makeDerivedTables(database: DatabaseSync): void {
   database.exec(`BEGIN IMMEDIATE; ${DERIVED_SCHEMA} COMMIT`)
 }
 
-/** A store appears under its name only when it is complete: one of no bytes is damage, not a beginning. */
+/**
+ * Makes an empty store. It gets its name only when it is complete and durable, so an empty file is damage and not a
+ * beginning. @throws StorageError, or the system's error
+ */
 export function createDatabase(directory: string, historyId: Buffer): void {
   const path = databasePath(directory)
   const draft = `${path}.new`
@@ -75,14 +80,17 @@ function writeEmptyStore(draft: string, historyId: Buffer): void {
     database.exec(SCHEMA)
     database.prepare('INSERT INTO meta VALUES (1, ?, ?, 0, ?)').run(historyId, FIRST_EPOCH, historyId)
     database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${STORE_FORMAT}; COMMIT`)
-    // Closing would do it too, and say nothing if it failed.
+    // Closing would do this too, but silently if it failed.
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   } finally {
     database.close()
   }
 }
 
-/** @throws StorageCorrupt or StorageError, in a sentence that begins with the file's path */
+/**
+ * Checks a database that is to be used: format, the row of `meta`, and the last records against it. Entries are not
+ * read. @throws StorageCorrupt or StorageError, in a sentence that begins with the path of the file
+ */
 export function requireSoundDatabase(database: DatabaseSync, path: string): void {
   if (statSync(path).size === 0) throw new StorageCorrupt(`${path} is empty`)
   try {
@@ -108,13 +116,13 @@ export function requireOurFormat(database: DatabaseSync, path: string): void {
   }
 }
 
-/** The last records must be the ones that the store's own row names. */
+/** The last records must be those that the row of `meta` names. Record 1 must continue the history id. */
 function requireMatchingLog(database: DatabaseSync, path: string, { index, chain, historyId }: Position): void {
   const rows = database.prepare('SELECT idx, record FROM log ORDER BY idx DESC LIMIT 2').all().reverse()
   const run = rows.map(({ idx, record }) => ({ index: numberOf(idx), record: bytesOf(record) }))
   const changes = decodeRun(run)
   const last = changes.at(-1)
-  // A log without records is that of a new store, or of one that was restored, which goes on behind used indexes.
+  // A log without records is that of a new store, or of a restored one, which goes on above indexes in use.
   if ((last?.index ?? index) !== index || !(last?.chain ?? historyId).equals(chain)) {
     throw new StorageCorrupt(`${path} is damaged: its log ends at ${last?.index ?? 0}, its state is that of ${index}`)
   }
@@ -124,11 +132,12 @@ function requireMatchingLog(database: DatabaseSync, path: string, { index, chain
   }
 }
 
-/** A statement whose one row `readPosition` takes. */
+/** The statement that `readPosition` runs. */
 export function preparePosition(database: DatabaseSync): StatementSync {
   return database.prepare('SELECT history_id, epoch, last_index, chain FROM meta')
 }
 
+/** Reads the row of `meta`. @throws StorageCorrupt */
 export function readPosition(position: StatementSync): Position {
   const row = position.get()
   if (row === undefined) throw new StorageCorrupt('The store has lost its own row')
@@ -140,16 +149,19 @@ export function readPosition(position: StatementSync): Position {
   return { index: numberOf(row.last_index), chain, epoch: numberOf(row.epoch), historyId }
 }
 
+/** A column that must hold a number. @throws StorageCorrupt */
 export function numberOf(column: unknown): number {
   if (typeof column !== 'number') throw new StorageCorrupt('A stored number is not one')
   return column
 }
 
+/** A copy of a column that must hold bytes. @throws StorageCorrupt */
 export function bytesOf(column: unknown): Buffer {
   if (!(column instanceof Uint8Array)) throw new StorageCorrupt('Stored bytes are not bytes')
   return Buffer.from(column)
 }
 
+/** A column that must hold text. @throws StorageCorrupt */
 export function textOf(column: unknown): string {
   if (typeof column !== 'string') throw new StorageCorrupt('A stored text is not one')
   return column

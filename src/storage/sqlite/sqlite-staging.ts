@@ -1,5 +1,5 @@
-// The store that a snapshot is restored into: a database of its own, in a folder of the data directory, which takes
-// the place of the other by one renaming.
+// The store that a snapshot is restored into: a database of its own in a folder of the data directory. It replaces the
+// store in use by one renaming, so a crash leaves one or the other.
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { StoredEntry } from '../contract.ts'
@@ -12,6 +12,7 @@ import { isFull, writeError } from './sqlite-errors.ts'
 import { databasePath, dropStaged, stagingFolder } from './sqlite-files.ts'
 import { createDatabase } from './sqlite-schema.ts'
 
+/** `Staging` in the folder `restore.new`. It holds nothing open between calls, so any thread may have one. */
 export class SqliteStaging implements Staging {
   readonly #directory: string
 
@@ -42,6 +43,7 @@ export class SqliteStaging implements Staging {
     const journal = statSync(`${path}-wal`, { throwIfNoEntry: false })
     if (journal !== undefined && journal.size > 0)
       throw new StorageFailed(`${path}-wal holds commits: the store is in use`)
+    // Neither the journal nor its index belongs to the new database.
     const staged = databasePath(stagingFolder(this.#directory))
     if (!existsSync(staged)) throw new StorageFailed('There is no restored store to adopt')
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true })
@@ -61,7 +63,7 @@ class SqliteStagedWriter implements StagedWriter {
   constructor(path: string) {
     this.#database = new DatabaseSync(path, { defensive: true })
     try {
-      // Nothing of it counts before it is flushed as a whole.
+      // Nothing counts before `settle` flushes the whole file.
       this.#database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; PRAGMA trusted_schema = OFF')
     } catch (error) {
       this.#database.close()
@@ -87,11 +89,12 @@ class SqliteStagedWriter implements StagedWriter {
   }
 }
 
+/** Sets the position and makes the whole file durable. */
 function flush(path: string, { index, epoch }: StagedPosition): void {
   const database = new DatabaseSync(path, { defensive: true })
   try {
     database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON')
-    // With this frame in its journal the checkpoint flushes the file, what was written before included.
+    // A checkpoint flushes the file only if the journal has a frame, and then all that was written before as well.
     database.prepare('UPDATE meta SET last_index = ?, epoch = ?').run(index, epoch)
     const { busy } = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {}
     if (busy !== 0) throw new StorageFailed('The restored database could not be flushed')
@@ -100,6 +103,7 @@ function flush(path: string, { index, epoch }: StagedPosition): void {
   }
 }
 
+/** Runs `work` with a full device in the contract's words. */
 function whileThereIsRoom<T>(work: () => T): T {
   try {
     return work()

@@ -14,32 +14,33 @@ import { requireSoundJournal } from './sqlite-journal.ts'
 import { createDatabase, makeDerivedTables, requireSoundDatabase } from './sqlite-schema.ts'
 import { BUSY_TIMEOUT_MS, openReadOnly } from './sqlite-view.ts'
 
+/** Options of a store and where it lies. `random` gives the history id of a new one. */
 export type SqliteStoreOptions = StoreOptions & { readonly directory: string; readonly random: Random }
 
-/** Opens the store in the directory; makes both where they are missing. @throws StorageError, in a sentence */
+/** Opens the store in the directory; makes either if it is missing. @throws StorageError, in a sentence */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   return openStore(openSqliteBackend(options.directory, options.random), options)
 }
 
-/** The part of the store that is SQLite's. @throws StorageError where another process has it, or where it is damaged */
+/** Opens the backend alone. @throws StorageError if another process has it open, or if it is damaged */
 export function openSqliteBackend(directory: string, random: Random): SqliteBackend {
   let lock: DirectoryLock | undefined
   try {
     prepareDirectory(directory)
     requirePlainFiles(directory)
     lock = lockDirectory(directory)
-    // Of a restore that was interrupted.
+    // An interrupted restore left it. Only after the lock: another process may be restoring now.
     dropStaged(directory)
     const path = databasePath(directory)
     requireDatabase(directory, path, random)
     const backend = connect(path, lock)
-    // The journal is a file of its own that may just have been made. SQLite ignores it when this fails.
+    // The journal may just have been made, and SQLite ignores a failure to sync its directory entry.
     syncDirectory(directory)
     return backend
   } catch (cause) {
     lock?.release()
     if (cause instanceof StorageError || !(cause instanceof Error)) throw cause
-    // Of the file system: it names the file and what the system said.
+    // An error of the file system: its message names the file and the cause.
     throw new StorageError(`The data directory ${directory} cannot be used: ${cause.message}`, { cause })
   }
 }
@@ -67,7 +68,10 @@ function connect(path: string, lock: DirectoryLock): SqliteBackend {
   }
 }
 
-/** FULL flushes the journal with each commit; the two that follow matter on macOS, where a flush alone is not one. */
+/**
+ * Makes commits durable (threats P-01). FULL flushes the journal with each commit. The two `fullfsync` matter on macOS,
+ * where a plain flush does not reach the device. Checkpoints are made by the backend (sqlite-backend.ts).
+ */
 function prepareForWriting(connection: DatabaseSync): void {
   connection.exec(`
     PRAGMA journal_mode = WAL;
@@ -82,8 +86,8 @@ function prepareForWriting(connection: DatabaseSync): void {
 }
 
 /**
- * Moves what a killed process left in the journal into the file and starts another journal. So what was torn off in
- * one crash never lies behind the commits of the next run, where sqlite-journal.ts would have to tell them apart.
+ * Moves what a killed process left in the journal into the database, and starts a new journal. So frames torn in one
+ * crash never lie behind commits of the next run, where sqlite-journal.ts would have to tell them apart.
  */
 function beginJournal(connection: DatabaseSync): void {
   try {
@@ -101,7 +105,7 @@ function requireDerivedTables(connection: DatabaseSync, path: string): void {
   }
 }
 
-/** For the threads that only read, beside the store or on their own. @throws StorageError where there is no store */
+/** Opens the store for a thread that only reads, beside the writer or not. @throws StorageError if there is no store */
 export async function openSqliteReader(directory: string): Promise<ReadStore> {
   requireDirectory(directory)
   requirePlainFiles(directory)
@@ -117,7 +121,7 @@ export async function openSqliteReader(directory: string): Promise<ReadStore> {
   }
 }
 
-/** To look into a store that may be damaged: only the files are checked, not what is in them. */
+/** Opens a store that may be damaged: only the files are checked, not their contents. @throws StorageError */
 export function openUncheckedReader(directory: string): ReadStore {
   requireDirectory(directory)
   requirePlainFiles(directory)

@@ -1,4 +1,4 @@
-// Reading from one connection to the database file. SQLite answers at once; the promises are the contract's.
+// Reads through one connection to the database file. SQLite answers synchronously; the contract adds the promises.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { type BackendSnapshot, type KeyLeaf, type LogRecord, MAX_RUN_BYTES } from '../backend.ts'
 import { childNames } from '../child-names.ts'
@@ -8,19 +8,24 @@ import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
 import { readError } from './sqlite-errors.ts'
 import { bytesOf, numberOf, preparePosition, readPosition, textOf } from './sqlite-schema.ts'
 
-/** While another connection recovers or removes the journal, which takes moments. */
+/** How long a connection waits while another recovers or removes the journal, which takes moments. */
 export const BUSY_TIMEOUT_MS = 5_000
 /** SQLite's own "no limit". */
 const NO_LIMIT = -1
-/** Any BLOB sorts after every TEXT: the end of all keys. */
+/** The end of all keys: in SQLite any BLOB sorts after every TEXT. */
 const AFTER_ALL_KEYS = Buffer.alloc(0)
 
+/** A connection that cannot write, and does not trust the file: a damaged one must fail and not mislead. */
 export function openReadOnly(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
   database.exec('PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF')
   return database
 }
 
+/**
+ * The reading statements of one connection, prepared once. Verbs are those of `BackendView` and `BackendSnapshot`, and
+ * throw SQLite's errors: `reading` translates them.
+ */
 export class SqliteView {
   readonly #database: DatabaseSync
   readonly #position: StatementSync
@@ -119,7 +124,7 @@ export class SqliteView {
     return readPosition(this.#position)
   }
 
-  /** In one read transaction: what it finds belongs together. */
+  /** Reads in one transaction: a commit or a shortening of the log in between would leave a gap. */
   records(index: number, limit: number): LogRecord[] | undefined {
     this.#database.exec('BEGIN')
     try {
@@ -153,7 +158,10 @@ function storedEntry(row: Record<string, unknown>): StoredEntry {
   return { key, class: storageClass, leaf: bytesOf(row.leaf), value: bytesOf(row.value) }
 }
 
-/** A connection of its own, inside a read transaction: what others commit does not show. */
+/**
+ * Opens a connection with a read transaction, so that later commits do not show. While it is open SQLite cannot move
+ * later commits out of the journal, which grows.
+ */
 export function openSnapshot(path: string): BackendSnapshot {
   const database = openReadOnly(path)
   try {
@@ -177,7 +185,7 @@ export function openSnapshot(path: string): BackendSnapshot {
   }
 }
 
-/** Runs one read, with SQLite's errors in the contract's words. */
+/** Runs one read and translates SQLite's errors. @throws StorageCorrupt, StorageError */
 export function reading<T>(read: () => T): T {
   try {
     return read()

@@ -1,4 +1,4 @@
-// What can be told of a store in moments, without its keys and without changing it, beside a server or without one.
+// What can be told about a store in moments, without its keys and without changing it. A server may be running.
 import { existsSync, statSync } from 'node:fs'
 import { StorageError } from '../contract.ts'
 import { requireDirectory } from '../data-directory.ts'
@@ -10,6 +10,7 @@ import { requireSoundJournal } from './sqlite-journal.ts'
 import { bytesOf, numberOf, requireSoundDatabase } from './sqlite-schema.ts'
 import { openReadOnly } from './sqlite-view.ts'
 
+/** Looks at files, journal, format and last records. Never throws for a damaged store: the summary says so. */
 export function summarizeStore(directory: string): StoreSummary {
   const path = databasePath(directory)
   if (!existsSync(path) && !existsSync(`${path}-wal`)) return { kind: 'none' }
@@ -18,7 +19,7 @@ export function summarizeStore(directory: string): StoreSummary {
     requirePlainFiles(directory)
     if (!existsSync(path)) return { kind: 'damaged', fault: `${path} is missing, and its journal is there` }
     const inUse = isInUse(directory)
-    // A running server writes to the journal while it would be read.
+    // A running server would write to the journal while it is read.
     if (!inUse) requireSoundJournal(path)
     return { kind: 'sound', isInUse: inUse, ...sizesOf(path), ...lastChange(path) }
   } catch (cause) {

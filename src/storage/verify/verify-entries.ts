@@ -1,4 +1,4 @@
-// Checks every entry: its class, its leaf, that it opens where it lies, and that it is what the log wrote last.
+// Checks every entry: its class and its leaf, that it opens at its key, and that it is what the log wrote last.
 import type { DatabaseSync } from 'node:sqlite'
 import { sha256 } from '../../crypto/primitives/digest.ts'
 import { faultOfKey, isBehindBarrier, mayHaveClass, mountOfKey } from '../classes.ts'
@@ -10,16 +10,19 @@ import { bytesOf, numberOf, textOf } from '../sqlite/sqlite-schema.ts'
 import type { Found, VerifyKeys } from '../verify-keys.ts'
 import type { LogVerifier } from './verify-log.ts'
 
+/** What the check of entries needs. */
 export type EntryVerifierParts = {
+  /** If undefined, leaves are not computed and values not opened. */
   readonly keys: VerifyKeys | undefined
   readonly latest: LatestOperations
-  /** Has run. */
+  /** Must have run: it has filled `latest`. */
   readonly log: LogVerifier
-  /** Takes up the leaf of each entry. */
+  /** Empty at first; takes up the leaf of each entry. */
   readonly tree: Tree
   readonly found: Found
 }
 
+/** A row of the table `data`. */
 type StoredEntry = {
   readonly key: string
   readonly class: StorageClass
@@ -27,6 +30,7 @@ type StoredEntry = {
   readonly value: Buffer
 }
 
+/** Reads the table `data` once. */
 export class EntryVerifier {
   readonly #parts: EntryVerifierParts
 
@@ -34,6 +38,7 @@ export class EntryVerifier {
     this.#parts = parts
   }
 
+  /** Checks all entries, then that none is missing. Calls `onStep` after each entry. */
   run(database: DatabaseSync, onStep: () => void): void {
     for (const row of database.prepare('SELECT key, class, leaf, value FROM data ORDER BY key').iterate()) {
       const key = textOf(row.key)
@@ -104,7 +109,7 @@ function isWhatWasWritten({ class: storageClass, leaf, value }: StoredEntry, ope
   )
 }
 
-/** A damaged key may hold anything. */
+/** The key for a message. A damaged one may hold anything, so it is escaped. */
 function quoted(key: string): string {
   return faultOfKey(key) === undefined ? key : JSON.stringify(key.toWellFormed())
 }

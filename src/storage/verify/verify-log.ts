@@ -1,5 +1,5 @@
-// Checks the log from its first record to its last: each is whole, follows the one before, and says of every entry
-// that it changed what the records before had left.
+// Checks the log from its first record to its last. Each record must be whole and follow the one before. Each of its
+// operations must replace what earlier records left.
 import type { DatabaseSync } from 'node:sqlite'
 import type { LogRecord, SavedTree } from '../backend.ts'
 import { classify } from '../classes.ts'
@@ -12,23 +12,26 @@ import type { LatestOperations } from '../sqlite/latest-operations.ts'
 import { bytesOf, numberOf } from '../sqlite/sqlite-schema.ts'
 import type { Found, VerifyKeys } from '../verify-keys.ts'
 
+/** What the check of the log needs. */
 export type LogVerifierParts = {
   readonly position: Position
   readonly saved: SavedTree | undefined
+  /** If undefined, leaves are not computed and the tree is not brought up to date. */
   readonly keys: VerifyKeys | undefined
-  /** Takes up what the log says last of each key. */
+  /** Takes up what the log says last about each key. */
   readonly latest: LatestOperations
-  /** The saved tree; taken on to the end of the log. */
+  /** The saved tree; records after the save are applied to it. */
   readonly tree: Tree
   readonly found: Found
 }
 
+/** Reads the table `log` once. Its public members are final after `run`. */
 export class LogVerifier {
-  /** Of the oldest record; one more than the last index where there is none. */
+  /** Index of the oldest record; one more than the last index if there is none. */
   firstIndex: number
-  /** The tree has taken up every record since it was saved, or since the beginning. */
+  /** True if the tree has taken up every record since it was saved, or since the beginning. */
   canJudgeTree = true
-  /** Index of the last record that is missing or damaged, 0 for none: it may have written any entry. */
+  /** Index of the last record that is missing or damaged, 0 for none. It may have written any entry. */
   lastLost = 0
   readonly #parts: LogVerifierParts
   /** The chain is undefined behind a record that could not be read. */
@@ -39,11 +42,15 @@ export class LogVerifier {
     this.firstIndex = parts.position.index + 1
   }
 
-  /** Whether no record is missing that can have written an entry after the record `index`, or at all. */
+  /**
+   * True if no record is missing that can have written an entry after the record `index`. Without an index: true if no
+   * record is missing at all.
+   */
   knowsLatest(index: number | undefined): boolean {
     return index === undefined ? this.firstIndex === 1 && this.lastLost === 0 : this.lastLost < index
   }
 
+  /** Checks all records, and that the log ends where `meta` says. Calls `onStep` after each record. */
   run(database: DatabaseSync, onStep: () => void): void {
     const rows = database.prepare('SELECT idx, record FROM log ORDER BY idx').iterate()
     for (const row of rows) {
@@ -76,12 +83,12 @@ export class LogVerifier {
     }
   }
 
-  /** Whether the records before it are there. */
+  /** Checks that no record is missing before this one. */
   #verifyPlace(index: number, record: Buffer): void {
     const { position, saved, found } = this.#parts
     if (this.#previous === undefined) {
       this.firstIndex = index
-      // A restored store goes on behind all indexes that were used, and its chain begins there.
+      // A restored store goes on above all indexes in use, and its chain begins there.
       const isFirst = index === 1 || nextChain(position.historyId, record).equals(chainOf(record))
       this.#previous = { index: index - 1, chain: isFirst ? position.historyId : undefined }
       if (isFirst) return
@@ -96,6 +103,7 @@ export class LogVerifier {
     }
   }
 
+  /** Notes that a record is missing or damaged, and what can no longer be told. */
   #lost(index: number): void {
     this.lastLost = Math.max(this.lastLost, index)
     if (index > (this.#parts.saved?.index ?? 0)) this.canJudgeTree = false

@@ -1,5 +1,5 @@
-// Checks the saved tree, and whether the entries are those that saved tree and log stand for: so an entry that was
-// removed, or put back in an older state, is found even where the log no longer reaches back to its last write.
+// Checks the saved tree, and whether the entries are those that saved tree and log stand for. This finds an entry that
+// was removed or put back in an older state, even if the log no longer reaches back to its last write.
 import type { DatabaseSync } from 'node:sqlite'
 import type { SavedTree } from '../backend.ts'
 import type { Position } from '../contract.ts'
@@ -8,10 +8,10 @@ import { type BucketAddress, bucketOf, faultOfPage, type Tree, treeScopeOf } fro
 import { numberOf, textOf } from '../sqlite/sqlite-schema.ts'
 import type { Found, VerifyKeys } from '../verify-keys.ts'
 
-/** Keys that are named of one bucket. */
+/** Most keys that a finding names of one bucket. */
 const MAX_NAMED = 8
 
-/** What of the saved tree can be used. */
+/** Reports faults of the saved tree, and returns it if it can be used. */
 export function verifySavedTree(saved: SavedTree | undefined, position: Position, found: Found): SavedTree | undefined {
   if (saved === undefined) return undefined
   if (saved.index > position.index) {
@@ -24,15 +24,17 @@ export function verifySavedTree(saved: SavedTree | undefined, position: Position
   return undefined
 }
 
+/** Two trees that must be equal. */
 export type TreesToCompare = {
-  /** Of the saved tree and the log. */
+  /** Made from the saved tree and the log. */
   readonly expected: Tree
-  /** Of the entries. */
+  /** Made from the entries. */
   readonly rebuilt: Tree
   readonly keys: VerifyKeys
   readonly found: Found
 }
 
+/** Reports each bucket in which the trees differ, with the keys of its entries: one of them is at fault. */
 export function compareTrees(database: DatabaseSync, { expected, rebuilt, keys, found }: TreesToCompare): void {
   const differences = new Map(expected.differences(rebuilt).map((each) => [placeName(each), { ...each, named: [''] }]))
   if (differences.size === 0) return

@@ -51,7 +51,7 @@ async function makeSoundStore(): Promise<void> {
 }
 const made = makeSoundStore()
 
-/** Its own copy of the store, changed by SQL as nothing but a person with an editor would. */
+/** A copy of the store, changed by SQL as an attacker with an editor could. */
 async function damaged(t: TestContext, damage: (database: DatabaseSync, directory: string) => void): Promise<string> {
   await made
   const directory = mkdtempSync(join(parent, 'copy-'))

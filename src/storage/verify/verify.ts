@@ -1,5 +1,7 @@
-// Checks all of a store that can be checked, in bounded memory and without changing it, beside a running server or
-// without one. Each fault is one sentence that names the entry or the record.
+// Checks everything about a store that can be checked, in bounded memory and without changing it. A server may be
+// running. Each fault is one sentence that names the entry or the record.
+//
+//   journal ─▶ format, position ─▶ SQLite's own check ─▶ saved tree ─▶ log ─▶ entries ─▶ both trees compared
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Position } from '../contract.ts'
@@ -18,13 +20,14 @@ import { EntryVerifier } from './verify-entries.ts'
 import { LogVerifier } from './verify-log.ts'
 import { compareTrees, verifySavedTree } from './verify-tree.ts'
 
-/** `directory`: of the store. */
+/** `directory` is that of the store. */
 type Options = StoreVerifyOptions & { readonly directory: string }
 
+/** Entries or records between two reports of progress. */
 const PROGRESS_EVERY = 500
 const MAX_FAULTS_OF_THE_FILE = 100
 
-/** @throws StorageError where there is no store to check, or one of another program or format */
+/** Checks the store synchronously. @throws StorageError if there is none, or one of another program or format */
 export function verifyStore(options: Options): StoreVerifyReport {
   const { directory } = options
   requireDirectory(directory)
@@ -32,7 +35,7 @@ export function verifyStore(options: Options): StoreVerifyReport {
   const path = databasePath(directory)
   if (!existsSync(path)) throw new StorageError(`${path} is missing: there is no store in the directory`)
   const run = new Run(options)
-  // A running server writes to the journal while it would be read.
+  // A running server would write to the journal while it is read.
   if (isInUse(directory)) run.unchecked.push('The journal beside the database: a server has the store open')
   else run.attempt(() => requireSoundJournal(path))
   const database = openReadOnly(path)
@@ -43,10 +46,11 @@ export function verifyStore(options: Options): StoreVerifyReport {
   }
 }
 
+/** One check of one store. */
 class Run {
   readonly unchecked: string[] = []
   readonly #options: Options
-  /** Of the entries that were read. */
+  /** The tree of the entries that were read. */
   readonly #rebuilt = new Tree()
   #findings = 0
   #progress = { entries: 0, allEntries: 0, records: 0, allRecords: 0 }
@@ -75,7 +79,10 @@ class Run {
     }
   }
 
-  /** What is thrown for damage is a finding; `mayPass` names errors that mean that nothing can be checked. */
+  /**
+   * Runs a part of the check. A StorageError is damage and becomes a finding; the check goes on with the next part.
+   * `mayPass` picks errors that mean that nothing can be checked: they are thrown on.
+   */
   attempt<T>(work: () => T, mayPass: (error: StorageError) => boolean = () => false): T | undefined {
     try {
       return work()
@@ -154,7 +161,7 @@ class Run {
   }
 }
 
-/** Damage is a finding, but a store that this program cannot read is no store to judge. */
+/** True if the store is not of this program or format: it cannot be judged, so that is no finding. */
 function isAnotherProgram(error: StorageError): boolean {
   return error.name === 'StorageError' && error.cause === undefined
 }

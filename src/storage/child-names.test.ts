@@ -5,7 +5,7 @@ import { testSeed } from '../../test/fixtures/seed.ts'
 import { childNames } from './child-names.ts'
 import { compareKeys } from './key-order.ts'
 
-/** Counts the keys that were asked for. */
+/** A source of sorted keys that counts its calls, and the keys that it returned. */
 function keysOf(keys: readonly string[]) {
   const sorted = [...new Set(keys)].sort(compareKeys)
   const counts = { calls: 0, keys: 0 }

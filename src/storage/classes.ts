@@ -158,7 +158,7 @@ function hasControlCharacter(text: string): boolean {
 /** @throws StorageTooLarge for a value that is longer than MAX_VALUE_BYTES (threats D-02) */
 export function requireValue(key: string, value: Buffer): void {
   if (value.length > MAX_VALUE_BYTES) {
-    const told = `The value of ${key} has ${value.length} bytes, at most ${MAX_VALUE_BYTES} are stored`
-    throw new StorageTooLarge(told, MAX_VALUE_BYTES)
+    const message = `The value of ${key} has ${value.length} bytes, at most ${MAX_VALUE_BYTES} are stored`
+    throw new StorageTooLarge(message, MAX_VALUE_BYTES)
   }
 }

@@ -146,9 +146,9 @@ export class MemoryBackend implements Backend {
   async saveTree({ index, chain, pages, isWhole, savedAtMs }: TreeSave): Promise<Checkpoint> {
     const kept = isWhole ? new Map<string, TreePage>() : new Map(this.#tree?.pages)
     for (const page of pages) {
-      const place = `${page.class} ${page.scope} ${page.page}`
-      if (page.digests.length === 0) kept.delete(place)
-      else kept.set(place, page)
+      const address = `${page.class} ${page.scope} ${page.page}`
+      if (page.digests.length === 0) kept.delete(address)
+      else kept.set(address, page)
     }
     const before = this.#checkpoints.at(-1)?.index ?? 0
     const since = this.#log.filter((record) => record.index > before && record.index <= index)

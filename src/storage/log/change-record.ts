@@ -88,10 +88,10 @@ function writeOperation(record: Buffer, start: number, operation: ChangeOperatio
 
 /**
  * Decodes one record and checks its length, checksum and form, not its chain. Buffers are views of `record`.
- * `place` names the record in messages: `log record 17`. @throws StorageCorrupt
+ * `name` names the record in messages: `log record 17`. @throws StorageCorrupt
  */
-export function decodeChange(record: Buffer, place: string): Change {
-  const reader = new RecordReader(record, place)
+export function decodeChange(record: Buffer, name: string): Change {
+  const reader = new RecordReader(record, name)
   if (reader.u32('length') !== record.length - CHAIN_AT) throw reader.fault('its length is not the stated one')
   if (reader.u32('checksum') !== crc32(record.subarray(CHAIN_AT))) throw reader.fault('its checksum does not match')
   const chain = reader.bytes(CHAIN_BYTES, 'chain')
@@ -154,11 +154,11 @@ export function decodeRun(records: readonly { readonly index: number; readonly r
   const changes: Change[] = []
   let previous: Change | undefined
   for (const { index, record } of records) {
-    const place = `log record ${index}`
-    const change = decodeChange(record, place)
-    if (change.index !== index) throw new StorageCorrupt(`The ${place} says that it is number ${change.index}`)
+    const name = `log record ${index}`
+    const change = decodeChange(record, name)
+    if (change.index !== index) throw new StorageCorrupt(`The ${name} says that it is number ${change.index}`)
     if (previous !== undefined && !nextChain(previous.chain, record).equals(change.chain)) {
-      throw new StorageCorrupt(`The ${place} does not continue the chain of log record ${previous.index}`)
+      throw new StorageCorrupt(`The ${name} does not continue the chain of log record ${previous.index}`)
     }
     previous = change
     changes.push(change)

@@ -9,12 +9,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** Every reading method takes the name of the field for its error, and throws StorageCorrupt. */
 export class RecordReader {
   readonly #record: Buffer
-  readonly #place: string
+  readonly #name: string
   #at = 0
 
-  constructor(record: Buffer, place: string) {
+  constructor(record: Buffer, name: string) {
     this.#record = record
-    this.#place = place
+    this.#name = name
   }
 
   get atEnd(): boolean {
@@ -66,7 +66,7 @@ export class RecordReader {
 
   /** An error to throw; `what` continues its sentence. */
   fault(what: string): StorageCorrupt {
-    return new StorageCorrupt(`The ${this.#place} cannot be read: ${what}`)
+    return new StorageCorrupt(`The ${this.#name} cannot be read: ${what}`)
   }
 
   #take(count: number, field: string): number {

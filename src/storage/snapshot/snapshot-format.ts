@@ -177,9 +177,9 @@ export function encodeChunk(kind: Chunk['kind'], content: Buffer, hashBefore: Bu
   return { bytes: Buffer.concat([head, content, hash]), hash }
 }
 
-/** Reads a chunk whose hash was checked. `place` names it in messages. @throws StorageCorrupt */
-export function decodeChunk(head: Buffer, content: Buffer, place: string): Chunk {
-  const reader = new RecordReader(content, place)
+/** Reads a chunk whose hash was checked. `name` stands for it in messages. @throws StorageCorrupt */
+export function decodeChunk(head: Buffer, content: Buffer, name: string): Chunk {
+  const reader = new RecordReader(content, name)
   const kind = head.readUInt8(0)
   if (kind === LAST) {
     const entries = reader.u64('count')

@@ -109,16 +109,16 @@ async function* readChunks(source: ByteSource, beginning: Buffer, expected: numb
   let hashBefore = beginning
   let count = 0
   for (let number = 1; ; number++) {
-    const place = `chunk ${number} of the snapshot`
-    const head = await source.take(CHUNK_HEAD_BYTES, place)
+    const name = `chunk ${number} of the snapshot`
+    const head = await source.take(CHUNK_HEAD_BYTES, name)
     const length = head.readUInt32BE(1)
-    if (length > MAX_CHUNK_BYTES) throw new SnapshotDamaged(`The ${place} is damaged: it cannot be so long`)
-    const content = await source.take(length, place)
-    const hash = await source.take(HASH_BYTES, place)
+    if (length > MAX_CHUNK_BYTES) throw new SnapshotDamaged(`The ${name} is damaged: it cannot be so long`)
+    const content = await source.take(length, name)
+    const hash = await source.take(HASH_BYTES, name)
     if (!sha256(hashBefore, head, content).equals(hash)) {
-      throw new SnapshotDamaged(`The ${place} is damaged, or is not in its place`)
+      throw new SnapshotDamaged(`The ${name} is damaged, or is not in its place`)
     }
-    const chunk = decodeChunk(head, content, place)
+    const chunk = decodeChunk(head, content, name)
     if (chunk.kind === 'entries') count += chunk.entries.length
     else {
       if (chunk.end.entries !== count || expected !== count) {
@@ -142,11 +142,11 @@ class ByteSource {
     this.#pieces = bytes[Symbol.asyncIterator]()
   }
 
-  async take(count: number, place: string): Promise<Buffer> {
+  async take(count: number, name: string): Promise<Buffer> {
     const parts: Buffer[] = []
     for (let missing = count; missing > 0; ) {
       if (this.#left.length === 0 && !(await this.#fill()))
-        throw new SnapshotDamaged(`The snapshot ends inside ${place}`)
+        throw new SnapshotDamaged(`The snapshot ends inside ${name}`)
       const part = this.#left.subarray(0, missing)
       this.#left = this.#left.subarray(part.length)
       missing -= part.length

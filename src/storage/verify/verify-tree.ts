@@ -36,25 +36,25 @@ export type TreesToCompare = {
 
 /** Reports each bucket in which the trees differ, with the keys of its entries: one of them is at fault. */
 export function compareTrees(database: DatabaseSync, { expected, rebuilt, keys, found }: TreesToCompare): void {
-  const differences = new Map(expected.differences(rebuilt).map((each) => [placeName(each), { ...each, named: [''] }]))
+  const differences = new Map(expected.differences(rebuilt).map((each) => [bucketName(each), { ...each, named: [''] }]))
   if (differences.size === 0) return
   for (const row of database.prepare('SELECT key, class FROM data ORDER BY key').iterate()) {
     const key = textOf(row.key)
     const storageClass = classOfNumber(numberOf(row.class))
     if (storageClass === undefined || storageClass === 'ignored') continue
     const bucket = bucketOf(keys.bucketKey, key)
-    const place = { class: storageClass, scope: treeScopeOf(key), page: bucket >>> 8, place: bucket & 0xff }
-    differences.get(placeName(place))?.named.push(key)
+    const address = { class: storageClass, scope: treeScopeOf(key), page: bucket >>> 8, place: bucket & 0xff }
+    differences.get(bucketName(address))?.named.push(key)
   }
-  for (const { named, ...place } of differences.values()) found(sentenceOf(place, named.slice(1)))
+  for (const { named, ...address } of differences.values()) found(sentenceOf(address, named.slice(1)))
 }
 
-function placeName({ class: storageClass, scope, page, place }: BucketAddress): string {
+function bucketName({ class: storageClass, scope, page, place }: BucketAddress): string {
   return `${storageClass} ${scope} ${page} ${place}`
 }
 
-function sentenceOf(place: BucketAddress, keys: readonly string[]): string {
-  const bucket = `bucket ${place.page}/${place.place} of ${place.class} ${place.scope}`
+function sentenceOf(address: BucketAddress, keys: readonly string[]): string {
+  const bucket = `bucket ${address.page}/${address.place} of ${address.class} ${address.scope}`
   const where = `The tree differs from the entries in ${bucket}`
   if (keys.length === 0) return `${where}: an entry is missing there`
   const more = keys.length > MAX_NAMED ? ` and ${keys.length - MAX_NAMED} more` : ''

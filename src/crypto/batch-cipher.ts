@@ -1,4 +1,4 @@
-// Sealing and opening many messages under one key: a part of a batch, for another thread to do.
+// Seals and opens many messages under one key: a part of a batch, for a thread of the pool.
 import type { KeyObject } from 'node:crypto'
 import { type Job, magnitude } from '../lib/slow-work.ts'
 import { type Packed, pack, unpack, wipePacked } from './encoding/packed.ts'
@@ -8,27 +8,28 @@ import { type KeyUse, type MessageParts, openMessage, type Sealing, sealMessage 
 import { AuthenticationFailed } from './primitives/aead.ts'
 import { NoncePool } from './primitives/nonce-pool.ts'
 
+/** Messages under one key version. All lists have the same length. */
 export type ManyInput = {
   /** Name of a key type with a cipher. */
   readonly type: string
   readonly key: KeyObject
   readonly use: KeyUse
-  /** Only of a type that has several. */
+  /** Only for a type with several paddings. */
   readonly padding: PaddingScheme | undefined
-  /** One for each message, where the use takes one. */
+  /** A context for each message, if the use takes one. */
   readonly contexts: Packed | undefined
-  /** One for each message, where the use takes the caller's. */
+  /** The caller's nonce for each message, if the use takes one. */
   readonly nonces: Packed | undefined
-  /** One for each message; undefined where none has any. */
+  /** Associated data for each message; undefined if no message has any. */
   readonly associatedData: Packed | undefined
-  /** To seal: the plaintexts. To open: what sealing gave of each. */
+  /** To seal: the plaintexts. To open: what sealing returned for each. */
   readonly messages: Packed
 }
 
-/** As many bytes take as long as a message itself. */
+/** This many bytes take as long as the fixed work of a message. */
 const BYTES_OF_A_MESSAGE = 3_000
 
-/** Gives what `sealMessage` gives of each message. The plaintexts are wiped. */
+/** Returns for each message what `sealMessage` returns. Wipes the plaintexts that it was sent. */
 export const SEAL_MANY: Job<ManyInput, Packed> = {
   name: 'seal-many',
   takes: 'short',
@@ -53,7 +54,7 @@ export const SEAL_MANY: Job<ManyInput, Packed> = {
   moves: ({ bytes, lengths }) => [bytes, lengths],
 }
 
-/** Gives the plaintexts; a message that does not open has none. */
+/** Returns the plaintexts; that of a message that does not open is missing. */
 export const OPEN_MANY: Job<ManyInput, Packed> = {
   name: 'open-many',
   takes: 'short',

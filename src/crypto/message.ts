@@ -1,13 +1,14 @@
-// One message under one key version. How its key and its nonce come about is said in one word, so that it can travel
-// to another thread; the words are formats, which restored keys bring along.
+// One message under one key version (Interface 4.3). One word says how its key and nonce are derived, so that it can go
+// to another thread with the message. The words are formats: restored keys bring the older ones along.
 import type { KeyObject } from 'node:crypto'
 import type { Cipher, Convergent, Derivation, KeyType } from './key-types/key-type.ts'
 import type { NoncePool } from './primitives/nonce-pool.ts'
 
 /**
- * 'plain': the key of the version itself. All others take a context.
+ * How the key and the nonce of a message are made.
+ * 'plain': the key of the version itself and a random nonce. All others take a context.
  * 'derived', 'derived-by-counter': the key for the context; a random nonce.
- * 'convergent-1': the key for the context; the nonce is the caller's and is not stored.
+ * 'convergent-1': the key for the context; the nonce is the caller's and is not stored (threats C-01).
  * 'convergent-2', 'convergent-3': the key for the context; the nonce follows from plaintext and associated data.
  */
 export const KEY_USES = [
@@ -18,26 +19,32 @@ export const KEY_USES = [
   'convergent-2',
   'convergent-3',
 ] as const
+/** One word of KEY_USES. It follows from the settings of the key ring, not from the request. */
 export type KeyUse = (typeof KEY_USES)[number]
 
+/** A key version ready for messages. */
 export type Sealing = {
-  /** Of which type `key` is. */
+  /** The type of `key`. */
   readonly type: KeyType
-  /** One of the type's. */
+  /** A cipher of that type: RSA types have one for each padding. */
   readonly cipher: Cipher
   readonly key: KeyObject
   readonly use: KeyUse
 }
 
+/** What a caller sends with a message. */
 export type MessageParts = {
-  /** For all uses but 'plain'. */
+  /** Needed for all uses but 'plain'. */
   readonly context: Buffer | undefined
   readonly associatedData: Buffer | undefined
-  /** Only for 'convergent-1'. */
+  /** Needed for 'convergent-1', and ignored otherwise. */
   readonly nonce: Buffer | undefined
 }
 
-/** nonce ‖ ciphertext ‖ tag; without the nonce for 'convergent-1'. */
+/**
+ * Seals a message as nonce ‖ ciphertext ‖ tag; without the nonce for 'convergent-1'. Random nonces come from `nonces`.
+ * @throws RangeError for a missing part, RandomnessFailed
+ */
 export function sealMessage(sealing: Sealing, nonces: NoncePool, plaintext: Buffer, parts: MessageParts): Buffer {
   const { type, cipher, key, use } = sealing
   const { associatedData } = parts
@@ -65,10 +72,10 @@ function sealConvergent(sealing: Sealing, context: Buffer, plaintext: Buffer, as
   return cipher.sealWithNonce(keys.encryptionKey, convergent.nonce(keys, plaintext), plaintext)
 }
 
-/** Empty associated data are none, for the ciphers too. */
+/** True for associated data that are not empty: an empty text is none, to the ciphers too. */
 const isSome = (associatedData: Buffer | undefined): associatedData is Buffer => (associatedData?.length ?? 0) > 0
 
-/** Opens what `sealMessage` gave. The plaintext is the caller's to wipe. @throws AuthenticationFailed */
+/** Opens what `sealMessage` returned. The plaintext is the caller's to wipe. @throws AuthenticationFailed */
 export function openMessage(sealing: Sealing, sealed: Buffer, parts: MessageParts): Buffer {
   const { type, cipher, key, use } = sealing
   const { associatedData } = parts
@@ -78,14 +85,14 @@ export function openMessage(sealing: Sealing, sealed: Buffer, parts: MessagePart
   return cipher.openWithNonce(derived, sealed, associatedData)
 }
 
-/** The key for a context: what opens is the same in all versions of convergent encryption. */
+/** The key for a context. All versions of convergent encryption open with the same one. */
 function derive(type: KeyType, key: KeyObject, use: KeyUse, context: Buffer): KeyObject {
   const { derive: byHkdf, deriveByCounter } = requireDerivation(type)
   if (use !== 'derived-by-counter') return byHkdf(key, context)
   return required(deriveByCounter)(key, context)
 }
 
-// A key is only loaded with what its type can do; these hold the types to it.
+// A key is only loaded with what its type can do. A use that its type lacks is our fault, so these throw plain errors.
 
 function requireDerivation({ derivation, name }: KeyType): Derivation {
   if (derivation === undefined) throw new Error(`A key of type ${name} is marked as derived`)

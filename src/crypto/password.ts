@@ -1,5 +1,5 @@
-// Passwords of people, as they are stored: argon2id (RFC 9106), which costs memory as well as time, in the text form
-// that names its parameters: $argon2id$v=19$m=KIBIBYTES,t=PASSES,p=LANES$SALT$HASH
+// Passwords of people, as they are stored: hashed with argon2id (RFC 9106), which costs memory as well as time. The
+// stored text names its parameters: $argon2id$v=19$m=KIBIBYTES,t=PASSES,p=LANES$SALT$HASH
 import { argon2Sync } from 'node:crypto'
 import type { Job, SlowWork } from '../lib/slow-work.ts'
 import { constantTimeEqual } from './primitives/constant-time.ts'
@@ -7,7 +7,7 @@ import { freshBytes, type RandomBytes } from './primitives/random-bytes.ts'
 
 type Cost = { readonly memoryKib: number; readonly passes: number; readonly lanes: number }
 
-/** The least that OWASP recommends: some 20 ms of one core. */
+/** The lowest cost that OWASP recommends: some 20 ms of one core. Stored passwords keep the cost of their day. */
 const COST: Cost = { memoryKib: 19_456, passes: 2, lanes: 1 }
 const SALT_BYTES = 16
 const HASH_BYTES = 32
@@ -15,15 +15,15 @@ const VERSION = 'v=19'
 
 type Stored = { readonly cost: Cost; readonly salt: Buffer; readonly hash: Buffer }
 
-/** The text to store. */
+/** Hashes a password on the pool. Returns the text to store. */
 export async function hashPassword(password: string, random: RandomBytes, slow: SlowWork): Promise<string> {
   const salt = freshBytes(random, SALT_BYTES)
   return encode({ cost: COST, salt, hash: await derive(slow, { password, salt, cost: COST }) })
 }
 
 /**
- * Whether the password is the one that was stored. Without a stored one the same work is done, and the answer is no:
- * how long it takes does not tell whether the name exists.
+ * True if the password is the one that was stored. Without a stored one it does the same work and returns false, so the
+ * time does not tell whether the user exists (threats M-01).
  */
 export async function verifyPassword(password: string, stored: string | undefined, slow: SlowWork): Promise<boolean> {
   const known = stored === undefined ? NOBODY : decode(stored)
@@ -35,6 +35,7 @@ const NOBODY: Stored = { cost: COST, salt: Buffer.alloc(SALT_BYTES), hash: Buffe
 
 type Derivation = { readonly password: string; readonly salt: Uint8Array; readonly cost: Cost }
 
+/** Computes the hash, 32 bytes. */
 export const DERIVE_PASSWORD: Job<Derivation, Uint8Array> = {
   name: 'password-derive',
   takes: 'short',
@@ -49,7 +50,7 @@ export const DERIVE_PASSWORD: Job<Derivation, Uint8Array> = {
     }),
 }
 
-/** On the pool, which bounds how many wait: each takes 20 MB while it runs. */
+/** Derives on the pool, which bounds how many run at once: each takes 20 MB while it runs. */
 async function derive(slow: SlowWork, derivation: Derivation): Promise<Buffer> {
   const hash = await slow.run(DERIVE_PASSWORD, derivation)
   return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength)

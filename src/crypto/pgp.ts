@@ -1,41 +1,43 @@
-// Encrypting to an OpenPGP key (RFC 4880, RFC 9580): for shares and tokens that only one person shall read. The library
-// is loaded when it is first needed (docs/decisions/0005-openpgp.md). Both reading a key and encrypting to it are slow:
-// tens of milliseconds, all of them JavaScript, and minutes where somebody makes a key for that. Nobody needs a token
-// to send one, so it is looked at before anything of it is computed.
+// Encrypts to an OpenPGP key (RFC 4880, RFC 9580): for shares and tokens that only one person may read. The library is
+// loaded when it is first needed (docs/decisions/0005-openpgp.md). Reading a key and encrypting to it take tens of
+// milliseconds of JavaScript, and minutes for a key that was made to be slow. A caller needs no token to send one, so
+// it is checked for its cost before anything is computed with it.
 import type { Key } from 'openpgp'
 import type { Job, SlowWork } from '../lib/slow-work.ts'
 import type { Clock } from '../lib/world.ts'
 
-/** Why a key cannot be encrypted to: without a word of it. */
+/** Why a key cannot be encrypted to, without quoting it. The message continues a sentence about the key. */
 export class PgpKeyError extends Error {
   override name = 'PgpKeyError'
 }
 
+/** A key that was read and checked. */
 export type PgpKey = {
-  /** 40 hexadecimal digits, of the primary key. */
+  /** Fingerprint of the primary key, 40 hexadecimal digits. */
   readonly fingerprint: string
-  /** The binary message. */
+  /** Encrypts on the pool. Returns the binary message. */
   readonly encrypt: (text: string) => Promise<Buffer>
 }
 
+/** Longest key that is read at all. A key in its least form has a few thousand bytes. */
 export const MAX_PGP_KEY_BYTES = 65_536
-/** Version 4: the one whose fingerprint has 160 bits. */
+/** Version 4: the only one whose fingerprint has 160 bits, as the API shows it. */
 const KEY_VERSION = 4
 
 /**
- * RSA, and what is on elliptic curves, by their numbers (RFC 9580 section 9.1). The others are refused before they are
- * computed: the library does DSA and ElGamal in JavaScript, with numbers as long as the key says.
+ * Numbers of RSA and of the algorithms on elliptic curves (RFC 9580 section 9.1). The others are refused before any
+ * computation: the library does DSA and ElGamal in JavaScript, with numbers as long as the key says.
  */
 const ALGORITHMS: ReadonlySet<number> = new Set([1, 2, 3, 18, 19, 22, 25, 26, 27, 28])
 const MAX_RSA_BITS = 8192
-/** Of a holder to the own key; certifications by others are never checked. One takes up to 20 ms. */
+/** Most signatures of a key by itself; each takes up to 20 ms. Certifications by others are never checked. */
 const MAX_SIGNATURES = 64
-/** What is encrypted to see whether it can be. */
+/** Length of the message of a trial encryption. */
 const TRIAL_BYTES = 32
 
 type Reading = { readonly key: Uint8Array; readonly nowMs: number }
 
-/** The fingerprint, or why the key is none to encrypt to. */
+/** Reads and checks a key. Returns its fingerprint, or why it cannot be encrypted to. */
 export const READ_PGP_KEY: Job<Reading, { readonly fingerprint: string } | { readonly refusal: string }> = {
   name: 'pgp-read-key',
   takes: 'long',
@@ -54,7 +56,7 @@ export const READ_PGP_KEY: Job<Reading, { readonly fingerprint: string } | { rea
   },
 }
 
-/** `content` is wiped. */
+/** Encrypts to a key that READ_PGP_KEY took. Wipes `content`. */
 export const ENCRYPT_TO_PGP: Job<Reading & { readonly content: Uint8Array }, Uint8Array> = {
   name: 'pgp-encrypt',
   takes: 'long',
@@ -72,7 +74,7 @@ export async function readPgpKey(bytes: Buffer, clock: Clock, slow: SlowWork): P
   if (bytes.length === 0 || bytes.length > MAX_PGP_KEY_BYTES)
     throw new PgpKeyError(`a key has 1 to ${MAX_PGP_KEY_BYTES} bytes`)
   const key = new Uint8Array(bytes)
-  // Of both: a key that ends while shares are given was good when it was taken.
+  // One time for reading and encrypting: a key that expires while shares are given was good when it was taken.
   const nowMs = clock.nowMs()
   const read = await slow.run(READ_PGP_KEY, { key, nowMs })
   if ('refusal' in read) throw new PgpKeyError(read.refusal)
@@ -100,7 +102,7 @@ async function onlyKey(bytes: Uint8Array): Promise<Key> {
   return key
 }
 
-/** Nothing of the key was computed before. */
+/** Refuses a key that costs too much. Must run before anything is computed with it. @throws PgpKeyError */
 function requireModest(key: Key): void {
   for (const part of key.getKeys()) {
     if (!ALGORITHMS.has(part.keyPacket.algorithm))
@@ -112,7 +114,7 @@ function requireModest(key: Key): void {
     throw new PgpKeyError(`it has more than ${MAX_SIGNATURES} signatures by itself: export it in its least form`)
 }
 
-/** The library's description of its type leaves these out. */
+/** Signatures directly over the key, which the library's type declarations leave out. */
 type WithDirect = { readonly directSignatures?: readonly unknown[] }
 
 function ownSignatures(key: Key & WithDirect): number {
@@ -131,7 +133,10 @@ async function encryptTo(key: Key, content: Uint8Array, date: Date): Promise<Uin
   return encrypt({ message: await createMessage({ binary: content }), encryptionKeys: key, format: 'binary', date })
 }
 
-/** Signatures can be right over numbers that are no key. What is encrypted later is there once only. */
+/**
+ * Encrypts a trial message: signatures can be right over numbers that are no key. Later would be too late, since what
+ * is encrypted then exists only once. @throws PgpKeyError
+ */
 async function tryEncrypting(key: Key, now: Date): Promise<void> {
   try {
     await encryptTo(key, new Uint8Array(TRIAL_BYTES), now)

@@ -1,5 +1,6 @@
-// Known answers of every primitive in use, computed before the server does anything with a key (threats P-16): a
-// broken or replaced library then stops the start instead of writing what nobody can read.
+// Computes known answers of the primitives that protect stored data, before the server does anything with a key
+// (threats P-16). A broken or replaced library then stops the start, instead of writing ciphertexts that never open.
+// Signatures, RSA and password hashing have no test here.
 import { createSecretKey } from 'node:crypto'
 import { AEADS, type AeadAlgorithm, AuthenticationFailed, open, seal } from './primitives/aead.ts'
 import { hkdfSha256 } from './primitives/derivation.ts'
@@ -7,6 +8,7 @@ import { hmacSha256, sha256 } from './primitives/digest.ts'
 import { multiply } from './primitives/galois-field.ts'
 import { combineShares, splitSecret } from './primitives/shamir.ts'
 
+/** A primitive did not give its known answer. The server must not start. */
 export class SelfTestFailed extends Error {
   override name = 'SelfTestFailed'
   readonly primitive: string
@@ -16,9 +18,10 @@ export class SelfTestFailed extends Error {
   }
 }
 
+/** The test of one primitive. */
 export type SelfTest = {
   readonly primitive: string
-  /** Whether the primitive gave its known answer. */
+  /** True if the primitive gave its known answer. */
   readonly passes: () => boolean
 }
 
@@ -157,8 +160,8 @@ const SELF_TESTS: readonly SelfTest[] = [
 ]
 
 /**
- * Run at start and on demand; about a millisecond.
- * @throws SelfTestFailed with the name of the first primitive that is not right
+ * Runs all tests, at start and on demand; about a millisecond.
+ * @throws SelfTestFailed with the name of the first primitive that is wrong
  */
 export function runSelfTests(tests: readonly SelfTest[] = SELF_TESTS): void {
   for (const { primitive, passes } of tests) {

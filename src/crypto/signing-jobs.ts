@@ -1,9 +1,10 @@
-// Signing and verifying for another thread, where the type of the key takes long for it.
+// Signs and verifies on this thread, or on the pool if the key's type takes long for it.
 import type { KeyObject } from 'node:crypto'
 import { type Job, magnitude, type SlowWork } from '../lib/slow-work.ts'
 import { type KeyType, type SignatureOptions, type Signing, UnusableInput } from './key-types/key-type.ts'
 import { KEY_TYPES } from './key-types/key-types.ts'
 
+/** Input of SIGN. Everything in it can be cloned to another thread. */
 export type SignJobInput = {
   /** Name of a key type that signs. */
   readonly type: string
@@ -11,16 +12,18 @@ export type SignJobInput = {
   readonly input: Uint8Array
   readonly options: SignatureOptions
 }
+/** Input of VERIFY. */
 export type VerifyJobInput = SignJobInput & { readonly signature: Uint8Array }
 
-/** In bytes: a copy of as many takes some microseconds. */
+/** Longest input in bytes that is sent as a copy, which takes some microseconds. Longer ones are handed over. */
 const MOST_COPIED = 16_384
-/** To hash what is longer takes long besides the signature. */
+/** From this length in bytes on, hashing takes long beside the signature. */
 const LONG = 65_536
 
-/** What `UnusableInput` said, where it was thrown: errors keep no class on their way between threads. */
+/** The message of a thrown `UnusableInput`: errors lose their class between threads. */
 export type Unusable = { readonly unusable: string }
 
+/** Signs on a thread of the pool. */
 export const SIGN: Job<SignJobInput, Uint8Array<ArrayBuffer> | Unusable> = {
   name: 'sign',
   takes: 'short',
@@ -29,6 +32,7 @@ export const SIGN: Job<SignJobInput, Uint8Array<ArrayBuffer> | Unusable> = {
     orUnusable(() => new Uint8Array(signingOf(type).sign(key, asBuffer(input), options))),
 }
 
+/** Verifies on a thread of the pool. */
 export const VERIFY: Job<VerifyJobInput, boolean | Unusable> = {
   name: 'verify',
   takes: 'short',
@@ -38,7 +42,7 @@ export const VERIFY: Job<VerifyJobInput, boolean | Unusable> = {
 }
 
 /**
- * At once, or by the pool where that is slow for such a key and such options.
+ * Signs at once, or on the pool if that is slow for this type and these options. The input is not kept.
  * @throws UnusableInput, and what `SlowWork` throws; or the promise is rejected with it
  */
 export function signWith(
@@ -55,7 +59,7 @@ export function signWith(
   return job.then((signature) => asBuffer(usable(signature)))
 }
 
-/** The same for verifying. */
+/** Verifies as `signWith` signs, on the same terms. */
 export function verifyWith(
   type: KeyType,
   slow: SlowWork,
@@ -72,8 +76,8 @@ export function verifyWith(
 }
 
 /**
- * Long ones are copied once, instead of once here and once on the way. Short ones are not handed over: this thread
- * still has them where the worker dies, and the work goes on elsewhere.
+ * A copy for the pool. A long input is then handed over, so it is copied once and not twice. A short one is not: this
+ * thread keeps it, and another worker can repeat the job if the first one dies.
  */
 function handOver(input: Buffer): { readonly bytes: Uint8Array; readonly moved: ArrayBuffer[] } {
   const memory = new ArrayBuffer(input.length)
@@ -82,6 +86,7 @@ function handOver(input: Buffer): { readonly bytes: Uint8Array; readonly moved: 
   return { bytes, moved: input.length > MOST_COPIED ? [memory] : [] }
 }
 
+/** Jobs of one kind take about as long. */
 function kindOf({ type, input: { length }, options: { prehashed } }: SignJobInput): string {
   const kind = prehashed ? `${type} prehashed` : type
   return length < LONG ? kind : `${kind} ${magnitude(length)}`

@@ -11,7 +11,7 @@ import { OPEN_OAEP } from './primitives/rsa-oaep.ts'
 import { OPEN_PKCS1 } from './primitives/rsa-pkcs1.ts'
 import { SIGN, VERIFY } from './signing-jobs.ts'
 
-/** Every job that the pool does, by its name. A new one is a `Job` beside what it is about, and a place here. */
+/** Every job that the pool does, by its name. A new one is a `Job` beside its subject, and a line here. */
 export const SLOW_JOBS: ReadonlyMap<string, AnyJob> = jobTable([
   GENERATE_RSA,
   POINT_OF,
@@ -31,7 +31,7 @@ export const SLOW_JOBS: ReadonlyMap<string, AnyJob> = jobTable([
   VERIFY,
 ])
 
-/** Refuses two jobs of one name at start. */
+/** Jobs by their names. Throws at start if two have the same one. */
 export function jobTable(jobs: readonly AnyJob[]): ReadonlyMap<string, AnyJob> {
   const table = new Map<string, AnyJob>()
   for (const job of jobs) {

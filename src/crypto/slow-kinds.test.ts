@@ -1,4 +1,4 @@
-// What the pool is told of a job besides its name: which take about as long, and what is handed over.
+// What the pool is told about a job besides its name: which jobs take about as long, and what is handed over.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyJob, Job, SlowWork } from '../lib/slow-work.ts'

@@ -1,16 +1,16 @@
 import { createHmac, hash, type KeyObject } from 'node:crypto'
 
 /**
- * HMAC-SHA-256 of a text in hex: under it a token is stored, so that the store does not hold what opens it. With a key,
- * because accessors and short tokens could otherwise be found by trying. 1.5 µs.
+ * HMAC-SHA-256 of a text, in hex. A token is stored under it, so the store holds nothing that could be presented
+ * (threats T-13). It has a key because accessors and short tokens could otherwise be found by trying. 1.5 µs.
  */
 export function keyedDigest(key: KeyObject, text: string): string {
   return createHmac('sha256', key).update(text).digest('hex')
 }
 
 /**
- * SHA-256 in base64, for keys of caches inside one process: what a lookup in a map reveals by its time is then a digest
- * and not a token. The prefix is drawn once for each process and always has the same length. 0.3 µs.
+ * SHA-256 of prefix and text, in base64, for keys of caches inside one process. The time of a lookup then reveals
+ * something of a digest, not of a token. The prefix is random, drawn once a process, and has a fixed length. 0.3 µs.
  */
 export function fastDigest(prefix: string, text: string): string {
   return hash('sha256', prefix + text, 'base64')

@@ -90,7 +90,7 @@ test('aes256-gcm96, derived, fixed nonce', () => {
   assert.deepEqual(cipher.openWithNonce(derived, payload(text)), PLAINTEXT)
 })
 
-/** Opens as every decryption does: with the key of the context alone, whatever made the nonce. */
+/** Opens as every decryption does: with the key of the context alone, however the nonce was made. */
 function assertOpens(cipher: Cipher, derivation: Derivation, type: KeyType, text: string): void {
   const derived = derivation.derive(loaded(type).key, CONTEXT)
   assert.deepEqual(cipher.openWithNonce(derived, payload(text)), PLAINTEXT)

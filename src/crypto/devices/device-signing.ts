@@ -1,5 +1,6 @@
-// Signatures with a private key that stays in a device: hashing and encoding are done here, exactly as for keys that
-// are here, so that nobody can tell the two apart; the device does the one step that needs the key.
+// Signatures with a private key that stays in a device (docs/decisions/0010-pkcs11.md). Hashing and encoding are done
+// here, exactly as for other keys, so that a signature does not show where it was made. The device does only the step
+// that needs the key.
 import { hash } from 'node:crypto'
 import { CURVES, scalarBytes } from '../forms/ec-curves.ts'
 import { type SignatureOptions, UnusableInput } from '../key-types/key-type.ts'
@@ -8,25 +9,28 @@ import { writeEcdsaDer } from '../signatures/ecdsa-signature.ts'
 import { maxSaltBytes } from '../signatures/emsa-pss.ts'
 import { requireDigest, type SignatureHash, signatureHash } from '../signatures/signature-hashes.ts'
 
+/** Hashes that devices know for RSA, by their names in the runtime. */
 export type DeviceHashName = 'sha1' | 'sha224' | 'sha256' | 'sha384' | 'sha512'
 
-/** The steps of a device. */
+/** The steps that a device does. Both throw what the device reports. */
 export type DeviceSigner = {
-  /** Of PKCS #1 v1.5 what stands behind the padding, of ECDSA the hash; ECDSA gives r ‖ s. */
+  /** For PKCS #1 v1.5 `block` is what follows the padding; for ECDSA it is the digest, and the result is r ‖ s. */
   signBlock(block: Buffer): Promise<Buffer>
+  /** Hashes M' and pads itself; the mask generation uses the same hash. */
   signPss(digest: Buffer, hash: DeviceHashName, saltBytes: number): Promise<Buffer>
 }
 
+/** What the mechanism of a managed key signs with. */
 export type DeviceScheme = 'rsa-pkcs1' | 'rsa-pss' | 'ecdsa'
 
-/** RFC 8017 section 9.2: 00 01, eight times ff or more, 00. */
+/** The shortest padding: 00 01, eight times ff or more, 00 (RFC 8017 section 9.2). */
 const LEAST_PKCS1_BYTES = 11
 const DEVICE_HASHES: readonly string[] = ['sha1', 'sha224', 'sha256', 'sha384', 'sha512']
 const isDeviceHash = (name: string): name is DeviceHashName => DEVICE_HASHES.includes(name)
 
 /**
- * `bits`: of the modulus, or of the order of the curve.
- * @throws UnusableInput for what the caller got wrong, and what the device throws
+ * Signs with a key in a device. `bits` is the length of the modulus, or of the order of the curve.
+ * @throws UnusableInput for a mistake of the caller, and what the device throws
  */
 export async function signWithDevice(
   device: DeviceSigner,
@@ -49,9 +53,9 @@ async function signEcdsa(device: DeviceSigner, bits: number, input: Buffer, opti
   if (curve === undefined) throw new RangeError('No curve has an order of so many bits')
   if (options.prehashed) requireEcdsaDigest(input, options)
   const digest = options.prehashed ? input : digestOf(signatureHash(options.hash), input, options)
-  // FIPS 186-5 section 6.4.1: of a longer hash the first bits count. Not every device cuts it itself.
-  const both = await device.signBlock(digest.subarray(0, scalarBytes(curve)))
-  return options.marshaling === 'jws' ? both : writeEcdsaDer(both)
+  // FIPS 186-5 section 6.4.1: only the first bits of a longer digest count. Not every device cuts it itself.
+  const rs = await device.signBlock(digest.subarray(0, scalarBytes(curve)))
+  return options.marshaling === 'jws' ? rs : writeEcdsaDer(rs)
 }
 
 function pkcs1Block(modulusBytes: number, input: Buffer, options: SignatureOptions): Buffer {

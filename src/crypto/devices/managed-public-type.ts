@@ -1,9 +1,10 @@
-// Which type of key the public half of a key in a device is: it verifies as any key of that type does.
+// The key type of a key in a device, found by its public half: that half verifies as any key of the type does.
 import type { KeyObject } from 'node:crypto'
 import { publicKind } from '../forms/public-keys.ts'
 import { type DeviceFacts, type ListedKeyType, type Signing, UnusableInput } from '../key-types/key-type.ts'
 import { KEY_TYPES } from '../key-types/key-types.ts'
 
+/** A key type whose private keys may be in devices. */
 export type DeviceKeyType = ListedKeyType & { readonly signing: Signing & { readonly device: DeviceFacts } }
 
 const BY_KIND: ReadonlyMap<string, DeviceKeyType> = new Map(
@@ -14,7 +15,7 @@ function isInDevices(type: ListedKeyType): type is DeviceKeyType {
   return type.signing?.device !== undefined
 }
 
-/** @throws UnusableInput for a key of a kind that is not offered */
+/** The type of a key. @throws UnusableInput for a kind that is not offered in devices */
 export function managedPublicType(key: KeyObject): DeviceKeyType {
   const type = BY_KIND.get(publicKind(key))
   if (type !== undefined) return type

@@ -1,11 +1,12 @@
-// DER (X.690 section 10), as much of it as keys and certificate requests are written in. Read strictly: one encoding
-// for one value, lengths that fit, nothing behind the end. Nothing here is recursive, so no input is too deep.
+// The part of DER (X.690 section 10) in which keys and certificate requests are written. It is read strictly: one
+// encoding for one value, lengths that fit, nothing after the end. Nothing here is recursive, so no input is too deep.
 
-/** Bytes that are not what should be there: says where, never what. */
+/** Bytes that are not what should be there. The message continues a sentence and quotes none of them. */
 export class DerError extends Error {
   override name = 'DerError'
 }
 
+/** Tags of the universal class (X.690 section 8), and how those of a context are made. */
 export const DER = {
   boolean: 0x01,
   integer: 0x02,
@@ -22,26 +23,26 @@ export const DER = {
   bmpString: 0x1e,
   sequence: 0x30,
   set: 0x31,
-  /** [n] of a constructed value. */
+  /** [n] around a value, or IMPLICIT in place of the tag of a constructed one. */
   context: (n: number) => 0xa0 | n,
-  /** [n] IMPLICIT of a primitive value. */
+  /** [n] IMPLICIT in place of the tag of a primitive value. */
   contextPrimitive: (n: number) => 0x80 | n,
 } as const
 
 const LONG_FORM = 0x80
-/** 16 MiB: more than a request holds. */
+/** Lengths up to 16 MiB: more than fits into a key or a certificate request. */
 const MAX_LENGTH_BYTES = 3
-/** A number of 4096 bits with its sign, and some more: arithmetic takes a time that grows with the square. */
+/** A number of 4096 bits with its sign, and some more: the time of arithmetic grows with the square of the length. */
 const MAX_NATURAL_BYTES = 520
 
-/** Of a tag. */
+/** Parts of a tag (X.690 section 8.1.2). */
 const CLASS_BITS = 0xc0
 const CONSTRUCTED_BIT = 0x20
 const NUMBER_BITS = 0x1f
-/** A tag of several bytes begins with this number: nothing that is read here has one. */
+/** The number in the first byte of a tag of several bytes. Nothing that is read here has such a tag. */
 const LONG_TAG = 0x1f
 
-/** One value; buffers are views of the input. */
+/** One value of any kind. Buffers are views of the input. */
 export type DerValue = {
   readonly tag: number
   readonly content: Buffer
@@ -49,7 +50,7 @@ export type DerValue = {
   readonly whole: Buffer
 }
 
-/** Reads one value after another; what it gives are views of the input. */
+/** Reads one value after another, from front to back. Returned buffers are views of the input. */
 export class DerReader {
   readonly #bytes: Buffer
   #at = 0
@@ -62,7 +63,7 @@ export class DerReader {
     return this.#at === this.#bytes.length
   }
 
-  /** Content of the value with this tag. @throws DerError where another comes, or none */
+  /** Content of the next value, which must have this tag. @throws DerError if another comes, or none */
   next(tag: number): Buffer {
     if (this.#bytes[this.#at] !== tag) throw new DerError('another kind of value was expected')
     const { from, to } = this.#bounds()
@@ -70,12 +71,12 @@ export class DerReader {
     return this.#bytes.subarray(from, to)
   }
 
-  /** The same where it comes, else undefined. @throws DerError */
+  /** Content of the next value if it has this tag, else undefined. @throws DerError */
   optional(tag: number): Buffer | undefined {
     return this.#bytes[this.#at] === tag ? this.next(tag) : undefined
   }
 
-  /** Of whatever kind. @throws DerError where none comes */
+  /** The next value, of any kind. @throws DerError if none comes */
   value(): DerValue {
     const start = this.#at
     const tag = this.#bytes[start]
@@ -86,17 +87,17 @@ export class DerReader {
     return { tag, content: this.#bytes.subarray(from, to), whole: this.#bytes.subarray(start, to) }
   }
 
-  /** Passes over one value of whatever kind. @throws DerError */
+  /** Passes over one value of any kind. @throws DerError */
   skip(): void {
     this.#at = this.#bounds().to
   }
 
-  /** @throws DerError */
+  /** A reader of the next value, which must be a SEQUENCE. @throws DerError */
   sequence(): DerReader {
     return new DerReader(this.next(DER.sequence))
   }
 
-  /** Of an integer that is not negative. @throws DerError */
+  /** The next value, which must be an INTEGER that is not negative. @throws DerError */
   natural(): bigint {
     const bytes = this.next(DER.integer)
     if (bytes.length > MAX_NATURAL_BYTES) throw new DerError('a number is longer than one of any key')
@@ -106,12 +107,12 @@ export class DerReader {
     return BigInt(`0x${bytes.toString('hex')}`)
   }
 
-  /** Dotted. @throws DerError */
+  /** The next value, which must be an OBJECT IDENTIFIER, in dotted form. @throws DerError */
   oid(): string {
     return oidText(this.next(DER.oid))
   }
 
-  /** @throws DerError where something is left */
+  /** @throws DerError if anything is left */
   end(): void {
     if (!this.atEnd) throw new DerError('there is more than there should be')
   }
@@ -137,7 +138,7 @@ export class DerReader {
 }
 
 /**
- * Looks at everything that stands inside of values, at any depth: what is passed on unread is DER too.
+ * Checks values at any depth. Needed where parts are passed on unread: they must be DER too.
  * @throws DerError
  */
 export function requireDer(bytes: Buffer): void {
@@ -152,7 +153,7 @@ export function requireDer(bytes: Buffer): void {
   }
 }
 
-/** Of universal kinds SEQUENCE and SET consist of others, and nothing else does (sections 8.9 to 8.12, 10.2). */
+/** Among universal kinds only SEQUENCE and SET are constructed (sections 8.9 to 8.12, 10.2). */
 function requireForm(tag: number): void {
   if ((tag & CLASS_BITS) !== 0) return
   const number = tag & NUMBER_BITS
@@ -170,7 +171,7 @@ function oidText(bytes: Buffer): string {
   let arc = 0
   let isFirst = true
   for (const byte of bytes) {
-    // Section 8.19.2.
+    // Section 8.19.2: the first byte of a number is not empty.
     if (isFirst && byte === 0x80) throw new DerError('an object identifier has zeros in front of a number')
     isFirst = byte < 0x80
     arc = arc * 128 + (byte & 0x7f)
@@ -197,18 +198,19 @@ export function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   return bytes
 }
 
-/** Of an integer that is not negative. */
+/** An INTEGER that is not negative. */
 export function derNatural(value: bigint): Buffer {
   return der(DER.integer, naturalBytes(value))
 }
 
-/** Big-endian, with a zero in front where the first bit would be a sign. */
+/** Big-endian, with a zero in front if the first bit would be taken for a sign. */
 function naturalBytes(value: bigint): Buffer {
   const hex = value.toString(16)
   const even = hex.length % 2 === 0 ? hex : `0${hex}`
   return Buffer.from(Number.parseInt(even.slice(0, 2), 16) >= 0x80 ? `00${even}` : even, 'hex')
 }
 
+/** An OBJECT IDENTIFIER, from its dotted form. */
 export function derOid(text: string): Buffer {
   const [top = 0, second = 0, ...rest] = text.split('.').map(Number)
   return der(DER.oid, Buffer.from([40 * top + second, ...rest].flatMap(arcBytes)))

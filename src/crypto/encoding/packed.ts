@@ -1,11 +1,13 @@
-// Many pieces of bytes as one, so that they pass from thread to thread without a copy and without an object for each.
+// Packs many pieces of bytes into one. So they pass from thread to thread without a copy, and without an object for
+// each piece.
 
-/** `lengths` holds 32 bits for each piece. Both are memory of their own, which can be handed over. */
+/** Packed pieces. `lengths` has 32 bits for each piece. Both buffers stand alone, so they can be handed over. */
 export type Packed = { readonly bytes: ArrayBuffer; readonly lengths: ArrayBuffer }
 
-/** Stands for a piece that is not there. */
+/** The length that marks a missing piece. */
 const MISSING = 0xffff_ffff
 
+/** Copies the pieces one after another. A missing piece stays apart from an empty one. */
 export function pack(pieces: readonly (Buffer | undefined)[]): Packed {
   const bytes = new ArrayBuffer(pieces.reduce((sum, piece) => sum + (piece?.length ?? 0), 0))
   const lengths = new ArrayBuffer(pieces.length * Uint32Array.BYTES_PER_ELEMENT)
@@ -20,7 +22,7 @@ export function pack(pieces: readonly (Buffer | undefined)[]): Packed {
   return { bytes, lengths }
 }
 
-/** Views of the packed bytes: `wipePacked` wipes them too. */
+/** The pieces, as views of the packed bytes: `wipePacked` wipes them too. */
 export function unpack({ bytes, lengths }: Packed): (Buffer | undefined)[] {
   const pieces: (Buffer | undefined)[] = []
   let at = 0
@@ -31,6 +33,7 @@ export function unpack({ bytes, lengths }: Packed): (Buffer | undefined)[] {
   return pieces
 }
 
+/** Overwrites all pieces. */
 export function wipePacked({ bytes }: Packed): void {
   new Uint8Array(bytes).fill(0)
 }

@@ -1,7 +1,7 @@
-// PEM (RFC 7468), read: one block, whatever stands around it.
+// Reads and writes PEM (RFC 7468). Text around a block is ignored.
 import { Base64Error, decodeBase64 } from '../../lib/base64.ts'
 
-/** What stands between its lines is not base64, or the lines are not there. */
+/** The text has no whole block, or the block is not base64. The message continues a sentence and quotes nothing. */
 export class PemError extends Error {
   override name = 'PemError'
 }
@@ -10,7 +10,7 @@ const BEGIN = '-----BEGIN '
 const END = '-----END '
 const DASHES = '-----'
 
-/** Characters; the public half of any key has less than a quarter of it. */
+/** Longest text that `readPem` reads. The public half of any key has less than a quarter of it. */
 const MAX_CHARACTERS = 16_384
 
 /** Content of the first block, whatever its label. @throws PemError saying what is missing, never what was given */
@@ -18,7 +18,7 @@ export function readPem(text: string): Buffer {
   return firstBlock(text, MAX_CHARACTERS).content
 }
 
-/** Content of the only block, which has one of the labels. @throws PemError */
+/** Content of the only block, which must have one of the labels. @throws PemError */
 export function readOnlyPem(text: string, labels: readonly string[], maxCharacters: number): Buffer {
   const { label, content, end } = firstBlock(text, maxCharacters)
   if (!labels.includes(label)) throw new PemError(`its label is not ${labels.join(' or ')}`)
@@ -26,7 +26,7 @@ export function readOnlyPem(text: string, labels: readonly string[], maxCharacte
   return content
 }
 
-/** `end`: where its last line begins. */
+/** A block; `end` is the offset of its last line. */
 type Block = { readonly label: string; readonly content: Buffer; readonly end: number }
 
 function firstBlock(text: string, maxCharacters: number): Block {
@@ -52,7 +52,7 @@ function decodeContent(lines: string): Buffer {
 
 const LINE_CHARACTERS = 64
 
-/** With a final newline. */
+/** One block with lines of 64 characters and a final newline. */
 export function writePem(label: string, content: Buffer): string {
   const base64 = content.toString('base64')
   const lines: string[] = []

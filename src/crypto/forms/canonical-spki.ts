@@ -1,5 +1,5 @@
-// One form for each public key. SubjectPublicKeyInfo has several for a key on a curve: the curve by its name or by its
-// numbers, the point compressed or not (RFC 5480 section 2), and two programs seldom choose alike.
+// One form for each public key, so that equal keys are equal bytes. SubjectPublicKeyInfo has several forms for a key on
+// a curve: the curve by its name or by its numbers, the point compressed or not (RFC 5480 section 2).
 import type { KeyObject } from 'node:crypto'
 import { CURVES } from './ec-curves.ts'
 import { ecParts, ecSpki } from './ec-parts.ts'
@@ -7,9 +7,10 @@ import { publicHalf, spkiDer } from './public-keys.ts'
 import { rsaPublicParts, rsaSpki } from './rsa-parts.ts'
 
 /**
- * Of either half, as versions store it and as two keys are compared: a curve by its name, a point uncompressed.
- * @throws InvalidKeyMaterial for a public key that nothing can be done with: the point at infinity, an even modulus, an
- *   exponent that no private key here has
+ * The public key as versions store it and as two keys are compared: the curve by its name, the point uncompressed.
+ * `key` is either half.
+ * @throws InvalidKeyMaterial for a useless public key: the point at infinity, an even modulus, or an exponent that no
+ *   private key here has
  */
 export function canonicalSpki(key: KeyObject): Buffer {
   const half = publicHalf(key)

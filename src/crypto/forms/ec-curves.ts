@@ -1,11 +1,13 @@
-// The curves of ECDSA: FIPS 186-5 and SP 800-186 for those of NIST, SEC 2 for secp256k1.
+// The curves of ECDSA: FIPS 186-5 and SP 800-186 for those of NIST, SEC 2 for secp256k1. All have cofactor 1, which
+// agreement relies on (primitives/agreement.ts).
 
+/** A curve in short Weierstrass form. The runtime knows its equation; here stands what it does not tell. */
 export type Curve = {
-  /** As reads of a key, JSON Web Keys and the runtime call it. */
+  /** Its name in reads of a key, in JSON Web Keys and in the runtime. */
   readonly name: 'P-256' | 'P-384' | 'P-521' | 'secp256k1'
-  /** As the runtime calls it in the details of a loaded key. */
+  /** Its name in the details of a loaded key. */
   readonly opensslName: string
-  /** Of the base point. */
+  /** Order of the base point, a prime, big-endian. */
   readonly order: Buffer
   /** SEQUENCE { id-ecPublicKey, OID of the curve } in DER (RFC 5480 section 2.1.1). */
   readonly algorithmIdentifier: Buffer
@@ -13,6 +15,7 @@ export type Curve = {
 
 const fromHex = (hex: string): Buffer => Buffer.from(hex, 'hex')
 
+/** SP 800-186 section 3.2.1.3. */
 export const P256: Curve = {
   name: 'P-256',
   opensslName: 'prime256v1',
@@ -20,6 +23,7 @@ export const P256: Curve = {
   algorithmIdentifier: fromHex('301306072a8648ce3d020106082a8648ce3d030107'),
 }
 
+/** SP 800-186 section 3.2.1.4. */
 export const P384: Curve = {
   name: 'P-384',
   opensslName: 'secp384r1',
@@ -27,6 +31,7 @@ export const P384: Curve = {
   algorithmIdentifier: fromHex('301006072a8648ce3d020106052b81040022'),
 }
 
+/** SP 800-186 section 3.2.1.5. */
 export const P521: Curve = {
   name: 'P-521',
   opensslName: 'secp521r1',
@@ -34,6 +39,7 @@ export const P521: Curve = {
   algorithmIdentifier: fromHex('301006072a8648ce3d020106052b81040023'),
 }
 
+/** SEC 2 section 2.4.1. */
 export const SECP256K1: Curve = {
   name: 'secp256k1',
   opensslName: 'secp256k1',
@@ -41,10 +47,10 @@ export const SECP256K1: Curve = {
   algorithmIdentifier: fromHex('301006072a8648ce3d020106052b8104000a'),
 }
 
-/** Those that keys of the service can be on. */
+/** All curves that keys of the service can be on. */
 export const CURVES: readonly Curve[] = [P256, P384, P521, SECP256K1]
 
-/** Bits of the order, without the zeros in front. */
+/** Bits of the order, without leading zeros. */
 export const orderBits = ({ order }: Curve): number => order.length * 8 - Math.clz32((order[0] ?? 0) << 24)
 
 /** Bytes of a private key, of r and of s. */

@@ -1,4 +1,5 @@
-// Keys on a curve: PKCS #8 for imports, SEC 1 for those who ask for nothing else, numbers in a backup.
+// How keys on a curve are written: PKCS #8 in imports, SEC 1 in exports unless another format is asked for, numbers in
+// backups.
 import type { KeyObject } from 'node:crypto'
 import { PemError, readPem } from '../encoding/pem.ts'
 import { InvalidKeyMaterial } from '../key-types/key-type.ts'
@@ -8,6 +9,7 @@ import type { EcParts, MaterialForm } from './material-form.ts'
 import { readPrivateKeyInfo } from './private-key-info.ts'
 import { loadSpki, spkiDer, spkiPem } from './public-keys.ts'
 
+/** The form of keys on one curve. */
 export function ecForm(curve: Curve): MaterialForm {
   return {
     fromImport: (bytes) => {

@@ -1,4 +1,5 @@
-// The numbers of a key on a NIST curve or secp256k1, and the forms made of them.
+// The numbers of a key on a NIST curve or secp256k1, and the forms made of them. The private number of a backup becomes
+// a BigInt here, which cannot be wiped.
 import { createECDH, createPublicKey, ECDH, type KeyObject } from 'node:crypto'
 import { DER, DerReader, der, derNatural } from '../encoding/der.ts'
 import { InvalidKeyMaterial } from '../key-types/key-type.ts'
@@ -6,7 +7,7 @@ import { secretBytes } from '../primitives/secret-bytes.ts'
 import { CURVES, type Curve, scalarBytes } from './ec-curves.ts'
 import type { EcParts } from './material-form.ts'
 
-/** By the OID of the curve. */
+/** Curves by their OIDs. */
 export const CURVES_BY_OID: ReadonlyMap<string, Curve> = new Map(CURVES.map((curve) => [oidOf(curve), curve]))
 
 function oidOf({ algorithmIdentifier }: Curve): string {
@@ -15,11 +16,12 @@ function oidOf({ algorithmIdentifier }: Curve): string {
   return algorithm.oid()
 }
 
+/** id-ecPublicKey (RFC 5480 section 2.1.1). */
 export const EC_OID = '1.2.840.10045.2.1'
 
 /**
- * PKCS #8 (RFC 5958) around SEC 1 (RFC 5915), with the public point. `scalar` may be shorter than the curve needs; the
- * point, where one was given, is held to it.
+ * PKCS #8 (RFC 5958) around SEC 1 (RFC 5915) with the public point; the caller wipes it. `scalar` may be shorter than
+ * the curve needs. A point that was given must belong to it.
  * @throws InvalidKeyMaterial
  */
 export function ecPkcs8(curve: Curve, scalar: Buffer, givenPoint?: Buffer): Buffer {
@@ -38,13 +40,13 @@ export function ecPkcs8(curve: Curve, scalar: Buffer, givenPoint?: Buffer): Buff
   }
 }
 
-/** SubjectPublicKeyInfo (RFC 5480). @throws InvalidKeyMaterial where the point is not on the curve */
+/** SubjectPublicKeyInfo (RFC 5480) with the point uncompressed. @throws InvalidKeyMaterial if it is not on the curve */
 export function ecSpki(curve: Curve, { x, y }: EcParts): Buffer {
   const point = uncompressed(curve, pointOf(curve, { x, y }))
   return der(DER.sequence, curve.algorithmIdentifier, der(DER.bitString, Buffer.from([0]), point))
 }
 
-/** Both numbers of the point, and where `d` is there the private one with them. @throws InvalidKeyMaterial */
+/** PKCS #8 from the private number `d`; the point must belong to it. The caller wipes it. @throws InvalidKeyMaterial */
 export function ecPkcs8OfParts(curve: Curve, { x, y, d }: EcParts & { readonly d: bigint }): Buffer {
   const scalar = numberBytes(d, curve)
   try {
@@ -54,7 +56,9 @@ export function ecPkcs8OfParts(curve: Curve, { x, y, d }: EcParts & { readonly d
   }
 }
 
-/** Of either half; `d` of a private one. @throws InvalidKeyMaterial for the point at infinity, which has no numbers */
+/**
+ * The numbers of a key, with `d` for a private one. @throws InvalidKeyMaterial for the point at infinity, without any
+ */
 export function ecParts(key: KeyObject): EcParts {
   const { x = '', y = '' } = numbersOf(key.type === 'public' ? key : createPublicKey(key))
   const point = { x: fromBase64Url(x), y: fromBase64Url(y) }
@@ -63,7 +67,8 @@ export function ecParts(key: KeyObject): EcParts {
 
 function numbersOf(publicKey: KeyObject): { readonly x?: string; readonly y?: string } {
   try {
-    // Asked first: it fails as well, and does not leave an error behind that the next key to be loaded is refused for.
+    // This fails too for the point at infinity. Unlike the JWK export, it leaves no error behind in OpenSSL, for which
+    // the next key to be loaded would be refused.
     publicKey.export({ type: 'spki', format: 'der' })
     return publicKey.export({ format: 'jwk' })
   } catch {
@@ -91,7 +96,7 @@ function publicPoint(curve: Curve, scalar: Buffer): Buffer {
   return pair.getPublicKey()
 }
 
-/** OpenSSL looks whether it is on the curve. */
+/** The point uncompressed. OpenSSL checks that it is on the curve. @throws InvalidKeyMaterial */
 function uncompressed(curve: Curve, point: Buffer): Buffer {
   try {
     const converted = ECDH.convertKey(point, curve.opensslName, undefined, undefined, 'uncompressed')

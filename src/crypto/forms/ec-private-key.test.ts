@@ -9,7 +9,7 @@ import { generateEcKey } from './ec-private-key.ts'
 const CURVES: readonly Curve[] = [P256, P384, P521, SECP256K1]
 const slow = inlineWork(realWorld())
 
-/** The material that these draws give, and all that was drawn. */
+/** The material made from these draws, and the buffers that were drawn. */
 async function generated(curve: Curve, draws: readonly Buffer[]) {
   const left = [...draws]
   const drawn: Buffer[] = []
@@ -32,7 +32,7 @@ const minusOne = (order: Buffer): Buffer => {
 for (const curve of CURVES) {
   const { name, order } = curve
   test(`${name}: numbers that are no key are drawn again, the largest one is taken, none stays in memory`, async () => {
-    // Of P-521 only one bit of the first byte counts, so that one draw in two is taken.
+    // P-521 uses one bit of the first byte, so one draw in two is taken.
     const wanted = minusOne(order)
     const { key, drawn } = await generated(curve, [
       Buffer.from(order),

@@ -1,5 +1,5 @@
-// New private keys on a curve, as PKCS #8 (RFC 5208) around an ECPrivateKey (RFC 5915) with its public point: without
-// it every load would compute the point anew, up to 1.8 ms.
+// Makes private keys on a curve, as PKCS #8 (RFC 5208) around an ECPrivateKey (RFC 5915) with its public point. Without
+// the point every load would compute it anew, which takes up to 1.8 ms.
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import type { Job, SlowWork } from '../../lib/slow-work.ts'
 import { BIT_STRING, derHead, OCTET_STRING, SEQUENCE } from '../encoding/der-values.ts'
@@ -8,7 +8,7 @@ import type { Curve } from './ec-curves.ts'
 
 type PointInput = { readonly curve: Curve['name']; readonly scalar: Uint8Array }
 
-/** The point of a private number, uncompressed (SEC 1 section 2.3.3). The number is wiped. */
+/** Computes the point of a private number, uncompressed (SEC 1 section 2.3.3). Wipes the number. */
 export const POINT_OF: Job<PointInput, Uint8Array> = {
   name: 'ec-point',
   takes: 'short',
@@ -23,12 +23,12 @@ export const POINT_OF: Job<PointInput, Uint8Array> = {
   },
 }
 
-/** The bytes are the caller's to wipe. @throws RandomnessFailed */
+/** A new private key, the caller's to wipe. @throws RandomnessFailed, and what `SlowWork` throws */
 export function generateEcKey(curve: Curve, random: RandomBytes, slow: SlowWork): Promise<Buffer> {
   return encodeKey(curve, drawScalar(curve, random), slow)
 }
 
-/** FIPS 186-5 appendix A.2.2: a number from 1 to the order less one, each as likely; others are drawn again. */
+/** Draws a uniform number from 1 to the order less one; others are drawn again (FIPS 186-5 appendix A.2.2). */
 export function drawScalar({ order }: Curve, random: RandomBytes): Buffer {
   const topBits = 0xff >> Math.clz32((order[0] ?? 0) << 24)
   for (;;) {
@@ -53,11 +53,14 @@ async function encodeKey(curve: Curve, scalar: Buffer, slow: SlowWork): Promise<
 
 const VERSION_0 = Buffer.from('020100', 'hex')
 const VERSION_1 = Buffer.from('020101', 'hex')
-/** Member 1 of ECPrivateKey. */
+/** Tag [1] of ECPrivateKey. */
 const PUBLIC_KEY = 0xa1
 const NO_UNUSED_BITS = Buffer.alloc(1)
 
-/** What stands before and after the number is made first, so that the number is in no other buffer. */
+/**
+ * PKCS #8 from number and point, the caller's to wipe. What precedes and follows the number is made first, so that the
+ * number is in no other buffer.
+ */
 export function encodePkcs8(curve: Curve, scalar: Buffer, point: Uint8Array): Buffer {
   const publicKey = within(PUBLIC_KEY, within(BIT_STRING, Buffer.concat([NO_UNUSED_BITS, point])))
   const following = scalar.length + publicKey.length

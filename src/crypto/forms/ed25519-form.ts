@@ -1,4 +1,5 @@
-// Ed25519 keys: PKCS #8 for imports, seed ‖ public half in exports and backups.
+// How Ed25519 keys are written: PKCS #8 in imports, seed ‖ public half in backups, and in exports unless another format
+// is asked for.
 
 import { Base64Error, decodeBase64 } from '../../lib/base64.ts'
 import { InvalidKeyMaterial } from '../key-types/key-type.ts'
@@ -7,6 +8,7 @@ import type { MaterialForm } from './material-form.ts'
 import { readPrivateKeyInfo } from './private-key-info.ts'
 import { spkiDer, spkiPem } from './public-keys.ts'
 
+/** The form of Ed25519 keys. */
 export const ED25519_FORM: MaterialForm = {
   fromImport: (bytes) => {
     const info = readPrivateKeyInfo(bytes)

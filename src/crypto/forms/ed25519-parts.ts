@@ -5,12 +5,14 @@ import { secretBytes } from '../primitives/secret-bytes.ts'
 import { pkcs8Of } from './pkcs8.ts'
 import { publicHalf } from './public-keys.ts'
 
+/** Length of a seed, and of a public half. */
 export const ED25519_BYTES = 32
+/** id-Ed25519 (RFC 8410 section 3). */
 export const ED25519_OID = '1.3.101.112'
 
 const TYPE = { asymmetricKeyType: 'ed25519' } as const
 
-/** PKCS #8 of the seed. `publicKey`, where it is given, is held to it. @throws InvalidKeyMaterial */
+/** PKCS #8 of a seed, the caller's to wipe. A given `publicKey` must belong to it. @throws InvalidKeyMaterial */
 export function ed25519Pkcs8(seed: Buffer, publicKey?: Buffer): Buffer {
   if (seed.length !== ED25519_BYTES) throw new InvalidKeyMaterial('The private part of an ed25519 key has 32 bytes')
   const key = createPrivateKey({ key: seed, format: 'raw-private', ...TYPE })
@@ -19,25 +21,25 @@ export function ed25519Pkcs8(seed: Buffer, publicKey?: Buffer): Buffer {
   return pkcs8Of(key)
 }
 
-/** @throws InvalidKeyMaterial */
+/** SubjectPublicKeyInfo of a public half. @throws InvalidKeyMaterial for another length */
 export function ed25519Spki(publicKey: Buffer): Buffer {
   if (publicKey.length !== ED25519_BYTES) throw new InvalidKeyMaterial('The public half of an ed25519 key has 32 bytes')
   return createPublicKey({ key: publicKey, format: 'raw-public', ...TYPE }).export({ type: 'spki', format: 'der' })
 }
 
-/** Of either half. */
+/** The 32 bytes of the public half; `key` is either half. */
 export function ed25519PublicBytes(key: KeyObject): Buffer {
   return publicHalf(key).export({ format: 'raw-public' })
 }
 
-/** What RFC 7748 makes of the seed, where a program takes it for a key of X25519. */
+/** The public half that a program gets which takes the seed for a key of X25519 (RFC 7748). */
 export function x25519PublicBytes(seed: Buffer): Buffer {
   return publicHalf(createPrivateKey({ key: seed, format: 'raw-private', asymmetricKeyType: 'x25519' })).export({
     format: 'raw-public',
   })
 }
 
-/** Seed ‖ public half, as other programs keep it; the caller wipes it. */
+/** Seed ‖ public half, the form in which other programs keep a key; the caller wipes it. */
 export function ed25519SeedAndPublic(key: KeyObject): Buffer {
   const both = secretBytes(2 * ED25519_BYTES)
   const seed = key.export({ format: 'raw-private' })

@@ -1,5 +1,5 @@
-// A key of 32 bytes as it stands in a file or a variable, decoded from bytes to bytes: a text made of it on the way
-// could not be wiped (threats N-10).
+// Decodes a key of 32 bytes from a file or an environment variable. It goes from bytes to bytes: a string made of it on
+// the way could not be wiped (threats N-10).
 import { copySecret, secretBytes } from '../primitives/secret-bytes.ts'
 
 const KEY_BYTES = 32
@@ -7,9 +7,9 @@ const HEX_BYTES = 64
 const BASE64_BYTES = 44
 const PAD = 0x3d
 
-/** The raw bytes, hexadecimal, or standard base64, with blanks around it; undefined for anything else. */
+/** Decodes raw bytes, or hexadecimal or standard base64 with blanks around it. Undefined for anything else. */
 export function decodeKeyText(bytes: Buffer): Buffer | undefined {
-  // Bytes that are the key itself may look like blanks.
+  // Raw bytes may look like blanks, so they are taken as they are.
   if (bytes.length === KEY_BYTES) return copySecret(bytes)
   let [from, to] = [0, bytes.length]
   while (from < to && isBlank(bytes.readUInt8(from))) from++
@@ -20,7 +20,7 @@ export function decodeKeyText(bytes: Buffer): Buffer | undefined {
   return fromDigits(text.subarray(0, BASE64_BYTES - 1), 6, base64Digit)
 }
 
-/** Bits beyond the last whole byte must be zero. */
+/** Bytes from digits of `bits` bits each. Bits beyond the last whole byte must be zero. */
 function fromDigits(text: Buffer, bits: number, digit: (code: number) => number): Buffer | undefined {
   const key = secretBytes(KEY_BYTES)
   let [held, heldBits, at] = [0, 0, 0]

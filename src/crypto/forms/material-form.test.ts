@@ -39,7 +39,7 @@ for (const [name, type] of KEY_TYPES) {
   })
 }
 
-/** As whoever exported it would. */
+/** The transfer bytes of an exported text, as a client that exported it reads them. */
 function readSecret(key: KeyObject, text: string, format: ExportFormat): Buffer {
   if (key.type === 'secret') return Buffer.from(text, 'base64')
   if (text.startsWith('-----')) return transferBytes(createPrivateKey(text))

@@ -1,5 +1,5 @@
-// ML-DSA keys: PKCS #8 with the seed (RFC 9881 section 6) for imports, the same as PEM in exports. How other programs
-// of this API write them in a backup is not known: here it is the seed, and the public half as reads show it.
+// How ML-DSA keys are written: PKCS #8 with the seed (RFC 9881 section 6) in imports, and as PEM in exports. Backups
+// hold the seed, and the public half as reads show it: no form of other programs is known (docs/differences.md).
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { Base64Error, decodeBase64 } from '../../lib/base64.ts'
 import { InvalidKeyMaterial } from '../key-types/key-type.ts'
@@ -9,9 +9,10 @@ import { publicHalf, spkiDer, spkiPem } from './public-keys.ts'
 
 const SEED_BYTES = 32
 
-/** As the runtime calls the algorithm, and as reads of a key do. */
+/** Name of a parameter set, in the runtime and in reads of a key. */
 export type MlDsaName = 'ml-dsa-44' | 'ml-dsa-65' | 'ml-dsa-87'
 
+/** The form of the keys of one parameter set. */
 export function mlDsaForm(asymmetricKeyType: MlDsaName): MaterialForm {
   const materialOf = (seed: Buffer): Buffer =>
     pkcs8Of(createPrivateKey({ key: seed, format: 'raw-seed', asymmetricKeyType }))

@@ -26,7 +26,7 @@ for (const curve of ['1.3.101.110', '1.3.6.1.4.1.11591.15.1']) {
   })
 }
 
-/** As NSS writes the seed above: on its curve, with the public half of X25519 behind 0x40. */
+/** The seed above as NSS writes it: on its curve, with the public half of X25519 after 0x40. */
 const NSS_ED25519 = Buffer.from(
   '3068020100301406072a8648ce3d020106092b06010401da470f01044d304b0201010420' +
     '000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1fa12403220040' +

@@ -1,5 +1,5 @@
-// PKCS #8 (RFC 5208, RFC 5958) as callers bring it, read into its parts, so that what is stored is written by this
-// program alone, whatever form it came in. Beyond the usual forms two that OpenSSL refuses or takes for another kind:
+// Reads PKCS #8 (RFC 5208, RFC 5958) of callers into its parts. So what is stored is written by this program alone,
+// whatever form it came in. Two forms are read beyond the usual ones, which OpenSSL refuses or takes for another kind:
 // ed25519 keys in the container of other curves (NSS writes them so), and RSA keys under the name of RSASSA-PSS.
 import { DER, DerError, DerReader } from '../encoding/der.ts'
 import { InvalidKeyMaterial } from '../key-types/key-type.ts'
@@ -7,7 +7,7 @@ import type { Curve } from './ec-curves.ts'
 import { CURVES_BY_OID, EC_OID } from './ec-parts.ts'
 import { ED25519_BYTES, ED25519_OID, x25519PublicBytes } from './ed25519-parts.ts'
 
-/** Buffers are views of the input. */
+/** The parts of a private key, not yet checked against each other. Buffers are views of the input. */
 export type PrivateKeyInfo =
   | { readonly kind: 'rsa'; readonly pkcs1: Buffer }
   | { readonly kind: 'ec'; readonly curve: Curve; readonly scalar: Buffer; readonly point: Buffer | undefined }
@@ -16,10 +16,10 @@ export type PrivateKeyInfo =
   | { readonly kind: 'other'; readonly oid: string }
 
 const RSA_OIDS = ['1.2.840.113549.1.1.1', '1.2.840.113549.1.1.10']
-/** Ed25519 as a curve: the arc of the curve itself, which some call so, and the one of NSS. */
+/** Ed25519 named as a curve: by the OID of X25519 (RFC 8410), which some programs use for it, and by that of NSS. */
 const ED25519_CURVE_OIDS = ['1.3.101.110', '1.3.6.1.4.1.11591.15.1']
 
-/** @throws InvalidKeyMaterial saying what PKCS #8 would be, never what was given */
+/** Reads a whole PKCS #8. @throws InvalidKeyMaterial that says what PKCS #8 is, and quotes nothing */
 export function readPrivateKeyInfo(bytes: Buffer): PrivateKeyInfo {
   try {
     return readWhole(bytes)
@@ -29,7 +29,7 @@ export function readPrivateKeyInfo(bytes: Buffer): PrivateKeyInfo {
   }
 }
 
-/** What clients send most often instead. */
+/** Why it cannot be read; names the most frequent mistake of clients. */
 function hint(bytes: Buffer, cause: DerError): string {
   if (bytes.subarray(0, 5).equals(Buffer.from('-----'))) return 'it is PEM, of which only the base64 inside counts'
   return cause.message
@@ -44,7 +44,7 @@ function readWhole(bytes: Buffer): PrivateKeyInfo {
   const algorithm = info.sequence()
   const oid = algorithm.oid()
   const inner = info.next(DER.octetString)
-  // Attributes say nothing of the key.
+  // Attributes say nothing about the key.
   info.optional(DER.context(0))
   const publicKey = optionalBits(info.optional(DER.contextPrimitive(1)))
   info.end()
@@ -54,7 +54,7 @@ function readWhole(bytes: Buffer): PrivateKeyInfo {
   return { kind: 'other', oid }
 }
 
-/** RFC 8410 section 7. */
+/** Reads the inner form of RFC 8410 section 7. */
 function readEd25519(algorithm: DerReader, inner: Buffer, publicKey: Buffer | undefined): PrivateKeyInfo {
   algorithm.end()
   const reader = new DerReader(inner)
@@ -63,7 +63,7 @@ function readEd25519(algorithm: DerReader, inner: Buffer, publicKey: Buffer | un
   return { kind: 'ed25519', seed, publicKey }
 }
 
-/** RFC 5915 section 3. The curve stands outside, inside, or at both places. */
+/** Reads the inner form of RFC 5915 section 3. The curve is named outside it, inside it, or both. */
 function readEc(algorithm: DerReader, inner: Buffer): PrivateKeyInfo {
   const outside = algorithm.atEnd ? undefined : algorithm.oid()
   algorithm.end()
@@ -86,7 +86,7 @@ function readEc(algorithm: DerReader, inner: Buffer): PrivateKeyInfo {
 function ed25519OnCurve(seed: Buffer, point: Buffer | undefined): PrivateKeyInfo {
   // NSS puts 0x40 before the public half, as before a point of its own form.
   const publicKey = point?.length === ED25519_BYTES + 1 && point[0] === 0x40 ? point.subarray(1) : point
-  // It makes that half as of a key of X25519. Such a one belongs to the seed as well, and nobody uses it.
+  // NSS computes that half as for a key of X25519. It belongs to the seed too, but no program uses it: it is dropped.
   const isOther = publicKey !== undefined && seed.length === ED25519_BYTES && x25519PublicBytes(seed).equals(publicKey)
   return { kind: 'ed25519', seed, publicKey: isOther ? undefined : publicKey }
 }
@@ -107,7 +107,7 @@ function contentOf(wrapper: Buffer | undefined, tag: number): Buffer | undefined
   return content
 }
 
-/** Bits that fill whole bytes. */
+/** Content of a BIT STRING of whole bytes. */
 function optionalBits(content: Buffer | undefined): Buffer | undefined {
   if (content === undefined) return undefined
   if (content[0] !== 0) throw new DerError('its public half is not of whole bytes')

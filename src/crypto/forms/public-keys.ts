@@ -1,18 +1,18 @@
-// The public halves of key pairs: SubjectPublicKeyInfo (RFC 5280 section 4.1).
+// The public halves of key pairs, as SubjectPublicKeyInfo (RFC 5280 section 4.1). Every `key` here is either half.
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { InvalidKeyMaterial } from '../key-types/key-type.ts'
 
-/** Of either half. */
+/** The public half of a key. */
 export function publicHalf(key: KeyObject): KeyObject {
   return key.type === 'public' ? key : createPublicKey(key)
 }
 
-/** Of either half, in PEM with a final newline. */
+/** The public half in PEM, with a final newline. */
 export function spkiPem(key: KeyObject): string {
   return publicHalf(key).export({ type: 'spki', format: 'pem' }).toString()
 }
 
-/** Of either half, in DER. */
+/** The public half in DER. */
 export function spkiDer(key: KeyObject): Buffer {
   return publicHalf(key).export({ type: 'spki', format: 'der' })
 }
@@ -22,7 +22,7 @@ export function publicKind({ asymmetricKeyType, asymmetricKeyDetails = {} }: Key
   return `${asymmetricKeyType} ${asymmetricKeyDetails.modulusLength ?? asymmetricKeyDetails.namedCurve}`
 }
 
-/** @throws InvalidKeyMaterial for what is no public key at all; which kind it is, is the caller's to look at */
+/** Loads a public key; the caller checks its kind. @throws InvalidKeyMaterial if it is none */
 export function loadSpki(typeName: string, spki: Buffer): KeyObject {
   try {
     return createPublicKey({ key: spki, format: 'der', type: 'spki' })

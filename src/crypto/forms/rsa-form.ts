@@ -1,4 +1,5 @@
-// RSA keys: PKCS #8 for imports, PKCS #1 for those who ask for nothing else, numbers in a backup.
+// How RSA keys are written: PKCS #8 in imports, PKCS #1 in exports unless another format is asked for, numbers in
+// backups.
 import { DerError } from '../encoding/der.ts'
 import { InvalidKeyMaterial } from '../key-types/key-type.ts'
 import type { MaterialForm } from './material-form.ts'
@@ -7,6 +8,7 @@ import { readPrivateKeyInfo } from './private-key-info.ts'
 import { spkiDer, spkiPem } from './public-keys.ts'
 import { readPkcs1, requireModulus, rsaPkcs8, rsaPrivateParts, rsaPublicParts, rsaSpki } from './rsa-parts.ts'
 
+/** The form of keys with a modulus of so many bits. */
 export function rsaForm(modulusBits: number): MaterialForm {
   return {
     fromImport: (bytes) => {

@@ -1,17 +1,17 @@
 // The numbers of an RSA key (RFC 8017 section 3.2), for the forms that hold them one by one: PKCS #1 and backups.
 //
-// As BigInts they lie in the JavaScript heap and cannot be wiped, and arithmetic with them takes a time that depends
-// on them: only keys that come in or go out in clear pass here, never one that is merely used.
+// A BigInt lies in the JavaScript heap and cannot be wiped, and the time of its arithmetic depends on its value. So
+// only keys that come in or go out in clear pass here, never one that is merely used.
 import { checkPrimeSync, createPublicKey, type KeyObject } from 'node:crypto'
 import type { Job } from '../../lib/slow-work.ts'
 import { DER, DerReader, der, derNatural, derOid } from '../encoding/der.ts'
 import { InvalidKeyMaterial } from '../key-types/key-type.ts'
 import type { RsaParts, RsaPublicParts } from './material-form.ts'
 
-/** What follows from the others: exponents for each prime, and the inverse of q modulo p. */
+/** Numbers that follow from the others: an exponent for each prime, and the inverse of q modulo p. */
 export type RsaCrtParts = { readonly dp: bigint; readonly dq: bigint; readonly qInverse: bigint }
 
-/** Smaller ones have a history (threats P-15); larger ones other programs do not take. */
+/** Bounds of public exponents. Smaller ones have a history (threats P-15); other programs refuse larger ones. */
 const MIN_EXPONENT = 65_537n
 const MAX_EXPONENT = 2_147_483_647n
 const MAX_MODULUS_BITS = 4_096
@@ -19,7 +19,7 @@ const MAX_MODULUS_BITS = 4_096
 const RSA_OID = '1.2.840.113549.1.1.1'
 const DER_NULL = der(DER.null)
 
-/** PKCS #8 around PKCS #1. The numbers are held to each other. @throws InvalidKeyMaterial */
+/** PKCS #8 around PKCS #1, the caller's to wipe. @throws InvalidKeyMaterial if the numbers do not fit together */
 export function rsaPkcs8(parts: RsaParts): Buffer {
   requireRsaParts(parts)
   const { n, e, d, p, q } = parts
@@ -31,7 +31,7 @@ export function rsaPkcs8(parts: RsaParts): Buffer {
   return whole
 }
 
-/** SubjectPublicKeyInfo. @throws InvalidKeyMaterial */
+/** SubjectPublicKeyInfo. @throws InvalidKeyMaterial for an even modulus or a bad exponent */
 export function rsaSpki({ n, e }: RsaPublicParts): Buffer {
   requireExponent(e)
   if (n % 2n === 0n) throw new InvalidKeyMaterial('The modulus of the RSA key is even, so no product of two primes')
@@ -40,8 +40,8 @@ export function rsaSpki({ n, e }: RsaPublicParts): Buffer {
 }
 
 /**
- * Of RSAPrivateKey with two primes and a modulus of so many bits.
- * @throws DerError, InvalidKeyMaterial where the numbers do not fit together
+ * Reads an RSAPrivateKey with two primes and a modulus of so many bits.
+ * @throws DerError, or InvalidKeyMaterial if the numbers do not fit together
  */
 export function readPkcs1(pkcs1: Buffer, modulusBits: number): RsaParts {
   const whole = new DerReader(pkcs1)
@@ -56,13 +56,13 @@ export function readPkcs1(pkcs1: Buffer, modulusBits: number): RsaParts {
   return parts
 }
 
-/** Of either half. */
+/** Modulus and public exponent; `key` is either half. */
 export function rsaPublicParts(key: KeyObject): RsaPublicParts {
   const { n = '', e = '' } = (key.type === 'public' ? key : createPublicKey(key)).export({ format: 'jwk' })
   return { n: fromBase64Url(n), e: fromBase64Url(e) }
 }
 
-/** Of the private half. */
+/** The numbers of a private half. */
 export function rsaPrivateParts(key: KeyObject): RsaParts {
   const { n = '', e = '', d = '', p = '', q = '' } = key.export({ format: 'jwk' })
   return {
@@ -74,26 +74,27 @@ export function rsaPrivateParts(key: KeyObject): RsaParts {
   }
 }
 
+/** The numbers that follow from the others. @throws InvalidKeyMaterial if the primes have a common divisor */
 export function crtParts({ d, p, q }: RsaParts): RsaCrtParts {
   return { dp: d % (p - 1n), dq: d % (q - 1n), qInverse: inverse(q, p) }
 }
 
-/** @throws InvalidKeyMaterial */
+/** @throws InvalidKeyMaterial for a modulus of another length */
 export function requireModulus(n: bigint, modulusBits: number): void {
   if (bitsOf(n) !== modulusBits)
     throw new InvalidKeyMaterial(`The RSA key does not have a modulus of ${modulusBits} bits`)
 }
 
-/** @throws InvalidKeyMaterial where the given ones are not those that follow, or the others do not fit together */
+/** @throws InvalidKeyMaterial if the given numbers do not follow from the others, or those do not fit together */
 export function requireCrtParts(parts: RsaParts, { dp, dq, qInverse }: RsaCrtParts): void {
   requireRsaParts(parts)
   const right = crtParts(parts)
-  // Comparing is no arithmetic: numbers of other lengths are unlike at once.
+  // Only compared, never computed with: however long the given numbers are, this costs nothing.
   if (dp !== right.dp || dq !== right.dq || qInverse !== right.qInverse)
     throw new InvalidKeyMaterial('The precomputed numbers of the RSA key do not follow from its primes and exponent')
 }
 
-/** @throws InvalidKeyMaterial */
+/** @throws InvalidKeyMaterial if exponent, lengths, primes or private exponent do not fit together */
 function requireRsaParts({ n, e, d, p, q }: RsaParts): void {
   requireExponent(e)
   requireSizes({ n, d, p, q })
@@ -104,8 +105,8 @@ function requireRsaParts({ n, e, d, p, q }: RsaParts): void {
 }
 
 /**
- * Before any arithmetic, whose time grows with the lengths: a caller could stop all others for minutes (threats P-42).
- * @throws InvalidKeyMaterial
+ * Must run before any arithmetic, whose time grows with the lengths: otherwise one caller could stop all others for
+ * minutes (threats P-42). @throws InvalidKeyMaterial
  */
 function requireSizes({ n, d, p, q }: Omit<RsaParts, 'e'>): void {
   const bits = bitsOf(n)
@@ -117,19 +118,19 @@ function requireSizes({ n, d, p, q }: Omit<RsaParts, 'e'>): void {
     throw new InvalidKeyMaterial('A prime of the RSA key is not about half as long as its modulus')
 }
 
-/** Linear in the length, unlike other bases. */
+/** Length in bits. Hexadecimal takes a time that is linear in the length, unlike decimal. */
 function bitsOf(value: bigint): number {
   const hex = value.toString(16)
   return 4 * hex.length - Math.clz32(Number.parseInt(hex.slice(0, 1), 16)) + 28
 }
 
-/** @throws InvalidKeyMaterial */
+/** @throws InvalidKeyMaterial for an even exponent, or one out of bounds */
 export function requireExponent(e: bigint): void {
   if (e < MIN_EXPONENT || e > MAX_EXPONENT || e % 2n === 0n)
     throw new InvalidKeyMaterial('The public exponent of an RSA key here is odd and from 65537 to 2147483647')
 }
 
-/** Of `a` modulo `m`, by Euclid; they have no common divisor. */
+/** The inverse of `a` modulo `m`, by Euclid's algorithm. @throws InvalidKeyMaterial if they have a common divisor */
 function inverse(a: bigint, m: bigint): bigint {
   let [before, now, x, y] = [a % m, m, 1n, 0n]
   while (now !== 0n) {
@@ -145,7 +146,7 @@ function fromBase64Url(text: string): bigint {
   return BigInt(`0x${Buffer.from(text, 'base64url').toString('hex')}`)
 }
 
-/** Whether both are primes: 40 ms for RSA-2048, 250 ms for RSA-4096. */
+/** Checks that both numbers are primes: 40 ms for RSA-2048, 250 ms for RSA-4096. */
 export const CHECK_PRIMES: Job<readonly [p: bigint, q: bigint], boolean> = {
   name: 'rsa-check-primes',
   takes: 'long',

@@ -1,9 +1,9 @@
-// Secret keys: raw everywhere.
+// How secret keys are written: as raw bytes everywhere.
 import { InvalidKeyMaterial } from '../key-types/key-type.ts'
 import { copySecret } from '../primitives/secret-bytes.ts'
 import type { MaterialForm } from './material-form.ts'
 
-/** Of AES, ChaCha20, HMAC and CMAC keys. How long one is, its type says when it loads it. */
+/** The form of AES, ChaCha20, HMAC and CMAC keys. Their lengths are checked when the type loads them. */
 export const SYMMETRIC_FORM: MaterialForm = {
   fromImport: copySecret,
   secretText: (key, format) => {

@@ -1,10 +1,10 @@
 // A key on its way into or out of the service: CKM_RSA_AES_KEY_WRAP (PKCS #11 version 3.0 section 2.1.21).
 //
 //   offset  bytes
-//   0       M      RSAES-OAEP of a random AES key of 32 bytes; M as long as the modulus, 512 for a wrapping key
+//   0       M      RSAES-OAEP of a random AES key of 32 bytes; M is the length of the modulus, 512 for a wrapping key
 //   M       rest   AES-256-KWP of the key under that AES key
 //
-// Hash and mask generation of OAEP use the same hash, its label is empty.
+// The mask generation of OAEP uses the same hash, and its label is empty.
 import { constants, createSecretKey, type KeyObject, privateDecrypt, publicEncrypt } from 'node:crypto'
 import type { Job } from '../../lib/slow-work.ts'
 import { unwrapKey, wrapKey } from '../primitives/key-wrap.ts'
@@ -13,15 +13,17 @@ import { pkcs8Of } from './pkcs8.ts'
 
 const AES_KEY_BYTES = 32
 
-/** As callers name them, without a dash. */
+/** Hashes of OAEP by their names on the wire, without a dash (Interface 4.2). */
 export const OAEP_HASHES = ['SHA1', 'SHA224', 'SHA256', 'SHA384', 'SHA512'] as const
+/** One of OAEP_HASHES. */
 export type OaepHash = (typeof OAEP_HASHES)[number]
 
+/** The hash with this name in any case of letters; undefined if there is none. */
 export function oaepHash(name: string): OaepHash | undefined {
   return OAEP_HASHES.find((one) => one === name.toUpperCase())
 }
 
-/** Bytes of the first part, which are also the fewest that cannot be a whole blob. */
+/** Length of the first part. A blob that is not longer lacks the second one. */
 export function headBytes({ asymmetricKeyDetails }: KeyObject): number {
   return (asymmetricKeyDetails?.modulusLength ?? 0) / 8
 }
@@ -29,7 +31,7 @@ export function headBytes({ asymmetricKeyDetails }: KeyObject): number {
 const oaep = (key: KeyObject, hash: OaepHash) =>
   ({ key, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: hash.toLowerCase() }) as const
 
-/** Either half of the pair will do. */
+/** Wraps a key. `wrappingKey` is either half of an RSA pair. @throws RandomnessFailed */
 export function wrapForRsa(wrappingKey: KeyObject, hash: OaepHash, key: Buffer, random: RandomBytes): Buffer {
   const aesKey = freshBytes(random, AES_KEY_BYTES)
   try {
@@ -40,9 +42,9 @@ export function wrapForRsa(wrappingKey: KeyObject, hash: OaepHash, key: Buffer, 
 }
 
 /**
- * Undefined for all that can be wrong with either part, and after the same work: whoever could tell the two apart could
- * learn the AES key of somebody else's blob by sending changed ones (RFC 8017 section 7.1.2). What comes out is the
- * caller's to wipe.
+ * Unwraps a key, the caller's to wipe. Undefined for anything wrong with either part, and after the same work for both.
+ * A caller who could tell the parts apart could learn the AES key of another caller's blob by sending changed ones
+ * (RFC 8017 section 7.1.2).
  */
 export function unwrapFromRsa(
   wrappingKey: KeyObject,
@@ -51,7 +53,7 @@ export function unwrapFromRsa(
   random: RandomBytes,
 ): Buffer | undefined {
   const head = headBytes(wrappingKey)
-  // A key that nobody has takes the place of one that did not open.
+  // A random key takes the place of one that did not open, so that the second part is tried in any case.
   const aesKey = freshBytes(random, AES_KEY_BYTES)
   const opened = openHead(wrappingKey, hash, blob.subarray(0, head))
   try {
@@ -63,7 +65,7 @@ export function unwrapFromRsa(
   }
 }
 
-/** The first part alone: RSAES-OAEP with an empty label. Undefined where it does not open. */
+/** Opens the first part alone: RSAES-OAEP with an empty label. Undefined if it does not open. */
 export function openHead(wrappingKey: KeyObject, hash: OaepHash, head: Buffer): Buffer | undefined {
   try {
     return privateDecrypt(oaep(wrappingKey, hash), head)
@@ -74,7 +76,7 @@ export function openHead(wrappingKey: KeyObject, hash: OaepHash, head: Buffer): 
 
 type Unwrapping = { readonly wrappingKey: KeyObject; readonly hash: OaepHash; readonly blob: Uint8Array }
 
-/** 2 ms and more: the private half of RSA-4096. */
+/** Unwraps on a thread of the pool: the private half of RSA-4096 takes 2 ms and more. The key is handed over. */
 export const UNWRAP_FROM_RSA: Job<Unwrapping, ArrayBuffer | undefined> = {
   name: 'rsa-unwrap-key',
   takes: 'short',
@@ -96,7 +98,7 @@ export const UNWRAP_FROM_RSA: Job<Unwrapping, ArrayBuffer | undefined> = {
 
 type Wrapping = { readonly wrappingKey: KeyObject; readonly hash: OaepHash; readonly keys: readonly KeyObject[] }
 
-/** One blob for each key, which leaves as `transferBytes` writes it. */
+/** Wraps several keys, each as `transferBytes` writes it. Returns a blob for each. */
 export const WRAP_FOR_RSA: Job<Wrapping, Uint8Array[]> = {
   name: 'rsa-wrap-keys',
   takes: 'short',
@@ -111,7 +113,7 @@ export const WRAP_FOR_RSA: Job<Wrapping, Uint8Array[]> = {
     }),
 }
 
-/** As an import takes it: a secret key raw, the private half of a pair in PKCS #8. The caller wipes it. */
+/** The key as an import takes it: a secret key raw, the private half of a pair in PKCS #8. The caller wipes it. */
 export function transferBytes(key: KeyObject): Buffer {
   return key.type === 'secret' ? key.export() : pkcs8Of(key)
 }

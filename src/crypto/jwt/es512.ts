@@ -1,5 +1,5 @@
-// Compact JWS with ES512 (RFC 7515 section 3.1; RFC 7518 section 3.4: P-521, SHA-512, r and s as 66 bytes each). One
-// algorithm and one header, so no library for all of JOSE: the header is compared, never interpreted.
+// Compact JWS with ES512 (RFC 7515 section 3.1; RFC 7518 section 3.4: P-521, SHA-512, r and s of 66 bytes each). With
+// one algorithm and one header no library for all of JOSE is needed: the header is compared, never interpreted.
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { Base64Error, decodeBase64Url } from '../../lib/base64.ts'
 import { isJsonObject, JsonError, type JsonObject, parseJson } from '../../lib/json.ts'
@@ -8,11 +8,11 @@ import { freshBytes, type RandomBytes } from '../primitives/random-bytes.ts'
 
 const HEADER = Buffer.from('{"alg":"ES512","typ":"JWT"}').toString('base64url')
 const SIGNATURE_BYTES = 132
-/** Of the whole text; looked at before anything else. */
+/** Longest token; checked before anything else (threats L-09). */
 const MAX_CHARACTERS = 8_192
 const FORM = { dsaEncoding: 'ieee-p1363' } as const
 
-/** SP 800-186 section 3.2.1.5: the order of the base point. */
+/** Order of the base point (SP 800-186 section 3.2.1.5). */
 const ORDER = Buffer.from(
   '01fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffa' +
     '51868783bf2f966b7fcc0148f709a5d03bb5c9b8899c47aebb6fb71e91386409',
@@ -21,8 +21,8 @@ const ORDER = Buffer.from(
 const TOP_BIT = 0x01
 
 /**
- * A new private key, as it is stored: the number d in 66 bytes (FIPS 186-5 appendix A.2.2), the caller's to wipe. Not
- * in DER, of which the runtime leaves copies in freed memory.
+ * A new private key as it is stored: the number d in 66 bytes (FIPS 186-5 appendix A.2.2), the caller's to wipe. It is
+ * not in DER, since the runtime leaves copies of DER in freed memory.
  */
 export function generateEs512(random: RandomBytes): Buffer {
   for (;;) {
@@ -32,13 +32,14 @@ export function generateEs512(random: RandomBytes): Buffer {
   }
 }
 
-/** `stored` stays the caller's to wipe. */
+/** Loads a stored private key; `stored` stays the caller's to wipe. */
 export const loadEs512 = (stored: Buffer): KeyObject =>
   createPrivateKey({ key: stored, format: 'raw-private', asymmetricKeyType: 'ec', namedCurve: 'P-521' })
 
+/** The public half of a private key, with which tokens are checked. */
 export const es512PublicHalf = (key: KeyObject): KeyObject => createPublicKey(key)
 
-/** SubjectPublicKeyInfo in PEM (RFC 7468), and the two numbers of the point. */
+/** SubjectPublicKeyInfo in PEM (RFC 7468), and the two coordinates of the point. */
 export function describePublicKey(key: KeyObject): { readonly pem: string; readonly x: bigint; readonly y: bigint } {
   const { x = '', y = '' } = key.export({ format: 'jwk' })
   const number = (text: string): bigint => BigInt(`0x${Buffer.from(text, 'base64url').toString('hex')}`)
@@ -48,32 +49,35 @@ export function describePublicKey(key: KeyObject): { readonly pem: string; reado
 type Signing = { readonly key: KeyObject; readonly text: string }
 type Checking = Signing & { readonly signature: Uint8Array }
 
+/** Signs on a thread of the pool: P-521 takes about a millisecond. */
 export const SIGN_ES512: Job<Signing, Uint8Array> = {
   name: 'es512-sign',
   takes: 'short',
   run: ({ key, text }) => sign('sha512', Buffer.from(text), { key, ...FORM }),
 }
 
+/** Verifies on a thread of the pool. */
 export const CHECK_ES512: Job<Checking, boolean> = {
   name: 'es512-check',
   takes: 'short',
   run: ({ key, text, signature }) => verify('sha512', Buffer.from(text), { key, ...FORM }, signature),
 }
 
-/** The claims under the key's signature. 1 ms, on the pool. */
+/** Signs the claims with a private key. Returns the compact token. 1 ms, on the pool. */
 export async function signJwt(claims: JsonObject, key: KeyObject, slow: SlowWork): Promise<string> {
   const text = `${HEADER}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`
   const signature = await slow.run(SIGN_ES512, { key, text })
   return `${text}.${Buffer.from(signature).toString('base64url')}`
 }
 
+/** A token that has the right form. */
 export type ReadJwt = {
-  /** Not to be believed before `isSigned`. */
+  /** Must not be believed before `isSigned`. */
   readonly claims: JsonObject
   isSigned(key: KeyObject, slow: SlowWork): Promise<boolean>
 }
 
-/** Undefined where it has not exactly this form. Costs little, whatever the text. */
+/** Reads a token without checking its signature; undefined unless it has exactly this form. Cheap for any text. */
 export function readJwt(jwt: string): ReadJwt | undefined {
   if (jwt.length > MAX_CHARACTERS || !jwt.startsWith(`${HEADER}.`)) return undefined
   const dot = jwt.lastIndexOf('.')

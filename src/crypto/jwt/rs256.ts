@@ -8,7 +8,7 @@ import { sha256 } from '../primitives/digest.ts'
 import type { RandomBytes } from '../primitives/random-bytes.ts'
 import { signWith } from '../signing-jobs.ts'
 
-/** Modulus and exponent as a JSON Web Key has them, and its thumbprint (RFC 7638): the name that its tokens carry. */
+/** Members of a JSON Web Key. `kid` is its thumbprint (RFC 7638): tokens name their key by it. */
 export type Rs256PublicKey = { readonly kid: string; readonly n: string; readonly e: string }
 
 const PKCS1_SHA256: SignatureOptions = {
@@ -19,7 +19,7 @@ const PKCS1_SHA256: SignatureOptions = {
   marshaling: 'asn1',
 }
 
-/** `material` is PKCS #8, the caller's to wipe. A fraction of a second, on the pool. */
+/** Makes a key pair. `material` is PKCS #8, the caller's to wipe. A fraction of a second, on the pool. */
 export async function generateRs256(
   random: RandomBytes,
   slow: SlowWork,
@@ -30,7 +30,7 @@ export async function generateRs256(
   return { material, publicKey: { kid, n, e } }
 }
 
-/** The claims under a signature. `material` is the key, and stays the caller's to wipe. A millisecond, on the pool. */
+/** Signs the claims. `material` is the private key and stays the caller's to wipe. A millisecond, on the pool. */
 export async function signRs256(claims: JsonObject, kid: string, material: Buffer, slow: SlowWork): Promise<string> {
   const text = `${encoded({ alg: 'RS256', kid, typ: 'JWT' })}.${encoded(claims)}`
   const signature = await signWith(rsa2048, slow, rsa2048.load(material), Buffer.from(text), PKCS1_SHA256)

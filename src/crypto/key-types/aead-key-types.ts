@@ -13,10 +13,10 @@ import {
 import { freshBytes } from '../primitives/random-bytes.ts'
 import { type Derivation, InvalidKeyMaterial, type ListedKeyType } from './key-type.ts'
 
-/** What the counter KDF gives; it knows no other length. */
+/** Length of the keys that the counter KDF derives; it has no other. */
 const COUNTER_KDF_BYTES = 32
 
-/** A symmetric key type: the material is the raw key. */
+/** A symmetric key type that encrypts; its material is the raw key. `backupId`: see `ListedKeyType`. */
 export function aeadKeyType(name: string, backupId: number, algorithm: aead.AeadAlgorithm): ListedKeyType {
   const { keyBytes, nonceBytes } = algorithm
   return {
@@ -57,7 +57,11 @@ function aeadDerivation(keyBytes: number, nonceBytes: number): Derivation {
   }
 }
 
+/** AES-128-GCM with 96-bit nonces. At most 2^32 messages a version (threats C-13). */
 export const aes128Gcm96 = aeadKeyType('aes128-gcm96', 8, aead.AEADS.aes128Gcm)
+/** AES-256-GCM with 96-bit nonces, the default type (Interface 4.2). At most 2^32 messages a version (threats C-13). */
 export const aes256Gcm96 = aeadKeyType('aes256-gcm96', 0, aead.AEADS.aes256Gcm)
+/** ChaCha20-Poly1305 (RFC 8439) with 96-bit nonces. */
 export const chacha20Poly1305 = aeadKeyType('chacha20-poly1305', 5, aead.AEADS.chacha20Poly1305)
+/** XChaCha20-Poly1305: its nonces of 192 bits may be random for any number of messages. */
 export const xchacha20Poly1305 = aeadKeyType('xchacha20-poly1305', 11, aead.AEADS.xchacha20Poly1305)

@@ -1,4 +1,5 @@
-// ECDSA keys (FIPS 186-5). The material is PKCS #8 in DER with the curve by its name.
+// ECDSA keys (FIPS 186-5). The material is PKCS #8 in DER that names the curve. The curves are argued for in
+// docs/decisions/0008-curves-and-ciphers.md.
 import { type KeyObject, sign, verify } from 'node:crypto'
 import { type Curve, orderBits, P256, P384, P521, SECP256K1, scalarBytes } from '../forms/ec-curves.ts'
 import { ecForm } from '../forms/ec-form.ts'
@@ -19,19 +20,21 @@ import {
   type X509Signature,
 } from './key-type.ts'
 
-/** The runtime has its own code for P-256, 0.03 and 0.07 ms; with the others it takes ten to seventy times as long. */
+/** The runtime has special code for P-256 (0.03 and 0.07 ms); the other curves take ten to seventy times as long. */
 const SLOW: Pick<Signing, 'signsSlowly' | 'verifiesSlowly'> = { signsSlowly: true, verifiesSlowly: true }
 
+/** The rows at the end of this file. */
 type EcdsaType = {
   readonly name: string
   readonly backupId: number
   readonly curve: Curve
-  /** RFC 5758 section 3.2; the hash is as strong as the curve. */
+  /** RFC 5758 section 3.2. The hash is as strong as the curve. */
   readonly x509: X509Signature
-  /** Whether devices have keys on the curve. */
+  /** True if devices have keys on the curve. */
   readonly isInDevices: boolean
 }
 
+/** A type that signs, and agrees on keys, with pairs on one curve. */
 export function ecdsaKeyType({ name, backupId, curve, x509, isInDevices }: EcdsaType): ListedKeyType {
   return {
     name,
@@ -59,8 +62,8 @@ function signEcdsa(curve: Curve, key: KeyObject, input: Buffer, options: Signatu
   const isDer = options.marshaling === 'asn1'
   if (options.prehashed) {
     requireEcdsaDigest(input, options)
-    const both = signDigest(curve, key, input)
-    return isDer ? writeEcdsaDer(both) : both
+    const rs = signDigest(curve, key, input)
+    return isDer ? writeEcdsaDer(rs) : rs
   }
   return sign(signatureHash(options.hash).algorithm, input, { key, dsaEncoding: isDer ? 'der' : 'ieee-p1363' })
 }
@@ -72,14 +75,14 @@ function verifyEcdsa(
   signature: Buffer,
   options: SignatureOptions,
 ): boolean {
-  // Looked at first: an unknown hash, or what is none, is a mistake whatever the signature is.
+  // Checked first: an unknown hash, or input that is no digest, is a mistake whatever the signature is.
   if (options.prehashed) requireEcdsaDigest(input, options)
   const hash = options.prehashed ? undefined : signatureHash(options.hash)
   const bytes = scalarBytes(curve)
-  const both = options.marshaling === 'jws' ? signature : readEcdsaDer(signature, bytes)
-  if (both?.length !== 2 * bytes) return false
-  if (hash === undefined) return verifyDigest(curve, key, input, both)
-  return verify(hash.algorithm, input, { key, dsaEncoding: 'ieee-p1363' }, both)
+  const rs = options.marshaling === 'jws' ? signature : readEcdsaDer(signature, bytes)
+  if (rs?.length !== 2 * bytes) return false
+  if (hash === undefined) return verifyDigest(curve, key, input, rs)
+  return verify(hash.algorithm, input, { key, dsaEncoding: 'ieee-p1363' }, rs)
 }
 
 function requireCurve(name: string, curve: Curve, key: KeyObject): KeyObject {
@@ -92,6 +95,7 @@ const WITH_SHA256 = x509Signature('1.2.840.10045.4.3.2', { hash: 'sha2-256' })
 const WITH_SHA384 = x509Signature('1.2.840.10045.4.3.3', { hash: 'sha2-384' })
 const WITH_SHA512 = x509Signature('1.2.840.10045.4.3.4', { hash: 'sha2-512' })
 
+/** P-256 with SHA-256 in certificates. Fast enough for the thread that serves. */
 export const ecdsaP256 = ecdsaKeyType({
   name: 'ecdsa-p256',
   backupId: 1,
@@ -99,6 +103,7 @@ export const ecdsaP256 = ecdsaKeyType({
   x509: WITH_SHA256,
   isInDevices: true,
 })
+/** P-384 with SHA-384 in certificates. */
 export const ecdsaP384 = ecdsaKeyType({
   name: 'ecdsa-p384',
   backupId: 6,
@@ -106,6 +111,7 @@ export const ecdsaP384 = ecdsaKeyType({
   x509: WITH_SHA384,
   isInDevices: true,
 })
+/** P-521 with SHA-512 in certificates. */
 export const ecdsaP521 = ecdsaKeyType({
   name: 'ecdsa-p521',
   backupId: 7,
@@ -113,6 +119,7 @@ export const ecdsaP521 = ecdsaKeyType({
   x509: WITH_SHA512,
   isInDevices: true,
 })
+/** secp256k1 (SEC 2), which the reference products lack: hence its number in backups. */
 export const ecdsaSecp256k1 = ecdsaKeyType({
   name: 'ecdsa-secp256k1',
   backupId: 20_001,

@@ -1,5 +1,5 @@
-// Ed25519 (RFC 8032, pure: the algorithm hashes by itself, and what a caller says of a hash is not looked at). The
-// material is PKCS #8 with the seed alone (RFC 8410 section 7).
+// Ed25519 (RFC 8032, pure): the algorithm hashes by itself, and the caller's choice of a hash is ignored. The material
+// is PKCS #8 with the seed alone (RFC 8410 section 7).
 import { createPrivateKey, createSecretKey, type KeyObject, sign, verify } from 'node:crypto'
 import { ED25519_FORM } from '../forms/ed25519-form.ts'
 import { loadPkcs8 } from '../forms/private-keys.ts'
@@ -13,9 +13,10 @@ const NAME = 'ed25519'
 const SEED_BYTES = 32
 /** RFC 8410 section 3. */
 const X509 = x509Signature('1.3.101.112')
-/** All that stands before the seed: version 0, OID 1.3.101.112, the lengths. */
+/** PKCS #8 up to the seed: version 0, OID 1.3.101.112, the lengths. */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
 
+/** The only type that signs and derives: each context has a key pair of its own. */
 export const ed25519: ListedKeyType = {
   name: NAME,
   backupId: 2,
@@ -42,7 +43,7 @@ export const ed25519: ListedKeyType = {
   },
 }
 
-/** The 32 bytes of the point, of either half. */
+/** The 32 bytes of the public point; `key` is either half. */
 function rawPublic(key: KeyObject): Buffer {
   return publicHalf(key).export({ format: 'raw-public' })
 }
@@ -52,10 +53,10 @@ function requireEd25519(key: KeyObject): KeyObject {
   return key
 }
 
-// Seed ‖ public of each loaded key that derives, as long as that is kept.
+// Seed ‖ public of each loaded key that derives, kept as long as the key is.
 const stems = new WeakMap<KeyObject, KeyObject>()
 
-/** Wire format: keys are derived from seed ‖ public, as RFC 8032 implementations of other programs store a key. */
+/** Wire format: keys are derived from seed ‖ public, the form in which other programs of this API store a key. */
 function stemOf(key: KeyObject): KeyObject {
   const known = stems.get(key)
   if (known !== undefined) return known
@@ -70,7 +71,7 @@ function stemOf(key: KeyObject): KeyObject {
   return stem
 }
 
-/** The private key of one context. @throws UnusableInput for a public key, of which none can be derived */
+/** The private key of one context. @throws UnusableInput for a public key, from which none can be derived */
 function derive(key: KeyObject, context: Buffer): KeyObject {
   if (key.type !== 'private') throw new UnusableInput('keys are derived from the private half, which is not here')
   const seed = hkdfSha256(stemOf(key), context, SEED_BYTES)

@@ -1,90 +1,95 @@
-// What a key type is. What it can do is what it carries: a type without `cipher` does not encrypt, and nothing else
-// says so anywhere. Operations take the loaded key: Node parses raw bytes anew at each use (threats N-23).
+// What a key type is (Interface 2.3). It can do what it carries: a type without `cipher` does not encrypt, and nothing
+// else says so anywhere. Operations take the loaded key: Node parses raw bytes anew at each use (threats N-23).
 import type { KeyObject } from 'node:crypto'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import type { MaterialForm } from '../forms/material-form.ts'
 import type { ConvergentKeys } from '../primitives/derivation.ts'
 import type { RandomBytes } from '../primitives/random-bytes.ts'
 
+/** A kind of key: how its material is made and loaded, and which operations it has. One constant for each. */
 export type KeyType = {
-  /** As the API writes it: `aes256-gcm96`. */
+  /** Its name in the API: `aes256-gcm96`. */
   readonly name: string
   /**
-   * New material: what is stored, inside the barrier. The bytes are the caller's to wipe. `keyBytes` is one of `sizes`,
-   * for a type that has them.
+   * New material, as it is stored inside the barrier; the caller wipes it. `keyBytes` is a length within `sizes`, for a
+   * type that has them. @throws RandomnessFailed, and what `SlowWork` throws
    */
   readonly generate: (random: RandomBytes, slow: SlowWork, keyBytes?: number) => Buffer | Promise<Buffer>
-  /** Bytes of a key, where its type comes in several sizes. */
+  /** Lengths of a key in bytes, if they can be chosen. */
   readonly sizes?: { readonly usual: number; readonly min: number; readonly max: number }
-  /** Whether it takes so long that nothing is generated before it is known to be wanted. */
+  /** Set if generating takes so long that no key is made before it is certain to be wanted. */
   readonly generatesSlowly?: true
   /**
    * Parses stored or imported material; the bytes stay the caller's to wipe.
    * @throws InvalidKeyMaterial
    */
   readonly load: (material: Buffer) => KeyObject
-  /** How its keys are written elsewhere. Undefined: none ever leaves, as those in a device. */
+  /** How keys of the type are written for others. Undefined if none ever leaves: a key in a device. */
   readonly form: MaterialForm | undefined
-  /** Of secret keys in a device, which has no `cipher` here: bytes of the nonces that are drawn here. */
+  /** For a secret key in a device, which has no `cipher` here: length of the nonces that are drawn here. */
   readonly deviceNonceBytes?: number
-  /** The number of the type in backups of the original, where that is another than the fork's (`backupId`). */
+  /** Number of the type in backups of the original, if the fork has another for it (`backupId`). */
   readonly originalBackupId?: number
   readonly cipher?: Cipher
-  /** Where a caller may choose: `cipher` is the first of them. */
+  /** The ciphers that a caller may choose from; `cipher` is the first of them. */
   readonly paddings?: Readonly<Record<PaddingScheme, Cipher>>
   readonly signing?: Signing
   readonly derivation?: Derivation
-  /** Of a type whose keys are pairs: what everybody may know of one. */
+  /** For types whose keys are pairs: the half that is no secret. */
   readonly publicPart?: PublicPart
-  /** Whether the material itself is the key of HMACs; else each version has a secret of its own for them. */
+  /** Set if the material itself is the key of HMACs. Otherwise each version has a secret of its own for them. */
   readonly isHmacKey?: true
   /**
-   * So many bytes that whoever has the other pair gets as well: from the private half of one pair and the public half
-   * of another of the type. The caller wipes them.
+   * Agrees on `bytes` bytes, from the private half of one pair and the public half of another of this type. The holder
+   * of the other pair gets the same ones. The caller wipes them.
    */
   readonly agree?: (privateKey: KeyObject, publicKey: KeyObject, bytes: number) => Buffer
-  /** Where callers may name the type by a family and one of its sets as well. */
+  /** Set if callers may also name the type by a family and one of its parameter sets. */
   readonly parameterSet?: { readonly family: string; readonly set: string }
   /** The CMAC of an input, in full length. */
   readonly cmac?: (key: KeyObject, input: Buffer) => Buffer
 }
 
-/** A type of the list: its keys are made here, leave as exports and backups, and come in again. */
+/** A type of the list (key-types.ts). Its keys are made here, leave as exports and backups, and come in again. */
 export type ListedKeyType = KeyType & {
   readonly form: MaterialForm
   /**
-   * The number of the type in backups. Two products with one format number types apart: this is the fork's. A type
-   * that the fork does not have takes one from 20,000 on.
+   * Number of the type in backups, which never changes. The original and its fork share the format of backups and
+   * number some types differently: this is the fork's. A type that the fork lacks has a number from 20,000 on.
    */
   readonly backupId: number
 }
 
 /** Paddings of RSA encryption by their names on the wire: OAEP with SHA-256, and that of PKCS #1 v1.5. */
 export const PADDING_SCHEMES = ['oaep', 'pkcs1v15'] as const
+/** One of PADDING_SCHEMES. */
 export type PaddingScheme = (typeof PADDING_SCHEMES)[number]
 
-/** Undefined where the type has no such padding, or does not encrypt at all. */
+/** The cipher with this padding, or the usual one; undefined if the type has no such padding or does not encrypt. */
 export function paddedCipher({ cipher, paddings }: KeyType, padding: PaddingScheme | undefined): Cipher | undefined {
   return padding === undefined ? cipher : paddings?.[padding]
 }
 
-/** What a caller may choose of a signature; each type looks only at what it knows of. */
+/** Choices of a caller for a signature (Interface 4.3). Each type looks only at those that concern it. */
 export type SignatureOptions = {
   /** One of SIGNATURE_HASHES, or 'none': PKCS #1 v1.5 around the input as it is, without the name of a hash. */
   readonly hash: string
-  /** The caller named the hash. A digest has its length then, also where the signature does not name it. */
+  /** Set if the caller named the hash: a digest must have its length then, even if the signature does not name it. */
   readonly isHashNamed?: true
-  /** The input is the hash already. */
+  /** True if the input is the digest already. */
   readonly prehashed: boolean
-  /** RSA. */
+  /** For RSA. */
   readonly padding: 'pss' | 'pkcs1v15'
-  /** RSA-PSS, bytes, 0 too. 'auto': the longest that fits when signing, any when verifying; 'hash': as the hash. */
+  /**
+   * For RSA-PSS, in bytes; 0 is allowed. 'auto': the longest that fits when signing, any when verifying. 'hash': as
+   * long as the hash.
+   */
   readonly saltLength: 'auto' | 'hash' | number
-  /** ECDSA. 'asn1': DER of SEQUENCE (r, s); 'jws': r ‖ s, each as long as the order of the curve. */
+  /** For ECDSA. 'asn1': DER of SEQUENCE (r, s). 'jws': r ‖ s, each as long as the order of the curve. */
   readonly marshaling: 'asn1' | 'jws'
 }
 
-/** How a key signs to prove itself: only the same key verifies it. */
+/** Options with which a new or imported key is tried: it signs, and its public half must verify that (threats P-15). */
 export const PROOF_OPTIONS: SignatureOptions = {
   hash: 'sha2-256',
   prehashed: false,
@@ -93,68 +98,75 @@ export const PROOF_OPTIONS: SignatureOptions = {
   marshaling: 'asn1',
 }
 
+/** The signatures of a type. */
 export type Signing = {
-  /** @throws UnusableInput for what the caller got wrong */
+  /** Signs with the private half. @throws UnusableInput for a mistake of the caller */
   readonly sign: (key: KeyObject, input: Buffer, options: SignatureOptions) => Buffer
   /**
-   * Whether the signature is one of the input; `key` is either half of the pair.
-   * @throws UnusableInput for options that cannot be, and for a signature that is not even DER where it should be
+   * True if the signature is one of the input; `key` is either half of the pair.
+   * @throws UnusableInput for impossible options, and for a signature that is not even DER though it should be
    */
   readonly verify: (key: KeyObject, input: Buffer, signature: Buffer, options: SignatureOptions) => boolean
-  /** How certificates, and requests for them, are signed with `key`, of which the public half will do. */
+  /** How certificates, and requests for them, are signed with `key`. Its public half will do. */
   readonly x509: (key: KeyObject) => X509Signature
-  /** Where private keys of the type may be in devices (`src/crypto/devices`), which sign as those that are here. */
+  /** Set if private keys of the type may be in devices (`src/crypto/devices`), where they sign alike. */
   readonly device?: DeviceFacts
-  /** Whether a thread that serves has it done elsewhere (`signWith` and `verifyWith` of `signing-jobs.ts`). */
+  /** Set if a serving thread leaves it to the pool (`signWith` and `verifyWith` of signing-jobs.ts). */
   readonly signsSlowly?: true
   readonly verifiesSlowly?: true
-  /** Whole messages alone: a digest in the place of one would be another message. */
+  /** Set if only whole messages can be signed: a digest in place of one would be another message. */
   readonly hashesItself?: true
-  /** Both are slow, though otherwise neither, where the input is the hash already. */
+  /** Set if both are slow for a digest, and neither is otherwise. */
   readonly prehashedSlowly?: true
 }
 
+/** How a key in a device is recognised as one of the type. */
 export type DeviceFacts = {
-  /** What `publicKind` gives of the public halves. */
+  /** The result of `publicKind` for public halves of the type. */
   readonly kind: string
-  /** Of the modulus, or of the order of the curve. */
+  /** Bits of the modulus, or of the order of the curve. */
   readonly bits: number
 }
 
+/** An algorithm as certificates name it, and the options that make such signatures. */
 export type X509Signature = {
   /** AlgorithmIdentifier (RFC 5280 section 4.1.1.2) in DER. */
   readonly algorithm: Buffer
   readonly options: SignatureOptions
 }
 
-/** What a caller gave for a signature and cannot be used: says which part and what would do, never the input. */
+/** Input for a signature that cannot be used. The message says which part and what would do, and never quotes it. */
 export class UnusableInput extends Error {
   override name = 'UnusableInput'
 }
 
+/**
+ * The encryption of a type. A nonce must never come twice under one key. Plaintexts that it returns are the caller's to
+ * wipe.
+ */
 export type Cipher = {
-  /** 0: it takes none. */
+  /** Length of a nonce; 0 if it takes none. */
   readonly nonceBytes: number
   /** The longest plaintext; undefined: whatever fits into a request. */
   readonly maxPlaintextBytes?: number
-  /** Gives ciphertext ‖ tag. */
+  /** Returns ciphertext ‖ tag. */
   readonly seal: (key: KeyObject, nonce: Buffer, plaintext: Buffer, associatedData?: Buffer) => Buffer
-  /** Gives nonce ‖ ciphertext ‖ tag. */
+  /** Returns nonce ‖ ciphertext ‖ tag. */
   readonly sealWithNonce: (key: KeyObject, nonce: Buffer, plaintext: Buffer, associatedData?: Buffer) => Buffer
   /** Opens ciphertext ‖ tag. @throws AuthenticationFailed */
   readonly open: (key: KeyObject, nonce: Buffer, sealed: Buffer, associatedData?: Buffer) => Buffer
   /** Opens nonce ‖ ciphertext ‖ tag. @throws AuthenticationFailed */
   readonly openWithNonce: (key: KeyObject, sealed: Buffer, associatedData?: Buffer) => Buffer
   /**
-   * Where opening is slow work: what a thread that serves calls instead of the two above. Without it they are fast.
-   * @throws AuthenticationFailed and what `SlowWork` throws
+   * Opens on the pool. Set if opening is slow work: a serving thread then calls it instead of the two above.
+   * @throws AuthenticationFailed, and what `SlowWork` throws
    */
   readonly openSlowly?: (slow: SlowWork, key: KeyObject, sealed: Buffer) => Promise<Buffer>
 } & (
   | {
       /** It authenticates associated data. */
       readonly takesAssociatedData: true
-      /** A key is any so many bytes, so that two parties can agree on one. */
+      /** Any bytes of this length are a key, so that two parties can agree on one. */
       readonly keyBytes: number
     }
   | {
@@ -163,43 +175,48 @@ export type Cipher = {
     }
 )
 
+/** The public halves of a type. */
 export type PublicPart = {
-  /** How reads of a key name the kind of its versions. */
+  /** Kind of the versions, as reads of a key show it. */
   readonly name: string
-  /** The public key as reads show it, of either half. */
+  /** The public key as reads show it; `key` is either half. */
   readonly text: (key: KeyObject) => string
   /**
-   * Of a version that is known by its public half alone: SubjectPublicKeyInfo (RFC 5280) in DER.
+   * Loads a version that has its public half alone, as SubjectPublicKeyInfo (RFC 5280) in DER.
    * @throws InvalidKeyMaterial
    */
   readonly load: (spki: Buffer) => KeyObject
 }
 
+/** How keys for contexts are derived (primitives/derivation.ts). Only types with it can be `derived`. */
 export type Derivation = {
   /** The key for one context, by HKDF-SHA-256. It also opens what convergent encryption sealed. */
   readonly derive: (key: KeyObject, context: Buffer) => KeyObject
-  /** The same for the KDF `hmac-sha256-counter`, where keys of this type can be as old as that. */
+  /** The key for one context by the KDF `hmac-sha256-counter`, for types whose restored keys can be that old. */
   readonly deriveByCounter?: (key: KeyObject, context: Buffer) => KeyObject
   readonly convergent?: Convergent
 }
 
 /**
- * Convergent encryption by its version. Version 1 (restored keys only) has no entry: it seals with the key of `derive`
- * and the caller's nonce, and stores no nonce.
+ * Convergent encryption by its version. Version 1, for restored keys only, has no entry: it seals with the key of
+ * `derive` and the caller's nonce, and stores no nonce (Interface 9).
  */
 export type Convergent = {
+  /** The keys of version 3, that of new keys. */
   readonly deriveV3: (key: KeyObject, context: Buffer) => ConvergentKeys
-  /** For restored keys only. */
+  /** The keys of version 2, for restored keys only. */
   readonly deriveV2: (key: KeyObject, context: Buffer) => ConvergentKeys
   /** The nonce for a plaintext without associated data, in either version. */
   readonly nonce: (keys: ConvergentKeys, plaintext: Buffer) => Buffer
-  /** For messages with associated data, in either version. */
+  /** The keys for messages with associated data, in either version. */
   readonly deriveBinding: (key: KeyObject, context: Buffer) => ConvergentKeys
-  /** Their nonce, with the keys of `deriveBinding`: one nonce for two of them would give away what authenticates. */
+  /**
+   * The nonce for such a message, with those keys: one nonce for two messages would give the authentication key away.
+   */
   readonly bindingNonce: (keys: ConvergentKeys, plaintext: Buffer, associatedData: Buffer) => Buffer
 }
 
-/** Material that cannot be a key of its type: says what the type takes, never what was given. */
+/** Material that cannot be a key of its type. The message says what the type takes, and quotes nothing. */
 export class InvalidKeyMaterial extends Error {
   override name = 'InvalidKeyMaterial'
 }

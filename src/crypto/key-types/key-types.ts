@@ -7,7 +7,7 @@ import type { ListedKeyType } from './key-type.ts'
 import { mlDsa44, mlDsa65, mlDsa87 } from './ml-dsa.ts'
 import { rsa2048, rsa3072, rsa4096 } from './rsa-key-types.ts'
 
-/** Every key type by its name. A new one is its file, a line here, and official vectors in `test/vectors`. */
+/** Every key type by its name. A new one takes a file, a line here, and official vectors in `test/vectors`. */
 export const KEY_TYPES: ReadonlyMap<string, ListedKeyType> = keyTypeTable([
   aes128Gcm96,
   aes256Gcm96,
@@ -30,7 +30,7 @@ export const KEY_TYPES: ReadonlyMap<string, ListedKeyType> = keyTypeTable([
   mlDsa87,
 ])
 
-/** Refuses two types of one name, or of one number in backups, at start-up. */
+/** The types by their names. Throws at start if two have one name, or one number in backups. */
 export function keyTypeTable(types: readonly ListedKeyType[]): ReadonlyMap<string, ListedKeyType> {
   const table = new Map<string, ListedKeyType>()
   const backupIds = new Set<number>()

@@ -1,5 +1,5 @@
-// ML-DSA (FIPS 204, pure, with an empty context: the algorithm hashes by itself, and the name of a hash is not looked
-// at). The material is PKCS #8 with the seed alone (RFC 9881 section 6).
+// ML-DSA (FIPS 204, pure, with an empty context): the algorithm hashes by itself, and the caller's choice of a hash is
+// ignored. The material is PKCS #8 with the seed alone (RFC 9881 section 6).
 import { type KeyObject, sign, verify } from 'node:crypto'
 import { mlDsaForm } from '../forms/ml-dsa-form.ts'
 import { loadPkcs8 } from '../forms/private-keys.ts'
@@ -11,10 +11,11 @@ import { InvalidKeyMaterial, type ListedKeyType } from './key-type.ts'
 const FAMILY = 'ml-dsa'
 const SEED_BYTES = 32
 
-/** All that stands before the seed: version 0, OID 2.16.840.1.101.3.4.3.n, the lengths. */
+/** PKCS #8 up to the seed: version 0, OID 2.16.840.1.101.3.4.3.n, the lengths. */
 const pkcs8Head = (n: number): Buffer =>
   Buffer.from(`3034020100300b06096086480165030403${n.toString(16)}04228020`, 'hex')
 
+/** The type of a parameter set; `n` is the last number of its OID. */
 export function mlDsaKeyType(set: '44' | '65' | '87', backupId: number, n: number): ListedKeyType {
   const name = `${FAMILY}-${set}` as const
   const head = pkcs8Head(n)
@@ -38,7 +39,7 @@ export function mlDsaKeyType(set: '44' | '65' | '87', backupId: number, n: numbe
       sign: (key, input) => sign(null, input, key),
       verify: (key, input, signature) => verify(null, input, key, signature),
       x509: () => x509,
-      // 0.5 to 1 ms, by chance now and then a multiple; verifying 0.1 to 0.25 ms.
+      // Signing takes 0.5 to 1 ms, and by chance sometimes a multiple; verifying takes 0.1 to 0.25 ms.
       signsSlowly: true,
       hashesItself: true,
     },
@@ -56,6 +57,9 @@ function requireMlDsa(name: string, key: KeyObject): KeyObject {
   return key
 }
 
+/** ML-DSA-44, security category 2. */
 export const mlDsa44 = mlDsaKeyType('44', 20_044, 17)
+/** ML-DSA-65, security category 3. */
 export const mlDsa65 = mlDsaKeyType('65', 20_065, 18)
+/** ML-DSA-87, security category 5. */
 export const mlDsa87 = mlDsaKeyType('87', 20_087, 19)

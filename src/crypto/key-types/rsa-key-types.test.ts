@@ -38,7 +38,7 @@ for (const [name, cipher] of paddings) {
     const key = rsa2048.load(pkcs8(65_537).material)
     const seal = () => cipher.sealWithNonce(key, Buffer.alloc(0), Buffer.from('x'))
     let sealed = seal()
-    // One of 256 begins so.
+    // One in 256 ciphertexts begins so.
     while (sealed[0] !== 0) sealed = seal()
     assert.deepEqual(cipher.openWithNonce(key, sealed), Buffer.from('x'))
     assert.throws(() => cipher.openWithNonce(key, sealed.subarray(1)), AuthenticationFailed)

@@ -1,4 +1,4 @@
-// RSA keys: the material is PKCS #8 (RFC 5208) in DER. Whoever may read a key sees its public half.
+// RSA keys. The material is PKCS #8 (RFC 5208) in DER. A client that may read a key sees its public half.
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { Job } from '../../lib/slow-work.ts'
 import { pkcs8Of } from '../forms/pkcs8.ts'
@@ -14,16 +14,17 @@ import { type Cipher, InvalidKeyMaterial, type ListedKeyType } from './key-type.
 
 /** FIPS 186-5 appendix A.1.1 allows others; this is the one that every other program takes. */
 const PUBLIC_EXPONENT = 65_537
-/** The same appendix: above 2^16, and below 2^256, so that nobody's key makes verifying a long work. */
+/** Bounds of the same appendix: above 2^16, and below 2^256, so that no imported key makes verifying slow. */
 const EXPONENTS = { least: 65_537n, below: 1n << 256n }
 
-/** Seconds, with 4096 bits. The key comes back as a handle: its material is nowhere as bytes. */
+/** Makes a key pair; takes seconds with 4096 bits. The key comes back as a handle, so its bytes are not copied. */
 export const GENERATE_RSA: Job<number, KeyObject> = {
   name: 'rsa-generate',
   takes: 'long',
   run: (modulusLength) => generateKeyPairSync('rsa', { modulusLength, publicExponent: PUBLIC_EXPONENT }).privateKey,
 }
 
+/** A type that encrypts with two paddings and signs. Its work with the private half is done on the pool. */
 export function rsaKeyType(modulusBits: number, backupId: number): ListedKeyType {
   const name = `rsa-${modulusBits}`
   const cipher = rsaCipher(modulusBits, OAEP)
@@ -48,6 +49,7 @@ export function rsaKeyType(modulusBits: number, backupId: number): ListedKeyType
   }
 }
 
+/** An encryption padding; `name` is for messages. */
 type Padding = {
   readonly name: string
   readonly maxBytes: (modulusBits: number) => number
@@ -67,7 +69,7 @@ const PKCS1: Padding = {
 
 function rsaCipher(modulusBits: number, padding: Padding): Cipher {
   const seal = (key: KeyObject, nonce: Buffer, plaintext: Buffer, associatedData?: Buffer): Buffer => {
-    // Left out it would not be authenticated, and nobody would notice.
+    // Silently ignored, associated data would not be authenticated, and no caller would notice.
     if (nonce.length > 0 || (associatedData !== undefined && associatedData.length > 0))
       throw new RangeError(`RSA with ${padding.name} takes neither nonce nor associated data`)
     return padding.seal(key, plaintext)
@@ -81,7 +83,7 @@ function rsaCipher(modulusBits: number, padding: Padding): Cipher {
     open: (key, _nonce, sealed) => padding.open(key, sealed),
     openWithNonce: padding.open,
     openSlowly: async (slow, key, sealed) => {
-      // A copy: a view would take all the memory along that it is a view of.
+      // A copy: a view would send along all the memory behind it.
       const opened = await slow.run(padding.job, { key, sealed: new Uint8Array(sealed) })
       if (opened === undefined) throw new AuthenticationFailed()
       return Buffer.from(opened)
@@ -98,6 +100,9 @@ function requireRsa(name: string, modulusBits: number, key: KeyObject): KeyObjec
   return key
 }
 
+/** RSA with 2,048 bits. */
 export const rsa2048 = rsaKeyType(2048, 3)
+/** RSA with 3,072 bits. */
 export const rsa3072 = rsaKeyType(3072, 9)
+/** RSA with 4,096 bits, which wrapping keys have too (forms/wrapped-key.ts). */
 export const rsa4096 = rsaKeyType(4096, 4)

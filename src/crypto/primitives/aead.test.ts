@@ -6,7 +6,7 @@ import { testSeed } from '../../../test/fixtures/seed.ts'
 import { AEADS, AuthenticationFailed, open, openWithNonce, seal, sealWithNonce } from './aead.ts'
 
 const LONG_NONCE = Buffer.from('101112131415161718191a1b1c1d1e1f2021222324252627', 'hex')
-/** Of those with 12 bytes. */
+/** A nonce for algorithms that take 12 bytes. */
 const NONCE = LONG_NONCE.subarray(0, 12)
 
 for (const algorithm of Object.values(AEADS)) {

@@ -1,21 +1,23 @@
-// Authenticated encryption, the only place that uses Node's ciphers (threats N-01 to N-03): the tag is always whole,
-// the nonce always of the algorithm's length, and no plaintext leaves before it is authenticated.
+// Authenticated encryption, the only place that uses Node's AEAD ciphers (threats N-01 to N-03, P-12). The tag is
+// always whole, the nonce always of the algorithm's length, and no plaintext leaves before it is authenticated.
 import { type CipherGCMTypes, createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto'
 import { overwritingFreed } from '../../lib/freed-memory.ts'
 import { secretBytes } from './secret-bytes.ts'
 import { forChaCha, XCHACHA_NONCE_BYTES } from './xchacha20.ts'
 
+/** An algorithm and its sizes. `name` is for messages. */
 export type AeadAlgorithm = {
   readonly name: string
-  /** The name by which `node:crypto` knows it. */
+  /** Its name in `node:crypto`. */
   readonly nodeName: CipherGCMTypes | 'chacha20-poly1305'
   readonly keyBytes: number
   readonly nonceBytes: number
   readonly tagBytes: number
-  /** Makes key and nonce for Node's cipher of these; missing: they are its own. */
+  /** Makes key and nonce for Node's cipher, if that is another algorithm; otherwise they are used as they are. */
   readonly prepare?: (key: KeyObject, nonce: Buffer) => { readonly key: KeyObject; readonly nonce: Buffer }
 }
 
+/** The algorithms in use. Callers name one in code, never by a string of a request. */
 export const AEADS = {
   /** NIST SP 800-38D with a 96-bit IV and the full tag. */
   aes128Gcm: { name: 'AES-128-GCM', nodeName: 'aes-128-gcm', keyBytes: 16, nonceBytes: 12, tagBytes: 16 },
@@ -40,7 +42,7 @@ export const AEADS = {
   },
 } as const satisfies Record<string, AeadAlgorithm>
 
-/** The one answer for everything that does not open: wrong key, nonce, associated data, tag, or too short. */
+/** The one error for all that does not open: wrong key, nonce, associated data, tag or length (threats C-11). */
 export class AuthenticationFailed extends Error {
   override name = 'AuthenticationFailed'
   constructor() {
@@ -48,10 +50,10 @@ export class AuthenticationFailed extends Error {
   }
 }
 
-// Without it Node opens messages whose tag has 4 bytes (threats N-01). Every algorithm here has this tag.
+// Without it Node opens messages whose tag has 4 bytes (threats N-01). Every algorithm here has a tag of 16 bytes.
 const FULL_TAG = Object.freeze({ authTagLength: 16 })
 
-/** Gives ciphertext ‖ tag. The nonce must never have been used with this key. */
+/** Returns ciphertext ‖ tag. The nonce must never have been used with this key. @throws RangeError for its length */
 export function seal(
   algorithm: AeadAlgorithm,
   key: KeyObject,
@@ -62,7 +64,7 @@ export function seal(
   return sealed(newCipher(algorithm, key, nonce, associatedData), plaintext, NOTHING)
 }
 
-/** Gives nonce ‖ ciphertext ‖ tag. The nonce must never have been used with this key. */
+/** Returns nonce ‖ ciphertext ‖ tag. The nonce must never have been used with this key. @throws as `seal` */
 export function sealWithNonce(
   algorithm: AeadAlgorithm,
   key: KeyObject,
@@ -82,7 +84,7 @@ function sealed(cipher: ReturnType<typeof newCipher>, plaintext: Buffer, before:
 }
 
 /**
- * Opens what `seal` gave.
+ * Opens what `seal` returned. For plaintexts of callers; `openSecret` is for keys.
  * @throws AuthenticationFailed
  */
 export function open(
@@ -115,7 +117,7 @@ function authenticated(decipher: ReturnType<typeof newDecipher>, plaintext: Buff
   try {
     decipher.final()
   } catch {
-    // What `update` gave is not authenticated (threats N-02).
+    // The plaintext that `update` returned is not authenticated (threats N-02).
     plaintext.fill(0)
     throw new AuthenticationFailed()
   }
@@ -123,16 +125,17 @@ function authenticated(decipher: ReturnType<typeof newDecipher>, plaintext: Buff
 }
 
 /**
- * So small that what the allocator of the system takes back it gives out again next, to the same thread and nobody
- * else (glibc keeps up to 1,032 bytes so). What is larger is put together with its neighbours and comes back anywhere.
+ * Bytes decrypted at once by `openSecret`. The system's allocator gives a freed piece so small out again next, to the
+ * same thread (glibc keeps up to 1,032 bytes so): it can be overwritten. Larger ones are merged with their
+ * neighbours and come back anywhere.
  */
 const PIECE_BYTES = 896
-/** Node decrypts into memory of its own that is longer than what it gives by one block, and copies it from there. */
+/** Node decrypts into memory that is longer than the result by one block, and copies the result from there. */
 const BLOCK_BYTES = 1
 
 /**
- * Like `open`, for what holds keys: nothing of them is left where they were decrypted, piece by piece. The plaintext is
- * the caller's to wipe.
+ * Opens as `open` does, for records that hold keys. It decrypts piece by piece and overwrites the memory that each
+ * piece was decrypted in, so nothing of a key is left there (threats P-14). The plaintext is the caller's to wipe.
  * @throws AuthenticationFailed
  */
 export function openSecret(
@@ -155,7 +158,7 @@ export function openSecret(
 }
 
 /**
- * Opens what `sealWithNonce` gave.
+ * Opens what `sealWithNonce` returned.
  * @throws AuthenticationFailed
  */
 export function openWithNonce(
@@ -168,11 +171,11 @@ export function openWithNonce(
   return open(algorithm, key, sealed.subarray(0, nonceBytes), sealed.subarray(nonceBytes), associatedData)
 }
 
-// Node's types know each family by its own overload; the calls are the same.
+// Node declares an overload for each family, so each call stands twice below.
 
 function newCipher(algorithm: AeadAlgorithm, given: KeyObject, iv: Buffer, associatedData: Buffer | undefined) {
   const { nodeName, nonceBytes, prepare } = algorithm
-  // GCM would take a nonce of any length (threats N-03).
+  // GCM itself takes a nonce of any length (threats N-03).
   if (iv.length !== nonceBytes) throw new RangeError(`A nonce of ${algorithm.name} has ${nonceBytes} bytes`)
   const { key, nonce } = prepare === undefined ? { key: given, nonce: iv } : prepare(given, iv)
   const cipher =

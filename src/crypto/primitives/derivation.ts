@@ -1,16 +1,16 @@
-// Keys derived from a key version and the caller's context (Interface 4.3), and the nonces of convergent
-// encryption. Wire formats: a ciphertext made years ago opens only if every byte here stays as it is.
+// Keys derived from a key version and the caller's context (Interface 4.3), and the nonces of convergent encryption.
+// These are wire formats: a ciphertext made years ago opens only if every byte here stays as it is.
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { hmacSha256 } from './digest.ts'
 
 const HASH_BYTES = 32
 /** RFC 5869 section 2.3. */
 const MAX_HKDF_BYTES = 255 * HASH_BYTES
-/** RFC 5869 section 2.2: a salt that is not given is a hash length of zeros. */
+/** A salt that is not given is as many zeros as the hash has bytes (RFC 5869 section 2.2). */
 const NO_SALT = createSecretKey(Buffer.alloc(HASH_BYTES))
 
-// The extracted key of each loaded key, kept as long as that is: with it a derivation is one HMAC (2 µs) instead of
-// two and an export (5 µs, as `hkdfSync` takes too; that one also refuses contexts above 1,024 bytes).
+// The extracted key of each loaded key, kept as long as the key is. With it a derivation is one HMAC (2 µs) instead of
+// two and an export (5 µs). `hkdfSync` takes as long, and refuses contexts above 1,024 bytes.
 const extracted = new WeakMap<KeyObject, KeyObject>()
 
 /** HKDF-SHA-256 (RFC 5869) without salt. The output is the caller's to wipe. */
@@ -23,7 +23,7 @@ export function hkdfSha256(key: KeyObject, info: Buffer, length: number): Buffer
   return hkdfExpand(pseudorandomKey, info, length)
 }
 
-/** RFC 5869 section 2.2. */
+/** The extract step of HKDF-SHA-256 (RFC 5869 section 2.2), without a copy of the key left behind. */
 export function hkdfExtract(key: KeyObject, salt: KeyObject): KeyObject {
   const material = key.export()
   const digest = hmacSha256(salt, material)
@@ -31,11 +31,14 @@ export function hkdfExtract(key: KeyObject, salt: KeyObject): KeyObject {
   return secretKey(digest)
 }
 
-/** RFC 5869 section 2.3: T(i) = HMAC(T(i-1) ‖ info ‖ i). The output is the caller's to wipe. */
+/**
+ * The expand step (RFC 5869 section 2.3): T(i) = HMAC(T(i-1) ‖ info ‖ i). The output is the caller's to wipe.
+ * @throws RangeError unless `length` is 1 to 8,160
+ */
 export function hkdfExpand(pseudorandomKey: KeyObject, info: Buffer, length: number): Buffer {
   if (length < 1 || length > MAX_HKDF_BYTES) throw new RangeError(`HKDF-SHA-256 gives 1 to ${MAX_HKDF_BYTES} bytes`)
   const output = Buffer.alloc(length)
-  // One buffer, T(i-1) ‖ info ‖ i: each call into OpenSSL that is saved counts here. The first block has no T.
+  // One buffer for T(i-1) ‖ info ‖ i, to save calls into OpenSSL, which dominate. The first block has no T.
   const input = Buffer.alloc(HASH_BYTES + info.length + 1)
   info.copy(input, HASH_BYTES)
   let from = HASH_BYTES
@@ -57,7 +60,7 @@ export function deriveKey(key: KeyObject, context: Buffer, keyBytes: number): Ke
 }
 
 /**
- * What keys of before 2015 were derived with; only backups still hold such keys. One block of the counter-mode KDF of
+ * The derivation of keys from before 2015, which only backups still hold. One block of the counter-mode KDF of
  * NIST SP 800-108 with a counter that begins at zero: HMAC(key, be32(0) ‖ context ‖ be32(256)).
  */
 export function deriveKeyByCounter(key: KeyObject, context: Buffer): KeyObject {
@@ -67,10 +70,10 @@ export function deriveKeyByCounter(key: KeyObject, context: Buffer): KeyObject {
   return secretKey(hmacSha256(key, counter, context, lengthInBits))
 }
 
-/** What convergent encryption seals with: equal messages under one context get equal nonces. */
+/** The two keys of convergent encryption: equal messages under one context get equal nonces, so equal ciphertexts. */
 export type ConvergentKeys = { readonly encryptionKey: KeyObject; readonly nonceKey: KeyObject }
 
-/** Convergent version 3: both keys from one output of HKDF, the nonce key being its last 32 bytes. */
+/** Convergent version 3: both keys come from one output of HKDF, and the nonce key is its last 32 bytes. */
 export function deriveConvergentKeys(key: KeyObject, context: Buffer, keyBytes: number): ConvergentKeys {
   const output = hkdfSha256(key, context, keyBytes + HASH_BYTES)
   const encryptionKey = createSecretKey(output.subarray(0, keyBytes))
@@ -80,21 +83,21 @@ export function deriveConvergentKeys(key: KeyObject, context: Buffer, keyBytes: 
 }
 
 /**
- * Convergent version 2, for restored keys only: the nonce depends on the context, which is no secret, so whoever can
+ * Convergent version 2, for restored keys only. Its nonce key is the context, which is no secret: an attacker who can
  * guess a plaintext can confirm it from the ciphertext (threats C-02).
  */
 export function deriveConvergentKeysV2(key: KeyObject, context: Buffer, keyBytes: number): ConvergentKeys {
   return { encryptionKey: deriveKey(key, context, keyBytes), nonceKey: createSecretKey(context) }
 }
 
-/** The head of HMAC-SHA-256 over the plaintext, where the message has no associated data: the format is fixed. */
+/** The nonce of a message without associated data: the head of HMAC-SHA-256 over the plaintext. */
 export function convergentNonce(nonceKey: KeyObject, plaintext: Buffer, nonceBytes: number): Buffer {
   return hmacSha256(nonceKey, plaintext).subarray(0, nonceBytes)
 }
 
 /**
- * For messages with associated data, in versions 2 and 3: the nonce key is the 32 bytes of HKDF behind those of version
- * 3. Under a key of its own no such nonce is ever that of a plaintext alone (docs/decisions/0011).
+ * The keys for messages with associated data, in versions 2 and 3. The nonce key is the 32 bytes of HKDF after the
+ * nonce key of version 3. Having its own key, no such nonce equals that of a plaintext alone (docs/decisions/0011).
  */
 export function deriveBindingKeys(key: KeyObject, context: Buffer, keyBytes: number): ConvergentKeys {
   const output = hkdfSha256(key, context, keyBytes + 2 * HASH_BYTES)
@@ -105,8 +108,8 @@ export function deriveBindingKeys(key: KeyObject, context: Buffer, keyBytes: num
 }
 
 /**
- * The head of HMAC-SHA-256(be64(length of the associated data) ‖ associated data ‖ plaintext): no other pair of the two
- * is written like this.
+ * The nonce of a message with associated data: the head of HMAC-SHA-256(be64(length of the associated data) ‖
+ * associated data ‖ plaintext). The length keeps two pairs from being hashed alike.
  */
 export function bindingNonce(
   nonceKey: KeyObject,
@@ -119,7 +122,7 @@ export function bindingNonce(
   return hmacSha256(nonceKey, length, associatedData, plaintext).subarray(0, nonceBytes)
 }
 
-/** Wipes the bytes that it was made of. */
+/** A key made of `bytes`, which it wipes. */
 function secretKey(bytes: Buffer): KeyObject {
   const key = createSecretKey(bytes)
   bytes.fill(0)

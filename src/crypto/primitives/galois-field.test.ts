@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { invert, multiply } from './galois-field.ts'
 
-/** Logarithms to the base 3, which generates the field: the way that `multiply` must not go. */
+/** Logarithms to the base 3, which generates the field: multiplication by tables, as `multiply` must not do it. */
 function tableProducts(): (a: number, b: number) => number {
   const powers: number[] = []
   const logarithms = new Map<number, number>()

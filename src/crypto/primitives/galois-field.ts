@@ -1,9 +1,9 @@
-// Arithmetic of GF(2^8) with the polynomial x^8 + x^4 + x^3 + x + 1 (0x11b, as in FIPS 197 section 4.2). No table and
-// no branch depends on a value: tables leak secrets through the cache (threats S-01, CVE-2023-25000).
+// Arithmetic of GF(2^8) with the polynomial x^8 + x^4 + x^3 + x + 1 (0x11b, as in FIPS 197 section 4.2). There is no
+// table, and no branch depends on a value: tables leak secrets through the cache (threats S-01, CVE-2023-25000).
 
 const POLYNOMIAL = 0x11b
 
-/** The product of two bytes: eight steps, whatever they are. Addition is `^`. */
+/** The product of two bytes, in eight steps for any two. Addition is `^`. */
 export function multiply(a: number, b: number): number {
   let product = 0
   let multiple = a
@@ -14,12 +14,12 @@ export function multiply(a: number, b: number): number {
   return product
 }
 
-/** 32 ones where the bit is set, else 32 zeros. By shifts: a negated zero is not an integer in JavaScript. */
+/** 32 ones if the bit is set, else 32 zeros. Made by shifts: a negated zero is not an integer in JavaScript. */
 function allOnesWhere(value: number, bit: number): number {
   return (value << (31 - bit)) >> 31
 }
 
-/** The multiplicative inverse: a^254 by a fixed chain of products. The inverse of 0 is 0 here. */
+/** The multiplicative inverse, as a^254 by a fixed chain of products. The inverse of 0 is 0 here. */
 export function invert(a: number): number {
   const a2 = multiply(a, a)
   const a3 = multiply(a2, a)

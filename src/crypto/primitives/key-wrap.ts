@@ -2,25 +2,25 @@
 import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto'
 import { copySecret } from './secret-bytes.ts'
 
-/** RFC 5649 section 3. */
+/** First half of the alternative initial value (RFC 5649 section 3). */
 const ALTERNATIVE_IV = Buffer.from('a65959a6', 'hex')
 const SEMIBLOCK_BYTES = 8
-/** One byte of key becomes so many. */
+/** Shortest wrapped key: that of a key of 1 to 8 bytes. */
 const MIN_WRAPPED_BYTES = 2 * SEMIBLOCK_BYTES
 
-/** `wrappingKey` is an AES key of 128, 192 or 256 bits; `key` has one byte or more. */
+/** Wraps a key of one byte or more. `wrappingKey` is an AES key of 128, 192 or 256 bits. @throws RangeError */
 export function wrapKey(wrappingKey: KeyObject, key: Buffer): Buffer {
   if (key.length === 0) throw new RangeError('There is nothing to wrap')
   const cipher = createCipheriv(cipherName(wrappingKey), wrappingKey, ALTERNATIVE_IV)
   return Buffer.concat([cipher.update(key), cipher.final()])
 }
 
-/** Undefined where it was not wrapped so under this key. What comes out is the caller's to wipe. */
+/** Unwraps a key, the caller's to wipe; undefined if it was not wrapped so under `wrappingKey`. */
 export function unwrapKey(wrappingKey: KeyObject, wrapped: Buffer): Buffer | undefined {
   if (wrapped.length < MIN_WRAPPED_BYTES || wrapped.length % SEMIBLOCK_BYTES !== 0) return undefined
   const decipher = createDecipheriv(cipherName(wrappingKey), wrappingKey, ALTERNATIVE_IV)
   try {
-    // All comes at once, when it is known to be whole.
+    // OpenSSL returns everything at once, after it has checked the key as a whole.
     const key = decipher.update(wrapped)
     decipher.final()
     const copy = copySecret(key)

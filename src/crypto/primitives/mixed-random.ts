@@ -1,17 +1,17 @@
-// Random bytes of two generators: as good as the better of the two, whatever the other one gives.
+// Mixes random bytes of two generators. The mix is as good as the better of the two, whatever the other one gives.
 import { freshBytes, type RandomBytes } from './random-bytes.ts'
 
-/** @throws RandomnessFailed where the platform's own are none, or the device gave another number of bytes */
+/** XOR of both. @throws RandomnessFailed if the platform's bytes cannot be random */
 function mixedBytes(random: RandomBytes, device: Buffer): Buffer {
   const mixed = freshBytes(random, device.length)
   for (let at = 0; at < mixed.length; at += 1) mixed[at] = (mixed[at] ?? 0) ^ (device[at] ?? 0)
   return mixed
 }
 
-/** The bytes that `random` of transit and of sys/tools gives. Both throw RandomnessFailed. */
+/** The sources of `random` in transit and sys/tools. Both throw RandomnessFailed. */
 export const randomTool = (random: RandomBytes) => ({
-  /** Of this machine alone. */
+  /** Bytes of this machine alone. */
   platform: (count: number): Buffer => freshBytes(random, count),
-  /** Of this machine and the device. */
+  /** Bytes of this machine mixed with those of a device, as many as the device gave. */
   mixed: (device: Buffer): Buffer => mixedBytes(random, device),
 })

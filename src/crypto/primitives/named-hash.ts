@@ -13,20 +13,21 @@ const OPENSSL_NAMES: Readonly<Record<string, string>> = {
   'sha3-512': 'sha3-512',
 }
 
+/** Names on the wire (Interface 4.3). */
 export const HASH_NAMES: readonly string[] = Object.keys(OPENSSL_NAMES)
 
-/** Undefined for a name that is not in HASH_NAMES. */
+/** The runtime's name of a hash; undefined for a name that is not in HASH_NAMES. */
 export function opensslHashName(name: string): string | undefined {
   return Object.hasOwn(OPENSSL_NAMES, name) ? OPENSSL_NAMES[name] : undefined
 }
 
-/** Undefined for a name that is not in HASH_NAMES. */
+/** The hash of `data`; undefined for a name that is not in HASH_NAMES. */
 export function namedHash(name: string, data: Buffer): Buffer | undefined {
   const openssl = opensslHashName(name)
   return openssl === undefined ? undefined : hash(openssl, data, 'buffer')
 }
 
-/** The hash of what comes in parts. Undefined for a name that is not in HASH_NAMES. */
+/** The hash of data that come in parts; undefined for a name that is not in HASH_NAMES, before any part is read. */
 export async function namedHashOf(name: string, parts: AsyncIterable<Buffer>): Promise<Buffer | undefined> {
   const openssl = opensslHashName(name)
   if (openssl === undefined) return undefined

@@ -8,7 +8,7 @@ test('nonces come in the order of the random source, each byte once', () => {
   let next = 0
   const pool = new NoncePool((count) => Buffer.from(Array.from({ length: count }, () => next++ & 0xff)), 30)
   const taken = [pool.take(12), pool.take(12), pool.take(12), pool.take(24)]
-  // The second draw begins where a third nonce no longer fits: what is left of a pool is thrown away.
+  // A second draw is made when a third nonce no longer fits: the rest of a pool is thrown away.
   assert.deepEqual(
     taken.map((nonce) => [nonce.length, nonce[0]]),
     [

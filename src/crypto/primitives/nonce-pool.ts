@@ -3,12 +3,12 @@ import { freshBytes, type RandomBytes, RandomnessFailed } from './random-bytes.t
 /** One draw of the random source serves about 4,000 messages; each draw costs microseconds by itself. */
 const POOL_BYTES = 48 * 1024
 
-/** Of ciphers that draw what they need themselves. */
+/** For ciphers that take no nonce. */
 const NO_NONCE = Buffer.alloc(0)
 
 /**
- * Random nonces out of a pool, so that a message does not pay for a draw. No byte of the pool is given twice, and what
- * was given is zeroed in the pool. Each thread has a pool of its own.
+ * Gives random nonces out of a pool, so that a message does not pay for a draw. No byte is given twice (threats P-11):
+ * given bytes are zeroed in the pool, and each thread has a pool of its own.
  */
 export class NoncePool {
   readonly #random: RandomBytes
@@ -22,8 +22,8 @@ export class NoncePool {
   }
 
   /**
-   * A nonce that belongs to the caller.
-   * @throws RandomnessFailed where the source is broken: nothing may be sealed then (threats C-03)
+   * A fresh nonce, in a buffer of the caller's.
+   * @throws RandomnessFailed if the source is broken: nothing may be sealed then (threats C-03)
    */
   take(nonceBytes: number): Buffer {
     if (nonceBytes === 0) return NO_NONCE
@@ -32,7 +32,7 @@ export class NoncePool {
     this.#at += nonceBytes
     let seen = 0
     for (let at = 0; at < nonceBytes; at += 1) seen |= slice[at] ?? 0
-    // Also what a slice would look like that was given before.
+    // Zeros are also what a slice that was given before would look like.
     if (seen === 0) throw new RandomnessFailed('A nonce of nothing but zeros was drawn')
     // A copy in Node's shared pool of buffers: OpenSSL reads one there 0.2 µs faster than a small one of its own.
     const nonce = Buffer.from(slice)

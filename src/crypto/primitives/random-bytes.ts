@@ -1,18 +1,20 @@
 import type { Random } from '../../lib/world.ts'
 
-/** Where randomness comes from: `world.random.bytes`, handed in. */
+/** The source of randomness, handed in: `world.random.bytes`. */
 export type RandomBytes = Random['bytes']
 
-/** The random source gave what cannot be random bytes; whatever needed them must not happen (threats C-03). */
+/**
+ * The random source gave bytes that cannot be random. The operation that needed them must not happen (threats C-03).
+ */
 export class RandomnessFailed extends Error {
   override name = 'RandomnessFailed'
 }
 
-/** From this size on, nothing but zeros is a broken source: chance alone gives it once in 2^96 draws. */
+/** From this size on, nothing but zeros means a broken source: chance gives it once in 2^96 draws. */
 const SHORTEST_CHECKED_BYTES = 12
 
 /**
- * Draws exactly `count` bytes.
+ * Draws exactly `count` bytes, the caller's to wipe.
  * @throws RandomnessFailed for a short draw or one of nothing but zeros
  */
 export function freshBytes(random: RandomBytes, count: number): Buffer {

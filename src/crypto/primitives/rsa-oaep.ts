@@ -6,18 +6,18 @@ import { openingJob, openRsa, type RsaOpening } from './rsa-opening.ts'
 const SHA256_BYTES = 32
 const OAEP = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' } as const
 
-/** RFC 8017 section 7.1.1: k - 2 hLen - 2. */
+/** Longest plaintext for a modulus of whole bytes: k - 2 hLen - 2 (RFC 8017 section 7.1.1). */
 export function maxOaepPlaintextBytes(modulusBits: number): number {
   return modulusBits / 8 - 2 * SHA256_BYTES - 2
 }
 
-/** Needs only the public half of the key. The plaintext has at most `maxOaepPlaintextBytes`. */
+/** Encrypts with either half of the key. The plaintext has at most `maxOaepPlaintextBytes`. */
 export function sealOaep(key: KeyObject, plaintext: Buffer): Buffer {
   return publicEncrypt({ key, ...OAEP }, plaintext)
 }
 
-/** Slow: 0.3 ms with 2048 bits, 1.5 ms with 4096. As `openRsa`. */
+/** Opens as `openRsa` does. Slow: 0.3 ms with 2048 bits, 1.5 ms with 4096. */
 export const openOaep = (key: KeyObject, sealed: Buffer): Buffer => openRsa(key, sealed, OAEP)
 
-/** Undefined where it does not open. */
+/** Opens on a thread of the pool; undefined if the ciphertext does not open. */
 export const OPEN_OAEP: Job<RsaOpening, ArrayBuffer | undefined> = openingJob('rsa-oaep-open', openOaep)

@@ -1,8 +1,8 @@
-// Secret bytes as KeyObjects: their memory is outside the JavaScript heap, is cleared when the last reference goes,
-// prints as nothing, and is shared between threads without a copy (threats N-10, N-28).
+// Secret bytes as KeyObjects. Their memory is outside the JavaScript heap and is cleared when the last reference goes.
+// They print as nothing, and threads share them without a copy (threats N-10, N-28).
 import { createSecretKey, type KeyObject } from 'node:crypto'
 
-/** Copies `bytes`; the caller wipes its own buffer. */
+/** A key with a copy of `bytes`; the caller wipes its own buffer. */
 export function importSecret(bytes: Buffer): KeyObject {
   return createSecretKey(bytes)
 }

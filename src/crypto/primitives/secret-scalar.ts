@@ -1,20 +1,23 @@
-// A secret number times a public one, modulo the order of a curve. Numbers of the language cannot be wiped, and copies
-// of them stay in memory that was collected: so the secret is in limbs outside the heap of the language, and no branch
-// and no place in memory depends on it.
+// Multiplies a secret number with a public one, modulo the order of a curve. A BigInt cannot be wiped, and copies of it
+// stay in memory that was collected. So the secret is in limbs outside the JavaScript heap, and no branch and no
+// address depends on it (threats N-10).
 
 const LIMB_BITS = 16
 const LIMB_BYTES = 2
 const LIMB_MASK = 0xffff
 
-/** Lowest first, outside the heap. One more than the order has: sums are a bit longer. */
+/** A number in limbs of 16 bits, the lowest first, outside the heap. One limb more than the order has, for carries. */
 type Limbs = Uint32Array<ArrayBuffer>
 
-/** `secret` and `order` have the same length and secret < order; the bytes that it gives are the caller's to wipe. */
+/**
+ * Returns secret · factor modulo order, big-endian, the caller's to wipe. `secret` is below `order` and has the same
+ * length. Time depends on the factor alone.
+ */
 export function multiplySecret(secret: Buffer, factor: bigint, order: Buffer): Buffer {
   const count = Math.ceil(order.length / LIMB_BYTES) + 1
   const [modulus, number] = [limbsOf(order, count), limbsOf(secret, count)]
   const [sum, trial] = [newLimbs(count), newLimbs(count)]
-  // Doubled for every bit of the factor from the highest, and added to where that is set: only the factor decides.
+  // Double and add, from the highest bit of the factor: only the public factor decides.
   for (const bit of factor.toString(2)) {
     addModulo(sum, sum, modulus, trial)
     if (bit === '1') addModulo(sum, number, modulus, trial)
@@ -24,7 +27,7 @@ export function multiplySecret(secret: Buffer, factor: bigint, order: Buffer): B
   return product
 }
 
-/** sum := sum + other modulo; both are below the modulus. */
+/** sum := sum + other modulo the modulus. Both are below it, so one subtraction is enough. */
 function addModulo(sum: Limbs, other: Limbs, modulus: Limbs, trial: Limbs): void {
   let carry = 0
   let borrow = 0
@@ -36,12 +39,12 @@ function addModulo(sum: Limbs, other: Limbs, modulus: Limbs, trial: Limbs): void
     borrow = less >>> 31
     trial[at] = less & LIMB_MASK
   }
-  // All ones where the modulus fitted.
+  // All ones if the modulus could be subtracted, else zero: selects without a branch.
   const taken = borrow - 1
   for (let at = 0; at < sum.length; at += 1) sum[at] = ((trial[at] ?? 0) & taken) | ((sum[at] ?? 0) & ~taken)
 }
 
-/** An array that is made by its length alone lies in the heap of the language, where the collector copies it. */
+/** Outside the heap: a small array made by its length alone lies inside it, where the collector copies it. */
 const newLimbs = (count: number): Limbs => new Uint32Array(new ArrayBuffer(count * Uint32Array.BYTES_PER_ELEMENT))
 
 function limbsOf(bytes: Buffer, count: number): Limbs {

@@ -5,8 +5,8 @@ import { copySecret } from './secret-bytes.ts'
 const REDACTED = '[secret]'
 
 /**
- * Secret bytes that do not print themselves: not in JSON, text, inspection or a logged object (threats N-11). Whatever
- * reads them says `reveal`, so a search for that word lists every such place.
+ * Secret bytes that do not print themselves: not in JSON, text, inspection or a logged object (threats N-11). Code that
+ * reads them calls `reveal`, so a search for that word lists all of it.
  */
 export class Secret {
   readonly #bytes: Buffer
@@ -20,16 +20,17 @@ export class Secret {
     return this.#bytes.length
   }
 
-  /** The bytes themselves, not a copy: they become zeros with `wipe`. */
+  /** The bytes themselves, not a copy: `wipe` turns them into zeros. */
   reveal(): Buffer {
     return this.#bytes
   }
 
-  /** Constant in time for secrets of equal length. */
+  /** Compares in a time that depends only on the lengths. */
   equals(other: Secret): boolean {
     return constantTimeEqual(this.#bytes, other.#bytes)
   }
 
+  /** Overwrites the bytes; after that the secret is as many zeros. */
   wipe(): void {
     this.#bytes.fill(0)
   }

@@ -3,22 +3,26 @@
 //   y[0] y[1] … y[n-1] x      one byte for each byte of the secret, then the share's coordinate, 1 to 255
 //
 // where y[i] is the value at x of a polynomial of degree threshold-1 whose constant term is byte i of the secret and
-// whose other coefficients are random. Existing tools write and read the same layout.
+// whose other coefficients are random. Existing tools write and read the same layout. Arithmetic is constant in time
+// (galois-field.ts).
 import { invert, multiply } from './galois-field.ts'
 import { freshBytes, type RandomBytes } from './random-bytes.ts'
 import { secretBytes } from './secret-bytes.ts'
 
+/** Least number of shares, and least threshold: one share would be the secret itself. */
 export const MIN_SHARES = 2
+/** The coordinates 1 to 255; at 0 stands the secret. */
 export const MAX_SHARES = 255
 
-/** Shares that cannot be combined, or numbers that cannot be shares: says why, never a byte of them. */
+/** Shares that cannot be combined, or impossible numbers of them. The message says why, and quotes no byte. */
 export class ShareError extends Error {
   override name = 'ShareError'
 }
 
 /**
- * Splits a secret so that any `threshold` of the shares give it back and fewer say nothing about it.
- * @throws ShareError where the numbers are impossible
+ * Splits a secret so that any `threshold` of the shares give it back and fewer say nothing about it. The shares are the
+ * caller's to wipe.
+ * @throws ShareError if the numbers are impossible, RandomnessFailed
  */
 export function splitSecret(secret: Buffer, shares: number, threshold: number, random: RandomBytes): Buffer[] {
   checkNumbers(secret.length, shares, threshold)
@@ -39,9 +43,9 @@ export function splitSecret(secret: Buffer, shares: number, threshold: number, r
 }
 
 /**
- * Gives back the secret, if these are enough shares of one split. Whether they are cannot be seen from the shares: too
- * few, or a wrong byte, give another result, so the caller must check what it gets.
- * @throws ShareError where the shares cannot belong together
+ * Returns the secret, the caller's to wipe, if these are enough shares of one split. The shares do not tell whether
+ * they are: too few, or a wrong byte, give another result, so the caller must check what it gets.
+ * @throws ShareError if the shares cannot belong together
  */
 export function combineShares(shares: readonly Buffer[]): Buffer {
   const coordinates = readCoordinates(shares)
@@ -65,14 +69,14 @@ function checkNumbers(secretBytes: number, shares: number, threshold: number): v
   }
 }
 
-/** Horner's rule; the coefficients of one polynomial stand together from `from` on. */
+/** The value of a polynomial at `x`, by Horner's rule. Its coefficients stand together from `from` on. */
 function evaluate(constant: number, coefficients: Buffer, from: number, degree: number, x: number): number {
   let value = 0
   for (let at = from + degree - 1; at >= from; at -= 1) value = multiply(value ^ coefficients.readUInt8(at), x)
   return value ^ constant
 }
 
-/** Lagrange's basis polynomial of one share at zero: the product of x_j / (x_j - x_i) over the others. */
+/** Lagrange's basis polynomial of share i at zero: the product of x_j / (x_j - x_i) over all other shares j. */
 function weightAtZero(coordinates: readonly number[], index: number): number {
   const own = coordinates[index] ?? 0
   let numerator = 1
@@ -102,7 +106,7 @@ function readCoordinates(shares: readonly Buffer[]): number[] {
   return [...seen]
 }
 
-/** The first `count` of 1 to 255 in random order (Fisher and Yates), so that a share does not tell how many exist. */
+/** `count` coordinates out of 1 to 255 in random order (Fisher–Yates), so that a share does not tell how many exist. */
 function drawCoordinates(count: number, random: RandomBytes): number[] {
   const coordinates = Array.from({ length: MAX_SHARES }, (_, index) => index + 1)
   for (let at = 0; at < count; at += 1) {
@@ -114,7 +118,7 @@ function drawCoordinates(count: number, random: RandomBytes): number[] {
   return coordinates.slice(0, count)
 }
 
-/** A uniform number below `limit`, at most 255: bytes that would favour small numbers are drawn again. */
+/** A uniform number below `limit`, which is at most 255. Bytes that would favour small numbers are drawn again. */
 function drawBelow(limit: number, random: RandomBytes): number {
   const usable = 256 - (256 % limit)
   for (;;) {

@@ -1,8 +1,9 @@
-// XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03 section 2): HChaCha20 makes a key from the first 16 bytes of the
-// nonce, and ChaCha20-Poly1305 does the rest with it. Node has the latter alone.
+// XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03 section 2). HChaCha20 makes a key from the first 16 bytes of the
+// nonce, and ChaCha20-Poly1305 does the rest with it. Node has only the latter.
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { hchacha } from '@noble/ciphers/chacha.js'
 
+/** Long enough for random nonces without a limit on messages. */
 export const XCHACHA_NONCE_BYTES = 24
 const HCHACHA_INPUT_BYTES = 16
 const CHACHA_NONCE_BYTES = 12
@@ -12,7 +13,7 @@ const KEY_BYTES = 32
 const SIGMA = new Uint32Array([0x61707865, 0x3320646e, 0x79622d32, 0x6b206574])
 
 /**
- * Key and nonce for ChaCha20-Poly1305. The nonce has XCHACHA_NONCE_BYTES.
+ * Key and nonce with which ChaCha20-Poly1305 does one message of XChaCha20-Poly1305. `nonce` has XCHACHA_NONCE_BYTES.
  * @throws RangeError for a key of another length, of which only a part would be used
  */
 export function forChaCha(key: KeyObject, nonce: Buffer): { readonly key: KeyObject; readonly nonce: Buffer } {
@@ -32,7 +33,7 @@ export function forChaCha(key: KeyObject, nonce: Buffer): { readonly key: KeyObj
   }
 }
 
-/** Little-endian whatever the machine is. */
+/** Little-endian words, on any machine. */
 function wordsOf(bytes: Buffer, length: number): Uint32Array {
   const words = new Uint32Array(length / Uint32Array.BYTES_PER_ELEMENT)
   for (let at = 0; at < words.length; at += 1) words[at] = bytes.readUInt32LE(at * Uint32Array.BYTES_PER_ELEMENT)

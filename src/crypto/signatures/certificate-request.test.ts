@@ -23,7 +23,7 @@ const named = (...names: Buffer[]): Buffer => asking(sequence(extension(SAN, oct
 const dns = (text: string): Buffer => der(DER.contextPrimitive(2), Buffer.from(text, 'latin1'))
 
 type Parts = { version: Buffer; subject: Buffer; spki: Buffer; attributes: Buffer; end: Buffer }
-/** A request that is right but for what is given. */
+/** A request that is right but for the given parts. */
 function request(changed: Partial<Parts> = {}): Buffer {
   const parts = {
     version: derNatural(0n),

@@ -1,25 +1,25 @@
-// Certificate requests (PKCS #10, RFC 2986): read as templates, for what others want to be certified, and written. Of a
-// template the public key and the signature say nothing here, since others take their place: they have to have their
-// form, and are not looked at otherwise.
+// Reads certificate requests (PKCS #10, RFC 2986) as templates for new ones, and writes them. The public key and the
+// signature of a template are replaced by others. They must have their form, and are not looked at otherwise.
 import { isUtf8 } from 'node:buffer'
 import { DER, DerError, DerReader, type DerValue, der, derNatural, requireDer } from '../encoding/der.ts'
 
-/** What is asked for, besides for which key. Buffers are DER, views of what was read. */
+/** What a request asks for, apart from its key. Buffers are DER, and views of the input. */
 export type RequestTemplate = {
   /** Name (RFC 5280 section 4.1.2.4). */
   readonly subject: Buffer
-  /** Attribute (RFC 2986 section 4.1) each; the extensions that are asked for are in one of them. */
+  /** Each is an Attribute (RFC 2986 section 4.1); one of them holds the extensions that are asked for. */
   readonly attributes: readonly Buffer[]
 }
 
+/** Used when a caller sends no template: an empty subject, no extensions. */
 export const EMPTY_TEMPLATE: RequestTemplate = { subject: der(DER.sequence), attributes: [] }
 
-/** RFC 2985 section 5.4.2; authorities of Microsoft have a name of their own for it, and others read both. */
+/** RFC 2985 section 5.4.2. Authorities of Microsoft have a name of their own for it, and others read both. */
 const EXTENSION_REQUEST_OIDS: readonly string[] = ['1.2.840.113549.1.9.14', '1.3.6.1.4.1.311.2.1.14']
 /** RFC 5280 section 4.2.1.6. */
 const SUBJECT_ALT_NAME_OID = '2.5.29.17'
 
-/** Of a request in DER. @throws DerError */
+/** Reads a request in DER. @throws DerError */
 export function readRequestTemplate(bytes: Buffer): RequestTemplate {
   requireDer(bytes)
   const whole = new DerReader(bytes)
@@ -32,23 +32,23 @@ export function readRequestTemplate(bytes: Buffer): RequestTemplate {
   requireAlgorithmAndBits(info.sequence())
   const attributes = info.optional(DER.context(0))
   info.end()
-  // Some programs leave them out where there are none.
+  // Some programs leave the attributes out if there are none.
   return { subject, attributes: attributes === undefined ? [] : readAttributes(attributes) }
 }
 
-/** What is signed of a request. `spki`: SubjectPublicKeyInfo in DER. */
+/** The part of a request that is signed. `spki` is SubjectPublicKeyInfo in DER. */
 export function requestInfo(spki: Buffer, { subject, attributes }: RequestTemplate): Buffer {
-  // X.690 section 11.6: in a set they have an order, which not every program keeps to.
+  // X.690 section 11.6: members of a SET are sorted, which not every program does.
   const sorted = attributes.toSorted(Buffer.compare)
   return der(DER.sequence, derNatural(0n), subject, spki, der(DER.context(0), ...sorted))
 }
 
-/** `algorithm`: AlgorithmIdentifier in DER. */
+/** A whole request. `info` is from `requestInfo`, `algorithm` is AlgorithmIdentifier in DER. */
 export function signedRequest(info: Buffer, algorithm: Buffer, signature: Buffer): Buffer {
   return der(DER.sequence, info, algorithm, der(DER.bitString, Buffer.of(0), signature))
 }
 
-/** The end of a request, and the whole of a public key. */
+/** Checks an algorithm followed by bits: so ends a request, and so is a public key written. */
 function requireAlgorithmAndBits(reader: DerReader): void {
   reader.sequence().oid()
   const bits = reader.next(DER.bitString)
@@ -56,7 +56,7 @@ function requireAlgorithmAndBits(reader: DerReader): void {
   reader.end()
 }
 
-/** Gives the next value, a Name, as it is: names are compared byte by byte in places. */
+/** Checks the next value, a Name, and returns it unchanged: some programs compare names byte by byte. */
 function requireName(reader: DerReader): Buffer {
   const { tag, content, whole } = reader.value()
   if (tag !== DER.sequence) throw new DerError('its subject is no name')
@@ -75,7 +75,7 @@ function requireName(reader: DerReader): Buffer {
 
 const WIDE_CHARACTER_BYTES = 2
 
-/** Of strings, what reads as text is one: a zero byte ends it for some readers, and not for others. */
+/** Checks strings of kinds that read as text. A zero byte would end one for some readers, and not for others. */
 function requireText({ tag, content }: DerValue): void {
   const isText = TEXTS.get(tag)
   if (isText !== undefined && !isText(content)) throw new DerError('a text of the subject is none')
@@ -112,7 +112,7 @@ function readAttributes(content: Buffer): Buffer[] {
     attribute.end()
     if (values.atEnd) throw new DerError('an attribute has no value')
     if (EXTENSION_REQUEST_OIDS.includes(oid)) {
-      // Of two of them one would be looked at here and the other there.
+      // With two of them, two programs could look at different ones.
       if (hasExtensions) throw new DerError('it asks for extensions twice')
       hasExtensions = true
       requireExtensions(values.sequence())
@@ -123,7 +123,7 @@ function readAttributes(content: Buffer): Buffer[] {
   return attributes
 }
 
-/** RFC 5280 section 4.1. */
+/** Checks Extensions (RFC 5280 section 4.1). */
 function requireExtensions(extensions: DerReader): void {
   const known = new Set<string>()
   while (!extensions.atEnd) {
@@ -138,14 +138,14 @@ function requireExtensions(extensions: DerReader): void {
   }
 }
 
-/** Not sent where it is false, but some programs send that too. */
+/** Checks an optional BOOLEAN. DER leaves a default of false out, but some programs write it. */
 function requireBoolean(content: Buffer | undefined): void {
   if (content === undefined) return
   if (content.length !== 1 || (content[0] !== 0x00 && content[0] !== 0xff))
     throw new DerError('a truth value is neither true nor false')
 }
 
-/** Name, and what its content has to be, by its tag: GeneralName (RFC 5280 section 4.2.1.6). */
+/** Checks of the content of a GeneralName, by its tag (RFC 5280 section 4.2.1.6). */
 const ALT_NAMES: ReadonlyMap<number, (content: Buffer) => boolean> = new Map([
   [DER.context(0), () => true],
   [DER.contextPrimitive(1), isVisible],
@@ -169,7 +169,7 @@ function requireAltNames(value: Buffer): void {
   } while (!names.atEnd)
 }
 
-/** ASCII, and no control character: a zero byte ends a name for some readers, and not for others. */
+/** True for ASCII without control characters: a zero byte would end a name for some readers, and not for others. */
 function isVisible(content: Buffer): boolean {
   return content.length > 0 && isAscii(content)
 }

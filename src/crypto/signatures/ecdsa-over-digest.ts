@@ -1,13 +1,17 @@
-// ECDSA over a digest that somebody else made. The runtime cannot: what it is given it hashes, a digest too, and says
-// nothing of it, which makes signatures that no client accepts (docs/decisions/0008-curves-and-ciphers.md).
+// ECDSA over a digest that the caller made. The runtime cannot do it: it hashes a digest too, silently, and makes
+// signatures that no client accepts (docs/decisions/0008-curves-and-ciphers.md).
 //
-// To sign, the private number d is multiplied so that a signature of a fixed message becomes one of the digest. With z
-// the digest and h the hash of that message, modulo the order: d' = d · h / z. The runtime signs the message with d',
-// r and s' = (h + r · d') / k = (z + r · d) / k · h / z, so that r and s = s' · z / h are a signature of z with d and
-// the same k, which the runtime drew. All but d, d' and k is public once the signature is.
+// To sign, the private number d is multiplied so that a signature of a fixed message becomes one of the digest. Let z
+// be the digest and h the hash of that message, and compute modulo the order:
 //
-// Verifying needs no secret, and is done by a library, in JavaScript: up to nine milliseconds, tens to load. So it is
-// loaded by the threads that need it, and only then.
+//   d' = d · h / z                                              the key that the runtime gets
+//   r, s' = (h + r · d') / k = (z + r · d) / k · h / z          its signature of the fixed message
+//   s = s' · z / h                                              so r and s are a signature of z with d and the same k
+//
+// The runtime drew k. All but d, d' and k is public once the signature is.
+//
+// Verifying needs no secret. A library does it in JavaScript: it takes up to nine milliseconds, and tens to load. So
+// only the threads that need it load it, and only then.
 import { createECDH, hash, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { createRequire } from 'node:module'
 import type { ECDSA } from '@noble/curves/abstract/weierstrass.js'
@@ -20,20 +24,20 @@ import { multiplySecret } from '../primitives/secret-scalar.ts'
 const FIXED_MESSAGE = Buffer.alloc(0)
 const FIXED_HASH = numberOf(hash('sha256', FIXED_MESSAGE, 'buffer'))
 
-/** r ‖ s. A digest that is longer than the order counts with its first bits. */
+/** Signs a digest as r ‖ s. A digest longer than the order counts with its first bits. */
 export function signDigest(curve: Curve, key: KeyObject, digest: Buffer): Buffer {
   const order = numberOf(curve.order)
   const z = digestNumber(curve, digest) % order
   const point = publicHalf(key).export({ format: 'raw-public' })
   if (z === 0n) return signZero(curve, point, order)
   const moved = movedKey(curve, key, point, (FIXED_HASH * inverse(z, order)) % order)
-  const both = sign('sha256', FIXED_MESSAGE, { key: moved, dsaEncoding: 'ieee-p1363' })
+  const rs = sign('sha256', FIXED_MESSAGE, { key: moved, dsaEncoding: 'ieee-p1363' })
   const bytes = scalarBytes(curve)
-  const s = (numberOf(both.subarray(bytes)) * z * inverse(FIXED_HASH, order)) % order
-  return Buffer.concat([both.subarray(0, bytes), bytesOf(s, bytes)])
+  const s = (numberOf(rs.subarray(bytes)) * z * inverse(FIXED_HASH, order)) % order
+  return Buffer.concat([rs.subarray(0, bytes), bytesOf(s, bytes)])
 }
 
-/** The key with d · factor. Its public point stays that of d: nothing that signs looks at it, and a new one costs. */
+/** The key with d · factor. Its public point stays that of d: signing does not look at it, and a new one is slow. */
 function movedKey(curve: Curve, key: KeyObject, point: Buffer, factor: bigint): KeyObject {
   const scalar = key.export({ format: 'raw-private' })
   const product = multiplySecret(scalar, factor, curve.order)
@@ -46,8 +50,8 @@ function movedKey(curve: Curve, key: KeyObject, point: Buffer, factor: bigint): 
 }
 
 /**
- * Of a digest that is zero, modulo the order, everybody can make a signature: with any t, r is of the point t · Q and
- * s = r / t. It says nothing, and is given to who asks for it, as the reference does.
+ * Signs a digest that is zero modulo the order, without the private key. Anyone can: with any t, r comes from the point
+ * t · Q, and s = r / t. Such a signature proves nothing; callers get it since the reference gives it too.
  */
 function signZero(curve: Curve, point: Buffer, order: bigint): Buffer {
   const bytes = scalarBytes(curve)
@@ -61,7 +65,7 @@ function signZero(curve: Curve, point: Buffer, order: bigint): Buffer {
   }
 }
 
-/** FIPS 186-5 section 6.4.1: the first bits, as many as the order has. */
+/** The digest as a number: its first bits, as many as the order has (FIPS 186-5 section 6.4.1). */
 function digestNumber(curve: Curve, digest: Buffer): bigint {
   const first = counted(curve, digest)
   const surplus = Math.max(0, first.length * 8 - orderBits(curve))
@@ -70,7 +74,7 @@ function digestNumber(curve: Curve, digest: Buffer): bigint {
 
 const counted = (curve: Curve, digest: Buffer): Buffer => digest.subarray(0, scalarBytes(curve))
 
-// Of public numbers only.
+// What follows computes with public numbers only: a BigInt cannot be wiped, and its time depends on its value.
 
 function numberOf(bytes: Buffer): bigint {
   return bytes.length === 0 ? 0n : BigInt(`0x${bytes.toString('hex')}`)
@@ -79,7 +83,7 @@ function numberOf(bytes: Buffer): bigint {
 const bytesOf = (number: bigint, bytes: number): Buffer =>
   Buffer.from(number.toString(16).padStart(bytes * 2, '0'), 'hex')
 
-/** Modulo a prime, of a number that is not zero. */
+/** The inverse of a number modulo a prime; not zero modulo it. */
 function inverse(number: bigint, prime: bigint): bigint {
   let [a, b, x, y] = [number % prime, prime, 1n, 0n]
   while (a > 1n) {
@@ -90,7 +94,7 @@ function inverse(number: bigint, prime: bigint): bigint {
   return ((x % prime) + prime) % prime
 }
 
-/** Any s, as FIPS 186-5 has it; and no hash over the digest. */
+/** Accepts any s, as FIPS 186-5 does, and does not hash the digest. */
 const OPTIONS = { prehash: false, lowS: false, format: 'compact' } as const
 
 const load = createRequire(import.meta.url)
@@ -104,9 +108,9 @@ const LIBRARY: Readonly<Record<Curve['name'], () => ECDSA>> = {
   secp256k1: () => koblitz().secp256k1,
 }
 
-/** `both` is r ‖ s. */
-export function verifyDigest(curve: Curve, key: KeyObject, digest: Buffer, both: Buffer): boolean {
+/** True if `rs`, which is r ‖ s, is a signature of the digest. `key` is either half of the pair. */
+export function verifyDigest(curve: Curve, key: KeyObject, digest: Buffer, rs: Buffer): boolean {
   const point = publicHalf(key).export({ format: 'raw-public' })
-  // The library takes no more than 8 KiB.
-  return LIBRARY[curve.name]().verify(both, counted(curve, digest), point, OPTIONS)
+  // The library takes at most 8 KiB.
+  return LIBRARY[curve.name]().verify(rs, counted(curve, digest), point, OPTIONS)
 }

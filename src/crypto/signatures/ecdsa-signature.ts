@@ -1,27 +1,27 @@
-// The two forms of an ECDSA signature: in DER SEQUENCE (INTEGER r, INTEGER s) (RFC 3279 section 2.2.3), and r ‖ s with
-// as many bytes each as the order has (RFC 7518 section 3.4).
+// The two forms of an ECDSA signature. One is DER: SEQUENCE (INTEGER r, INTEGER s) (RFC 3279 section 2.2.3). The other
+// is r ‖ s, each with as many bytes as the order has (RFC 7518 section 3.4).
 import { derHead, INTEGER, readDer, SEQUENCE } from '../encoding/der-values.ts'
 import { UnusableInput } from '../key-types/key-type.ts'
 
 const SIGN_BIT = 0x80
 
 /**
- * r ‖ s, each `bytes` long; undefined where one of them is negative or longer, which no signature is.
- * @throws UnusableInput for what is not DER from the first byte to the last
+ * Reads DER as r ‖ s, each `bytes` long; undefined if one of them is negative or longer, which is no signature.
+ * @throws UnusableInput unless it is DER from the first byte to the last
  */
 export function readEcdsaDer(der: Buffer, bytes: number): Buffer | undefined {
   const sequence = readDer(der, SEQUENCE) ?? notDer()
   const r = readInteger(sequence.value)
   const s = readInteger(r.rest)
   if (sequence.rest.length > 0 || s.rest.length > 0) notDer()
-  const both = Buffer.alloc(2 * bytes)
-  return place(r.value, both.subarray(0, bytes)) && place(s.value, both.subarray(bytes)) ? both : undefined
+  const rs = Buffer.alloc(2 * bytes)
+  return putNatural(r.value, rs.subarray(0, bytes)) && putNatural(s.value, rs.subarray(bytes)) ? rs : undefined
 }
 
-/** Of r ‖ s. */
-export function writeEcdsaDer(both: Buffer): Buffer {
-  const middle = both.length / 2
-  const numbers = Buffer.concat([writeInteger(both.subarray(0, middle)), writeInteger(both.subarray(middle))])
+/** Writes r ‖ s as DER. */
+export function writeEcdsaDer(rs: Buffer): Buffer {
+  const middle = rs.length / 2
+  const numbers = Buffer.concat([writeInteger(rs.subarray(0, middle)), writeInteger(rs.subarray(middle))])
   return Buffer.concat([derHead(SEQUENCE, numbers.length), numbers])
 }
 
@@ -35,8 +35,8 @@ function readInteger(from: Buffer) {
   return read
 }
 
-/** Puts a positive number to the right; whether it is one and fits. */
-function place(value: Buffer, into: Buffer): boolean {
+/** Writes a number to the right end of `into`. Returns false if it is negative or does not fit. */
+function putNatural(value: Buffer, into: Buffer): boolean {
   const digits = value[0] === 0x00 ? value.subarray(1) : value
   if (((value[0] ?? 0) & SIGN_BIT) !== 0 || digits.length > into.length) return false
   digits.copy(into, into.length - digits.length)

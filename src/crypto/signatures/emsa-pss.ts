@@ -1,5 +1,5 @@
-// EMSA-PSS (RFC 8017 section 9.1) around a hash that somebody else made, with MGF1 of the same hash. The runtime has
-// PSS only around a message that it hashes itself.
+// EMSA-PSS (RFC 8017 section 9.1) around a digest that the caller made, with MGF1 of the same hash. The runtime has PSS
+// only for a message that it hashes itself.
 import { hash } from 'node:crypto'
 import { constantTimeEqual } from '../primitives/constant-time.ts'
 import type { SignatureHash } from './signature-hashes.ts'
@@ -8,10 +8,10 @@ const TRAILER = 0xbc
 const SALT_FOLLOWS = 0x01
 const ZEROS = Buffer.alloc(8)
 
-/** Section 9.1.1 step 3: emLen - hLen - 2, for a modulus of whole bytes. Negative where even no salt fits. */
+/** The longest salt, for a modulus of whole bytes: emLen - hLen - 2 (section 9.1.1 step 3). Negative if none fits. */
 export const maxSaltBytes = (modulusBytes: number, hash: SignatureHash): number => modulusBytes - hash.bytes - 2
 
-/** Section 9.1.1 from step 5, for a modulus of whole bytes; the salt has at most `maxSaltBytes`. */
+/** Encodes a digest (section 9.1.1 from step 5) for a modulus of whole bytes. The salt has at most `maxSaltBytes`. */
 export function encodePss(digest: Buffer, salt: Buffer, modulusBytes: number, hash: SignatureHash): Buffer {
   const encoded = Buffer.alloc(modulusBytes)
   const dbBytes = modulusBytes - hash.bytes - 1
@@ -26,7 +26,7 @@ export function encodePss(digest: Buffer, salt: Buffer, modulusBytes: number, ha
   return encoded
 }
 
-/** Section 9.1.2 from step 4. `saltBytes` undefined: whatever the encoding has. */
+/** True if the encoding is one of the digest (section 9.1.2 from step 4). `saltBytes` undefined allows any salt. */
 export function isPssOf(digest: Buffer, encoded: Buffer, saltBytes: number | undefined, hash: SignatureHash): boolean {
   const dbBytes = encoded.length - hash.bytes - 1
   if (encoded[encoded.length - 1] !== TRAILER || ((encoded[0] ?? 0) & 0x80) !== 0) return false
@@ -41,12 +41,12 @@ export function isPssOf(digest: Buffer, encoded: Buffer, saltBytes: number | und
   return constantTimeEqual(hashOf(digest, salt, hash), h)
 }
 
-/** Of M', section 9.1.1 steps 5 and 6. */
+/** The hash of M' (section 9.1.1 steps 5 and 6). */
 function hashOf(digest: Buffer, salt: Buffer, { algorithm }: SignatureHash): Buffer {
   return hash(algorithm, Buffer.concat([ZEROS, digest, salt]), 'buffer')
 }
 
-/** Appendix B.2.1. */
+/** The mask generation function (appendix B.2.1). */
 function mgf1(seed: Buffer, bytes: number, { algorithm, bytes: hashBytes }: SignatureHash): Buffer {
   const mask = Buffer.alloc(Math.ceil(bytes / hashBytes) * hashBytes)
   const input = Buffer.alloc(seed.length + 4)

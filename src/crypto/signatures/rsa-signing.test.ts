@@ -29,7 +29,7 @@ for (const name of SIGNATURE_HASHES) {
     const digest = digestOf(name)
     const { bytes } = signatureHash(name)
     const most = maxSaltBytes(BYTES, signatureHash(name))
-    /** What each signs with, in bytes. */
+    /** Settings, and the length in bytes of the salt that each signs with. */
     const lengths = [
       ['auto', most],
       ['hash', bytes],
@@ -107,7 +107,7 @@ test('RSA without a hash: 0 bytes to the longest are signed as they are, one mor
   }
   assert.throws(() => sign(key, Buffer.alloc(BYTES - 10), options), /"input": .*245 bytes/)
   assert.equal(verify(half, Buffer.alloc(BYTES - 10), Buffer.alloc(BYTES), options), false)
-  // The DigestInfo of the caller is that of the hash.
+  // A DigestInfo that the caller puts before the digest makes the signature that the hash itself would.
   const digest = digestOf('sha2-256')
   const withInfo = Buffer.concat([signatureHash('sha2-256').digestInfo, digest])
   assert.deepEqual(sign(key, withInfo, options), sign(key, digest, { ...PKCS1, prehashed: true }))
@@ -137,7 +137,7 @@ test('RSA: no block but the one of RFC 8017 verifies', () => {
     ),
     true,
   )
-  // Of other block types, with padding that is not ff, and short padding with the hash in front of garbage.
+  // Other block types, padding that is not ff, and short padding with the hash in front of garbage.
   assert.equal(
     verify(
       half,

@@ -57,7 +57,7 @@ type Case = {
   readonly jws: string
 }
 
-/** Keys and message of RFC 6979 appendix A.2. Of P-521 r needs leading zeros and s is shorter by a byte. */
+/** Keys and message of RFC 6979 appendix A.2. With P-521, r needs leading zeros and s is shorter by a byte. */
 const ECDSA: readonly Case[] = [
   {
     type: ecdsaP256,

@@ -1,18 +1,20 @@
-// The hashes that a signature can be made with. SHA-1 is among them, for signatures that others check with nothing
-// newer: only who asks for it gets it.
+// The hashes that a signature can be made with (Interface 4.3). SHA-1 is among them for verifiers that know nothing
+// newer: only a caller who names it gets it.
 import { UnusableInput } from '../key-types/key-type.ts'
 
+/** A row of the table below. */
 export type SignatureHash = {
-  /** As the API writes it. */
+  /** Its name in the API. */
   readonly name: string
-  /** As the runtime calls it. */
+  /** Its name in the runtime. */
   readonly algorithm: string
+  /** Length of a digest. */
   readonly bytes: number
-  /** RFC 8017 section 9.2, note 1: what stands before the hash in a signature of PKCS #1 v1.5, in DER. */
+  /** DER that precedes the digest in a signature of PKCS #1 v1.5 (RFC 8017 section 9.2, note 1). */
   readonly digestInfo: Buffer
 }
 
-/** Object identifiers: 1.3.14.3.2.26, and 2.16.840.1.101.3.4.2.n of NIST. */
+/** Object identifiers: 1.3.14.3.2.26 for SHA-1, and 2.16.840.1.101.3.4.2.n of NIST for the others. */
 const SHA1_OID = Buffer.from('06052b0e03021a', 'hex')
 const nistOid = (n: number): Buffer => Buffer.from(`06096086480165030402${n.toString(16).padStart(2, '0')}`, 'hex')
 
@@ -29,10 +31,10 @@ const ALL: readonly SignatureHash[] = [
 ]
 const BY_NAME: ReadonlyMap<string, SignatureHash> = new Map(ALL.map((hash) => [hash.name, hash]))
 
-/** Besides them there is 'none', for PKCS #1 v1.5 alone. */
+/** Names on the wire. In addition 'none' is taken, for PKCS #1 v1.5 alone. */
 export const SIGNATURE_HASHES: readonly string[] = ALL.map(({ name }) => name)
 
-/** @throws UnusableInput */
+/** The hash of this name. @throws UnusableInput for an unknown name, and for 'none' */
 export function signatureHash(name: string): SignatureHash {
   const hash = BY_NAME.get(name)
   if (hash === undefined) throw new UnusableInput(`a signature needs a hash: ${SIGNATURE_HASHES.join(', ')}`)
@@ -44,12 +46,14 @@ export function requireDigest({ name, bytes }: SignatureHash, digest: Buffer): v
   if (digest.length !== bytes) throw notHashed(`${bytes} bytes of ${name}`, digest)
 }
 
-/** `takes` says what a digest is. */
+/** The error for a digest of a wrong length. `takes` says which length is right. */
 export function notHashed(takes: string, { length }: Buffer): UnusableInput {
   return new UnusableInput(`"input": input must be hashed message, as prehashed says: ${takes}, not ${length}`)
 }
 
-/** SEQUENCE { SEQUENCE { OID, NULL }, OCTET STRING of `bytes` }, up to the octets: all lengths fit into one byte. */
+/**
+ * Makes a row. Its `digestInfo` is SEQUENCE { SEQUENCE { OID, NULL }, OCTET STRING } up to the octets of the digest.
+ */
 function row(name: string, algorithm: string, bytes: number, oid: Buffer): SignatureHash {
   const identifier = Buffer.from([0x30, oid.length + 2, ...oid, 0x05, 0x00])
   const digestInfo = Buffer.from([0x30, identifier.length + 2 + bytes, ...identifier, 0x04, bytes])

@@ -1,6 +1,5 @@
-// How certificates, and requests for them, are signed: the name of the algorithm, an AlgorithmIdentifier (RFC 5280
-// section 4.1.1.2), and the options that make such a signature. Each type of key has the one way that every program
-// takes.
+// How certificates, and requests for them, are signed: the algorithm as AlgorithmIdentifier (RFC 5280 section 4.1.1.2),
+// and the options that make such a signature. Each key type has one way, that which every program takes.
 import { DER, der, derNatural, derOid } from '../encoding/der.ts'
 import type { SignatureOptions, X509Signature } from '../key-types/key-type.ts'
 
@@ -17,15 +16,15 @@ const SHA256_BYTES = 32
 const SHA256 = der(DER.sequence, derOid('2.16.840.1.101.3.4.2.1'), NULL)
 const MGF1_SHA256 = der(DER.sequence, derOid('1.2.840.113549.1.1.8'), SHA256)
 
-/** Of an algorithm whose name has no parameters. */
+/** A signature whose algorithm has no parameters. */
 export function x509Signature(oid: string, options: Partial<SignatureOptions> = {}): X509Signature {
   return named(oid, options)
 }
 
-/** RFC 4055 section 5. */
+/** PKCS #1 v1.5 with SHA-256 (RFC 4055 section 5). */
 export const RSA_X509 = named('1.2.840.113549.1.1.11', {}, NULL)
 
-/** RFC 4055 section 3.1, with as long a salt as the hash has: for keys whose mechanism has no other padding. */
+/** PSS with SHA-256 and a salt of its length (RFC 4055 section 3.1), for keys in devices that sign no other way. */
 export const RSA_PSS_X509 = named(
   '1.2.840.113549.1.1.10',
   { padding: 'pss' },

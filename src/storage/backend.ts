@@ -3,8 +3,9 @@
 // seven more are for writing (`Backend`). The layers above have checked the arguments.
 //
 // Any verb may be slow. Nothing above relies on the order in which verbs complete, except that appends take effect in
-// the order in which they were called. Buffers that a verb returns belong to the caller; those that it takes are not
-// kept without a copy.
+// the order in which they were called. Values and records that a verb returns belong to the caller; other buffers may
+// be shared and must not be altered. What `append` and `saveTree` are given must not be altered either: a backend may
+// keep it.
 
 import type { Entry, EntryHead, Position, StoredEntry, TreeClass, TreePage } from './contract.ts'
 import type { EncodedChange } from './log/change-record.ts'

@@ -132,7 +132,8 @@ function requireKey(key: string): void {
 
 /**
  * Why `key` cannot be stored, as a sentence; undefined for a good key. Dots and empty segments are refused since a key
- * may be taken for a path (threats C-06, D-02); control characters since keys stand in logs and messages.
+ * may be taken for a path (threats C-06). Control characters are refused since keys stand in messages, and key-order.ts
+ * relies on there being no NUL.
  */
 export function faultOfKey(key: string): string | undefined {
   if (key.length > MAX_KEY_BYTES || Buffer.byteLength(key) > MAX_KEY_BYTES) {

@@ -12,12 +12,16 @@
 //   history  the line of changes that began with one new or restored store; its id is the chain's beginning
 //   epoch    counter that only grows: a restore raises it, so changes of before and after can be told apart
 //
-// A follower that stands at index i asks `changesSince(i)` and applies what it gets, in order. Where the log no longer
-// reaches back to i it copies a `snapshot` and goes on from its position. `roots` tells whether two stores are equal,
-// and `tree` in which buckets of keys they differ (docs/decisions/0015-log-and-tree.md).
+// A follower that stands at index i asks `changesSince(i)` and applies what it gets, in order. It starts anew from a
+// `snapshot` in two cases: the log no longer reaches back to i, or the chain does not continue its own. It then goes on
+// from the position of that snapshot. `roots` tells whether two stores are equal, and `tree` in which buckets of keys
+// they differ (docs/decisions/0015-log-and-tree.md).
 //
 // Verbs that reach the device return promises, since a storage may be slow or far away. Others may commit between two
 // of them; `transaction` is for what must not be interrupted (docs/decisions/0003-optimistic-transactions.md).
+//
+// Values that a verb returns are copies and belong to the caller. All other buffers (leaves, chains, ids, digests, and
+// changes that listeners get) may be shared: nothing may alter them.
 
 /** Where a written key belongs. Replication selects and filters by it: paths filters name mounts. */
 export type Scope = {
@@ -41,7 +45,10 @@ export const systemScope: Scope = { namespace: ROOT_NAMESPACE, mount: SYSTEM_SCO
  */
 export type StorageClass = 'replicated' | 'local' | 'ignored'
 
-/** A key and its stored bytes. The bytes are ciphertext, but for the few keys that classes.ts names. */
+/**
+ * A key and its stored bytes. They are ciphertext (barrier.ts), but for `core/seal-config`, which is read while
+ * sealed.
+ */
 export type Entry = { readonly key: string; readonly value: Buffer }
 
 /** One page of a `list`. */
@@ -53,8 +60,8 @@ export type ListOptions = {
 }
 
 /**
- * Reads entries as they were last committed. Keys sort by their UTF-8 bytes (key-order.ts). The buffers are copies that
- * belong to the caller. After `close` every verb throws StorageClosed.
+ * Reads entries as they were last committed. Keys sort by their UTF-8 bytes (key-order.ts). After `close` every verb
+ * throws StorageClosed.
  * @throws StorageRefused for a text that is not well-formed, a prefix without its '/', or a limit that is no count
  * @throws StorageCorrupt if the stored bytes cannot be what was written
  */
@@ -204,14 +211,14 @@ export interface Store extends ReadStore {
    * @throws what `work` throws, on one consistent state: nothing is written then
    * @throws StorageRefused, Sealed or StorageTooLarge where the writes are not allowed
    * @throws StorageFull if nothing was written for lack of space
-   * @throws StorageFailed if it is not known what was written, and for every write after that
+   * @throws StorageFailed if it is not known what was written, and for every write after that; reads go on
    * @throws StorageConflict never today: it is for a storage that other nodes write too
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /**
    * Calls `listener` for each change once it is durable, in order, before the caller of its transaction goes on: so no
-   * answer overtakes the caches. Listeners share the change and must not alter its buffers. A listener must not throw.
-   * A cache that missed a change cannot be trusted, so the store then writes no more, as after StorageFailed.
+   * answer overtakes the caches. A listener must not throw. A cache that missed a change cannot be trusted, so the
+   * store then writes no more, as after StorageFailed.
    */
   onCommit(listener: (change: Change) => void): void
   /**

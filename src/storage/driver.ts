@@ -37,9 +37,9 @@ export type StorageSetting = {
  * value is of another kind.
  */
 export type StorageStanza = {
-  /** A value that is no list and no block. */
+  /** A single value, no list and no block. */
   single(key: string): string | number | bigint | boolean | null | undefined
-  /** A whole number that is not negative; `what` names it in the error. */
+  /** A whole number that is not negative; `what` says in the error what the value must be. */
   count(key: string, what: string): number | undefined
   /** A duration in seconds. */
   seconds(key: string): number | undefined

@@ -6,7 +6,7 @@ import { Sealed, StorageReadOnly } from './contract.ts'
 
 /**
  * What an engine is given of the store: one folder, with keys relative to it and values in clear. Verbs behave as those
- * of the contract. Reads throw Sealed while sealed, and StorageCorrupt for a value that was not written there.
+ * of the contract. Reading a value throws Sealed while sealed, and StorageCorrupt for one that was not written there.
  */
 export interface View {
   get(path: string): Promise<Buffer | undefined>

@@ -171,7 +171,7 @@ function oidText(bytes: Buffer): string {
   let arc = 0
   let isFirst = true
   for (const byte of bytes) {
-    // Section 8.19.2: the first byte of a number is not empty.
+    // Section 8.19.2: a number has no leading zeros.
     if (isFirst && byte === 0x80) throw new DerError('an object identifier has zeros in front of a number')
     isFirst = byte < 0x80
     arc = arc * 128 + (byte & 0x7f)

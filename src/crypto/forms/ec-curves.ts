@@ -15,7 +15,7 @@ export type Curve = {
 
 const fromHex = (hex: string): Buffer => Buffer.from(hex, 'hex')
 
-/** SP 800-186 section 3.2.1.3. */
+/** P-256 (SP 800-186 section 3.2.1.3). */
 export const P256: Curve = {
   name: 'P-256',
   opensslName: 'prime256v1',
@@ -23,7 +23,7 @@ export const P256: Curve = {
   algorithmIdentifier: fromHex('301306072a8648ce3d020106082a8648ce3d030107'),
 }
 
-/** SP 800-186 section 3.2.1.4. */
+/** P-384 (SP 800-186 section 3.2.1.4). */
 export const P384: Curve = {
   name: 'P-384',
   opensslName: 'secp384r1',
@@ -31,7 +31,7 @@ export const P384: Curve = {
   algorithmIdentifier: fromHex('301006072a8648ce3d020106052b81040022'),
 }
 
-/** SP 800-186 section 3.2.1.5. */
+/** P-521 (SP 800-186 section 3.2.1.5). */
 export const P521: Curve = {
   name: 'P-521',
   opensslName: 'secp521r1',
@@ -39,7 +39,7 @@ export const P521: Curve = {
   algorithmIdentifier: fromHex('301006072a8648ce3d020106052b81040023'),
 }
 
-/** SEC 2 section 2.4.1. */
+/** secp256k1 (SEC 2 section 2.4.1). */
 export const SECP256K1: Curve = {
   name: 'secp256k1',
   opensslName: 'secp256k1',

@@ -1,4 +1,4 @@
-// ECDSA keys (FIPS 186-5). The material is PKCS #8 in DER that names the curve. The curves are argued for in
+// ECDSA keys (FIPS 186-5). The material is PKCS #8 in DER that names the curve. The choice of curves is explained in
 // docs/decisions/0008-curves-and-ciphers.md.
 import { type KeyObject, sign, verify } from 'node:crypto'
 import { type Curve, orderBits, P256, P384, P521, SECP256K1, scalarBytes } from '../forms/ec-curves.ts'

@@ -1,10 +1,9 @@
-// How many processes of tests run at once, and which. Proofs have a lane for each core. They wait for much: a start, a
-// disk, an end. So one process of exact tests runs beside them: their verdict is the same at any load, and they take
-// what proofs leave.
+// Decides which processes of tests run at once. Proofs have a lane for each core, and wait for much: a start, a disk, an
+// end. So one process of exact tests runs beside them: their verdict is the same at any load.
 import type { TestGroup } from './test-groups.ts'
 import { isProof } from './tree.ts'
 
-/** Runs the files of one process. `isBeside`: there are proofs under way, and it holds none. */
+/** Runs the files of one process. `isBeside`: it has no proof, and proofs are under way. */
 export type RunGroup = (group: TestGroup, isBeside: boolean) => Promise<void>
 
 /**

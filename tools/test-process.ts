@@ -1,4 +1,4 @@
-// Runs test files in one process with the flags that the server has: what their tests gave, and how long each took.
+// Runs test files in one process, with the flags that the server has, and collects results and times.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,20 +10,20 @@ import type { TestGroup } from './test-groups.ts'
 import { failureLine } from './test-report.ts'
 import { type FileResult, TestResults } from './test-results.ts'
 
-/** A process that hangs is ended, and named, before whoever waits for the run loses patience. */
+/** Ten minutes: a process that hangs is ended and named while a person or CI still waits for the run. */
 const MOST_PROCESS_MS = 10 * 60 * 1000
 const STEP_BACK = preloaded('tools/step-back.js')
 /** Where several files share a process. */
 const GROUP_ENTRY = join(import.meta.dirname, 'test-group.ts')
-/** As the program has it: 0.3 ms less for each of its files that a test loads, of which a whole server has 500. */
+/** Preloaded like in the program: it saves 0.3 ms for each file that a test loads, and a whole server has 500. */
 const OWN_FILES = preloaded('src/own-files.js')
 
 /** What a file gave, and the seconds it took, loading included. */
 export type TimedResult = { readonly result: FileResult; readonly seconds: number }
 
 /**
- * Runs the files of `group`, paths from `root`, in one process; returns what each gave. On a terminal all that they
- * say is shown when it has ended; elsewhere what fails is printed at once. `isBeside`: proofs go first.
+ * Runs the files of `group`, paths from `root`, in one process. On a terminal its output is shown when it has ended;
+ * elsewhere failures are printed at once. A group that runs beside proofs (`isBeside`) has a lower priority.
  */
 export async function runTestGroup(
   root: string,

@@ -1,4 +1,4 @@
-// All endpoints under sys/, in one list.
+// The endpoints of the system mount, in one list.
 import type { Endpoint } from '../api/endpoint.ts'
 import { AUDIT_ENDPOINTS } from './endpoints/audit-endpoints.ts'
 import { CAPABILITY_ENDPOINTS } from './endpoints/capability-endpoints.ts'
@@ -38,6 +38,10 @@ import { versionHistory } from './endpoints/version-history-endpoint.ts'
 import { WRAPPING_ENDPOINTS } from './endpoints/wrapping-endpoints.ts'
 import type { System } from './system.ts'
 
+/**
+ * All endpoints under sys/. Their order has no meaning: the router prefers a literal segment to a parameter and refuses
+ * two definitions of one place (src/api/router.ts). Endpoints that are not listed here are not served.
+ */
 export const SYSTEM_ENDPOINTS: readonly Endpoint<System>[] = [
   ...SEAL_ENDPOINTS,
   ...STATUS_ENDPOINTS,

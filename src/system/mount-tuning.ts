@@ -1,4 +1,4 @@
-// What can be set of a mount when it is made, and tuned afterwards.
+// The settings of a mount: given when it is made, and tuned afterwards.
 import { fail } from '../api/errors.ts'
 import { type Args, bool, duration, type Field, int, object, string, strings } from '../api/fields.ts'
 import { DEFAULT_LOCKOUT, type LockoutSettings } from '../api/lockout.ts'
@@ -7,21 +7,23 @@ import { MAX_PASSED_HEADERS, whyNotSeen, whyNotSet } from '../api/passed-headers
 
 const VISIBILITIES = ['', 'unauth', 'hidden']
 const TOKEN_TYPES = ['service', 'batch', 'default-service', 'default-batch']
+/** The remedy in refusals of fields that other servers of this API offer. */
 export const NOT_OFFERED = 'is not offered yet: leave it out'
 
-/** An empty text is as if it were not sent: clients send every field of a tuning, empty where nobody said anything. */
+/** Treats an empty text as absent: clients send every field of a tuning, empty where their user gave nothing. */
 function unlessEmpty<F extends Field<number>>(field: F): F {
   const decode: Field<number>['decode'] = (value, name) => (value === '' ? undefined : field.decode(value, name))
   return { ...field, decode }
 }
 
-/** A duration, or `system`: as the system has it. */
+/** A duration, or the word `system`, which stands for 0: the lifetime of the server's configuration. */
 function leaseTtl(description: string) {
   const field = unlessEmpty(duration(description))
   const decode: Field<number>['decode'] = (value, name) => (value === 'system' ? 0 : field.decode(value, name))
   return { ...field, decode }
 }
 
+/** Fields of a tuning, and of `config` when a mount is made. An absent field leaves its setting as it was. */
 export const CONFIG_FIELDS = {
   default_lease_ttl: leaseTtl('Lifetime where nothing else is said; 0: as the system has it'),
   max_lease_ttl: leaseTtl('Longest lifetime; 0: as the system has it'),
@@ -42,6 +44,7 @@ export const CONFIG_FIELDS = {
   plugin_version: string('Only the built-in version is offered'),
 }
 
+/** Decoded CONFIG_FIELDS, each optional: a tuning changes what it names. */
 export type GivenMountConfig = Partial<Args<typeof CONFIG_FIELDS>>
 
 const NOTHING: MountConfig = {
@@ -52,8 +55,9 @@ const NOTHING: MountConfig = {
 }
 
 /**
- * What was sent, on top of what was there. `prefix` stands before the names in messages.
- * @throws Refusal naming the field, also for what would be promised and not kept
+ * Returns the settings of a mount after a change: `before` with what `given` has. `prefix` stands before field names in
+ * messages: a tuning has the fields at its top level, a new mount has them in `config`.
+ * @throws Refusal naming the field; also for a setting that the server would store and then not honour
  */
 export function changedMountConfig(
   given: GivenMountConfig,
@@ -74,6 +78,7 @@ export function changedMountConfig(
     ...tokenType(given.token_type, kind),
     ...lockout(given.user_lockout_config, kind, before.lockout, prefix),
   }
+  // The two are compared after the merge: a tuning may send only one of them.
   const { defaultLeaseTtlSeconds, maxLeaseTtlSeconds } = config
   if (maxLeaseTtlSeconds > 0 && defaultLeaseTtlSeconds > maxLeaseTtlSeconds)
     throw fail('out_of_range', [`${prefix}default_lease_ttl`, 'must not be longer than max_lease_ttl'])
@@ -84,7 +89,7 @@ function managedKeys({ allowed_managed_keys: names }: GivenMountConfig): Pick<Mo
   return names === undefined ? {} : { allowedManagedKeys: names }
 }
 
-/** None: as if it had never been said. */
+/** Fields that audit writes in clear. An empty list is stored and counts as none. */
 function clearKeys(given: GivenMountConfig): Pick<MountConfig, 'auditNonHmacRequestKeys' | 'auditNonHmacResponseKeys'> {
   const { audit_non_hmac_request_keys: request, audit_non_hmac_response_keys: response } = given
   return {
@@ -93,7 +98,10 @@ function clearKeys(given: GivenMountConfig): Pick<MountConfig, 'auditNonHmacRequ
   }
 }
 
-/** None: as if it had never been said. */
+/**
+ * Headers that a mount passes on; an empty list is stored and counts as none.
+ * @throws Refusal for a header that carries credentials or belongs to the server (src/api/passed-headers.ts)
+ */
 function passedHeaders(
   given: GivenMountConfig,
   prefix: string,
@@ -142,9 +150,9 @@ function lockout(
     const remedy = 'must be above 0 where lockout_disable is false: 0 means that names are never locked'
     throw fail('field_invalid', [`${prefix}user_lockout_config.lockout_threshold`, remedy])
   }
-  // A store of before `disabled` was kept holds 0 for both ways to switch it off.
+  // Stores written before `disabled` existed hold threshold 0 for both ways to switch the lock-out off.
   const kept = off === false && before.threshold === 0 ? DEFAULT_LOCKOUT.threshold : before.threshold
-  // A threshold that is sent by itself is meant to hold.
+  // A threshold sent without lockout_disable is meant to take effect, so it switches the lock-out on again.
   const staysOff = off ?? (sent === undefined && before.disabled === true)
   return {
     lockout: {

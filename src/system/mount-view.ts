@@ -1,16 +1,18 @@
-// A mount as the API shows it.
+// Mounts as the API shows them: the shapes of answers, and the functions that fill them. An optional list that is empty
+// is left out, because clients tell "not set" by the missing key.
 import { isSwitchedOff, type LockoutSettings } from '../api/lockout.ts'
 import type { MountConfig, MountEntry } from '../api/mount.ts'
 import { flag, group, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
 import { own } from '../lib/own.ts'
 import type { System as Whole } from './system.ts'
 
-/** What it takes of the system. */
+/** The parts of the system that these functions use. */
 type System = Pick<Whole, 'facts' | 'mounts'>
 
-/** What a login mount gives where nothing else is said. */
+/** Kind of token that a login gives when its mount does not set `token_type`. */
 export const DEFAULT_TOKEN_TYPE = 'default-service'
 
+/** Shape of `lockoutBody`. */
 export const LOCKOUT = group(
   {
     lockout_threshold: integer('Failures until a name is locked'),
@@ -21,6 +23,7 @@ export const LOCKOUT = group(
   'What guessing leads to',
 )
 
+/** Lock-out settings of a login mount, as a read shows them; times are in seconds. */
 export const lockoutBody = (settings: LockoutSettings): object => ({
   lockout_threshold: settings.threshold,
   lockout_duration: settings.durationSeconds,
@@ -28,31 +31,34 @@ export const lockoutBody = (settings: LockoutSettings): object => ({
   lockout_disable: isSwitchedOff(settings),
 })
 
-/** Members of data that audit shows in clear. */
+/** Shape of `clearKeysBody`. */
 export const CLEAR_KEYS: Shapes = {
   audit_non_hmac_request_keys: optional(listOf(text('Field'), 'Fields of requests that audit shows in clear')),
   audit_non_hmac_response_keys: optional(listOf(text('Field'), 'Fields of answers that audit shows in clear')),
 }
 
+/** Names of fields that audit writes in clear; all others are written as HMACs. */
 export const clearKeysBody = ({ auditNonHmacRequestKeys, auditNonHmacResponseKeys }: MountConfig): object => ({
   ...(isGiven(auditNonHmacRequestKeys) ? { audit_non_hmac_request_keys: auditNonHmacRequestKeys } : {}),
   ...(isGiven(auditNonHmacResponseKeys) ? { audit_non_hmac_response_keys: auditNonHmacResponseKeys } : {}),
 })
 
-/** Managed keys that the mount may use. */
+/** Shape of `managedKeysBody`. */
 export const MANAGED_KEYS: Shapes = {
   allowed_managed_keys: optional(listOf(text('Name'), 'Managed keys that the engine may use')),
 }
 
+/** Names of the managed keys that the mount may use, besides those open to every mount. */
 export const managedKeysBody = ({ allowedManagedKeys }: MountConfig): object =>
   isGiven(allowedManagedKeys) ? { allowed_managed_keys: allowedManagedKeys } : {}
 
-/** Headers that the mount passes on. */
+/** Shape of `passedBody`. */
 export const PASSED: Shapes = {
   passthrough_request_headers: optional(listOf(text('Header'), 'Those of a request that its engine gets to see')),
   allowed_response_headers: optional(listOf(text('Header'), 'Those of an answer that its engine may set')),
 }
 
+/** Headers that pass between client and engine: none reaches the engine, or leaves it, unless it is listed. */
 export const passedBody = ({ passthroughRequestHeaders, allowedResponseHeaders }: MountConfig): object => ({
   ...(isGiven(passthroughRequestHeaders) ? { passthrough_request_headers: passthroughRequestHeaders } : {}),
   ...(isGiven(allowedResponseHeaders) ? { allowed_response_headers: allowedResponseHeaders } : {}),
@@ -60,6 +66,7 @@ export const passedBody = ({ passthroughRequestHeaders, allowedResponseHeaders }
 
 const isGiven = (keys: readonly string[] | undefined): boolean => keys !== undefined && keys.length > 0
 
+/** Shape of `mountBody`. */
 export const MOUNT: Shapes = {
   type: text('Engine'),
   description: text('For people'),
@@ -89,14 +96,16 @@ export const MOUNT: Shapes = {
   ),
 }
 
-/** Of the mounts that every server has; no other can be given any. */
+/** Shown and not used, because clients compare mounts (docs/differences.md#the-server). By engine. */
 const PASSED_HEADERS: Readonly<Record<string, readonly string[]>> = { system: ['Accept'], identity: ['Authorization'] }
 
-/** The seal itself wraps what opens the barrier, which belongs to the system. */
+/** True for the system mount too: it owns the records that open the barrier, and the seal wraps those itself. */
 const isSealWrapped = ({ type, sealWrap }: MountEntry): boolean => sealWrap || type === 'system'
 
+/** Version of every engine: all are part of the server. A semantic version with build metadata, which clients parse. */
 export const builtinVersion = ({ facts }: System): string => `v${facts.reportedVersion}+builtin.keywright`
 
+/** A mount as `sys/mounts` and `sys/auth` show it. `version` comes from `builtinVersion`. */
 export function mountBody(entry: MountEntry, version: string): object {
   const { config } = entry
   const passed = own(PASSED_HEADERS, entry.type)
@@ -128,9 +137,10 @@ export function mountBody(entry: MountEntry, version: string): object {
   }
 }
 
+/** `mountBody` with the version of this server. */
 export const bodyOf = (system: System, entry: MountEntry): object => mountBody(entry, builtinVersion(system))
 
-/** The paths as clients know them: those of login mounts without their 'auth/'. */
+/** Mounts of one kind by path. Login mounts are listed without their 'auth/', as clients know them. */
 export function bodies(
   system: System,
   kind: MountEntry['kind'],
@@ -143,4 +153,5 @@ export function bodies(
   )
 }
 
+/** The path with a '/' at its end, as the mount table keeps it. */
 export const folder = (path: string): string => (path.endsWith('/') ? path : `${path}/`)

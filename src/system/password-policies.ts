@@ -1,4 +1,4 @@
-// Password policies by name, as they were written:
+// Stored password policies, each under its name and in the text that was written:
 //
 //   root/sys/password-policy/NAME      JSON, {"format":1,"text":…}
 import { text as textKind } from '../lib/member-kinds.ts'
@@ -6,8 +6,10 @@ import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
 import { storedRecord } from '../storage/stored-record.ts'
 
+/** Keeps the text, not the parsed rules: a read gives back what was written, comments included. */
 export const PASSWORD_POLICY = storedRecord('A password policy', { text: textKind })
 
+/** The password policies of this server. Callers parse a text before they store it; nothing here looks into it. */
 export class PasswordPolicies {
   readonly #view: View
 
@@ -28,7 +30,7 @@ export class PasswordPolicies {
     await this.#view.transaction(async (tx) => tx.delete(name))
   }
 
-  /** Sorted; `limit` 0: all. */
+  /** Names in order, those behind `after`; at most `limit`, and all for 0. */
   list(after: string, limit: number): Promise<string[]> {
     return this.#view.list('', { after, ...(limit > 0 ? { limit } : {}) })
   }

@@ -1,4 +1,4 @@
-// Rules for passwords that the server makes: how long, of which characters, and how many of which at least.
+// Rules for passwords that the server makes: the length, the characters, and how many of each set at least.
 //
 //   length = 20
 //   rule "charset" {
@@ -9,21 +9,24 @@ import type { RandomBytes } from '../crypto/primitives/random-bytes.ts'
 import { blocksOf, type HclBlock, HclError, itemsOf, parseHcl, scalar } from '../lib/hcl.ts'
 import type { HclObject } from '../lib/hcl-tree.ts'
 
+/** A set of distinct characters, of which a password has at least `minimum`. */
 export type CharacterRule = { readonly characters: string; readonly minimum: number }
+/** A parsed policy. The minima of its rules add up to `length` at most, so some password always fulfils it. */
 export type PasswordPolicy = { readonly length: number; readonly rules: readonly CharacterRule[] }
 
-/** Why a text is no such policy. */
+/** Why a text is not a password policy, in words for its author. Endpoints answer 400 with its message. */
 export class PasswordPolicyError extends Error {
   override name = 'PasswordPolicyError'
 }
 
+// Lengths in characters. The bounds keep parsing and generating quick: both run on the thread that serves.
 const MIN_LENGTH = 4
 const MAX_LENGTH = 100
 const MAX_RULES = 100
 const MAX_CHARACTERS = 1_000
 const MAX_TEXT = 65_536
 
-/** @throws PasswordPolicyError that names what is wrong, in a text that may be HCL or JSON */
+/** Parses a policy in HCL or JSON. @throws PasswordPolicyError naming what is wrong, with its line if there is one */
 export function parsePasswordPolicy(text: string): PasswordPolicy {
   if (text.length > MAX_TEXT) throw new PasswordPolicyError(`longer than ${MAX_TEXT} characters`)
   try {
@@ -54,6 +57,7 @@ function ruleOf({ labels, body, line }: HclBlock): CharacterRule {
   const characters = itemsOf(body, 'charset').map(({ value }) => scalar(value))[0]
   if (typeof characters !== 'string' || characters === '')
     throw new PasswordPolicyError(`${where}: charset must be text with the characters`)
+  // A character that is listed twice would be drawn twice as often.
   const distinct = [...new Set(characters)].join('')
   if ([...distinct].length > MAX_CHARACTERS || !distinct.isWellFormed() || /\p{C}/u.test(distinct))
     throw new PasswordPolicyError(`${where}: charset must have at most ${MAX_CHARACTERS} characters, all printable`)
@@ -79,8 +83,8 @@ function wholeNumber(body: HclObject, key: string): number | undefined {
 }
 
 /**
- * A password that keeps the policy: first of each rule as many characters as it asks for, then of all, in an order by
- * chance. So every policy that can be kept at all is kept at once.
+ * Returns a password that fulfils the policy. It draws the minimum of each rule, fills up from all characters, and
+ * shuffles. Differs: docs/differences.md#the-server. Drawing until a password fits may take for ever.
  */
 export function generatePassword({ length, rules }: PasswordPolicy, random: RandomBytes): string {
   const draw = new FairDraw(random)
@@ -90,7 +94,7 @@ export function generatePassword({ length, rules }: PasswordPolicy, random: Rand
     return Array.from({ length: minimum }, () => set[draw.below(set.length)] as string)
   })
   while (chosen.length < length) chosen.push(all[draw.below(all.length)] as string)
-  // Fisher and Yates.
+  // The shuffle of Fisher and Yates: without it the characters of the rules would stand first.
   for (let at = chosen.length - 1; at > 0; at--) {
     const other = draw.below(at + 1)
     const character = chosen[at] as string
@@ -100,10 +104,12 @@ export function generatePassword({ length, rules }: PasswordPolicy, random: Rand
   return chosen.join('')
 }
 
+/** Draws per call of the random source: a password of 100 characters, shuffled, needs some 200. */
 const DRAWS_AT_ONCE = 128
+/** Values of one draw of two bytes. A policy has fewer characters than that, because its text has (MAX_TEXT). */
 const RANGE = 2 ** 16
 
-/** Numbers below a bound, each as likely as any other. */
+/** Uniform random numbers below a bound. */
 class FairDraw {
   readonly #random: RandomBytes
   #bytes: Buffer = Buffer.alloc(0)
@@ -115,7 +121,7 @@ class FairDraw {
 
   /** `bound` is at most 2^16. */
   below(bound: number): number {
-    // What is beyond the last whole multiple would make the first numbers likelier.
+    // A value beyond the last whole multiple of `bound` is drawn again: it would make small numbers likelier.
     const fair = RANGE - (RANGE % bound)
     for (;;) {
       const value = this.#next()

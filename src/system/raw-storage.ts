@@ -1,4 +1,5 @@
-// The store entry by entry, for repairs by whoever may do everything: behind the barrier, past every rule of the rooms.
+// The store entry by entry, for repairs by an operator who may do everything. Values are in clear, and no room checks
+// them: a wrong value may keep a part of the server from working.
 import { fail } from '../api/errors.ts'
 import { isBehindBarrier, mountOfKey } from '../storage/classes.ts'
 import {
@@ -13,25 +14,26 @@ import type { SealedStorage, View } from '../storage/sealed-storage.ts'
 
 const FOLDER = `${ROOT_NAMESPACE}/`
 
+/** What sys/raw reads and writes. Records that open the barrier and those of the audit stay out of reach. */
 export class RawStorage {
   readonly #storage: SealedStorage
   readonly #isLocal: (mountUuid: string) => boolean
   readonly #reading: View
 
-  /** `isLocal`: whether a mount stays out of replication; that is part of where its entries belong. */
+  /** `isLocal` tells whether a mount stays out of replication: a write carries that as part of its scope. */
   constructor(storage: SealedStorage, isLocal: (mountUuid: string) => boolean) {
     this.#storage = storage
     this.#isLocal = isLocal
     this.#reading = storage.view(systemScope, FOLDER)
   }
 
-  /** @throws Refusal for what the barrier itself is opened with, and for a path that no entry can have */
+  /** @throws Refusal for a record of the barrier or of the audit, and for a path that no entry can have */
   get(path: string): Promise<Buffer | undefined> {
     requireReadable(path)
     return told(() => this.#reading.get(path))
   }
 
-  /** `path` is a folder, with or without its last '/'; '' is the root. */
+  /** Lists the children of a folder. `path` may lack its last '/'; '' is the root. */
   list(path: string, options: ListOptions): Promise<string[]> {
     return told(() => this.#reading.list(path === '' || path.endsWith('/') ? path : `${path}/`, options))
   }
@@ -57,7 +59,10 @@ export class RawStorage {
   }
 }
 
-/** Who changed these could end every request, or sign what was never recorded: they have endpoints of their own. */
+/**
+ * The records of audit devices and of their signing key. A caller who changed them could make every request fail, or
+ * sign entries that were never recorded. sys/audit is the way to them.
+ */
 const AUDIT = ['core/audit', 'core/local-audit/']
 
 function requireReadable(path: string): void {
@@ -67,7 +72,7 @@ function requireReadable(path: string): void {
     throw fail('part_of_server', ['That entry opens the barrier: it is neither read nor written here'])
 }
 
-/** What storage refuses is the path's fault: it says which. */
+/** Turns what storage refuses into an answer of 400: here the path comes from the caller. Other errors pass through. */
 async function told<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

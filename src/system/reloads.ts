@@ -1,5 +1,5 @@
-// Reloading a mount: every thread forgets what it keeps of it, and reads it anew. A reload is a write, so that it
-// reaches each thread in the order of all other changes, and a thread that is away for a moment too:
+// Reloading a mount: every thread drops what it keeps of the mount in memory and reads it again. A reload is a write.
+// So it reaches each thread in order with all other changes, and a thread that restarts does not miss it:
 //
 //   root/core/reload/MOUNT             JSON, {"format":1,"id":…,"atMs":…}: the last reload here
 //   root/core/global-reload/MOUNT      the same, carried to every cluster
@@ -11,15 +11,18 @@ import type { SealedStorage, View } from '../storage/sealed-storage.ts'
 import { storedRecord } from '../storage/stored-record.ts'
 
 const FOLDERS = { here: 'reload/', global: 'global-reload/' } as const
+/** `here`: this cluster. `global`: every cluster, by replication. */
 export type ReloadScope = keyof typeof FOLDERS
 
+/** The last reload of one mount. */
 export const RELOAD = storedRecord('The reload of a mount', { id: text, atMs: count })
 
+/** Reloads of mounts, and the memory of them that sys/plugins/reload/backend/status reads. */
 export class Reloads {
   readonly #view: View
   readonly #world: World
 
-  /** `reset`: makes this thread forget what it keeps of the mount with this UUID, where there is one. */
+  /** `reset` makes this thread drop what it keeps of the mount with this UUID; it ignores an unknown one. */
   constructor(
     storage: SealedStorage,
     invalidation: Invalidation,
@@ -27,12 +30,12 @@ export class Reloads {
   ) {
     this.#view = storage.view(systemScope, `${ROOT_NAMESPACE}/core/`)
     this.#world = parts.world
-    // Where everything may have changed, engines are told so themselves.
+    // `reset` does nothing here: when everything may have changed, each engine is told directly.
     for (const folder of Object.values(FOLDERS))
       invalidation.register({ prefix: `core/${folder}`, changed: parts.reset, reset: () => {} })
   }
 
-  /** The id of the reload. It is done on a thread before that serves its next request. */
+  /** Reloads the mounts and returns an id for the reload. Each thread carries it out before its next request. */
   async reload(uuids: readonly string[], scope: ReloadScope): Promise<string> {
     const id = this.#world.random.uuid()
     const entry = RELOAD.encode({ id, atMs: this.#world.clock.nowMs() })
@@ -42,7 +45,7 @@ export class Reloads {
     return id
   }
 
-  /** When the reload with this id was made; undefined where there is none, or later ones took its place. */
+  /** When the reload with this id was made; undefined for an unknown id, or once later reloads replaced its records. */
   async findTime(id: string): Promise<number | undefined> {
     for (const folder of Object.values(FOLDERS)) {
       for (const uuid of await this.#view.list(folder)) {
@@ -54,7 +57,7 @@ export class Reloads {
     return undefined
   }
 
-  /** For a mount that is removed. */
+  /** Removes the records of a mount; called when the mount itself is removed. */
   async forget(uuid: string): Promise<void> {
     await this.#view.transaction(async (tx) => {
       for (const folder of Object.values(FOLDERS)) {

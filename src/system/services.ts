@@ -1,4 +1,4 @@
-// What the endpoints under sys/ work with besides the rooms themselves: settings, histories, counts.
+// Small services behind sys/ that have no room of their own: settings, histories, counts.
 import { CORS_MEMBERS, CORS_OFF } from '../api/cors.ts'
 import type { World } from '../lib/world.ts'
 import type { ManagedKeyService } from '../managed-keys/managed-key-service.ts'
@@ -12,7 +12,7 @@ import { StoredSetting } from './stored-setting.ts'
 import { NO_UI_HEADERS, UI_HEADERS_SETTING } from './ui-headers.ts'
 import { VersionHistory } from './version-history.ts'
 
-/** What only the assembly knows. */
+/** Figures from parts of the server that this room may not import; the assembly hands them in. */
 export type ServerInventory = {
   readonly entityCount: () => Promise<number>
   /** Requests of the whole server, all its threads, since it started. */
@@ -21,14 +21,16 @@ export type ServerInventory = {
   readonly hostInfo: () => object
 }
 
+/** Which origins may call, as it is stored. */
 export const CORS_SETTING = storedRecord('The setting cors', CORS_MEMBERS)
 
-/** A new one is a line in `buildServices`; which of them an endpoint takes it says by its own type. */
+/** All services. A new one is a line in `buildServices`. */
 export type SystemServices = Readonly<ReturnType<typeof buildServices>>
 
-/** Some of them. */
+/** A system with some of the services. Each file of endpoints declares which it uses, so its tests hand in no more. */
 export type WithServices<S extends keyof SystemServices> = { readonly services: Pick<SystemServices, S> }
 
+/** Makes the services of one thread; called once, by the assembly. Nothing is read before the first use. */
 export function buildServices(
   storage: SealedStorage,
   invalidation: Invalidation,
@@ -36,7 +38,7 @@ export function buildServices(
     readonly world: World
     readonly inventory: ServerInventory
     readonly managedKeys: ManagedKeyService
-    /** Makes this thread forget what it keeps of a mount. */
+    /** Makes this thread drop what it keeps of a mount in memory. */
     readonly resetMount: (uuid: string) => void
     /** Whether a mount stays out of replication. */
     readonly isLocalMount: (uuid: string) => boolean

@@ -1,6 +1,6 @@
-// What of a snapshot can be opened before it is restored. What this cluster sealed: with the root key, which never
-// changes, whatever its header says, which anybody can write. What another cluster sealed: only where a static key of
-// this server opens it, as it would after the restore.
+// Which keys open a snapshot before it is restored. A snapshot that this cluster sealed opens with the root key, which
+// never changes. The header is not trusted for that: anyone can write one. A snapshot of another cluster opens only if
+// a static key of this server opens it, as it would after the restore.
 import type { KeyObject } from 'node:crypto'
 import { AuthenticationFailed } from '../crypto/primitives/aead.ts'
 import type { Random } from '../lib/world.ts'
@@ -10,21 +10,22 @@ import type { Keyring } from '../storage/keyring.ts'
 import { decodeSealConfig, SEAL_CONFIG } from './seal/seal-config.ts'
 import { KEYRING, openKeyring, openRootKey, ROOT_KEY } from './seal/seal-records.ts'
 
+/** A snapshot's own key records, and the keys of this server to try on them. */
 export type SnapshotKeyring = {
-  /** By stored key; the records that opening needs among them. */
+  /** Records of the snapshot by stored key; those that opening needs are among them. */
   readonly records: ReadonlyMap<string, Buffer>
   readonly ours: { readonly rootKey: KeyObject; readonly keyring: Keyring | undefined }
-  /** By its header. */
+  /** Whether the header names this cluster; a claim, not a proof. */
   readonly saysOurs: boolean
-  /** @throws AutoSealFailed where this server was not given the key */
+  /** Returns the static key of that id. @throws AutoSealFailed if this server was not given it */
   readonly autoKey: (keyId: string) => KeyObject
   readonly random: Random
 }
 
 /**
- * A barrier that opens the entries of the snapshot, with the keys of today where its day had none; undefined where
- * nobody but the holders of its shares can tell.
- * @throws StorageCorrupt where a key of this server should open it and does not; AutoSealFailed
+ * Returns a barrier that opens the entries of the snapshot. It has the terms of today as well: entries may have been
+ * sealed under a term that is newer than the snapshot's keyring. Undefined if only holders of shares can open it.
+ * @throws StorageCorrupt if a key of this server should open it and does not; AutoSealFailed
  */
 export function openSnapshotKeyring(snapshot: SnapshotKeyring): Barrier | undefined {
   const { ours, saysOurs, random } = snapshot
@@ -41,7 +42,7 @@ export function openSnapshotKeyring(snapshot: SnapshotKeyring): Barrier | undefi
   return new Barrier(random, keyring)
 }
 
-/** Undefined where it is opened by shares. @throws StorageCorrupt, AutoSealFailed */
+/** The snapshot's root key, by a static key; undefined if shares open it. @throws StorageCorrupt, AutoSealFailed */
 function foundRootKey(snapshot: SnapshotKeyring): KeyObject | undefined {
   const { keyId } = decodeSealConfig(recordOf(snapshot, SEAL_CONFIG))
   if (keyId === undefined) return undefined

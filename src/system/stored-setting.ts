@@ -1,4 +1,4 @@
-// A setting that is kept in the store, and in memory from its first use until it changes:
+// A setting of the server: kept in the store, and cached in memory from its first use until it changes:
 //
 //   root/sys/config/NAME      JSON, {"format":1, …}
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
@@ -6,16 +6,17 @@ import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
 import type { StoredRecord } from '../storage/stored-record.ts'
 
+/** One such setting as one thread has it. The cache is dropped by the change feed, so every thread sees a change. */
 export class StoredSetting<T extends object> {
   readonly #view: View
   readonly #name: string
   readonly #record: StoredRecord<T>
   readonly #unset: T
   #known: T | undefined
-  /** Grows with every change: what was read before it is not kept. */
+  /** Counts invalidations. A read that began before one must not be cached: it may hold the old value. */
   #generation = 0
 
-  /** `unset`: what counts where nothing is stored. */
+  /** `unset` is the value while nothing is stored. */
   constructor(
     storage: SealedStorage,
     invalidation: Invalidation,
@@ -32,7 +33,7 @@ export class StoredSetting<T extends object> {
     invalidation.register({ prefix: `sys/config/${name}`, changed: forget, reset: forget })
   }
 
-  /** Waits only where it was not read since it changed. */
+  /** The value. A promise only at the first read after a change: some settings are read for every request. */
   current(): T | Promise<T> {
     return this.#known ?? this.#load()
   }
@@ -44,7 +45,7 @@ export class StoredSetting<T extends object> {
     return value
   }
 
-  /** Replaces it by what `change` makes of the value that is stored. */
+  /** Stores what `change` returns for the stored value. It must have no other effect: a lost race runs it again. */
   async change(change: (before: T) => T): Promise<void> {
     await this.#view.transaction(async (tx) => {
       const after = change(this.#decoded(await tx.get(this.#name)))
@@ -52,6 +53,7 @@ export class StoredSetting<T extends object> {
     })
   }
 
+  /** Goes back to `unset`. */
   async remove(): Promise<void> {
     await this.#view.transaction(async (tx) => tx.delete(this.#name))
   }

@@ -1,4 +1,4 @@
-// The engine behind sys/: what its endpoints work with.
+// The engine behind sys/: everything its endpoints work with, handed in by the assembly.
 import type { AuditDevices } from '../api/audit.ts'
 import { DEFAULT_EDITION, type Edition } from '../api/edition.ts'
 import type { Engine, Mounts } from '../api/mount.ts'
@@ -28,66 +28,84 @@ import type { Cluster } from './seal/seal-records.ts'
 import type { TokenAttempt } from './seal/token-attempt.ts'
 import type { SystemServices } from './services.ts'
 
-/** Sealing and unsealing of the whole server, all its threads; only the thread that writes can. */
+/**
+ * Operations on the seal of the whole server, with all its threads. Only the writing thread has them. A method resolves
+ * when every thread has followed.
+ */
 export interface SealOperations {
   readonly rotation: KeyringRotation
   readonly rootToken: TokenAttempt
   readonly rekey: Rekey
   readonly recoveryRekey: Rekey
   /**
-   * With a seal that opens by itself the server is open afterwards. `keep` gets what was made before it is committed;
-   * where it throws, nothing was done.
-   * @throws Refusal where it is done already
+   * Makes the keys of a new server. Afterwards the server is sealed, or open with a seal that opens by itself. `keep`
+   * is called with the keys before they are committed; if it throws, nothing was done.
+   * @throws Refusal if the server has its keys
    */
   initialise(config: ShareConfig, clusterName: string, keep: (made: FirstKeys) => Promise<void>): Promise<FirstKeys>
+  /**
+   * Takes one share; the caller wipes it. True when it opened the server, false while more are needed, undefined if the
+   * server is open already. @throws WrongCombination if the shares do not give the key
+   */
   unseal(share: Buffer): Promise<boolean | undefined>
+  /** Forgets the shares given so far to unseal. */
   reset(): Promise<void>
+  /** Closes the barrier and wipes what every thread keeps. */
   seal(): Promise<void>
-  /** Replaces the store by a snapshot; sealed afterwards unless it opens by itself. @throws Refusal: it is not taken */
+  /**
+   * Replaces the store by a snapshot. Afterwards the server is sealed, unless it opens by itself.
+   * @throws Refusal if the snapshot cannot be used; the store is then as before
+   */
   restore(snapshot: ByteStream, force: boolean): Promise<Restored>
-  /** What reads a part of the configuration anew on every thread; false where something goes on as before. */
+  /** By subsystem: reads a part of the configuration again on every thread. False if any kept its old state. */
   readonly configReloads: ReadonlyMap<string, () => Promise<boolean>>
 }
 
-/** All that opens a new server. */
+/** The secrets of a new server, told once to the caller of sys/init. */
 export type FirstKeys = { readonly shares: readonly Buffer[]; readonly rootToken: string }
 
+/** What a restore did, as its answer says it. */
 export type Restored = {
   readonly entries: number
-  /** Of the snapshot. */
+  /** Change index of the snapshot. */
   readonly index: number
-  /** It is as the cluster that made it sealed it. */
+  /** Whether every entry was opened before the restore; false if only the shares of another cluster could do so. */
   readonly isSealChecked: boolean
-  /** What is lost that its caller may not expect; empty where nothing is. */
+  /** Losses that the caller may not expect. */
   readonly warnings: readonly string[]
-  /** The server waits to be unsealed. */
+  /** Whether the server waits to be unsealed. */
   readonly isSealed: boolean
 }
 
+/** What the configuration and the start of the server settled; the same on every thread, and for its lifetime. */
 export type ServerFacts = {
-  /** What clients gate features on (strict semantic version). */
+  /** The version that clients gate features on (strict semantic version). */
   readonly reportedVersion: string
   readonly storageType: string
   readonly apiAddress: string
-  /** What the checks of the start found; missing where none were made. */
+  /** Findings of the checks at start; missing if none were made. */
   readonly hardening?: HardeningFound
-  /** Missing or empty: none is configured. */
+  /** Missing or empty if none is configured. */
   readonly clusterAddress?: string
   /** Whether a 403 tells the holder of a valid token what its policies lack; missing: yes. */
   readonly permissionHints?: boolean
-  /** For a cluster that is made with no name given; empty: a name is made up. */
+  /** Name of a cluster that is made now; if empty, a name is made up. */
   readonly clusterName: string
-  /** Which features are on; missing: all. */
+  /** Selects the features that are on; missing: all. */
   readonly edition?: Edition
-  /** Whether sys/raw is there; missing: no. */
+  /** Whether sys/raw is served; missing: no. */
   readonly rawStorage?: boolean
-  /** The configuration without what opens something, by the names of its file. */
+  /** The configuration without its secrets, by the keys of its file. */
   readonly configState?: object
 }
 
+/** One move of a mount: paths as the caller gave them. */
 export type Migration = { readonly source: string; readonly target: string }
 
-/** The last moves of mounts. */
+/**
+ * The last moves of mounts, for sys/remount/status. In memory only: a move is done when its request is answered, so
+ * there is nothing to resume after a restart.
+ */
 class Migrations {
   readonly #kept = new Map<string, Migration>()
 
@@ -101,6 +119,7 @@ class Migrations {
   }
 }
 
+/** A bound on memory; a client asks for a status right after its move. */
 const KEPT_MIGRATIONS = 1_000
 
 type SystemParts = Pick<
@@ -124,25 +143,26 @@ type SystemParts = Pick<
 > & {
   readonly log: Log
   readonly identities: Identities
-  /** A function, since the mount table holds this engine. */
+  /** A function, because the mount table is built after this engine, which it holds. */
   readonly mounts: () => Mounts
-  /** Missing where another thread writes. A function, since what seals the server also closes this engine. */
+  /** Undefined on a thread that only serves. A function, because what seals the server is built after this engine. */
   readonly seal: (() => SealOperations) | undefined
-  /** The description of all endpoints that are mounted now. */
+  /** The OpenAPI document of all endpoints that are mounted now. */
   readonly openApi: () => object
 }
 
+/** The system engine of one thread. Files of endpoints declare with `Pick` which of its parts they use. */
 export class System implements Engine {
   readonly migrations = new Migrations()
-  /** Of this thread: attempts run on the one that writes. */
+  /** Counts on this thread alone; that is enough, because attempts run on the writing thread. */
   readonly attempts: AttemptLimits
-  /** Lifetimes where a mount says nothing. */
+  /** Lifetimes used when a mount does not set its own. */
   readonly tokenLimits: TokenLimits
   readonly world: World
   readonly slow: SlowWork
   readonly facts: ServerFacts
   readonly tokens: TokenStore
-  /** What a token's entry gives, with what its entity and groups add. */
+  /** The rights of a token entry: its own policies with those of its entity and groups, as they are at the call. */
   readonly rightsOf: (entry: object) => Promise<Rights>
   readonly policies: PolicyStore
   readonly wrapping: Wrapping
@@ -152,9 +172,9 @@ export class System implements Engine {
   readonly quotas: QuotaStore
   readonly telemetry: Telemetry
   readonly sealStatus: () => SealStatus
-  /** The store as it is at the call, as a stream (storage/snapshot/snapshot-format.ts). */
+  /** Streams the store as it is at the call (storage/snapshot/snapshot-format.ts). */
   readonly saveSnapshot: () => Promise<ByteStream>
-  /** Whether an endpoint of a mount that every server has needs `sudo` for the operation; false for all other paths. */
+  /** Whether the endpoint at a path of a built-in mount needs `sudo` for the operation; false for all other paths. */
   readonly needsSudo: (path: string, operation: AclOperation) => boolean
   readonly audit: AuditDevices
   readonly openApi: () => object
@@ -189,6 +209,7 @@ export class System implements Engine {
     return this.#mounts()
   }
 
+  /** @throws Error on a thread that only serves: an endpoint that uses it must declare `runsOn: 'writer'` */
   get seal(): SealOperations {
     if (this.#seal === undefined) throw new Error('Only the thread that writes seals and unseals')
     return this.#seal()
@@ -198,10 +219,12 @@ export class System implements Engine {
     return this.facts.edition ?? DEFAULT_EDITION
   }
 
+  /** Name and id of the cluster; undefined while sealed, because they lie behind the barrier. */
   get cluster(): Cluster | undefined {
     return this.sealStatus().cluster
   }
 
+  // Nothing is cached here: each part registers with the invalidation itself.
   changed(): void {}
   reset(): void {}
 }

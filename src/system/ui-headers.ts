@@ -1,13 +1,15 @@
-// Headers of the answers outside the API, as they are stored and sent.
+// Headers that an operator adds to answers outside /v1/, as they are stored and sent.
 import { mapOf, texts } from '../lib/member-kinds.ts'
 import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 
-/** By name; the values of one name. */
+/** The setting behind sys/config/ui/headers: a list of values by header name. */
 export const UI_HEADERS_SETTING = storedRecord('The setting ui-headers', { headers: mapOf(texts) })
+/** Decoded UI_HEADERS_SETTING. */
 export type UiHeaders = RecordOf<typeof UI_HEADERS_SETTING>
 
+/** The value while nothing is stored. */
 export const NO_UI_HEADERS: UiHeaders = { headers: {} }
 
-/** As answers carry them. */
+/** One text per header, several values joined by commas (RFC 9110 section 5.3). */
 export const uiHeaderTexts = ({ headers }: UiHeaders): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, values.join(', ')]))

@@ -1,4 +1,4 @@
-// Which versions of this program have had the store, and since when:
+// The versions of this program that have opened the store, and when each first did:
 //
 //   root/core/version/VERSION      JSON, {"format":1,"installedAtMs":…,"previous":…}
 import { count, type GroupOf, text } from '../lib/member-kinds.ts'
@@ -8,14 +8,17 @@ import type { SealedStorage, View } from '../storage/sealed-storage.ts'
 import { storedRecord } from '../storage/stored-record.ts'
 
 const MEMBERS = {
-  /** When it opened the store for the first time. */
+  /** When this version first opened the store. */
   installedAtMs: count,
-  /** Empty for the first. */
+  /** The version before; empty for the first. */
   previous: text,
 }
+/** One version of the history; its name is the key. */
 export const VERSION_RECORD = storedRecord('A version of the history', MEMBERS, 'dropped')
+/** A row of the history. */
 export type InstalledVersion = GroupOf<typeof MEMBERS> & { readonly version: string }
 
+/** The history behind sys/version-history: by it an operator sees which upgrades a store went through. */
 export class VersionHistory {
   readonly #view: View
   readonly #clock: Clock
@@ -25,7 +28,7 @@ export class VersionHistory {
     this.#clock = clock
   }
 
-  /** Oldest first. */
+  /** All versions, the oldest first. */
   async list(): Promise<InstalledVersion[]> {
     const found: InstalledVersion[] = []
     for (const version of await this.#view.list('')) {
@@ -35,7 +38,7 @@ export class VersionHistory {
     return found.sort((a, b) => a.installedAtMs - b.installedAtMs)
   }
 
-  /** Where the store is opened for writing. Writes only where `version` is new to it. */
+  /** Records the running version where the store is opened for writing. Writes only if the version is new to it. */
   async note(version: string): Promise<void> {
     if ((await this.#view.get(version)) !== undefined) return
     const previous = (await this.list()).at(-1)?.version ?? ''

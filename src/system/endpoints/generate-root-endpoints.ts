@@ -1,4 +1,4 @@
-// sys/generate-root and sys/generate-root-token: a new root token for those who hold enough shares.
+// sys/generate-root and its authenticated twin sys/generate-root-token: a root token for holders of enough shares.
 import type { Endpoint } from '../../api/endpoint.ts'
 import { string } from '../../api/fields.ts'
 import { DONE } from '../../api/request.ts'
@@ -20,7 +20,7 @@ const STATUS: Shapes = {
   otp_length: integer('How long a one-time password has to be'),
 }
 
-/** All keys are always there: clients decode it so. */
+/** The status as answers carry it. No key is ever left out: clients read all of them. */
 const statusBody = (status: TokenAttemptStatus): object => ({
   nonce: status.nonce,
   started: status.started,
@@ -35,7 +35,7 @@ const statusBody = (status: TokenAttemptStatus): object => ({
 })
 
 const define = keyHolderEndpoints({
-  asks: 'generateRoot',
+  tokenSetting: 'generateRoot',
   open: { id: 'generate-root', path: 'generate-root' },
   authenticated: { id: 'generate-root-token', path: 'generate-root-token' },
   subjectOf: (system) => system.seal.rootToken,
@@ -91,4 +91,5 @@ const update = define({
     withShare(key, async (share) => ({ data: statusBody(await attempt.give(share, nonce)) })),
 })
 
+/** Status, start, cancel and update, each at both paths (key-holder.ts). */
 export const GENERATE_ROOT_ENDPOINTS: readonly Endpoint<SystemWithHolders>[] = [...read, ...start, ...cancel, ...update]

@@ -1,6 +1,6 @@
-// What holders of shares call. Each matter has two places: an open one, for which shares are the permission unless the
-// configuration of the listener asks for a token too, and its authenticated twin, which needs a token with sudo and
-// answers in an envelope. Both are made from one definition.
+// Endpoints for holders of shares. Each operation has two paths. At the open one shares are the permission, unless the
+// listener's configuration requires a token too. Its authenticated twin needs a token with sudo, and answers in an
+// envelope. Both are made from one definition, so that they cannot drift apart.
 import { type Endpoint, type EndpointOperation, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import type { Args, Fields } from '../../api/fields.ts'
@@ -8,46 +8,52 @@ import type { Answer, RequestInfo } from '../../api/request.ts'
 import type { Shapes } from '../../api/shape.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 export type SystemWithHolders = Pick<Whole, 'attempts' | 'policies' | 'rightsOf' | 'seal'>
 
-/** Where the endpoints of a matter are, and what their ids begin with. */
+/** Where a group of endpoints lies: the first part of its paths, and of its ids. */
 export type EndpointGroup = { readonly id: string; readonly path: string }
 
-export type Matter<T> = {
-  /** What the listener can ask a token for at the open place. */
-  readonly asks: KeyHolderMatter
+/** An operation for holders of shares; `T` is the attempt or rekey that its endpoints work on. */
+export type ShareOperation<T> = {
+  /** The listener's setting by which the open paths require a token too. */
+  readonly tokenSetting: TokenSetting
   readonly open: EndpointGroup
   readonly authenticated: EndpointGroup
+  /** Finds the attempt; called at each request, because only the writing thread has one. */
   readonly subjectOf: (system: SystemWithHolders) => T
 }
 
 type Definition<T, F extends Fields> = {
-  /** Behind the id of the place; empty for the one that has no other name. */
+  /** Last part of the id; empty for the endpoint that bears the id of the group alone. */
   readonly name: string
   readonly operation: Exclude<EndpointOperation, 'list'>
-  /** Behind the path of the place. */
+  /** Last part of the path. */
   readonly path: string
   readonly summary: string
   readonly describe?: string
   readonly neverWrapped?: true
   readonly fields: F
   readonly response?: Shapes
+  /** Carries the request out, at both paths alike. */
   readonly run: (subject: T, args: Args<F>) => Promise<Answer>
 }
 
-/** Declares an endpoint at both places of a matter. */
-export function keyHolderEndpoints<T>({ asks, open, authenticated, subjectOf }: Matter<T>) {
+/**
+ * Returns a function that declares an endpoint at both paths of an operation. An open endpoint without a token is
+ * limited by address (attempt-limits.ts); reads are not, since they change nothing.
+ */
+export function keyHolderEndpoints<T>({ tokenSetting, open, authenticated, subjectOf }: ShareOperation<T>) {
   return <const F extends Fields>({
     name,
     path,
     run,
     ...definition
   }: Definition<T, F>): readonly Endpoint<SystemWithHolders>[] => {
-    const at = (place: EndpointGroup) => ({
+    const at = (group: EndpointGroup) => ({
       ...definition,
-      id: name === '' ? place.id : `${place.id}-${name}`,
-      path: `${place.path}/${path}`,
+      id: name === '' ? group.id : `${group.id}-${name}`,
+      path: `${group.path}/${path}`,
       runsOn: 'writer' as const,
     })
     return [
@@ -57,10 +63,10 @@ export function keyHolderEndpoints<T>({ asks, open, authenticated, subjectOf }: 
         body: 'plain',
         handler: async (system, args, request) => {
           const work = () => run(subjectOf(system), args)
-          if (await admitKeyHolder(system, asks, at(open).path, request)) return work()
+          if (await admitKeyHolder(system, tokenSetting, at(open).path, request)) return work()
           if (definition.operation === 'read') return work()
-          const act = 'key' in definition.fields ? 'share' : 'change'
-          const attempt = { matter: open.path, act, address: request.remoteAddress } as const
+          const action = 'key' in definition.fields ? 'share' : 'change'
+          const attempt = { purpose: open.path, action, address: request.remoteAddress } as const
           return system.attempts.run(attempt, work, isComplete)
         },
       }),
@@ -74,23 +80,23 @@ export function keyHolderEndpoints<T>({ asks, open, authenticated, subjectOf }: 
   }
 }
 
-/** Of the answer to a share: it was the last one of the attempt. */
+/** True for the answer to the last share of an attempt. */
 const isComplete = ({ data }: Answer): boolean => data !== undefined && 'complete' in data && data.complete === true
 
-/** What the listener can ask a token for. */
-type KeyHolderMatter = 'generateRoot' | 'rekey'
+/** Settings of a listener that make an open path require a token. */
+type TokenSetting = 'generateRoot' | 'rekey'
 
 /**
- * True for one who holds the token that is asked for: its calls are not limited. False where none is asked for.
- * @throws Refusal where a token with sudo on the path is asked for and not there
+ * True if the listener requires a token and the caller has it: such calls are not limited. False if none is required.
+ * @throws Refusal if a token with sudo on the path is required and missing
  */
 async function admitKeyHolder(
   system: SystemWithHolders,
-  what: KeyHolderMatter,
+  setting: TokenSetting,
   path: string,
   { caller, operation, listener }: RequestInfo,
 ): Promise<boolean> {
-  if (listener?.tokenAskedFor[what] !== true) return false
+  if (listener?.tokenAskedFor[setting] !== true) return false
   if (caller === undefined) throw fail('permission_denied', [])
   const { policies, subject } = await system.rightsOf(caller.entry)
   const acl = await system.policies.acl(policies, subject)

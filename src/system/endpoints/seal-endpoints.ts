@@ -1,4 +1,5 @@
-// sys/init, seal-status, unseal, seal: bare bodies, answered without a token but for seal, and while sealed.
+// sys/init, sys/seal-status, sys/unseal and sys/seal. All but seal are answered without a token and while sealed, in
+// bare bodies: there is no one to authenticate before the barrier is open.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, int, string } from '../../api/fields.ts'
@@ -13,7 +14,7 @@ import { withShare } from '../seal/share-text.ts'
 import type { System as Whole } from '../system.ts'
 import { clusterShown, versionShown } from './shown-facts.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'attempts' | 'facts' | 'seal' | 'sealStatus' | 'slow' | 'world'>
 
 const SEAL_STATUS: Shapes = {
@@ -34,6 +35,7 @@ const SEAL_STATUS: Shapes = {
   cluster_id: optional(text('Id of the cluster, while unsealed')),
 }
 
+/** The status as the listener lets a caller without a token see it. */
 function sealStatusBody(system: System, request: RequestInfo): object {
   const status = system.sealStatus()
   return {
@@ -70,7 +72,7 @@ const readInit = endpoint({
 
 const notOffered = 'is not offered yet: leave it out'
 
-/** Everybody who asks for the state of the server is shown the name, and terminals write it. */
+/** The name is shown to every caller without a token, and terminals print it. */
 const MAX_CLUSTER_NAME_CHARACTERS = 128
 const PRINTABLE = /^[^\p{C}\p{Zl}\p{Zp}]*$/u
 
@@ -101,7 +103,7 @@ const init = endpoint({
     root_token: text('A root token without an end; base64 of an OpenPGP message where it was encrypted'),
   },
   handler: async (system: System, args) => {
-    // First: reading OpenPGP keys is work, and anybody may ask.
+    // This comes first: reading OpenPGP keys is slow work, and a caller needs no token for it.
     if (system.sealStatus().initialized) throw fail('seal_state_wrong', ['Vault is already initialized']) // Wire text.
     const isAuto = system.sealStatus().type !== 'shamir'
     refuseOtherSeal(isAuto, args)
@@ -118,7 +120,8 @@ const init = endpoint({
     const tokenKey = forToken === '' ? undefined : await readKey('root_token_pgp_key', forToken)
     let texts: ShareTexts | undefined
     let encrypted: string | undefined
-    // Before anything is stored: keys that nobody can be given would be lost for ever.
+    // Shares and token are encrypted before the keys are committed. If that failed afterwards, no one would hold the
+    // keys of the store.
     const made = await system.seal.initialise({ shares, threshold }, args.cluster_name, async (made) => {
       texts = await shareTexts(made.shares, encryptors)
       encrypted = (await tokenKey?.encrypt(made.rootToken))?.toString('base64')
@@ -137,6 +140,7 @@ const init = endpoint({
   },
 })
 
+/** The fields of init that belong to one kind of seal. */
 type InitNumbers = {
   readonly secret_shares: number
   readonly secret_threshold: number
@@ -146,7 +150,7 @@ type InitNumbers = {
   readonly recovery_pgp_keys: readonly string[] | undefined
 }
 
-/** Each kind of seal has shares of one kind. */
+/** Refuses the fields of the other kind of seal: its shares would not be made. @throws Refusal */
 function refuseOtherSeal(isAuto: boolean, args: InitNumbers): void {
   const [shares, threshold, keys, names, type] = isAuto
     ? [args.secret_shares, args.secret_threshold, args.pgp_keys, 'secret_shares,secret_threshold', 'static']
@@ -189,7 +193,7 @@ const unseal = endpoint({
   response: SEAL_STATUS,
   handler: async (system: System, { key, reset, migrate }, request) => {
     await system.attempts.run(
-      { matter: 'unseal', act: reset ? 'change' : 'share', address: request.remoteAddress },
+      { purpose: 'unseal', action: reset ? 'change' : 'share', address: request.remoteAddress },
       async () => {
         if (migrate) throw fail('field_invalid', ['migrate', notOffered])
         return reset ? resetUnseal(system) : giveUnsealShare(system, key)
@@ -200,12 +204,13 @@ const unseal = endpoint({
   },
 })
 
+/** Forgets the shares given so far. @throws Refusal if the server is open */
 async function resetUnseal(system: System): Promise<undefined> {
   if (!system.sealStatus().sealed) throw fail('seal_state_wrong', ['vault is unsealed'])
   await system.seal.reset()
 }
 
-/** As `unseal` of UnsealController. */
+/** Gives one share; the result is that of `SealOperations.unseal`. */
 async function giveUnsealShare(system: System, key: string): Promise<boolean | undefined> {
   if (key === '')
     throw fail('field_invalid', ['key', "'key' must be specified in request body as JSON, or 'reset' set to true"])
@@ -228,4 +233,5 @@ const seal = endpoint({
   },
 })
 
+/** Initialisation, status, unsealing and sealing. */
 export const SEAL_ENDPOINTS: readonly Endpoint<System>[] = [readInit, init, readSealStatus, unseal, seal]

@@ -24,14 +24,14 @@ function newLimits() {
   const limits = new AttemptLimits({ nowMs: () => nowMs, monotonicMs: () => nowMs }, (_level, message) => {
     logged.push(message)
   })
-  const attempt = (address: string, act: AttemptAction, work: () => Promise<boolean> = async () => false) =>
-    limits.run({ matter: 'unseal', act, address }, work, (isOver) => isOver)
+  const attempt = (address: string, action: AttemptAction, work: () => Promise<boolean> = async () => false) =>
+    limits.run({ purpose: 'unseal', action, address }, work, (isOver) => isOver)
   return {
     logged,
     attempt,
     /** Seconds to wait; 0 where it was let through. */
-    wait: (address: string, act: AttemptAction, work?: () => Promise<boolean>): Promise<number> =>
-      attempt(address, act, work).then(
+    wait: (address: string, action: AttemptAction, work?: () => Promise<boolean>): Promise<number> =>
+      attempt(address, action, work).then(
         () => 0,
         (cause: unknown) => (cause instanceof RefusalForNow ? cause.retryAfterSeconds : 0),
       ),

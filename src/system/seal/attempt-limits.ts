@@ -1,44 +1,48 @@
-// What is open to all because shares are the permission is limited (threats S-02, P-60): how often an address may give
-// shares, how much more seldom it may spoil what others are doing, and how often all that spoil may do so together.
+// Limits of the endpoints that take no token, because shares are the permission (threats S-02, P-60). Three things are
+// counted: the shares that an address gives, the disruptions it causes, and the disruptions of all addresses together.
+// A disruption starts, drops or resets an attempt, or gives a wrong share: it costs other holders their progress.
 //
-// Who types shares stays far below. Whoever floods is told when to come back, and learns nothing else: it is refused
-// before the share is looked at.
+// A person who types shares stays far below the limits. A client that floods is told when to come back, and learns
+// nothing else: it is refused before its share is looked at.
 import { failFor, Refusal } from '../../api/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { networkOf } from '../../lib/network.ts'
 import type { Clock } from '../../lib/world.ts'
 
-/** So many at once, and then one each time that `everyMs` has passed. */
+/** A budget that refills: `burst` at once, then one more each `everyMs`. */
 export type Allowance = { readonly burst: number; readonly everyMs: number }
 
-/** More than the most shares there can be (255), for one person who types all of them. */
+/** For each address. The burst is above the largest number of shares (255): one person may type all of them. */
 export const SHARES: Allowance = { burst: 300, everyMs: 2_000 }
-/** Starting, dropping, resetting, and shares that are refused. */
+/** For each address: starting, dropping, resetting, and shares that are refused. */
 export const DISRUPTIVE_ACTIONS: Allowance = { burst: 20, everyMs: 30_000 }
 /**
- * Combinations of several givers that were wrong: whose share it was cannot be told. Who types stays below, so that
- * nobody is kept out by what others gave.
+ * For each address: wrong combinations with shares of several addresses. Any of them may have given the wrong one, so
+ * this limit is wider: an honest holder should not be kept out by the shares of others.
  */
 export const AMBIGUOUS_FAILURES: Allowance = { burst: 60, everyMs: 10_000 }
+/** For all addresses together; binds only those that caused a disruption themselves, see `#admit`. */
 export const ALL_SHARES: Allowance = { burst: 1_500, everyMs: 200 }
+/** For all addresses together: bounds a disruption that comes from many addresses at once. */
 export const ALL_DISRUPTIVE_ACTIONS: Allowance = { burst: 100, everyMs: 6_000 }
 
-/** Addresses that are remembered; the one that was heard of longest ago goes first. */
+/** Addresses with a budget of their own. Beyond that the one that was silent longest is forgotten. */
 export const MAX_ADDRESSES = 10_000
-/** A flood writes a line of the log so often. */
+/** A flood writes at most one line of the log in this time. */
 const LOG_EVERY_MS = 60_000
 
-/** 'share': gives one. 'change': starts, drops or resets an attempt. */
+/** 'share' gives one share. 'change' starts, drops or resets an attempt. */
 export type AttemptAction = 'share' | 'change'
 
+/** One request that is limited. */
 export type Attempt = {
-  /** What the shares are for: attempts of one name have their progress in common. */
-  readonly matter: string
-  readonly act: AttemptAction
+  /** What the shares are for. Requests with the same purpose share the progress of one attempt. */
+  readonly purpose: string
+  readonly action: AttemptAction
   readonly address: string
 }
 
-/** Shares that were there together do not give the key. Any of them may be the wrong one. */
+/** The shares given together do not give the key. Any of them may be the wrong one, so no giver is blamed alone. */
 export class WrongCombination extends Refusal {
   constructor({ code, status, message, cause }: Refusal) {
     super(code, status, message, cause)
@@ -49,16 +53,17 @@ type Budget = {
   readonly shares: Bucket
   readonly disruptions: Bucket
   readonly ambiguities: Bucket
-  /** It gave to a combination that was right. */
+  /** The address gave a share to a combination that was right, so it is not charged for wrong ones. */
   isProven: boolean
 }
 
+/** The counts of one thread, in memory. A restart forgets them; it also ends every attempt. */
 export class AttemptLimits {
   readonly #clock: Clock
   readonly #log: Log
   readonly #all: Pick<Budget, 'shares' | 'disruptions'>
   readonly #budgets = new Map<string, Budget>()
-  /** Who has given shares to an attempt, by its matter, since it had none. */
+  /** By purpose: the addresses whose shares the attempt holds now. */
   readonly #givers = new Map<string, Set<string>>()
   #refused = 0
   #loggedAtMs = Number.NEGATIVE_INFINITY
@@ -70,58 +75,58 @@ export class AttemptLimits {
   }
 
   /**
-   * Runs `work` where the address may do so now. A share that is refused counts as a spoiler of who gave it. Where a
-   * combination of several givers is wrong, it counts as a doubt of each who never gave to one that was right, and
-   * nobody is charged as its spoiler: whose share was wrong cannot be told. `isOver` tells of a share's answer whether
-   * it was the last of an attempt and right; undefined: nothing was done with it.
+   * Runs `work` if the address is within its limits. A refused share is a disruption by its giver. A wrong combination
+   * of several givers is an ambiguous failure of each, except of those who once gave to a right one. `isOver` says of
+   * the result of a share: true, it was the last one and right; false, more are needed; undefined, it was not used.
    * @throws Refusal too_many_attempts, without running `work`; whatever `work` throws
    */
   async run<T>(
-    { matter, act, address }: Attempt,
+    { purpose, action, address }: Attempt,
     work: () => Promise<T>,
     isOver: (result: T) => boolean | undefined,
   ): Promise<T> {
     const network = networkOf(address)
-    this.#admit(network, act)
+    this.#admit(network, action)
     try {
       const result = await work()
-      if (act === 'change') this.#givers.delete(matter)
-      else this.#given(matter, network, isOver(result))
+      if (action === 'change') this.#givers.delete(purpose)
+      else this.#given(purpose, network, isOver(result))
       return result
     } catch (cause) {
-      if (act === 'share' && cause instanceof WrongCombination) this.#wrong(matter, network)
-      else if (act === 'share' && cause instanceof Refusal) this.#spoilt(network)
+      if (action === 'share' && cause instanceof WrongCombination) this.#wrong(purpose, network)
+      else if (action === 'share' && cause instanceof Refusal) this.#spoilt(network)
       throw cause
     }
   }
 
-  /** A share may be the one that spoils, so who has no spoiler left gives none. */
-  #admit(network: string, act: AttemptAction): void {
+  /** Takes from the budgets. A share may turn out to be wrong, so an address without disruptions left may give none. */
+  #admit(network: string, action: AttemptAction): void {
     const own = this.#budgetOf(network)
-    const needed = act === 'share' ? [own.disruptions, own.ambiguities, own.shares] : [own.disruptions]
-    // What strangers do together keeps out nobody who did none of it, nor who sits at the machine.
+    const needed = action === 'share' ? [own.disruptions, own.ambiguities, own.shares] : [own.disruptions]
+    // The common budgets bind only an address that has lately caused disruptions itself, and never one of this machine.
+    // Else strangers could exhaust them and lock out the holders of shares.
     const isSuspect = !(own.disruptions.isFull && own.ambiguities.isFull) && !isHere(network)
     if (isSuspect) needed.push(this.#all.disruptions)
-    if (isSuspect && act === 'share') needed.push(this.#all.shares)
+    if (isSuspect && action === 'share') needed.push(this.#all.shares)
     const waitMs = Math.max(...needed.map((bucket) => bucket.waitMs()))
     if (waitMs > 0) throw this.#refusal(network, waitMs)
-    const kind = act === 'share' ? 'shares' : 'disruptions'
+    const kind = action === 'share' ? 'shares' : 'disruptions'
     own[kind].take()
     if (!isHere(network)) this.#all[kind].take()
   }
 
-  #given(matter: string, network: string, isOver: boolean | undefined): void {
+  #given(purpose: string, network: string, isOver: boolean | undefined): void {
     if (isOver === undefined) return
-    const givers = (this.#givers.get(matter) ?? new Set()).add(network)
-    this.#givers.set(matter, givers)
+    const givers = (this.#givers.get(purpose) ?? new Set()).add(network)
+    this.#givers.set(purpose, givers)
     if (!isOver) return
-    this.#givers.delete(matter)
+    this.#givers.delete(purpose)
     for (const each of givers) this.#budgetOf(each).isProven = true
   }
 
-  #wrong(matter: string, network: string): void {
-    const givers = (this.#givers.get(matter) ?? new Set()).add(network)
-    this.#givers.delete(matter)
+  #wrong(purpose: string, network: string): void {
+    const givers = (this.#givers.get(purpose) ?? new Set()).add(network)
+    this.#givers.delete(purpose)
     if (givers.size === 1) {
       this.#spoilt(network)
       return
@@ -155,7 +160,7 @@ export class AttemptLimits {
 
   #budgetOf(network: string): Budget {
     const known = this.#budgets.get(network) ?? this.#newBudget()
-    // The map keeps the order in which its keys were set.
+    // Setting the key again moves it to the end: the map keeps the order in which keys were set.
     this.#budgets.delete(network)
     this.#budgets.set(network, known)
     if (this.#budgets.size > MAX_ADDRESSES) {
@@ -179,10 +184,10 @@ export class AttemptLimits {
   }
 }
 
-/** A network as `networkOf` writes it: loopback, or a Unix socket. ::1 is alone in its network of 64 bits. */
+/** True for loopback and for a Unix socket, as `networkOf` writes them. No other address shares the /64 of ::1. */
 const isHere = (network: string): boolean => network === '' || network === '0:0:0:0::/64' || network.startsWith('127.')
 
-/** What is left of an allowance. */
+/** The rest of an allowance: a token bucket that is refilled when it is looked at. */
 class Bucket {
   readonly #allowance: Allowance
   readonly #nowMs: () => number
@@ -196,7 +201,7 @@ class Bucket {
     this.#filledAtMs = nowMs()
   }
 
-  /** Until one can be taken; 0: now. */
+  /** Time until one can be taken; 0 if there is one now. */
   waitMs(): number {
     this.#fill()
     return this.#left >= 1 ? 0 : Math.ceil((1 - this.#left) * this.#allowance.everyMs)
@@ -207,7 +212,7 @@ class Bucket {
     return this.#left >= this.#allowance.burst
   }
 
-  /** Of what is not there nothing is owed. */
+  /** Takes one if there is one: an empty bucket goes into no debt, so the wait stays bounded. */
   take(): void {
     this.#fill()
     this.#left = Math.max(0, this.#left - 1)

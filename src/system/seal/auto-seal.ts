@@ -1,19 +1,20 @@
+// A seal whose key lies outside the store, so that the server opens when it starts, without shares.
 import type { KeyObject } from 'node:crypto'
 
-/** A seal that opens the server without anybody: it has a key outside the storage. */
+/** What the seal of a server needs to open by itself; the assembly makes it from the configuration. */
 export type AutoSeal = {
   readonly type: 'static'
-  /** The key that seals. */
+  /** Id of the key that seals now; a store sealed by a previous key is moved to it. */
   readonly keyId: string
   /**
-   * The key of this name, read anew each time, so that none is kept while the server is sealed; undefined where the
-   * configuration does not name it.
+   * Returns the key of that id; undefined if the configuration does not name it. It is read again at each call, so that
+   * a sealed server holds no key.
    * @throws AutoSealFailed
    */
   readonly key: (keyId: string) => KeyObject | undefined
 }
 
-/** Why the server does not open by itself, in one sentence for its operator, without a byte of a key. */
+/** Why the server does not open by itself: one sentence for the log, without a byte of a key (threats S-03). */
 export class AutoSealFailed extends Error {
   override name = 'AutoSealFailed'
 }

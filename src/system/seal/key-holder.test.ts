@@ -6,17 +6,17 @@ import { GENERATE_ROOT_ENDPOINTS } from '../endpoints/generate-root-endpoints.ts
 import { REKEY_ENDPOINTS } from '../endpoints/rekey-endpoints.ts'
 
 const TWINS = [
-  { open: 'generate-root/', twin: 'generate-root-token/', matter: GENERATE_ROOT_ENDPOINTS },
-  { open: 'rekey/', twin: 'rotate/root/', matter: REKEY_ENDPOINTS },
-  { open: 'rekey-recovery-key/', twin: 'rotate/recovery/', matter: REKEY_ENDPOINTS },
+  { open: 'generate-root/', twin: 'generate-root-token/', endpoints: GENERATE_ROOT_ENDPOINTS },
+  { open: 'rekey/', twin: 'rotate/root/', endpoints: REKEY_ENDPOINTS },
+  { open: 'rekey-recovery-key/', twin: 'rotate/recovery/', endpoints: REKEY_ENDPOINTS },
 ]
 
-for (const { open, twin, matter } of TWINS) {
+for (const { open, twin, endpoints } of TWINS) {
   test(`sys/${open} has twins at sys/${twin} that need sudo and take the same fields`, () => {
-    const opened = matter.filter(({ path, capability }) => path.startsWith(open) && capability === 'none')
+    const opened = endpoints.filter(({ path, capability }) => path.startsWith(open) && capability === 'none')
     assert.ok(opened.length >= 4)
     for (const { path, operation, fields, response } of opened) {
-      const found = matter.find((other) => other.operation === operation && other.path === path.replace(open, twin))
+      const found = endpoints.find((other) => other.operation === operation && other.path === path.replace(open, twin))
       assert.deepEqual([found?.capability, found?.sudo, found?.body], [operation, true, undefined], path)
       assert.deepEqual([found?.fields, found?.response], [fields, response])
     }

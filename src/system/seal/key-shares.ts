@@ -1,21 +1,24 @@
-// A key that several people hold together. With one share the share is the key itself.
+// A key split into shares for several holders (Shamir over GF(2^8), src/crypto/primitives/shamir.ts). With a single
+// share, the share is the key itself: Shamir's scheme needs two.
 import { copySecret } from '../../crypto/primitives/secret-bytes.ts'
 import { combineShares, ShareError, splitSecret } from '../../crypto/primitives/shamir.ts'
 import type { World } from '../../lib/world.ts'
 
-/** Of each key that is split: an unseal key or a recovery key. */
+/** Length of a key that is split, an unseal key or a recovery key: they are used as keys of AES-256. */
 export const SHARED_KEY_BYTES = 32
 
+/** How many shares there are, and how many of them give the key. Checked by `checkShareNumbers`. */
 export type ShareConfig = { readonly shares: number; readonly threshold: number }
 
+/** Returns the shares of `key`, in memory that the caller wipes. */
 export function splitKey(key: Buffer, { shares, threshold }: ShareConfig, random: World['random']): readonly Buffer[] {
   if (shares > 1) return splitSecret(key, shares, threshold, random.bytes)
   return [copySecret(key)]
 }
 
 /**
- * Undefined where they cannot belong together, or give what is too short or too long for a key. Whether they do belong
- * together, only the key they give can tell.
+ * Combines shares; the caller wipes the result. Undefined if they cannot belong together or do not give the length of a
+ * key. A result proves nothing yet: shares of different keys combine too, and only what the key opens can tell.
  */
 export function combineKey(given: readonly Buffer[], { shares }: ShareConfig): Buffer | undefined {
   const combined = shares === 1 ? copyFirst(given) : combine(given)
@@ -35,6 +38,7 @@ function combine(given: readonly Buffer[]): Buffer | undefined {
   }
 }
 
+/** Overwrites secrets with zeros. */
 export function wipeAll(secrets: readonly Buffer[]): void {
   for (const secret of secrets) secret.fill(0)
 }

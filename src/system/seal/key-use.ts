@@ -1,14 +1,16 @@
-// How often the active data key has encrypted, as it is stored: never less than in truth, also after a crash, because
-// what is stored is the number up to which may be counted until it is stored again. A snapshot that is restored does
-// not bring it along: the key was used since, here or elsewhere, and so it gets a successor (keyring-rotation.ts).
+// The stored count of encryptions under the active data key (threats P-11). It is an upper bound, also after a crash:
+// the number is stored before the server counts up to it. A restored snapshot does not bring the count along, because
+// the key may have been used since, here or elsewhere. The key then gets a successor (keyring-rotation.ts).
 //
 //   root/core/key-use   inside a record sealed by the root key:  format 1 | encryptions u64
 import { StorageCorrupt } from '../../storage/contract.ts'
 
+/** Key of the record. */
 export const KEY_USE = 'root/core/key-use'
 const FORMAT = 1
 const BYTES = 9
 
+/** Returns the plaintext of the record, to be sealed by the root key: an attacker who could lower it would gain. */
 export function encodeKeyUse(encryptions: number): Buffer {
   const bytes = Buffer.alloc(BYTES)
   bytes.writeUInt8(FORMAT, 0)
@@ -16,7 +18,7 @@ export function encodeKeyUse(encryptions: number): Buffer {
   return bytes
 }
 
-/** @throws StorageCorrupt */
+/** Reads what `encodeKeyUse` wrote. @throws StorageCorrupt */
 export function decodeKeyUse(bytes: Buffer): number {
   if (bytes.length !== BYTES || bytes[0] !== FORMAT) throw new StorageCorrupt('The use of the data key has no format')
   return Number(bytes.readBigUInt64BE(1))

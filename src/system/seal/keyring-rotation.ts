@@ -1,5 +1,5 @@
-// The life of the keyring while the server is open: counts how often its active key encrypts, adds a term when asked
-// to, or by itself before a key has been used too often or for too long.
+// The life of the keyring while the server is open. It counts how often the active key encrypts. It adds a term when
+// asked to, and by itself before a key has been used too often or for too long (src/storage/keyring-limits.ts).
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
@@ -24,19 +24,25 @@ import { storedRecord } from '../../storage/stored-record.ts'
 import { decodeKeyUse, encodeKeyUse, KEY_USE } from './key-use.ts'
 import { KEYRING, openKeyring, putRecord, SEAL_FOLDER } from './seal-records.ts'
 
-/** As many encryptions may be made before the count is stored again; a crash makes it larger by at most so much. */
+/**
+ * Encryptions that may be made before the count is stored again. A crash makes the count too high by at most this: one
+ * in 4,096 of what a key may do, while a write of the count for each encryption would double the writes.
+ */
 const WINDOW = 2 ** 20
+/** How often age and count are checked; the shortest interval of rotation is a day. */
 const CHECK_EVERY_MS = 5 * 60 * 1000
 const CONFIG = 'rotation'
-/** As `RotationConfig`. */
+/** `RotationConfig` as it is stored at root/core/rotation. */
 export const ROTATION_CONFIG = storedRecord(
   'The configuration of rotation',
   { enabled: flag, maxOperations: count, intervalSeconds: count },
   'dropped',
 )
 
+/** The active data key, for sys/key-status. */
 export type KeyStatus = { readonly term: number; readonly installedAtMs: number; readonly encryptions: number }
 
+/** What the rotation works with. */
 export type RotationParts = {
   readonly store: Store
   readonly storage: SealedStorage
@@ -44,19 +50,23 @@ export type RotationParts = {
   readonly log: Log
   /** @throws Refusal while sealed */
   readonly rootKey: () => KeyObject
-  /** Resolves when every thread that serves can open what the new term seals. */
+  /** Hands the keyring to the other threads. Resolves when each of them can open what the new term seals. */
   readonly announce: (keyring: Keyring) => Promise<void>
 }
 
+/** The keyring's upkeep on the writing thread, the only one that encrypts for storage. */
 export class KeyringRotation {
   readonly #parts: RotationParts
   readonly #view: View
-  readonly #turns = new OneAtATime()
-  /** The alarm rings inside somebody's transaction, and its own is no part of that one. */
+  readonly #oneAtATime = new OneAtATime()
+  /**
+   * Runs work outside of the caller's async context. The alarm rings inside a transaction of some request, and the
+   * rotation starts one of its own, which the store refuses inside another.
+   */
   readonly #outside = AsyncLocalStorage.snapshot()
   #config = DEFAULT_ROTATION
   #timer: Timer | undefined
-  /** What is stored: up to here may be counted. */
+  /** The stored bound: encryptions may be counted up to here. */
   #reserved = 0
 
   constructor(parts: RotationParts) {
@@ -65,8 +75,9 @@ export class KeyringRotation {
   }
 
   /**
-   * After unseal, before anything is encrypted: gives the keyring to open with. Where it is not known how often the
-   * active key has encrypted, because the store was restored or is of an earlier release, it has a new term.
+   * Returns the keyring to open the barrier with; called after unseal, before anything is encrypted. If the store has
+   * no count of the active key's encryptions, the keyring gets a new term: an unknown count may be at the limit. Stores
+   * that were restored or come from an earlier release have none.
    */
   async open(keyring: Keyring): Promise<Keyring> {
     const { store, storage, log } = this.#parts
@@ -85,21 +96,21 @@ export class KeyringRotation {
     return renewed
   }
 
-  /** Reads the configuration and begins to look at the limits; called when the barrier is open. */
+  /** Reads the configuration and starts the checks; called when the barrier is open. */
   async watch(): Promise<void> {
     const bytes = await this.#view.get(CONFIG)
     this.#config = bytes === undefined ? DEFAULT_ROTATION : ROTATION_CONFIG.decode(bytes)
     this.#plan()
   }
 
-  /** The count as it is: the next unseal goes on from there. */
+  /** Stores the exact count before the server seals or stops, so that the next unseal loses nothing of the window. */
   async rest(): Promise<void> {
     const { store, storage } = this.#parts
     const { encryptions } = storage.barrier
-    await this.#turns.run(() => store.transaction(async (tx) => this.#putUse(tx, encryptions)))
+    await this.#oneAtATime.run(() => store.transaction(async (tx) => this.#putUse(tx, encryptions)))
   }
 
-  /** Looks at nothing until it is opened again. */
+  /** Stops the checks until the next `watch`. */
   close(): void {
     this.#timer?.cancel()
     this.#timer = undefined
@@ -114,7 +125,7 @@ export class KeyringRotation {
     putRecord(tx, world.random, KEY_USE, rootKey(), encodeKeyUse(encryptions))
   }
 
-  /** Stores what may be counted up to, and comes back half way there. */
+  /** Stores the next bound. The alarm rings half way there, so that the bound is raised before it is reached. */
   async #reserve(): Promise<void> {
     const { store, storage } = this.#parts
     const { encryptions } = storage.barrier
@@ -129,6 +140,7 @@ export class KeyringRotation {
     })
   }
 
+  /** @throws Refusal while sealed */
   status(): KeyStatus {
     const { barrier } = this.#parts.storage
     const { keyring } = barrier
@@ -141,7 +153,7 @@ export class KeyringRotation {
     return this.#config
   }
 
-  /** @throws Refusal `out_of_range` */
+  /** Stores the limits; they hold from the next check on. @throws Refusal `out_of_range` */
   async configure(config: RotationConfig): Promise<void> {
     const { maxOperations, intervalSeconds } = config
     if (maxOperations < LEAST_MAX_OPERATIONS || maxOperations > MOST_MAX_OPERATIONS) {
@@ -154,16 +166,17 @@ export class KeyringRotation {
     this.#config = config
   }
 
-  /** Adds a term, which becomes the one that encrypts; the others still open. Resolves when every thread knows it. */
+  /** Adds a term, under which all new writes are sealed; older terms still open. Resolves when every thread has it. */
   rotate(): Promise<void> {
-    return this.#turns.run(() => this.#rotate())
+    return this.#oneAtATime.run(() => this.#rotate())
   }
 
   async #rotate(): Promise<void> {
     const { store, storage, announce } = this.#parts
     const keyring = await store.transaction(async (tx) => this.#addTerm(tx))
+    // The other threads get the term before this one seals under it; else they could not open what they read.
     await announce(keyring)
-    // Sealed meanwhile: the next unseal finds the new term.
+    // If the server was sealed meanwhile, the next unseal finds the new term in the store.
     if (storage.barrier.sealed) return
     storage.barrier.setKeyring(keyring)
     storage.barrier.countFrom(0)
@@ -195,12 +208,12 @@ export class KeyringRotation {
     })
   }
 
-  /** Rotates where it is time to; else stores the count where it has come half way. */
+  /** Rotates if a limit is reached; else stores a new bound if half the window is used. Never throws. */
   async look(): Promise<void> {
     const { storage, world, log } = this.#parts
     if (storage.barrier.sealed) return
     try {
-      await this.#turns.run(async () => {
+      await this.#oneAtATime.run(async () => {
         if (storage.barrier.sealed) return
         const due = isRotationDue(this.#config, this.status(), world.clock.nowMs())
         if (due) {
@@ -210,7 +223,7 @@ export class KeyringRotation {
       })
     } catch (cause) {
       log('warn', 'The use of the data key could not be stored', { cause: cause instanceof Error ? cause.name : '' })
-      // It is tried again in five minutes; until then the count in memory is right.
+      // The next check tries again. Until then the count in memory is right, and the barrier refuses at the limit.
     }
   }
 }

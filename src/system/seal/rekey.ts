@@ -1,6 +1,9 @@
-// New shares of a new key, in the place of the old ones: of the unseal key, or of the recovery key where the server
-// opens by itself. Enough of the old shares start it; where it was asked for, it takes effect only when enough of the
-// new ones were given back, and until then the old ones work (threats S-04).
+// Rekeying: a new key with new shares replaces the old one. It is the unseal key, or the recovery key of a server that
+// opens by itself. Enough of the old shares permit it. With verification it takes effect only when enough new shares
+// were given back; until then the old shares work (threats S-04).
+//
+//   start ─▶ give old shares ─▶ new shares go out ─┬─▶ in force                    without verification
+//                                                  └─▶ give new shares ─▶ in force   with verification
 //
 //   root/core/unseal-shares-backup, recovery-shares-backup
 //     behind the barrier: {"format":1,"nonce":…,"keys":{FINGERPRINT:[hex of an OpenPGP message]}}
@@ -25,16 +28,21 @@ import { checkShareNumbers } from './share-numbers.ts'
 import { requireGoodShares } from './share-trial.ts'
 import type { ReadPgpKey, TextEncryptor } from './token-attempt.ts'
 
+/** What a rekey works with; there is one for each kind of key. */
 export type RekeyParts = {
   readonly of: 'unseal key' | 'recovery key'
   readonly seal: Seal
   readonly storage: SealedStorage
   readonly world: World
   readonly readPgpKey: ReadPgpKey
-  /** Tells the other threads how many shares there are now. Never throws: the shares that go out are the only ones. */
+  /**
+   * Tells the other threads how many shares there are now. Never throws: the new key is stored by then, and an error
+   * would keep its only shares from the caller.
+   */
   readonly announce: () => Promise<void>
 }
 
+/** What the caller of a rekey asks for. `pgpKeys` has one key for each share, or is empty. */
 export type RekeyRequest = ShareConfig & {
   readonly pgpKeys: readonly string[]
   readonly backup: boolean
@@ -56,6 +64,7 @@ type Pending = {
   readonly nonce: string
 }
 
+/** How far the rekey is. `config` and the flags are those of the request; `progress` counts old shares. */
 export type RekeyStatus = {
   readonly nonce: string
   readonly started: boolean
@@ -65,16 +74,18 @@ export type RekeyStatus = {
   readonly fingerprints: readonly string[] | undefined
   readonly backup: boolean
   readonly verification: boolean
-  /** Empty before the new shares were handed out. */
+  /** Names the verification; empty before the new shares were handed out. */
   readonly verificationNonce: string
 }
 
+/** The new shares, told once. `verificationNonce` is empty if they are in force already. */
 export type Rekeyed = ShareTexts & {
   readonly nonce: string
   readonly backup: boolean
   readonly verificationNonce: string
 }
 
+/** How far the verification is; `progress` counts new shares. */
 export type VerifyStatus = {
   readonly nonce: string
   readonly started: boolean
@@ -82,16 +93,19 @@ export type VerifyStatus = {
   readonly progress: number
 }
 
+/** The encrypted shares of the last rekey, for a holder who lost theirs. Each opens only with its OpenPGP key. */
 export const SHARES_BACKUP = storedRecord('A backup of shares', { nonce: text, keys: mapOf(textsKind) }, 'dropped')
+/** Decoded SHARES_BACKUP; `keys` has messages in hexadecimal by fingerprint. */
 export type SharesBackup = RecordOf<typeof SHARES_BACKUP>
 
 const NONE: ShareConfig = { shares: 0, threshold: 0 }
 
+/** The one rekey of a kind of key that may be under way. Methods run one after the other, in the order of the calls. */
 export class Rekey {
   readonly #parts: RekeyParts
   readonly #attempt: ShareAttempt<Purpose>
   readonly #verification: ShareAttempt<Pending>
-  readonly #turns = new OneAtATime()
+  readonly #oneAtATime = new OneAtATime()
   readonly #view: View
   readonly #backupName: string
 
@@ -117,7 +131,7 @@ export class Rekey {
     )
   }
 
-  /** @throws Refusal where there is no such key */
+  /** @throws Refusal if this server has the other kind of key */
   #requireKind(): void {
     const { seal, of } = this.#parts
     if (seal.hasRecoveryKey === (of === 'recovery key')) return
@@ -153,8 +167,9 @@ export class Rekey {
     }
   }
 
+  /** Starts a rekey. @throws Refusal while another runs, or naming the field that is wrong */
   start({ shares, threshold, pgpKeys, backup, verification }: RekeyRequest): Promise<RekeyStatus> {
-    return this.#turns.run(async () => {
+    return this.#oneAtATime.run(async () => {
       this.#requireKind()
       if (this.#verification.running !== undefined) throw fail('already_in_progress', ['rekey already in progress'])
       checkShareNumbers('secret', shares, threshold)
@@ -169,16 +184,20 @@ export class Rekey {
     })
   }
 
+  /** Drops the rekey and its verification, if any; the old shares stay good. */
   cancel(): Promise<void> {
-    return this.#turns.run(async () => {
+    return this.#oneAtATime.run(async () => {
       this.#requireKind()
       this.forget()
     })
   }
 
-  /** Takes one of the old shares; with the last that is needed the new ones are made. */
+  /**
+   * Takes one old share; with the last one needed it makes the new ones.
+   * @throws WrongCombination; the rekey then goes on without any share
+   */
   give(share: Buffer, nonce: string): Promise<RekeyStatus | Rekeyed> {
-    return this.#turns.run(async () => {
+    return this.#oneAtATime.run(async () => {
       this.#requireKind()
       const { seal } = this.#parts
       const given = this.#attempt.give(share, nonce, seal.shareConfig.threshold)
@@ -202,7 +221,8 @@ export class Rekey {
     try {
       requireGoodShares({ shares: made, config, key }, world.random)
       const texts = await shareTexts(made, purpose.encryptors)
-      // Sealed meanwhile, and perhaps another store since: the shares that allowed it are forgotten.
+      // Encrypting takes a while. If the server was sealed meanwhile, the store may be another one: the permission of
+      // the old shares is gone with the attempt.
       if (this.#attempt.running?.nonce !== nonce) throw fail('not_in_progress', ['no rekey in progress'])
       const pending = { key, config, texts, backup, nonce }
       if (purpose.verification) {
@@ -226,7 +246,7 @@ export class Rekey {
     await announce()
   }
 
-  /** Of shares that are no longer good none is kept. */
+  /** Stores the backup, or removes the old one: a backup of shares that are no longer good would mislead. */
   #putBackup(tx: Transaction, texts: ShareTexts | undefined, nonce: string): void {
     const core = sealedTransaction(this.#parts.storage.barrier, systemScope, SEAL_FOLDER, tx)
     if (texts?.fingerprints === undefined) {
@@ -240,6 +260,7 @@ export class Rekey {
     core.put(this.#backupName, SHARES_BACKUP.encode({ nonce, keys }))
   }
 
+  /** @throws Refusal if this server has the other kind of key */
   verifyStatus(): VerifyStatus {
     this.#requireKind()
     const running = this.#verification.running
@@ -251,9 +272,9 @@ export class Rekey {
     }
   }
 
-  /** The shares given back are forgotten; the new ones still wait, under another nonce. */
+  /** Forgets the new shares given back so far. The verification waits on, under a new nonce. */
   restartVerification(): Promise<VerifyStatus> {
-    return this.#turns.run(async () => {
+    return this.#oneAtATime.run(async () => {
       this.#requireKind()
       const running = this.#verification.running
       if (running === undefined) throw fail('not_in_progress', ['no rekey verification in progress'])
@@ -264,9 +285,9 @@ export class Rekey {
     })
   }
 
-  /** Takes one of the new shares; true with the last that is needed: they are in force. */
+  /** Takes one new share. True with the last one needed: the new shares are then in force. @throws WrongCombination */
   verify(share: Buffer, nonce: string): Promise<boolean> {
-    return this.#turns.run(async () => {
+    return this.#oneAtATime.run(async () => {
       this.#requireKind()
       const running = this.#verification.running
       const threshold = running?.purpose.config.threshold ?? 1
@@ -287,6 +308,7 @@ export class Rekey {
     })
   }
 
+  /** The backup of the last rekey, if one was asked for. */
   async backup(): Promise<SharesBackup | undefined> {
     const bytes = await this.#view.get(this.#backupName)
     return bytes === undefined ? undefined : SHARES_BACKUP.decode(bytes)
@@ -296,7 +318,7 @@ export class Rekey {
     await this.#view.transaction(async (tx) => tx.delete(this.#backupName))
   }
 
-  /** At seal. */
+  /** Drops everything, at seal: no secret of an attempt outlives the open server. */
   forget(): void {
     this.#attempt.cancel()
     this.#verification.cancel()

@@ -1,10 +1,10 @@
-// How the server is unsealed, and who holds shares of what:
+// The seal's configuration: how the server is unsealed, and how many shares there are:
 //
 //   root/core/seal-config   JSON in clear: {"format":1,"type":"shamir","shares":n,"threshold":t}, or
 //                           {"format":1,"type":"static","keyId":id,"shares":n,"threshold":t}
 //
-// With a seal that opens by itself the shares are those of the recovery key. In clear, so it is the one record that
-// somebody without a key can change: nothing opens by it that would not open without it.
+// With a static seal the shares are those of the recovery key. The record is in clear, because it is read while sealed.
+// So an attacker with access to the store can change it without a key; it must never open anything by itself.
 
 import { MAX_SHARES } from '../../crypto/primitives/shamir.ts'
 import { integer, oneOf, optional, text } from '../../lib/member-kinds.ts'
@@ -12,13 +12,16 @@ import { StorageCorrupt } from '../../storage/contract.ts'
 import { storedRecord } from '../../storage/stored-record.ts'
 import type { ShareConfig } from './key-shares.ts'
 
+/** Key of the record. */
 export const SEAL_CONFIG = 'root/core/seal-config'
 
+/** The decoded record. */
 export type SealConfig = ShareConfig & {
-  /** Which static key opens; undefined: the shares do. */
+  /** Id of the static key that opens; undefined if shares do. */
   readonly keyId?: string
 }
 
+/** The members of the record; `decodeSealConfig` checks what holds between them. */
 export const SEAL_CONFIG_RECORD = storedRecord('The seal configuration at root/core/seal-config', {
   type: oneOf('shamir', 'static'),
   keyId: optional(text),
@@ -26,12 +29,13 @@ export const SEAL_CONFIG_RECORD = storedRecord('The seal configuration at root/c
   threshold: integer({ min: 1, max: MAX_SHARES }),
 })
 
+/** Returns the stored form; the type follows from `keyId`. */
 export function encodeSealConfig({ shares, threshold, keyId }: SealConfig): Buffer {
   const type = keyId === undefined ? ({ type: 'shamir' } as const) : ({ type: 'static', keyId } as const)
   return SEAL_CONFIG_RECORD.encode({ ...type, shares, threshold })
 }
 
-/** @throws StorageCorrupt, for numbers too that no store was made with: its shares could never be given */
+/** Reads the stored form. @throws StorageCorrupt, also for numbers of shares that no store is ever made with */
 export function decodeSealConfig(bytes: Buffer): SealConfig {
   const { type, keyId, shares, threshold } = SEAL_CONFIG_RECORD.decode(bytes)
   if (threshold > shares)

@@ -1,4 +1,5 @@
-// Initialisation: all keys are made and stored, with what else a new server begins with, in one transaction.
+// Initialisation: makes and stores all keys of a new server in one transaction, with what else it begins with. A crash
+// leaves either nothing, or a server that its shares open.
 import type { KeyObject } from 'node:crypto'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import type { World } from '../../lib/world.ts'
@@ -11,21 +12,23 @@ import { encodeKeyUse, KEY_USE } from './key-use.ts'
 import { encodeSealConfig, SEAL_CONFIG, type SealConfig } from './seal-config.ts'
 import { CLUSTER, type Cluster, KEYRING, putRecord, RECOVERY_KEY, ROOT_KEY, SEAL_FOLDER } from './seal-records.ts'
 
+/** Root key and leaf key: AES-256 and HMAC-SHA-256. */
 const KEY_BYTES = 32
 
-/** What else the initialisation writes, in its one transaction. */
+/** Writes of other rooms in the transaction of the initialisation. An error undoes all of it. */
 export type AlsoWrites = (tx: Transaction, barrier: Barrier, shares: readonly Buffer[]) => Promise<void>
 
+/** What a new server is made with. */
 export type SealCreation = {
   readonly shareConfig: ShareConfig
-  /** Empty: a name is made up. */
+  /** If empty, a name is made up. */
   readonly clusterName: string
-  /** The key of a seal that opens by itself, where there is one; the shares are then those of a recovery key. */
+  /** The static key that seals, if there is one; the shares are then those of a recovery key. */
   readonly auto: { readonly keyId: string; readonly key: KeyObject } | undefined
   readonly also: AlsoWrites
 }
 
-/** The shares are for the caller alone: they are stored nowhere. */
+/** Makes and stores the keys. Returns the shares, which are stored nowhere; the caller wipes them. */
 export async function createSeal(
   store: Store,
   world: World,
@@ -59,6 +62,7 @@ export async function createSeal(
       core.put('leaf-key', leafKey)
       core.put('cluster', CLUSTER.encode(cluster))
       await also(tx, barrier, shares)
+      // Last, because `also` encrypts: the count must cover its writes.
       putRecord(tx, random, KEY_USE, root, encodeKeyUse(barrier.encryptions))
     })
     return { config, shares }

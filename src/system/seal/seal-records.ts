@@ -14,24 +14,31 @@ import { type ReadStore, StorageCorrupt, systemScope, type Transaction } from '.
 import { decodeKeyring, type Keyring } from '../../storage/keyring.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 
+/** Folder of everything here, and of the view on what lies behind the barrier. */
 export const SEAL_FOLDER = 'root/core/'
+/** Key of the root key's record. */
 export const ROOT_KEY = 'root/core/root-key'
+/** Key of the recovery key's record; only with a static seal. */
 export const RECOVERY_KEY = 'root/core/recovery-key'
+/** Key of the keyring's record. */
 export const KEYRING = 'root/core/keyring'
+/** NIST SP 800-38D section 8.2.2: a random nonce of 96 bits. Few records are ever sealed by these keys. */
 const NONCE_BYTES = 12
 
+/** The record of the cluster: its name, which operators choose, and its id, by which snapshots know it. */
 export const CLUSTER = storedRecord('The record of the cluster', { name: text, id: text }, 'dropped')
+/** Decoded CLUSTER. */
 export type Cluster = RecordOf<typeof CLUSTER>
 
-/** What opening yields: for this thread's barrier and store, and for those of the others. */
+/** What unsealing yields, for the barrier and store of this thread and of the others. The caller wipes `leafKey`. */
 export type OpenedKeys = { readonly keyring: Keyring; readonly leafKey: Buffer; readonly cluster: Cluster }
 
-/** Puts one of the records that lie before the barrier. */
+/** Seals and stores a record that is not behind the barrier. It is bound to its path, so records cannot be swapped. */
 export function putRecord(tx: Transaction, random: Random, path: string, key: KeyObject, plaintext: Buffer): void {
   tx.put(systemScope, path, sealRecord(key, 0, path, random.bytes(NONCE_BYTES), plaintext))
 }
 
-/** @throws AuthenticationFailed where it is another key */
+/** Opens the root key. @throws AuthenticationFailed if `unsealKey` is another key */
 export function openRootKey(unsealKey: KeyObject, record: Buffer): KeyObject {
   const bytes = openRecord(unsealKey, 0, ROOT_KEY, record)
   const rootKey = importSecret(bytes)
@@ -39,7 +46,7 @@ export function openRootKey(unsealKey: KeyObject, record: Buffer): KeyObject {
   return rootKey
 }
 
-/** @throws AuthenticationFailed where it is another key */
+/** Opens the keyring. @throws AuthenticationFailed if `rootKey` is another key */
 export function openKeyring(rootKey: KeyObject, record: Buffer): Keyring {
   const encoded = openRecord(rootKey, 0, KEYRING, record)
   const keyring = decodeKeyring(encoded)
@@ -47,7 +54,10 @@ export function openKeyring(rootKey: KeyObject, record: Buffer): Keyring {
   return keyring
 }
 
-/** @throws AuthenticationFailed where it is another unseal key, StorageCorrupt. The caller wipes the leaf key. */
+/**
+ * Opens all records, from the unseal key on; the caller wipes the leaf key.
+ * @throws AuthenticationFailed if it is another unseal key, StorageCorrupt if a record is missing
+ */
 export async function unsealStore(
   store: ReadStore,
   unsealKey: KeyObject,
@@ -62,7 +72,7 @@ export async function unsealStore(
   return { rootKey, keyring, leafKey, cluster }
 }
 
-/** @throws StorageCorrupt where it is missing */
+/** Reads a record as it is stored. @throws StorageCorrupt if it is missing */
 export async function readRecord(store: ReadStore, path: string): Promise<Buffer> {
   const bytes = await store.get(path)
   if (bytes === undefined) throw new StorageCorrupt(`The store lacks ${path}`)

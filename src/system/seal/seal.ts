@@ -1,5 +1,9 @@
-// The state between a locked store and an open one. Shares rebuild the unseal key, or a seal that opens by itself has
-// it; it opens the root key, which opens the keyring; with the keyring the barrier is open.
+// The seal of a store: the way from shares, or a static key, to the keyring that opens the barrier.
+//
+//   shares ──combine──▶ unseal key ─┐
+//   static key ─────────────────────┴─opens─▶ root key ─opens─▶ keyring ─▶ barrier
+//
+// It runs on the writing thread. Callers keep its methods from running side by side (unseal-controller.ts).
 
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
@@ -26,7 +30,7 @@ import {
 } from './seal-records.ts'
 import { ShareCollector } from './share-attempt.ts'
 
-/** What every thread may show of the seal; the writer tells the others when it changes. */
+/** State of the seal that every thread shows. The writing thread tells the others when it changes. */
 export type SealStatus = {
   readonly type: 'shamir' | 'static'
   readonly initialized: boolean
@@ -38,16 +42,17 @@ export type SealStatus = {
   readonly cluster: Cluster | undefined
 }
 
-/** Keeps the unseal key where the server finds it when it starts: for a server that protects nothing. */
+/** Keeps the unseal key in a file for the next start. Only for development servers, which protect nothing. */
 export type KeyKeeper = {
-  /** Before another key takes effect: from then on either may be the one that opens. */
+  /** Called before a new key is committed. A crash may come before or after, so both keys are kept from then on. */
   readonly prepare: (key: Buffer) => void
-  /** What was prepared opens, and nothing else does. */
+  /** Called after the commit: only the new key opens now. */
   readonly settle: () => void
-  /** This key opened what is stored: another one than is kept where the store was restored. */
+  /** Called with the key that opened the store. After a restore it may differ from the one that is kept. */
   readonly opened: (key: Buffer) => void
 }
 
+/** The seal of one store, and the root key while it is open. */
 export class Seal {
   readonly #store: Store
   readonly #world: World
@@ -68,14 +73,14 @@ export class Seal {
     this.#keeper = keeper
   }
 
-  /** Reads what is needed to show the status; call once at start. @throws AutoSealFailed for another kind of seal */
+  /** Reads the seal's configuration: at start, and after a restore. @throws AutoSealFailed for another kind of seal */
   async load(): Promise<void> {
     const bytes = await this.#store.get(SEAL_CONFIG)
     this.#config = bytes === undefined ? undefined : decodeSealConfig(bytes)
     if (this.#config !== undefined) this.requireFitting(this.#config)
   }
 
-  /** @throws AutoSealFailed for a store that another kind of seal opens */
+  /** Checks that this server's seal can open a store. @throws AutoSealFailed if it needs the other kind of seal */
   requireFitting({ keyId }: SealConfig): void {
     if ((keyId === undefined) === (this.#auto === undefined)) return
     throw new AutoSealFailed(
@@ -85,6 +90,7 @@ export class Seal {
     )
   }
 
+  /** The status now; `progress` counts shares, and `nonce` is empty before the first. */
   status(): SealStatus {
     return {
       type: this.#auto?.type ?? 'shamir',
@@ -98,37 +104,38 @@ export class Seal {
     }
   }
 
-  /** Whether the shares are those of a recovery key, which opens nothing. */
+  /** Whether the shares belong to a recovery key. Such a key permits operations and opens nothing. */
   get hasRecoveryKey(): boolean {
     return this.#auto !== undefined
   }
 
-  /** Another number each time that it opens: tells who began something before whether it was sealed meanwhile. */
+  /** Grows each time the seal opens. Long work compares it to learn whether the server was sealed meanwhile. */
   get openings(): number {
     return this.#openings
   }
 
-  /** While open. */
+  /** @throws Refusal while sealed */
   get rootKey(): KeyObject {
     if (this.#rootKey === undefined) throw fail('sealed', [])
     return this.#rootKey
   }
 
-  /** Of the shares that there are; once initialised. */
+  /** Numbers of the present shares. @throws Refusal before the initialisation */
   get shareConfig(): ShareConfig {
     if (this.#config === undefined) throw fail('not_initialized', [])
     return this.#config
   }
 
-  /** @throws Refusal where the keys were made already, or are being made */
+  /** @throws Refusal if the keys were made already, or are being made */
   requireUninitialised(): void {
     if (this.#config !== undefined) throw fail('seal_state_wrong', ['Vault is already initialized']) // Wire text.
     if (this.#initialising) throw fail('already_in_progress', ['The initialisation is under way'])
   }
 
   /**
-   * Makes all keys and stores them, with what `also` writes, in one transaction; the server is sealed afterwards.
-   * The shares are for the caller alone: they are stored nowhere.
+   * Makes all keys and stores them, with what `also` writes, in one transaction. The server is sealed afterwards.
+   * Returns the shares, which are stored nowhere; the caller wipes them.
+   * @throws Refusal if it was initialised already
    */
   async initialise(shareConfig: ShareConfig, clusterName: string, also: AlsoWrites): Promise<readonly Buffer[]> {
     this.requireUninitialised()
@@ -144,7 +151,10 @@ export class Seal {
     }
   }
 
-  /** Takes one share. Undefined until enough are there; a wrong combination is refused and forgets them all. */
+  /**
+   * Takes one share. Returns the keys with the last one needed, else undefined.
+   * @throws WrongCombination if the shares do not open the store; all of them are forgotten
+   */
   async give(share: Buffer): Promise<OpenedKeys | undefined> {
     const config = this.#config
     if (config === undefined) throw fail('seal_state_wrong', ['Vault is not initialized'])
@@ -169,7 +179,7 @@ export class Seal {
     }
   }
 
-  /** With the unseal key itself, in the place of its shares. @throws Refusal where it is another key */
+  /** Opens with the unseal key itself instead of its shares. @throws WrongCombination if it is another key */
   async openWith(unsealKey: Buffer): Promise<OpenedKeys> {
     if (unsealKey.length !== SHARED_KEY_BYTES) throw invalidKey()
     try {
@@ -185,7 +195,11 @@ export class Seal {
     this.#nonce = ''
   }
 
-  /** With a seal that opens by itself. A previous key is replaced by the current one. @throws AutoSealFailed */
+  /**
+   * Opens with the static key, if the server has one. A store that a previous key sealed is moved to the current one:
+   * the operator can then drop the previous key from the configuration.
+   * @throws AutoSealFailed
+   */
   async openByItself(): Promise<OpenedKeys | undefined> {
     const [config, auto] = [this.#config, this.#auto]
     if (config?.keyId === undefined || auto === undefined || this.#cluster !== undefined) return undefined
@@ -200,7 +214,7 @@ export class Seal {
     }
   }
 
-  /** @throws AutoSealFailed where this server was not given the static key of that name */
+  /** @throws AutoSealFailed if this server was not given the static key of that id */
   autoKey(keyId: string): KeyObject {
     const key = this.#auto?.key(keyId)
     if (key !== undefined) return key
@@ -231,7 +245,10 @@ export class Seal {
     return keys
   }
 
-  /** Whether these shares are the ones that there are: told by what they open, or by what they give. Wipes them. */
+  /**
+   * Whether the shares are the present ones; wipes them. Those of an unseal key must open the root key. Those of a
+   * recovery key must give the stored one, compared in constant time.
+   */
   async accepts(given: readonly Buffer[]): Promise<boolean> {
     const key = combineKey(given, this.shareConfig)
     wipeAll(given)
@@ -258,8 +275,8 @@ export class Seal {
   }
 
   /**
-   * Puts a new key in the place of the one that the shares give, with what `also` writes; while open. The new shares
-   * were tried before (share-trial.ts).
+   * Replaces the key that the shares give, together with what `also` writes; only while open. The caller has tried the
+   * new shares before (share-trial.ts): afterwards the old ones open nothing.
    */
   async replaceSharedKey(sharedKey: Buffer, shareConfig: ShareConfig, also: (tx: Transaction) => void): Promise<void> {
     const rootKey = exportSecret(this.rootKey)
@@ -281,7 +298,7 @@ export class Seal {
     keeper?.settle()
   }
 
-  /** The barrier is closed by the caller; here what is left to forget is the root key and the shares. */
+  /** Forgets the root key and the shares given so far. The caller closes the barrier. */
   close(): void {
     this.#cluster = undefined
     this.#rootKey = undefined
@@ -289,7 +306,7 @@ export class Seal {
   }
 }
 
-/** Says nothing of which share it was. */
+/** The one refusal for all wrong shares: it does not tell which share was wrong, nor how (threats P-60). */
 function invalidKey(cause?: unknown) {
   return new WrongCombination(fail('key_share_wrong', ['unseal failed, invalid key'], cause)) // Wire text.
 }

@@ -1,15 +1,17 @@
-// New shares on their way to those who will hold them: in clear, or each encrypted to the OpenPGP key of its holder.
+// New shares as an answer carries them: in clear, or each encrypted to the OpenPGP key of its holder.
 import { fail } from '../../api/errors.ts'
 import type { ReadPgpKey, TextEncryptor } from './token-attempt.ts'
 
+/** Shares, or OpenPGP messages that hold one each, in the order of the shares. */
 export type ShareTexts = {
+  /** In hexadecimal. */
   readonly keys: readonly string[]
   readonly keysBase64: readonly string[]
-  /** Undefined where they are in clear. */
+  /** Fingerprints of the holders' OpenPGP keys; undefined if the shares are in clear. */
   readonly fingerprints: readonly string[] | undefined
 }
 
-/** One for each share, or none at all. @throws Refusal naming `field` */
+/** Reads the OpenPGP keys of a request: one for each share, or none at all. @throws Refusal naming `field` */
 export async function readPgpKeys(
   read: ReadPgpKey,
   field: string,
@@ -24,7 +26,7 @@ export async function readPgpKeys(
   return encryptors
 }
 
-/** What is encrypted is the hexadecimal text of the share. */
+/** Formats the shares. What is encrypted is the hexadecimal text of a share: a holder decrypts it and types it. */
 export async function shareTexts(shares: readonly Buffer[], encryptors: readonly TextEncryptor[]): Promise<ShareTexts> {
   const texts: Buffer[] = []
   for (const [index, share] of shares.entries()) {

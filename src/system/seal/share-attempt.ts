@@ -1,54 +1,57 @@
-// People give their shares one after the other. One engine for all that shares are needed for: it collects them, names
-// the attempt, and forgets it when it is left alone.
+// Holders give their shares one after the other, in requests of their own. This collects them for every operation that
+// needs shares: it names the attempt by a nonce, and forgets it when it is left alone (Interface 3.3).
 import { fail } from '../../api/errors.ts'
 import { constantTimeEqual } from '../../crypto/primitives/constant-time.ts'
 import { copySecret } from '../../crypto/primitives/secret-bytes.ts'
 import type { Timer, World } from '../../lib/world.ts'
 import { wipeAll } from './key-shares.ts'
 
-/** An attempt that is left alone ends after this time, or it would keep others from theirs (threats S-02). */
+/** An attempt ends when no share came for this time. Else an abandoned one would block all others (threats S-02). */
 export const IDLE_MS = 10 * 60 * 1000
 
-/** Shares given so far, each once (threats T-19). */
+/** The shares given so far, each counted once (threats T-19). It owns its copies and wipes them. */
 export class ShareCollector {
   #given: Buffer[] = []
 
+  /** How many distinct shares there are. */
   get count(): number {
     return this.#given.length
   }
 
-  /** Keeps a copy. False where this share was given before. */
+  /** Keeps a copy of the share; false if it was given before. */
   add(share: Buffer): boolean {
     let isNew = true
-    // All are compared, so that the time does not tell which one it was.
+    // The share is compared with all, so that the time does not tell which one it equals.
     for (const other of this.#given) if (constantTimeEqual(other, share)) isNew = false
     if (!isNew) return false
     this.#given.push(copySecret(share))
     return true
   }
 
-  /** Hands all over, for the caller to wipe. */
+  /** Hands over all shares; the caller wipes them. */
   take(): readonly Buffer[] {
     const given = this.#given
     this.#given = []
     return given
   }
 
+  /** Wipes and forgets all shares. */
   clear(): void {
     wipeAll(this.take())
   }
 }
 
-/** The refusals, in the words of each kind of attempt. */
+/** Texts of the refusals. They differ by kind of attempt, because clients compare them. */
 export type AttemptWords = {
   readonly alreadyRunning: string
   readonly notRunning: string
   readonly wrongNonce: (nonce: string) => string
 }
 
+/** The attempt under way; `progress` counts the shares given. */
 export type RunningAttempt<P> = { readonly nonce: string; readonly purpose: P; readonly progress: number }
 
-/** One attempt at a time; `P` is what the shares are for. `forget` wipes the purpose of one that is dropped. */
+/** One attempt at a time (Interface 7.13). `P` is what the shares are for; `forget` wipes its secrets at the end. */
 export class ShareAttempt<P> {
   readonly #world: World
   readonly #words: AttemptWords
@@ -63,6 +66,7 @@ export class ShareAttempt<P> {
     this.#forget = forget
   }
 
+  /** The attempt, if one is under way. One that is idle too long ends here, even if its timer is late. */
   get running(): RunningAttempt<P> | undefined {
     if (this.#running !== undefined && this.#idleMs(this.#running) >= IDLE_MS) this.cancel()
     if (this.#running === undefined) return undefined
@@ -73,7 +77,7 @@ export class ShareAttempt<P> {
     return this.#world.clock.monotonicMs() - idleSinceMs
   }
 
-  /** Gives the nonce that names it. @throws Refusal where one is running */
+  /** Starts an attempt and returns the nonce that names it. @throws Refusal while one is under way */
   start(purpose: P): string {
     if (this.running !== undefined) throw fail('already_in_progress', [this.#words.alreadyRunning])
     const nonce = this.#world.random.uuid()
@@ -86,11 +90,15 @@ export class ShareAttempt<P> {
     if (this.#running === undefined) return
     this.#running.idleSinceMs = this.#world.clock.monotonicMs()
     this.#timer?.cancel()
-    // What was given is wiped even where nobody asks again.
+    // The timer wipes the shares even if no further request comes.
     this.#timer = this.#world.timers.after(IDLE_MS, () => this.cancel())
   }
 
-  /** Takes one share. The shares, for the caller to wipe, when `threshold` are there: progress is then 0 again. */
+  /**
+   * Takes one share. Returns all shares with the one that completes `threshold`, for the caller to wipe; the attempt is
+   * then without shares and still under way. Else undefined.
+   * @throws Refusal without an attempt, for another nonce, and for a share that was given before
+   */
   give(share: Buffer, nonce: string, threshold: number): readonly Buffer[] | undefined {
     const { running } = this
     if (running === undefined) throw fail('not_in_progress', [this.#words.notRunning])
@@ -103,7 +111,7 @@ export class ShareAttempt<P> {
     return this.#given.count < threshold ? undefined : this.#given.take()
   }
 
-  /** Forgets the attempt and what was given; nothing where none is running. */
+  /** Ends the attempt, if any, and wipes its shares. */
   cancel(): void {
     this.#timer?.cancel()
     this.#timer = undefined

@@ -1,16 +1,17 @@
-// A share as people type it: hexadecimal or base64. A text that could be both is what has the length of a share.
+// A share as holders type it: hexadecimal or base64. A text that is valid as both is read as hexadecimal, unless only
+// base64 gives the length of a share.
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
 import { decodeBase64 } from '../../lib/base64.ts'
 import { decodeHex } from '../../lib/hex.ts'
 
-/** Of an endpoint that takes one share of an attempt. */
+/** Fields of an endpoint that takes one share of an attempt. */
 export const SHARE_FIELDS = {
   key: string('One share, hexadecimal or base64', { default: '', secret: true }),
   nonce: string('Nonce of the attempt', { default: '' }),
 }
 
-/** Wipes the share afterwards. @throws Refusal where there is none */
+/** Runs `work` with the decoded share and wipes it afterwards. @throws Refusal if `key` is empty or no share */
 export async function withShare<T>(key: string, work: (share: Buffer) => Promise<T>): Promise<T> {
   if (key === '') throw fail('field_invalid', ['key', "'key' must be specified in request body as JSON"])
   const share = decodeShare(key)
@@ -21,11 +22,12 @@ export async function withShare<T>(key: string, work: (share: Buffer) => Promise
   }
 }
 
+/** Shorter than any share made here. A share so short is refused as wrong when it is tried, like any other. */
 const MIN_BYTES = 16
-/** 32 bytes and the share's coordinate. */
+/** A key of 32 bytes and the coordinate of the share. */
 const MAX_BYTES = 33
 
-/** The caller wipes the result. @throws Refusal naming the field `key`, without a word of it */
+/** Decodes a share; the caller wipes the result. @throws Refusal naming the field `key`, and nothing of its value */
 export function decodeShare(given: string): Buffer {
   for (const decodeText of [decodeHex, decodeBase64]) {
     try {

@@ -1,6 +1,6 @@
-// A token for those who hold shares: with enough of them one is made, and it leaves the server encrypted, under a
-// one-time password that only the starter has, or to an OpenPGP key. For root tokens; DR operation tokens are made the
-// same way (Interface 3.3).
+// A root token for holders of shares. With enough shares it is made, and leaves the server encrypted: under a one-time
+// password that only the starter has, or to an OpenPGP key. So no giver of a share gets the token, unless it is the
+// starter. Operation tokens of disaster recovery have the same attempt (Interface 3.3).
 
 import { fail } from '../../api/errors.ts'
 import { secretBytes } from '../../crypto/primitives/secret-bytes.ts'
@@ -13,22 +13,25 @@ import { ShareAttempt } from './share-attempt.ts'
 
 /** Encrypts a text to an OpenPGP key. */
 export type TextEncryptor = { readonly fingerprint: string; readonly encrypt: (text: string) => Promise<Buffer> }
-/** @throws Refusal where the text is no key that can be used */
+/** Reads an OpenPGP public key from the text of `field`. @throws Refusal if the key cannot be used */
 export type ReadPgpKey = (field: string, armoured: string) => Promise<TextEncryptor>
 
+/** What the attempt works with. */
 export type TokenAttemptParts = {
   readonly seal: Seal
   readonly world: World
   readonly readPgpKey: ReadPgpKey
   readonly tokenLength: number
-  /** Made up; good for nothing before it is stored. */
+  /** Returns a new random token, which is good for nothing until it is stored. */
   readonly newToken: () => string
+  /** Stores the token as a root token. */
   readonly store: (token: string) => Promise<void>
 }
 
 /** Where the encrypted token goes. */
 type Receiver = { readonly otp: Buffer } | { readonly pgp: TextEncryptor }
 
+/** How far the attempt is. Absent texts are empty, because answers have all keys always. */
 export type TokenAttemptStatus = {
   readonly nonce: string
   readonly started: boolean
@@ -37,15 +40,16 @@ export type TokenAttemptStatus = {
   readonly complete: boolean
   readonly encodedToken: string
   readonly pgpFingerprint: string
-  /** Only in the answer to the one who started. */
+  /** The password that was made here; only in the answer to `start` (threats S-09). */
   readonly otp: string
   readonly otpLength: number
 }
 
+/** The one attempt that may be under way. Methods run one after the other, in the order of the calls. */
 export class TokenAttempt {
   readonly #parts: TokenAttemptParts
   readonly #attempt: ShareAttempt<Receiver>
-  readonly #turns = new OneAtATime()
+  readonly #oneAtATime = new OneAtATime()
 
   constructor(parts: TokenAttemptParts) {
     this.#parts = parts
@@ -60,6 +64,7 @@ export class TokenAttempt {
     })
   }
 
+  /** @throws Refusal before the initialisation */
   status(): TokenAttemptStatus {
     const { running } = this.#attempt
     return {
@@ -75,9 +80,12 @@ export class TokenAttempt {
     }
   }
 
-  /** With neither, a one-time password is made here and told this once (threats S-09). */
+  /**
+   * Starts an attempt. With neither a password nor a key, a password is made here and told this once (threats S-09).
+   * @throws Refusal while one is under way, or naming the field that is wrong
+   */
   start(otp: string, pgpKey: string): Promise<TokenAttemptStatus> {
-    return this.#turns.run(async () => {
+    return this.#oneAtATime.run(async () => {
       if (otp !== '' && pgpKey !== '') throw fail('fields_conflict', ['Give otp or pgp_key, not both'])
       if (pgpKey !== '') {
         this.#attempt.start({ pgp: await this.#parts.readPgpKey('pgp_key', pgpKey) })
@@ -95,13 +103,14 @@ export class TokenAttempt {
     })
   }
 
+  /** Drops the attempt, if any. */
   cancel(): Promise<void> {
-    return this.#turns.run(async () => this.#attempt.cancel())
+    return this.#oneAtATime.run(async () => this.#attempt.cancel())
   }
 
-  /** Takes one share; with the last one that is needed the token is made. */
+  /** Takes one share; with the last one needed it makes the token. @throws WrongCombination, Refusal */
   give(share: Buffer, nonce: string): Promise<TokenAttemptStatus> {
-    return this.#turns.run(async () => {
+    return this.#oneAtATime.run(async () => {
       const { threshold } = this.#parts.seal.shareConfig
       const given = this.#attempt.give(share, nonce, threshold)
       if (given === undefined) return this.status()
@@ -111,7 +120,8 @@ export class TokenAttempt {
       if (receiver === undefined) throw fail('not_in_progress', ['no root generation in progress'])
       const before = this.status()
       const token = this.#parts.newToken()
-      // First: a seal in between wipes the password, and a token that nobody can read must not be stored.
+      // The token is encrypted before it is stored. A seal in between wipes the password, and a root token that no one
+      // can read must not stay in the store.
       const encodedToken = await encoded(token, receiver)
       await this.#parts.store(token)
       this.#attempt.cancel()
@@ -119,13 +129,13 @@ export class TokenAttempt {
     })
   }
 
-  /** At seal. */
+  /** Drops the attempt, at seal. */
   forget(): void {
     this.#attempt.cancel()
   }
 }
 
-/** Base64: of token XOR password without its padding, or of the OpenPGP message with it. */
+/** Base64 of token XOR password, without padding, or of the OpenPGP message, with padding: what clients decode. */
 async function encoded(token: string, receiver: Receiver): Promise<string> {
   if ('pgp' in receiver) return (await receiver.pgp.encrypt(token)).toString('base64')
   const { otp } = receiver

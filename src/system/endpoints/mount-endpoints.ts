@@ -1,7 +1,7 @@
-// sys/mounts and sys/auth: the same endpoints over the two kinds of mounts.
+// sys/mounts and sys/auth: the same endpoints for the two kinds of mounts, engines and login methods.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
-import { bool, map, object, string } from '../../api/fields.ts'
+import { type Args, bool, map, object, string } from '../../api/fields.ts'
 import type { MountEntry, MountKind } from '../../api/mount.ts'
 import { DONE, type RequestInfo } from '../../api/request.ts'
 import { flag, group, integer, mapOf, nullable, OTHERS, optional, type Shapes, text } from '../../api/shape.ts'
@@ -25,18 +25,19 @@ import {
 import type { WithServices } from '../services.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'facts' | 'mounts' | 'tokenLimits' | 'world'> & WithServices<'managedKeys'>
 
+/** What differs between the two kinds. */
 type Kind = {
   readonly kind: MountKind
-  /** Of the endpoints, and the first part of their ids. */
+  /** The folder of the endpoints, and the first part of their ids. */
   readonly under: 'mounts' | 'auth'
-  /** Before the path that a client gives. */
+  /** Stands before the path that a client gives: clients name login methods without 'auth/'. */
   readonly prefix: '' | 'auth/'
-  /** Paths below `auth` are root paths. */
+  /** Paths below `auth` are root paths: a caller who makes a login method decides who may log in. */
   readonly sudo: boolean
-  /** With its article. */
+  /** The noun in summaries, with its article. */
   readonly what: string
   readonly plural: string
 }
@@ -52,6 +53,8 @@ const LOGINS: Kind = {
 }
 
 const pathField = { path: string('Path of the mount', { required: true }) }
+const MAX_DESCRIPTION_CHARACTERS = 4_096
+const TOKEN_MOUNT = 'auth/token/'
 
 const TUNING: Shapes = {
   description: text('For people'),
@@ -67,14 +70,23 @@ const TUNING: Shapes = {
   user_lockout_config: optional(LOCKOUT),
 }
 
-function endpointsOf(of: Kind): readonly Endpoint<System>[] {
-  const { kind, under, prefix, sudo, what, plural } = of
-  const pathOf = (path: string): string => prefix + folder(path)
-  const common = { fields: pathField, ...(sudo ? { sudo } : {}) }
+/** The whole path of a mount, from the part that a client gives. */
+const fullPath = ({ prefix }: Kind, path: string): string => prefix + folder(path)
 
-  const twins = twinsOf(of, '')
+/** `sudo` where the kind needs it. It is absent otherwise, as in other definitions. */
+const guardOf = ({ sudo }: Kind): { readonly sudo?: true } => (sudo ? { sudo } : {})
 
-  const list = endpoint({
+const endpointsOf = (of: Kind): readonly Endpoint<System>[] => [
+  listEndpoint(of),
+  readEndpoint(of),
+  mountEndpoint(of),
+  unmountEndpoint(of),
+  readTuningEndpoint(of),
+  writeTuningEndpoint(of),
+]
+
+const listEndpoint = ({ kind, under, plural }: Kind): Endpoint<System> =>
+  endpoint({
     id: `${under}-list`,
     operation: 'read',
     path: under,
@@ -87,20 +99,23 @@ function endpointsOf(of: Kind): readonly Endpoint<System>[] {
     handler: (system: System) => ({ data: bodies(system, kind, () => true) }),
   })
 
-  const read = endpoint({
-    ...common,
+function readEndpoint(of: Kind): Endpoint<System> {
+  const { kind, under, what } = of
+  return endpoint({
     id: `${under}-read`,
     operation: 'read',
     path: `${under}/:path...`,
-    twins,
+    twins: twinsOf(of, ''),
     capability: 'read',
+    ...guardOf(of),
     body: 'both',
     runsOn: 'any-node',
     summary: `Shows ${what}`,
+    fields: pathField,
     response: MOUNT,
     handler: (system: System, { path }) => {
-      const entry = system.mounts.find(pathOf(path))
-      // `sys/mounts/auth/PATH` shows a login method without sudo, as the list of all of them does: clients read one so.
+      const entry = system.mounts.find(fullPath(of, path))
+      // `sys/mounts/auth/PATH` shows a login method without sudo, as the list of all of them does: clients rely on it.
       if (entry === undefined || (kind === 'auth' && entry.kind !== kind)) {
         const missing = kind === 'auth' ? 'No auth engine at' : 'No secret engine mount at' // Wire text.
         throw fail('no_such_entry', [`${missing} ${folder(path)}`])
@@ -108,77 +123,95 @@ function endpointsOf(of: Kind): readonly Endpoint<System>[] {
       return { data: bodyOf(system, entry) }
     },
   })
+}
 
-  const mount = endpoint({
+const MOUNT_FIELDS = {
+  ...pathField,
+  type: string('Kind of mount', { default: '' }),
+  description: string('For people', { default: '', max: MAX_DESCRIPTION_CHARACTERS }),
+  local: bool('Keep out of replication', { default: false }),
+  seal_wrap: bool('Wrap by the seal as well', { default: false }),
+  external_entropy_access: bool('Use entropy of the seal', { default: false }),
+  options: map('Options of the engine'),
+  plugin_name: string('Old way to name the engine', { aliasOf: 'type', default: '' }),
+  plugin_version: string('Only the built-in version is offered', { default: '' }),
+  config: object('Tuning', CONFIG_FIELDS),
+}
+
+function mountEndpoint(of: Kind): Endpoint<System> {
+  const { under, what } = of
+  return endpoint({
     id: `${under}-mount`,
     operation: 'update',
     path: `${under}/:path...`,
     capability: 'update',
-    ...(sudo ? { sudo } : {}),
+    ...guardOf(of),
     runsOn: 'writer',
     summary: `Mounts ${what} at a path`,
-    fields: {
-      ...pathField,
-      type: string('Kind of mount', { default: '' }),
-      description: string('For people', { default: '', max: MAX_DESCRIPTION_CHARACTERS }),
-      local: bool('Keep out of replication', { default: false }),
-      seal_wrap: bool('Wrap by the seal as well', { default: false }),
-      external_entropy_access: bool('Use entropy of the seal', { default: false }),
-      options: map('Options of the engine'),
-      plugin_name: string('Old way to name the engine', { aliasOf: 'type', default: '' }),
-      plugin_version: string('Only the built-in version is offered', { default: '' }),
-      config: object('Tuning', CONFIG_FIELDS),
-    },
+    fields: MOUNT_FIELDS,
     handler: async (system: System, args) => {
-      const type = args.type === 'plugin' || args.type === '' ? args.plugin_name : args.type
-      if (type === '') throw fail('field_missing', ['type'])
-      refuseUnoffered(args)
-      requireManagedKeys(system, args.config)
-      const { random } = system.world
-      await system.mounts.mount({
-        format: 1,
-        uuid: random.uuid(),
-        namespace: ROOT_NAMESPACE,
-        kind,
-        path: mountPath(pathOf(args.path)),
-        type,
-        description: args.description,
-        accessor: `${kind === 'auth' ? 'auth_' : ''}${type}_${random.bytes(4).toString('hex')}`,
-        options: args.options ?? {},
-        local: args.local,
-        sealWrap: false,
-        externalEntropyAccess: false,
-        config: changedMountConfig(args.config ?? {}, kind, { prefix: 'config.' }),
-      })
+      await system.mounts.mount(newMount(system, of, args))
       return DONE
     },
   })
+}
 
-  const unmount = endpoint({
-    ...common,
+/** The entry of a new mount. @throws Refusal naming the field that is wrong */
+function newMount(system: System, of: Kind, args: Args<typeof MOUNT_FIELDS>): MountEntry {
+  const { kind } = of
+  const { random } = system.world
+  // Old clients send the word `plugin` as the type, and the engine beside it.
+  const type = args.type === 'plugin' || args.type === '' ? args.plugin_name : args.type
+  if (type === '') throw fail('field_missing', ['type'])
+  refuseUnoffered(args)
+  requireManagedKeys(system, args.config)
+  return {
+    format: 1,
+    uuid: random.uuid(),
+    namespace: ROOT_NAMESPACE,
+    kind,
+    path: mountPath(fullPath(of, args.path)),
+    type,
+    description: args.description,
+    // Clients and policies expect this form of an accessor.
+    accessor: `${kind === 'auth' ? 'auth_' : ''}${type}_${random.bytes(4).toString('hex')}`,
+    options: args.options ?? {},
+    local: args.local,
+    sealWrap: false,
+    externalEntropyAccess: false,
+    config: changedMountConfig(args.config ?? {}, kind, { prefix: 'config.' }),
+  }
+}
+
+function unmountEndpoint(of: Kind): Endpoint<System> {
+  const { kind, under, what } = of
+  return endpoint({
     id: `${under}-unmount`,
     operation: 'delete',
     path: `${under}/:path...`,
     capability: 'delete',
+    ...guardOf(of),
     runsOn: 'writer',
     summary: `Removes ${what} and all its data; one that is not there is no error`,
+    fields: pathField,
     handler: async (system: System, { path }) => {
-      const full = pathOf(path)
+      const full = fullPath(of, path)
       // Wire text.
       if (full === TOKEN_MOUNT) throw fail('part_of_server', ['token credential backend cannot be disabled'])
       const entry = system.mounts.find(full)
-      // Each kind is removed under its own name: what is told apart at the start stays so.
+      // Each kind is removed under its own name only: a right to remove engines must not remove login methods.
       if (entry !== undefined && entry.kind !== kind)
         throw fail('field_invalid', ['path', `a login method is there: it is removed by sys/${full.slice(0, -1)}`])
       await system.mounts.unmount(full)
       return DONE
     },
   })
-
-  return [list, read, mount, unmount, ...tuneEndpoints(of)]
 }
 
-/** A login method is read and tuned below both; it is made and removed below `auth` alone. */
+/**
+ * Other paths that do the same, which a policy may deny. A login method is read and tuned below `mounts/auth` and below
+ * `auth`; it is made and removed below `auth` alone.
+ */
 function twinsOf({ under }: Kind, end: '' | '/tune') {
   return ({ path = '' }: Readonly<Record<string, string>>): readonly string[] => {
     if (under === 'auth') return [`mounts/auth/${path}${end}`]
@@ -186,45 +219,46 @@ function twinsOf({ under }: Kind, end: '' | '/tune') {
   }
 }
 
-const TOKEN_MOUNT = 'auth/token/'
+/** The mount that is read or tuned. @throws Refusal if there is none of the kind, or the caller lacks sudo for it */
+function tunedMount(system: System, of: Kind, path: string, { caller }: RequestInfo): MountEntry {
+  const entry = system.mounts.find(fullPath(of, path))
+  // Wire text.
+  if (entry === undefined || (of.kind === 'auth' && entry.kind !== of.kind))
+    throw fail('no_such_entry', [`cannot fetch sysview for path "${folder(path)}"`])
+  // Login mounts need sudo by whichever path they are tuned (threats T-09).
+  if (entry.kind === 'auth' && caller?.hasSudo() !== true) throw fail('permission_denied', [])
+  return entry
+}
 
-/** `sys/mounts/auth/PATH/tune` is in use as well. */
-function tuneEndpoints(of: Kind): readonly Endpoint<System>[] {
-  const { kind, under, prefix, sudo, what } = of
-  const twins = twinsOf(of, '/tune')
-
-  const find = (system: System, path: string, { caller }: RequestInfo): MountEntry => {
-    const entry = system.mounts.find(prefix + folder(path))
-    // Wire text.
-    if (entry === undefined || (kind === 'auth' && entry.kind !== kind))
-      throw fail('no_such_entry', [`cannot fetch sysview for path "${folder(path)}"`])
-    // Login mounts need sudo by whichever path they are tuned (threats T-09).
-    if (entry.kind === 'auth' && caller?.hasSudo() !== true) throw fail('permission_denied', [])
-    return entry
-  }
-
-  const read = endpoint({
+function readTuningEndpoint(of: Kind): Endpoint<System> {
+  const { under, what } = of
+  return endpoint({
     id: `${under}-tune-read`,
     operation: 'read',
     path: `${under}/:path.../tune`,
-    twins,
+    twins: twinsOf(of, '/tune'),
     capability: 'read',
-    ...(sudo ? { sudo } : {}),
+    ...guardOf(of),
     body: 'both',
     runsOn: 'any-node',
     summary: `What is tuned of ${what}`,
     fields: pathField,
     response: TUNING,
-    handler: (system: System, { path }, request) => ({ data: tuningBody(system, find(system, path, request)) }),
+    handler: (system: System, { path }, request) => ({
+      data: tuningBody(system, tunedMount(system, of, path, request)),
+    }),
   })
+}
 
-  const write = endpoint({
+function writeTuningEndpoint(of: Kind): Endpoint<System> {
+  const { under, what } = of
+  return endpoint({
     id: `${under}-tune-write`,
     operation: 'update',
     path: `${under}/:path.../tune`,
-    twins,
+    twins: twinsOf(of, '/tune'),
     capability: 'update',
-    ...(sudo ? { sudo } : {}),
+    ...guardOf(of),
     runsOn: 'writer',
     summary: `Tunes ${what}: changes what is sent`,
     fields: {
@@ -234,7 +268,7 @@ function tuneEndpoints(of: Kind): readonly Endpoint<System>[] {
       ...CONFIG_FIELDS,
     },
     handler: async (system: System, args, request) => {
-      const { path, type } = find(system, args.path, request)
+      const { path, type } = tunedMount(system, of, args.path, request)
       if (FIXED.has(type)) throw fail('part_of_server', [`cannot tune "${folder(args.path)}"`])
       if (path === TOKEN_MOUNT && args.token_type !== undefined)
         throw fail('field_not_applicable', ["'token_type' cannot be set for 'token' or 'ns_token' auth mounts"])
@@ -243,8 +277,6 @@ function tuneEndpoints(of: Kind): readonly Endpoint<System>[] {
       return DONE
     },
   })
-
-  return [read, write]
 }
 
 type GivenTuning = GivenMountConfig & {
@@ -252,6 +284,7 @@ type GivenTuning = GivenMountConfig & {
   readonly options?: Readonly<Record<string, string>> | undefined
 }
 
+/** The entry with what was sent; absent fields stay. */
 const tuned = (entry: MountEntry, given: GivenTuning): MountEntry => ({
   ...entry,
   description: given.description ?? entry.description,
@@ -259,9 +292,10 @@ const tuned = (entry: MountEntry, given: GivenTuning): MountEntry => ({
   config: changedMountConfig(given, entry.kind, { before: entry.config }),
 })
 
-/** Mounts that belong to the server itself. */
+/** Engines of built-in mounts that cannot be tuned: other rooms rely on their settings. */
 const FIXED: ReadonlySet<string> = new Set(['system', 'cubbyhole', 'identity'])
 
+/** A mount's settings as they are in force: lifetimes that it does not set are those of the system. */
 function tuningBody(system: System, { kind, config, description, options }: MountEntry): object {
   const { defaultTtlSeconds, maxTtlSeconds } = system.tokenLimits
   const hasOptions = options !== null && Object.keys(options).length > 0
@@ -280,15 +314,13 @@ function tuningBody(system: System, { kind, config, description, options }: Moun
   }
 }
 
-const MAX_DESCRIPTION_CHARACTERS = 4_096
-
 type MountArgs = {
   readonly seal_wrap: boolean
   readonly external_entropy_access: boolean
   readonly plugin_version: string
 }
 
-/** What would be promised and not kept is refused by name. */
+/** Refuses fields that the server would have to ignore: a client must not believe in a protection that is not there. */
 function refuseUnoffered(args: MountArgs): void {
   if (args.seal_wrap) throw fail('field_not_applicable', ['seal_wrap', NOT_OFFERED])
   if (args.external_entropy_access) throw fail('field_not_applicable', ['external_entropy_access', NOT_OFFERED])
@@ -296,16 +328,17 @@ function refuseUnoffered(args: MountArgs): void {
     throw fail('field_invalid', ['plugin_version', 'only the built-in version is offered'])
 }
 
-/** What would be of no use is not set either. @throws Refusal where the edition has no managed keys */
+/** @throws Refusal if managed keys are named, and the edition has none */
 function requireManagedKeys({ services }: System, given: GivenMountConfig | undefined): void {
   if ((given?.allowed_managed_keys?.length ?? 0) > 0) services.managedKeys.requireOffered()
 }
 
+/** The longest path of a mount, with the '/' at its end. */
 const MAX_MOUNT_PATH_LENGTH = 128
 const PRINTABLE_FROM = 0x21
 const PRINTABLE_TO = 0x7e
 
-/** @throws Refusal for what cannot be the path of a mount, which ends in '/' */
+/** Returns a path that may be that of a mount; it ends in '/'. @throws Refusal for any other */
 export function mountPath(path: string): string {
   for (let i = 0; i < path.length; i++) {
     const code = path.charCodeAt(i)
@@ -313,7 +346,7 @@ export function mountPath(path: string): string {
       throw fail('field_invalid', ['path', "must be printable ASCII without '*' and '+'"])
     }
   }
-  // A request for such a path never gets as far as the mount.
+  // No request could reach such a mount: the pipeline refuses these segments, or decodes the path differently.
   const segments = path.slice(0, -1).split('/')
   if (path !== '/' && segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
     throw fail('field_invalid', ['path', 'must not have empty, "." or ".." segments'])
@@ -322,4 +355,5 @@ export function mountPath(path: string): string {
   return path
 }
 
+/** Read, make, remove and tune, once below `mounts` and once below `auth`. */
 export const MOUNT_ENDPOINTS: readonly Endpoint<System>[] = [...endpointsOf(SECRETS), ...endpointsOf(LOGINS)]

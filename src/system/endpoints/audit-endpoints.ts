@@ -1,4 +1,5 @@
-// sys/audit and what belongs to it: where requests are recorded, and how the record is checked.
+// sys/audit, sys/audit-hash, sys/audit-streams and sys/config/auditing: where requests are recorded, which headers are
+// recorded with them, and how the record is checked. Formats: docs/audit-format.md.
 import type { ShownDevice } from '../../api/audit.ts'
 import { isCredentialHeader } from '../../api/credential-headers.ts'
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
@@ -10,7 +11,7 @@ import { OPTIONS_TEXT, TYPES_TEXT } from '../../audit/device-options.ts'
 import { asciiLowerCase } from '../../lib/ascii.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'audit'>
 
 const DEVICE = {
@@ -136,6 +137,7 @@ const streams = endpoint({
 
 const HEADERS = 'config/auditing/request-headers'
 const SETTING = { hmac: flag('The value is written as its HMAC') }
+/** One spelling per header: names of headers have no case (RFC 9110 section 5.1). */
 const keptHeader = asciiLowerCase
 const headerField = { header: string('Name of the header', { required: true, canonical: keptHeader }) }
 
@@ -208,7 +210,7 @@ const folder = (path: string): string => (path.endsWith('/') ? path : `${path}/`
 
 const MOST_PATH_CHARACTERS = 100
 
-/** @throws Refusal for what cannot be the name of a device */
+/** Returns the path of a new device, with its last '/'. @throws Refusal for a name that no device may have */
 function devicePath(path: string): string {
   const named = folder(path)
   const isNamed = named
@@ -222,6 +224,7 @@ function devicePath(path: string): string {
 
 const MOST_HEADER_CHARACTERS = 100
 
+/** Returns the kept spelling of a header to record. @throws Refusal for no name of a header, and for credentials */
 function headerName(header: string): string {
   const name = keptHeader(header)
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || name.length > MOST_HEADER_CHARACTERS)
@@ -231,6 +234,7 @@ function headerName(header: string): string {
   return name
 }
 
+/** Devices and recorded headers. All but the hash need sudo: a caller who can end the record can hide. */
 export const AUDIT_ENDPOINTS: readonly Endpoint<System>[] = [
   list,
   enable,

@@ -1,4 +1,5 @@
-// sys/capabilities and its relatives: what a token may do on paths. And the description of the whole API.
+// sys/capabilities, for any token, an accessor's token or the caller's: what it may do on paths. Also the OpenAPI
+// document of the whole API.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string, strings } from '../../api/fields.ts'
@@ -6,7 +7,7 @@ import type { Answer } from '../../api/request.ts'
 import { anything, listOf, OTHERS, optional, type Shapes, text } from '../../api/shape.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'mounts' | 'openApi' | 'policies' | 'rightsOf' | 'tokens'>
 
 const pathFields = {
@@ -20,6 +21,10 @@ const CAPABILITIES: Shapes = {
   [OTHERS]: words('By path, sorted; root: everything, deny: nothing'),
 }
 
+/**
+ * Answers by path, in the order that was asked. With a single path the list stands under `capabilities` too, where old
+ * clients read it. Each path is folded as a request's would be, so the answer is that of the pipeline.
+ */
 async function capabilities(
   system: System,
   entry: object,
@@ -29,6 +34,7 @@ async function capabilities(
   if (paths.length === 0) throw fail('field_missing', ['paths'])
   const { policies, subject } = await system.rightsOf(entry)
   const acl = await system.policies.acl(policies, subject)
+  // Paths are keys from the caller: without a prototype, "__proto__" is one like any other.
   const data: Record<string, readonly string[]> = Object.create(null)
   const [first] = paths
   for (const path of paths) {
@@ -108,4 +114,5 @@ const openApi = endpoint({
   handler: (system: System) => ({ data: system.openApi() }),
 })
 
+/** The three ways to name a token, and the OpenAPI document. That one needs no token: it describes the API alone. */
 export const CAPABILITY_ENDPOINTS: readonly Endpoint<System>[] = [ofToken, ofAccessor, ofSelf, openApi]

@@ -1,4 +1,4 @@
-// sys/config/state, sys/config/reload: the configuration that the server runs with, and reading parts of it anew.
+// sys/config/state and sys/config/reload: the configuration that the server runs with, and reading parts of it again.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
@@ -6,7 +6,7 @@ import { DONE } from '../../api/request.ts'
 import { anything, OTHERS } from '../../api/shape.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'facts' | 'seal'>
 
 const state = endpoint({
@@ -41,6 +41,7 @@ const reload = endpoint({
         reloads.size === 0 ? 'this server has none' : `offered are ${[...reloads.keys()].sort().join(', ')}`
       throw fail('choice_unknown', [`"${subsystem}" is no part that can be reloaded, ${offered}`])
     }
+    // A part that cannot be used leaves the old state in force on that thread, and the log has the reason.
     if (!(await run())) {
       const goesOn = `"${subsystem}" was not read anew everywhere: what there was goes on`
       throw fail('reload_failed', [`${goesOn}, the log of the server says why`])
@@ -49,4 +50,5 @@ const reload = endpoint({
   },
 })
 
+/** A read of the configuration without its secrets, and the reload of one subsystem on every thread. */
 export const SYSTEM_CONFIG_ENDPOINTS: readonly Endpoint<System>[] = [state, reload]

@@ -1,4 +1,4 @@
-// sys/config/cors: whether pages of other origins may call.
+// sys/config/cors: which pages of other origins may call (src/api/cors.ts has what browsers are told).
 import { CORS_HEADERS, CORS_OFF, type CorsSettings } from '../../api/cors.ts'
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
@@ -7,7 +7,7 @@ import { DONE } from '../../api/request.ts'
 import { flag, listOf, optional, text } from '../../api/shape.ts'
 import type { WithServices } from '../services.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = WithServices<'cors'>
 
 const shared = { path: 'config/cors', sudo: true } as const
@@ -70,6 +70,7 @@ const write = endpoint({
   },
 })
 
+/** Returns the settings if all of them can be honoured. @throws Refusal naming the field */
 function checked(settings: CorsSettings): CorsSettings {
   const { origins, headers, credentials } = settings
   const refuse = (field: string, why: string) => fail('field_invalid', [field, why])
@@ -79,14 +80,14 @@ function checked(settings: CorsSettings): CorsSettings {
   const faulty = origins.findIndex((origin) => origin !== '*' && !isOrigin(origin))
   if (faulty !== -1)
     throw refuse('allowed_origins', `item ${faulty} must be as browsers send it, such as https://example.com:8443`)
-  // With any origin's page acting as the user, no origin would be kept out (Fetch, "CORS protocol and credentials").
+  // Every page on the web could act as the user; browsers ignore the pair too (Fetch, "CORS protocol and credentials").
   if (origins.includes('*') && credentials) throw refuse('allow_credentials', 'must be false where every origin may')
   const bad = headers.findIndex((name) => !/^[A-Za-z0-9-]{1,128}$/.test(name))
   if (bad !== -1) throw refuse('allowed_headers', `item ${bad} must be the name of a header`)
   return settings
 }
 
-/** Scheme and authority, with nothing behind. Not `null`: that is the origin of any file and sandbox. */
+/** True for scheme and authority with nothing behind them. `null` is none: any file or sandbox has that origin. */
 function isOrigin(text: string): boolean {
   return text.length <= MAX_ORIGIN_CHARACTERS && /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@,*]+$/.test(text)
 }
@@ -105,4 +106,5 @@ const remove = endpoint({
   },
 })
 
+/** Read, write and remove. They need sudo: the setting opens the API to other people's pages. */
 export const CORS_ENDPOINTS: readonly Endpoint<System>[] = [read, write, remove]

@@ -1,10 +1,11 @@
-// sys/internal/counters: how many there are.
+// sys/internal/counters: requests since the start, and entities and service tokens now. Nothing is counted by month or
+// client: no one is billed by it (docs/differences.md#the-server).
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { group, integer, listOf, text } from '../../api/shape.ts'
 import type { WithServices } from '../services.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'tokens'> & WithServices<'requests' | 'entityCount'>
 
 const shared = { operation: 'read', capability: 'read', runsOn: 'any-node', fields: {} } as const
@@ -49,4 +50,5 @@ const tokens = endpoint({
   }),
 })
 
+/** The three counts. Those of entities and tokens read the store, so they take longer the more there are. */
 export const COUNTER_ENDPOINTS: readonly Endpoint<System>[] = [requests, entities, tokens]

@@ -1,5 +1,5 @@
 // sys/policies/explain and explain-self: which rule of which policy decides about a request, without making it. Only
-// the policies are asked: whether the path leads anywhere, or the thing exists, plays no part.
+// the policies count: the answer does not depend on whether the path leads anywhere or the thing exists.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { anyObject, duration, string, strings } from '../../api/fields.ts'
@@ -13,12 +13,12 @@ import type { Rights } from '../../auth/rights.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'mounts' | 'needsSudo' | 'policies' | 'rightsOf' | 'tokens'>
 
 const OPERATIONS = ['create', 'read', 'update', 'delete', 'list', 'patch', 'scan'] as const
 type Asked = (typeof OPERATIONS)[number]
-/** By which an endpoint is found. */
+/** The endpoint operation that each policy operation is routed by. No endpoint serves `scan`. */
 const METHOD = {
   create: 'update',
   read: 'read',
@@ -93,6 +93,10 @@ type Args = {
   readonly wrap_ttl: number
 }
 
+/**
+ * Explains a request in the steps of the pipeline: the path itself, then other paths that do the same, then paths that
+ * its parameters name. The first refusal is explained, as it would be answered.
+ */
 async function explain(system: System, { policies, subject }: Rights, args: Args): Promise<Answer> {
   const operation = args.operation as Asked
   const { path, spelling } = system.mounts.spelled(canonical(args.path))
@@ -133,7 +137,7 @@ async function explain(system: System, { policies, subject }: Rights, args: Args
   return { data }
 }
 
-/** As the request would name it to the policies. @throws Refusal for what no request gets as far with */
+/** The path as policies see it. @throws Refusal for one that the pipeline refuses before it asks the policies */
 function canonical(path: string): string {
   const plain = path.startsWith('/') ? path.slice(1) : path
   const segments = plain.split('/')
@@ -189,9 +193,10 @@ const ofAny = endpoint({
   },
 })
 
+/** A bound on the work of one call: each policy is read and parsed. */
 const MOST_POLICIES = 200
 
-/** As a token would carry them. */
+/** Names as a token would carry them: folded, sorted, each once; `root` stands alone. @throws Refusal */
 function policyNames(given: readonly string[]): string[] {
   if (given.length > MOST_POLICIES) throw fail('out_of_range', ['policies', `must have at most ${MOST_POLICIES} names`])
   try {
@@ -203,4 +208,5 @@ function policyNames(given: readonly string[]): string[] {
   }
 }
 
+/** For the caller's own token, and for any token or list of policies. */
 export const EXPLAIN_ENDPOINTS: readonly Endpoint<System>[] = [ofSelf, ofAny]

@@ -1,4 +1,5 @@
-// sys/hardening: what the checks of the surroundings find, for those who look after the server.
+// sys/hardening: what the checks of machine, files, network and configuration find, for the operator. Needs sudo: the
+// findings tell an attacker where the server is weak.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { flag, group, integer, listOf, text } from '../../api/shape.ts'
@@ -7,7 +8,7 @@ import { realMachine } from '../../hardening/machine.ts'
 import { refreshed, storeFileBytes, summaryOf } from '../../hardening/report.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What it takes of the system. */
+/** The parts of the system that this endpoint uses. */
 type System = Pick<Whole, 'audit' | 'facts' | 'tokens' | 'world'>
 
 const hardening = endpoint({
@@ -79,4 +80,5 @@ const hardening = endpoint({
   },
 })
 
+/** The one endpoint, as a list like those of other files. */
 export const HARDENING_ENDPOINTS: readonly Endpoint<System>[] = [hardening]

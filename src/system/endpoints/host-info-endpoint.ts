@@ -1,9 +1,9 @@
-// sys/host-info: the machine below the server.
+// sys/host-info: the machine that the server runs on. Differs: docs/differences.md#the-server.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { group, integer, listOf, mapOf, number, OTHERS, type Shapes, text } from '../../api/shape.ts'
 import type { WithServices } from '../services.ts'
 
-/** What it takes of the system. */
+/** The parts of the system that this endpoint uses. */
 type System = WithServices<'hostInfo'>
 
 const PROCESSOR: Shapes = {
@@ -51,6 +51,7 @@ const HOST: Shapes = {
   hostid: text('Empty: it is a secret of the machine'),
 }
 
+/** Reads the machine at each call. The names of members are those of the wire, with their camel case. */
 export const hostInfo: Endpoint<System> = endpoint({
   id: 'host-info',
   operation: 'read',

@@ -1,14 +1,14 @@
-// sys/internal/inspect/router: which mount serves what, as the router has it.
+// sys/internal/inspect/router: the mounts as the router has them, for an operator who looks for one's data.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { string } from '../../api/fields.ts'
 import type { MountEntry } from '../../api/mount.ts'
 import { flag, group, OTHERS, type Shapes, text } from '../../api/shape.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What it takes of the system. */
+/** The parts of the system that this endpoint uses. */
 type System = Pick<Whole, 'mounts'>
 
-/** By what the router is looked through. */
+/** The keys that the list can have. */
 const TAGS = {
   root: ({ path }: MountEntry) => path,
   uuid: ({ uuid }: MountEntry) => uuid,
@@ -27,10 +27,12 @@ const ENTRY: Shapes = {
   tainted: flag('It is being removed'),
 }
 
+/** The folder of a mount's data in the store (docs/storage-format.md). */
 function storagePrefix({ kind, namespace, uuid }: MountEntry): string {
   return `${namespace}/${kind === 'auth' ? 'auth' : 'logical'}/${uuid}/`
 }
 
+/** Lists all mounts by one of the keys. */
 export const inspectRouter: Endpoint<System> = endpoint({
   id: 'inspect-router',
   operation: 'read',
@@ -52,7 +54,7 @@ export const inspectRouter: Endpoint<System> = endpoint({
         uuid: entry.uuid,
         accessor: entry.accessor,
         storage_prefix: storagePrefix(entry),
-        // One that is being removed is in the table of the router no more.
+        // A mount leaves the router's table before its data are removed, so none is ever listed as tainted.
         tainted: false,
       },
     ])

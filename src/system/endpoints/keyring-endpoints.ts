@@ -1,11 +1,11 @@
-// sys/key-status and sys/rotate: the keys under which everything is stored.
+// sys/key-status and sys/rotate: the data keys of the barrier, and when a new one is made (threats P-11).
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { bool, duration, int } from '../../api/fields.ts'
 import { DONE } from '../../api/request.ts'
 import { flag, integer, text } from '../../api/shape.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'seal'>
 
 const keyStatus = endpoint({
@@ -14,7 +14,7 @@ const keyStatus = endpoint({
   path: 'key-status',
   capability: 'read',
   body: 'both',
-  // Only the thread that writes encrypts, and so counts.
+  // Only the writing thread encrypts for storage, so only it has the count.
   runsOn: 'writer',
   summary: 'The data key that encrypts now',
   describe: 'After a restart the count may be too high by about a million, never too low.',
@@ -91,6 +91,7 @@ const writeConfig = endpoint({
   },
 })
 
+/** Status, rotation under its old and its new path, and its limits. */
 export const KEYRING_ENDPOINTS: readonly Endpoint<System>[] = [
   keyStatus,
   rotateAt('rotate', 'rotate'),

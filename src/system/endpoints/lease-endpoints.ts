@@ -1,4 +1,5 @@
-// sys/leases/… and its older spellings: each operation is one function, under all its paths (threats T-09).
+// sys/leases and its older paths: each operation is one function, served at all its paths (threats T-09). The leases
+// here are those of tokens, so ending a lease ends its token.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, duration, int, string } from '../../api/fields.ts'
@@ -9,7 +10,7 @@ import { tidyWarning } from '../../auth/token-tidy.ts'
 import { dictionary } from '../../lib/own.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'leases' | 'mounts'>
 
 const leaseField = { lease_id: string('Name of the lease', { required: true }) }
@@ -53,7 +54,7 @@ const list = endpoint({
     namesAnswer(await system.leases.list(prefix, after, limit)),
 })
 
-/** The newer and the older path of one thing, each beside the other. */
+/** Maps the older path of an operation to the newer one, and back. */
 const BESIDE: ReadonlyMap<string, string> = new Map(
   ['renew', 'revoke', 'revoke-prefix', 'revoke-force'].flatMap((old) => [
     [old, `leases/${old}`] as const,
@@ -61,6 +62,7 @@ const BESIDE: ReadonlyMap<string, string> = new Map(
   ]),
 )
 
+/** Returns the path of the same request at the other place: a policy that denies it there must hold here too. */
 const twinsOf =
   (path: string, field: 'lease_id' | 'prefix') =>
   (names: Readonly<Record<string, string>>): readonly string[] => {
@@ -68,7 +70,7 @@ const twinsOf =
     return [names[field] === undefined ? twin : `${twin}/${names[field]}`]
   }
 
-/** The same where the body names the lease. */
+/** Twins of an operation whose lease may stand in the path or in the body. */
 const leaseTwins = (path: string) => ({
   twins: twinsOf(path, 'lease_id'),
   alsoNames: [
@@ -131,6 +133,7 @@ const revokePrefix = (id: string, path: string, summary: string) =>
     },
   })
 
+// Forcing differs nowhere from revoking here: no credential outside the server has to be given back.
 const BY_PREFIX = 'Ends all leases below a path'
 const BY_FORCE = 'Like revoke-prefix: a token needs nothing from outside to be ended'
 
@@ -149,6 +152,7 @@ const typeField = {
   type: string('Only irrevocable: those that should have ended and could not be removed', { required: true }),
 }
 
+/** Refuses all other types: what is irrevocable elsewhere are the leases that could not be ended here. */
 function requireIrrevocable(type: string): void {
   if (type !== 'irrevocable') throw fail('field_invalid', ['type', 'must be irrevocable'])
 }
@@ -205,6 +209,7 @@ const stuck = endpoint({
   },
 })
 
+/** Every operation at its newer path, and at the older one if there is one. */
 export const LEASE_ENDPOINTS: readonly Endpoint<System>[] = [
   lookup,
   list,

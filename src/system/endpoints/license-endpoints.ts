@@ -1,13 +1,13 @@
-// sys/license: which features are on. There is no licence that could end: the setting `edition` says it all.
+// sys/license: which features are on. There is no licence that could end; the setting `edition` selects the features.
 import { featuresOf } from '../../api/edition.ts'
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { flag, group, integer, listOf, nullable, type Shapes, text } from '../../api/shape.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'edition'>
 
-/** Clients parse these times, so they are some. */
+// Clients parse these times, so they cannot be empty.
 const BEGIN = '1970-01-01T00:00:00Z'
 const NEVER = '9999-12-31T23:59:59Z'
 
@@ -57,4 +57,5 @@ const license = endpoint({
   handler: (system: System) => ({ data: licenseOf(system) }),
 })
 
+/** The newer path with its parts, and the older one that clients still read. */
 export const LICENSE_ENDPOINTS: readonly Endpoint<System>[] = [license, status]

@@ -1,5 +1,5 @@
-// sys/locked-users: which names guessing has locked, and how one is unlocked before its time. Counted in the thread
-// that writes, where every login is served, so both endpoints run there.
+// sys/locked-users: which names are locked after failed logins, and unlocking one before its time. The writing thread
+// serves every login and has the counts, so both endpoints run there.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
@@ -9,9 +9,10 @@ import { DONE } from '../../api/request.ts'
 import { group, integer, listOf, text } from '../../api/shape.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'mounts'>
 
+/** A login mount that locks names. */
 type Guarded = { readonly mount: MountEntry; readonly lockout: Lockout }
 
 function guarded(system: System): Guarded[] {
@@ -21,7 +22,7 @@ function guarded(system: System): Guarded[] {
   })
 }
 
-/** @throws Refusal where no login mount that locks names has the accessor */
+/** @throws Refusal if no login mount that locks names has the accessor */
 function withAccessor(system: System, accessor: string): Guarded {
   const found = guarded(system).find(({ mount }) => mount.accessor === accessor)
   if (found !== undefined) return found
@@ -102,4 +103,5 @@ const unlock = endpoint({
   },
 })
 
+/** The list and the unlocking. Unlocking folds the name as the login method does (threats I-05). */
 export const LOCKED_USER_ENDPOINTS: readonly Endpoint<System>[] = [read, unlock]

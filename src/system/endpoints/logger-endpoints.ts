@@ -1,5 +1,5 @@
-// sys/loggers: how much each part of the server says in the log. All threads follow with their next line; a restart
-// brings back what the configuration says.
+// sys/loggers: the level of each logger. The levels lie in memory that all threads share, so a change holds from the
+// next line on. Nothing is stored: a restart brings back the configuration.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
@@ -8,7 +8,7 @@ import { isLoggerName, LOG_LEVELS, LOGGERS, type LoggerName, logLevelOf } from '
 import { configuredLevel, levelOf, setLevel } from '../../lib/log-levels.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'telemetry'>
 
 const level = {
@@ -18,13 +18,13 @@ const name = { name: string(`One of ${LOGGERS.join(', ')}`, { required: true }) 
 const LEVELS: Shapes = Object.fromEntries(LOGGERS.map((logger) => [logger, optional(text('Its level'))]))
 const common = { runsOn: 'any-node' } as const
 
-/** @throws Refusal */
+/** @throws Refusal if there is no such logger */
 function loggerNamed(asked: string): LoggerName {
   if (isLoggerName(asked)) return asked
   throw fail('choice_unknown', [`logger not found; there are ${LOGGERS.join(', ')}`])
 }
 
-/** @throws Refusal */
+/** Sets the level on all threads. @throws Refusal for an unknown level */
 function set({ telemetry }: System, loggers: readonly LoggerName[], asked: string): void {
   const wanted = logLevelOf(asked)
   if (wanted === undefined) throw fail('choice_unknown', ['level', `must be one of ${LOG_LEVELS.join(', ')}`])
@@ -34,6 +34,7 @@ function set({ telemetry }: System, loggers: readonly LoggerName[], asked: strin
 const shown = ({ telemetry }: System, loggers: readonly LoggerName[]): Record<string, string> =>
   Object.fromEntries(loggers.map((logger) => [logger, levelOf(telemetry.levels, logger)]))
 
+/** Read, write and reset, for all loggers and for one. */
 export const LOGGER_ENDPOINTS: readonly Endpoint<System>[] = [
   endpoint({
     ...common,

@@ -1,5 +1,5 @@
-// sys/managed-keys: keys that stay in a device, for engines that may use them. Types other than pkcs11 are of clouds,
-// and not offered.
+// sys/managed-keys: keys that stay in a device, for engines that may use them (docs/decisions/0010-pkcs11.md). Only the
+// type pkcs11 is offered; the others belong to clouds.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, int, string, strings } from '../../api/fields.ts'
@@ -20,14 +20,14 @@ import { testSign } from '../../managed-keys/test-sign.ts'
 import type { WithServices } from '../services.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'slow' | 'world'> & WithServices<'managedKeys'>
 
 const PATH = 'managed-keys/pkcs11'
 const nameField = { name: string('Name of the managed key', { required: true }) }
 const mechanisms = MECHANISMS.map((one) => `${mechanismText(one)} (${one.name})`).join(', ')
 
-/** @throws Refusal where managed keys are not offered */
+/** @throws Refusal if the edition has no managed keys */
 function managedKeysOf({ services: { managedKeys } }: System): ManagedKeyService {
   managedKeys.requireOffered()
   return managedKeys
@@ -99,12 +99,14 @@ const keys = namedThings({
     const { store, devices } = managedKeysOf(system)
     requireLibrary(devices.libraries, given)
     await store.write(name, (before) => changedManagedKey(name, given, before, () => system.world.random.uuid()))
+    // After a refused PIN the device is left alone, so that it does not lock itself; a new PIN is a reason to try.
     if (given.pin !== undefined) devices.forgive()
     return DONE
   },
   remove: async (system: System, name) => managedKeysOf(system).store.delete(name),
 })
 
+/** A managed key as a read shows it. The PIN is never part of it. */
 function shown(record: ManagedKeyRecord): object {
   const mechanism = mechanismOf(record.mechanism)
   return {
@@ -129,7 +131,7 @@ function shown(record: ManagedKeyRecord): object {
   }
 }
 
-/** @throws Refusal for a name that the configuration of this node does not have */
+/** A caller must not choose what code is loaded. @throws Refusal for a library that the configuration does not name */
 function requireLibrary(known: readonly string[], { library }: GivenManagedKey): void {
   if (library === undefined || known.includes(library)) return
   const which = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`
@@ -156,4 +158,5 @@ const test = endpoint({
   },
 })
 
+/** List, read, write and delete, and the trial of a key in its device. */
 export const MANAGED_KEY_ENDPOINTS: readonly Endpoint<System>[] = [...keys, test]

@@ -1,4 +1,4 @@
-// sys/metrics: what docs/metrics.md lists, for Prometheus or as JSON.
+// sys/metrics: the metrics of docs/metrics.md, for Prometheus or as JSON.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { string } from '../../api/fields.ts'
 import { anything, group, integer, listOf, mapOf, number, text } from '../../api/shape.ts'
@@ -6,11 +6,12 @@ import { metricsDocument } from '../../telemetry/metrics-json.ts'
 import { PROMETHEUS_CONTENT_TYPE, prometheusText } from '../../telemetry/prometheus.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What it takes of the system. */
+/** The parts of the system that this endpoint uses. */
 type System = Pick<Whole, 'sealStatus' | 'telemetry' | 'world'>
 
 const labels = { Name: text('Of docs/metrics.md'), Labels: mapOf(text('Value'), 'What it is about') }
 
+/** Adds up the counts of all threads at each call. Open without a token, and while sealed, if the listener says so. */
 export const metrics: Endpoint<System> = endpoint({
   id: 'metrics',
   operation: 'read',

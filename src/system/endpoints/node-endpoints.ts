@@ -1,11 +1,11 @@
-// sys/ha-status, sys/step-down: the nodes that share this storage. There is one.
+// sys/ha-status and sys/step-down: the nodes that share this storage. There is always one, this one.
 import { hostname } from 'node:os'
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { flag, group, listOf, nullable, text } from '../../api/shape.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'facts'>
 
 const haStatus = endpoint({
@@ -68,4 +68,5 @@ const stepDown = endpoint({
   },
 })
 
+/** The status of the one node, and the handing over that it always refuses. */
 export const NODE_ENDPOINTS: readonly Endpoint<System>[] = [haStatus, stepDown]

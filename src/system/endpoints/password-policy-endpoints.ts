@@ -1,4 +1,4 @@
-// sys/policies/password: rules by which passwords are made.
+// sys/policies/password: rules for generated passwords (src/system/password-policy.ts has their form).
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
@@ -10,13 +10,13 @@ import { generatePassword, PasswordPolicyError, parsePasswordPolicy } from '../p
 import type { WithServices } from '../services.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'world'> & WithServices<'passwordPolicies'>
 
 const MAX_NAME_CHARACTERS = 128
 const nameField = { name: string('Name of the policy', { required: true, max: MAX_NAME_CHARACTERS }) }
 
-/** `fail` for what a policy's text does not fulfil. */
+/** Runs `work` and turns its errors about a policy's text into a Refusal. */
 function checked<T>(work: () => T): T {
   try {
     return work()
@@ -68,4 +68,5 @@ const generate = endpoint({
   },
 })
 
+/** List, read, write and delete, and a password by a policy. */
 export const PASSWORD_POLICY_ENDPOINTS: readonly Endpoint<System>[] = [...policies, generate]

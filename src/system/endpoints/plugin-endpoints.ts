@@ -1,4 +1,5 @@
-// sys/plugins: the engines that are built in, and reloading mounts of them.
+// sys/plugins: the catalogue of engines, all of them built in, and the reload of their mounts. Nothing can be
+// registered: no code is loaded at run time (docs/differences.md#the-server).
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string, strings } from '../../api/fields.ts'
@@ -11,9 +12,10 @@ import { builtinVersion } from '../mount-view.ts'
 import type { WithServices } from '../services.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'cluster' | 'facts' | 'mounts'> & WithServices<'reloads'>
 
+/** Types of plugins on the wire. There are no databases; clients ask for them all the same. */
 const KINDS: Readonly<Record<string, MountKind | undefined>> = { auth: 'auth', secret: 'secret', database: undefined }
 
 const PLUGIN: Shapes = {
@@ -32,7 +34,7 @@ const pluginOf = (system: System, type: string, name: string): object => ({
   deprecation_status: 'supported',
 })
 
-/** @throws Refusal for a type that is none */
+/** Names of all engines of a type, in order. @throws Refusal for an unknown type */
 function namesOf(system: System, type: string): readonly string[] {
   if (!Object.hasOwn(KINDS, type))
     throw fail('choice_unknown', ['type', `must be one of ${Object.keys(KINDS).join(', ')}`])
@@ -92,6 +94,7 @@ const read = endpoint({
 const SCOPE = string('global: on every node of every cluster', { oneOf: ['', 'global'], default: '' })
 const RELOADED = { reload_id: text('Names the reload') }
 
+/** Reloads mounts. A global reload is answered with 202, as by other servers, though it is done here by then. */
 async function reloadAll(system: System, entries: readonly MountEntry[], scope: string): Promise<Answer> {
   const isGlobal = scope === 'global'
   const uuids = entries.map(({ uuid }) => uuid)
@@ -143,6 +146,7 @@ const reloadOne = endpoint({
   },
 })
 
+/** The mount at a path of the field `mounts`. @throws Refusal if there is none, or it is built in */
 function mountAt(system: System, given: string): MountEntry {
   const trimmed = given.startsWith('sys/auth/') ? given.slice('sys/'.length) : given
   const entry = system.mounts.find(trimmed.endsWith('/') ? trimmed : `${trimmed}/`)
@@ -154,6 +158,7 @@ function mountAt(system: System, given: string): MountEntry {
 
 const typesOfAll = ({ mounts }: System): readonly string[] => [...mounts.typesOf('secret'), ...mounts.typesOf('auth')]
 
+/** All mounts of an engine, perhaps none. @throws Refusal for an unknown engine */
 function mountsOf(system: System, plugin: string): readonly MountEntry[] {
   const types = typesOfAll(system)
   if (!types.includes(plugin)) throw fail('choice_unknown', ['plugin', `must be one of ${types.join(', ')}`])
@@ -182,4 +187,5 @@ const status = endpoint({
   },
 })
 
+/** Catalogue, reloads and their status. */
 export const PLUGIN_ENDPOINTS: readonly Endpoint<System>[] = [catalog, list, read, reload, reloadOne, status]

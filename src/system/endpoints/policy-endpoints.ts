@@ -1,4 +1,5 @@
-// sys/policies/acl and its older twin sys/policy: the same operations, other names for the text.
+// sys/policies/acl and its older twin sys/policy: the same operations with other member names, so each names the other
+// as its twin. A rule that denies one of them denies both.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, duration, int, string } from '../../api/fields.ts'
@@ -12,14 +13,14 @@ import type { StoredPolicy } from '../../auth/policy-store.ts'
 import { parseInstantMs } from '../../lib/instant.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'policies' | 'world'>
 
 const nameField = {
   name: string('Name of the policy; kept in lower case', { required: true, canonical: keptPolicyName }),
 }
 
-/** `fail` for what a policy's name or text does not fulfil. */
+/** Runs `work` and turns its errors about a policy's name or text into a Refusal that says which of them. */
 function checked<T>(field: string, work: () => T): T {
   try {
     return work()
@@ -32,6 +33,7 @@ function checked<T>(field: string, work: () => T): T {
 
 const MAX_NAME_LENGTH = 128
 
+/** The folded name, by which the policy is stored and looked up alike (threats I-01). @throws Refusal */
 function nameOf(given: string): string {
   const name = checked('name', () => normalizePolicyName(given))
   requireSegments(name)
@@ -39,12 +41,16 @@ function nameOf(given: string): string {
   throw fail('field_invalid', ['name', `must have 1 to ${MAX_NAME_LENGTH} characters`])
 }
 
-/** Of a path they were looked at before it was trimmed. @throws Refusal where no key can be stored under the name */
+/**
+ * @throws Refusal for a name that no stored key can have. The pipeline checked the segments of the path, but folding
+ * trims the name afterwards, which can make new ones.
+ */
 function requireSegments(name: string): void {
   if (name !== '' && name.split('/').some((segment) => segment === '' || segment === '.' || segment === '..'))
     throw fail('field_invalid', ['name', 'must not have empty, "." or ".." segments'])
 }
 
+/** The record of `root`: it has no text, because it is no set of rules. */
 const NOTHING_WRITTEN: StoredPolicy = {
   text: '',
   version: 0,
@@ -60,6 +66,7 @@ async function find(system: System, given: string): Promise<StoredPolicy & { rea
   return { name, ...found }
 }
 
+/** What a write may demand beyond the text: the version that it replaces, and when the policy ends. */
 type Conditions = {
   readonly cas?: number | undefined
   readonly cas_required?: boolean | undefined
@@ -67,6 +74,10 @@ type Conditions = {
   readonly ttl?: number
 }
 
+/**
+ * Stores a policy. Warnings say what the caller may not expect: a folded name, or an expiration that is gone.
+ * @throws Refusal for a text that does not parse, a built-in policy, or a version that is not the stored one
+ */
 async function write(
   system: System,
   given: string,
@@ -93,15 +104,15 @@ async function write(
   return { warnings }
 }
 
-/** Clients write years with four digits. */
+/** RFC 3339 section 5.6: a year has four digits. */
 const LAST_END_MS = Date.UTC(9999, 11, 31)
 
-/** When the policy ends; undefined: it stays. @throws Refusal */
+/** When the policy ends; undefined if it stays. @throws Refusal */
 function endOf(system: System, name: string, { expiration = '', ttl = 0 }: Conditions): number | undefined {
   if (expiration === '' && ttl === 0) return undefined
   const field = expiration === '' ? 'ttl' : 'expiration'
   if (expiration !== '' && ttl !== 0) throw fail('fields_conflict', ['ttl', 'give either ttl or expiration'])
-  // What would count afterwards, the built-in one or nothing, is for nobody to guess.
+  // It would be unclear what counts afterwards: the built-in text, or nothing.
   if (name === 'default') throw fail('field_invalid', [field, 'the policy "default" always exists'])
   const nowMs = system.world.clock.nowMs()
   const atMs = ttl === 0 ? parseInstantMs(expiration) : nowMs + ttl * 1000
@@ -111,6 +122,7 @@ function endOf(system: System, name: string, { expiration = '', ttl = 0 }: Condi
   return atMs
 }
 
+/** Removes a policy. @throws Refusal for built-in ones, which tokens rely on */
 async function remove(system: System, given: string): Promise<Answer> {
   const name = nameOf(given)
   if (UNEDITABLE_POLICIES.has(name) || name === 'default')
@@ -119,7 +131,7 @@ async function remove(system: System, given: string): Promise<Answer> {
   return {}
 }
 
-/** `root` comes last, wherever its name would stand. */
+/** One page of names. `root` always comes last, as clients know it; it is stored nowhere. */
 async function page(system: System, { after, limit }: Page): Promise<string[]> {
   const comesAfter = (name: string): boolean => after !== 'root' && (name === 'root' || name > after)
   const names = (await system.policies.list()).filter(comesAfter)
@@ -127,6 +139,7 @@ async function page(system: System, { after, limit }: Page): Promise<string[]> {
   return limit > 0 ? names.slice(0, limit) : names
 }
 
+/** Names in the path of a request. */
 type Names = Readonly<Record<string, string>>
 const ACL = { twins: ({ name }: Names) => [name === undefined ? 'policies/acl' : `policies/acl/${name}`] }
 const OLD = { twins: ({ name }: Names) => [name === undefined ? 'policy' : `policy/${name}`] }
@@ -277,6 +290,7 @@ const deleteOld = endpoint({
   handler: (system: System, { name }) => remove(system, name),
 })
 
+/** Both families. The older one can be listed by a read too. */
 export const POLICY_ENDPOINTS: readonly Endpoint<System>[] = [
   listAcl,
   readAcl,

@@ -1,4 +1,4 @@
-// sys/quotas: how many requests may be made, of what and by whom (quotas/quota.ts).
+// sys/quotas: rate limits by path, login role, address or entity. How they count: src/quotas/quota.ts.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, decimal, duration, string, strings } from '../../api/fields.ts'
@@ -9,14 +9,17 @@ import { flag, integer, listOf, number, text } from '../../api/shape.ts'
 import { GROUPINGS, type Grouping, type RateQuota } from '../../quotas/quota.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'mounts' | 'quotas' | 'world'>
 
+/** Far above what any server can answer. */
 const MAX_RATE = 1_000_000_000
+/** A year, for an interval and for a block. */
 const MAX_SECONDS = 365 * 86_400
+/** Exempt paths: each is compared with the path of every request. */
 const MAX_EXEMPT = 1_000
 
-/** Storage bounds the whole stored key, of which the name is the last part. */
+/** The name is the last part of a stored key, and storage bounds the whole key. */
 const MAX_NAME_CHARACTERS = 512
 const nameField = { name: string('Name of the quota', { required: true, max: MAX_NAME_CHARACTERS }) }
 
@@ -67,7 +70,7 @@ const quotas = namedThings({
   find: (system: System, name) => system.quotas.find(name),
   body: (quota: RateQuota, _name, system: System) => shown(system, quota),
   write: async (system: System, name, args) => {
-    const place = args.path === undefined ? undefined : placeOf(system, args.path)
+    const target = args.path === undefined ? undefined : targetOf(system, args.path)
     if (args.interval !== undefined && (args.interval < 1 || args.interval > MAX_SECONDS))
       throw fail('out_of_range', ['interval', `must be from 1 to ${MAX_SECONDS} seconds`])
     if ((args.block_interval ?? 0) > MAX_SECONDS)
@@ -81,9 +84,10 @@ const quotas = namedThings({
       const quota: RateQuota = {
         format: 1,
         name,
+        // A new id at each write starts the counts anew: they belong to the rate that was written.
         id: system.world.random.uuid(),
-        mount: place?.mount ?? before?.mount ?? '',
-        path: place?.path ?? before?.path ?? '',
+        mount: target?.mount ?? before?.mount ?? '',
+        path: target?.path ?? before?.path ?? '',
         role: args.role ?? before?.role ?? '',
         rate,
         secondaryRate: args.secondary_rate || before?.secondaryRate || rate,
@@ -100,9 +104,10 @@ const quotas = namedThings({
   remove: (system: System, name) => system.quotas.delete(name),
 })
 
+/** A quota as a read shows it. */
 function shown(system: System, quota: RateQuota): object {
   const { mount, path, role, rate, intervalSeconds, blockSeconds, groupBy, secondaryRate, inheritable } = quota
-  // A mount that was moved takes its quotas along.
+  // The quota names its mount by UUID, so a mount that is moved keeps its quotas and the path follows.
   const mountPath = system.mounts.list().find(({ uuid }) => uuid === mount)?.path ?? ''
   return {
     type: 'rate-limit',
@@ -118,8 +123,8 @@ function shown(system: System, quota: RateQuota): object {
   }
 }
 
-/** @throws Refusal where no mount is there */
-function placeOf(system: System, path: string): { readonly mount: string; readonly path: string } {
+/** The mount that a quota is for, and the path in it; both are empty for everything. @throws Refusal without a mount */
+function targetOf(system: System, path: string): { readonly mount: string; readonly path: string } {
   const plain = path === 'root' || path === 'root/' || path === '*' ? '' : path
   if (plain === '') return { mount: '', path: '' }
   const mount = system.mounts.serving(plain)
@@ -127,7 +132,7 @@ function placeOf(system: System, path: string): { readonly mount: string; readon
   return { mount: mount.uuid, path: plain.slice(mount.path.length) }
 }
 
-/** @throws Refusal where the quota is for a role, and there are none */
+/** @throws Refusal for a quota by role if its mount has no roles, or it is for a path inside the mount */
 function requireRoles(system: System, { mount, path, role }: RateQuota): void {
   if (role === '') return
   const engine = system.mounts.engineOf(mount) as Partial<LoginMethod> | undefined
@@ -188,4 +193,5 @@ const writeConfig = endpoint({
   },
 })
 
+/** Quotas by name, and the settings of all. */
 export const QUOTA_ENDPOINTS: readonly Endpoint<System>[] = [...quotas, readConfig, writeConfig]

@@ -1,4 +1,5 @@
-// sys/raw: the store entry by entry, where `raw_storage_endpoint = true` allows it. Else there is no such path.
+// sys/raw: the store entry by entry, if `raw_storage_endpoint = true` allows it. Otherwise the path answers like one
+// that does not exist.
 import { isUtf8 } from 'node:buffer'
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
@@ -11,9 +12,10 @@ import type { RawStorage } from '../raw-storage.ts'
 import type { WithServices } from '../services.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'facts'> & WithServices<'raw'>
 
+/** @throws Refusal if the configuration does not allow it */
 function rawOf(system: System): RawStorage {
   if (system.facts.rawStorage !== true) throw fail('unsupported_path', [])
   return system.services.raw
@@ -100,4 +102,5 @@ const remove = endpoint({
   },
 })
 
+/** List, read, write and delete, all with sudo. */
 export const RAW_ENDPOINTS: readonly Endpoint<System>[] = [list, read, write, remove]

@@ -1,5 +1,5 @@
-// sys/remount: a mount gets another path. Its data do not move, so it is done when it is answered; the status that
-// clients ask for afterwards is kept for a while.
+// sys/remount: gives a mount another path. Data are stored under the mount's UUID and do not move, so the move is done
+// when the request is answered. Clients ask for its status afterwards, which is kept for a while.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
@@ -8,10 +8,10 @@ import { folder } from '../mount-view.ts'
 import type { Migration, System as Whole } from '../system.ts'
 import { mountPath } from './mount-endpoints.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'migrations' | 'mounts' | 'world'>
 
-/** Where a mount is made and removed. */
+/** The path of this API at which a mount is made and removed. */
 function mountPathOf(given: string): string {
   const path = given
     .split('/')
@@ -25,7 +25,7 @@ const remount = endpoint({
   operation: 'update',
   path: 'remount',
   capability: 'update',
-  // Whoever may not touch a mount may not move it either, nor put another in its place.
+  // A move removes a mount from one path and makes it at another: a caller who is denied either must not move it.
   alsoNames: [
     { field: 'from', operation: 'delete', at: mountPathOf, onlyDenials: true },
     { field: 'to', operation: 'update', at: mountPathOf, onlyDenials: true },
@@ -59,7 +59,7 @@ const status = endpoint({
   path: 'remount/status/:id',
   capability: 'read',
   body: 'both',
-  // Only that thread knows.
+  // The list of moves is in that thread's memory.
   runsOn: 'writer',
   summary: 'How far the move of a mount is',
   fields: { id: string('The migration_id', { required: true }) },
@@ -78,4 +78,5 @@ const status = endpoint({
   },
 })
 
+/** The move and its status. */
 export const REMOUNT_ENDPOINTS: readonly Endpoint<System>[] = [remount, status]

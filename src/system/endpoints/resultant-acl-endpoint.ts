@@ -1,4 +1,4 @@
-// sys/internal/ui/resultant-acl: all that the policies of a token grant, by path.
+// sys/internal/ui/resultant-acl: everything that the policies of a token grant, by path.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { anything, flag, group, listOf, mapOf, optional, type Shapes, text } from '../../api/shape.ts'
@@ -8,7 +8,7 @@ import type { ParameterValue } from '../../auth/parameter-values.ts'
 import type { Permissions } from '../../auth/permissions.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What it takes of the system. */
+/** The parts of the system that this endpoint uses. */
 type System = Pick<Whole, 'policies' | 'rightsOf'>
 
 const GRANT: Shapes = {
@@ -18,7 +18,7 @@ const GRANT: Shapes = {
   required_parameters: optional(listOf(text('Parameter'), 'Must be sent')),
 }
 
-/** What user interfaces hide things by; a request is decided by the policies themselves. */
+/** For user interfaces, which hide what the caller cannot do. It decides nothing: each request asks the policies. */
 export const resultantAcl: Endpoint<System> = endpoint({
   id: 'resultant-acl',
   operation: 'read',
@@ -41,6 +41,7 @@ export const resultantAcl: Endpoint<System> = endpoint({
   },
 })
 
+/** Grants by path. A rule with a star at its end is listed without the star, as clients expect it. */
 function grantsOf(acl: Acl): { readonly exact_paths: object; readonly glob_paths: object } {
   const exact_paths: Record<string, object> = Object.create(null)
   const glob_paths: Record<string, object> = Object.create(null)
@@ -65,7 +66,7 @@ function grantOf(permissions: Permissions): object {
   }
 }
 
-/** A value of a rule as JSON writes it; an integer that no double holds becomes the nearest that one does. */
+/** A rule's value for JSON. An integer beyond 2^53 becomes the nearest double: this answer decides nothing. */
 function plain(value: ParameterValue): unknown {
   if (typeof value === 'bigint') return Number(value)
   if (value instanceof Map) return Object.fromEntries([...value].map(([name, member]) => [name, plain(member)]))

@@ -1,11 +1,12 @@
-// sys/storage/snapshot: the whole store as one stream of bytes, and back.
+// sys/storage/snapshot: saves the whole store as one stream of bytes, and restores it (src/http/streams.ts). Both need
+// sudo: a snapshot has every secret as ciphertext, and a restore replaces everything.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool } from '../../api/fields.ts'
 import { flag, integer } from '../../api/shape.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'saveSnapshot' | 'seal'>
 
 const save = endpoint({
@@ -54,4 +55,5 @@ const restore = endpoint({
   },
 })
 
+/** Save and restore. */
 export const SNAPSHOT_ENDPOINTS: readonly Endpoint<System>[] = [save, restore]

@@ -1,16 +1,16 @@
-// sys/health and sys/leader: what load balancers and clients ask before anything else.
+// sys/health and sys/leader: what load balancers and clients ask first. They need no token and answer while sealed.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { bool, int } from '../../api/fields.ts'
 import { flag, group, integer, optional, text } from '../../api/shape.ts'
 import type { System as Whole } from '../system.ts'
 import { clusterShown, versionShown } from './shown-facts.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'edition' | 'facts' | 'sealStatus' | 'world'>
 
 const NO_LICENSE = { state: 'none', expiry_time: '', terminated: false }
 
-/** Not 1xx: those are no answers, and a client would wait on. */
+/** From 200 on: after a status of 1xx a client waits for the final answer (RFC 9110 section 15.2). */
 const statusCode = (about: string) => int(`Status to answer when ${about}`, { min: 200, max: 599 })
 
 const health = endpoint({
@@ -119,4 +119,5 @@ const leader = endpoint({
   }),
 })
 
+/** Health and leader. Both touch neither store nor keys, so a probe costs next to nothing. */
 export const STATUS_ENDPOINTS: readonly Endpoint<System>[] = [health, leader]

@@ -1,4 +1,4 @@
-// sys/tools: hashes and random bytes, without a mount.
+// sys/tools: the hashes and random bytes of the transit engine, without a mount of it.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { randomAnswer } from '../../api/random-source.ts'
 import { bytesAlone, HASH_TOOL, hashAnswer, RANDOM_TOOL } from '../../api/tool-fields.ts'
@@ -7,7 +7,7 @@ import { HASH_NAMES, namedHash } from '../../crypto/primitives/named-hash.ts'
 import type { WithServices } from '../services.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'edition' | 'world'> & WithServices<'managedKeys'>
 
 const hash = endpoint({
@@ -26,4 +26,5 @@ const random = endpoint({
     randomAnswer(args, { edition, device: services.managedKeys, ...randomTool(world.random.bytes) }),
 })
 
+/** Both share definition and answer with transit, so they cannot differ. */
 export const TOOLS_ENDPOINTS: readonly Endpoint<System>[] = [hash, random]

@@ -1,4 +1,4 @@
-// sys/config/ui/headers: headers of the answers outside the API, where a user interface is.
+// sys/config/ui/headers: headers that are added to all answers outside /v1/ (docs/differences.md#the-server).
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, string, strings } from '../../api/fields.ts'
@@ -7,10 +7,10 @@ import { DONE } from '../../api/request.ts'
 import { listOf, optional, text } from '../../api/shape.ts'
 import type { WithServices } from '../services.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = WithServices<'uiHeaders'>
 
-/** `x-frame-OPTIONS` is `X-Frame-Options`. */
+/** The one spelling under which a header is kept: `X-Frame-Options` for `x-frame-OPTIONS`. */
 const keptHeader = (header: string): string =>
   header
     .split('-')
@@ -21,9 +21,9 @@ const nameField = { header: string('Name of the header', { required: true, canon
 const one = { path: 'config/ui/headers/:header', sudo: true, fields: nameField } as const
 const MAX_HEADERS = 64
 const MAX_VALUE_CHARACTERS = 4_096
-/** Of one header: no answer could carry more. */
+/** All values of one header together; many clients take no longer header. */
 const MAX_VALUES_CHARACTERS = 8_192
-/** Those that say how the answer is to be read: another value would break it. */
+/** Headers by which an answer is read: with another value clients would misread it. */
 const OWN = ['content-type', 'content-length', 'transfer-encoding', 'connection', 'date', 'cache-control']
 
 const list = endpoint({
@@ -70,7 +70,7 @@ const write = endpoint({
     const name = headerName(header)
     if (name.startsWith('X-Vault-') || OWN.includes(name.toLowerCase()))
       throw fail('part_of_server', [`The header ${name} belongs to the API and cannot be set`])
-    // The only value that there is; any other would switch it off.
+    // The header has no other value; any other would switch it off, and browsers would guess types again.
     if (name === 'X-Content-Type-Options' && values.some((value) => value !== 'nosniff'))
       throw fail('field_invalid', ['values', `must be "nosniff" for ${name}`])
     if (values.length === 0 || values.some((value) => !isHeaderValue(value)))
@@ -101,15 +101,17 @@ const remove = endpoint({
   },
 })
 
-/** @throws Refusal for what is no name of a header */
+/** The kept spelling of a header. @throws Refusal if it is no name of a header */
 function headerName(header: string): string {
   if (!/^[A-Za-z0-9-]{1,128}$/.test(header))
     throw fail('name_invalid', ['The name of a header has letters, digits and "-" only'])
   return keptHeader(header)
 }
 
+/** Visible ASCII and spaces: no line break, which would start another header (RFC 9110 section 5.5). */
 function isHeaderValue(value: string): boolean {
   return value !== '' && value.length <= MAX_VALUE_CHARACTERS && /^[\x20-\x7e]*$/.test(value)
 }
 
+/** List, read, write and delete, all with sudo. */
 export const UI_HEADER_ENDPOINTS: readonly Endpoint<System>[] = [list, read, write, remove]

@@ -1,4 +1,5 @@
-// sys/internal/ui: which mounts a caller can reach, and what else user interfaces ask.
+// sys/internal/ui: which mounts a caller can reach, and other questions of user interfaces. Clients ask it before they
+// write to a mount, to learn its engine and version.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
@@ -9,7 +10,7 @@ import type { Acl } from '../../auth/acl.ts'
 import { bodies, bodyOf, MOUNT } from '../mount-view.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'facts' | 'mounts' | 'policies' | 'rightsOf'>
 
 async function aclOf(system: System, caller: Caller): Promise<Acl> {
@@ -19,7 +20,7 @@ async function aclOf(system: System, caller: Caller): Promise<Acl> {
 
 const pathField = { path: string('Any path', { required: true }) }
 
-/** What is told of one that is listed to everybody: how to use it. */
+/** Members of a mount that a caller without rights on it is shown, if it is listed to everyone: how to use it. */
 const LISTED = ['type', 'description', 'options']
 const SHOWN_MOUNT: Shapes = Object.fromEntries(
   Object.entries(MOUNT).map(([name, shape]) => [name, LISTED.includes(name) ? shape : optional(shape)]),
@@ -91,4 +92,5 @@ const version = endpoint({
   handler: ({ facts }: System) => ({ data: { version: facts.reportedVersion } }),
 })
 
+/** Mounts, namespaces and version. None confirms to a caller without rights that a hidden mount exists. */
 export const UI_MOUNT_ENDPOINTS: readonly Endpoint<System>[] = [listForUi, readForUi, namespaces, version]

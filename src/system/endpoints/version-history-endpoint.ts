@@ -1,13 +1,14 @@
-// sys/version-history: which versions have had this store.
+// sys/version-history: the versions that have opened this store. Differs: docs/differences.md#the-server.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { int, string } from '../../api/fields.ts'
 import { group, LISTED, mapOf, nullable, text } from '../../api/shape.ts'
 import type { WithServices } from '../services.ts'
 
-/** What it takes of the system. */
+/** The parts of the system that this endpoint uses. */
 type System = WithServices<'versions'>
 
+/** Lists them in the order of their first start, not by name as other lists do. */
 export const versionHistory: Endpoint<System> = endpoint({
   id: 'version-history',
   operation: 'list',

@@ -1,4 +1,4 @@
-// sys/wrapping: what can be done with a token that wraps an answer.
+// sys/wrapping: wraps data under a token that is good once, and looks up, unwraps and rewraps by such a token.
 import { type Endpoint, type EndpointOperation, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
@@ -6,15 +6,16 @@ import type { Answer, RequestInfo, WrapInfo } from '../../api/request.ts'
 import { anything, integer, OTHERS, text } from '../../api/shape.ts'
 import type { System as Whole } from '../system.ts'
 
-/** What they take of the system. */
+/** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'wrapping' | 'wrappingJwt'>
 
 const tokenField = { token: string('The wrapping token; the default is the calling one', { secret: true }) }
 
+/** The wrapping token of a request: the field, or the calling token itself. */
 const given = (token: string | undefined, { caller }: RequestInfo): string | undefined =>
   token === undefined || token === '' ? caller?.token : token
 
-/** The old token is spent: without the new one the answer under it is lost. */
+/** The answer that names the new token. The old one is spent, so it reaches the caller even if it is not recorded. */
 const movedAnswer = (wrapInfo: WrapInfo): Answer => ({ wrapInfo, isOnlyCopy: true })
 
 const wrap = endpoint({
@@ -72,7 +73,7 @@ const unwrap = endpoint({
   handler: async (system: System, { token }, request) => {
     const spent = given(token, request)
     const { wrapTtlSeconds } = request
-    // To be wrapped again: taken out first, the answer could be lost before it is under the next token.
+    // The answer goes from token to token in one transaction. Unwrapped first, it could be lost before it is wrapped.
     if (wrapTtlSeconds > 0) return movedAnswer(await system.wrapping.rewrap(spent, wrapTtlSeconds))
     return { body: await system.wrapping.unwrap(spent), isOnlyCopy: true }
   },
@@ -111,6 +112,7 @@ const pubkey = endpoint({
   },
 })
 
+/** All of them; the lookup answers a read too, by which a token looks up itself. */
 export const WRAPPING_ENDPOINTS: readonly Endpoint<System>[] = [
   pubkey,
   wrap,

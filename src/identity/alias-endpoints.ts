@@ -1,5 +1,5 @@
-// identity/entity-alias and identity/group-alias: the names of entities and of groups at login mounts. Both have the
-// same endpoints.
+// identity/entity-alias and identity/group-alias: the names of entities and groups at login mounts. Both have the same
+// endpoints, made by one function from what differs between them.
 import { type AlsoNamed, type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { type Args, type Fields, map, string } from '../api/fields.ts'
@@ -18,10 +18,10 @@ import type { IdentityStore } from './identity-store.ts'
 import { LISTED_WITH_INFO, pageFields, withInfo } from './listing.ts'
 import { type From, findAlias, listAliasIds } from './records.ts'
 
-/** `T` is what an alias is found as, `F` what can be written of one. */
+/** What differs between the two kinds. `T` is the thing that an alias is read as, `F` has the fields of a write. */
 type Aliases<T, F extends Fields> = {
   readonly owner: 'entity' | 'group'
-  /** As texts call one of them. */
+  /** Nouns for summaries. */
   readonly noun: string
   readonly oneOf: string
   readonly removal: string
@@ -30,20 +30,24 @@ type Aliases<T, F extends Fields> = {
   readonly ids: (view: View) => Promise<readonly string[]>
   readonly find: (from: From, id: string) => Promise<T | undefined>
   readonly body: (thing: T, mountOf: MountOf) => Readonly<Record<string, unknown>>
-  /** `requireRight` judges what mount and name name. */
+  /**
+   * Makes or changes an alias. `requireRight` is called with the id of an alias that was found by mount and name.
+   * @throws Refusal
+   */
   readonly write: (
     store: IdentityStore,
     id: string | undefined,
     args: Args<F>,
     requireRight: (aliasId: string) => void,
   ) => Promise<{ readonly id: string; readonly canonical_id: string }>
-  /** One that is not there is no error. */
+  /** Removes an alias; does nothing if it does not exist. */
   readonly remove: (store: IdentityStore, id: string) => Promise<void>
 }
 
-/** What a list tells of each alias, where it has it. */
+/** Members of `key_info` in a list; those that a kind does not have are left out. */
 const LISTED_MEMBERS = ['name', 'canonical_id', 'mount_accessor', 'mount_path', 'mount_type', 'local']
 
+/** Absent for an empty text: clients send all fields, empty if they mean no change. */
 const given = (value: string): string | undefined => (value === '' ? undefined : value)
 
 function aliasEndpoints<T, const F extends Fields>(aliases: Aliases<T, F>): readonly Endpoint[] {
@@ -65,6 +69,7 @@ function writesOf<T, F extends Fields>(aliases: Aliases<T, F>): readonly [make: 
     runsOn: 'writer',
     response: { id: text(`Id of the ${noun}`), canonical_id: text(`Id of its ${owner}`) },
   } as const
+  // An alias decides who logs in as its owner, so a caller who is denied the owner is denied its aliases.
   const whose: AlsoNamed = {
     field: 'canonical_id',
     operation: 'update',
@@ -72,7 +77,7 @@ function writesOf<T, F extends Fields>(aliases: Aliases<T, F>): readonly [make: 
     onlyDenials: true,
   }
   const write = async (store: IdentityStore, id: string | undefined, args: object, caller: Caller | undefined) => {
-    /** What the mount and the name name is judged as what an id names. */
+    // An alias can be named by id, or by mount and name. The pipeline has judged the id; the other way is judged here.
     const requireRight = (aliasId: string): void => {
       if (caller?.isRefusedAt(at(aliasId)) === true) throw fail('permission_denied', [])
     }
@@ -150,6 +155,7 @@ const remove = <T, F extends Fields>(aliases: Aliases<T, F>): Endpoint =>
     },
   })
 
+/** Aliases of entities. A write that names no entity makes one, so that a login can be prepared in one call. */
 export const ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
   owner: 'entity',
   noun: 'alias',
@@ -186,6 +192,7 @@ export const ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
     }),
 })
 
+/** Aliases of external groups. Memberships that came by an alias end with it; stale ones are swept after the commit. */
 export const GROUP_ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
   owner: 'group',
   noun: 'group alias',

@@ -1,4 +1,4 @@
-// Making, changing and removing the aliases of entities, each inside a transaction of the caller.
+// Makes, changes and removes aliases of entities. Each function works inside a transaction of the caller.
 import { fail } from '../api/errors.ts'
 import type { MountEntry } from '../api/mount.ts'
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
@@ -10,7 +10,7 @@ import { aliasesOf, findAlias, findAliasAt, findEntity, type IdentityParts, putA
 
 type Texts = Readonly<Record<string, string>>
 
-/** What can be given; absent: as it was. */
+/** Members of an alias that a write may give; an absent one stays as it was. */
 export type AliasChange = {
   readonly name?: string | undefined
   readonly mountAccessor?: string | undefined
@@ -18,6 +18,7 @@ export type AliasChange = {
   readonly customMetadata?: Texts | undefined
 }
 
+/** A new alias at a mount, not stored yet. It is local if its mount is. */
 export function newAlias(
   { world }: IdentityParts,
   mount: MountEntry,
@@ -39,37 +40,42 @@ export function newAlias(
   }
 }
 
-/** @throws Refusal naming the field, where no login mount has the accessor */
+/** The login mount with this accessor. @throws Refusal naming the field, if there is none */
 export function loginMount({ mountOf }: IdentityParts, field: string, accessor: string): MountEntry {
   const mount = mountOf(accessor)
   if (mount?.kind === 'auth') return mount
   throw fail('field_invalid', [field, 'no login mount has this accessor: sys/auth lists them'])
 }
 
+/** Stores an alias with its index entries. */
 export const putAliasOf = ({ digest }: IdentityParts, tx: ViewTransaction, alias: Alias): void =>
   putAlias(tx, alias, digest(alias.name))
 
+/** Removes an alias with its index entries; `alias` must be as it is stored, for its name leads to one of them. */
 export const removeAliasOf = ({ digest }: IdentityParts, tx: ViewTransaction, alias: Alias): void =>
   removeAlias(tx, alias, digest(alias.name))
 
+/** Replaces an alias. The old entries go first: entity, mount and name are part of their keys. */
 export function moveAlias(parts: IdentityParts, tx: ViewTransaction, old: Alias, alias: Alias): void {
   removeAliasOf(parts, tx, old)
   putAliasOf(parts, tx, { ...alias, updatedAtMs: parts.world.clock.nowMs() })
 }
 
-/** Whom the login method put into groups by this alias is not in them without it (threats I-04). */
+/** Ends the memberships that logins by this alias gave the entity: without it no login confirms them (threats I-04). */
 export const dropLoginGroups = (tx: ViewTransaction, entityId: string, alias: Alias): Promise<void> =>
   setLoginGroups(tx, entityId, { accessor: alias.mountAccessor, local: alias.local }, new Map())
 
+/** Removes an alias and the memberships that came by it. The entity stays. */
 export async function deleteAlias(parts: IdentityParts, tx: ViewTransaction, alias: Alias): Promise<void> {
   removeAliasOf(parts, tx, alias)
   await dropLoginGroups(tx, alias.entityId, alias)
 }
 
 /**
- * Makes the alias or changes the one there is: that with the id, else that with the mount and the name. `makeEntity`
- * gives the id of a new entity, where none is named; `requireRight` judges what is found by the mount and the name.
- * @throws Refusal where ids are unknown, or the alias is another's
+ * Changes the alias with the id, else the one with the mount and the name; makes one if there is neither. `makeEntity`
+ * returns the id of a new entity and is called if none is named. `requireRight` gets the id of an alias that was found
+ * by mount and name; it throws if the caller may not change that one.
+ * @throws Refusal for unknown ids, and for a name that another alias has at the mount (threats I-03)
  */
 export async function writeAlias(
   parts: IdentityParts,
@@ -109,7 +115,7 @@ export async function writeAlias(
   return alias
 }
 
-/** Two at one mount would leave open which of them a template means (threats A-04). */
+/** Refuses a second alias at a mount: a template would not say which of them it means (threats A-04). */
 async function requireOnlyOne(
   tx: ViewTransaction,
   entityId: string,

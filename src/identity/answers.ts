@@ -1,4 +1,5 @@
-// How entities, aliases and groups are shown.
+// Entities, aliases and groups as answers show them: for each a shape, and the function that fills it. Some empty lists
+// are `null`, as other servers of this API send them and clients decode them.
 import type { MountEntry } from '../api/mount.ts'
 import { anything, flag, group, integer, listOf, mapOf, nullable, OTHERS, type Shapes, text } from '../api/shape.ts'
 import type { Alias, Group } from './entries.ts'
@@ -6,6 +7,7 @@ import { childrenOf, membersOf, parentsOf } from './memberships.ts'
 import type { From } from './records.ts'
 import type { EntityFacts } from './subjects.ts'
 
+/** Finds a mount by its accessor; undefined if it is gone. */
 export type MountOf = (accessor: string) => MountEntry | undefined
 
 const iso = (ms: number): string => new Date(ms).toISOString()
@@ -21,6 +23,7 @@ const MOUNT: Shapes = {
   mount_type: text('Its login method; empty: it is gone'),
 }
 
+/** Shape of `aliasBody`. */
 export const ALIAS_SHAPE: Shapes = {
   id: text('Id of the alias'),
   canonical_id: text('Id of its entity'),
@@ -34,6 +37,7 @@ export const ALIAS_SHAPE: Shapes = {
   ...TIMES,
 }
 
+/** An alias of an entity. */
 export function aliasBody(alias: Alias, mountOf: MountOf): Record<string, unknown> {
   return {
     id: alias.id,
@@ -50,11 +54,13 @@ export function aliasBody(alias: Alias, mountOf: MountOf): Record<string, unknow
   }
 }
 
+/** The mount of an alias. Path and type are empty while the aliases of a removed mount are being removed. */
 export function aliasMountBody(accessor: string, mountOf: MountOf): Record<string, unknown> {
   const mount = mountOf(accessor)
   return { mount_accessor: accessor, mount_path: mount?.path ?? '', mount_type: mount?.type ?? '' }
 }
 
+/** Shape of `entityBody`. */
 export const ENTITY_SHAPE: Shapes = {
   id: text('Id of the entity'),
   name: text('Name'),
@@ -73,6 +79,7 @@ export const ENTITY_SHAPE: Shapes = {
 
 const idsOf = (groups: readonly Group[]): string[] => groups.map(({ id }) => id).sort()
 
+/** An entity with its aliases and groups. `policies` are its own, without those of its groups. */
 export function entityBody(
   { entity, aliases, direct, inherited }: EntityFacts,
   mountOf: MountOf,
@@ -95,6 +102,7 @@ export function entityBody(
   }
 }
 
+/** Shape of `groupAliasBody`. */
 export const GROUP_ALIAS: Shapes = {
   id: text('Id of the group alias'),
   canonical_id: text('Id of its group'),
@@ -106,6 +114,7 @@ export const GROUP_ALIAS: Shapes = {
   ...TIMES,
 }
 
+/** The alias of a group; an empty object if it has none. */
 export function groupAliasBody({ id, alias, namespace }: Group, mountOf: MountOf): Record<string, unknown> {
   if (alias === null) return {}
   return {
@@ -121,6 +130,7 @@ export function groupAliasBody({ id, alias, namespace }: Group, mountOf: MountOf
   }
 }
 
+/** Shape of `groupBody`. */
 export const GROUP_SHAPE: Shapes = {
   id: text('Id of the group'),
   name: text('Name'),
@@ -136,6 +146,7 @@ export const GROUP_SHAPE: Shapes = {
   ...TIMES,
 }
 
+/** A group with its members, of which only those are shown that count now. */
 export async function groupBody(from: From, found: Group, mountOf: MountOf): Promise<Record<string, unknown>> {
   return {
     id: found.id,

@@ -1,5 +1,4 @@
-// What has an id and a name of its own is made, read, changed and removed by either: entities and groups have the same
-// endpoints.
+// Endpoints of things with an id and a name, entities and groups. Each is read, changed and removed by either.
 import { type AlsoNamed, type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { type Args, type Fields, string } from '../api/fields.ts'
@@ -14,26 +13,26 @@ import { type From, listNames } from './records.ts'
 
 type Kind = 'entity' | 'group'
 
-/** `T` is a thing as it is kept, `F` what can be written of it besides its name. */
+/** What differs between the two. `T` is a thing as it is stored, `F` has the fields of a write besides the name. */
 export type ByIdAndName<T, F extends Fields> = {
   readonly kind: Kind
-  /** As texts call one of them, and all. */
+  /** Nouns for summaries. */
   readonly oneOf: string
   readonly plural: string
   readonly removal: string
   readonly fields: F
   readonly response: Shapes
-  /** Of a write. */
+  /** Shape of the answer to a write. */
   readonly written: Shapes
-  /** A write that made nothing new answers without that. */
+  /** A write that changes a thing is answered without data; only one that makes a thing has them. */
   readonly isSilent?: true
   readonly findById: (from: From, id: string) => Promise<T | undefined>
   readonly findByName: (from: From, name: string) => Promise<T | undefined>
-  /** What the list of ids tells of one. */
+  /** The facts about a thing in the list of ids. */
   readonly info: (store: IdentityStore, thing: T) => Promise<Record<string, unknown>>
-  /** @throws Refusal `not_found` for undefined */
+  /** The answer to a read. @throws Refusal `not_found` for undefined */
   readonly answer: (store: IdentityStore, thing: T | undefined) => Promise<Answer>
-  /** Changes the thing, makes one where it is undefined. `name` is the new one; undefined: as it is, or made up. */
+  /** Changes the thing, or makes one if it is undefined. An undefined `name` keeps the old one, or one is made up. */
   readonly write: (
     store: IdentityStore,
     tx: ViewTransaction,
@@ -41,11 +40,11 @@ export type ByIdAndName<T, F extends Fields> = {
     name: string | undefined,
     args: Args<F>,
   ) => Promise<Answer>
-  /** One that is not there is no error. */
+  /** Removes a thing; does nothing if `find` gives none. */
   readonly remove: (store: IdentityStore, find: (tx: ViewTransaction) => Promise<T | undefined>) => Promise<Answer>
 }
 
-/** A body that gives id or name of one. */
+/** Paths that a body names by `id` or `name`: what a policy says of them holds for the request too (threats T-09). */
 export const namesIn = (kind: Kind, operation: 'read' | 'update'): readonly AlsoNamed[] => [
   { field: 'id', operation, at: (id) => `${kind}/id/${id}` },
   { field: 'name', operation, at: (name) => `${kind}/name/${name}` },
@@ -68,16 +67,16 @@ const readingOf = <T, F extends Fields>({ kind, response }: ByIdAndName<T, F>) =
 const removingOf = <T, F extends Fields>({ removal }: ByIdAndName<T, F>) =>
   ({ operation: 'delete', capability: 'delete', runsOn: 'writer', summary: removal }) as const
 
-/** What a write that may make something new answers. */
+/** The response of a write that may make a thing. */
 const madeOf = <T, F extends Fields>({ written, isSilent }: ByIdAndName<T, F>) =>
   isSilent === true ? ({ response: written, mayBeEmpty: true } as const) : { response: written }
 
-type Place = { readonly store: IdentityStore; readonly tx: ViewTransaction }
+type Writing = { readonly store: IdentityStore; readonly tx: ViewTransaction }
 
-/** @throws Refusal where there is none with the id */
+/** Changes the thing with the id; ids are never made by callers. @throws Refusal if there is none */
 async function writeById<T, F extends Fields>(
   things: ByIdAndName<T, F>,
-  { store, tx }: Place,
+  { store, tx }: Writing,
   args: { readonly id: string; readonly name: string },
 ): Promise<Answer> {
   const there = await things.findById(tx, args.id)
@@ -85,9 +84,10 @@ async function writeById<T, F extends Fields>(
   return things.write(store, tx, there, args.name === '' ? undefined : args.name, args as unknown as Args<F>)
 }
 
+/** Changes the thing with the name, or makes it. */
 async function writeByName<T, F extends Fields>(
   things: ByIdAndName<T, F>,
-  { store, tx }: Place,
+  { store, tx }: Writing,
   args: { readonly name: string },
 ): Promise<Answer> {
   const there = await things.findByName(tx, args.name)
@@ -193,7 +193,7 @@ function byName<T, F extends Fields>(things: ByIdAndName<T, F>): readonly Endpoi
   return [list, read, write, remove]
 }
 
-/** `make` is the endpoint without a name in its path; the others follow as the pages have them. */
+/** Returns `make`, the endpoint with neither id nor name in its path, and the others, in the order of docs/api. */
 export const byIdAndName = <T, const F extends Fields>(things: ByIdAndName<T, F>) => ({
   make: make(things),
   others: [...byId(things), ...byName(things)],

@@ -1,4 +1,4 @@
-// Making, changing, removing and merging entities, each inside a transaction of the caller.
+// Makes, changes, removes and merges entities. Each function works inside a transaction of the caller.
 import { fail } from '../api/errors.ts'
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
@@ -9,16 +9,16 @@ import { checkName } from './names.ts'
 import { aliasesOf, findEntity, findEntityByName, freeName, type IdentityParts, putEntity } from './records.ts'
 import { changeName, claimName, madeUpName } from './unique-names.ts'
 
-/** What can be given; absent: as it was. */
+/** Members of an entity that a write may give; an absent one stays as it was. */
 export type EntityChange = {
   readonly name?: string | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
-  /** Normalised, without root. */
+  /** Normalised and without `root`: the result of `identityPolicies`. */
   readonly policies?: readonly string[] | undefined
   readonly disabled?: boolean | undefined
 }
 
-/** @throws Refusal where the name is taken */
+/** Makes an entity; a name is made up if none is given. @throws Refusal if the name is taken */
 export async function createEntity(parts: IdentityParts, tx: ViewTransaction, change: EntityChange): Promise<Entity> {
   const { random, clock } = parts.world
   const nowMs = clock.nowMs()
@@ -40,7 +40,7 @@ export async function createEntity(parts: IdentityParts, tx: ViewTransaction, ch
   return entity
 }
 
-/** @throws Refusal where the new name is taken */
+/** Stores an entity with what was given. @throws Refusal if the new name is taken */
 export async function changeEntity(
   { world }: IdentityParts,
   tx: ViewTransaction,
@@ -59,7 +59,10 @@ export async function changeEntity(
   putEntity(tx, changed)
 }
 
-/** The entity, its aliases and its memberships: whoever logs in by one of them again becomes another entity. */
+/**
+ * Removes an entity with its aliases and memberships. A later login by one of the aliases makes a new entity, so a
+ * removed entity's rights never come back.
+ */
 export async function deleteEntity(parts: IdentityParts, tx: ViewTransaction, entity: Entity): Promise<void> {
   for (const alias of await aliasesOf(tx, entity.id)) removeAliasOf(parts, tx, alias)
   for (const membership of await membershipsOf(tx, entity.id)) removeMembership(tx, membership)
@@ -68,8 +71,10 @@ export async function deleteEntity(parts: IdentityParts, tx: ViewTransaction, en
 }
 
 /**
- * `into` takes over the aliases of the others, which are gone then: no policies, metadata or groups of theirs, so that
- * a merge gives nobody rights (threats I-02). Where two have an alias at one mount, `keep` names the one that stays.
+ * Moves the aliases of other entities to `into` and removes those entities. Their policies, metadata and groups are not
+ * taken over: a merge must give no one new rights (threats I-02). If two have an alias at the same mount, `keep` has
+ * the id of the one that stays.
+ * @throws Refusal for unknown or disabled entities, and if `keep` does not decide
  */
 export async function mergeEntities(
   parts: IdentityParts,
@@ -84,7 +89,7 @@ export async function mergeEntities(
     const from = await findEntity(tx, id)
     if (from === undefined) throw fail('field_invalid', ['from_entity_ids', 'no entity has one of the ids'])
     if (from.disabled) {
-      // Its aliases would have access again.
+      // Its aliases would have access again by the merge.
       throw fail('field_invalid', ['from_entity_ids', `${id} is disabled: enable or delete it first`])
     }
     for (const alias of await aliasesOf(tx, id)) await takeOver(parts, tx, into, alias, keep)
@@ -94,6 +99,7 @@ export async function mergeEntities(
   putEntity(tx, { ...into, mergedIds: merged, updatedAtMs: parts.world.clock.nowMs() })
 }
 
+/** Moves one alias to `into`, or drops it if `into` keeps its own at the mount. */
 async function takeOver(
   parts: IdentityParts,
   tx: ViewTransaction,

@@ -1,4 +1,4 @@
-// identity/entity.
+// identity/entity: by id and by name, and batch deletion and merging.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { bool, map, string, strings } from '../api/fields.ts'
@@ -15,6 +15,7 @@ import { identityPolicies } from './policy-names.ts'
 import { aliasesOf, findEntity, findEntityByName } from './records.ts'
 import { entityFacts } from './subjects.ts'
 
+/** The answer to a read of an entity. @throws Refusal `not_found` for undefined */
 export async function entityAnswer({ view, parts }: IdentityStore, entity: Entity | undefined): Promise<Answer> {
   return { data: entityBody(await entityFacts(view, orNotFound(entity)), parts.mountOf) }
 }
@@ -49,7 +50,7 @@ const { make, others } = byIdAndName({
     return { name, aliases }
   },
   answer: entityAnswer,
-  /** 200 tells that it is new, 204 that it was there: clients that manage entities ask for the difference. */
+  /** 200 says that the entity is new, 204 that it existed: clients that manage entities tell the two apart. */
   write: async ({ parts }, tx, there, name, { metadata, policies, disabled }) => {
     const change = { name, metadata, policies: identityPolicies(policies), disabled }
     if (there !== undefined) {
@@ -120,4 +121,5 @@ const merge = endpoint({
     }),
 })
 
+/** Paths by id and name, and two for several entities at once, whose ids are authorised one by one (threats I-06). */
 export const ENTITY_ENDPOINTS: readonly Endpoint[] = [make, batchDelete, merge, ...others]

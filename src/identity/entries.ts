@@ -1,4 +1,4 @@
-// What is stored of entities, aliases and groups, as JSON.
+// The stored records of entities, aliases and groups (records.ts has their keys).
 import {
   count,
   flag,
@@ -16,17 +16,18 @@ import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 
 const STORED = { format: oneOf(1), namespace: text, id: text, createdAtMs: count, updatedAtMs: count }
 
-/** Somebody, however they log in. */
+/** One caller, by whatever login methods and names it logs in. */
 export const ENTITY = storedRecord('An entity', {
   ...STORED,
   name: text,
   metadata: mapOf(text),
   policies: texts,
-  /** No access, with whatever token. */
+  /** Its tokens have no access, and it cannot log in. */
   disabled: flag,
   /** Ids of the entities that were merged into this one. */
   mergedIds: texts,
 })
+/** Decoded ENTITY. */
 export type Entity = RecordOf<typeof ENTITY>
 
 /** The name of an entity at one login mount. */
@@ -35,31 +36,38 @@ export const ALIAS = storedRecord('An alias', {
   entityId: text,
   mountAccessor: text,
   name: text,
-  /** What the login method says of it, as of the last login. */
+  /** From the login method, as of the last login. */
   metadata: mapOf(text),
-  /** What operators say of it. */
+  /** From operators; logins never change it. */
   customMetadata: mapOf(text),
   /** Ids of the entities that it belonged to before they were merged. */
   mergedFrom: texts,
-  /** Of a mount that stays out of replication, as the alias then does. */
+  /** True if its mount stays out of replication; the alias then does too. */
   local: flag,
 })
+/** Decoded ALIAS. */
 export type Alias = RecordOf<typeof ALIAS>
 
 const GROUP_TYPE = oneOf('internal', 'external')
+/** Operators name the members of an internal group. Logins put entities into an external one. */
 export type GroupType = ValueOf<typeof GROUP_TYPE>
 
 const GROUP_ALIAS = {
   id: text,
   mountAccessor: text,
   name: text,
-  /** A random value, drawn anew whenever mount or name change. A member that came by another stamp does not count. */
+  /**
+   * A random value, drawn again whenever mount or name change. Memberships bear the stamp they came by, and one with
+   * another stamp does not count. So a change ends all memberships at once, however many there are.
+   */
   stamp: text,
   createdAtMs: count,
   updatedAtMs: count,
 }
+/** The name of an external group at one login mount; part of the group's record. */
 export type GroupAlias = GroupOf<typeof GROUP_ALIAS>
 
+/** Several entities and groups; its policies hold for all. Members are entries of their own (memberships.ts). */
 export const GROUP = storedRecord('A group', {
   ...STORED,
   name: text,
@@ -68,20 +76,23 @@ export const GROUP = storedRecord('A group', {
   policies: texts,
   /** Grows with each write. */
   version: count,
-  /** Of an external group: the name by which a login method knows it. */
+  /** The name by which a login method knows an external group; null for an internal one, and before it has one. */
   alias: nullable(group(GROUP_ALIAS)),
 })
+/** Decoded GROUP. */
 export type Group = RecordOf<typeof GROUP>
 
-/** What an index leads to. */
+/** An entry of an index: it leads to a thing by its id. */
 export const REFERENCE = storedRecord('A reference of identities', {
   namespace: text,
   id: text,
   entityId: optional(text),
-  /** As it was given, where the index folds its case. */
+  /** The name in the case it was given; the key of the index is folded. */
   name: optional(text),
 })
+/** Decoded REFERENCE. */
 export type Reference = Omit<RecordOf<typeof REFERENCE>, 'namespace'>
 
+/** Returns the stored form of a reference. */
 export const encodeReference = (namespace: string, reference: Reference): Buffer =>
   REFERENCE.encode({ namespace, ...reference })

@@ -1,4 +1,4 @@
-// The names by which login methods know external groups, each inside a transaction of the caller.
+// The names by which login methods know external groups. Each function works inside a transaction of the caller.
 import { fail } from '../api/errors.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import { loginMount } from './aliases.ts'
@@ -14,30 +14,34 @@ import {
   removeGroupAlias,
 } from './records.ts'
 
+/** Enough that a new stamp of one group differs from its last ones; no secret depends on it. */
 const STAMP_BYTES = 4
 
-/** A group that has one. */
+/** An external group with its alias. */
 export type AliasedGroup = Group & { readonly alias: GroupAlias }
 
-/** What can be given; absent: as it was. */
+/** Members of a group alias that a write may give; an absent one stays as it was. */
 export type GroupAliasChange = {
   readonly name?: string | undefined
   readonly mountAccessor?: string | undefined
   readonly groupId?: string | undefined
 }
 
+/** True for a group that has an alias. */
 export const isAliased = (group: Group | undefined): group is AliasedGroup => (group?.alias ?? null) !== null
 
+/** The group with this group alias, if any. */
 export async function findAliased(from: Pick<ViewTransaction, 'get' | 'list'>, aliasId: string) {
   const group = await findGroupOfAlias(from, aliasId)
   return isAliased(group) ? group : undefined
 }
 
 /**
- * Makes the group alias or changes the one there is: that with the id, else that with the mount and the name.
- * `makeGroup` gives a new external group, where none is named; `requireRight` judges what is found by the mount and
- * the name. `stale`: groups whose members are to be swept.
- * @throws Refusal where ids are unknown, or the alias is another's
+ * Changes the group alias with the id, else the one with the mount and the name; makes one if there is neither.
+ * `makeGroup` returns a new external group and is called if none is named. `requireRight` gets the id of an alias that
+ * was found by mount and name; it throws if the caller may not change that one. The caller sweeps the memberships of
+ * the groups in `stale` after the commit.
+ * @throws Refusal for unknown ids, for a name that another group has at the mount, and for an internal group
  */
 export async function writeGroupAlias(
   parts: IdentityParts,
@@ -77,6 +81,7 @@ export async function writeGroupAlias(
   return { group, stale: old === undefined || isSame ? [] : [old.id] }
 }
 
+/** The group that shall have the alias. @throws Refusal if it cannot have it */
 async function targetOf(
   tx: ViewTransaction,
   groupId: string | undefined,
@@ -97,7 +102,7 @@ async function targetOf(
   return group
 }
 
-/** From here on nobody is in the group; its memberships are left to be swept. */
+/** Takes the alias from a group. No membership of it counts after that; the caller sweeps them. */
 export function takeAlias(parts: IdentityParts, tx: ViewTransaction, group: AliasedGroup): void {
   removeGroupAlias(tx, group.alias, parts.digest(group.alias.name))
   const nowMs = parts.world.clock.nowMs()

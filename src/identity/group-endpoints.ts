@@ -1,4 +1,4 @@
-// identity/group.
+// identity/group: by id and by name.
 import type { Endpoint } from '../api/endpoint.ts'
 import { map, string, strings } from '../api/fields.ts'
 import { orNotFound } from '../api/named-things.ts'
@@ -14,6 +14,7 @@ import { membersOf, parentsOf } from './memberships.ts'
 import { identityPolicies } from './policy-names.ts'
 import { findGroup, findGroupByName } from './records.ts'
 
+/** The answer to a read of a group. @throws Refusal `not_found` for undefined */
 export async function groupAnswer({ view, parts }: IdentityStore, group: Group | undefined): Promise<Answer> {
   return { data: await groupBody(view, orNotFound(group), parts.mountOf) }
 }
@@ -58,7 +59,7 @@ const { make, others } = byIdAndName({
       there === undefined ? await createGroup(parts, tx, change) : await changeGroup(parts, tx, there, change)
     return { data: { id: group.id, name: group.name } }
   },
-  /** The first commit empties the group; the rest is tidying up. */
+  /** The first commit ends all memberships; the sweep only tidies up, so a crash in between gives no one access. */
   remove: async (store, find) => {
     const removed = await store.transaction(async (tx) => {
       const group = await find(tx)
@@ -70,4 +71,5 @@ const { make, others } = byIdAndName({
   },
 })
 
+/** All paths of groups; their aliases have endpoints of their own. */
 export const GROUP_ENDPOINTS: readonly Endpoint[] = [make, ...others]

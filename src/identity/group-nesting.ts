@@ -1,12 +1,12 @@
-// Groups in groups: never in a circle, and never deeper than a request can afford to climb.
+// The limits of groups in groups: no circles, and a depth that a request can afford to climb.
 import { fail } from '../api/errors.ts'
 import { childrenOf, parentsOf } from './memberships.ts'
 import type { From } from './records.ts'
 
-/** Levels of groups, one inside the other. */
+/** Levels of groups, the outermost and the innermost included. */
 export const MAX_NESTING = 16
 
-/** @throws Refusal where `child` cannot be in `parent` */
+/** Checks that `child` may become a member of `parent`. @throws Refusal for a circle, or too many levels */
 export async function refuseNesting(from: From, parent: string, child: string): Promise<void> {
   const below = await levels(from, child, childrenOf, parent)
   const above = await levels(from, parent, parentsOf, child)
@@ -19,8 +19,8 @@ export async function refuseNesting(from: From, parent: string, child: string): 
 type Neighbours = (from: From, id: string) => Promise<readonly string[]>
 
 /**
- * Groups on the longest way from `start`, itself included; undefined where `target` is on one.
- * Goes level by level, so that a group that many ways lead to is looked at once a level.
+ * Counts the groups on the longest path from `start`, itself included; undefined if `target` is on any path. It goes
+ * level by level, so that a group on many paths is read once a level, not once a path.
  */
 async function levels(from: From, start: string, next: Neighbours, target: string): Promise<number | undefined> {
   let level: ReadonlySet<string> = new Set([start])
@@ -28,7 +28,7 @@ async function levels(from: From, start: string, next: Neighbours, target: strin
     if (level.has(target)) return undefined
     const following = new Set<string>()
     for (const id of level) for (const other of await next(from, id)) following.add(other)
-    // What is stored has no circle, so this ends; deeper than allowed it need not be followed.
+    // Stored groups have no circle, so this ends. Beyond the limit the exact number does not matter.
     if (following.size === 0 || count > MAX_NESTING) return count
     level = following
   }

@@ -1,4 +1,4 @@
-// Making, changing and removing groups, each inside a transaction of the caller.
+// Makes, changes and removes groups. Each function works inside a transaction of the caller.
 import { fail } from '../api/errors.ts'
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
@@ -25,18 +25,18 @@ import {
 } from './records.ts'
 import { changeName, claimName, madeUpName } from './unique-names.ts'
 
-/** What can be given; absent: as it was. */
+/** Members of a group that a write may give; an absent one stays as it was. */
 export type GroupChange = {
   readonly name?: string | undefined
   readonly type?: GroupType | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
-  /** Normalised, without root. */
+  /** Normalised and without `root`: the result of `identityPolicies`. */
   readonly policies?: readonly string[] | undefined
   readonly memberEntityIds?: readonly string[] | undefined
   readonly memberGroupIds?: readonly string[] | undefined
 }
 
-/** @throws Refusal where the name is taken, or a member cannot be one */
+/** Makes a group; a name is made up if none is given. @throws Refusal if the name is taken, or for an unfit member */
 export async function createGroup(parts: IdentityParts, tx: ViewTransaction, change: GroupChange): Promise<Group> {
   const { random, clock } = parts.world
   const nowMs = clock.nowMs()
@@ -60,7 +60,10 @@ export async function createGroup(parts: IdentityParts, tx: ViewTransaction, cha
   return group
 }
 
-/** @throws Refusal where the name is taken, the type is another, or a member cannot be one */
+/**
+ * Stores a group with what was given; lists of members replace the old ones.
+ * @throws Refusal if the name is taken, the type differs, or a member is unfit
+ */
 export async function changeGroup(
   { world }: IdentityParts,
   tx: ViewTransaction,
@@ -83,9 +86,10 @@ export async function changeGroup(
   return changed
 }
 
+/** Replaces the members that are given; an absent list stays. */
 async function setMembers(tx: ViewTransaction, group: Group, change: GroupChange): Promise<void> {
   const { memberEntityIds: entities, memberGroupIds: groups } = change
-  // Clients send the empty lists of every group that they write.
+  // Clients send empty lists with every write, for external groups too; only members in them are a mistake.
   if (group.type === 'external') {
     for (const [field, ids] of [['member_entity_ids', entities] as const, ['member_group_ids', groups] as const]) {
       if (ids !== undefined && ids.length > 0)
@@ -112,6 +116,7 @@ async function setMemberEntities(tx: ViewTransaction, group: Group, wanted: Read
 
 async function setMemberGroups(tx: ViewTransaction, group: Group, wanted: ReadonlySet<string>): Promise<void> {
   const present = new Set(await childrenOf(tx, group.id))
+  // Members go before others come: a group that leaves may have been what would close a circle.
   for (const child of present) if (!wanted.has(child)) removeChild(tx, group.id, child)
   for (const child of wanted) {
     if (present.has(child)) continue
@@ -123,8 +128,8 @@ async function setMemberGroups(tx: ViewTransaction, group: Group, wanted: Readon
 }
 
 /**
- * From here on nobody is in the group. The memberships of an external one, of which there may be very many, are left to
- * be swept.
+ * Removes a group. No membership of it counts after that. An external group may have very many, which would not fit one
+ * transaction; the caller sweeps them afterwards.
  */
 export async function deleteGroup(parts: IdentityParts, tx: ViewTransaction, group: Group): Promise<void> {
   if (group.type === 'internal') await setMemberEntities(tx, group, new Set())

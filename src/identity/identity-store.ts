@@ -1,5 +1,4 @@
-// The identities behind tokens: what logins and access ask of them, and what follows from a change elsewhere. The
-// endpoints are beside it.
+// The identities behind tokens, as logins and the check of access use them, and the engine behind identity/.
 import type { PublishedIdentity } from '../api/identity-token.ts'
 import type { LoginAlias } from '../api/login.ts'
 import type { Engine, MountEntry } from '../api/mount.ts'
@@ -17,11 +16,13 @@ import { sweepMembers } from './memberships.ts'
 import { FOLDERS, findAlias, findGroup, folderOf, IDENTITY_FOLDER, type IdentityParts } from './records.ts'
 import { Subjects } from './subjects.ts'
 
+/** Aliases that one transaction removes; each takes up to three entries and its memberships. */
 const REMOVE_PAGE = 200
 
+/** One thread's identities. `Identities` says what each method promises to the rooms that log callers in. */
 export class IdentityStore implements Identities, Engine {
   readonly parts: IdentityParts
-  /** Of tokens by which mounts prove elsewhere who they are. */
+  /** Issuer and public keys of the tokens by which mounts prove their identity to a cloud. */
   readonly published: PublishedIdentity
   readonly #subjects: Subjects
 
@@ -30,7 +31,7 @@ export class IdentityStore implements Identities, Engine {
     invalidation: Invalidation,
     needs: {
       readonly world: World
-      /** A digest of a text in characters that a key may have. */
+      /** Returns a digest of a text, in characters that a stored key may have. */
       readonly digest: (text: string) => string
       readonly mountOf: (accessor: string) => MountEntry | undefined
       readonly published: PublishedIdentity
@@ -46,6 +47,7 @@ export class IdentityStore implements Identities, Engine {
     return this.parts.view
   }
 
+  /** Runs `work` in a transaction over all identities; only on the writing thread. */
   transaction<T>(work: (tx: ViewTransaction) => Promise<T>): Promise<T> {
     return this.view.transaction(work)
   }
@@ -58,7 +60,7 @@ export class IdentityStore implements Identities, Engine {
     return (await findLogin(this.parts, this.view, mount, alias))?.entity.id
   }
 
-  /** What a login method says anew of the groups of somebody it knows: at a renewal (threats I-04). */
+  /** Sets the groups of a known entity again, at a renewal: the login method may have changed them (threats I-04). */
   groupsOfLogin(mount: MountEntry, entityId: string, groups: readonly string[]): Promise<void> {
     return this.transaction((tx) => recogniseGroups(this.parts, tx, mount, entityId, groups))
   }
@@ -68,8 +70,8 @@ export class IdentityStore implements Identities, Engine {
   }
 
   /**
-   * For a login mount that is removed: its aliases, its group aliases and the memberships that it gave. The entities
-   * stay. To be called again where it was interrupted.
+   * Removes what logins at a mount brought here: aliases, group aliases and memberships. The entities stay. It runs in
+   * several transactions, and is called again if it was interrupted.
    */
   async removeMount(mount: Pick<MountEntry, 'accessor' | 'local'>): Promise<void> {
     while (await this.#removeAliases(mount));
@@ -78,7 +80,7 @@ export class IdentityStore implements Identities, Engine {
     }
   }
 
-  /** One page; whether there may be more. */
+  /** Removes one page of aliases; true if there may be more. */
   #removeAliases({ accessor, local }: Pick<MountEntry, 'accessor' | 'local'>): Promise<boolean> {
     const folder = `${folderOf(local)}alias-name/${accessor}/`
     return this.transaction(async (tx) => {
@@ -106,7 +108,7 @@ export class IdentityStore implements Identities, Engine {
     return taken
   }
 
-  /** Removes the stale memberships of a group, page by page. */
+  /** Removes the stale memberships of a group, page by page. They give no access, so it may run any time later. */
   async sweep(groupId: string): Promise<void> {
     for (const folder of FOLDERS) {
       let after: string | undefined = ''
@@ -117,12 +119,12 @@ export class IdentityStore implements Identities, Engine {
     }
   }
 
-  /** How many entities there are. */
+  /** Counts the entities in the store; it pauses between pages, so that other requests get their time. */
   countEntities(): Promise<number> {
     return countBelow(this.view, 'identity/entity/', this.parts.world.timers)
   }
 
-  /** Nothing is kept but the subjects, which listen for themselves. */
+  // Only the subjects are cached, and they register with the invalidation themselves.
   changed(): void {}
 
   reset(): void {}

@@ -1,19 +1,21 @@
-// Lists with a few facts about each thing, page by page.
+// Lists of ids with a few facts about each thing, page by page.
 import { int, string } from '../api/fields.ts'
 import { anything, group, LISTED, mapOf, OTHERS, type Shapes } from '../api/shape.ts'
 import { dictionary } from '../lib/own.ts'
 
+/** Fields of such a list. They mean what PAGE_FIELDS mean, in words that fit ids. */
 export const pageFields = {
   after: string('Only what sorts after this', { default: '' }),
   limit: int('At most so many; 0: all', { default: 0 }),
 }
 
+/** Shape of `withInfo`. */
 export const LISTED_WITH_INFO: Shapes = {
   ...LISTED,
   key_info: mapOf(group({ [OTHERS]: anything('As its own endpoint shows it') }, 'Some facts'), 'By id'),
 }
 
-/** A thing that goes meanwhile is left out. */
+/** Answers a list of ids with facts about each. A thing that is removed meanwhile is left out. */
 export async function withInfo(
   ids: readonly string[],
   infoOf: (id: string) => Promise<Record<string, unknown> | undefined>,

@@ -1,5 +1,5 @@
-// From a caller that a login method recognised to its entity. Runs at every login, so where nothing changed it writes
-// nothing.
+// Finds the entity of a caller that a login method has recognised. This runs at every login, so it writes nothing if
+// nothing changed.
 import { fail } from '../api/errors.ts'
 import type { LoginAlias } from '../api/login.ts'
 import type { MountEntry } from '../api/mount.ts'
@@ -11,7 +11,7 @@ import { setLoginGroups } from './memberships.ts'
 import { checkAliasName } from './names.ts'
 import { findAliasAt, findEntity, findGroupOfAliasAt, type IdentityParts } from './records.ts'
 
-/** @throws Refusal where the entity is disabled */
+/** Returns the id of the entity, which is made at the first login. @throws Refusal if the entity is disabled */
 export async function recogniseLogin(
   parts: IdentityParts,
   tx: ViewTransaction,
@@ -30,7 +30,7 @@ export async function recogniseLogin(
   return entity.id
 }
 
-/** Undefined at the first login of somebody. @throws Refusal where the entity is disabled, or none can have the name */
+/** Finds alias and entity of a login; undefined at the first. @throws Refusal for a disabled entity or a bad name */
 export async function findLogin(
   parts: IdentityParts,
   tx: View | ViewTransaction,
@@ -45,7 +45,7 @@ export async function findLogin(
   return { alias, entity }
 }
 
-/** The entity is then in exactly those external groups that have one of these names as alias at the mount. */
+/** Puts the entity into exactly those external groups whose alias at the mount has one of the names (threats I-04). */
 export async function recogniseGroups(
   parts: IdentityParts,
   tx: ViewTransaction,

@@ -1,4 +1,4 @@
-// identity/lookup: things by whatever is known of them.
+// identity/lookup: finds an entity or a group by its id or name, or by an alias.
 
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
@@ -33,7 +33,7 @@ const fields = {
 
 type Known = { readonly [K in keyof typeof fields]: string }
 
-/** @throws Refusal where nothing is given, or more than one thing */
+/** Checks that exactly one way to the thing is given. @throws Refusal */
 function check(known: Known): void {
   const byAlias = known.alias_name !== '' || known.alias_mount_accessor !== ''
   const ways = [known.id !== '', known.name !== '', known.alias_id !== '', byAlias].filter(Boolean).length
@@ -44,7 +44,10 @@ function check(known: Known): void {
   checkAliasName('alias_name', known.alias_name)
 }
 
-/** What an alias at a mount names is judged as what its id names. @throws Refusal */
+/**
+ * Ids and names in the body are judged by the pipeline (`alsoNames`). An alias that was named by mount and name is
+ * judged here, once its id is known. @throws Refusal
+ */
 function requireRight(caller: Caller | undefined, path: string): void {
   if (caller?.isRefusedAt(path, 'read') === true) throw fail('permission_denied', [])
 }
@@ -118,4 +121,5 @@ const group = endpoint({
   },
 })
 
+/** One for entities and one for groups. Nothing found is 204, not 404: clients tell it from a wrong path. */
 export const LOOKUP_ENDPOINTS: readonly Endpoint[] = [entity, group]

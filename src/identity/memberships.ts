@@ -1,5 +1,5 @@
-// Who is in which group. Each membership is a pair of entries of its own, so that a login into a group of many
-// thousands writes two small entries and meets no other login.
+// Memberships of entities in groups, and of groups in groups. Each is a pair of small entries. So a login into a group
+// of many thousands writes two of them, and two logins never conflict.
 //
 //   root/sys/identity/entity-group/ENTITY/GROUP          put there by an operator (internal groups)
 //   root/sys/identity/entity-group/ENTITY/STAMP.GROUP    given by a login, through the group alias with this stamp
@@ -7,27 +7,31 @@
 //   root/sys/identity/group-parent/CHILD/PARENT          a group in a group
 //   root/sys/identity/group-child/PARENT/CHILD           the same, seen from above
 //
-// A membership whose group is gone, or got another alias, does not count: what a long removal has not reached yet is
-// rubbish and no access.
+// A membership does not count if its group is gone or has another alias. What a long removal has not reached yet gives
+// no access.
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import type { Group } from './entries.ts'
 import { FOLDERS, type From, findGroup, folderOf } from './records.ts'
 
 const NOTHING = Buffer.alloc(0)
 const ID_CHARACTERS = 36
+/** Memberships that one transaction of a sweep looks at. */
 const SWEEP_PAGE = 500
 
+/** An entity in a group. */
 export type Membership = {
   readonly entityId: string
   readonly groupId: string
-  /** Of the group alias that it came by; empty: an operator put it there. */
+  /** Stamp of the group alias that it came by; empty if an operator made it. */
   readonly stamp: string
+  /** True if it came by a login at a mount that stays out of replication. */
   readonly local: boolean
 }
 
 const prefixOf = (stamp: string): string => (stamp === '' ? '' : `${stamp}.`)
 const stampIn = (name: string): string => name.slice(0, Math.max(0, name.length - ID_CHARACTERS - 1))
 
+/** All memberships of an entity, also those that do not count. */
 export async function membershipsOf(from: From, entityId: string): Promise<Membership[]> {
   const found: Membership[] = []
   for (const folder of FOLDERS) {
@@ -39,10 +43,12 @@ export async function membershipsOf(from: From, entityId: string): Promise<Membe
   return found
 }
 
+/** Stores a membership as seen from the entity and from the group. */
 export function putMembership(tx: ViewTransaction, membership: Membership): void {
   for (const path of pathsOf(membership)) tx.put(path, NOTHING)
 }
 
+/** Removes both entries of a membership. */
 export function removeMembership(tx: ViewTransaction, membership: Membership): void {
   for (const path of pathsOf(membership)) tx.delete(path)
 }
@@ -55,11 +61,12 @@ function pathsOf({ entityId, groupId, stamp, local }: Membership): readonly stri
   ]
 }
 
+/** Whether a membership gives access: its stamp must be that of the group's present alias. */
 export function counts({ stamp }: Pick<Membership, 'stamp'>, group: Group): boolean {
   return group.type === 'internal' ? stamp === '' : stamp !== '' && group.alias?.stamp === stamp
 }
 
-/** Ids of the entities that are in the group itself, sorted. */
+/** Ids of the entities in the group itself, sorted, without those of groups in it. */
 export async function membersOf(from: From, group: Group): Promise<string[]> {
   const members: string[] = []
   for (const folder of FOLDERS) {
@@ -70,7 +77,7 @@ export async function membersOf(from: From, group: Group): Promise<string[]> {
   return members.sort()
 }
 
-/** The groups that the entity itself is in. */
+/** The groups that the entity is in itself, by memberships that count. */
 export async function directGroups(from: From, entityId: string): Promise<Group[]> {
   const groups: Group[] = []
   for (const membership of await membershipsOf(from, entityId)) {
@@ -80,13 +87,15 @@ export async function directGroups(from: From, entityId: string): Promise<Group[
   return groups
 }
 
+/** Ids of the groups that this group is in itself. */
 export const parentsOf = (from: From, groupId: string): Promise<string[]> =>
   from.list(`identity/group-parent/${groupId}/`)
 
+/** Ids of the groups in this group itself. */
 export const childrenOf = (from: From, groupId: string): Promise<string[]> =>
   from.list(`identity/group-child/${groupId}/`)
 
-/** The groups that the given ones are in, by however many steps, without the given ones. */
+/** All groups above the given ones, by any number of steps, without the given ones. Each is read once. */
 export async function inheritedGroups(from: From, direct: readonly Group[]): Promise<Group[]> {
   const seen = new Set(direct.map(({ id }) => id))
   const inherited: Group[] = []
@@ -104,19 +113,21 @@ export async function inheritedGroups(from: From, direct: readonly Group[]): Pro
   return inherited
 }
 
+/** Puts a group into a group. The caller has checked the nesting (group-nesting.ts). */
 export function putChild(tx: ViewTransaction, parent: string, child: string): void {
   tx.put(`identity/group-parent/${child}/${parent}`, NOTHING)
   tx.put(`identity/group-child/${parent}/${child}`, NOTHING)
 }
 
+/** Takes a group out of a group. */
 export function removeChild(tx: ViewTransaction, parent: string, child: string): void {
   tx.delete(`identity/group-parent/${child}/${parent}`)
   tx.delete(`identity/group-child/${parent}/${child}`)
 }
 
 /**
- * Removes stale memberships from one page of the group's. Gives the name to go on after, undefined at the end. `after`
- * begins as ''.
+ * Removes the stale memberships of one page. Returns the name to continue after, undefined at the end; the first page
+ * has `after` ''.
  */
 export async function sweepMembers(
   tx: ViewTransaction,
@@ -135,8 +146,8 @@ export async function sweepMembers(
 }
 
 /**
- * The entity's memberships that a login at this mount gave it become `wanted` (stamps by id of the group). Stale
- * ones go as well. Writes nothing where nothing changes.
+ * Makes `wanted` (stamps by group id) the memberships that logins at this mount give the entity. Stale ones of any
+ * mount are removed too; those of operators and of other mounts stay. Writes nothing if nothing changes.
  */
 export async function setLoginGroups(
   tx: ViewTransaction,

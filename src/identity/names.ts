@@ -2,18 +2,18 @@
 import { fail } from '../api/errors.ts'
 import { asciiLowerCase } from '../lib/ascii.ts'
 
-/** Percent-encoded it is three times as long, and a key has at most 1,024 bytes. */
+/** Percent-encoded, a name may be three times as long, and a stored key has at most 1,024 bytes. */
 const MAX_NAME_BYTES = 256
-/** Stored under a digest: what login methods call their callers may be long. */
+/** Alias names are stored under a digest, so they may be longer: login methods choose them. */
 const MAX_ALIAS_NAME_BYTES = 1_024
 const ID_CHARACTERS = 36
 
-/** @throws Refusal naming the field */
+/** Returns the name of an entity or a group if it may be one. @throws Refusal naming the field */
 export function checkName(field: string, name: string): string {
   return checked(field, name, MAX_NAME_BYTES)
 }
 
-/** @throws Refusal naming the field */
+/** Returns the name of an alias if it may be one. @throws Refusal naming the field */
 export function checkAliasName(field: string, name: string): string {
   return checked(field, name, MAX_ALIAS_NAME_BYTES)
 }
@@ -26,6 +26,7 @@ function checked(field: string, name: string, maxBytes: number): string {
   return name
 }
 
+/** True without control characters and lone surrogates: names stand in logs, terminals and policies. */
 function isPlainText(text: string): boolean {
   if (!text.isWellFormed()) return false
   for (let at = 0; at < text.length; at++) {
@@ -36,19 +37,19 @@ function isPlainText(text: string): boolean {
 }
 
 /**
- * By which an entity or group is found. Two names that differ in the case of ASCII letters only are the same name:
- * nobody is to be taken for another by a capital.
+ * The folded name, by which an entity or a group is found. Names that differ only in the case of ASCII letters are the
+ * same name: no one shall pass for another by a capital letter.
  */
 export const keptName = asciiLowerCase
 
-/** The name of an entity or group in the key of its index; undefined for one that nothing can have. */
+/** The name as a segment of a stored key; undefined for a text that cannot be a name. */
 export function nameSegment(name: string): string | undefined {
   if (name === '' || Buffer.byteLength(name) > MAX_NAME_BYTES || !isPlainText(name)) return undefined
-  // A segment of points alone would not be a key.
+  // Segments "." and ".." are refused in keys, and encodeURIComponent leaves dots as they are.
   return encodeURIComponent(keptName(name)).replaceAll('.', '%2E')
 }
 
-/** Whether a text from outside can be an id, and so part of a key. */
+/** True for a text with the form of an id, a UUID in lower case. Only then may it be part of a stored key. */
 export function isId(text: string): boolean {
   if (text.length !== ID_CHARACTERS) return false
   for (let at = 0; at < text.length; at++) {

@@ -1,12 +1,12 @@
-// Where the cloud finds out whom tokens of this server are from (OpenID Connect Discovery 1.0): open to everybody, and
-// nothing but public halves of keys. The answers are bare, as that standard has them.
+// By these endpoints a cloud checks the tokens with which mounts of this server log in there (OpenID Connect Discovery
+// 1.0). They need no token and give public keys only. The answers are bare, as that standard has them.
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { group, listOf, text } from '../api/shape.ts'
 import type { IdentityStore } from './identity-store.ts'
 
 const FOLDER = 'oidc/plugins/.well-known'
-/** The next key is published for a day before it signs. */
+/** An hour is safe to cache: the next key is published for a day before it signs. */
 const MAX_AGE_SECONDS = 3_600
 
 const open = { operation: 'read', capability: 'none', runsOn: 'any-node', body: 'plain', fields: {} } as const
@@ -28,7 +28,7 @@ const configuration = endpoint({
   },
   handler: async ({ published }: IdentityStore, _args, { listener }) => {
     const issuer = published.issuer()
-    // Whoever has a mount ask for tokens wants the address known: the cloud comes as any stranger does.
+    // Once a mount has asked for a token, the address must be shown: the cloud calls here as an unknown client.
     if (listener?.redacts.addresses === true && (await published.publishedKeys()).length === 0)
       throw fail('not_offered', ['this listener shows no addresses, and no mount has asked for an identity token yet'])
     const data = {
@@ -66,9 +66,10 @@ const keys = endpoint({
   },
   handler: async ({ published }: IdentityStore) => {
     const found = await published.publishedKeys()
-    // The first token comes soon after the first look: that there is no key is not worth keeping.
+    // An empty set is not cached. The first token follows soon, and must not meet a cache that has no key for it.
     return { data: { keys: found }, ...(found.length === 0 ? {} : { maxAgeSeconds: MAX_AGE_SECONDS }) }
   },
 })
 
+/** Discovery document and key set. */
 export const PLUGIN_IDENTITY_ENDPOINTS: readonly Endpoint[] = [configuration, keys]

@@ -2,8 +2,9 @@ import { fail } from '../api/errors.ts'
 import { sanitizePolicies } from '../auth/token-rules.ts'
 
 /**
- * Policies for an entity or a group, normalised before anything is decided by their names (threats I-01).
- * @throws Refusal for names that none may have; `root`, in whatever spelling, is one
+ * Returns the policies for an entity or a group: normalised before anything is decided by their names (threats I-01),
+ * and sorted. Undefined if none were sent.
+ * @throws Refusal for names that no policy may have, and for `root` in any spelling
  */
 export function identityPolicies(names: readonly string[] | undefined): readonly string[] | undefined {
   if (names === undefined) return undefined

@@ -1,5 +1,6 @@
-// Where entities, aliases and groups lie, and what leads to them. What is under identity/ is replicated; the aliases of
-// local mounts, and the memberships that logins at them give, have the same shape under local-identity/.
+// The stored keys of entities, aliases and groups, and the indexes that lead to them. Entries under identity/ are
+// replicated. Aliases of local mounts, and memberships that logins at them give, lie under local-identity/ in the same
+// form.
 //
 //   root/sys/identity/entity/ENTITY                      the entity
 //   root/sys/identity/entity-name/NAME                   its id, by its name (names.ts)
@@ -30,45 +31,55 @@ import {
 } from './entries.ts'
 import { isId, nameSegment } from './names.ts'
 
+/** Folder of the view through which this room reads and writes. */
 export const IDENTITY_FOLDER = `${ROOT_NAMESPACE}/sys/`
+/** The folders of replicated and of local entries, in this order. */
 export const FOLDERS = ['identity/', 'local-identity/'] as const
+/** The folder for an entry; `local` is that of its mount. */
 export const folderOf = (local: boolean): string => FOLDERS[local ? 1 : 0]
 
-/** What reads: a view, or a transaction. */
+/** A reader: the view, or a transaction. */
 export type From = Pick<View, 'get' | 'list'>
 
+/** What the functions of this room work with. */
 export type IdentityParts = {
   readonly view: View
   readonly world: World
-  /** A digest of a text, as text that can be part of a key. */
+  /** Returns a digest of a text, in characters that a stored key may have. */
   readonly digest: (text: string) => string
   readonly mountOf: (accessor: string) => MountEntry | undefined
 }
 
+/** An entity by its id; undefined also for a text that is no id. */
 export async function findEntity(from: From, id: string): Promise<Entity | undefined> {
   const bytes = isId(id) ? await from.get(`identity/entity/${id}`) : undefined
   return bytes === undefined ? undefined : ENTITY.decode(bytes)
 }
 
+/** An entity by its name in any case of ASCII letters. */
 export async function findEntityByName(from: From, name: string): Promise<Entity | undefined> {
   const reference = await findByName(from, 'entity-name', name)
   return reference === undefined ? undefined : findEntity(from, reference.id)
 }
 
+/** Stores an entity; its name is claimed apart (unique-names.ts). */
 export function putEntity(tx: ViewTransaction, entity: Entity): void {
   tx.put(`identity/entity/${entity.id}`, ENTITY.encode(entity))
 }
 
+/** A group by its id; undefined also for a text that is no id. */
 export async function findGroup(from: From, id: string): Promise<Group | undefined> {
   const bytes = isId(id) ? await from.get(`identity/group/${id}`) : undefined
   return bytes === undefined ? undefined : GROUP.decode(bytes)
 }
 
+/** A group by its name in any case of ASCII letters. */
 export async function findGroupByName(from: From, name: string): Promise<Group | undefined> {
   const reference = await findByName(from, 'group-name', name)
   return reference === undefined ? undefined : findGroup(from, reference.id)
 }
 
+/** Stores a group; name, alias and members have entries of their own. */
 export function putGroup(tx: ViewTransaction, group: Group): void {
   tx.put(`identity/group/${group.id}`, GROUP.encode(group))
 }
@@ -85,7 +96,7 @@ async function referenceAt(from: From, path: string): Promise<Reference | undefi
   return bytes === undefined ? undefined : REFERENCE.decode(bytes)
 }
 
-/** Names as they were given, in the order of the index. */
+/** All names as they were given, in the order of the index, which is that of the folded names. */
 export async function listNames(from: From, index: NameIndex): Promise<string[]> {
   const names: string[] = []
   for (const segment of await from.list(`identity/${index}/`)) {
@@ -95,7 +106,7 @@ export async function listNames(from: From, index: NameIndex): Promise<string[]>
   return names
 }
 
-/** False where another thing has the name. `name` is checked. */
+/** Claims a checked name; false if another thing has it. */
 export async function takeName(
   tx: ViewTransaction,
   index: NameIndex,
@@ -109,10 +120,12 @@ export async function takeName(
   return true
 }
 
+/** Gives a name up. */
 export function freeName(tx: ViewTransaction, index: NameIndex, name: string): void {
   tx.delete(`identity/${index}/${nameSegment(name)}`)
 }
 
+/** All aliases of an entity, replicated ones first. */
 export async function aliasesOf(from: From, entityId: string): Promise<Alias[]> {
   const aliases: Alias[] = []
   for (const folder of FOLDERS) {
@@ -124,6 +137,7 @@ export async function aliasesOf(from: From, entityId: string): Promise<Alias[]> 
   return aliases
 }
 
+/** An alias by its id; undefined also for a text that is no id. */
 export async function findAlias(from: From, id: string): Promise<Alias | undefined> {
   if (!isId(id)) return undefined
   for (const folder of FOLDERS) {
@@ -134,7 +148,7 @@ export async function findAlias(from: From, id: string): Promise<Alias | undefin
   return undefined
 }
 
-/** `digest` is that of the alias's name. */
+/** An alias by its mount and the digest of its name. */
 export async function findAliasAt(
   from: From,
   mount: Pick<MountEntry, 'accessor' | 'local'>,
@@ -146,6 +160,7 @@ export async function findAliasAt(
   return bytes === undefined ? undefined : ALIAS.decode(bytes)
 }
 
+/** Stores an alias with its two index entries; `digest` is that of its name. */
 export function putAlias(tx: ViewTransaction, alias: Alias, digest: string): void {
   const folder = folderOf(alias.local)
   const { id, entityId, namespace } = alias
@@ -154,6 +169,7 @@ export function putAlias(tx: ViewTransaction, alias: Alias, digest: string): voi
   tx.put(`${folder}alias-name/${alias.mountAccessor}/${digest}`, encodeReference(namespace, { id, entityId }))
 }
 
+/** Removes what `putAlias` wrote for the same alias and digest. */
 export function removeAlias(tx: ViewTransaction, alias: Alias, digest: string): void {
   const folder = folderOf(alias.local)
   tx.delete(`${folder}alias/${alias.entityId}/${alias.id}`)
@@ -161,6 +177,7 @@ export function removeAlias(tx: ViewTransaction, alias: Alias, digest: string): 
   tx.delete(`${folder}alias-name/${alias.mountAccessor}/${digest}`)
 }
 
+/** Ids of all aliases, sorted, replicated and local ones together. */
 export async function listAliasIds(from: From): Promise<string[]> {
   const lists = await Promise.all(FOLDERS.map((folder) => from.list(`${folder}alias-id/`)))
   return lists.flat().sort()
@@ -172,17 +189,20 @@ export async function findGroupOfAlias(from: From, aliasId: string): Promise<Gro
   return owner === undefined ? undefined : findGroup(from, owner.id)
 }
 
+/** The group with an alias at this mount whose name has this digest. */
 export async function findGroupOfAliasAt(from: From, accessor: string, digest: string): Promise<Group | undefined> {
   const owner = await referenceAt(from, `identity/group-alias-name/${accessor}/${digest}`)
   return owner === undefined ? undefined : findGroup(from, owner.id)
 }
 
+/** Stores the index entries of a group's alias; the alias itself is part of the group. */
 export function putGroupAlias(tx: ViewTransaction, group: Group, alias: GroupAlias, digest: string): void {
   const owner = encodeReference(group.namespace, { id: group.id })
   tx.put(`identity/group-alias/${alias.id}`, owner)
   tx.put(`identity/group-alias-name/${alias.mountAccessor}/${digest}`, owner)
 }
 
+/** Removes what `putGroupAlias` wrote for the same alias and digest. */
 export function removeGroupAlias(tx: ViewTransaction, alias: GroupAlias, digest: string): void {
   tx.delete(`identity/group-alias/${alias.id}`)
   tx.delete(`identity/group-alias-name/${alias.mountAccessor}/${digest}`)

@@ -1,4 +1,5 @@
-// What access depends on of whoever is behind a token, kept ready: it is asked for at every request.
+// The subject behind a token: the facts about an entity that access depends on. They are cached, because every request
+// asks for them.
 import type { TemplateReference } from '../auth/policy-path.ts'
 import type { Subject } from '../auth/subject.ts'
 import { CoherentCache } from '../lib/coherent-cache.ts'
@@ -7,24 +8,26 @@ import type { Alias, Entity, Group } from './entries.ts'
 import { directGroups, inheritedGroups } from './memberships.ts'
 import { aliasesOf, FOLDERS, type From, findEntity, type IdentityParts } from './records.ts'
 
-/** Some hundred bytes each, with groups and metadata some thousand. */
+/** An entry has some hundred bytes, with groups and metadata some thousand. */
 const CACHED_SUBJECTS = 20_000
 
-/** All that is known of one entity. */
+/** Everything about one entity, as one reading found it. */
 export type EntityFacts = {
   readonly entity: Entity
   readonly aliases: readonly Alias[]
   /** The groups that it is in itself. */
   readonly direct: readonly Group[]
-  /** Those that these are in. */
+  /** The groups above those. */
   readonly inherited: readonly Group[]
 }
 
+/** Reads the facts. The entries are read one by one, so a write in between may show in some of them only. */
 export async function entityFacts(from: From, entity: Entity): Promise<EntityFacts> {
   const direct = await directGroups(from, entity.id)
   return { entity, aliases: await aliasesOf(from, entity.id), direct, inherited: await inheritedGroups(from, direct) }
 }
 
+/** The subjects of one thread. A change of an entity drops that one; a change of any group drops all. */
 export class Subjects {
   readonly #subjects = new CoherentCache<Subject>(CACHED_SUBJECTS)
   readonly #parts: Pick<IdentityParts, 'view' | 'digest'>
@@ -40,20 +43,21 @@ export class Subjects {
       for (const perEntity of ['entity/', 'alias/', 'entity-group/']) {
         invalidation.register({ prefix: `sys/${folder}${perEntity}`, changed: forget, reset })
       }
-      // A group may be above anybody; that it changes is rare.
+      // A group may be above any entity, and changes of groups are rare, so all subjects are dropped.
       for (const perGroup of ['group/', 'group-parent/']) {
         invalidation.register({ prefix: `sys/${folder}${perGroup}`, changed: reset, reset })
       }
     }
   }
 
+  /** The subject of an entity; undefined if it does not exist. A promise only if it is not cached. */
   get(entityId: string): Subject | undefined | Promise<Subject | undefined> {
     return this.#subjects.get(entityId, this.#load)
   }
 
   /**
-   * Reads until two readings agree: all of it was true at one moment between them. Else a policy that a group got after
-   * somebody was taken out of it could reach them.
+   * Reads until two readings agree: then all facts were true at one moment between them. With a single reading an
+   * entity could get a policy that a group was given after the entity had left it.
    */
   readonly #load = async (entityId: string): Promise<Subject | undefined> => {
     for (let before = ''; ; ) {
@@ -67,6 +71,10 @@ export class Subjects {
   }
 }
 
+/**
+ * Makes the subject: policies of the entity and all its groups, and the values for templates in policies. `key` is a
+ * digest of those values, so that compiled policies can be cached by it.
+ */
 export function subjectOf(facts: EntityFacts, digest: (text: string) => string): Subject {
   const { entity } = facts
   const groups = [...facts.direct, ...facts.inherited]
@@ -79,7 +87,7 @@ export function subjectOf(facts: EntityFacts, digest: (text: string) => string):
   })
 }
 
-/** Everything that `resolve` reads. */
+/** Everything that `resolve` reads; what is missing here would let a cached policy outlive a change. */
 function templateValues({ entity, aliases }: EntityFacts, groups: readonly Group[]): unknown {
   return [
     [entity.id, entity.name, entity.metadata],
@@ -94,7 +102,7 @@ function templateValues({ entity, aliases }: EntityFacts, groups: readonly Group
   ]
 }
 
-/** An entity has one alias at each mount, so the accessor tells which is meant (threats A-04). */
+/** The value of a template. An entity has one alias at a mount, so the accessor says which is meant (threats A-04). */
 function resolve(
   { entity, aliases }: EntityFacts,
   groups: readonly Group[],

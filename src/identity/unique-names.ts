@@ -1,5 +1,5 @@
-// An entity has a name that no other entity has, in whatever case, and so has a group. Each inside a transaction of the
-// caller.
+// Names of entities and of groups are unique, in any case of their letters. Each function works inside a transaction of
+// the caller.
 import { fail } from '../api/errors.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import type { Entity, Group } from './entries.ts'
@@ -11,7 +11,7 @@ type Named = Pick<Entity | Group, 'id' | 'namespace' | 'name'>
 
 const SUFFIX_BYTES = 4
 
-/** One that is made up; `find` looks whether there is one of the name. */
+/** Returns a made-up name that is free; `find` looks a name up. */
 export async function madeUpName(
   { world }: IdentityParts,
   kind: Kind,
@@ -23,13 +23,13 @@ export async function madeUpName(
   }
 }
 
-/** @throws Refusal where the name is taken */
+/** Takes the name of a new thing. @throws Refusal if another has it */
 export async function claimName(tx: ViewTransaction, kind: Kind, thing: Named): Promise<void> {
   if (await takeName(tx, `${kind}-name`, thing.name, thing)) return
   throw fail('field_invalid', ['name', `another ${kind} has it, in whatever case: choose another, or change that one`])
 }
 
-/** @throws Refusal where the new name is taken */
+/** Exchanges the old name for the new one. @throws Refusal if another has the new one */
 export async function changeName(tx: ViewTransaction, kind: Kind, before: Named, after: Named): Promise<void> {
   if (after.name === before.name) return
   if (nameSegment(after.name) !== nameSegment(before.name)) freeName(tx, `${kind}-name`, before.name)

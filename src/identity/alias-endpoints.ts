@@ -192,7 +192,10 @@ export const ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
     }),
 })
 
-/** Aliases of external groups. Memberships that came by an alias end with it; stale ones are swept after the commit. */
+/**
+ * Aliases of external groups. Memberships that came by an alias end with it, and stale ones are swept after the commit.
+ * Differs: docs/differences.md#identity.
+ */
 export const GROUP_ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
   owner: 'group',
   noun: 'group alias',

@@ -115,7 +115,10 @@ export async function writeAlias(
   return alias
 }
 
-/** Refuses a second alias at a mount: a template would not say which of them it means (threats A-04). */
+/**
+ * Refuses a second alias at a mount: a template would not say which of them it means (threats A-04). Differs:
+ * docs/differences.md#identity.
+ */
 async function requireOnlyOne(
   tx: ViewTransaction,
   entityId: string,

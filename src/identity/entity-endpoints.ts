@@ -69,6 +69,7 @@ const { make, others } = byIdAndName({
   },
 })
 
+// One transaction, so that a failure in the middle removes nothing.
 const batchDelete = endpoint({
   id: 'entity-batch-delete',
   operation: 'update',
@@ -88,6 +89,7 @@ const batchDelete = endpoint({
     }),
 })
 
+// Differs: docs/differences.md#identity. It needs sudo, because it decides as whom others log in (threats I-02).
 const merge = endpoint({
   id: 'entity-merge',
   operation: 'update',

@@ -70,6 +70,7 @@ export async function changeGroup(
   group: Group,
   change: GroupChange,
 ): Promise<Group> {
+  // Differs: docs/differences.md#identity. The members of one type mean nothing to the other.
   if (change.type !== undefined && change.type !== group.type)
     throw fail('field_invalid', ['type', `is ${group.type} and cannot be changed: make another group`])
   const changed: Group = {

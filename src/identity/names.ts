@@ -4,7 +4,7 @@ import { asciiLowerCase } from '../lib/ascii.ts'
 
 /** Percent-encoded, a name may be three times as long, and a stored key has at most 1,024 bytes. */
 const MAX_NAME_BYTES = 256
-/** Alias names are stored under a digest, so they may be longer: login methods choose them. */
+/** Alias names are stored under a digest, so they may be longer: login methods choose them. They keep their case. */
 const MAX_ALIAS_NAME_BYTES = 1_024
 const ID_CHARACTERS = 36
 

@@ -41,7 +41,7 @@ export const folderOf = (local: boolean): string => FOLDERS[local ? 1 : 0]
 /** A reader: the view, or a transaction. */
 export type From = Pick<View, 'get' | 'list'>
 
-/** What the functions of this room work with. */
+/** The parts that functions of this room work with; `IdentityStore` has one set for each thread. */
 export type IdentityParts = {
   readonly view: View
   readonly world: World
@@ -120,7 +120,7 @@ export async function takeName(
   return true
 }
 
-/** Gives a name up. */
+/** Removes a name from its index, so that another thing may have it. */
 export function freeName(tx: ViewTransaction, index: NameIndex, name: string): void {
   tx.delete(`identity/${index}/${nameSegment(name)}`)
 }

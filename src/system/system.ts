@@ -64,7 +64,7 @@ export interface SealOperations {
 /** The secrets of a new server, told once to the caller of sys/init. */
 export type FirstKeys = { readonly shares: readonly Buffer[]; readonly rootToken: string }
 
-/** What a restore did, as its answer says it. */
+/** The outcome of a restore, as its answer shows it. */
 export type Restored = {
   readonly entries: number
   /** Change index of the snapshot. */

@@ -14,6 +14,7 @@ import type { System as Whole } from '../system.ts'
 /** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'audit'>
 
+/** A device as answers show it. */
 const DEVICE = {
   type: text(TYPES_TEXT),
   description: text('For people'),
@@ -68,6 +69,8 @@ const enable = endpoint({
   handler: async (system: System, args) => {
     const { type, description, options = {}, local } = args
     if (type === '') throw fail('field_missing', ['type'])
+    // Resolves when the device has stored its first line, so one that cannot write is refused here and not used.
+    // Differs: docs/differences.md#audit.
     await system.audit.enable({ path: devicePath(args.path), type, description, options: { ...options }, local })
     return DONE
   },
@@ -88,6 +91,7 @@ const disable = endpoint({
   },
 })
 
+// A caller who may use this can confirm a guess about a recorded value; policies should grant it sparingly.
 const hash = endpoint({
   id: 'audit-hash',
   operation: 'update',
@@ -104,6 +108,8 @@ const hash = endpoint({
   },
 })
 
+// A log alone cannot show that its end was cut off; compared with the heads of its chains it can
+// (docs/audit-format.md).
 const streams = endpoint({
   id: 'audit-streams',
   operation: 'read',
@@ -208,6 +214,7 @@ const deleteHeader = endpoint({
 
 const folder = (path: string): string => (path.endsWith('/') ? path : `${path}/`)
 
+/** The path is part of a stored key (docs/storage-format.md). */
 const MOST_PATH_CHARACTERS = 100
 
 /** Returns the path of a new device, with its last '/'. @throws Refusal for a name that no device may have */
@@ -229,6 +236,7 @@ function headerName(header: string): string {
   const name = keptHeader(header)
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || name.length > MOST_HEADER_CHARACTERS)
     throw fail('field_invalid', ['header', 'is not the name of a header'])
+  // Differs: docs/differences.md#audit. Tokens are recorded as `client_token`, other credentials not at all.
   if (isCredentialHeader(name))
     throw fail('field_invalid', ['header', 'holds what gives access, which is not recorded as a header'])
   return name

@@ -11,6 +11,7 @@ import type { WithServices } from '../services.ts'
 type System = WithServices<'cors'>
 
 const shared = { path: 'config/cors', sudo: true } as const
+/** Each preflight compares its origin with all of them. */
 const MAX_ORIGINS = 1_000
 const MAX_ORIGIN_CHARACTERS = 512
 

@@ -59,6 +59,7 @@ const EXPLANATION: Shapes = {
   omitted: integer('Rules about the path that are not listed'),
 }
 
+/** Sentences for `explanation`; the type makes sure that none is missing. They tell nothing of what exists. */
 const REASONS: Readonly<Record<AclReason, string>> = {
   root: 'The policy "root" allows everything',
   help: 'Help is open to every token',
@@ -76,6 +77,7 @@ const REASONS: Readonly<Record<AclReason, string>> = {
   'parameter-not-allowed': 'A parameter, or its value, is not among those that the rule allows',
 }
 
+/** Sentences for `why`: what part each rule about the path plays. */
 const ROLES: Readonly<Record<RuleRole, string>> = {
   decides: 'decides',
   joined: 'has the same path as the rule that decides, and is joined with it',

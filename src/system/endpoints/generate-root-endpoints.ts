@@ -34,6 +34,7 @@ const statusBody = (status: TokenAttemptStatus): object => ({
   otp_length: status.otpLength,
 })
 
+// Both paths work on the same attempt: shares given at one count at the other.
 const define = keyHolderEndpoints({
   tokenSetting: 'generateRoot',
   open: { id: 'generate-root', path: 'generate-root' },

@@ -59,6 +59,7 @@ const hardening = endpoint({
   handler: async (system: System) => {
     const found = system.facts.hardening
     if (found === undefined) throw fail('not_offered', ['The checks were not made when this server started'])
+    // Root tokens and audit devices change while the server runs; the other facts are those of its start.
     const rootTokens = await countRootTokens(system.tokens, system.world)
     const auditDevices = system.audit.list().map(({ path }) => path)
     const setting = { ...found.setting, rootTokens, auditDevices }

@@ -6,6 +6,7 @@ import type { WithServices } from '../services.ts'
 /** The parts of the system that this endpoint uses. */
 type System = WithServices<'hostInfo'>
 
+/** One processor; facts that the system does not tell are 0 or empty. */
 const PROCESSOR: Shapes = {
   cpu: integer('Number'),
   vendorId: text('Maker'),

@@ -29,6 +29,7 @@ export const inFlight: Endpoint<System> = endpoint({
   response: { [OTHERS]: group(IN_FLIGHT, 'A request, by its id') },
   handler: async (system: System) => {
     const { flights, silent } = await system.telemetry.flights()
+    // A request that hangs is among the oldest. Differs: docs/differences.md#telemetry-and-quotas.
     const oldest = [...flights].sort((a, b) => (a.start_time < b.start_time ? -1 : 1)).slice(0, MAX_SHOWN)
     const warnings = silent === 0 ? {} : { warnings: [`${silent} threads are too busy to say what they do`] }
     return { data: Object.fromEntries(oldest.map(({ id, ...shown }) => [id, shown])), ...warnings }

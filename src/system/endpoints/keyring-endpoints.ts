@@ -30,6 +30,7 @@ const keyStatus = endpoint({
   },
 })
 
+/** One rotation at an old and a new path. Nothing is encrypted again: older terms still open what they sealed. */
 const rotateAt = (id: string, path: string) =>
   endpoint({
     id,
@@ -66,6 +67,7 @@ const readConfig = endpoint({
   },
 })
 
+// The limits come from NIST SP 800-38D section 8.3, see src/storage/keyring-limits.ts.
 const writeConfig = endpoint({
   id: 'rotate-config',
   operation: 'update',

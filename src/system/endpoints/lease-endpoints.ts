@@ -15,6 +15,7 @@ type System = Pick<Whole, 'leases' | 'mounts'>
 
 const leaseField = { lease_id: string('Name of the lease', { required: true }) }
 const prefixField = { prefix: string('Path below which the leases are', { required: true }) }
+// Differs: docs/differences.md#tokens-and-policies. Without `sync` too, the answer comes when it is done.
 const syncField = { sync: bool('Wait until it is done: so it always is', { default: true }) }
 
 const LEASE: Shapes = {
@@ -83,6 +84,7 @@ const leaseTwins = (path: string) => ({
   ],
 })
 
+/** Renews the token that the lease belongs to. Differs: docs/differences.md#tokens-and-policies. */
 const renew = (id: string, path: string) =>
   endpoint({
     id,
@@ -100,6 +102,7 @@ const renew = (id: string, path: string) =>
     handler: (system: System, { lease_id: lease, increment }) => system.leases.renew(lease, increment),
   })
 
+/** Ends one lease. The token's children end with it, so nothing that it made outlives it. */
 const revoke = (id: string, path: string) =>
   endpoint({
     id,
@@ -116,6 +119,7 @@ const revoke = (id: string, path: string) =>
     },
   })
 
+/** Ends all leases below a path; leases of tokens lie below the path of their login. It needs sudo for its reach. */
 const revokePrefix = (id: string, path: string, summary: string) =>
   endpoint({
     id,
@@ -133,10 +137,11 @@ const revokePrefix = (id: string, path: string, summary: string) =>
     },
   })
 
-// Forcing differs nowhere from revoking here: no credential outside the server has to be given back.
+// Forcing does what revoking does here: no credential outside the server has to be given back.
 const BY_PREFIX = 'Ends all leases below a path'
 const BY_FORCE = 'Like revoke-prefix: a token needs nothing from outside to be ended'
 
+// Answered at once: the work takes as long as the store is large. A second call while it runs starts nothing.
 const tidy = endpoint({
   id: 'leases-tidy',
   operation: 'update',
@@ -148,11 +153,13 @@ const tidy = endpoint({
   handler: (system: System) => ({ status: 202, warnings: [tidyWarning(system.leases.startTidy())] }),
 })
 
+// Leases that could not be ended stay visible and are tried again (threats T-15). The writing thread ends leases, so
+// it alone knows them.
 const typeField = {
   type: string('Only irrevocable: those that should have ended and could not be removed', { required: true }),
 }
 
-/** Refuses all other types: what is irrevocable elsewhere are the leases that could not be ended here. */
+/** Refuses all other types. Irrevocable leases are those that could not be ended. */
 function requireIrrevocable(type: string): void {
   if (type !== 'irrevocable') throw fail('field_invalid', ['type', 'must be irrevocable'])
 }

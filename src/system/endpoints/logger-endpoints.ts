@@ -15,6 +15,7 @@ const level = {
   level: string(`One of ${LOG_LEVELS.join(', ')}`, { required: true }),
 }
 const name = { name: string(`One of ${LOGGERS.join(', ')}`, { required: true }) }
+/** Each logger as a member; a read of one logger has that one only. */
 const LEVELS: Shapes = Object.fromEntries(LOGGERS.map((logger) => [logger, optional(text('Its level'))]))
 const common = { runsOn: 'any-node' } as const
 

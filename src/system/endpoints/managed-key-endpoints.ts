@@ -98,8 +98,10 @@ const keys = namedThings({
   write: async (system: System, name, given) => {
     const { store, devices } = managedKeysOf(system)
     requireLibrary(devices.libraries, given)
+    // A new key gets a new UUID even under an old name: nothing made with the old key is ever tried with it.
     await store.write(name, (before) => changedManagedKey(name, given, before, () => system.world.random.uuid()))
-    // After a refused PIN the device is left alone, so that it does not lock itself; a new PIN is a reason to try.
+    // A refused PIN is not tried again, because tokens lock themselves; a PIN that was written is a reason to try.
+    // Differs: docs/differences.md#managed-keys.
     if (given.pin !== undefined) devices.forgive()
     return DONE
   },
@@ -138,6 +140,7 @@ function requireLibrary(known: readonly string[], { library }: GivenManagedKey):
   throw fail('field_invalid', ['library', `must be the name of a kms_library in the configuration: ${which}`])
 }
 
+// The one way to learn that device, PIN and key fit together before an engine depends on them.
 const test = endpoint({
   id: 'managed-key-test-sign',
   operation: 'update',

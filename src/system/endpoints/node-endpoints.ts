@@ -53,6 +53,7 @@ const haStatus = endpoint({
   }),
 })
 
+// Differs: docs/differences.md#the-server. A success would say that another node writes now.
 const stepDown = endpoint({
   id: 'step-down',
   operation: 'update',

@@ -13,6 +13,7 @@ import type { System as Whole } from '../system.ts'
 /** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'world'> & WithServices<'passwordPolicies'>
 
+/** The name is part of a stored key. */
 const MAX_NAME_CHARACTERS = 128
 const nameField = { name: string('Name of the policy', { required: true, max: MAX_NAME_CHARACTERS }) }
 
@@ -52,6 +53,7 @@ const policies = namedThings({
   remove: ({ services }: System, name) => services.passwordPolicies.delete(name),
 })
 
+// A read, as clients expect it, though each answer differs. The store keeps the text, which is parsed at each call.
 const generate = endpoint({
   id: 'password-policies-generate',
   operation: 'read',

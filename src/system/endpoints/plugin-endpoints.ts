@@ -107,6 +107,7 @@ const reload = endpoint({
   operation: 'update',
   path: 'plugins/reload/backend',
   capability: 'update',
+  // A policy that denies the reload of one plugin at its own path denies it here too (threats T-09).
   alsoNames: [
     { field: 'plugin', operation: 'update', at: (name) => `plugins/reload/secret/${name}` },
     { field: 'plugin', operation: 'update', at: (name) => `plugins/reload/auth/${name}` },
@@ -148,6 +149,7 @@ const reloadOne = endpoint({
 
 /** The mount at a path of the field `mounts`. @throws Refusal if there is none, or it is built in */
 function mountAt(system: System, given: string): MountEntry {
+  // Clients give the path under which login methods are managed as well.
   const trimmed = given.startsWith('sys/auth/') ? given.slice('sys/'.length) : given
   const entry = system.mounts.find(trimmed.endsWith('/') ? trimmed : `${trimmed}/`)
   if (entry === undefined) throw fail('field_invalid', ['mounts', 'names a path where nothing is mounted'])

@@ -1,4 +1,5 @@
-// sys/quotas: rate limits by path, login role, address or entity. How they count: src/quotas/quota.ts.
+// sys/quotas: rate limits by path, login role, address or entity. How they count: src/quotas/quota.ts. Requests here
+// are never counted themselves: a quota that is too low can be lifted (docs/differences.md#telemetry-and-quotas).
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, decimal, duration, string, strings } from '../../api/fields.ts'
@@ -84,7 +85,8 @@ const quotas = namedThings({
       const quota: RateQuota = {
         format: 1,
         name,
-        // A new id at each write starts the counts anew: they belong to the rate that was written.
+        // A new id at each write starts the counts anew: they belong to the rate that was written. Differs:
+        // docs/differences.md#telemetry-and-quotas.
         id: system.world.random.uuid(),
         mount: target?.mount ?? before?.mount ?? '',
         path: target?.path ?? before?.path ?? '',

@@ -58,6 +58,7 @@ const read = endpoint({
   handler: async (system: System, { path, encoding }) => {
     const bytes = orNotFound(await rawOf(system).get(path))
     if (encoding === 'base64') return { data: { value: bytes.toString('base64') } }
+    // JSON would replace bytes that are not UTF-8, and a caller who wrote them back would damage the entry.
     if (!isUtf8(bytes)) throw fail('field_invalid', ['encoding', 'must be base64: the entry is not text'])
     return { data: { value: bytes.toString() } }
   },

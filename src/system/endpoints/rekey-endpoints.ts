@@ -26,6 +26,7 @@ const STATUS: Shapes = {
   verification_nonce: optional(text('Goes with each new share that is given back')),
 }
 
+/** A rekey that runs or not; `verification_nonce` is left out before there are new shares. */
 function statusBody(status: RekeyStatus): object {
   return {
     nonce: status.nonce,
@@ -41,6 +42,7 @@ function statusBody(status: RekeyStatus): object {
   }
 }
 
+/** The new shares, in the answer to the last old one. */
 function doneBody(done: Rekeyed): object {
   return {
     nonce: done.nonce,
@@ -63,6 +65,7 @@ const doneAnswer = (done: Rekeyed): Answer => ({
   ...(done.verificationNonce === '' ? { isOnlyCopy: true } : {}),
 })
 
+/** Progress of giving new shares back; counts new shares, while STATUS counts old ones. */
 const VERIFY_STATUS: Shapes = {
   nonce: text('Goes with each new share that is given back'),
   started: flag('New shares wait to be given back'),

@@ -121,11 +121,12 @@ const init = endpoint({
     let texts: ShareTexts | undefined
     let encrypted: string | undefined
     // Shares and token are encrypted before the keys are committed. If that failed afterwards, no one would hold the
-    // keys of the store.
+    // keys of the store, and a root token would be left over (threats T-17).
     const made = await system.seal.initialise({ shares, threshold }, args.cluster_name, async (made) => {
       texts = await shareTexts(made.shares, encryptors)
       encrypted = (await tokenKey?.encrypt(made.rootToken))?.toString('base64')
     })
+    // Their texts cannot be wiped: they are strings of the answer (threats N-10).
     wipeAll(made.shares)
     if (texts === undefined) throw new Error('Keys were made that nobody is told')
     const { keys, keysBase64 } = texts
@@ -198,6 +199,7 @@ const unseal = endpoint({
         if (migrate) throw fail('field_invalid', ['migrate', notOffered])
         return reset ? resetUnseal(system) : giveUnsealShare(system, key)
       },
+      // Undefined for a reset, and for a share to an open server: neither says anything about the giver.
       (isOpened) => isOpened,
     )
     return { data: sealStatusBody(system, request) }

@@ -25,6 +25,8 @@ const save = endpoint({
   handler: async (system: System) => ({ stream: await system.saveSnapshot() }),
 })
 
+// Differs: docs/differences.md#storage-and-seal. The server is sealed afterwards: it does not keep the shares that open
+// what was restored.
 const restore = endpoint({
   id: 'snapshot-restore',
   operation: 'update',

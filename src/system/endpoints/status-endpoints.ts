@@ -8,11 +8,13 @@ import { clusterShown, versionShown } from './shown-facts.ts'
 /** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'edition' | 'facts' | 'sealStatus' | 'world'>
 
+/** Clients decode these members, so they are there although no licence can end. */
 const NO_LICENSE = { state: 'none', expiry_time: '', terminated: false }
 
 /** From 200 on: after a status of 1xx a client waits for the final answer (RFC 9110 section 15.2). */
 const statusCode = (about: string) => int(`Status to answer when ${about}`, { min: 200, max: 599 })
 
+// The caller may choose each status: many load balancers take any but 200 for a fault.
 const health = endpoint({
   id: 'health',
   operation: 'read',

@@ -51,6 +51,7 @@ const listForUi = endpoint({
   },
 })
 
+// Differs: docs/differences.md#tokens-and-policies. The answer to a caller without rights is the same for every path.
 const readForUi = endpoint({
   id: 'ui-mounts-read',
   operation: 'read',

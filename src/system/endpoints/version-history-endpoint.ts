@@ -37,6 +37,7 @@ export const versionHistory: Endpoint<System> = endpoint({
   },
   handler: async (system: System, { after, limit }) => {
     const all = await system.services.versions.list()
+    // An unknown version gives -1, so the list starts at the first.
     const from = all.findIndex(({ version }) => version === after) + 1
     const versions = all.slice(from, limit > 0 ? from + limit : undefined)
     if (versions.length === 0) throw fail('not_found', [])

@@ -18,6 +18,7 @@ const given = (token: string | undefined, { caller }: RequestInfo): string | und
 /** The answer that names the new token. The old one is spent, so it reaches the caller even if it is not recorded. */
 const movedAnswer = (wrapInfo: WrapInfo): Answer => ({ wrapInfo, isOnlyCopy: true })
 
+// The body is the data, whatever its members. A request without a lifetime is refused: it would send the data back.
 const wrap = endpoint({
   id: 'wrapping-wrap',
   operation: 'update',
@@ -35,6 +36,7 @@ const wrap = endpoint({
   },
 })
 
+/** Needs no policy: the wrapping token is the permission. A receiver looks it up before it trusts the answer. */
 const lookup = (operation: EndpointOperation & ('read' | 'update')) =>
   endpoint({
     id: `wrapping-lookup-${operation}`,
@@ -74,6 +76,7 @@ const unwrap = endpoint({
     const spent = given(token, request)
     const { wrapTtlSeconds } = request
     // The answer goes from token to token in one transaction. Unwrapped first, it could be lost before it is wrapped.
+    // Differs: docs/differences.md#tokens-and-policies.
     if (wrapTtlSeconds > 0) return movedAnswer(await system.wrapping.rewrap(spent, wrapTtlSeconds))
     return { body: await system.wrapping.unwrap(spent), isOnlyCopy: true }
   },

@@ -1,7 +1,7 @@
 // A seal whose key lies outside the store, so that the server opens when it starts, without shares.
 import type { KeyObject } from 'node:crypto'
 
-/** What the seal of a server needs to open by itself; the assembly makes it from the configuration. */
+/** A seal that opens the server by itself; the assembly makes it from the configuration. */
 export type AutoSeal = {
   readonly type: 'static'
   /** Id of the key that seals now; a store sealed by a previous key is moved to it. */

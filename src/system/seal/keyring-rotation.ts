@@ -42,7 +42,7 @@ export const ROTATION_CONFIG = storedRecord(
 /** The active data key, for sys/key-status. */
 export type KeyStatus = { readonly term: number; readonly installedAtMs: number; readonly encryptions: number }
 
-/** What the rotation works with. */
+/** Parts that the assembly hands in. */
 export type RotationParts = {
   readonly store: Store
   readonly storage: SealedStorage

@@ -28,7 +28,7 @@ import { checkShareNumbers } from './share-numbers.ts'
 import { requireGoodShares } from './share-trial.ts'
 import type { ReadPgpKey, TextEncryptor } from './token-attempt.ts'
 
-/** What a rekey works with; there is one for each kind of key. */
+/** Parts that the assembly hands in. A server has a Rekey for each kind of key; one of the two refuses to start. */
 export type RekeyParts = {
   readonly of: 'unseal key' | 'recovery key'
   readonly seal: Seal

@@ -18,7 +18,7 @@ const KEY_BYTES = 32
 /** Writes of other rooms in the transaction of the initialisation. An error undoes all of it. */
 export type AlsoWrites = (tx: Transaction, barrier: Barrier, shares: readonly Buffer[]) => Promise<void>
 
-/** What a new server is made with. */
+/** Parameters of an initialisation. */
 export type SealCreation = {
   readonly shareConfig: ShareConfig
   /** If empty, a name is made up. */

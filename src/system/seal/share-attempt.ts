@@ -6,7 +6,10 @@ import { copySecret } from '../../crypto/primitives/secret-bytes.ts'
 import type { Timer, World } from '../../lib/world.ts'
 import { wipeAll } from './key-shares.ts'
 
-/** An attempt ends when no share came for this time. Else an abandoned one would block all others (threats S-02). */
+/**
+ * An attempt ends when no share came for this time. Else an abandoned one would block all others (threats S-02).
+ * Differs: docs/differences.md#storage-and-seal.
+ */
 export const IDLE_MS = 10 * 60 * 1000
 
 /** The shares given so far, each counted once (threats T-19). It owns its copies and wipes them. */

@@ -1,5 +1,5 @@
 // The trial of new shares before they are handed out: they must open what their key seals (threats S-04). Every share
-// takes part in one combination at least.
+// takes part in one combination at least. Differs: docs/differences.md#storage-and-seal.
 import { constantTimeEqual } from '../../crypto/primitives/constant-time.ts'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import type { Random } from '../../lib/world.ts'

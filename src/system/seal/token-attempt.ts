@@ -16,7 +16,7 @@ export type TextEncryptor = { readonly fingerprint: string; readonly encrypt: (t
 /** Reads an OpenPGP public key from the text of `field`. @throws Refusal if the key cannot be used */
 export type ReadPgpKey = (field: string, armoured: string) => Promise<TextEncryptor>
 
-/** What the attempt works with. */
+/** Parts that the assembly hands in. */
 export type TokenAttemptParts = {
   readonly seal: Seal
   readonly world: World
@@ -28,7 +28,7 @@ export type TokenAttemptParts = {
   readonly store: (token: string) => Promise<void>
 }
 
-/** Where the encrypted token goes. */
+/** The receiver of the token: the starter, who has the one-time password, or the holder of an OpenPGP key. */
 type Receiver = { readonly otp: Buffer } | { readonly pgp: TextEncryptor }
 
 /** How far the attempt is. Absent texts are empty, because answers have all keys always. */

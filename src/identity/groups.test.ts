@@ -171,7 +171,7 @@ test('a login at one mount of an entity keeps the groups that a login at its oth
   const sorted = (...names: readonly string[]) => names.map((name) => `of-${name}`).sort()
   assert.deepEqual(await logIn(server.mount, ['g']), sorted(`g-${mine}`))
   assert.deepEqual(await logIn(second, ['g', 'h']), sorted(`g-${mine}`, `g-${other}`, `h-${other}`))
-  // Each takes away its own alone.
+  // Each mount ends only the memberships that its own logins gave.
   assert.deepEqual(await logIn(server.mount, ['h']), sorted(`h-${mine}`, `g-${other}`, `h-${other}`))
   assert.deepEqual(await logIn(server.mount, []), sorted(`g-${other}`, `h-${other}`))
   assert.deepEqual(await logIn(second, ['h']), sorted(`h-${other}`))

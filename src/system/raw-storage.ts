@@ -30,22 +30,22 @@ export class RawStorage {
   /** @throws Refusal for a record of the barrier or of the audit, and for a path that no entry can have */
   get(path: string): Promise<Buffer | undefined> {
     requireReadable(path)
-    return told(() => this.#reading.get(path))
+    return refusing(() => this.#reading.get(path))
   }
 
   /** Lists the children of a folder. `path` may lack its last '/'; '' is the root. */
   list(path: string, options: ListOptions): Promise<string[]> {
-    return told(() => this.#reading.list(path === '' || path.endsWith('/') ? path : `${path}/`, options))
+    return refusing(() => this.#reading.list(path === '' || path.endsWith('/') ? path : `${path}/`, options))
   }
 
   async put(path: string, value: Buffer): Promise<void> {
     requireReadable(path)
-    await told(() => this.#writing(path).transaction(async (tx) => tx.put(path, value)))
+    await refusing(() => this.#writing(path).transaction(async (tx) => tx.put(path, value)))
   }
 
   async delete(path: string): Promise<void> {
     requireReadable(path)
-    await told(() => this.#writing(path).transaction(async (tx) => tx.delete(path)))
+    await refusing(() => this.#writing(path).transaction(async (tx) => tx.delete(path)))
   }
 
   #writing(path: string): View {
@@ -73,7 +73,7 @@ function requireReadable(path: string): void {
 }
 
 /** Turns what storage refuses into an answer of 400: here the path comes from the caller. Other errors pass through. */
-async function told<T>(work: () => Promise<T>): Promise<T> {
+async function refusing<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {

@@ -63,7 +63,7 @@ const BESIDE: ReadonlyMap<string, string> = new Map(
   ]),
 )
 
-/** Returns the path of the same request at the other place: a policy that denies it there must hold here too. */
+/** Returns the other path of the same request: a policy that denies it there must hold here too. */
 const twinsOf =
   (path: string, field: 'lease_id' | 'prefix') =>
   (names: Readonly<Record<string, string>>): readonly string[] => {

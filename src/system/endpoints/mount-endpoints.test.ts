@@ -10,7 +10,7 @@ before(async () => {
 test('what is sent empty in a tuning stays as it was', async () => {
   await server.call('POST', 'sys/mounts/tuned', { type: 'transit' })
   await server.call('POST', 'sys/mounts/tuned/tune', { default_lease_ttl: '1h', max_lease_ttl: '2h' })
-  // What the client in Go sends for a new description alone.
+  // The client in Go sends this to change the description alone.
   const sent = { description: 'new', default_lease_ttl: '', max_lease_ttl: '', options: null, force_no_cache: false }
   assert.equal((await server.call('POST', 'sys/mounts/tuned/tune', sent)).status, 204)
   const { data } = (await server.call('GET', 'sys/mounts/tuned/tune')).body

@@ -96,7 +96,7 @@ test('explain about others needs a policy that grants it; about oneself the defa
   for (const other of [{ token: app.token }, { accessor: app.accessor }, { policies: ['app'] }, {}]) {
     assert.equal((await explain({ ...other, ...REQUEST }, token)).status, 403)
   }
-  // What it asks about is ignored here: it is about itself.
+  // explain-self ignores these fields: it explains requests of the calling token only.
   const own = await explain({ token: app.token, policies: ['app'], ...REQUEST }, token, 'sys/policies/explain-self')
   assert.equal(own.body.data?.reason, 'no-rule')
 })

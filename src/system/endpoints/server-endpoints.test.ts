@@ -120,7 +120,7 @@ test('counters: tokens and entities as they come and go', async () => {
   assert.equal(await tokens(), 1)
   const { auth } = (await call('POST', 'auth/token/create', {})).body as { auth: { client_token: string } }
   assert.equal(await tokens(), 2)
-  // Nobody stores a batch token.
+  // Batch tokens are not stored.
   assert.equal((await call('POST', 'auth/token/create', { type: 'batch', policies: ['default'] })).status, 200)
   assert.equal(await tokens(), 2)
   await call('POST', 'auth/token/revoke', { token: auth.client_token })
@@ -144,7 +144,7 @@ test('version history: this version is noted once, at the first opening', async 
   await first.call('POST', 'sys/seal')
   await first.node.operations.unseal(first.shares[0] as Buffer)
   assert.deepEqual(await read(first), noted)
-  // A later version, in the place of this one.
+  // A later version of the program opens the store.
   await first.node.services.versions.note('9.0.0')
   const after = (await read(first)) as { keys: string[]; key_info: Record<string, { previous_version: string }> }
   assert.deepEqual(after.keys, [VERSION, '9.0.0'])

@@ -18,7 +18,7 @@ test('H-05: a listener that redacts shows no addresses, version and cluster name
     assert.deepEqual(await shown('sys/seal-status', ['version', 'cluster_name']), [version, cluster])
     const addresses = is ? ['', ''] : [FACTS.apiAddress, FACTS.clusterAddress]
     assert.deepEqual(await shown('sys/leader', ['leader_address', 'leader_cluster_address']), addresses)
-    // Of identity tokens: nobody has asked for one.
+    // The issuer of identity tokens. No mount has asked for one yet, so the listener may withhold it.
     const { body } = await call('GET', 'identity/oidc/plugins/.well-known/openid-configuration', undefined, '')
     assert.equal(JSON.stringify(body).includes('keys.example'), !is)
   }

@@ -189,7 +189,7 @@ test('P-60: addresses are forgotten when there are too many, and a flood is a li
     await wait(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`, 'share')
     advance(1_000)
   }
-  // It was forgotten.
+  // The address was forgotten, so its budget is full again.
   await times(DISRUPTIVE_ACTIONS.burst, async () => assert.equal(await wait(HERE, 'change'), 0))
   assert.ok((await wait(HERE, 'change')) > 0)
   assert.equal(logged.length, 2)
@@ -214,7 +214,7 @@ test('S-02: who gives shares to an open server is not taken for one whose share 
   assert.equal((await from(THERE, 'PUT', 'sys/unseal', { key: garbage(1) })).status, 429)
 })
 
-/** At the endpoints: from an address of choice. */
+/** A server whose requests come from an address that the test chooses. */
 async function startServer() {
   const memory = await startMemoryServer({ shares: 3, threshold: 2 })
   const from = (address: string, method: string, path: string, body?: unknown): Promise<WireResponse> =>
@@ -236,7 +236,7 @@ test('S-02, P-60: a flood at sys/unseal is told 429 and when to come back, and n
     told.add(bodyText(response))
   }
   assert.deepEqual([...told], ['{"errors":["Too many attempts, try again in 30 s"]}\n'])
-  // A right share is not told apart.
+  // A right share is refused in the same words.
   const right = await from(HERE, 'PUT', 'sys/unseal', { key: shares[0]?.toString('hex') })
   assert.deepEqual([right.status, [...told]], [429, [right.body]])
   for (const share of shares.slice(0, 2)) {

@@ -1,6 +1,6 @@
-// Limits of the endpoints that take no token, because shares are the permission (threats S-02, P-60). Three things are
-// counted: the shares that an address gives, the disruptions it causes, and the disruptions of all addresses together.
-// A disruption starts, drops or resets an attempt, or gives a wrong share: it costs other holders their progress.
+// Limits of the endpoints that take no token, because shares are the permission (threats S-02, P-60). Shares and
+// disruptions are counted for each address and for all together. A disruption starts, drops or resets an attempt, or
+// gives a wrong share: it costs other holders their progress. Differs: docs/differences.md#storage-and-seal.
 //
 // A person who types shares stays far below the limits. A client that floods is told when to come back, and learns
 // nothing else: it is refused before its share is looked at.
@@ -42,7 +42,7 @@ export type Attempt = {
   readonly address: string
 }
 
-/** The shares given together do not give the key. Any of them may be the wrong one, so no giver is blamed alone. */
+/** The shares given together do not give the key. Any may be the wrong one; `run` says to whom it is charged. */
 export class WrongCombination extends Refusal {
   constructor({ code, status, message, cause }: Refusal) {
     super(code, status, message, cause)
@@ -53,7 +53,7 @@ type Budget = {
   readonly shares: Bucket
   readonly disruptions: Bucket
   readonly ambiguities: Bucket
-  /** The address gave a share to a combination that was right, so it is not charged for wrong ones. */
+  /** The address once gave a share to a right combination, so ambiguous failures are not charged to it. */
   isProven: boolean
 }
 
@@ -76,8 +76,8 @@ export class AttemptLimits {
 
   /**
    * Runs `work` if the address is within its limits. A refused share is a disruption by its giver. A wrong combination
-   * of several givers is an ambiguous failure of each, except of those who once gave to a right one. `isOver` says of
-   * the result of a share: true, it was the last one and right; false, more are needed; undefined, it was not used.
+   * of several addresses is an ambiguous failure of each, except of those that once gave to a right one. `isOver` reads
+   * the result of a share: true if it was the last and right, false if more are needed, undefined if it was not used.
    * @throws Refusal too_many_attempts, without running `work`; whatever `work` throws
    */
   async run<T>(

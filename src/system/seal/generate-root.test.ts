@@ -12,7 +12,7 @@ function decodeToken(encoded: string, otp: string): string {
   return Buffer.from(bytes.map((byte, at) => byte ^ otp.charCodeAt(at))).toString('latin1')
 }
 
-/** The ten keys, idle. */
+/** The status without an attempt, with all ten members that clients read. */
 const IDLE = {
   nonce: '',
   started: false,

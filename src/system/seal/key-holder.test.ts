@@ -1,4 +1,4 @@
-// The authenticated twins of what shares alone open: one attempt, two places.
+// The authenticated twins of endpoints that shares alone open: one attempt, two paths.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { startMemoryServer } from '../../../test/fixtures/memory-server.ts'

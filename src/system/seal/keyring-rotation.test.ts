@@ -61,7 +61,7 @@ test('P-11: the count goes on over an orderly seal, and is never too low after a
   await first.call('PUT', 'sys/unseal', { key })
   const after = await count(first.call)
   assert.ok(after >= before && after < before + 10, `${before} ${after}`)
-  // Nothing was stored since: another process on the same store begins where this one may have come to.
+  // The count was not stored since. A second server on the same store must assume the largest count possible.
   const second = await startMemoryServer({ store: first.store, key: first.shares[0] as Buffer })
   const crashed = await count(second.call)
   assert.ok(crashed >= after + WINDOW && crashed < after + WINDOW + 10, `${after} ${crashed}`)

@@ -22,7 +22,7 @@ const IDLE = {
 
 const server = (): Promise<MemoryServer> => startMemoryServer({ shares: 3, threshold: 2 })
 
-/** The last answer. */
+/** Gives all shares and returns the last answer. */
 async function giveAll({ call }: MemoryServer, path: string, keys: readonly string[], nonce: unknown) {
   let last = await call('PUT', path, { key: keys[0], nonce }, '')
   for (const key of keys.slice(1)) last = await call('PUT', path, { key, nonce }, '')

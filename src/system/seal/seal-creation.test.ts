@@ -70,7 +70,7 @@ test('what opening yields of the root key and the keyring is wiped once both are
   const unsealKey = importSecret(shares[0] ?? ZEROS)
   const [rootRecord, ringRecord] = [await readRecord(store, ROOT_KEY), await readRecord(store, KEYRING)]
   const rootKey = openRootKey(unsealKey, rootRecord)
-  // What a caller of `openRecord` gets is its own to wipe: one time more.
+  // Callers of `openRecord` own the plaintext and wipe it, so it is wiped once more than without them.
   const root = openRecord(unsealKey, 0, ROOT_KEY, rootRecord)
   const rootOpened = timesWiped(root, () => openRecord(unsealKey, 0, ROOT_KEY, rootRecord))
   assert.equal(

@@ -55,7 +55,7 @@ test('S-06: no sequence of init, unseal, seal and stop hangs, answers 500 or lea
     open.add(sealed === false)
   }
   await Promise.all(inFlight)
-  // Refused as sealed or as not initialised, or by the token of nobody; else served.
+  // A request is served, or refused because the server is sealed, has no keys, or does not know the token.
   for (const status of statuses) assert.ok([200, 204, 400, 403, 503].includes(status), String(status))
   assert.ok(statuses.has(200) && statuses.has(503))
   assert.equal(open.size, 2)

@@ -94,13 +94,13 @@ test('what cannot be a share is refused by name, hexadecimal is accepted, and re
   assert.equal((await call('PUT', 'sys/unseal', { reset: true })).body.progress, 0)
 })
 
-/** Lengths that a share may have, and yet what they give has not that of a key. */
+/** Lengths in bytes that a share may have, though such shares cannot give a key of the right length. */
 const OTHER_LENGTHS = { 1: [24, 33], 2: [16, 32] } as const
 
 for (const threshold of [1, 2] as const) {
   test(`P-43: shares that give no key are as wrong as others, where ${threshold} opens`, async () => {
     const { call, shares } = await startMemoryServer({ shares: threshold, threshold })
-    /** The answer to the last of as many as are needed. */
+    /** Gives as many shares as are needed; returns the answer to the last. */
     const giveAll = async (path: string, bytes: number, nonce?: unknown) => {
       const wrong = Array.from({ length: threshold }, (_, at) => Buffer.alloc(bytes, at + 1))
       const answers = []

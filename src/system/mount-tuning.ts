@@ -47,6 +47,7 @@ export const CONFIG_FIELDS = {
 /** Decoded CONFIG_FIELDS, each optional: a tuning changes what it names. */
 export type GivenMountConfig = Partial<Args<typeof CONFIG_FIELDS>>
 
+/** The settings of a new mount: 0 and '' stand for those of the system. */
 const NOTHING: MountConfig = {
   defaultLeaseTtlSeconds: 0,
   maxLeaseTtlSeconds: 0,
@@ -115,6 +116,7 @@ function passedHeaders(
   }
 }
 
+/** @throws Refusal for too many headers, and for one that may not be passed on */
 function requireHeaders(
   names: readonly string[] | undefined,
   whyNot: (name: string) => string | undefined,
@@ -129,6 +131,7 @@ function requireHeaders(
   }
 }
 
+/** Kind of token; an empty text leaves it as it was. @throws Refusal for mounts that have no logins */
 function tokenType(given: string | undefined, kind: MountKind): Pick<MountConfig, 'tokenType'> {
   if (given === undefined || given === '') return {}
   if (kind !== 'auth') throw fail('field_not_applicable', ["'token_type' can only be modified on auth mounts"])
@@ -137,6 +140,11 @@ function tokenType(given: string | undefined, kind: MountKind): Pick<MountConfig
   return { tokenType: given }
 }
 
+/**
+ * Settings of the lock-out after failed logins. Switching it off keeps the threshold, so that switching it on again
+ * restores it (src/api/lockout.ts).
+ * @throws Refusal for mounts that have no logins, and for a threshold of 0 that is said to be on
+ */
 function lockout(
   given: GivenMountConfig['user_lockout_config'],
   kind: MountKind,

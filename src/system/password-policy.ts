@@ -50,6 +50,7 @@ function policyOf(body: HclObject): PasswordPolicy {
   return { length, rules }
 }
 
+/** A rule "charset". Characters are code points: one outside the basic plane counts once. */
 function ruleOf({ labels, body, line }: HclBlock): CharacterRule {
   const where = `rule in line ${line}`
   if (labels[0] !== 'charset') throw new PasswordPolicyError(`${where}: only rule "charset" is offered`)
@@ -66,6 +67,7 @@ function ruleOf({ labels, body, line }: HclBlock): CharacterRule {
   return { characters: distinct, minimum }
 }
 
+/** Refuses unknown and repeated keys: a misspelt rule would be left out in silence. */
 function requireKnown(body: HclObject, known: readonly string[]): void {
   for (const [index, { key, line }] of body.items.entries()) {
     if (!known.includes(key)) throw new PasswordPolicyError(`line ${line}: unknown key, known are ${known.join(', ')}`)

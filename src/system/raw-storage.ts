@@ -38,11 +38,13 @@ export class RawStorage {
     return refusing(() => this.#reading.list(path === '' || path.endsWith('/') ? path : `${path}/`, options))
   }
 
+  /** Replaces an entry. Caches follow, because the change goes through the store like any other. @throws as `get` */
   async put(path: string, value: Buffer): Promise<void> {
     requireReadable(path)
     await refusing(() => this.#writing(path).transaction(async (tx) => tx.put(path, value)))
   }
 
+  /** Removes an entry; does nothing if there is none. @throws as `get` */
   async delete(path: string): Promise<void> {
     requireReadable(path)
     await refusing(() => this.#writing(path).transaction(async (tx) => tx.delete(path)))
@@ -52,6 +54,7 @@ export class RawStorage {
     return this.#storage.view(this.#scopeOf(FOLDER + path), FOLDER)
   }
 
+  /** The scope that the entry's own room would write it with: it decides whether the entry is replicated. */
   #scopeOf(key: string): Scope {
     const mount = mountOfKey(key)
     if (mount === SYSTEM_SCOPE) return systemScope

@@ -23,14 +23,15 @@ export type SnapshotKeyring = {
 }
 
 /**
- * Returns a barrier that opens the entries of the snapshot. It has the terms of today as well: entries may have been
- * sealed under a term that is newer than the snapshot's keyring. Undefined if only holders of shares can open it.
+ * Returns a barrier that opens the entries of the snapshot. In a snapshot of this cluster it has today's terms too, for
+ * entries whose term the snapshot's keyring lacks. Undefined if only holders of shares can open the snapshot.
  * @throws StorageCorrupt if a key of this server should open it and does not; AutoSealFailed
  */
 export function openSnapshotKeyring(snapshot: SnapshotKeyring): Barrier | undefined {
   const { ours, saysOurs, random } = snapshot
   const record = recordOf(snapshot, KEYRING)
   const found = foundRootKey(snapshot)
+  // The root key of this cluster is tried whatever the header says, so a forged header changes nothing.
   const own = ifRightKey(() => openKeyring(ours.rootKey, record))
   if (own !== undefined) {
     return new Barrier(random, { ...own, terms: new Map([...(ours.keyring?.terms ?? []), ...own.terms]) })
@@ -51,8 +52,10 @@ function foundRootKey(snapshot: SnapshotKeyring): KeyObject | undefined {
   return rootKey
 }
 
+/** A record of the snapshot; empty if the snapshot lacks it, and then neither decoded nor opened. */
 const recordOf = ({ records }: SnapshotKeyring, path: string): Buffer => records.get(path) ?? Buffer.alloc(0)
 
+/** Undefined if the key is a wrong one; other errors pass through. */
 function ifRightKey<T>(open: () => T): T | undefined {
   try {
     return open()

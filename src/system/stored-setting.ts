@@ -38,6 +38,7 @@ export class StoredSetting<T extends object> {
     return this.#known ?? this.#load()
   }
 
+  /** Reads the value, and caches it unless it changed during the read. */
   async #load(): Promise<T> {
     const generation = this.#generation
     const value = this.#decoded(await this.#view.get(this.#name))

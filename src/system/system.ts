@@ -50,7 +50,7 @@ export interface SealOperations {
   unseal(share: Buffer): Promise<boolean | undefined>
   /** Forgets the shares given so far to unseal. */
   reset(): Promise<void>
-  /** Closes the barrier and wipes what every thread keeps. */
+  /** Closes the barrier; every thread forgets its keys and caches. */
   seal(): Promise<void>
   /**
    * Replaces the store by a snapshot. Afterwards the server is sealed, unless it opens by itself.
@@ -99,7 +99,7 @@ export type ServerFacts = {
   readonly configState?: object
 }
 
-/** One move of a mount: paths as the caller gave them. */
+/** One move of a mount: its paths before and after, each with its last '/'. */
 export type Migration = { readonly source: string; readonly target: string }
 
 /**

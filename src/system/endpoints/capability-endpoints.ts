@@ -16,6 +16,7 @@ const pathFields = {
 }
 
 const words = (about: string) => listOf(text('Capability'), about)
+/** Shape of `capabilities`: a member for each path, besides the one for a single path. */
 const CAPABILITIES: Shapes = {
   capabilities: optional(words('Where one path was asked about: what is granted on it')),
   [OTHERS]: words('By path, sorted; root: everything, deny: nothing'),

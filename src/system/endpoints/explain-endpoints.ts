@@ -16,6 +16,7 @@ import type { System as Whole } from '../system.ts'
 /** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'mounts' | 'needsSudo' | 'policies' | 'rightsOf' | 'tokens'>
 
+/** Operations as rules name them, not methods of HTTP: `create` and `update` are both a POST. */
 const OPERATIONS = ['create', 'read', 'update', 'delete', 'list', 'patch', 'scan'] as const
 type Asked = (typeof OPERATIONS)[number]
 /** The endpoint operation that each policy operation is routed by. No endpoint serves `scan`. */
@@ -38,6 +39,7 @@ const requestFields = {
   wrap_ttl: duration('Of X-Vault-Wrap-TTL; 0: the answer is not wrapped', { default: 0 }),
 }
 
+/** Where a rule stands, so that its author finds it. */
 const RULE: Shapes = {
   policy: text('Name of the policy'),
   path: text('Path of the rule, as the policy has it'),

@@ -7,6 +7,7 @@ import { SHARE_FIELDS, withShare } from '../seal/share-text.ts'
 import type { TokenAttemptStatus } from '../seal/token-attempt.ts'
 import { keyHolderEndpoints, type SystemWithHolders } from './key-holder.ts'
 
+/** Shape of `statusBody`. The token stands in two members, of which old clients know the second only. */
 const STATUS: Shapes = {
   nonce: text('Names the attempt; goes with each share'),
   started: flag('An attempt is under way'),

@@ -17,6 +17,7 @@ const TAGS = {
 } as const
 type Tag = keyof typeof TAGS
 
+/** One mount. There is one namespace, and no mount is ever tainted; clients read both members. */
 const ENTRY: Shapes = {
   mount_namespace: text('Namespace'),
   mount_path: text('Path'),

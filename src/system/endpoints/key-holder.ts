@@ -24,6 +24,7 @@ export type ShareOperation<T> = {
   readonly subjectOf: (system: SystemWithHolders) => T
 }
 
+/** What differs between endpoints of one operation; the rest follows from the path. */
 type Definition<T, F extends Fields> = {
   /** Last part of the id; empty for the endpoint that bears the id of the group alone. */
   readonly name: string
@@ -64,6 +65,7 @@ export function keyHolderEndpoints<T>({ tokenSetting, open, authenticated, subje
         handler: async (system, args, request) => {
           const work = () => run(subjectOf(system), args)
           if (await admitKeyHolder(system, tokenSetting, at(open).path, request)) return work()
+          // A status changes nothing; clients ask for it often while shares come in.
           if (definition.operation === 'read') return work()
           const action = 'key' in definition.fields ? 'share' : 'change'
           const attempt = { purpose: open.path, action, address: request.remoteAddress } as const

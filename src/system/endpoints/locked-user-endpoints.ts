@@ -15,6 +15,7 @@ type System = Pick<Whole, 'mounts'>
 /** A login mount that locks names. */
 type Guarded = { readonly mount: MountEntry; readonly lockout: Lockout }
 
+/** Login mounts whose method counts failed logins. */
 function guarded(system: System): Guarded[] {
   return system.mounts.list().flatMap((mount) => {
     const lockout = system.mounts.lockoutOf(mount.uuid)
@@ -29,6 +30,7 @@ function withAccessor(system: System, accessor: string): Guarded {
   throw fail('field_invalid', ['mount_accessor', 'must be the accessor of a login mount that locks names (sys/auth)'])
 }
 
+/** The locked names of a mount, as they are now: a lock ends by time, without a write. */
 function countOf({ mount, lockout }: Guarded) {
   const names = lockout.locked(mount.config.lockout ?? DEFAULT_LOCKOUT)
   return { mount_accessor: mount.accessor, counts: names.length, alias_identifiers: names }

@@ -25,6 +25,7 @@ type System = Pick<Whole, 'slow' | 'world'> & WithServices<'managedKeys'>
 
 const PATH = 'managed-keys/pkcs11'
 const nameField = { name: string('Name of the managed key', { required: true }) }
+/** All mechanisms by number and name, for the help of the field. */
 const mechanisms = MECHANISMS.map((one) => `${mechanismText(one)} (${one.name})`).join(', ')
 
 /** @throws Refusal if the edition has no managed keys */

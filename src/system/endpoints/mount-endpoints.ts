@@ -54,8 +54,10 @@ const LOGINS: Kind = {
 
 const pathField = { path: string('Path of the mount', { required: true }) }
 const MAX_DESCRIPTION_CHARACTERS = 4_096
+/** The mount of tokens themselves, which every server has and needs. */
 const TOKEN_MOUNT = 'auth/token/'
 
+/** Shape of `tuningBody`. Lifetimes are those in force, while MOUNT has those that were set. */
 const TUNING: Shapes = {
   description: text('For people'),
   default_lease_ttl: integer('Seconds, as it is in force'),
@@ -138,6 +140,7 @@ const MOUNT_FIELDS = {
   config: object('Tuning', CONFIG_FIELDS),
 }
 
+/** Only below its own kind: an engine is mounted by sys/mounts, a login method by sys/auth. */
 function mountEndpoint(of: Kind): Endpoint<System> {
   const { under, what } = of
   return endpoint({
@@ -173,7 +176,7 @@ function newMount(system: System, of: Kind, args: Args<typeof MOUNT_FIELDS>): Mo
     path: mountPath(fullPath(of, args.path)),
     type,
     description: args.description,
-    // Clients and policies expect this form of an accessor.
+    // Other servers of this API give accessors this form, and operators know a mount's kind by it.
     accessor: `${kind === 'auth' ? 'auth_' : ''}${type}_${random.bytes(4).toString('hex')}`,
     options: args.options ?? {},
     local: args.local,
@@ -250,6 +253,7 @@ function readTuningEndpoint(of: Kind): Endpoint<System> {
   })
 }
 
+/** Changes what is sent. Options are replaced as a whole. */
 function writeTuningEndpoint(of: Kind): Endpoint<System> {
   const { under, what } = of
   return endpoint({

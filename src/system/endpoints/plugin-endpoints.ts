@@ -158,6 +158,7 @@ function mountAt(system: System, given: string): MountEntry {
   return entry
 }
 
+/** Engines and login methods that can be mounted; the built-in mounts have others. */
 const typesOfAll = ({ mounts }: System): readonly string[] => [...mounts.typesOf('secret'), ...mounts.typesOf('auth')]
 
 /** All mounts of an engine, perhaps none. @throws Refusal for an unknown engine */

@@ -1,5 +1,5 @@
 // sys/policies/acl and its older twin sys/policy: the same operations with other member names, so each names the other
-// as its twin. A rule that denies one of them denies both.
+// as its twin: what a rule denies at one is denied at the other (docs/differences.md#tokens-and-policies).
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, duration, int, string } from '../../api/fields.ts'
@@ -59,6 +59,7 @@ const NOTHING_WRITTEN: StoredPolicy = {
   expiresAtMs: undefined,
 }
 
+/** The policy as it is stored, under its folded name. @throws Refusal `not_found` */
 async function find(system: System, given: string): Promise<StoredPolicy & { readonly name: string }> {
   const name = nameOf(given)
   if (name === 'root') return { name, ...NOTHING_WRITTEN }
@@ -89,6 +90,7 @@ async function write(
   if (UNEDITABLE_POLICIES.has(name)) throw fail('part_of_server', [`cannot update "${name}" policy`])
   const policy = checked('policy', () => parsePolicyDocument(document))
   const expiresAtMs = endOf(system, name, end)
+  // Read only for the warning below; the version is compared inside the transaction of the write.
   const before = await system.policies.read(name)
   if (!(await system.policies.write(name, { text: policy.text, cas, casRequired, expiresAtMs }))) {
     const why =
@@ -202,6 +204,7 @@ const writeAcl = endpoint({
     cas_required: bool('Later writes must give cas; where it is missing: as before'),
     ...endFields,
   },
+  // The name as it was sent, so that a warning can say that it was folded.
   handler: (system: System, { name, policy, ...conditions }, { givenNames }) =>
     write(system, givenNames?.name ?? name, policy, conditions),
 })
@@ -220,6 +223,7 @@ const deleteAcl = endpoint({
 
 const OLD_LIST: Shapes = { ...LISTED, policies: listOf(text('Name'), 'The same names') }
 
+/** The list at the older path, where a read lists as well. */
 const listOld = (operation: 'read' | 'list') =>
   endpoint({
     id: `policy-${operation}`,

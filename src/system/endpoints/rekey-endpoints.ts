@@ -251,6 +251,7 @@ function backupEndpoints(
   ]
 }
 
+/** The store has each message in hexadecimal only; answers have both forms. */
 const hexToBase64 = (message: string): string => Buffer.from(message, 'hex').toString('base64')
 
 const UNSEAL: ShareOperation<Rekey> = {

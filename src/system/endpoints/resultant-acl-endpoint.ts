@@ -54,6 +54,7 @@ function grantsOf(acl: Acl): { readonly exact_paths: object; readonly glob_paths
   return { exact_paths, glob_paths }
 }
 
+/** One rule. Empty lists of parameters are left out, because they limit nothing. */
 function grantOf(permissions: Permissions): object {
   const rules = permissions.parameterRules
   const lists = (of: ParameterLists): object =>

@@ -70,10 +70,12 @@ const readInit = endpoint({
   handler: (system: System) => ({ data: { initialized: system.sealStatus().initialized } }),
 })
 
+/** The remedy for moving a store to another kind of seal; there is no such migration. */
 const notOffered = 'is not offered yet: leave it out'
 
 /** The name is shown to every caller without a token, and terminals print it. */
 const MAX_CLUSTER_NAME_CHARACTERS = 128
+/** No control characters (Unicode C) and no separators of lines or paragraphs. */
 const PRINTABLE = /^[^\p{C}\p{Zl}\p{Zp}]*$/u
 
 const init = endpoint({

@@ -19,6 +19,7 @@ const keptHeader = (header: string): string =>
 
 const nameField = { header: string('Name of the header', { required: true, canonical: keptHeader }) }
 const one = { path: 'config/ui/headers/:header', sudo: true, fields: nameField } as const
+/** Every answer outside /v1/ carries them all. */
 const MAX_HEADERS = 64
 const MAX_VALUE_CHARACTERS = 4_096
 /** All values of one header together; many clients take no longer header. */

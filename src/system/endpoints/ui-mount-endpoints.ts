@@ -13,6 +13,7 @@ import type { System as Whole } from '../system.ts'
 /** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'facts' | 'mounts' | 'policies' | 'rightsOf'>
 
+/** The caller's policies in compiled form. */
 async function aclOf(system: System, caller: Caller): Promise<Acl> {
   const { policies, subject } = await system.rightsOf(caller.entry)
   return system.policies.acl(policies, subject)
@@ -22,6 +23,7 @@ const pathField = { path: string('Any path', { required: true }) }
 
 /** Members of a mount that a caller without rights on it is shown, if it is listed to everyone: how to use it. */
 const LISTED = ['type', 'description', 'options']
+/** Shape of a mount here: all but those members are optional. */
 const SHOWN_MOUNT: Shapes = Object.fromEntries(
   Object.entries(MOUNT).map(([name, shape]) => [name, LISTED.includes(name) ? shape : optional(shape)]),
 )

@@ -49,6 +49,7 @@ export class WrongCombination extends Refusal {
   }
 }
 
+/** What one address may still do. */
 type Budget = {
   readonly shares: Bucket
   readonly disruptions: Bucket
@@ -115,6 +116,7 @@ export class AttemptLimits {
     if (!isHere(network)) this.#all[kind].take()
   }
 
+  /** Notes the giver of a share. When the combination is right, all its givers are proven. */
   #given(purpose: string, network: string, isOver: boolean | undefined): void {
     if (isOver === undefined) return
     const givers = (this.#givers.get(purpose) ?? new Set()).add(network)
@@ -124,6 +126,7 @@ export class AttemptLimits {
     for (const each of givers) this.#budgetOf(each).isProven = true
   }
 
+  /** Charges a wrong combination. With a single giver there is no doubt whose share it was. */
   #wrong(purpose: string, network: string): void {
     const givers = (this.#givers.get(purpose) ?? new Set()).add(network)
     this.#givers.delete(purpose)
@@ -138,11 +141,13 @@ export class AttemptLimits {
     this.#all.disruptions.take()
   }
 
+  /** Charges a disruption to one address. */
   #spoilt(network: string): void {
     this.#budgetOf(network).disruptions.take()
     if (!isHere(network)) this.#all.disruptions.take()
   }
 
+  /** The refusal, with `Retry-After`. The log gets one line a minute with a count, so that a flood does not fill it. */
   #refusal(network: string, waitMs: number) {
     this.#refused++
     const nowMs = this.#clock.monotonicMs()
@@ -158,6 +163,7 @@ export class AttemptLimits {
     return failFor(seconds, 'too_many_attempts', [seconds])
   }
 
+  /** The budget of an address, a full one for an unknown address. */
   #budgetOf(network: string): Budget {
     const known = this.#budgets.get(network) ?? this.#newBudget()
     // Setting the key again moves it to the end: the map keeps the order in which keys were set.

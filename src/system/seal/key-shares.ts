@@ -27,6 +27,7 @@ export function combineKey(given: readonly Buffer[], { shares }: ShareConfig): B
   return undefined
 }
 
+/** A copy, as `combineShares` makes one: the caller wipes shares and key apart. */
 const copyFirst = ([first]: readonly Buffer[]): Buffer | undefined => (first === undefined ? first : copySecret(first))
 
 function combine(given: readonly Buffer[]): Buffer | undefined {

@@ -133,6 +133,7 @@ export class KeyringRotation {
     this.#reservedFrom(encryptions)
   }
 
+  /** Sets the alarm: half way to the bound, or where NIST SP 800-38D forbids more, whichever comes first. */
   #reservedFrom(encryptions: number): void {
     this.#reserved = encryptions + WINDOW
     this.#parts.storage.barrier.alarmAt(Math.min(this.#reserved - WINDOW / 2, MOST_MAX_OPERATIONS), () => {
@@ -183,6 +184,7 @@ export class KeyringRotation {
     this.#reservedFrom(0)
   }
 
+  /** Adds a term to the stored keyring, with the count of its first window. The returned keyring is not in use yet. */
   async #addTerm(tx: Transaction): Promise<Keyring> {
     const { rootKey, world } = this.#parts
     const record = await tx.get(KEYRING)
@@ -199,6 +201,7 @@ export class KeyringRotation {
     return keyring
   }
 
+  /** Plans the next check, unless `close` came in the meantime. */
   #plan(): void {
     this.#timer?.cancel()
     this.#timer = this.#parts.world.timers.after(CHECK_EVERY_MS, () => {

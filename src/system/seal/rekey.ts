@@ -49,6 +49,7 @@ export type RekeyRequest = ShareConfig & {
   readonly verification: boolean
 }
 
+/** A request whose OpenPGP keys were read. */
 type Purpose = ShareConfig & {
   readonly encryptors: readonly TextEncryptor[]
   readonly backup: boolean
@@ -98,6 +99,7 @@ export const SHARES_BACKUP = storedRecord('A backup of shares', { nonce: text, k
 /** Decoded SHARES_BACKUP; `keys` has messages in hexadecimal by fingerprint. */
 export type SharesBackup = RecordOf<typeof SHARES_BACKUP>
 
+/** Shown while no rekey runs: clients read both numbers always. */
 const NONE: ShareConfig = { shares: 0, threshold: 0 }
 
 /** The one rekey of a kind of key that may be under way. Methods run one after the other, in the order of the calls. */
@@ -142,6 +144,7 @@ export class Rekey {
     ])
   }
 
+  /** The status of rekey and verification together. @throws Refusal if this server has the other kind of key */
   status(): RekeyStatus {
     this.#requireKind()
     const [running, pending] = [this.#attempt.running, this.#verification.running]
@@ -212,6 +215,7 @@ export class Rekey {
     })
   }
 
+  /** Makes key and shares, tries them, and puts them in force, or lets them wait for verification. */
   async #make(purpose: Purpose, nonce: string): Promise<Rekeyed> {
     const { world } = this.#parts
     const { shares, threshold, backup } = purpose
@@ -240,6 +244,7 @@ export class Rekey {
     }
   }
 
+  /** Puts the new key in force. Key and backup change in one transaction, so a backup is always of the key in force. */
   async #take({ key, config, texts, backup, nonce }: Pending): Promise<void> {
     const { seal, announce } = this.#parts
     await seal.replaceSharedKey(key, config, (tx) => this.#putBackup(tx, backup ? texts : undefined, nonce))
@@ -314,6 +319,7 @@ export class Rekey {
     return bytes === undefined ? undefined : SHARES_BACKUP.decode(bytes)
   }
 
+  /** Removes the backup; does nothing if there is none. */
   async deleteBackup(): Promise<void> {
     await this.#view.transaction(async (tx) => tx.delete(this.#backupName))
   }

@@ -3,7 +3,8 @@
 //   shares ──combine──▶ unseal key ─┐
 //   static key ─────────────────────┴─opens─▶ root key ─opens─▶ keyring ─▶ barrier
 //
-// It runs on the writing thread. Callers keep its methods from running side by side (unseal-controller.ts).
+// The root key never leaves the writing thread. src/assembly/unseal-controller.ts lets opening and closing never run
+// side by side.
 
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
@@ -80,7 +81,7 @@ export class Seal {
     if (this.#config !== undefined) this.requireFitting(this.#config)
   }
 
-  /** Checks that this server's seal can open a store. @throws AutoSealFailed if it needs the other kind of seal */
+  /** Checks that a store has this server's kind of seal. @throws AutoSealFailed if it needs the other kind */
   requireFitting({ keyId }: SealConfig): void {
     if ((keyId === undefined) === (this.#auto === undefined)) return
     throw new AutoSealFailed(
@@ -158,6 +159,7 @@ export class Seal {
   async give(share: Buffer): Promise<OpenedKeys | undefined> {
     const config = this.#config
     if (config === undefined) throw fail('seal_state_wrong', ['Vault is not initialized'])
+    // An open server ignores shares, as clients that repeat a call expect.
     if (this.#cluster !== undefined) return undefined
     if (config.keyId !== undefined) {
       throw fail('not_offered', ['This server opens by its static key when it starts: recovery shares open nothing'])
@@ -165,6 +167,7 @@ export class Seal {
     if (!this.#given.add(share)) return undefined
     if (this.#nonce === '') this.#nonce = this.#world.random.uuid()
     if (this.#given.count < config.threshold) return undefined
+    // The shares are forgotten before they are tried, so a wrong combination starts anew from none.
     const given = this.#given.take()
     this.reset()
     const unsealKey = combineKey(given, config)
@@ -223,6 +226,7 @@ export class Seal {
     )
   }
 
+  /** Seals the root key by another static key. The keyring stays as it is: the root key never changes. */
   async #moveTo(keyId: string): Promise<void> {
     const rootKey = exportSecret(this.rootKey)
     const config = { ...this.shareConfig, keyId }
@@ -264,6 +268,7 @@ export class Seal {
     }
   }
 
+  /** Whether this is the unseal key, tried on the stored record: the server keeps no copy to compare with. */
   async #opens(unsealKey: Buffer): Promise<boolean> {
     try {
       openRootKey(importSecret(unsealKey), await readRecord(this.#store, ROOT_KEY))
@@ -284,6 +289,7 @@ export class Seal {
     const config = keyId === undefined ? shareConfig : { ...shareConfig, keyId }
     const keeper = this.hasRecoveryKey ? undefined : this.#keeper
     try {
+      // Before the commit: after it the kept key would open nothing.
       keeper?.prepare(sharedKey)
       await this.#store.transaction(async (tx) => {
         if (this.hasRecoveryKey) putRecord(tx, this.#world.random, RECOVERY_KEY, this.rootKey, sharedKey)

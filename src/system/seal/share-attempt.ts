@@ -89,6 +89,7 @@ export class ShareAttempt<P> {
     return nonce
   }
 
+  /** Starts the time of idleness again. */
   #touch(): void {
     if (this.#running === undefined) return
     this.#running.idleSinceMs = this.#world.clock.monotonicMs()

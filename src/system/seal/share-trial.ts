@@ -7,6 +7,7 @@ import { openRecord, sealRecord } from '../../storage/barrier.ts'
 import { combineKey, type ShareConfig } from './key-shares.ts'
 
 const SAMPLE_BYTES = 32
+/** NIST SP 800-38D: the nonce of AES-GCM. */
 const NONCE_BYTES = 12
 /** The path that the sample is bound to; it is stored nowhere. */
 const PATH = 'trial'

@@ -6,10 +6,9 @@ import { spawnSync } from 'node:child_process'
 import { checkImports, runtimePackages } from './check-imports.ts'
 import { citationFindings } from './citations.ts'
 import { GENERATED, staleOutputs } from './generated.ts'
-import { lookUpLines } from './look-ups.ts'
 import { readTestOptions, runTests, type TestOptions } from './run-tests.ts'
 import { formatSizes, oversizes } from './sizes.ts'
-import { tidy } from './tidy.ts'
+import { tidyLines } from './tidy.ts'
 import { formatFinding, readTree } from './tree.ts'
 
 type Phase = {
@@ -38,7 +37,7 @@ const PHASES: readonly Phase[] = [
   { title: 'types', run: () => program('typescript/bin/tsc', ['-p', '.']) },
   {
     title: 'tidy',
-    run: () => [...tidy(tree).map(formatFinding), lookUpLines(root)].filter((line) => line !== '').join('\n'),
+    run: () => tidyLines(root, tree).join('\n'),
   },
   { title: 'imports', run: () => checkImports(tree, runtimePackages(root)).map(formatFinding).join('\n') },
   { title: 'citations', run: () => citationFindings(root).map(formatFinding).join('\n') },

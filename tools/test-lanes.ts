@@ -1,5 +1,5 @@
-// Decides which processes of tests run at once. Proofs have a lane for each core, and wait for much: a start, a disk, an
-// end. So one process of exact tests runs beside them: their verdict is the same at any load.
+// Decides which processes of tests run at once. Proofs have a lane for each core, and wait for much: a start, a disk,
+// an end. So one process of exact tests runs beside them: their verdict is the same at any load.
 import type { TestGroup } from './test-groups.ts'
 import { isProof } from './tree.ts'
 

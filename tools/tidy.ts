@@ -2,6 +2,7 @@
 import { doubledNames } from './exported-names.ts'
 import { lookUpLines } from './look-ups.ts'
 import { applyRules } from './rule.ts'
+import { silentExports } from './silent-exports.ts'
 import { formatSizes, oversizes } from './sizes.ts'
 import { RULES } from './tidy-rules.ts'
 import { type Finding, formatFinding, readTree, type Tree } from './tree.ts'
@@ -16,6 +17,12 @@ export function tidy(tree: Tree): Finding[] {
   return [...inFiles, ...doubledNames(tree)]
 }
 
+/** Returns all that `npm run tidy` refuses in the project at `root`, a line each. */
+export function tidyLines(root: string, tree: Tree): string[] {
+  const findings = [...tidy(tree), ...silentExports(tree)]
+  return [...findings.map(formatFinding), lookUpLines(root)].filter((line) => line !== '')
+}
+
 function longLines(path: string, text: string): Finding[] {
   return text.split('\n').flatMap((content, index) => {
     const columns = [...content].length
@@ -26,7 +33,7 @@ function longLines(path: string, text: string): Finding[] {
 
 if (import.meta.main) {
   const tree = readTree(process.cwd())
-  const lines = [...tidy(tree).map(formatFinding), lookUpLines(process.cwd())].filter((line) => line !== '')
+  const lines = tidyLines(process.cwd(), tree)
   for (const line of lines) console.log(line)
   console.log(formatSizes(oversizes(tree), REPORTED_ROWS))
   process.exitCode = lines.length === 0 ? 0 : 1

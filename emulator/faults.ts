@@ -15,7 +15,7 @@ export type Fault = RequestFilter & {
   readonly action: FaultAction
 }
 
-/** What happens to a request that is hit. */
+/** The fate of a request that is hit. */
 export type FaultAction =
   /** Answered with this status; without `body` in the form in which the service refuses. */
   | { readonly kind: 'status'; readonly status: number; readonly headers?: Headers; readonly body?: JsonObject }

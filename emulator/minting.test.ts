@@ -31,7 +31,7 @@ function claimed(id: string): string {
   return id.replace('resourceGroups', 'resourcegroups')
 }
 
-/** As somebody who knows the key set and nothing else. */
+/** Verifies a token with the key set alone, as a server would. */
 async function verify(token: string): Promise<JWTPayload> {
   const { body } = await ask(`${authority}/common/discovery/keys`)
   const { payload } = await jwtVerify(token, createLocalJWKSet(body as JSONWebKeySet), {

@@ -187,7 +187,7 @@ test('a provider says which versions its types have, newest first', async () => 
   assert.equal(status, 200)
 })
 
-/** As it is: fetch would tidy the path up. */
+/** Sends the path as it is: fetch would normalise it. */
 async function sendRaw(path: string, bearer: string): Promise<number | undefined> {
   const { hostname, port } = new URL(resourceManager)
   const sent = request({ hostname, port, path: `${path}?api-version=2023-07-01` })

@@ -227,7 +227,7 @@ test('imports refuse a file that imports itself', () => {
   assert.equal(check({ 'tools/a.ts': `import './a.ts'` }).length, 1)
 })
 
-/** Without types the files of it import each other one way. */
+/** A circle that types close: without them its files import each other in one direction. */
 const CIRCLE_OF_TYPES = {
   'src/lib/a.ts': `import { b } from './b.ts'`,
   'src/lib/b.ts': `import type { C } from './c.ts'`,

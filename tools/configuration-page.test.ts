@@ -1,5 +1,5 @@
-// docs/configuration.md names every key because it is made from the tables that the parser reads. Here the parser is
-// asked whether what the page says of them holds.
+// docs/configuration.md names every key because it is made from the tables that the parser reads. These tests check
+// against the parser what the page says of them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_CONFIG, parseConfig, type ServerConfig, settle } from '../src/config/config.ts'
@@ -49,7 +49,7 @@ for (const { title, settings } of STANZAS) {
 }
 
 const LISTENER = (DEFAULT_CONFIG.listeners[0] as ServerConfig['listeners'][number]).rules.limits
-/** In bytes, numbers or milliseconds. */
+/** Values in bytes, numbers or milliseconds. */
 const DEFAULTS: Readonly<Record<string, number>> = {
   max_request_size: LISTENER.maxRequestBytes,
   max_request_duration: LISTENER.maxRequestMs,

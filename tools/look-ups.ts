@@ -136,7 +136,7 @@ function isAnyText(type: Type | undefined): boolean {
   return (type.flags & (TypeFlags.String | TypeFlags.TemplateLiteral | TypeFlags.Any | TypeFlags.Unknown)) !== 0
 }
 
-/** True behind `Object.hasOwn` of the same object and name, or if the name comes from a list of the object's own. */
+/** True behind `Object.hasOwn` of the same object and name, or in a loop over all names of the object. */
 function isOwn({ node, object, index }: LookUp, file: SourceFile): boolean {
   const [of, name] = [unasserted(textOf(object, file)), textOf(index, file)]
   const asked = `Object.hasOwn(${of}, ${name})`

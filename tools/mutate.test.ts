@@ -1,4 +1,4 @@
-// The whole of it in a project with one file, one good test and one that fails anyway.
+// The whole program on a project with one file, one good test, and one that fails anyway.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

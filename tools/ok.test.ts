@@ -1,4 +1,4 @@
-// ok.ts and run-tests.ts in small projects of their own, as processes: what they print is what CI reads.
+// Runs ok.ts and run-tests.ts as processes, in small projects of their own: CI reads what they print.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { after, type TestContext, test } from 'node:test'
 
 const PROJECT = join(import.meta.dirname, '..')
 const COPIED = ['bin', 'biome.json', 'tsconfig.json', 'package.json', '.gitignore']
-/** What the copied files cite: headings and rows alone, since the text cites files that are not copied. */
+/** Headings and rows that the copied files cite, without the text, which cites files that are not copied. */
 const THREATS = readFileSync(join(PROJECT, 'docs/threats.md'), 'utf8').match(/^(?:#|\| [A-Z]-\d).*/gm) ?? []
 const HEAD = `import { test } from 'node:test'\n\n`
 const PASSING = `${HEAD}test('passes', () => {})\n`
@@ -126,7 +126,7 @@ test('tests: a failure is printed whole, with its place and what its file wrote'
   assert.match(said, /^output of src\/lib\/a\.test\.ts\nseed=7$/m)
   assert.match(said, /^# fail 2$/m)
   assert.doesNotMatch(said, /subtest/)
-  // The last line, for whoever sees no more of it.
+  // The last line, which is often all that is shown.
   assert.match(said.trimEnd(), /\nfailed: src\/lib\/a\.test\.ts:6 outer > inner: Error: one is not two at .*$/)
 })
 

@@ -5,7 +5,7 @@ import { runInLanes } from './test-lanes.ts'
 const PROOFS = ['test/proofs/a.test.ts', 'test/proofs/b.test.ts', 'test/proofs/c.test.ts']
 const EXACT = ['src/a.test.ts', 'src/b.test.ts', 'src/c.test.ts', 'src/d.test.ts', 'src/e.test.ts']
 
-/** Runs that end when they are told to. */
+/** Runs that end when the test says so. */
 function stage(files: readonly string[], lanes: number) {
   const running = new Map<string, () => void>()
   const begun: { path: string; isBeside: boolean }[] = []

@@ -1,4 +1,4 @@
-// The commands that are one request: what they ask, and what they print.
+// The commands of one request: the request that each sends, and its output.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import {

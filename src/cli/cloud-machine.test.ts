@@ -1,4 +1,4 @@
-// Logins by what a machine is: the metadata of the emulator answers as that of vm1 does.
+// Logins by the identity of a machine: the metadata service of the emulator answers as that of vm1.
 import { strict as assert } from 'node:assert'
 import { after, beforeEach, test } from 'node:test'
 import { startEmulator } from '../../emulator/emulator.ts'

@@ -33,7 +33,7 @@ export type Definition<T extends OptionTable> = Described & {
   readonly options: T
   /** Names of the arguments that must be given, and the greatest number that may be. */
   readonly args: { readonly needed: readonly string[]; readonly most: number }
-  /** What the shell can offer for the arguments, in their order; files if it is missing. */
+  /** Kinds of names that the shell can offer for the arguments, in their order; files if it is missing. */
   readonly completes?: readonly Completes[]
   readonly run: (call: CommandCall<T>) => Promise<ExitCode>
 }

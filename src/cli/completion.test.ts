@@ -79,7 +79,7 @@ test('completion: the script for bash offers what the program prints', { skip: n
   const folder = mkdtempSync(join(tmpdir(), 'keywright-completion-'))
   const { stdout: script } = await runClient(['completion', 'bash'])
   const program = join(folder, 'keywright')
-  // In the place of the program: shows the words that came, then offers.
+  // Stands for the program: it prints the words that it got, then candidates.
   writeFileSync(
     program,
     `#!/bin/sh\nshift 3\necho "$#:$*" >> ${folder}/asked\nprintf '%s\\n' -format=json -format=yaml\n`,

@@ -19,7 +19,7 @@ export type TlsSettings = {
   readonly rejectUnauthorized: boolean
 }
 
-/** All that a client needs. Files are read and values checked when it is made, so that requests fail for one reason. */
+/** All that a client needs. Files are read and values checked when it is made: later only the server can refuse. */
 export type Connection = ApiAddress & {
   /** A sentence that names the option or variable of the address: a wrong address is the usual fault. */
   readonly addressOrigin: string

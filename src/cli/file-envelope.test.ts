@@ -20,7 +20,7 @@ const TAG_BYTES = 16
 const SALT = Buffer.alloc(32, 7)
 const DATA_KEY = Buffer.from(Array.from({ length: 32 }, (_, index) => index))
 
-/** In parts of odd lengths, as files and pipes give them. */
+/** Yields parts of odd lengths, as files and pipes give them. */
 async function* inParts(bytes: Buffer, partBytes = 50_021): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += partBytes) yield bytes.subarray(at, at + partBytes)
 }
@@ -92,7 +92,7 @@ test('the header comes back, and one that cannot be is refused by its name', asy
   }
 })
 
-// docs/file-format.md has the same.
+// docs/file-format.md has the same example.
 test('the bytes are those of the format', async () => {
   const header = encodeEnvelopeHeader({ wrappedKey: 'vault:v1:abcd', salt: SALT })
   const file = Buffer.concat([header, await sealed(Buffer.from('the quick brown fox'))])

@@ -1,4 +1,4 @@
-// What people see on a terminal, and what others get in its place.
+// The output for people at a terminal, and its plain form elsewhere.
 import { strict as assert } from 'node:assert'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, test } from 'node:test'

@@ -3,7 +3,7 @@ import { readInputText, STDIN } from './input.ts'
 import type { CliIo } from './io.ts'
 import { askSecret } from './secret-prompt.ts'
 
-/** Asks for a secret on a terminal; elsewhere standard input holds nothing else. @throws CliError if it is empty */
+/** Reads a secret that was not given: from the terminal, or all of standard input. @throws CliError if it is empty */
 export async function readSecret(io: CliIo, what: string): Promise<string> {
   const secret = io.stdin.isTTY === true ? await askSecret(io, what) : withoutLineEnd(await readInputText(io, STDIN))
   if (secret === '') throw new CliError(`The ${what} is empty: hand it in on standard input`)

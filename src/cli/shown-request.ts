@@ -6,7 +6,7 @@ import { capabilityOf } from './remote-error.ts'
 /** The two forms, of -output-curl-string and -output-policy. */
 export type Shows = 'curl' | 'policy'
 
-/** Ends a command, successfully: the message is the result. An error passes the code that waits for an answer. */
+/** Ends a command successfully: the message is the result. It is thrown, since no answer comes to go on with. */
 export class ShownRequest extends CliError {
   override name = 'ShownRequest'
 }

@@ -213,7 +213,7 @@ test('keywright: an address that is none', () => {
   assert.throws(() => new Keywright({ address: 'nowhere' }), TypeError)
 })
 
-/** Never called: what the compiler must refuse, and what it must know. */
+/** Never called: the compiler must refuse the marked lines, and accept the others. */
 export async function typesOnly(kw: Keywright): Promise<void> {
   // @ts-expect-error no such path
   await kw.read('transit/nothing')

@@ -124,7 +124,7 @@ function delayMs(attempt: number, { retryAfter }: HttpReply): number {
 
 /**
  * Follows one redirect, with method, body and token: a standby that does not forward names the active node so. A second
- * one would be a loop.
+ * redirect is returned as the answer: it would lead in a circle.
  */
 async function followed(transport: Transport, request: HttpRequest, follows: boolean): Promise<HttpReply> {
   const reply = await transport(request)

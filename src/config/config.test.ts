@@ -13,7 +13,7 @@ import { isLoopback, type ListenerAddress, parseAddress } from './listener.ts'
 import { NO_SWITCHES } from './switches.ts'
 import { ConfigError } from './values.ts'
 
-/** The listener is that of a development server: it need not say that it speaks in clear. */
+/** Parses with the rules of a development server, whose listener need not say that it speaks in clear. */
 const parsePlain = (text: string): ConfigPart => parseConfig(text, { isPlainAllowed: true })
 const settled = (text: string): ServerConfig => settle(parsePlain(text))
 
@@ -319,7 +319,7 @@ for (const text of MALFORMED) {
 
 const TLS_FILES = 'tls_cert_file = "c.pem"\n tls_key_file = "k.pem"\n'
 
-/** The rules of the one listener that stands there with these keys. */
+/** Returns the rules of a listener with these keys. */
 function rulesOf(keys: string): ListenerRules {
   const { listeners } = settle(parseConfig(`listener "tcp" {\n ${keys}\n}`))
   assert.equal(listeners.length, 1)

@@ -1,4 +1,4 @@
-// A configuration in several files says what it would say in one.
+// A configuration in several files means the same as in one.
 import { strict as assert } from 'node:assert'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

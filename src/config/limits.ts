@@ -1,5 +1,5 @@
 // Limits of a listener, and limits that all listeners share. They bound the memory and time that callers can take
-// (threats P-40); docs/decisions/0016-http-boundary.md has the reasons.
+// (threats P-40). src/http enforces them (docs/decisions/0016-http-boundary.md).
 
 import { DEFAULT_LIMITS, DEFAULT_SERVER_LIMITS, type ListenerLimits, type ServerLimits } from '../http/limits.ts'
 import type { HclObject } from '../lib/hcl-tree.ts'

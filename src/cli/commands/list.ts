@@ -4,7 +4,7 @@ import { RemoteFailure } from '../cli-error.ts'
 import { exactMember, isList, type Json } from '../exact-json.ts'
 import { formatList } from '../output.ts'
 
-/** `keywright list`: sends GET with `list=true`, which proxies pass on, unlike the method LIST. */
+/** `keywright list`: sends GET with `list=true`, since proxies may refuse the method LIST. */
 export const list = callCommand({
   name: 'list',
   summary: 'List the names below a path',

@@ -1,4 +1,4 @@
-// `keywright token …`: makes, shows, renews and ends tokens (Interface 2.2 has the settings of one).
+// `keywright token …`: makes, shows, renews and ends tokens.
 
 import { cleanPath } from '../api-path.ts'
 import { callCommand, givenFields } from '../call-command.ts'

@@ -59,10 +59,7 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
   )
   const links = { writing: writer.peer, slow: pool.newHandle, devices: devices.newHandle, tls: () => tls.materials }
   const serving = new ServingThreads({ ...common, ...links, world, log, reloads })
-  const stopOthers = async (): Promise<void> => {
-    await pool.stop()
-    await devices.stop()
-  }
+  const stopOthers = (): Promise<void> => pool.stop().then(() => devices.stop())
   try {
     const { development, group } = await startBoth(writer, serving, options)
     tls.renewTickets((materials) => serving.renewTls(materials))

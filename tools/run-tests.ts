@@ -82,7 +82,7 @@ async function runFiles(
   const results = new Map<string, FileResult>()
   const lanes = availableParallelism()
   await runInLanes(groupTests(paths, lanes, LONGEST), lanes, async (group, isBeside) => {
-    for (const [path, { result, seconds }] of await runTestGroup(root, group, isBeside)) {
+    for (const [path, { result, seconds }] of await runTestGroup(root, group, { isBeside })) {
       results.set(path, result)
       times.set(path, seconds)
     }

@@ -22,7 +22,7 @@ async function runTogether(context: TestContext, sources: Readonly<Record<string
   writeFileSync(join(root, 'bin/runtime.flags'), '')
   for (const [name, source] of Object.entries(sources))
     writeFileSync(join(root, name), `import { beforeEach, test } from 'node:test'\n${source}`)
-  const results = await runTestGroup(root, Object.keys(sources))
+  const results = await runTestGroup(root, Object.keys(sources), { tell: () => {} })
   return Object.fromEntries(
     [...results].map(([name, { result }]) => {
       const { tests, pass, fail } = result.counts

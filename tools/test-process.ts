@@ -21,14 +21,21 @@ const OWN_FILES = preloaded('src/own-files.js')
 /** What a file gave, and the seconds it took, loading included. */
 export type TimedResult = { readonly result: FileResult; readonly seconds: number }
 
+type RunOptions = {
+  /** The group runs beside proofs, at a lower priority. */
+  readonly isBeside?: boolean
+  /** Takes each failure at once, where the output is no terminal. */
+  readonly tell?: (failure: string) => void
+}
+
 /**
  * Runs the files of `group`, paths from `root`, in one process. On a terminal its output is shown when it has ended;
- * elsewhere failures are printed at once. A group that runs beside proofs (`isBeside`) has a lower priority.
+ * elsewhere failures are told at once.
  */
 export async function runTestGroup(
   root: string,
   group: TestGroup,
-  isBeside = false,
+  { isBeside = false, tell = console.log }: RunOptions = {},
 ): Promise<ReadonlyMap<string, TimedResult>> {
   const startMs = performance.now()
   const paths = group.map((path) => join(root, path))
@@ -41,7 +48,7 @@ export async function runTestGroup(
   })
   const shown = process.stdout.isTTY ? new Shown() : undefined
   const results = new TestResults(root, (failure) => {
-    if (shown === undefined) console.log(failureLine(failure))
+    if (shown === undefined) tell(failureLine(failure))
   })
   events.on('data', (event: TestEvent) => {
     for (const each of together?.split(event) ?? [event]) results.take(each)

@@ -14,7 +14,7 @@ export type RandomParts = {
   /** Bytes of this machine alone. */
   readonly platform: (count: number) => Buffer
   /** Mixes in bytes of this machine; the result is at least as good as the better source. */
-  readonly mixed: (device: Buffer) => Buffer
+  readonly mixed: (device: Buffer, count: number) => Buffer
 }
 
 /** Answers `random`. @throws Refusal as `readRandomRequest` and `drawRandom` */
@@ -32,6 +32,6 @@ async function drawRandom(source: RandomSource, count: number, parts: RandomPart
   if (source === 'platform') return { bytes: parts.platform(count), warnings: [] }
   requireFeature(parts.edition, 'Entropy Augmentation')
   const device = await parts.device?.bytes(count)
-  if (device !== undefined) return { bytes: parts.mixed(device), warnings: [] }
+  if (device !== undefined) return { bytes: parts.mixed(device, count), warnings: [] }
   return { bytes: parts.platform(count), warnings: source === 'seal' ? [NO_SEAL_ENTROPY] : [] }
 }

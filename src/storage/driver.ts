@@ -139,7 +139,7 @@ export interface StagedWriter {
 export type StoreVerifyOptions = {
   /** If undefined, sealed values are not opened, and leaves and tree are not checked. */
   readonly keys: VerifyKeys | undefined
-  /** Called for each fault, with one sentence. What it throws ends the check. */
+  /** Called for each fault, with one sentence. The check goes on, so it must not throw. */
   readonly onFinding: (sentence: string) => void
   /** Called after every few hundred entries or records. */
   readonly onProgress?: (progress: VerifyProgress) => void

@@ -19,15 +19,17 @@ export type StagedCheck = StagedPosition & {
 }
 
 /**
- * Settles the staged store and checks it. The first fault ends the check.
+ * Settles the staged store and checks it.
  * @throws SnapshotDamaged if it is not what the snapshot says; StorageFull; StorageFailed; the driver's error
  */
 export async function checkStaged(staging: Staging, check: StagedCheck, random: Random): Promise<void> {
   await staging.settle({ index: check.index, epoch: check.epoch })
+  let fault: string | undefined
   const onFinding = (sentence: string): void => {
-    throw new SnapshotDamaged(`What was restored is not sound: ${sentence}`)
+    fault ??= sentence
   }
   const { entries, roots } = await staging.verify({ keys: keysOf(check, random), onFinding })
+  if (fault !== undefined) throw new SnapshotDamaged(`What was restored is not sound: ${fault}`)
   if (entries !== check.entries) throw new SnapshotDamaged(`Of ${check.entries} entries ${entries} were restored`)
   if (roots !== undefined && !(roots.replicated.equals(check.replicated) && roots.local.equals(check.local)))
     throw new SnapshotDamaged('The roots of what was restored are not those of the snapshot')

@@ -27,7 +27,7 @@ function staged(findings: readonly string[], { entries = 3, local = ROOT } = {})
         records: 0,
         unchecked: [],
         findings: findings.length,
-        roots: { replicated: ROOT, local },
+        roots: { all: ROOT, replicated: ROOT, local },
       }
     },
   }

@@ -1,4 +1,4 @@
-# In clear, for a proxy with TLS that alone reaches this container.
+# In clear: only a proxy with TLS may reach this container.
 listener "tcp" {
   address     = "0.0.0.0:8200"
   tls_disable = true

@@ -1,4 +1,4 @@
-// Lets two in: a person with a password, and a machine whose secret id nobody else has seen. Each may only encrypt.
+// Logs in a person with a password, and a machine with a secret id that only it has seen. Each may only encrypt.
 import { Keywright } from 'keywright/client'
 
 const { VAULT_ADDR: address = 'http://127.0.0.1:8200', VAULT_TOKEN: token } = process.env
@@ -16,7 +16,7 @@ for (const type of ['userpass', 'approle']) {
   if (!(`${type}/` in mounts)) await admin.write('sys/auth/:path...', { path: type, type })
 }
 
-// A person. Who logs in has no token yet.
+// A person. Before a login there is no token.
 const anyone = admin.with({ token: undefined })
 const [username, password] = ['example-kim', crypto.randomUUID()]
 await admin.write('auth/userpass/users/:username', { username, password, token_policies: policies, token_ttl: '1h' })
@@ -25,7 +25,7 @@ const kim = anyone.with({ token: login.client_token })
 await kim.write('transit/encrypt/:name', { name, plaintext: btoa('from kim') })
 console.log(`${login.metadata?.username} is in for ${login.lease_duration} seconds`)
 
-// A machine. What is handed on is a token that opens once: who finds it spent knows that somebody else was there.
+// A machine. It is handed a token that opens once: if that is spent already, another caller has opened it.
 const role_name = 'example-ci'
 await admin.write('auth/approle/role/:role_name', { role_name, token_policies: policies, secret_id_num_uses: 1 })
 const { role_id } = await admin.read('auth/approle/role/:role_name/role-id', { role_name })

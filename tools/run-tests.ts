@@ -44,8 +44,9 @@ export const KNOWN_UNSTEADY = 'test/proofs/unsteady.json'
 export async function runTests(root: string, { patterns, timesPath }: TestOptions): Promise<boolean> {
   const startMs = performance.now()
   const files = findTests(root, patterns)
-  if (files.length === 0) {
-    console.log(`no test file matches ${patterns.join(' ') || TEST_FILES}`)
+  const unmatched = patterns.filter((pattern) => findTests(root, [pattern]).length === 0)
+  if (files.length === 0 || unmatched.length > 0) {
+    console.log(`no test file matches ${unmatched.join(' ') || TEST_FILES}`)
     return false
   }
   process.env.NODE_COMPILE_CACHE ??= join(root, COMPILE_CACHE)

@@ -40,9 +40,10 @@ export function runPatiently<R>(
     let heldSinceMs = begunMs
     do {
       const waits: Promise<void>[] = elsewhere.splice(0)
-      // A promise may also stand for work on this thread, and waiting for that lets no other request in.
+      // A promise may also stand for work on this thread, and waiting for that lets no other request in. Where a slice
+      // leaves no promise behind, its time was over.
       const isOver = world.clock.monotonicMs() >= heldSinceMs + SLICE_MS
-      if (isOver || waits.length === 0) waits.push(world.timers.sleep(0))
+      if (isOver) waits.push(world.timers.sleep(0))
       await Promise.all(waits)
       if (isOver) heldSinceMs = world.clock.monotonicMs()
     } while (!takeSlice())

@@ -40,6 +40,14 @@ test('what is not yet committed is not forgotten, and can be taken back', () => 
   assert.equal(recent.touchedSince(0, reading('a')), false)
 })
 
+test('only what was added behind an index is taken back', () => {
+  const recent = new RecentChanges(0)
+  for (const index of [1, 2, 3]) recent.add(index, put(`k${index}`))
+  recent.takeBackAfter(2)
+  assert.equal(recent.touchedSince(0, reading('k2')), true)
+  assert.equal(recent.touchedSince(0, reading('k3')), false)
+})
+
 test('a long series of changes is remembered in bounded memory', () => {
   const recent = new RecentChanges(0, 100)
   for (let index = 1; index <= 10_000; index++) {

@@ -89,6 +89,12 @@ const REFUSED: readonly { name: string; body: JsonObject; message: RegExp }[] = 
     body: { key_size: 32 },
     message: /"key_size": key_size is not valid for algorithm aes256-gcm96/,
   },
+  {
+    name: 'a key size below the least',
+    body: { type: 'hmac', key_size: 31 },
+    message: /"key_size": invalid key_size, a key of type hmac has 32 to 512 bytes/,
+  },
+  { name: 'a key size above the most', body: { type: 'hmac', key_size: 513 }, message: /hmac has 32 to 512 bytes/ },
   { name: 'a managed key by name', body: { managed_key_name: 'x' }, message: /"managed_key_name" is only for/ },
   { name: 'a managed key by id', body: { managed_key_id: 'x' }, message: /"managed_key_id" is only for/ },
   { name: 'a period under an hour', body: { auto_rotate_period: '59m' }, message: /"auto_rotate_period": auto rotate/ },
@@ -96,6 +102,14 @@ const REFUSED: readonly { name: string; body: JsonObject; message: RegExp }[] = 
   { name: 'a period that is none', body: { auto_rotate_period: 'tomorrow' }, message: /"auto_rotate_period"/ },
   { name: 'a flag that is none', body: { exportable: 'maybe' }, message: /"exportable"/ },
 ]
+test('the least and the largest size of a key are taken', async () => {
+  const { client } = mountTransit()
+  for (const key_size of [32, 512]) {
+    assert.equal((await client.write(`keys/k${key_size}`, { type: 'hmac', key_size })).status, 200)
+    assert.equal((await client.read(`keys/k${key_size}`)).data.key_size, key_size)
+  }
+})
+
 for (const { name, body, message } of REFUSED) {
   test(`create refuses ${name}, and makes no key`, async () => {
     const { client, view } = mountTransit()

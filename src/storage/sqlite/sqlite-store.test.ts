@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -399,3 +400,18 @@ if (process.env.STORAGE_LARGE !== undefined) {
     await again.close()
   })
 }
+
+test('what a killed process left in the journal is moved into the file at the next start', async (t) => {
+  const [killed, next] = [newDirectory(t), newDirectory(t)]
+  const store = await open(killed)
+  for (const name of ['a', 'b', 'c']) await put(store, name)
+  mkdirSync(next, { recursive: true, mode: 0o700 })
+  for (const name of ['keywright.db', 'keywright.db-wal']) copyFileSync(join(killed, name), join(next, name))
+  await store.close()
+  assert.ok(statSync(join(next, 'keywright.db-wal')).size > 0)
+  const again = await open(next)
+  t.after(() => again.close())
+  // Frames of that run would lie behind those of this one.
+  assert.equal(statSync(join(next, 'keywright.db-wal')).size, 0)
+  assert.equal((await again.snapshot()).index, 3)
+})

@@ -49,6 +49,23 @@ test('a success begins the count anew, and many callers who know the secret do n
   assert.ok(answers.every((answer) => answer === 'in'))
 })
 
+test('a flood of made-up names does not unlock a name, and counts of others are forgotten, the oldest first', async () => {
+  const { lockout, guess } = stage()
+  for (let i = 0; i < 5; i++) await guess()
+  const fails = (name: string) =>
+    lockout.guard(name, DEFAULT_LOCKOUT, () => Promise.reject(fail('bad_request', ['wrong']))).catch(codeOf)
+  for (let i = 0; i < 4; i++) await fails('alice')
+  for (let i = 0; i < 100_000; i++) await fails(`made-up-${i}`)
+  assert.equal(await guess(true), 'permission_denied')
+  assert.deepEqual(lockout.locked(DEFAULT_LOCKOUT), ['bob'])
+  // Another one would have locked her.
+  assert.equal(await fails('alice'), 'bad_request')
+  assert.equal(await fails('alice'), 'bad_request')
+  lockout.unlock('bob')
+  assert.equal(await guess(true), 'in')
+  assert.deepEqual(lockout.locked(DEFAULT_LOCKOUT), [])
+})
+
 test('failures that lie far apart do not add up', async () => {
   const { guess, advance } = stage()
   for (let i = 0; i < 20; i++) {

@@ -24,7 +24,10 @@ export const DEFAULT_LOCKOUT: LockoutSettings = { threshold: 5, durationSeconds:
 /** True if no name is ever locked. */
 export const isSwitchedOff = ({ threshold, disabled }: LockoutSettings): boolean => threshold === 0 || disabled === true
 
-/** Most names that are counted. Names that do not exist count too, so a lock does not tell which exist. */
+/**
+ * Most names that are counted, and as many again that are locked. Names that do not exist count too, so a lock does not
+ * tell which exist. Locked names are kept apart: a flood of made-up names does not push them out, unless it locks as many.
+ */
 const MAX_NAMES = 100_000
 /** No real name is longer. All longer ones share one count: any client can send them, and memory is finite. */
 const MAX_NAME_CHARACTERS = 512
@@ -43,6 +46,7 @@ export class Lockout {
   /** Returns the canonical spelling of a name. */
   readonly canonical: (name: string) => string
   readonly #names = new Map<string, Attempts>()
+  readonly #locked = new Map<string, Attempts>()
 
   /** `canonical` maps the spellings of a name to one, if the method knows several. */
   constructor(clock: Clock, canonical: (name: string) => string = (name) => name) {
@@ -54,7 +58,7 @@ export class Lockout {
   locked(settings: LockoutSettings): string[] {
     if (isSwitchedOff(settings)) return []
     const names: string[] = []
-    for (const [name, attempts] of this.#names) {
+    for (const [name, attempts] of [...this.#locked, ...this.#names]) {
       this.#forgetOld(attempts, settings)
       if (attempts.failures >= settings.threshold && name !== TOO_LONG) names.push(name)
     }
@@ -63,7 +67,7 @@ export class Lockout {
 
   /** Unlocks a name and clears its count; does nothing if it is not locked. */
   unlock(given: string): void {
-    const attempts = this.#names.get(this.canonical(given))
+    const attempts = this.#find(this.canonical(given))
     if (attempts === undefined) return
     attempts.failures = 0
     this.#settle(this.canonical(given), attempts)
@@ -93,6 +97,7 @@ export class Lockout {
       if (cause instanceof Refusal) {
         attempts.failures += 1
         attempts.lastAtMs = this.#clock.monotonicMs()
+        if (attempts.failures >= settings.threshold) this.#lock(name, attempts)
       }
       throw cause
     } finally {
@@ -104,7 +109,9 @@ export class Lockout {
   /** Forgets a name without failures and running attempts, and wakes those that wait. */
   #settle(name: string, attempts: Attempts): void {
     const isOver = attempts.failures === 0 && attempts.underWay === 0
-    if (isOver && this.#names.get(name) === attempts) this.#names.delete(name)
+    if (isOver) {
+      for (const names of [this.#names, this.#locked]) if (names.get(name) === attempts) names.delete(name)
+    }
     for (const wake of attempts.waiting.splice(0)) wake()
   }
 
@@ -114,15 +121,30 @@ export class Lockout {
     if (ageMs >= keptSeconds * 1000) attempts.failures = 0
   }
 
+  #find(name: string): Attempts | undefined {
+    return this.#names.get(name) ?? this.#locked.get(name)
+  }
+
   #of(name: string): Attempts {
-    const known = this.#names.get(name)
+    const known = this.#find(name)
     if (known !== undefined) return known
-    if (this.#names.size >= MAX_NAMES) {
-      const oldest = this.#names.keys().next()
-      if (oldest.done !== true) this.#names.delete(oldest.value)
-    }
     const attempts: Attempts = { failures: 0, lastAtMs: 0, underWay: 0, waiting: [] }
-    this.#names.set(name, attempts)
+    keep(this.#names, name, attempts)
     return attempts
   }
+
+  #lock(name: string, attempts: Attempts): void {
+    if (this.#locked.has(name)) return
+    this.#names.delete(name)
+    keep(this.#locked, name, attempts)
+  }
+}
+
+/** Adds a name; forgets the oldest one if there are MAX_NAMES. */
+function keep(names: Map<string, Attempts>, name: string, attempts: Attempts): void {
+  if (names.size >= MAX_NAMES) {
+    const oldest = names.keys().next()
+    if (oldest.done !== true) names.delete(oldest.value)
+  }
+  names.set(name, attempts)
 }

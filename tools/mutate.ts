@@ -18,6 +18,7 @@ import { type Fault, faultsOf, RULE_NAMES } from './mutation/faults.ts'
 import { type Reach, reachOf } from './mutation/reach.ts'
 import { describe, isSame, type Planted, type Record, readRecord, summary, writeRecord } from './mutation/record.ts'
 import { Types } from './mutation/types.ts'
+import { inGroups, type TestGroup } from './test-groups.ts'
 import { readTree } from './tree.ts'
 
 const PLACES = [
@@ -44,6 +45,13 @@ const { values, positionals } = parseArgs({
     again: { type: 'boolean', default: false },
   },
 })
+
+/** Test files that share a process where they do not notice: more, and the one that does is found later. */
+const MOST_TOGETHER = 5
+/** Runs the files that it is given, in a copy of the tree that has it. */
+const GROUP_ENTRY = join(import.meta.dirname, 'test-group.ts')
+
+type Failure = { readonly test: string; readonly name: string }
 
 type Candidate = Fault & Pick<Planted, 'path' | 'from' | 'source' | 'column'>
 
@@ -166,30 +174,43 @@ class Mutations {
   }
 
   /** Runs the remaining tests, --jobs at a time, until one fails. Tests that fail without the fault are skipped. */
-  private async firstFailure(
-    tests: readonly string[],
-    passed: Set<string>,
-  ): Promise<{ test: string; name: string } | undefined> {
-    const waiting = tests.filter((test) => this.sound.get(test) !== false && !passed.has(test))
-    let failure: { test: string; name: string } | undefined
-    const next = async (): Promise<void> => {
-      for (let test = waiting.shift(); test !== undefined; test = waiting.shift()) {
-        const run = await this.copy.run([test], Number(values.seconds))
-        if (run.passed) passed.add(test)
+  private async firstFailure(tests: readonly string[], passed: Set<string>): Promise<Failure | undefined> {
+    const remaining = tests.filter((test) => this.sound.get(test) !== false && !passed.has(test))
+    let failure: Failure | undefined
+    const take = async (groups: TestGroup[]): Promise<void> => {
+      for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
+        const found = await this.failureIn(group)
+        if (found === undefined) for (const test of group) passed.add(test)
         else if (failure === undefined) {
-          failure = { test, name: run.timedOut ? `does not end within ${values.seconds} s` : run.failed }
-          waiting.length = 0
+          failure = found
+          groups.length = 0
           this.copy.stop()
         }
       }
     }
     // The nearest test runs alone first: mostly it notices.
-    const rest = waiting.splice(1)
-    await next()
+    await take(inGroups(remaining.splice(0, 1), 1))
     if (failure !== undefined) return failure
-    waiting.push(...rest)
-    await Promise.all(Array.from({ length: Number(values.jobs) }, next))
+    const groups = inGroups(remaining, MOST_TOGETHER)
+    await Promise.all(Array.from({ length: Number(values.jobs) }, () => take(groups)))
     return failure
+  }
+
+  /** Runs a group in one process. If a test fails, runs its files one by one to find out which. */
+  private async failureIn(group: TestGroup): Promise<Failure | undefined> {
+    const [test = ''] = group
+    if (group.length === 1) {
+      const run = await this.copy.run([test], Number(values.seconds))
+      if (run.passed) return undefined
+      return { test, name: run.timedOut ? `does not end within ${values.seconds} s` : run.failed }
+    }
+    const paths = group.map((path) => join(this.copy.path, path))
+    if ((await this.copy.run([GROUP_ENTRY, ...paths], Number(values.seconds))).passed) return undefined
+    for (const one of group) {
+      const found = await this.failureIn([one])
+      if (found !== undefined) return found
+    }
+    return undefined
   }
 
   /** Runs a test again if it does not lie beside the code: on a busy machine it may fail by itself. */

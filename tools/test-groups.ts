@@ -15,21 +15,29 @@ const MOST_IN_GROUP = 8
 const GROUPS_OF_A_LANE = 8
 
 /**
- * Each of `files` once, in their order. Proofs are alone, and so are the files in `alone`: those that take as long as a
- * whole group.
+ * Puts each of `files` into a group, in their order. Proofs are alone, and so are the files in `alone`: those that take
+ * as long as a whole group.
  */
 export function groupTests(files: readonly string[], lanes: number, alone: readonly string[]): TestGroup[] {
-  const together = files.filter((path) => !isProof(path) && !(path in ALONE) && !alone.includes(path))
-  const size = Math.max(1, Math.min(MOST_IN_GROUP, Math.ceil(together.length / (lanes * GROUPS_OF_A_LANE))))
+  const sharing = files.filter((path) => mayShareProcess(path) && !alone.includes(path)).length
+  return inGroups(files, Math.min(MOST_IN_GROUP, Math.ceil(sharing / (lanes * GROUPS_OF_A_LANE))), alone)
+}
+
+/** Puts each of `files` into a group, in their order, of at most `most` files. Files in `alone` have their own. */
+export function inGroups(files: readonly string[], most: number, alone: readonly string[] = []): TestGroup[] {
   const groups: string[][] = []
   let open: string[] = []
   for (const path of files) {
-    if (!together.includes(path)) groups.push([path])
-    else if (open.length > 0 && open.length < size) open.push(path)
+    if (!mayShareProcess(path) || alone.includes(path)) groups.push([path])
+    else if (open.length > 0 && open.length < most) open.push(path)
     else {
       open = [path]
       groups.push(open)
     }
   }
   return groups
+}
+
+function mayShareProcess(path: string): boolean {
+  return !isProof(path) && !(path in ALONE)
 }

@@ -9,33 +9,34 @@ export const keyNameField = { name: string('Name of the key', { required: true }
 
 /** Options of one message. A batch takes them from its items instead (`optionItems`). */
 export const cryptOptionFields = {
-  context: string('Context, for keys with derivation; base64', { secret: true }),
-  associated_data: string('Authenticated with the message, not encrypted; base64', { secret: true }),
+  context: string('Key derivation context, base64; required for derived keys', { secret: true }),
+  associated_data: string('Associated data, base64: authenticated but not encrypted', { secret: true }),
   nonce: string(
-    '12 bytes, base64: what restored versions of convergent encryption 1 take; other convergent keys let it pass',
+    'Nonce of 12 bytes, base64: required by key versions that were restored with version 1 of convergent encryption. ' +
+      'Other convergent keys ignore it; any other key refuses it when encrypting',
     { secret: true },
   ),
 }
 
-const PADDING = 'Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it'
+const PADDINGS = 'oaep (default), or pkcs1v15, for compatibility only'
 
 /** The padding of an RSA key, for endpoints that use one. */
-export const paddingField = { padding_scheme: string(PADDING) }
+export const paddingField = { padding_scheme: string(`RSA padding: ${PADDINGS}`) }
 
 /** The paddings of rewrap, which decrypts with one and encrypts with the other. */
 export const paddingFields = {
-  decrypt_padding_scheme: string(`${PADDING}: of the ciphertext that is given`),
-  encrypt_padding_scheme: string(`${PADDING}: of the ciphertext that is made`),
+  decrypt_padding_scheme: string(`RSA padding of the given ciphertext: ${PADDINGS}`),
+  encrypt_padding_scheme: string(`RSA padding of the new ciphertext: ${PADDINGS}`),
 }
 
 /** The version that encrypts. */
-export const versionField = { key_version: int('Version of the key that encrypts; 0 is the latest', { default: 0 }) }
+export const versionField = { key_version: int('Key version to encrypt with; 0 is the latest', { default: 0 }) }
 
 /** The status that the caller wants if some items fail (Interface 7.1). */
 export const partialFailureField = {
   partial_failure_response_code: int(
-    'Status for a batch of which some items fail and some do not, 200 to 599; else 400. With 204 the answer has no ' +
-      'results; 205 and 304, whose answers have no body either, and what is out of range are 400 with a warning',
+    'HTTP status, 200 to 599, for a batch in which some items fail and others succeed; 400 if unset. With 204 the ' +
+      'answer has no results. 205, 304 (which have no body either) and values out of range give 400 with a warning',
   ),
 }
 
@@ -48,19 +49,19 @@ export const optionItems = {
 } as const
 
 const ENCRYPTED: Shapes = {
-  ciphertext: text('vault:vN: and base64'),
-  key_version: integer('Version of the key that encrypted'),
+  ciphertext: text('Ciphertext: vault:vN: followed by base64; N is the key version'),
+  key_version: integer('Key version that encrypted'),
 }
 
-const REFERENCE = text('As in the item; empty for none')
-const FAILURE = optional(text('What is wrong with the item, where it failed'))
+const REFERENCE = text('Reference of the item; empty if it has none')
+const FAILURE = optional(text('Why the item failed; absent if it succeeded'))
 
 /** Returns the shape of an answer that has the members of `single`, or `batch_results` if a batch was sent. */
 export function singleOrBatch(single: Shapes, item: Shapes): Shapes {
   const members = { ...item, reference: REFERENCE, error: FAILURE }
   return {
     ...allOptional(single),
-    batch_results: optional(listOf(group(members, 'Result of an item'), 'Results in the order of the items')),
+    batch_results: optional(listOf(group(members, 'Result of one item'), 'Results in the order of the items')),
   }
 }
 
@@ -72,7 +73,10 @@ export function allOptional(shapes: Shapes): Shapes {
 /** The answer of encrypt and rewrap. */
 export const ENCRYPTED_OR_BATCH = singleOrBatch(ENCRYPTED, allOptional(ENCRYPTED))
 /** The answer of datakey. */
-export const DATA_KEY: Shapes = { ...ENCRYPTED, plaintext: optional(text('The data key, for type plaintext; base64')) }
+export const DATA_KEY: Shapes = {
+  ...ENCRYPTED,
+  plaintext: optional(text('Data key, base64; only with type plaintext')),
+}
 
 /** Returns the refusal for a key that is not there. Wire text; the status is 400, not 404, for all uses of a key. */
 export function keyNotFound(

@@ -14,11 +14,13 @@ import type { WrappingKeys } from './ring/wrapping-key.ts'
 
 /** Fields that import and import_version share. */
 export const importFields = {
-  ciphertext: string('The key, wrapped: 512 bytes of RSA-OAEP under the wrapping key, then AES-KWP; base64', {
-    secret: true,
-  }),
-  hash_function: string(`Hash of RSA-OAEP: ${OAEP_HASHES.join(', ')}`, { default: 'SHA256' }),
-  public_key: string('Instead of ciphertext: the public half alone, in PEM'),
+  ciphertext: string(
+    'Wrapped key, base64: an AES key under the wrapping key (RSA-OAEP, 512 bytes), then the key under that AES key ' +
+      '(AES-KWP)',
+    { secret: true },
+  ),
+  hash_function: string(`Hash algorithm of RSA-OAEP: ${OAEP_HASHES.join(', ')}`, { default: 'SHA256' }),
+  public_key: string('Public key in PEM, in place of ciphertext'),
 }
 type ImportArgs = {
   readonly ciphertext: string | undefined

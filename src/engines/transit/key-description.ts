@@ -9,46 +9,52 @@ import type { LoadedRing, LoadedVersion } from './ring/loaded-ring.ts'
 import { schemeOf } from './ring/managed-type.ts'
 import type { BackupNote, Kdf, VersionHeader } from './ring/ring-header.ts'
 
-const NOTE: Shapes = { time: text('RFC 3339'), version: integer('The latest version then') }
+const NOTE: Shapes = { time: text('Time, RFC 3339'), version: integer('Latest key version at that time') }
 
 /** The shape of an answer that describes a key. */
 export const KEY_DESCRIPTION: Shapes = {
   name: text('Name of the key'),
   type: text('Type of the key'),
-  derived: flag('Each request gives a context, from which the key for it is derived'),
-  exportable: flag('Can be exported'),
-  allow_plaintext_backup: flag('Can be backed up in plaintext'),
-  deletion_allowed: flag('Can be deleted'),
-  imported_key: flag('Was imported'),
-  soft_deleted: flag('Is marked as deleted'),
-  supports_encryption: flag('Encrypts'),
-  supports_decryption: flag('Decrypts'),
-  supports_signing: flag('Signs'),
-  supports_derivation: flag('Can be made with derivation'),
-  latest_version: integer('The version that encrypts'),
-  min_available_version: integer('Older versions were deleted for good; 0: none was'),
-  min_decryption_version: integer('Older versions decrypt nothing'),
-  min_encryption_version: integer('Older versions encrypt nothing; 0: no bound is set'),
-  auto_rotate_period: integer('Seconds after which it is rotated; 0: only when asked to'),
+  derived: flag('Whether a separate key is derived for each context'),
+  exportable: flag('Whether the key can be exported'),
+  allow_plaintext_backup: flag('Whether the key can be backed up in plaintext'),
+  deletion_allowed: flag('Whether the key can be deleted'),
+  imported_key: flag('Whether the key was imported'),
+  soft_deleted: flag('Whether the key is soft-deleted'),
+  supports_encryption: flag('Whether the key can encrypt'),
+  supports_decryption: flag('Whether the key can decrypt'),
+  supports_signing: flag('Whether the key can sign'),
+  supports_derivation: flag('Whether keys of this type can be created with derived'),
+  latest_version: integer('Highest key version, which encrypts and signs by default'),
+  min_available_version: integer('Lowest version still stored: older ones were trimmed; 0: none were trimmed'),
+  min_decryption_version: integer('Lowest version that can decrypt and verify'),
+  min_encryption_version: integer('Lowest version that can encrypt, sign and make MACs; 0: no minimum'),
+  auto_rotate_period: integer('Rotation interval in seconds; 0: no automatic rotation'),
   keys: mapOf(
-    anything('Creation time in seconds since the epoch; of a key pair an object with name, public_key, creation_time'),
-    'The versions that can be used, by number',
+    anything(
+      'Creation time in seconds since the epoch; for a key pair, an object with name, public_key, certificate_chain ' +
+        'and creation_time (RFC 3339)',
+    ),
+    'Usable key versions, by version number',
   ),
-  min_mac_length: optional(integer('Of a key that makes CMACs: bytes of the shortest that verify takes')),
-  key_size: optional(integer('Bytes of a key, of types that come in several sizes')),
-  imported_key_allow_rotation: optional(flag('Of an imported key: whether it can be rotated')),
-  backup_info: optional(group(NOTE, 'When it was last backed up')),
-  restore_info: optional(group(NOTE, 'When it was last restored')),
+  min_mac_length: optional(integer('CMAC keys only: length in bytes of the shortest CMAC that verify accepts')),
+  key_size: optional(integer('Key size in bytes; only for key types with a variable size')),
+  imported_key_allow_rotation: optional(flag('Imported keys only: whether the key can be rotated')),
+  backup_info: optional(group(NOTE, 'Last backup; absent if there was none')),
+  restore_info: optional(group(NOTE, 'Last restore; absent if there was none')),
   encryption_counts: optional(
     mapOf(
-      integer('Messages'),
-      'In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages',
+      integer('Number of messages'),
+      'Upper bound on the messages that each version has encrypted; only in reads, and only for key types that are ' +
+        'limited to 2^32 messages per version',
     ),
   ),
-  kdf: optional(text('How keys are derived, with derivation')),
-  kdf_mode: optional(text('Of keys whose kdf is older than HKDF')),
-  convergent_encryption: optional(flag('Equal plaintexts under one context give equal ciphertexts, with derivation')),
-  convergent_encryption_version: optional(integer('-1: each version has its own, the current one')),
+  kdf: optional(text('Key derivation function; derived keys only')),
+  kdf_mode: optional(text('Only for derived keys whose kdf predates HKDF')),
+  convergent_encryption: optional(
+    flag('Whether equal plaintexts with the same context give equal ciphertexts; derived keys only'),
+  ),
+  convergent_encryption_version: optional(integer('Always -1: each key version has its own algorithm version')),
 }
 
 /** Returns the answer that describes a key; see `describeKey` for `context`. */

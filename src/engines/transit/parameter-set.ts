@@ -23,7 +23,7 @@ const setsOf = (sets: ReadonlyMap<string, string>): string => [...sets.keys()].j
 export const parameterSetField = {
   parameter_set: string(
     [...FAMILIES]
-      .map(([family, sets]) => `With the type ${family}, which one: ${setsOf(sets)}. The same as the type ${family}-N`)
+      .map(([family, sets]) => `Parameter set of the type ${family}: ${setsOf(sets)}. Equivalent to type ${family}-N`)
       .join('. '),
     { default: '' },
   ),

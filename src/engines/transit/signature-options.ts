@@ -14,24 +14,24 @@ const OFFERED_HASHES = SIGNATURE_HASH_NAMES.join(', ')
 /** Fields that sign and verify share. */
 export const signatureFields = {
   hash_algorithm: string(
-    `Hash of the input, not for ed25519 and ML-DSA: ${OFFERED_HASHES}; ${USUAL_HASH} where none is named`,
+    `Hash algorithm, not used by ed25519 and ML-DSA: ${OFFERED_HASHES}; ${USUAL_HASH} if unset or empty`,
   ),
-  algorithm: string('Older name of hash_algorithm, looked at where that one is sent empty', {
+  algorithm: string('Old name of hash_algorithm; used only if hash_algorithm is sent empty', {
     aliasOf: 'hash_algorithm',
     default: '',
   }),
-  prehashed: bool('The input is the hash already; ed25519 takes it for the message, ML-DSA refuses it', {
+  prehashed: bool('The input is already hashed; ed25519 takes it as the message, ML-DSA refuses this', {
     default: false,
   }),
-  signature_algorithm: string('RSA: pss or pkcs1v15; empty is pss', { default: '' }),
-  marshaling_algorithm: string('asn1, or jws: base64url, and ECDSA as r and s one after the other', {
+  signature_algorithm: string('RSA padding: pss or pkcs1v15; empty is pss', { default: '' }),
+  marshaling_algorithm: string('Encoding: asn1 (base64, ECDSA in DER) or jws (base64url, ECDSA as r followed by s)', {
     default: 'asn1',
   }),
-  salt_length: string('RSA-PSS: auto (the longest, any when verifying), hash (as the hash), or a number of bytes', {
-    default: 'auto',
-    canonical: keptSaltLength,
-  }),
-  context: string('Context, for keys with derivation; base64', { secret: true }),
+  salt_length: string(
+    'RSA-PSS salt length: auto (the longest; any when verifying), hash (as the hash), or a number of bytes',
+    { default: 'auto', canonical: keptSaltLength },
+  ),
+  context: string('Key derivation context, base64; required for derived keys', { secret: true }),
 }
 
 type HashArgs = Pick<Args<typeof signatureFields>, 'hash_algorithm' | 'algorithm'>

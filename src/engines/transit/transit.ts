@@ -134,7 +134,7 @@ export class Transit implements Engine {
 export const TRANSIT: MountableType<TransitContext> = {
   type: 'transit',
   kind: 'secret',
-  summary: 'Encrypts, decrypts, signs, authenticates and makes data keys with named keys that stay here',
+  summary: 'Encrypts, decrypts, signs, computes MACs and generates data keys with named keys that the server holds',
   page: { title: 'Transit: named keys' },
   router: new Router<Transit>([
     ...KEYS_ENDPOINTS,

@@ -111,7 +111,7 @@ test('LIST without a token is refused', async () => {
 test('HELP describes a path', async () => {
   const [answer] = await talk([rawRequest('HELP', '/v1/transit/keys/one', [TOKEN])])
   assert.equal(answer?.status, 200)
-  assert.match(String(parsed(answer).help), /Makes a named key/)
+  assert.match(String(parsed(answer).help), /Creates a named key/)
 })
 
 test('LIST in pieces is served', async () => {

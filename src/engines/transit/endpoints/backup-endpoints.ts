@@ -27,12 +27,12 @@ const backupKey = endpoint({
   capability: 'read',
   // A backup is noted in the key, so this read writes.
   runsOn: 'writer',
-  summary: 'Shows a key with all its versions and settings in clear, for restore',
+  summary: 'Returns a plaintext backup of a key, with all its versions and settings, for restore',
   describe:
-    'The key has to be exportable, with allow_plaintext_backup. Keep what is shown as safe as the keys. A warning ' +
-    'says where there are more versions than restore takes.',
+    'The key must have exportable and allow_plaintext_backup set. Keep the backup as safe as the key itself. A ' +
+    'warning says if the key has more versions than restore accepts.',
   fields: keyNameField,
-  response: { backup: text('What restore takes') },
+  response: { backup: text('Backup, as restore accepts it') },
   handler: async (transit: Parts, { name }) => {
     let backup = ''
     const found = await transit.keys.update(name, (ring) => {
@@ -73,12 +73,12 @@ const restoreKey = endpoint({
   path: 'restore(/:name...)',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Makes a key of a backup, with all its versions and settings',
-  describe: 'Also of one that was made by another server of this API. All flags are as they were.',
+  summary: 'Restores a key from a backup, with all its versions and settings',
+  describe: 'Backups made by other servers with this API are accepted too. All flags are restored as they were.',
   fields: {
-    name: string('Name of the key; without it the one in the backup', { default: '' }),
-    backup: string('What backup showed', { default: '', secret: true }),
-    force: bool('Takes the place of a key of that name', { default: false }),
+    name: string('Name of the restored key; if unset, the name in the backup', { default: '' }),
+    backup: string('Backup, as returned by backup', { default: '', secret: true }),
+    force: bool('Replaces an existing key of that name', { default: false }),
   },
   handler: async (transit: Parts, args, { caller }) => {
     if (args.backup === '') throw fail('field_missing', ['backup', "'backup' must be supplied"])

@@ -16,15 +16,15 @@ import type { Timed } from '../time-slice.ts'
 /** The parts of the mount that this endpoint uses. */
 type Parts = WithKeys<'find'> & Timed
 
-const CMAC = { cmac: text('vault:vN: and base64') }
+const CMAC = { cmac: text('CMAC: vault:vN: followed by base64; N is the key version') }
 
 const fields = {
   ...keyNameField,
-  mac_length: int('Bytes of the CMAC, from its first: 1 to 16; 0 is all of it', { default: 0 }),
-  input: string('What to authenticate, base64, and not empty', { secret: true }),
-  key_version: int('Version of the key that makes the CMAC; 0 is the latest', { default: 0 }),
+  mac_length: int('Length of the CMAC in bytes, 1 to 16: its first bytes are kept; 0 keeps all 16', { default: 0 }),
+  input: string('Data to authenticate, base64; must not be empty', { secret: true }),
+  key_version: int('Key version that computes the CMAC; 0 is the latest', { default: 0 }),
   batch_input: batch(
-    'Items instead of input',
+    'Items to authenticate in place of input',
     {
       fields: { input: 'string', mac_length: 'int', reference: 'string' },
       required: 'input',
@@ -45,10 +45,10 @@ export const cmacEndpoint = endpoint({
   path: 'cmac/:name(/:mac_length)',
   capability: 'update',
   runsOn: 'any-node',
-  summary: 'Makes an AES-CMAC with a named key',
+  summary: 'Computes an AES-CMAC with a named key',
   describe:
-    'The key is of type aes128-cmac, aes192-cmac or aes256-cmac. An item of a batch may have a mac_length of its ' +
-    'own. Each byte that is left out makes it 256 times easier to guess a CMAC.',
+    'The key must be of type aes128-cmac, aes192-cmac or aes256-cmac. A batch item may have its own mac_length. ' +
+    'Each byte that is cut off makes a CMAC 256 times easier to guess.',
   fields,
   response: singleOrBatch(CMAC, allOptional(CMAC)),
   handler: (transit: Parts, args) =>

@@ -10,7 +10,7 @@ import { storeUpsertDisabled, upsertDisabled } from '../upsert-setting.ts'
 /** The parts of the mount that these endpoints use. */
 type Parts = { readonly storage: View }
 
-const response = { disable_upsert: flag('Whether encrypt makes no keys') }
+const response = { disable_upsert: flag('Whether encrypt is prevented from creating keys') }
 
 const readConfig = endpoint({
   id: 'transit-keys-config-read',
@@ -18,7 +18,7 @@ const readConfig = endpoint({
   path: 'config/keys',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'Shows the settings for all keys',
+  summary: 'Returns the settings that apply to all keys of the mount',
   fields: {},
   response,
   handler: async (transit: Parts) => ({ data: { disable_upsert: await upsertDisabled(transit.storage) } }),
@@ -30,8 +30,8 @@ const writeConfig = endpoint({
   path: 'config/keys',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Changes the settings for all keys',
-  fields: { disable_upsert: bool('Whether encrypt makes no keys', { default: false }) },
+  summary: 'Updates the settings that apply to all keys of the mount',
+  fields: { disable_upsert: bool('Prevents encrypt from creating keys', { default: false }) },
   response,
   handler: async (transit: Parts, { disable_upsert }) => {
     await transit.storage.transaction(async (tx) => storeUpsertDisabled(tx, disable_upsert))
@@ -39,7 +39,7 @@ const writeConfig = endpoint({
   },
 })
 
-const SIZE = 'Keys that each thread keeps ready for use; 0: as many as is usual, 10000'
+const SIZE = 'Number of keys that each thread caches, at least 10; 0 is the default of 10000'
 const cacheResponse = { size: integer(SIZE) }
 
 const readCache = endpoint({
@@ -48,7 +48,7 @@ const readCache = endpoint({
   path: 'cache-config',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'Shows how many keys are kept ready for use',
+  summary: 'Returns the size of the key cache',
   fields: {},
   response: cacheResponse,
   handler: async (transit: Parts) => ({ data: { size: await cacheSize(transit.storage) } }),
@@ -60,8 +60,8 @@ const writeCache = endpoint({
   path: 'cache-config',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Changes how many keys are kept ready for use',
-  describe: 'It holds from the next reload of the mount (sys/plugins/reload/backend) on, or the next start.',
+  summary: 'Sets the size of the key cache',
+  describe: 'The new size takes effect when the mount is reloaded (sys/plugins/reload/backend) or the server restarts.',
   fields: { size: int(SIZE, { default: 0 }) },
   response: cacheResponse,
   handler: async (transit: Parts, { size }) => {

@@ -37,23 +37,22 @@ export const csrEndpoint = endpoint({
   path: 'keys/:name/csr',
   capability: 'update',
   runsOn: 'any-node',
-  summary: 'Signs a certificate request (PKCS #10) for the public key of a version',
+  summary: 'Creates a certificate signing request (PKCS #10) for a key version',
   describe:
-    'Subject and attributes of a template, and with them the extensions that it asks for, are copied as they are; ' +
-    'its public key is replaced, and its signature, which is not checked. So a template can ask for more than was ' +
-    'thought of, for an authority (CA:TRUE) as well: who signs the certificate decides. Without a template the ' +
-    'subject is empty. ' +
-    'RSA signs with PKCS #1 v1.5 and SHA-256, ECDSA with SHA-256, SHA-384 for P-384 and SHA-512 for P-521. ' +
-    'What the authority makes of the request is for set-certificate.',
+    'The subject and attributes of a template are copied unchanged, including the extensions that it requests. Its ' +
+    'public key and its signature, which is not checked, are replaced. A template can therefore request more than ' +
+    'intended, even a CA certificate (CA:TRUE): it is up to the CA to refuse that. Without a template the subject is ' +
+    'empty. RSA keys sign with PKCS #1 v1.5 and SHA-256; ECDSA keys sign with SHA-256, or SHA-384 for P-384 and ' +
+    'SHA-512 for P-521. Store the issued certificate with set-certificate.',
   fields: {
     ...keyNameField,
-    version: keyVersion('Version of the key that the request is for, and that signs it; 0 is the latest'),
-    csr: string('Template: another certificate request in PEM', { default: '', max: MAX_CHARACTERS }),
+    version: keyVersion('Key version that the request is for, and that signs it; 0 is the latest'),
+    csr: string('Template: a certificate signing request in PEM', { default: '', max: MAX_CHARACTERS }),
   },
   response: {
     name: text('Name of the key'),
     type: text('Type of the key'),
-    csr: text('The request in PEM'),
+    csr: text('Certificate signing request in PEM'),
   },
   handler: (transit: Parts, { name, version: requested, csr }) => {
     const template = csr === '' ? EMPTY_TEMPLATE : readTemplate(csr)

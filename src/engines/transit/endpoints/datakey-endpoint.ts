@@ -37,9 +37,11 @@ const BITS = [128, 256, 512]
 const MAX_COUNT = 1_000
 
 const fields = {
-  type: string('plaintext: the key in clear and encrypted; wrapped: only encrypted', { required: true }),
+  type: string('plaintext returns the data key in plaintext and encrypted; wrapped returns it only encrypted', {
+    required: true,
+  }),
   ...keyNameField,
-  bits: int('Length of the key: 128, 256 or 512', { default: 256 }),
+  bits: int('Length of the data key in bits: 128, 256 or 512', { default: 256 }),
   ...cryptOptionFields,
   ...paddingField,
   ...versionField,
@@ -54,7 +56,7 @@ const datakey = endpoint({
   path: 'datakey/:type/:name',
   capability: 'update',
   runsOn: 'any-node',
-  summary: 'Makes a data key and encrypts it with a named key',
+  summary: 'Generates a data key and encrypts it with a named key',
   fields,
   response: DATA_KEY,
   handler: (transit: Parts, args) => withKey(transit, args, 1, (ring) => makeOne(transit, ring, args)),
@@ -66,17 +68,20 @@ const datakeys = endpoint({
   path: 'datakeys/:type/:name',
   capability: 'update',
   runsOn: 'any-node',
-  summary: 'Makes many data keys and encrypts each with a named key',
-  fields: { ...fields, count: int('How many, 1 to 1000', { required: true, min: 1, max: MAX_COUNT }) },
+  summary: 'Generates several data keys and encrypts each with a named key',
+  fields: { ...fields, count: int('Number of data keys, 1 to 1000', { required: true, min: 1, max: MAX_COUNT }) },
   response: {
     key_pairs: listOf(
       group(
-        { ciphertext: text('vault:vN: and base64'), ...allOptional({ plaintext: text('For type plaintext; base64') }) },
-        'A data key',
+        {
+          ciphertext: text('Encrypted data key: vault:vN: followed by base64; N is the key version'),
+          ...allOptional({ plaintext: text('Data key, base64; only with type plaintext') }),
+        },
+        'One data key',
       ),
-      'The data keys',
+      'Data keys',
     ),
-    key_version: integer('Version of the key that encrypted them'),
+    key_version: integer('Key version that encrypted them'),
   },
   handler: (transit: Parts, args) =>
     withKey(transit, args, args.count, (ring) =>

@@ -29,15 +29,15 @@ import { runLargeBatch, type SplitParts } from '../split-batch.ts'
 /** The parts of the mount that this endpoint uses. */
 type Parts = WithKeys<'find'> & Opener & SplitParts
 
-const PLAINTEXT = { plaintext: text('Base64; empty for an empty message, and in an item that failed') }
+const PLAINTEXT = { plaintext: text('Plaintext, base64; empty for an empty message and for a failed item') }
 
 const fields = {
   ...keyNameField,
-  ciphertext: string('What encrypt gave', { secret: true }),
+  ciphertext: string('Ciphertext, as returned by encrypt', { secret: true }),
   ...cryptOptionFields,
   ...paddingField,
   batch_input: batch(
-    'Items to decrypt instead of ciphertext, each with its own options',
+    'Items to decrypt in place of ciphertext, each with its own options',
     { fields: { ciphertext: 'string', ...optionItems, padding_scheme: 'string' }, required: 'ciphertext' },
     { secret: true },
   ),
@@ -55,7 +55,7 @@ export const decryptEndpoint = endpoint({
   path: 'decrypt/:name',
   capability: 'update',
   runsOn: 'any-node',
-  summary: 'Decrypts what a named key encrypted',
+  summary: 'Decrypts data with a named key',
   fields,
   response: singleOrBatch(PLAINTEXT, PLAINTEXT),
   handler: (transit: Parts, args) => {

@@ -39,18 +39,19 @@ export const deriveKeyEndpoint = endpoint({
   path: 'derive-key/:name',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Makes a key that another party can make as well, from an ECDSA key here and their public key',
+  summary: 'Creates a key by ECDH, from a named ECDSA key and the public key of another party',
   describe:
-    'The key is HKDF-SHA-256, without salt and info, of the x coordinate that ECDH gives. It counts as imported and ' +
-    'is never rotated. The same two pairs always give the same key: take a new pair for each key.',
+    'The key is derived by HKDF-SHA-256, without salt or info, from the x coordinate that ECDH gives, so the other ' +
+    'party can derive it too. It counts as imported and cannot be rotated. The same two key pairs always give the ' +
+    'same key: use a new pair for each key.',
   fields: {
     ...keyNameField,
-    base_key_name: string('Name of the ECDSA key whose private half is used', { required: true }),
-    base_key_version: int('Its version; 0 is the latest', { default: 0 }),
-    peer_public_key: string('Public key of the other party, on the same curve: SubjectPublicKeyInfo in PEM', {
+    base_key_name: string('Name of the ECDSA key whose private key is used', { required: true }),
+    base_key_version: int('Version of the base key; 0 is the latest', { default: 0 }),
+    peer_public_key: string('Public key of the other party, on the same curve, in PEM (SubjectPublicKeyInfo)', {
       required: true,
     }),
-    key_derivation_algorithm: string('How they agree on it: ecdh', { default: 'ecdh', canonical: lowerCased }),
+    key_derivation_algorithm: string('Key agreement algorithm: ecdh', { default: 'ecdh', canonical: lowerCased }),
     derived_key_type: string(`Type of the new key: ${OFFERED}`, {
       default: 'aes256-gcm96',
       canonical: lowerCased,

@@ -45,12 +45,12 @@ const NOTHING = Buffer.alloc(0)
 
 const fields = {
   ...keyNameField,
-  plaintext: string('What to encrypt, base64; it may be empty', { secret: true }),
+  plaintext: string('Data to encrypt, base64; may be empty', { secret: true }),
   ...cryptOptionFields,
   ...paddingField,
   ...versionField,
   batch_input: batch(
-    'Items to encrypt instead of plaintext, each with its own options',
+    'Items to encrypt in place of plaintext, each with its own options',
     {
       fields: { plaintext: 'string', ...optionItems, padding_scheme: 'string', key_version: 'int' },
       required: 'plaintext',
@@ -58,10 +58,10 @@ const fields = {
     { secret: true },
   ),
   ...partialFailureField,
-  type: string('Type of the key, where the request makes it: one that is symmetric and authenticates', {
+  type: string('Type of the key if the request creates it: a symmetric AEAD type', {
     default: 'aes256-gcm96',
   }),
-  convergent_encryption: bool('Whether the key is convergent, where the request makes it', { default: false }),
+  convergent_encryption: bool('Whether the key is convergent, if the request creates it', { default: false }),
 }
 type EncryptArgs = Args<typeof fields>
 type EncryptInput = EncryptOptions & { readonly plaintext?: string | undefined }
@@ -76,8 +76,8 @@ export const encryptEndpoint = endpoint({
   runsOn: 'any-node',
   summary: 'Encrypts data with a named key',
   describe:
-    'Makes the key first where there is none, the token may create it, and config/keys does not forbid it: with ' +
-    'derivation exactly when a context is given.',
+    'A missing key is created first, if the policy of the token allows create and config/keys does not forbid it. ' +
+    'The new key is derived if, and only if, a context is given.',
   fields,
   response: ENCRYPTED_OR_BATCH,
   exists: (transit: Parts, { name = '' }) => {

@@ -84,7 +84,7 @@ const FORMATS: Readonly<Record<string, ExportFormat>> = { '': 'usual', raw: 'raw
 const EXPORTED: Shapes = {
   name: text('Name of the key'),
   type: text('Type of the key'),
-  keys: mapOf(text('The key, in the format that was asked for'), 'By number of the version'),
+  keys: mapOf(text('Key material in the requested format'), 'Exported keys, by version number'),
 }
 
 const exportKey = endpoint({
@@ -93,17 +93,19 @@ const exportKey = endpoint({
   path: 'export/:type/:name(/:version...)',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'Shows key material in clear, of a key that is exportable; public halves of any key',
+  summary: 'Returns the material of an exportable key in plaintext, or the public parts of any key pair',
   describe:
-    'encryption-key and signing-key give PEM (PKCS #1, SEC 1) for RSA and ECDSA keys and base64 for others, unless ' +
-    'format says otherwise. The empty text stands for a private key that is not here.',
+    'Unless format says otherwise, encryption-key and signing-key return PEM (PKCS #1, SEC 1) for RSA and ECDSA ' +
+    'keys, and base64 for others. They return an empty string for a version that has only its public key.',
   fields: {
-    type: string(`What of the key: ${Object.keys(KINDS).join(', ')}`, { required: true }),
+    type: string(`What to export: ${Object.keys(KINDS).join(', ')}`, { required: true }),
     ...keyNameField,
     ...chosenVersionField,
-    format: string('raw: base64 of the bytes; der: base64 of PKCS #8 or SubjectPublicKeyInfo; pem: the same as text', {
-      default: '',
-    }),
+    format: string(
+      'raw (the bytes, base64), der (PKCS #8 or SubjectPublicKeyInfo, base64), pem (the same structures in PEM), ' +
+        'or empty for the usual format of the key type',
+      { default: '' },
+    ),
   },
   response: EXPORTED,
   handler: async (transit: Parts, args) => {

@@ -9,6 +9,6 @@ export const hashEndpoint = endpoint({
   id: 'transit-hash',
   path: 'hash(/:algorithm)',
   describe:
-    'SHA-1 is not offered: nothing new may rest on it. No FIPS mode is offered either, with whatever algorithm.',
+    'SHA-1 is not offered, because it is too weak for new uses. No FIPS mode is offered either, for any algorithm.',
   handler: (_transit, args) => hashAnswer(args, HASH_NAMES, namedHash),
 })

@@ -17,15 +17,15 @@ import type { Timed } from '../time-slice.ts'
 /** The parts of the mount that this endpoint uses. */
 type Parts = WithKeys<'find'> & Timed
 
-const HMAC = { hmac: text('vault:vN: and base64, in full length') }
+const HMAC = { hmac: text('HMAC in full length: vault:vN: followed by base64; N is the key version') }
 
 const fields = {
   ...keyNameField,
-  algorithm: string(`Hash: ${HMAC_HASH_NAMES.join(', ')}`, { default: 'sha2-256' }),
-  input: string('What to authenticate, base64; it may be empty', { secret: true }),
-  key_version: int('Version of the key that makes the HMAC; 0 is the latest', { default: 0 }),
+  algorithm: string(`Hash algorithm: ${HMAC_HASH_NAMES.join(', ')}`, { default: 'sha2-256' }),
+  input: string('Data to authenticate, base64; may be empty', { secret: true }),
+  key_version: int('Key version that computes the HMAC; 0 is the latest', { default: 0 }),
   batch_input: batch(
-    'Items instead of input',
+    'Items to authenticate in place of input',
     { fields: { input: 'string', reference: 'string' }, required: 'input', lenient: true, nulls: 'empty' },
     { secret: true },
   ),
@@ -40,10 +40,10 @@ export const hmacEndpoint = endpoint({
   path: 'hmac/:name(/:algorithm)',
   capability: 'update',
   runsOn: 'any-node',
-  summary: 'Makes an HMAC with a named key',
+  summary: 'Computes an HMAC with a named key',
   describe:
-    'Keys of every type do: each version has a secret of its own for it, or is that secret in a key of type hmac. ' +
-    'A batch answers 200, and an item that failed says why.',
+    'Works with keys of any type: each key version has its own HMAC secret, which for type hmac is the key itself. ' +
+    'A batch answers 200 even if items fail; the result of a failed item has an error.',
   fields,
   response: singleOrBatch(HMAC, allOptional(HMAC)),
   handler: (transit: Parts, args) =>

@@ -27,15 +27,15 @@ const newFields = {
   type: string('Type of the key', { default: 'aes256-gcm96', canonical: lowerCased }),
   ...parameterSetField,
   ...importFields,
-  allow_rotation: bool('It can be rotated here; afterwards no version of it can be imported', { default: false }),
-  derived: bool('Each request gives a context, from which the key for it is derived', { default: false }),
-  context: bytes('Accepted and not used', { secret: true }),
-  exportable: bool('Can be exported; stays so', { default: false }),
-  allow_plaintext_backup: bool('Can be backed up in plaintext; stays so', { default: false }),
-  auto_rotate_period: duration('Time after which it is rotated, an hour or more; needs allow_rotation', {
+  allow_rotation: bool('Allows rotation here; once rotated, the key accepts no imported versions', { default: false }),
+  derived: bool('Derives a separate key for each context; encryption and signing require one', { default: false }),
+  context: bytes('Accepted and ignored', { secret: true }),
+  exportable: bool('Allows export; cannot be disabled later', { default: false }),
+  allow_plaintext_backup: bool('Allows plaintext backup; cannot be disabled later', { default: false }),
+  auto_rotate_period: duration('Rotation interval, at least one hour; needs allow_rotation; 0: none', {
     default: 0,
   }),
-  convergent_encryption: bool('Refused: a key from elsewhere cannot be convergent'),
+  convergent_encryption: bool('Refused if true: an imported key cannot be convergent'),
 }
 type NewArgs = Args<typeof newFields>
 
@@ -45,10 +45,11 @@ const importKey = endpoint({
   path: 'keys/:name/import',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Makes a named key of one that was made elsewhere',
+  summary: 'Imports key material as a new named key',
   describe:
-    'ciphertext holds a secret or private key, wrapped for the key of wrapping_key: raw bytes, or for a key pair ' +
-    'PKCS #8 in DER. With public_key instead the key encrypts and verifies only, until import_version completes it.',
+    'ciphertext holds a secret or private key, wrapped with the public key that wrapping_key returns: raw bytes, or ' +
+    'PKCS #8 in DER for a key pair. With public_key instead, the key can only encrypt or verify until import_version ' +
+    'adds the private key.',
   fields: newFields,
   handler: async (transit: Parts, args) => {
     const type = requireNewKey(args)
@@ -133,14 +134,14 @@ const importKeyVersion = endpoint({
   path: 'keys/:name/import_version',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Adds a version that was made elsewhere to an imported key, or completes one',
+  summary: 'Imports key material into an imported key, as a new version or as the private key of an existing one',
   describe:
-    'Without version a private key completes the latest version where that has only its public half, and fits; else ' +
-    'what is given becomes a new version.',
+    'If version is unset, a private key completes the latest version if that has only the matching public key; ' +
+    'otherwise the given key becomes a new version.',
   fields: {
     ...keyNameField,
     ...importFields,
-    version: int('Version of which only the public half is known, to be completed by its private key'),
+    version: int('Version that has only its public key, to be completed with the private key'),
   },
   handler: async (transit: Parts, args) => {
     const ring = await transit.keys.find(args.name)

@@ -27,17 +27,17 @@ const createFields = {
   ...keyNameField,
   type: string('Type of the key', { default: 'aes256-gcm96' }),
   ...parameterSetField,
-  derived: bool('Each request gives a context, from which the key for it is derived', { default: false }),
-  convergent_encryption: bool('Equal plaintexts under one context give equal ciphertexts; needs derived', {
+  derived: bool('Derives a separate key for each context; encryption and signing require one', { default: false }),
+  convergent_encryption: bool('Equal plaintexts with the same context give equal ciphertexts; requires derived', {
     default: false,
   }),
-  exportable: bool('Can be exported; stays so', { default: false }),
-  allow_plaintext_backup: bool('Can be backed up in plaintext; stays so', { default: false }),
-  auto_rotate_period: duration('Time after which it is rotated, an hour or more; 0: only when asked to', {
+  exportable: bool('Allows export; cannot be disabled later', { default: false }),
+  allow_plaintext_backup: bool('Allows plaintext backup; cannot be disabled later', { default: false }),
+  auto_rotate_period: duration('Rotation interval, at least one hour; 0 disables automatic rotation', {
     default: 0,
   }),
-  key_size: int('Bytes, only for types that come in several sizes', { default: 0 }),
-  context: string('Accepted and not used', { secret: true }),
+  key_size: int('Key size in bytes; only for key types with a variable size', { default: 0 }),
+  context: string('Accepted and ignored', { secret: true }),
   ...managedKeyFields,
 }
 
@@ -47,8 +47,8 @@ const createKey = endpoint({
   path: 'keys/:name',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Makes a named key',
-  describe: 'Where there is one already, nothing changes and that one is described, whatever was asked for.',
+  summary: 'Creates a named key',
+  describe: 'If the key exists, nothing changes, whatever the request asks for, and the answer describes that key.',
   fields: createFields,
   response: KEY_DESCRIPTION,
   handler: async (transit: Parts, args) => {
@@ -108,13 +108,13 @@ const readKey = endpoint({
   path: 'keys/:name',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'Describes a key: nothing secret',
+  summary: 'Describes a key, without secret material',
   describe:
-    'A signing key with derivation has another pair for each context: its public keys are shown for the context that ' +
-    'is given, and without one they are empty.',
+    'A derived signing key has a separate key pair for each context: its public keys are shown for the given ' +
+    'context, and are empty without one.',
   fields: {
     ...keyNameField,
-    context: bytes('Context of a signing key with derivation; else not used', { secret: true }),
+    context: bytes('Context of a derived signing key; ignored for other keys', { secret: true }),
   },
   response: KEY_DESCRIPTION,
   handler: async (transit: Parts, { name, context }) => {
@@ -130,8 +130,8 @@ const listKeys = endpoint({
   path: 'keys',
   summary: 'Lists the names of all keys',
   fields: {
-    after: string('Only names that come after this one, which need not exist', { default: '' }),
-    limit: int('At most so many names; 0 or less: all', { default: 0 }),
+    after: string('Returns only names that sort after this one, which need not exist', { default: '' }),
+    limit: int('Maximum number of names to return; 0 or less: all', { default: 0 }),
   },
   handler: async (transit: Parts, { after, limit }) =>
     namesAnswer(await transit.keys.list({ ...(after === '' ? {} : { after }), ...(limit > 0 ? { limit } : {}) })),
@@ -143,8 +143,8 @@ const deleteKey = endpoint({
   path: 'keys/:name',
   capability: 'delete',
   runsOn: 'writer',
-  summary: 'Deletes a key with all its versions, where deletion_allowed is set',
-  describe: 'What it encrypted can be decrypted no more.',
+  summary: 'Deletes a key with all its versions; requires deletion_allowed',
+  describe: 'Data encrypted with the key can no longer be decrypted.',
   fields: keyNameField,
   handler: async (transit: Parts, { name }) => {
     const isDeleted = await transit.keys.delete(name, ({ deletionAllowed }) => {
@@ -168,16 +168,18 @@ const configureKey = endpoint({
   path: 'keys/:name/config',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Changes the settings of a key: those that are given, all or none',
+  summary: 'Updates the given settings of a key, either all of them or none',
   fields: {
     ...keyNameField,
-    min_decryption_version: int('Lowest version that decrypts'),
-    min_encryption_version: int('Lowest version that encrypts, not below min_decryption_version; 0: no bound'),
-    deletion_allowed: bool('Whether it can be deleted'),
-    exportable: bool('Whether it can be exported; stays true'),
-    allow_plaintext_backup: bool('Whether it can be backed up in plaintext; stays true'),
-    auto_rotate_period: duration('Time after which it is rotated, an hour or more; 0: only when asked to'),
-    min_mac_length: int('Of a key that makes CMACs: bytes of the shortest that verify takes, else 8', {
+    min_decryption_version: int('Lowest version that can decrypt and verify; 0 means 1'),
+    min_encryption_version: int(
+      'Lowest version that can encrypt, sign and make MACs, at least min_decryption_version; 0: no minimum',
+    ),
+    deletion_allowed: bool('Whether the key can be deleted'),
+    exportable: bool('Allows export; cannot be disabled later'),
+    allow_plaintext_backup: bool('Allows plaintext backup; cannot be disabled later'),
+    auto_rotate_period: duration('Rotation interval, at least one hour; 0 disables automatic rotation'),
+    min_mac_length: int('CMAC keys only: length in bytes of the shortest CMAC that verify accepts; 8 if never set', {
       min: 1,
       max: CMAC_BYTES,
     }),
@@ -210,7 +212,7 @@ const rotateKey = endpoint({
   path: 'keys/:name/rotate',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Adds a version to a key, which encrypts from now on',
+  summary: 'Rotates a key: adds a version, which encrypts and signs by default from then on',
   fields: { ...keyNameField, ...managedKeyFields },
   response: KEY_DESCRIPTION,
   handler: async (transit: Parts, args) => {

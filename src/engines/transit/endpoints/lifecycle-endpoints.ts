@@ -19,11 +19,11 @@ const trimKey = endpoint({
   path: 'keys/:name/trim',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Deletes the versions of a key below min_available_version, for good',
+  summary: 'Permanently deletes the versions of a key below min_available_version',
   describe:
-    'min_decryption_version and min_encryption_version have to be set first, neither below it. What the deleted ' +
-    'versions encrypted can be decrypted no more.',
-  fields: { ...keyNameField, min_available_version: int('The lowest version that is kept') },
+    'min_decryption_version and min_encryption_version must be set first, both to at least min_available_version. ' +
+    'Data encrypted with the deleted versions can no longer be decrypted.',
+  fields: { ...keyNameField, min_available_version: int('Lowest version to keep') },
   response: KEY_DESCRIPTION,
   handler: async (transit: Parts, { name, min_available_version: lowest }) => {
     const trimmed = await transit.keys.update(name, (ring) => trim(ring, lowest))
@@ -51,8 +51,8 @@ const softDelete = endpoint({
   path: 'keys/:name/soft-delete',
   capability: 'delete',
   runsOn: 'writer',
-  summary: 'Takes a key out of use until it is restored: nothing of it is deleted',
-  describe: 'It can be read, listed, configured, trimmed and deleted, and does nothing else.',
+  summary: 'Soft-deletes a key: takes it out of use until it is restored, without deleting anything',
+  describe: 'A soft-deleted key can be read, listed, configured, trimmed and deleted, but not used.',
   fields: keyNameField,
   response: KEY_DESCRIPTION,
   handler: (transit: Parts, { name }) => mark(transit, name, true, 'key was already marked as soft deleted'),
@@ -64,7 +64,7 @@ const softDeleteRestore = endpoint({
   path: 'keys/:name/soft-delete-restore',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Brings a key back into use that was taken out of it with soft-delete',
+  summary: 'Restores a soft-deleted key',
   fields: keyNameField,
   response: KEY_DESCRIPTION,
   handler: (transit: Parts, { name }) => mark(transit, name, false, 'key was already restored'),

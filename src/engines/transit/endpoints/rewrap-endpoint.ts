@@ -31,12 +31,12 @@ type Parts = WithKeys<'find'> & CountedKeys & Sealer & Opener & Timed
 
 const fields = {
   ...keyNameField,
-  ciphertext: string('What encrypt gave', { secret: true }),
+  ciphertext: string('Ciphertext, as returned by encrypt', { secret: true }),
   ...cryptOptionFields,
   ...paddingFields,
   ...versionField,
   batch_input: batch(
-    'Items to rewrap instead of ciphertext, each with its own options',
+    'Items to rewrap in place of ciphertext, each with its own options',
     {
       fields: {
         ciphertext: 'string',
@@ -68,8 +68,8 @@ export const rewrapEndpoint = endpoint({
   path: 'rewrap/:name',
   capability: 'update',
   runsOn: 'any-node',
-  summary: 'Encrypts what a named key encrypted anew, with its latest version',
-  describe: 'The plaintext is not shown. Associated data stay the same.',
+  summary: 'Re-encrypts a ciphertext with the latest version of its key, or with key_version',
+  describe: 'The plaintext is not returned. The new ciphertext has the same associated data.',
   fields,
   response: ENCRYPTED_OR_BATCH,
   handler: (transit: Parts, args) =>

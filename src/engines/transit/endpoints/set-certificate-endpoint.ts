@@ -21,19 +21,19 @@ export const setCertificateEndpoint = endpoint({
   path: 'keys/:name/set-certificate',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Keeps a chain of certificates with a version of a key that signs, in place of what was there',
+  summary: 'Sets the certificate chain of a version of a signing key, in place of any earlier one',
   describe:
-    'The first certificate is for the public key of the version and of no authority, those behind it are of ' +
-    'authorities. Signatures, dates and names in them are not checked: who relies on a chain does that.',
+    'The first certificate must be for the public key of the version and not be a CA certificate; all that follow ' +
+    'must be CA certificates. Signatures, dates and names are not checked: that is left to the relying party.',
   fields: {
     ...keyNameField,
-    version: keyVersion('Version of the key that the first certificate is for; 0 is the latest'),
-    certificate_chain: string('Certificates in PEM, that of the key first', { required: true }),
+    version: keyVersion('Key version that the first certificate is for; 0 is the latest'),
+    certificate_chain: string('Certificates in PEM, starting with the certificate of the key', { required: true }),
   },
   response: {
     name: text('Name of the key'),
     type: text('Type of the key'),
-    certificate_chain: text('As it was given'),
+    certificate_chain: text('Certificate chain, as given'),
   },
   handler: async (transit: Parts, { name, version: requested, certificate_chain: chain }) => {
     const certificates = readCertificates(chain)

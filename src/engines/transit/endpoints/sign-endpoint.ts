@@ -19,16 +19,16 @@ import type { Timed } from '../time-slice.ts'
 /** The parts of the mount that this endpoint uses. */
 type Parts = WithKeys<'find'> & Signer & Timed
 
-const PUBLIC_KEY = optional(text('Of a key with derivation: the public key for the context, base64'))
-const SIGNATURE = text('vault:vN: and base64, or base64url where marshaled as jws')
+const PUBLIC_KEY = optional(text('Public key for the context, base64; derived keys only'))
+const SIGNATURE = text('Signature: vault:vN: followed by base64, or base64url with jws; N is the key version')
 const SINGLE = {
   signature: SIGNATURE,
-  key_version: integer('Version of the key that signed'),
+  key_version: integer('Key version that signed'),
   public_key: PUBLIC_KEY,
 }
 const ITEM = {
   signature: optional(SIGNATURE),
-  key_version: integer('Version of the key that signed; 0 where the item failed'),
+  key_version: integer('Key version that signed; 0 if the item failed'),
   // Wire name: without an underscore in items.
   publickey: PUBLIC_KEY,
 }
@@ -36,10 +36,10 @@ const ITEM = {
 const fields = {
   ...keyNameField,
   ...signatureFields,
-  input: string('What to sign, base64; missing: nothing', { secret: true, default: '' }),
-  key_version: int('Version of the key that signs; 0 is the latest', { default: 0 }),
+  input: string('Data to sign, base64; empty if unset', { secret: true, default: '' }),
+  key_version: int('Key version to sign with; 0 is the latest', { default: 0 }),
   batch_input: batch(
-    'Items instead of input and context',
+    'Items to sign in place of input and context',
     {
       fields: { input: 'string', context: 'string', reference: 'string' },
       required: 'input',
@@ -67,9 +67,10 @@ export const signEndpoint = endpoint({
   runsOn: 'any-node',
   summary: 'Signs data with a named key',
   describe:
-    'A policy can forbid a hash on the path, as `sign/NAME/sha1`; it then has to forbid it as a parameter too, since ' +
-    'hash_algorithm may be sent in the body. With hash_algorithm none, prehashed and pkcs1v15 the input is signed as ' +
-    'it is (RFC 8017 section 9.2, without the name of a hash). A batch answers 200, and an item that failed says why.',
+    'A policy can deny a hash algorithm by path, such as `sign/NAME/sha1`; it must then deny it as a parameter too, ' +
+    'because hash_algorithm can be sent in the body. With hash_algorithm none, prehashed true and ' +
+    'signature_algorithm pkcs1v15, the input is signed as is (RFC 8017 section 9.2, without the hash identifier). A ' +
+    'batch answers 200 even if items fail; the result of a failed item has an error.',
   fields,
   response: singleOrBatch(SINGLE, ITEM),
   handler: (transit: Parts, args) => {

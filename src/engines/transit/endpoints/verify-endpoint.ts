@@ -29,20 +29,22 @@ import type { Timed } from '../time-slice.ts'
 /** The parts of the mount that this endpoint uses. */
 type Parts = WithKeys<'find'> & Timed & { readonly slow: SlowWork }
 
-const VALID = { valid: flag('Whether it is one of the input') }
+const VALID = { valid: flag('Whether the signature, HMAC or CMAC is valid for the input') }
 
 const fields = {
   ...keyNameField,
   ...signatureFields,
-  input: string('What was signed or authenticated, base64; missing: nothing', { secret: true, default: '' }),
-  signature: string('What sign gave', { secret: true }),
-  hmac: string('What hmac gave, looked at where there is no signature', { secret: true }),
-  cmac: string('What cmac gave, looked at where there is neither of the two', { secret: true }),
-  mac_length: int('Of a cmac: its bytes, as when it was made, not below min_mac_length of the key; 0 is all of it', {
-    default: 0,
-  }),
+  input: string('Data that was signed or authenticated, base64; empty if unset', { secret: true, default: '' }),
+  signature: string('Signature, as returned by sign', { secret: true }),
+  hmac: string('HMAC, as returned by hmac; ignored if signature is given', { secret: true }),
+  cmac: string('CMAC, as returned by cmac; ignored if signature or hmac is given', { secret: true }),
+  mac_length: int(
+    'Length of the CMAC in bytes, as when it was computed: at least min_mac_length of the key; 0 is all 16',
+    { default: 0 },
+  ),
   batch_input: batch(
-    'Items instead of input, signature, hmac, cmac and context: all have a signature, or all an hmac, or all a cmac',
+    'Items to verify in place of input, signature, hmac, cmac and context: all with signature, all with hmac or all ' +
+      'with cmac',
     {
       fields: {
         input: 'string',
@@ -74,11 +76,11 @@ export const verifyEndpoint = endpoint({
   path: 'verify/:name(/:hash_algorithm)',
   capability: 'update',
   runsOn: 'any-node',
-  summary: 'Verifies a signature, an HMAC or a CMAC of a named key',
+  summary: 'Verifies a signature, HMAC or CMAC made with a named key',
   describe:
-    'Answers 200 with `valid`, true or false; what cannot be read as one is a 400. A signature that would be valid ' +
-    'under the other signature_algorithm or the other marshaling_algorithm is not valid, and a warning says so. A ' +
-    'batch answers 200, and an item that failed says why.',
+    'Answers 200 with `valid` true or false, or 400 if the signature or MAC is malformed. A signature that would be ' +
+    'valid only with the other signature_algorithm or marshaling_algorithm counts as invalid, and a warning says so. ' +
+    'A batch answers 200 even if items fail; the result of a failed item has an error.',
   fields,
   response: singleOrBatch(VALID, VALID),
   handler: (transit: Parts, args) => {

@@ -22,10 +22,10 @@ const readWrappingKey = endpoint({
   path: 'wrapping_key',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'Shows the public key for which keys are wrapped that are to be imported: RSA with 4096 bits',
-  describe: 'It is made when it is first asked for, which takes seconds, and stays the same.',
+  summary: 'Returns the public wrapping key for imports: RSA with 4096 bits',
+  describe: 'The key is generated on first use, which takes seconds, and never changes.',
   fields: {},
-  response: { public_key: text('PEM') },
+  response: { public_key: text('Public key in PEM') },
   handler: async (transit: Parts) => ({ data: { public_key: spkiPem(await transit.wrappingKeys.get()) } }),
 })
 
@@ -35,20 +35,20 @@ const exportWrapped = endpoint({
   path: 'byok-export/:destination/:source(/:version...)',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'Shows an exportable key wrapped for an RSA key, as import takes it',
+  summary: 'Returns an exportable key wrapped with an RSA key, in the format that import accepts',
   describe:
-    'The destination is mostly the wrapping key of another mount, imported here with public_key and type rsa-4096: ' +
-    'what is wrapped for a smaller key import does not take.',
+    'The destination is usually the wrapping key of another mount, imported here with public_key and type rsa-4096: ' +
+    'import does not accept keys wrapped with a smaller RSA key.',
   fields: {
-    destination: string('Name of an RSA key, whose latest version wraps', { required: true }),
-    source: string('Name of the key to be wrapped', { required: true }),
+    destination: string('Name of the RSA key that wraps, with its latest version', { required: true }),
+    source: string('Name of the key to wrap', { required: true }),
     ...chosenVersionField,
-    hash: string(`Hash of RSA-OAEP: ${OAEP_HASHES.join(', ')}`, { default: 'SHA256' }),
+    hash: string(`Hash algorithm of RSA-OAEP: ${OAEP_HASHES.join(', ')}`, { default: 'SHA256' }),
   },
   response: {
-    name: text('Name of the source'),
-    type: text('Type of the source'),
-    keys: mapOf(text('RSA-OAEP and AES-KWP; base64'), 'By number of the version'),
+    name: text('Name of the source key'),
+    type: text('Type of the source key'),
+    keys: mapOf(text('Wrapped key, base64, as ciphertext of import'), 'Wrapped keys, by version number'),
   },
   handler: async (transit: Parts, args) => {
     const destination = await requireKey(transit, 'destination', args.destination)

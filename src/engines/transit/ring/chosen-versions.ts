@@ -7,7 +7,7 @@ const NUMBER = /^v?(\d{1,9})$/
 
 /** The optional version of a path. */
 export const chosenVersionField = {
-  version: string('Number of a version, or latest; without it all that can be used', {
+  version: string('Key version, or latest; if unset, all usable versions', {
     default: '',
     canonical: keptVersion,
   }),

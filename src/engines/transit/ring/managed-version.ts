@@ -18,8 +18,8 @@ import type { RingHeader } from './ring-header.ts'
 
 /** The reference to a managed key, in requests that make a key or a version. */
 export const managedKeyFields = {
-  managed_key_name: string('Name of a managed key, only for keys of type managed_key', { default: '' }),
-  managed_key_id: string('UUID of a managed key, only for keys of type managed_key', { default: '' }),
+  managed_key_name: string('Name of the managed key; only for keys of type managed_key', { default: '' }),
+  managed_key_id: string('UUID of the managed key; only for keys of type managed_key', { default: '' }),
 }
 
 /** The managed keys of a mount; undefined if the server has none. */

@@ -71,7 +71,7 @@ const ENCRYPTION: readonly Example[] = [
   },
   {
     id: 'transit-rewrap',
-    about: 'after `orders` was rotated',
+    about: 'after a rotation of `orders`',
     path: 'rewrap/orders',
     body: { ciphertext: new Earlier('transit-encrypt', ['ciphertext']) },
     answer: {
@@ -106,14 +106,14 @@ const ENCRYPTION: readonly Example[] = [
 const LIFE: readonly Example[] = [
   {
     id: 'transit-key-configure',
-    about: 'after all ciphertexts were rewrapped with version 2',
+    about: 'after all ciphertexts have been rewrapped to version 2',
     path: 'keys/orders/config',
     body: { min_decryption_version: 2, min_encryption_version: 2 },
     answer: described({ ...BOUNDED, keys: { 2: MADE_AT } }),
   },
   {
     id: 'transit-key-trim',
-    about: 'with both bounds at 2',
+    about: 'with both minimum versions at 2',
     path: 'keys/orders/trim',
     body: { min_available_version: 2 },
     answer: described(TRIMMED),
@@ -197,7 +197,7 @@ const MOVING: readonly Example[] = [
   },
   {
     id: 'transit-byok-export',
-    about: 'where `elsewhere` is the wrapping key of the mount that is to import, and `invoices` is exportable',
+    about: 'where `elsewhere` is the wrapping key of the importing mount, and `invoices` is exportable',
     before: [
       {
         operation: 'update',
@@ -219,13 +219,13 @@ const MOVING: readonly Example[] = [
   },
   {
     id: 'transit-key-import',
-    about: 'with what byok-export gave of version 1',
+    about: 'with version 1 as byok-export returned it',
     path: 'keys/invoices-here/import',
     body: { type: 'aes256-gcm96', ciphertext: new Earlier('transit-byok-export', ['keys', '1']) },
   },
   {
     id: 'transit-key-import-version',
-    about: 'with what byok-export gave of version 2',
+    about: 'with version 2 as byok-export returned it',
     path: 'keys/invoices-here/import_version',
     body: { ciphertext: new Earlier('transit-byok-export', ['keys', '2']) },
   },
@@ -240,7 +240,7 @@ const MOVING: readonly Example[] = [
   },
   {
     id: 'transit-backup',
-    about: 'where `invoices` is exportable, with allow_plaintext_backup',
+    about: 'where `invoices` has exportable and allow_plaintext_backup set',
     path: 'backup/invoices',
     answer: { backup: new Sample('eyJ', 'wb2xpY3kiOnsibmFtZSI6Imludm9p…') },
   },
@@ -251,7 +251,7 @@ const MOVING: readonly Example[] = [
   },
   {
     id: 'transit-key-delete',
-    about: 'where `invoices` has deletion_allowed',
+    about: 'where `invoices` has deletion_allowed set',
     before: [{ operation: 'update', path: 'keys/invoices/config', body: { deletion_allowed: true } }],
     path: 'keys/invoices',
   },
@@ -281,7 +281,7 @@ const PAIRS: readonly Example[] = [
   },
   {
     id: 'transit-key-set-certificate',
-    about: 'with the certificate of a key that was imported with its public half',
+    about: 'with a certificate for a key of which only the public key was imported',
     before: [
       {
         operation: 'update',

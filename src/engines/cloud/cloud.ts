@@ -235,8 +235,8 @@ const router = new Router<CloudAuth>([...CLOUD_CONFIG_ENDPOINTS, ...CLOUD_ROLE_E
 export const CLOUD: MountableType<CloudContext> = {
   type: 'cloud',
   kind: 'auth',
-  summary: 'Logs in workloads by the identity that their cloud gave them',
-  page: { title: 'Logins of workloads by their cloud identity', note: 'The type has a second name, `azure`.' },
+  summary: 'Logs in workloads with the identity that their cloud gives them',
+  page: { title: 'Cloud: login of workloads', note: 'The mount type has a second name, `azure`.' },
   router,
   create: (context) => new CloudAuth(context),
 }

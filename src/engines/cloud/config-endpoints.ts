@@ -28,40 +28,49 @@ type CloudAuth = {
 }
 
 const CONFIG_FIELDS = {
-  tenant_id: string('Directory that the callers belong to: its GUID, or a domain name of it', { max: 256 }),
-  resource: string('Audience that tokens must be for, exactly as in their claim "aud"', { max: 1_024 }),
+  tenant_id: string('Tenant (directory) of the workloads: its GUID or one of its domain names', { max: 256 }),
+  resource: string('Required audience of tokens: must be exactly the value of their aud claim', { max: 1_024 }),
   environment: string(
-    'CloudPublicCloud, CloudUSGovernmentCloud, CloudChinaCloud, CloudGermanCloud, the vendor’s ' +
-      'names of them, or one that the configuration of the server defines; empty: the public cloud',
+    'Cloud: CloudPublicCloud, CloudUSGovernmentCloud, CloudChinaCloud, CloudGermanCloud, the vendor’s names for ' +
+      'these, or a cloud that the server’s configuration defines; the public cloud if unset',
     { max: 256 },
   ),
-  client_id: string('Application whose credential asks the cloud; empty: the machine’s own identity', { max: 256 }),
-  client_secret: string('Its secret', { secret: true, max: 1_024 }),
-  root_password_ttl: duration('Lifetime of secrets that rotate-root makes; 0: 4380 h'),
-  max_retries: int('Further attempts of a call to the cloud; 0: three, negative: none'),
-  retry_delay: signedDuration('Wait before the first of them; 0: 800 ms, negative: none. A login ends after 10 s'),
-  max_retry_delay: signedDuration('Longest wait; 0: 60 s, negative: without a bound'),
-  require_resource_fields: bool('A login names subscription_id and resource_group_name, whatever its role asks for'),
-  accept_v2_tokens: bool('Tokens of version 2.0 are taken too'),
-  check_group_overage: bool(
-    'Where a token names too many groups to list, the directory is asked about those that ' + 'the role is bound to',
+  client_id: string(
+    'Client id of the application or identity that calls the cloud; empty: the system identity of the machine',
+    { max: 256 },
   ),
-  rotation_period: duration('The secret is changed by the service this often; 0: not'),
-  rotation_schedule: string('The same by minute, hour, day, month and weekday, in UTC; not with rotation_period'),
-  rotation_window: duration('Time after a scheduled minute in which a change may begin; 0: any time'),
-  disable_automated_rotation: bool('The two do nothing'),
+  client_secret: string('Client secret of the application', { secret: true, max: 1_024 }),
+  root_password_ttl: duration('Lifetime of secrets that rotate-root creates; 0: 4380 h'),
+  max_retries: int('Retries of a failed call to the cloud, at most 10; 0: 3, negative: none'),
+  retry_delay: signedDuration('Delay before the first retry; 0: 800 ms, negative: none. A login ends after 10 s'),
+  max_retry_delay: signedDuration('Longest delay between retries; 0: 60 s, negative: unlimited'),
+  require_resource_fields: bool(
+    'Every login must give subscription_id and resource_group_name, whatever its role requires',
+  ),
+  accept_v2_tokens: bool('Accepts tokens of version 2.0 as well'),
+  check_group_overage: bool(
+    'Asks the directory about the bound_group_ids of the role if the caller has too many groups for its token to list',
+  ),
+  rotation_period: duration('Interval at which the server rotates client_secret, at least 10 s; 0: never'),
+  rotation_schedule: string(
+    'Rotation schedule as in cron: minute, hour, day, month, weekday, in UTC; excludes rotation_period',
+  ),
+  rotation_window: duration(
+    'Time after a scheduled minute in which a rotation may start, at least 1 h; 0: any time. Needs rotation_schedule',
+  ),
+  disable_automated_rotation: bool('Disables rotation_period and rotation_schedule'),
   auth_type: string(
-    'By what this server shows the cloud who it is: root_creds (client_secret), plugin_wif (a token that it signs), ' +
-      'msi (the identity of its machine), aks_wi (a token that workload identity leaves in a file; also aks_wif). ' +
-      'Empty: client_secret where there is one, then identity_token_audience, the file, the machine',
+    'How this server authenticates to the cloud: root_creds (client_secret), plugin_wif (a token that it signs), msi ' +
+      '(the identity of its machine), aks_wi or aks_wif (a workload identity token in a file). Empty uses the first ' +
+      'that is configured: client_secret, identity_token_audience, the token file, the machine identity',
     { max: 32 },
   ),
   identity_token_audience: string(
-    'The server signs tokens for this audience and shows them instead of a secret; not with client_secret',
+    'Audience of the tokens that the server signs and presents instead of a secret; excludes client_secret',
     { max: 599 },
   ),
-  identity_token_ttl: duration('Lifetime of these tokens, 24 h at most; 0: 1 h'),
-  rotation_policy: string('Not offered: leave it empty'),
+  identity_token_ttl: duration('Lifetime of these tokens, at most 24 h; 0: 1 h'),
+  rotation_policy: string('Not supported: leave it empty'),
 }
 
 const read = endpoint({
@@ -70,35 +79,35 @@ const read = endpoint({
   path: 'config',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'The configuration of the mount',
+  summary: 'Returns the configuration of the mount',
   describe:
-    'The secret is there for callers whose policies grant sudo on the path, and only as long as it is one that an ' +
-    'operator wrote.',
+    'client_secret is included only for callers whose policies grant sudo on the path, and only while it is one that ' +
+    'an operator wrote.',
   fields: {},
   response: {
-    tenant_id: text('Directory'),
-    resource: text('Audience'),
-    environment: text('Cloud, as written; empty: the public one'),
-    client_id: text('Application'),
-    client_secret: optional(text('What an operator wrote, to callers with sudo')),
-    root_password_ttl: integer('Seconds'),
-    root_password_expiration_date: optional(text('RFC 3339: end of the secret that rotate-root made')),
-    max_retries: integer('Further attempts'),
-    retry_delay: integer('Nanoseconds'),
-    max_retry_delay: integer('Nanoseconds'),
-    require_resource_fields: flag('Logins name the resource'),
-    accept_v2_tokens: flag('Tokens of version 2.0 are taken'),
-    check_group_overage: flag('The directory is asked about groups that a token does not list'),
-    auth_type: text('As written; empty: the first credential that is configured'),
-    identity_token_audience: text('Of tokens that the server signs; empty: it signs none'),
-    identity_token_ttl: integer('Seconds, as written; 0: 3600'),
-    rotation_period: integer('Seconds'),
-    rotation_schedule: text('Times'),
-    rotation_window: integer('Seconds'),
+    tenant_id: text('Tenant (directory)'),
+    resource: text('Required audience of tokens'),
+    environment: text('Cloud, as written; empty if unset'),
+    client_id: text('Client id'),
+    client_secret: optional(text('Client secret that an operator wrote; only for callers with sudo')),
+    root_password_ttl: integer('Lifetime of new secrets, in seconds; 0: 4380 h'),
+    root_password_expiration_date: optional(text('Expiration time of the secret that the server created, RFC 3339')),
+    max_retries: integer('Retries, as written'),
+    retry_delay: integer('Delay before the first retry, in nanoseconds, as written'),
+    max_retry_delay: integer('Longest delay between retries, in nanoseconds, as written'),
+    require_resource_fields: flag('Whether every login must give subscription_id and resource_group_name'),
+    accept_v2_tokens: flag('Whether tokens of version 2.0 are accepted'),
+    check_group_overage: flag('Whether the directory is asked if a token cannot list all groups'),
+    auth_type: text('Authentication to the cloud, as written; empty: the first credential that is configured'),
+    identity_token_audience: text('Audience of tokens that the server signs; empty: it signs none'),
+    identity_token_ttl: integer('Lifetime of these tokens in seconds, as written; 0: 3600'),
+    rotation_period: integer('Rotation interval in seconds; 0: never'),
+    rotation_schedule: text('Rotation schedule; empty: none'),
+    rotation_window: integer('Time after the scheduled time in which a rotation may start, in seconds; 0: no limit'),
     rotation_policy: text('Always empty'),
-    disable_automated_rotation: flag('Neither of them counts'),
-    rotation_pending: flag('A new secret waits until the directory takes it'),
-    from_environment: listOf(text('Name of a field'), 'What is empty here and comes from the server’s environment'),
+    disable_automated_rotation: flag('Whether rotation_period and rotation_schedule are disabled'),
+    rotation_pending: flag('Whether a new secret is waiting until the directory accepts it'),
+    from_environment: listOf(text('Field name'), 'Fields that are unset, and taken from the environment of the server'),
   },
   handler: async (cloud: CloudAuth, _args, request) => {
     const config = orNotFound(await cloud.configs.find())
@@ -114,8 +123,10 @@ const write = endpoint({
   path: 'config',
   capability: 'create-or-update',
   runsOn: 'writer',
-  summary: 'Configures the mount, or changes what is sent',
-  describe: 'The cloud is not asked: whether a credential is right shows with the first login.',
+  summary: 'Configures the mount, or updates the given fields',
+  describe:
+    'tenant_id, resource, environment, client_id and client_secret come from the environment of the server if unset. ' +
+    'The cloud is not contacted: a wrong credential shows only at the first login that needs it.',
   fields: CONFIG_FIELDS,
   exists: async (cloud: CloudAuth) => (await cloud.configs.find()) !== undefined,
   handler: async (cloud: CloudAuth, args, { operation }) => {
@@ -145,7 +156,7 @@ const remove = endpoint({
   path: 'config',
   capability: 'delete',
   runsOn: 'writer',
-  summary: 'Forgets configuration and credential; roles stay',
+  summary: 'Deletes the configuration and its credential; roles are kept',
   fields: {},
   handler: async (cloud: CloudAuth) => {
     const warnings = warningsOfDeletion(await cloud.configs.delete())

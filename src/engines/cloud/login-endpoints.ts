@@ -26,21 +26,24 @@ const MAX_FIELD_CHARACTERS = 2_048
 const isAddress = cidrMatcher(['0.0.0.0/0', '::/0'])
 
 const LOGIN_FIELDS = {
-  role: string('Role to log in by; upper case counts as lower case', { default: '' }),
-  jwt: string('Token that the cloud gave the workload', { secret: true, default: '' }),
-  subscription_id: string('Subscription that the workload’s resource is in', {
+  role: string('Name of the role to log in with, case-insensitive', { default: '' }),
+  jwt: string('Identity token (JWT) that the cloud gave the workload', { secret: true, default: '' }),
+  subscription_id: string('Subscription of the workload’s resource', {
     default: '',
     max: MAX_FIELD_CHARACTERS,
   }),
-  resource_group_name: string('Resource group of it', { default: '', max: MAX_FIELD_CHARACTERS }),
-  vm_name: string('Virtual machine that it is; not used where vmss_name is given', {
+  resource_group_name: string('Resource group of the workload’s resource', { default: '', max: MAX_FIELD_CHARACTERS }),
+  vm_name: string('Name of the workload’s virtual machine; ignored if vmss_name is given', {
     default: '',
     max: MAX_FIELD_CHARACTERS,
   }),
-  vmss_name: string('Scale set that it is in', { default: '', max: MAX_FIELD_CHARACTERS }),
+  vmss_name: string('Name of the scale set of the workload’s virtual machine', {
+    default: '',
+    max: MAX_FIELD_CHARACTERS,
+  }),
   resource_id: string(
-    'Any other resource: /subscriptions/GUID/resourceGroups/GROUP/providers/NAMESPACE/TYPE/NAME; not used where one ' +
-      'of the names is given',
+    'Id of any other resource: /subscriptions/GUID/resourceGroups/GROUP/providers/NAMESPACE/TYPE/NAME; ignored if ' +
+      'vm_name or vmss_name is given',
     { default: '', max: MAX_FIELD_CHARACTERS },
   ),
 }
@@ -52,7 +55,7 @@ const login = endpoint({
   capability: 'none',
   // A login makes a token, and the writing thread keeps the answers of the cloud.
   runsOn: 'writer',
-  summary: 'Logs in',
+  summary: 'Logs in a workload with its cloud identity',
   fields: LOGIN_FIELDS,
   givesToken: true,
   handler: async (cloud: CloudAuth, args, { remoteAddress, id }) => ({
@@ -67,28 +70,28 @@ const explain = endpoint({
   capability: 'update',
   sudo: true,
   runsOn: 'writer',
-  summary: 'Says which checks a login meets, without logging in',
+  summary: 'Shows which checks a login would pass or fail, without logging in',
   describe:
-    'The checks are those of a login, in their order, and then what holds for the tokens of all methods; it would be ' +
-    'refused by the first one that fails.',
+    'Runs the checks of a login in their order, then those that apply to tokens of all login methods. A login is ' +
+    'refused by the first check that fails.',
   fields: {
     ...LOGIN_FIELDS,
-    remote_address: string('Where the login comes from; empty: where this request does', { default: '', max: 64 }),
+    remote_address: string('Client address of the login; empty: that of this request', { default: '', max: 64 }),
   },
   response: {
-    allowed: flag('The login would succeed'),
-    status: integer('Of the login’s answer'),
-    reason: text('Of the refusal; empty where it is allowed'),
+    allowed: flag('Whether the login would succeed'),
+    status: integer('HTTP status that the login would return'),
+    reason: text('Reason for the refusal; empty if the login would succeed'),
     checks: listOf(
       group(
         {
-          name: text('What is checked'),
-          verdict: text('passed, failed or not reached'),
-          detail: text('What was found'),
+          name: text('Name of the check'),
+          verdict: text('Verdict: passed, failed or not reached'),
+          detail: text('What the check found'),
         },
-        'A check',
+        'One check',
       ),
-      'In the order of the login',
+      'Checks, in the order in which a login runs them',
     ),
   },
   handler: async (cloud: CloudAuth, { remote_address, ...args }, request) => {
@@ -107,11 +110,11 @@ const rotateRoot = endpoint({
   capability: 'update',
   runsOn: 'writer',
   alsoAtRoot: true,
-  summary: 'Makes a new secret for the application of the mount, which nobody else knows',
+  summary: 'Creates a new client secret for the application, known only to this server',
   describe:
-    'It is used as soon as the directory takes it, within ten minutes or not at all; then the one that the service ' +
-    'made before is removed. One that an operator wrote stays in the directory, and reading the configuration names ' +
-    'it. MOUNT/rotate-root without auth/ before it is the same.',
+    'The server uses the new secret as soon as the directory accepts it, or discards it after ten minutes. Once it ' +
+    'is in use, the previous secret is removed if the server created it. A secret that an operator wrote stays in ' +
+    'the directory, and a read of the configuration names it. The path also works without the prefix auth/.',
   fields: {},
   handler: async (cloud: CloudAuth) => {
     try {

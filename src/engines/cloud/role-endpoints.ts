@@ -13,20 +13,20 @@ import { type CloudRole, keptCloudRoleName } from './roles.ts'
 type CloudAuth = { readonly roles: CloudRoles; longestSeconds(): number }
 
 const nameField = {
-  name: string('Name; upper case counts as lower case', { required: true, canonical: keptCloudRoleName }),
+  name: string('Name of the role, case-insensitive', { required: true, canonical: keptCloudRoleName }),
 }
 const { policies, ttl, max_ttl } = OLD_TOKEN_FIELDS
 
 const BOUND_FIELDS = {
-  bound_service_principal_ids: strings('Object ids of identities; * alone: any'),
-  bound_group_ids: strings('Object ids of groups of the directory, of which the caller is in one; * alone: any'),
-  bound_subscription_ids: strings('Subscriptions of the caller’s machine or other resource'),
-  bound_resource_groups: strings('Resource groups of it'),
-  bound_locations: strings('Regions of it'),
-  bound_scale_sets: strings('Scale sets that the machine is in'),
+  bound_service_principal_ids: strings('Object ids of the identities that may log in; * alone: any'),
+  bound_group_ids: strings('Object ids of directory groups, one of which the identity must be in; * alone: any'),
+  bound_subscription_ids: strings('Subscriptions that the workload’s resource must be in'),
+  bound_resource_groups: strings('Resource groups that the workload’s resource must be in'),
+  bound_locations: strings('Regions that the workload’s resource must be in'),
+  bound_scale_sets: strings('Scale sets that the workload’s virtual machine must be in'),
 }
 
-const bound = (what: string) => listOf(text('Name'), what)
+const bound = (what: string) => listOf(text('Name or id'), what)
 
 function roleBody({ bounds, settings, oldNames }: CloudRole): object {
   return {
@@ -46,21 +46,21 @@ export const CLOUD_ROLE_ENDPOINTS: readonly Endpoint<CloudAuth>[] = namedThings(
   path: 'role',
   name: nameField,
   summaries: {
-    list: 'Names of all roles',
-    read: 'Whom a role admits, and what tokens it gives',
-    write: 'Makes a role, or changes what is sent',
-    delete: 'Removes a role; tokens that it gave live on until they end, and are not renewed',
+    list: 'Lists the names of all roles',
+    read: 'Returns the bounds and token settings of a role',
+    write: 'Creates a role, or updates the given fields',
+    delete: 'Deletes a role; issued tokens stay valid until they expire, but cannot be renewed',
   },
   response: {
     ...TOKEN_SETTINGS_SHAPE,
-    period: optional(integer('Where the old name was used')),
-    num_uses: optional(integer('Where the old name was used')),
-    bound_service_principal_ids: bound('Identities'),
-    bound_group_ids: bound('Groups of the directory'),
-    bound_subscription_ids: bound('Subscriptions'),
-    bound_resource_groups: bound('Resource groups'),
-    bound_locations: bound('Regions'),
-    bound_scale_sets: bound('Scale sets'),
+    period: optional(integer('token_period, if it was set by this old name')),
+    num_uses: optional(integer('token_num_uses, if it was set by this old name')),
+    bound_service_principal_ids: bound('Identities that may log in'),
+    bound_group_ids: bound('Directory groups, one of which the identity must be in'),
+    bound_subscription_ids: bound('Subscriptions that the resource must be in'),
+    bound_resource_groups: bound('Resource groups that the resource must be in'),
+    bound_locations: bound('Regions that the resource must be in'),
+    bound_scale_sets: bound('Scale sets that the virtual machine must be in'),
   },
   fields: {
     ...BOUND_FIELDS,

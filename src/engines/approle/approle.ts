@@ -118,8 +118,8 @@ function tokenCidrs(ofRole: readonly string[], ofSecret: readonly string[]): rea
 export const APPROLE: MountableType<ApproleContext> = {
   type: 'approle',
   kind: 'auth',
-  summary: 'Logs in machines by role id and secret id',
-  page: { title: 'Logins of machines by role and secret ids' },
+  summary: 'Logs in machines with role id and secret id',
+  page: { title: 'AppRole: login of machines with role id and secret id' },
   router: new Router<Approle>([
     ...APPROLE_ROLE_ENDPOINTS,
     ...ROLE_FIELD_ENDPOINTS,

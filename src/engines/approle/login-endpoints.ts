@@ -16,10 +16,10 @@ const login = endpoint({
   path: 'login',
   capability: 'none',
   runsOn: 'writer',
-  summary: 'Logs in',
+  summary: 'Logs in with role id and secret id',
   fields: {
-    role_id: string('Names the role', { default: '', max: 4_096 }),
-    secret_id: string('Proves it', { secret: true, default: '', max: 4_096 }),
+    role_id: string('Role id', { default: '', max: 4_096 }),
+    secret_id: string('Secret id; required if the role has bind_secret_id', { secret: true, default: '', max: 4_096 }),
   },
   givesToken: true,
   handler: async (approle: Approle, { role_id, secret_id }, { remoteAddress }) => {
@@ -34,7 +34,7 @@ const tidy = endpoint({
   path: 'tidy/secret-id',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Removes secret ids that are over',
+  summary: 'Removes expired secret ids',
   fields: {},
   handler: async (approle: Approle) => {
     await approle.roles.tidy()

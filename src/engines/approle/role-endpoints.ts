@@ -30,7 +30,7 @@ type Approle = {
  * The field of the role's name in paths. Its canonical form is that of keptAppRoleName, so policies see one spelling.
  */
 export const roleField = {
-  role_name: string('Name; upper case counts as lower case', { required: true, canonical: keptAppRoleName }),
+  role_name: string('Name of the role, case-insensitive', { required: true, canonical: keptAppRoleName }),
 }
 
 /** Characters of a role id that an operator chose. */
@@ -40,21 +40,21 @@ export const MAX_SECRET_CHARACTERS = 4_096
 
 /** The settings of a role beside those of its tokens, under their wire names. */
 export const ROLE_FIELDS = {
-  bind_secret_id: bool('A login needs a secret id'),
-  secret_id_bound_cidrs: strings('Addresses or blocks that logins may come from; empty: anywhere', {
+  bind_secret_id: bool('Requires a secret id at login; true if never set'),
+  secret_id_bound_cidrs: strings('IP addresses or CIDR blocks that logins may come from; empty: any', {
     canonical: keptCidr,
   }),
   bound_cidr_list: strings('Old name of secret_id_bound_cidrs', {
     aliasOf: 'secret_id_bound_cidrs',
     canonical: keptCidr,
   }),
-  secret_id_num_uses: int('Logins that a new secret id is good for; 0: without limit', { min: 0 }),
-  secret_id_ttl: duration('Lifetime of a new secret id; 0: it does not end'),
-  custom_secret_id_min_length: int('Characters that a secret id of your own has at least; the default is 8', {
+  secret_id_num_uses: int('Number of logins that a new secret id allows; 0: unlimited', { min: 0 }),
+  secret_id_ttl: duration('Lifetime of a new secret id; 0: it never expires'),
+  custom_secret_id_min_length: int('Minimum length of custom secret ids, in characters; 8 if never set', {
     min: 1,
     max: MAX_SECRET_CHARACTERS,
   }),
-  local_secret_ids: bool('Only false is offered'),
+  local_secret_ids: bool('Must be false: local secret ids are not supported'),
   period: duration('Old name of token_period', { aliasOf: 'token_period' }),
 }
 
@@ -128,23 +128,23 @@ export const APPROLE_ROLE_ENDPOINTS: readonly Endpoint<Approle>[] = namedThings(
   path: 'role',
   name: roleField,
   summaries: {
-    list: 'Names of all roles',
-    read: 'What a role asks for and gives',
-    write: 'Makes a role, or changes what is sent',
-    delete: 'Removes a role and its secret ids; tokens that it gave live on until they end',
+    list: 'Lists the names of all roles',
+    read: 'Returns the login constraints and token settings of a role',
+    write: 'Creates a role, or updates the given fields',
+    delete: 'Deletes a role and its secret ids; issued tokens stay valid until they expire, but cannot be renewed',
   },
   response: {
     ...TOKEN_SETTINGS_SHAPE,
-    bind_secret_id: flag('A login needs a secret id'),
-    secret_id_bound_cidrs: nullable(listOf(text('Address or block'), 'Where logins may come from; null: anywhere')),
-    secret_id_num_uses: integer('Logins that a new secret id is good for; 0: without limit'),
-    secret_id_ttl: integer('Seconds; 0: without end'),
-    custom_secret_id_min_length: integer('Characters that a secret id of one’s own has at least'),
+    bind_secret_id: flag('Whether login requires a secret id'),
+    secret_id_bound_cidrs: nullable(listOf(text('Address or CIDR block'), 'Where logins may come from; null: any')),
+    secret_id_num_uses: integer('Number of logins that a new secret id allows; 0: unlimited'),
+    secret_id_ttl: integer('Lifetime of a new secret id, in seconds; 0: it never expires'),
+    custom_secret_id_min_length: integer('Minimum length of custom secret ids, in characters'),
     local_secret_ids: flag('Always false'),
-    period: optional(integer('Where the old name was used')),
+    period: optional(integer('token_period, if it was set by this old name')),
   },
   fields: {
-    role_id: string('A role id of your own; the default is a new one'),
+    role_id: string('Custom role id; generated for a new role if unset'),
     ...ROLE_FIELDS,
     ...TOKEN_FIELDS,
     ...OLD_TOKEN_FIELDS,

@@ -78,9 +78,9 @@ function endpointsOf({ path: last, fields, initial }: SingleField): readonly End
     path,
     capability: 'read',
     runsOn: 'any-node',
-    summary: `Reads ${name} of a role`,
+    summary: `Returns ${name} of a role`,
     fields: roleField,
-    response: { [OTHERS]: anything('As it is set') },
+    response: { [OTHERS]: anything('Current value') },
     handler: async (approle: Approle, { role_name }) => {
       const body = roleBody(await mustFind(approle, role_name))
       const named = Object.keys(fields).filter((one) => own(body, one) !== undefined)
@@ -107,7 +107,7 @@ function endpointsOf({ path: last, fields, initial }: SingleField): readonly End
     path,
     capability: 'delete',
     runsOn: 'writer',
-    summary: `Sets ${name} of a role back to its default`,
+    summary: `Resets ${name} of a role to its default`,
     fields: roleField,
     handler: async (approle: Approle, { role_name }) => {
       await change(approle, role_name, initial)
@@ -123,9 +123,9 @@ const roleIdRead = endpoint({
   path: 'role/:role_name/role-id',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'The role id',
+  summary: 'Returns the role id of a role',
   fields: roleField,
-  response: { role_id: text('Names the role at login') },
+  response: { role_id: text('Role id, which identifies the role at login') },
   handler: async (approle: Approle, { role_name }) => ({
     data: { role_id: (await mustFind(approle, role_name)).roleId },
   }),
@@ -137,8 +137,8 @@ const roleIdWrite = endpoint({
   path: 'role/:role_name/role-id',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Gives the role a role id of your own',
-  fields: { ...roleField, role_id: string('The role id', { required: true }) },
+  summary: 'Sets a custom role id for a role',
+  fields: { ...roleField, role_id: string('New role id', { required: true }) },
   handler: async (approle: Approle, { role_name, role_id }) => {
     if (role_id === '') throw fail('field_missing', ['role_id'])
     await change(approle, role_name, { role_id })

@@ -26,7 +26,7 @@ const list = endpoint({
   ...LIST_OF_NAMES,
   id: 'approle-secret-id-list',
   path: 'role/:role_name/secret-id',
-  summary: 'Accessors of the secret ids of a role',
+  summary: 'Lists the accessors of the secret ids of a role',
   fields: { ...roleField, ...PAGE_FIELDS },
   handler: async (approle: Approle, { role_name, ...page }) => ({
     data: { keys: pageOf(await approle.roles.accessors(role_name), page) },
@@ -35,22 +35,24 @@ const list = endpoint({
 
 const newSecretFields = {
   ...roleField,
-  metadata: string('A JSON object of names and texts, as text: kept with the tokens', { default: '' }),
-  cidr_list: strings('Addresses or blocks that logins may come from; within those of the role', {
+  metadata: string('Metadata for the tokens: a string that holds a JSON object of string values', { default: '' }),
+  cidr_list: strings('IP addresses or CIDR blocks that logins may come from, within those of the role', {
     canonical: keptCidr,
   }),
-  token_bound_cidrs: strings('Addresses or blocks that tokens may be used from; the default is the role’s', {
+  token_bound_cidrs: strings('IP addresses or CIDR blocks that tokens may be used from, within those of the role', {
     canonical: keptCidr,
   }),
-  num_uses: int('Logins it is good for; 0: without limit; the default is the role’s', { min: 0 }),
-  ttl: duration('Lifetime; the default is the role’s'),
+  num_uses: int('Number of logins allowed, at most secret_id_num_uses of the role; 0 or unset: as the role', {
+    min: 0,
+  }),
+  ttl: duration('Lifetime, at most secret_id_ttl of the role; 0 or unset: as the role'),
 }
 
 const NEW_SECRET = {
-  secret_id: text('The secret id: shown now and never again'),
-  secret_id_accessor: text('Names it without giving access'),
-  secret_id_ttl: integer('Seconds; 0: without end'),
-  secret_id_num_uses: integer('Logins; 0: without limit'),
+  secret_id: text('Secret id; shown only once'),
+  secret_id_accessor: text('Accessor, which identifies the secret id without granting access'),
+  secret_id_ttl: integer('Lifetime in seconds; 0: it never expires'),
+  secret_id_num_uses: integer('Number of logins allowed; 0: unlimited'),
 }
 
 type NewSecret = {
@@ -150,7 +152,7 @@ const generate = endpoint({
   path: 'role/:role_name/secret-id',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Makes a secret id',
+  summary: 'Generates a secret id',
   fields: newSecretFields,
   response: NEW_SECRET,
   handler: (approle: Approle, args) => make(approle, args),
@@ -162,10 +164,10 @@ const custom = endpoint({
   path: 'role/:role_name/custom-secret-id',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Takes over a secret id of your own',
+  summary: 'Registers a custom secret id',
   fields: {
     ...newSecretFields,
-    secret_id: string('The secret id', { required: true, secret: true, max: MAX_SECRET_CHARACTERS }),
+    secret_id: string('Custom secret id', { required: true, secret: true, max: MAX_SECRET_CHARACTERS }),
   },
   response: NEW_SECRET,
   handler: (approle: Approle, args) => {
@@ -175,15 +177,15 @@ const custom = endpoint({
 })
 
 const FOUND = {
-  secret_id_accessor: text('Names it'),
-  creation_time: text('RFC 3339'),
-  last_updated_time: text('RFC 3339'),
-  expiration_time: text('RFC 3339; the year 1: never'),
-  secret_id_ttl: integer('Seconds; 0: without end'),
-  secret_id_num_uses: integer('Logins left; 0: without limit'),
-  metadata: mapOf(text('Text'), 'Kept with the tokens'),
-  cidr_list: listOf(text('Address or block'), 'Where logins may come from'),
-  token_bound_cidrs: listOf(text('Address or block'), 'Where tokens may be used from'),
+  secret_id_accessor: text('Accessor of the secret id'),
+  creation_time: text('Creation time, RFC 3339'),
+  last_updated_time: text('Time of the last update, RFC 3339'),
+  expiration_time: text('Expiration time, RFC 3339; the year 1: never'),
+  secret_id_ttl: integer('Lifetime in seconds; 0: it never expires'),
+  secret_id_num_uses: integer('Number of logins left; 0: unlimited'),
+  metadata: mapOf(text('Value'), 'Metadata for the tokens'),
+  cidr_list: listOf(text('Address or CIDR block'), 'Where logins may come from; empty: as set for the role'),
+  token_bound_cidrs: listOf(text('Address or CIDR block'), 'Where tokens may be used from; empty: as set for the role'),
 }
 
 /** A way to name a secret id in a path, by itself or by its accessor. */
@@ -199,7 +201,7 @@ const WAYS: readonly By[] = [
 ]
 
 function endpointsBy({ segment, field, nameOf }: By): readonly Endpoint<Approle>[] {
-  const what = field === 'secret_id' ? 'The secret id' : 'Its accessor'
+  const what = field === 'secret_id' ? 'Secret id' : 'Accessor of the secret id'
   const fields = { ...roleField, [field]: string(what, { required: true, secret: field === 'secret_id' }) }
   const named = (args: object): SecretName => nameOf(String((args as Readonly<Record<string, unknown>>)[field]))
   const lookup = endpoint({
@@ -208,7 +210,7 @@ function endpointsBy({ segment, field, nameOf }: By): readonly Endpoint<Approle>
     path: `role/:role_name/${segment}/lookup`,
     capability: 'update',
     runsOn: 'any-node',
-    summary: 'What is known of a secret id',
+    summary: 'Returns the properties of a secret id',
     fields,
     response: FOUND,
     mayBeEmpty: field === 'secret_id',
@@ -228,7 +230,7 @@ function endpointsBy({ segment, field, nameOf }: By): readonly Endpoint<Approle>
       path: `role/:role_name/${segment}/destroy`,
       capability: operation,
       runsOn: 'writer',
-      summary: 'Destroys a secret id; one that is not there is no error',
+      summary: 'Destroys a secret id; succeeds even if it does not exist',
       fields,
       handler: async (approle: Approle, args: object, _request: RequestInfo) => {
         const { role_name } = args as { readonly role_name: string }

@@ -16,9 +16,9 @@ export const loginEndpoint = endpoint({
   capability: 'none',
   // A login makes a token. The password itself is checked on the threads for slow work.
   runsOn: 'writer',
-  summary: 'Logs in',
+  summary: 'Logs in with username and password',
   fields: {
-    username: string('Name, in any case', { required: true, canonical: keptUsername }),
+    username: string('Username, case-insensitive', { required: true, canonical: keptUsername }),
     password: string('Password', { secret: true, default: '' }),
   },
   givesToken: true,

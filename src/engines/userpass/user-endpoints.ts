@@ -27,10 +27,10 @@ type Userpass = { readonly users: Users; readonly world: World; readonly slow: S
 export const MAX_PASSWORD_CHARACTERS = 1_024
 
 const nameField = {
-  username: string('Name; upper case counts as lower case', { required: true, canonical: keptUsername }),
+  username: string('Username, case-insensitive', { required: true, canonical: keptUsername }),
 }
 const passwordField = {
-  password: string('Password', { secret: true, default: '', max: MAX_PASSWORD_CHARACTERS }),
+  password: string('Password; required for a new user', { secret: true, default: '', max: MAX_PASSWORD_CHARACTERS }),
 }
 /** Wire text. */
 const PASSWORD_MISSING = 'must provide either password or password_hash'
@@ -44,15 +44,15 @@ const users = namedThings({
   path: 'users',
   name: nameField,
   summaries: {
-    list: 'Names of all users',
-    read: 'What tokens a user gets; never the password',
-    write: 'Makes a user, or changes what is sent',
-    delete: 'Removes a user; tokens that it got live on until they end',
+    list: 'Lists all usernames',
+    read: 'Returns the token settings of a user, never the password',
+    write: 'Creates a user, or updates the given fields',
+    delete: 'Deletes a user; issued tokens stay valid until they expire, but cannot be renewed',
   },
   response: TOKEN_SETTINGS_SHAPE,
   fields: {
     ...passwordField,
-    password_hash: string('Not taken over', { secret: true, default: '' }),
+    password_hash: string('Not supported: leave it empty', { secret: true, default: '' }),
     ...TOKEN_FIELDS,
     ...OLD_TOKEN_FIELDS,
   },
@@ -89,7 +89,11 @@ const password = endpoint({
   capability: 'update',
   runsOn: 'writer',
   summary: 'Changes the password of a user',
-  fields: { ...nameField, ...passwordField, password_hash: string('Not taken over', { secret: true, default: '' }) },
+  fields: {
+    ...nameField,
+    password: string('New password', { secret: true, default: '', max: MAX_PASSWORD_CHARACTERS }),
+    password_hash: string('Not supported: leave it empty', { secret: true, default: '' }),
+  },
   handler: async (userpass: Userpass, args) => {
     if (args.password_hash !== '') throw fail('field_invalid', ['password_hash', PASSWORD_HASH])
     if (args.password === '') throw fail('field_missing', ['password', PASSWORD_MISSING])
@@ -105,7 +109,7 @@ const policies = endpoint({
   path: 'users/:username/policies',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Changes the policies of a user',
+  summary: 'Sets the policies of a user',
   fields: {
     ...nameField,
     token_policies: TOKEN_FIELDS.token_policies,

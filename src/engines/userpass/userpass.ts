@@ -105,8 +105,8 @@ export class Userpass implements LoginMethod {
 export const USERPASS: MountableType<UserpassContext> = {
   type: 'userpass',
   kind: 'auth',
-  summary: 'Logs in people by name and password',
-  page: { title: 'Logins by name and password' },
+  summary: 'Logs in users with username and password',
+  page: { title: 'Userpass: login with username and password' },
   router: new Router<Userpass>([...USER_ENDPOINTS, loginEndpoint]),
   create: (context) => new Userpass(context),
 }

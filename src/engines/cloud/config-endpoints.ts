@@ -36,7 +36,7 @@ const CONFIG_FIELDS = {
     { max: 256 },
   ),
   client_id: string(
-    'Client id of the application or identity that calls the cloud; empty: the system identity of the machine',
+    'Client id of the application or identity that calls the cloud; empty: the machine’s own identity',
     { max: 256 },
   ),
   client_secret: string('Client secret of the application', { secret: true, max: 1_024 }),
@@ -126,7 +126,7 @@ const write = endpoint({
   summary: 'Configures the mount, or updates the given fields',
   describe:
     'tenant_id, resource, environment, client_id and client_secret come from the environment of the server if unset. ' +
-    'The cloud is not contacted: a wrong credential shows only at the first login that needs it.',
+    'The cloud is not contacted: whether a credential works shows only when it is first used.',
   fields: CONFIG_FIELDS,
   exists: async (cloud: CloudAuth) => (await cloud.configs.find()) !== undefined,
   handler: async (cloud: CloudAuth, args, { operation }) => {

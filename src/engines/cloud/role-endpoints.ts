@@ -19,11 +19,11 @@ const { policies, ttl, max_ttl } = OLD_TOKEN_FIELDS
 
 const BOUND_FIELDS = {
   bound_service_principal_ids: strings('Object ids of the identities that may log in; * alone: any'),
-  bound_group_ids: strings('Object ids of directory groups, one of which the identity must be in; * alone: any'),
-  bound_subscription_ids: strings('Subscriptions that the workload’s resource must be in'),
-  bound_resource_groups: strings('Resource groups that the workload’s resource must be in'),
-  bound_locations: strings('Regions that the workload’s resource must be in'),
-  bound_scale_sets: strings('Scale sets that the workload’s virtual machine must be in'),
+  bound_group_ids: strings('Object ids of directory groups; the identity must be in one of them; * alone: any'),
+  bound_subscription_ids: strings('Allowed subscriptions of the workload’s resource'),
+  bound_resource_groups: strings('Allowed resource groups of the workload’s resource'),
+  bound_locations: strings('Allowed regions of the workload’s resource'),
+  bound_scale_sets: strings('Allowed scale sets of the workload’s virtual machine'),
 }
 
 const bound = (what: string) => listOf(text('Name or id'), what)
@@ -56,11 +56,11 @@ export const CLOUD_ROLE_ENDPOINTS: readonly Endpoint<CloudAuth>[] = namedThings(
     period: optional(integer('token_period, if it was set by this old name')),
     num_uses: optional(integer('token_num_uses, if it was set by this old name')),
     bound_service_principal_ids: bound('Identities that may log in'),
-    bound_group_ids: bound('Directory groups, one of which the identity must be in'),
-    bound_subscription_ids: bound('Subscriptions that the resource must be in'),
-    bound_resource_groups: bound('Resource groups that the resource must be in'),
-    bound_locations: bound('Regions that the resource must be in'),
-    bound_scale_sets: bound('Scale sets that the virtual machine must be in'),
+    bound_group_ids: bound('Directory groups; the identity must be in one of them'),
+    bound_subscription_ids: bound('Allowed subscriptions of the resource'),
+    bound_resource_groups: bound('Allowed resource groups of the resource'),
+    bound_locations: bound('Allowed regions of the resource'),
+    bound_scale_sets: bound('Allowed scale sets of the virtual machine'),
   },
   fields: {
     ...BOUND_FIELDS,

@@ -322,7 +322,7 @@ export function batch<const O extends Common<readonly Item[]>>(
 
 function itemMember(kind: ItemField, required: boolean): Member {
   const schema = { type: kind === 'int' ? 'integer' : 'string' }
-  return { kind, description: 'As the field of the same name', required, default: undefined, schema }
+  return { kind, description: 'Same as the top-level field of this name', required, default: undefined, schema }
 }
 
 function decodeItem(

@@ -77,7 +77,7 @@ At once.
   items (batch)
       Several
   items[].text (string, required)
-      As the field of the same name`,
+      Same as the top-level field of this name`,
   )
 })
 

@@ -8,8 +8,8 @@ import { LISTED, type Shapes } from './shape.ts'
 
 /** Fields of every list. A policy that bounds a list sets the limit (core/access.ts). */
 export const PAGE_FIELDS = {
-  after: string('Only names that sort after this one', { default: '' }),
-  limit: int('At most so many names; 0: all', { default: 0 }),
+  after: string('Returns only names that sort after this one', { default: '' }),
+  limit: int('Maximum number of names to return; 0: all', { default: 0 }),
 }
 /** The part of a list that a request asks for. */
 export type Page = { readonly after: string; readonly limit: number }

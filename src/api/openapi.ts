@@ -17,7 +17,7 @@ export function openApiDocument(version: string, tables: readonly Table[]): obje
     openapi: '3.0.2',
     info: {
       title: 'Keywright',
-      description: 'Key management over HTTP. All paths are below /v1. LIST and GET with list=true are the same.',
+      description: 'Key management over HTTP. All paths are below /v1. LIST is equivalent to GET with list=true.',
       version,
       license: { name: 'Apache-2.0' },
     },
@@ -91,7 +91,7 @@ const LIST_PARAMETER = {
   name: 'list',
   in: 'query',
   required: true,
-  description: 'Asks for a list',
+  description: 'Requests a list',
   schema: { type: 'string', enum: ['true'] },
 }
 

@@ -93,18 +93,18 @@ export type AuthBlock = {
 /** AuthBlock as a shape. */
 export const AUTH_BLOCK: Shapes = {
   client_token: text('The token'),
-  accessor: text('Names the token without giving access'),
+  accessor: text('Accessor: refers to the token without giving access'),
   policies: listOf(text('Policy'), 'All policies of the token'),
-  token_policies: listOf(text('Policy'), 'Those that the token itself carries'),
-  identity_policies: optional(listOf(text('Policy'), 'Those of its entity and groups')),
-  metadata: nullable(mapOf(text('Text'), 'Names and texts kept with the token')),
-  lease_duration: integer('Seconds left; 0: no end'),
-  renewable: flag('Can be renewed'),
-  entity_id: text('Identity; empty without one'),
+  token_policies: listOf(text('Policy'), 'Policies attached to the token itself'),
+  identity_policies: optional(listOf(text('Policy'), 'Policies from its entity and groups')),
+  metadata: nullable(mapOf(text('Value'), 'Metadata of the token, as key-value pairs')),
+  lease_duration: integer('Remaining TTL in seconds; 0: never expires'),
+  renewable: flag('The token can be renewed'),
+  entity_id: text('ID of the entity; empty if there is none'),
   token_type: text('service or batch'),
-  orphan: flag('Has no parent'),
-  mfa_requirement: nullable(anything('null: nothing else is asked for')),
-  num_uses: integer('Requests left; 0: unlimited'),
+  orphan: flag('The token has no parent'),
+  mfa_requirement: nullable(anything('Always null: no MFA is required')),
+  num_uses: integer('Remaining uses; 0: unlimited'),
 }
 
 /** The answer of a handler. The pipeline writes envelope, status and headers from it. */

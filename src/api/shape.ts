@@ -52,7 +52,7 @@ export const optional = (shape: Shape): Shape => ({ ...shape, optional: true })
 export const nullable = (shape: Shape): Shape => ({ ...shape, nullable: true })
 
 /** The answer to a list of names. */
-export const LISTED: Shapes = { keys: listOf(text('Name'), 'Names in order; a folder ends in /') }
+export const LISTED: Shapes = { keys: listOf(text('Name'), 'Names, sorted; a folder ends in /') }
 
 /** The OpenAPI schema of a shape. */
 export function shapeSchema(shape: Shape): Schema {

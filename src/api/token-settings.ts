@@ -12,43 +12,54 @@ import { keptCidr, keptPolicyName } from './spelling.ts'
 
 /** The fields as endpoints declare them. */
 export const TOKEN_FIELDS = {
-  token_ttl: duration('Lifetime of the tokens; 0: as the mount has it'),
-  token_max_ttl: duration('Longest lifetime, renewals included; 0: as the mount has it'),
-  token_explicit_max_ttl: duration('Hard end after the login, whatever is renewed; 0: none'),
-  token_period: duration('Each renewal gives this long, without an end; 0: not periodic'),
-  token_policies: strings('Policies of the tokens', { canonical: keptPolicyName }),
-  token_bound_cidrs: strings('Addresses or blocks that logins may come from and tokens be used from; empty: anywhere', {
-    canonical: keptCidr,
-  }),
-  token_no_default_policy: bool('Without the policy "default"'),
-  token_num_uses: int('Requests a token may make; 0: unlimited', { min: 0 }),
-  token_type: string('service, batch, or default: as the mount has it'),
+  token_ttl: duration('TTL of issued tokens, in seconds; 0 uses the default of the mount'),
+  token_max_ttl: duration('Maximum TTL including renewals, in seconds; 0 uses the maximum of the mount'),
+  token_explicit_max_ttl: duration('Hard limit on the lifetime in seconds, regardless of renewals; 0: none'),
+  token_period: duration(
+    'Period in seconds: each renewal resets the TTL to it, with no maximum except token_explicit_max_ttl; 0: ' +
+      'not periodic',
+  ),
+  token_policies: strings('Policies attached to issued tokens', { canonical: keptPolicyName }),
+  token_bound_cidrs: strings(
+    'IP addresses or CIDR blocks allowed for logins and for using the tokens; empty: any address',
+    {
+      canonical: keptCidr,
+    },
+  ),
+  token_no_default_policy: bool('Do not attach the "default" policy'),
+  token_num_uses: int('Maximum number of uses of a token; 0: unlimited', { min: 0 }),
+  token_type: string('Token type: service, batch, or default, which uses the setting of the mount'),
 }
 
 /** Older names of some fields; if both are sent the newer name wins. */
 export const OLD_TOKEN_FIELDS = {
-  policies: strings('Old name of token_policies', { aliasOf: 'token_policies', canonical: keptPolicyName }),
-  ttl: duration('Old name of token_ttl', { aliasOf: 'token_ttl' }),
-  max_ttl: duration('Old name of token_max_ttl', { aliasOf: 'token_max_ttl' }),
-  bound_cidrs: strings('Old name of token_bound_cidrs', { aliasOf: 'token_bound_cidrs', canonical: keptCidr }),
+  policies: strings('Deprecated: use token_policies', { aliasOf: 'token_policies', canonical: keptPolicyName }),
+  ttl: duration('Deprecated: use token_ttl', { aliasOf: 'token_ttl' }),
+  max_ttl: duration('Deprecated: use token_max_ttl', { aliasOf: 'token_max_ttl' }),
+  bound_cidrs: strings('Deprecated: use token_bound_cidrs', { aliasOf: 'token_bound_cidrs', canonical: keptCidr }),
 }
 
 /** The fields as answers show them. */
 export const TOKEN_SETTINGS_SHAPE: Shapes = {
-  token_ttl: integer('Seconds'),
-  token_max_ttl: integer('Seconds'),
-  token_explicit_max_ttl: integer('Seconds'),
-  token_period: integer('Seconds'),
-  token_policies: listOf(text('Policy'), 'Policies of the tokens'),
-  token_bound_cidrs: listOf(text('Address or block'), 'Where logins come from'),
-  token_no_default_policy: flag('Without the policy "default"'),
-  token_num_uses: integer('Requests a token may make; 0: unlimited'),
+  token_ttl: integer('TTL of issued tokens, in seconds; 0 uses the default of the mount'),
+  token_max_ttl: integer('Maximum TTL in seconds; 0 uses the maximum of the mount'),
+  token_explicit_max_ttl: integer('Hard limit on the lifetime in seconds; 0: none'),
+  token_period: integer('Period in seconds; 0: not periodic'),
+  token_policies: listOf(text('Policy'), 'Policies attached to issued tokens'),
+  token_bound_cidrs: listOf(
+    text('IP address or CIDR block'),
+    'IP addresses or CIDR blocks allowed for logins and for using the tokens',
+  ),
+  token_no_default_policy: flag('Do not attach the "default" policy'),
+  token_num_uses: integer('Maximum number of uses of a token; 0: unlimited'),
   token_strictly_bind_ip: flag('Always false'),
-  token_type: text('default, service or batch'),
-  policies: optional(listOf(text('Policy'), 'Where the old name was used')),
-  ttl: optional(integer('Where the old name was used')),
-  max_ttl: optional(integer('Where the old name was used')),
-  bound_cidrs: optional(listOf(text('Address or block'), 'Where the old name was used')),
+  token_type: text('Token type: default, service or batch'),
+  policies: optional(listOf(text('Policy'), 'Same as token_policies; present if written under this old name')),
+  ttl: optional(integer('Same as token_ttl; present if written under this old name')),
+  max_ttl: optional(integer('Same as token_max_ttl; present if written under this old name')),
+  bound_cidrs: optional(
+    listOf(text('IP address or CIDR block'), 'Same as token_bound_cidrs; present if written under this old name'),
+  ),
 }
 
 type Given = Partial<Args<typeof TOKEN_FIELDS>> & Partial<Args<typeof OLD_TOKEN_FIELDS>>

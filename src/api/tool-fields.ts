@@ -12,11 +12,13 @@ import { text } from './shape.ts'
 const FORMATS = ['hex', 'base64'] as const
 
 const formatField = (usual: (typeof FORMATS)[number]) =>
-  string('Of the answer: hex or base64', { oneOf: FORMATS, default: usual })
+  string('Encoding of the result: hex or base64', { oneOf: FORMATS, default: usual })
 
 const HASH_FIELDS = {
-  input: bytes('Data, base64', { required: true, secret: true }),
-  algorithm: string('sha2-224, -256, -384, -512 or sha3-224, -256, -384, -512', { default: 'sha2-256' }),
+  input: bytes('Data to hash, base64-encoded', { required: true, secret: true }),
+  algorithm: string('Hash algorithm: sha2-224, -256, -384, -512 or sha3-224, -256, -384, -512', {
+    default: 'sha2-256',
+  }),
   format: formatField('hex'),
 }
 
@@ -25,9 +27,9 @@ export const HASH_TOOL = {
   operation: 'update',
   capability: 'update',
   runsOn: 'any-node',
-  summary: 'Hash of the input',
+  summary: 'Returns the hash of the input',
   fields: HASH_FIELDS,
-  response: { sum: text('The hash') },
+  response: { sum: text('The hash, in the requested encoding') },
 } as const
 
 /**
@@ -53,11 +55,15 @@ export type RandomSource = (typeof SOURCES)[number]
 const DEFAULT_SOURCE: RandomSource = 'platform'
 
 const RANDOM_FIELDS = {
-  source: string('platform: this machine; seal: the device of the seal; all: both mixed. A number here is `bytes`', {
-    default: DEFAULT_SOURCE,
-    canonical: keptDecimal,
-  }),
-  bytes: int('How many', { min: 1, max: MAX_RANDOM_BYTES, default: DEFAULT_RANDOM_BYTES }),
+  source: string(
+    'Source of randomness: platform is this machine alone; seal and all mix in the seal device. A number is ' +
+      'taken as `bytes`',
+    {
+      default: DEFAULT_SOURCE,
+      canonical: keptDecimal,
+    },
+  ),
+  bytes: int('Number of bytes to return', { min: 1, max: MAX_RANDOM_BYTES, default: DEFAULT_RANDOM_BYTES }),
   format: formatField('base64'),
 }
 /** The decoded fields of `random`. */
@@ -68,12 +74,13 @@ export const RANDOM_TOOL = {
   operation: 'update',
   capability: 'update',
   runsOn: 'any-node',
-  summary: 'Random bytes',
+  summary: 'Returns random bytes',
   describe:
-    'With `seal` and `all` the bytes of this machine are mixed with those of the device that is configured ' +
-    '(kms_library). Where there is none they are of this machine alone, and with `seal` a warning says so.',
+    'With `seal` and `all`, random bytes of this machine are mixed with those of the configured device ' +
+    '(kms_library). If no device is configured, all bytes come from this machine, and with `seal` the answer ' +
+    'has a warning.',
   fields: RANDOM_FIELDS,
-  response: { random_bytes: text('The bytes') },
+  response: { random_bytes: text('The random bytes, in the requested encoding') },
 } as const
 
 /** `random/32` is `random` with `bytes`, so rules about that path apply too. `path` is that of the endpoint. */

@@ -23,7 +23,7 @@ function ownerOf({ caller }: RequestInfo): Caller {
 const MAX_PATH_BYTES = 768
 const isTooLong = (path: string): boolean => Buffer.byteLength(path) > MAX_PATH_BYTES
 
-const pathField = { path: string('Any path', { required: true }) }
+const pathField = { path: string('Path within the cubbyhole of the calling token', { required: true }) }
 
 const read = endpoint({
   id: 'cubbyhole-read',
@@ -31,9 +31,9 @@ const read = endpoint({
   path: ':path...',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'What the calling token keeps at a path',
+  summary: 'Shows the value that the calling token stores at a path',
   fields: pathField,
-  response: { [OTHERS]: anything('As it was written') },
+  response: { [OTHERS]: anything('Member of the stored object, as written') },
   handler: async (cubbyhole: Cubbyhole, { path }, request) => {
     const { tokenId, entry } = ownerOf(request)
     const data = orNotFound(await cubbyhole.read(tokenId, path))
@@ -48,7 +48,9 @@ const write = endpoint({
   path: ':path...',
   capability: 'create-or-update',
   runsOn: 'writer',
-  summary: 'Keeps an object for the calling token alone, as long as it lives; replaces what was there',
+  summary:
+    'Stores an object that only the calling token can read, for as long as the token lives; replaces an ' +
+    'existing one',
   fields: pathField,
   takesAnyFields: true,
   exists: (cubbyhole: Cubbyhole, { path = '' }, tokenId) => cubbyhole.has(tokenId, path),
@@ -69,7 +71,7 @@ const remove = endpoint({
   path: ':path...',
   capability: 'delete',
   runsOn: 'writer',
-  summary: 'Forgets what the calling token keeps at a path; nothing there is no error',
+  summary: 'Deletes what the calling token stores at a path; an empty path is not an error',
   fields: pathField,
   handler: async (cubbyhole: Cubbyhole, { path }, request) => {
     const { tokenId } = ownerOf(request)
@@ -85,8 +87,8 @@ const list = (id: string, path: string) =>
     path,
     capability: 'list',
     runsOn: 'any-node',
-    summary: 'Names that the calling token keeps below a path',
-    fields: path === '' ? PAGE_FIELDS : { path: string('A folder'), ...PAGE_FIELDS },
+    summary: 'Lists the names that the calling token stores below a path',
+    fields: path === '' ? PAGE_FIELDS : { path: string('Path of the folder to list'), ...PAGE_FIELDS },
     response: { keys: listOf(text('Name; a folder ends in /'), 'Names, sorted') },
     handler: async (cubbyhole: Cubbyhole, args: Page & { readonly path?: string | undefined }, request) => {
       const folder = args.path === undefined || args.path === '' ? '' : `${args.path}/`

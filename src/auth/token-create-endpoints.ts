@@ -8,22 +8,29 @@ import type { CreationForm } from './token-creation.ts'
 import type { TokenService } from './token-service.ts'
 
 const fields = {
-  id: string('A text of your own as the token; needs sudo', { secret: true }),
-  policies: strings('Policies; the default is those of the caller', { canonical: keptPolicyName }),
-  meta: map('Names and texts kept with the token'),
-  no_parent: bool('No parent: it does not fall with the caller; needs sudo', { default: false }),
-  no_default_policy: bool('Without the policy "default"', { default: false }),
-  renewable: bool('Can be renewed', { default: true }),
-  ttl: duration('Lifetime'),
-  lease: duration('Old name of ttl', { aliasOf: 'ttl' }),
-  type: string('service, or batch: not stored, cannot be renewed or revoked', { default: '' }),
-  explicit_max_ttl: duration('Hard end after creation, whatever is renewed', { default: 0 }),
-  display_name: string('For logs', { default: '' }),
-  num_uses: int('Requests it may make; 0: unlimited', { default: 0, min: 0 }),
-  period: duration('Each renewal gives this long, without an end; needs sudo', { default: 0 }),
-  entity_alias: string('Who it is for, where the token role allows it', { default: '' }),
+  id: string('Custom token ID; requires sudo', { secret: true }),
+  policies: strings('Policies to attach to the token; default: the policies of the caller', {
+    canonical: keptPolicyName,
+  }),
+  meta: map('Metadata of the token, as key-value pairs'),
+  no_parent: bool('Create an orphan token, which is not revoked together with the caller; requires sudo', {
+    default: false,
+  }),
+  no_default_policy: bool('Do not attach the "default" policy', { default: false }),
+  renewable: bool('The token can be renewed', { default: true }),
+  ttl: duration('TTL of the token, in seconds; 0 or unset uses the default of the mount'),
+  lease: duration('Deprecated: use ttl', { aliasOf: 'ttl' }),
+  type: string('Token type: service, or batch, which is not stored and cannot be renewed or revoked', { default: '' }),
+  explicit_max_ttl: duration('Hard limit on the lifetime in seconds, regardless of renewals; 0: none', { default: 0 }),
+  display_name: string('Display name, shown in logs', { default: '' }),
+  num_uses: int('Maximum number of uses; 0: unlimited', { default: 0, min: 0 }),
+  period: duration(
+    'Period of a periodic token, in seconds: each renewal resets the TTL to it; requires sudo; 0: not periodic',
+    { default: 0 },
+  ),
+  entity_alias: string('Entity alias to create the token for; the token role must allow it', { default: '' }),
 }
-const roleFields = { ...fields, role_name: string('The token role', { required: true }) }
+const roleFields = { ...fields, role_name: string('Name of the token role', { required: true }) }
 
 /** Hands a decoded request to the service; `lease` is the older name of `ttl`. */
 function create(
@@ -43,7 +50,10 @@ const plain = (by: 'create' | 'create-orphan') =>
     path: by,
     capability: 'update',
     runsOn: 'writer',
-    summary: by === 'create' ? 'Makes a token, a child of the caller' : 'Makes a token without a parent',
+    summary:
+      by === 'create'
+        ? 'Creates a token as a child of the calling token'
+        : 'Creates an orphan token, which has no parent',
     fields,
     givesToken: true,
     handler: (service: TokenService, args, request) =>
@@ -56,7 +66,7 @@ const byRole = endpoint({
   path: 'create/:role_name',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Makes a token as a token role says',
+  summary: 'Creates a token by a token role',
   fields: roleFields,
   givesToken: true,
   handler: (service: TokenService, args, request) =>

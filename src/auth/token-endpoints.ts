@@ -11,34 +11,36 @@ import type { TokenService } from './token-service.ts'
 import { tidyWarning } from './token-tidy.ts'
 
 const TOKEN_INFO: Shapes = {
-  accessor: text('Names the token without giving access; a batch token has none'),
-  bound_cidrs: optional(listOf(text('Block'), 'Addresses that it may be used from')),
-  creation_time: integer('Seconds since the epoch'),
-  creation_ttl: integer('Lifetime given at creation, seconds; 0: none'),
-  display_name: text('For logs'),
-  entity_id: text('Identity; empty without one'),
-  expire_time: nullable(text('RFC 3339; null: never')),
-  explicit_max_ttl: integer('Hard end after creation, seconds; 0: none'),
-  id: text('The token, where the caller gave it'),
-  identity_policies: optional(listOf(text('Policy'), 'Those of its entity and groups')),
-  issue_time: optional(text('RFC 3339')),
-  last_renewal: optional(text('RFC 3339')),
-  last_renewal_time: optional(integer('Seconds since the epoch')),
-  meta: nullable(mapOf(text('Text'), 'Names and texts given at creation')),
-  num_uses: integer('Requests left; 0: unlimited'),
-  orphan: flag('Has no parent'),
-  path: text('Request path that made it'),
-  period: optional(integer('Each renewal gives so many seconds')),
-  policies: listOf(text('Policy'), 'Policies, sorted'),
-  renewable: optional(flag('Can be renewed')),
-  role: optional(text('The token role that it was made by')),
-  ttl: integer('Seconds left; 0: no end'),
-  type: text('service or batch'),
+  accessor: text('Accessor: refers to the token without giving access; empty for a batch token'),
+  bound_cidrs: optional(listOf(text('CIDR block'), 'IP addresses or CIDR blocks that the token can be used from')),
+  creation_time: integer('Unix time in seconds'),
+  creation_ttl: integer('TTL set at creation, in seconds; 0: none'),
+  display_name: text('Display name, shown in logs'),
+  entity_id: text('ID of the entity; empty if there is none'),
+  expire_time: nullable(text('Expiration time, RFC 3339; null: never expires')),
+  explicit_max_ttl: integer('Hard limit on the lifetime, in seconds; 0: none'),
+  id: text('The token, if the caller sent it; otherwise empty'),
+  identity_policies: optional(listOf(text('Policy'), 'Policies from its entity and groups')),
+  issue_time: optional(text('Time of creation, RFC 3339')),
+  last_renewal: optional(text('Time of the last renewal, RFC 3339')),
+  last_renewal_time: optional(integer('Unix time in seconds')),
+  meta: nullable(mapOf(text('Value'), 'Metadata set at creation, as key-value pairs')),
+  num_uses: integer('Remaining uses; 0: unlimited'),
+  orphan: flag('The token has no parent'),
+  path: text('Path of the request that created the token'),
+  period: optional(integer('Period in seconds: each renewal resets the TTL to it')),
+  policies: listOf(text('Policy'), 'Policies attached to the token, sorted'),
+  renewable: optional(flag('The token can be renewed')),
+  role: optional(text('Token role that the token was created by')),
+  ttl: integer('Remaining TTL in seconds; 0: never expires'),
+  type: text('Token type: service or batch'),
 }
 
 const tokenField = { token: string('The token', { required: true, secret: true }) }
-const accessorField = { accessor: string('The accessor', { required: true }) }
-const incrementField = { increment: duration('How long from now; 0: the lifetime it was made with', { default: 0 }) }
+const accessorField = { accessor: string('Accessor of the token', { required: true }) }
+const incrementField = {
+  increment: duration('Requested TTL from now, in seconds; 0: the TTL set at creation', { default: 0 }),
+}
 
 const lookup = endpoint({
   id: 'token-lookup',
@@ -46,8 +48,8 @@ const lookup = endpoint({
   path: 'lookup',
   capability: 'update',
   runsOn: 'any-node',
-  summary: 'Shows what is known of a token',
-  fields: { token: string('The token; the default is the caller', { secret: true }) },
+  summary: 'Looks up a token',
+  fields: { token: string('The token; default: the calling token', { secret: true }) },
   response: TOKEN_INFO,
   handler: async (service: TokenService, { token }, request) => {
     if (token === undefined || token === '') return { data: await service.describeCaller(callerOf(request)) }
@@ -61,7 +63,7 @@ const lookupByPath = endpoint({
   path: 'lookup/:token...',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'Old form of lookup: the token stands in the path, where logs of proxies may show it',
+  summary: 'Looks up a token given in the path (deprecated: proxies may write the path to their logs)',
   fields: { token: string('The token', { required: true, secret: true }) },
   response: TOKEN_INFO,
   handler: async (service: TokenService, { token }) => ({ data: await service.describe(token) }),
@@ -74,7 +76,7 @@ const lookupSelf = (operation: 'read' | 'update') =>
     path: 'lookup-self',
     capability: operation,
     runsOn: 'any-node',
-    summary: 'Shows what is known of the calling token',
+    summary: 'Looks up the calling token',
     fields: {},
     response: TOKEN_INFO,
     handler: (service: TokenService, _args, request) => {
@@ -89,7 +91,7 @@ const lookupAccessor = endpoint({
   path: 'lookup-accessor',
   capability: 'update',
   runsOn: 'any-node',
-  summary: 'Shows what is known of the token with this accessor, without the token itself',
+  summary: 'Looks up a token by its accessor, without showing the token itself',
   fields: accessorField,
   response: TOKEN_INFO,
   handler: async (service: TokenService, { accessor }) => ({ data: await service.describeAccessor(accessor) }),
@@ -101,7 +103,7 @@ const renewSelf = endpoint({
   path: 'renew-self',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Prolongs the calling token',
+  summary: 'Renews the calling token',
   fields: incrementField,
   givesToken: true,
   handler: (service: TokenService, { increment }, request) => service.renewal.renew(callerOf(request).token, increment),
@@ -113,7 +115,7 @@ const renew = endpoint({
   path: 'renew',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Prolongs a token',
+  summary: 'Renews a token',
   fields: { ...tokenField, ...incrementField },
   givesToken: true,
   handler: (service: TokenService, { token, increment }) => service.renewal.renew(token, increment),
@@ -125,7 +127,7 @@ const renewAccessor = endpoint({
   path: 'renew-accessor',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Prolongs the token with this accessor, without showing the token itself',
+  summary: 'Renews a token by its accessor, without showing the token itself',
   fields: { ...accessorField, ...incrementField },
   givesToken: true,
   handler: async (service: TokenService, { accessor, increment }) =>
@@ -138,7 +140,7 @@ const revoke = endpoint({
   path: 'revoke',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Ends a token and all its children; one that is not there is no error',
+  summary: 'Revokes a token and all its children; an unknown token is not an error',
   fields: tokenField,
   handler: async (service: TokenService, { token }) => {
     await service.revoke(token)
@@ -152,7 +154,7 @@ const revokeSelf = endpoint({
   path: 'revoke-self',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Ends the calling token and all its children',
+  summary: 'Revokes the calling token and all its children',
   fields: {},
   handler: async (service: TokenService, _args, request) => {
     await service.revoke(callerOf(request).token)
@@ -166,7 +168,7 @@ const revokeAccessor = endpoint({
   path: 'revoke-accessor',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Ends the token with this accessor and all its children',
+  summary: 'Revokes the token with an accessor, and all its children',
   fields: accessorField,
   handler: async (service: TokenService, { accessor }) => {
     const found = await service.tokens.findByAccessor(accessor)
@@ -183,7 +185,7 @@ const revokeOrphan = endpoint({
   capability: 'update',
   sudo: true,
   runsOn: 'writer',
-  summary: 'Ends a token alone: its children stay, without a parent',
+  summary: 'Revokes a token but not its children, which become orphans',
   fields: tokenField,
   handler: async (service: TokenService, { token }) => {
     await service.revokeOrphaning(token)
@@ -196,10 +198,10 @@ const accessors = endpoint({
   id: 'token-accessors',
   path: 'accessors',
   sudo: true,
-  summary: 'Accessors of all tokens, in no order that means anything',
+  summary: 'Lists the accessors of all tokens, in no meaningful order',
   fields: {
-    after: string('Only those behind this one of the page before', { default: '' }),
-    limit: int('At most so many; 0: all', { default: 0, min: 0 }),
+    after: string('Last accessor of the previous page: returns only those after it', { default: '' }),
+    limit: int('Maximum number of accessors to return; 0: all', { default: 0, min: 0 }),
   },
   handler: async (service: TokenService, { after, limit }) => namesAnswer(await service.accessors(after, limit)),
 })
@@ -210,7 +212,7 @@ const tidy = endpoint({
   path: 'tidy',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Removes, behind the answer, what is left of tokens that can never be used again',
+  summary: 'Starts a background task that removes leftover data of tokens that are no longer valid',
   fields: {},
   handler: (service: TokenService) => ({ status: 202, warnings: [tidyWarning(service.tidy.start())] }),
 })

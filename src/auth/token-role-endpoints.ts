@@ -16,53 +16,68 @@ import type { TokenService } from './token-service.ts'
 /** Characters of a role's name and of its path suffix; both become part of storage keys. */
 const MAX_NAME_LENGTH = 128
 
-const nameField = { role_name: string('Name of the role', { required: true, max: MAX_NAME_LENGTH }) }
+const nameField = { role_name: string('Name of the token role', { required: true, max: MAX_NAME_LENGTH }) }
 
 const roleFields = {
-  allowed_policies: strings('Its tokens may have these, whatever the caller has; none asked for: all of them', {
+  allowed_policies: strings(
+    'Policies that its tokens can have, even if the caller lacks them; a request that names no policies gets ' +
+      'all of them',
+    {
+      canonical: keptPolicyName,
+    },
+  ),
+  disallowed_policies: strings('Policies that its tokens cannot have', { canonical: keptPolicyName }),
+  allowed_policies_glob: strings('Like allowed_policies, as patterns with * at the start, at the end or both', {
     canonical: keptPolicyName,
   }),
-  disallowed_policies: strings('Its tokens never have these', { canonical: keptPolicyName }),
-  allowed_policies_glob: strings('Like allowed_policies, with a star at the end, the start or both', {
+  disallowed_policies_glob: strings('Like disallowed_policies, as patterns with * at the start, at the end or both', {
     canonical: keptPolicyName,
   }),
-  disallowed_policies_glob: strings('Like disallowed_policies, with stars', { canonical: keptPolicyName }),
-  orphan: bool('Its tokens have no parent'),
+  orphan: bool('Its tokens are orphans'),
   renewable: bool('Its tokens can be renewed'),
-  path_suffix: string('Stands behind the path of its tokens, so that they can be revoked apart', {
+  path_suffix: string('Suffix appended to the path of its tokens, so that they can be revoked by prefix', {
     max: MAX_NAME_LENGTH,
   }),
-  allowed_entity_aliases: strings('Aliases that a token may be made for; a star at an end stands for any text'),
-  token_period: duration('Each renewal gives this long, without an end'),
-  token_explicit_max_ttl: duration('Hard end after creation, whatever is renewed'),
-  token_bound_cidrs: strings('Addresses that its tokens may be used from', { canonical: keptCidr }),
-  token_type: string('service or batch; default-service and default-batch leave it to the request'),
-  token_no_default_policy: bool('Without the policy "default"'),
-  token_num_uses: int('Requests that each of its tokens may make; 0: unlimited', { min: 0 }),
-  period: duration('Old name of token_period', { aliasOf: 'token_period' }),
-  explicit_max_ttl: duration('Old name of token_explicit_max_ttl', { aliasOf: 'token_explicit_max_ttl' }),
-  bound_cidrs: strings('Old name of token_bound_cidrs', { aliasOf: 'token_bound_cidrs', canonical: keptCidr }),
+  allowed_entity_aliases: strings(
+    'Entity aliases that its tokens can be created for; * at the start or end matches any text',
+  ),
+  token_period: duration(
+    'Period of its tokens, in seconds: each renewal resets the TTL to it, with no maximum except ' +
+      'token_explicit_max_ttl; 0: not periodic',
+  ),
+  token_explicit_max_ttl: duration('Hard limit on the lifetime in seconds, regardless of renewals; 0: none'),
+  token_bound_cidrs: strings('IP addresses or CIDR blocks that its tokens can be used from; empty: any address', {
+    canonical: keptCidr,
+  }),
+  token_type: string('Token type: service or batch; with default-service and default-batch the request can choose'),
+  token_no_default_policy: bool('Do not attach the "default" policy'),
+  token_num_uses: int('Maximum number of uses of each token; 0: unlimited', { min: 0 }),
+  period: duration('Deprecated: use token_period', { aliasOf: 'token_period' }),
+  explicit_max_ttl: duration('Deprecated: use token_explicit_max_ttl', { aliasOf: 'token_explicit_max_ttl' }),
+  bound_cidrs: strings('Deprecated: use token_bound_cidrs', { aliasOf: 'token_bound_cidrs', canonical: keptCidr }),
 }
 
 const ROLE: Shapes = {
-  name: text('Name of the role'),
-  allowed_policies: listOf(text('Policy'), 'Allowed'),
-  disallowed_policies: listOf(text('Policy'), 'Forbidden'),
-  allowed_policies_glob: listOf(text('Pattern'), 'Allowed'),
-  disallowed_policies_glob: listOf(text('Pattern'), 'Forbidden'),
-  allowed_entity_aliases: listOf(text('Pattern'), 'Aliases that a token may be made for'),
-  orphan: flag('Its tokens have no parent'),
+  name: text('Name of the token role'),
+  allowed_policies: listOf(text('Policy'), 'Policies that its tokens can have'),
+  disallowed_policies: listOf(text('Policy'), 'Policies that its tokens cannot have'),
+  allowed_policies_glob: listOf(text('Pattern'), 'Patterns of policies that its tokens can have'),
+  disallowed_policies_glob: listOf(text('Pattern'), 'Patterns of policies that its tokens cannot have'),
+  allowed_entity_aliases: listOf(text('Pattern'), 'Entity aliases that its tokens can be created for'),
+  orphan: flag('Its tokens are orphans'),
   renewable: flag('Its tokens can be renewed'),
-  path_suffix: text('Behind the path of its tokens'),
-  token_period: integer('Seconds'),
-  token_explicit_max_ttl: integer('Seconds'),
-  token_bound_cidrs: listOf(text('Block'), 'Addresses'),
-  token_type: text('service, batch, default-service or default-batch'),
-  token_no_default_policy: flag('Without the policy "default"'),
-  token_num_uses: integer('0: unlimited'),
-  period: integer('As token_period, where it was written by its old name; else 0'),
-  explicit_max_ttl: integer('As token_explicit_max_ttl, where it was written by its old name; else 0'),
-  bound_cidrs: optional(listOf(text('Block'), 'As token_bound_cidrs, where it was written by its old name')),
+  path_suffix: text('Suffix appended to the path of its tokens'),
+  token_period: integer('Period in seconds; 0: not periodic'),
+  token_explicit_max_ttl: integer('Hard limit on the lifetime in seconds; 0: none'),
+  token_bound_cidrs: listOf(text('CIDR block'), 'IP addresses or CIDR blocks that its tokens can be used from'),
+  token_type: text('Token type: service, batch, default-service or default-batch'),
+  token_no_default_policy: flag('Do not attach the "default" policy'),
+  token_num_uses: integer('Maximum number of uses of each token; 0: unlimited'),
+  period: integer('Same as token_period if written under this old name; otherwise 0'),
+  explicit_max_ttl: integer('Same as token_explicit_max_ttl if written under this old name; otherwise 0'),
+  bound_cidrs: optional(
+    listOf(text('CIDR block'), 'Same as token_bound_cidrs; present if written under this old name'),
+  ),
 }
 
 /** Returns a role as it is read. Settings appear under their old names only if they were written so. */
@@ -166,14 +181,14 @@ export const TOKEN_ROLE_ENDPOINTS: readonly Endpoint[] = namedThings({
   path: 'roles',
   name: nameField,
   pageFields: {
-    after: string('Only names that sort after this one', { default: '' }),
-    limit: int('At most so many names; 0: all', { default: 0, min: 0 }),
+    after: string('Returns only names that sort after this one', { default: '' }),
+    limit: int('Maximum number of names to return; 0: all', { default: 0, min: 0 }),
   },
   summaries: {
-    list: 'Names of the token roles',
+    list: 'Lists the token roles',
     read: 'Shows a token role',
-    write: 'Makes a token role, or changes what is sent of it',
-    delete: 'Removes a token role; its tokens stay, and one that is not there is no error',
+    write: 'Creates a token role, or changes the fields that are sent',
+    delete: 'Deletes a token role; its tokens stay valid, and an unknown role is not an error',
   },
   response: ROLE,
   fields: roleFields,

@@ -56,7 +56,7 @@ function aliasEndpoints<T, const F extends Fields>(aliases: Aliases<T, F>): read
 }
 
 const pathOf = (owner: string): string => `${owner}-alias/id/:id`
-const idField = (noun: string) => ({ id: string(`Id of the ${noun}`, { required: true }) })
+const idField = (noun: string) => ({ id: string(`ID of the ${noun}`, { required: true }) })
 
 function writesOf<T, F extends Fields>(aliases: Aliases<T, F>): readonly [make: Endpoint, change: Endpoint] {
   const { owner, noun, oneOf } = aliases
@@ -67,7 +67,7 @@ function writesOf<T, F extends Fields>(aliases: Aliases<T, F>): readonly [make: 
     operation: 'update',
     capability: 'update',
     runsOn: 'writer',
-    response: { id: text(`Id of the ${noun}`), canonical_id: text(`Id of its ${owner}`) },
+    response: { id: text(`ID of the ${noun}`), canonical_id: text(`ID of its ${owner}`) },
   } as const
   // An alias decides who logs in as its owner, so a caller who is denied the owner is denied its aliases.
   const whose: AlsoNamed = {
@@ -88,8 +88,8 @@ function writesOf<T, F extends Fields>(aliases: Aliases<T, F>): readonly [make: 
     id: `${path}-write`,
     path,
     alsoNames: [{ field: 'id', operation: 'update', at }, whose],
-    summary: `Makes ${oneOf}, or changes the one with the id or with the mount and the name`,
-    fields: { id: string(`Id of ${oneOf} that is there`, { default: '' }), ...fields },
+    summary: `Creates ${oneOf}, or updates the one with the given id, or with the given mount_accessor and name`,
+    fields: { id: string(`ID of an existing ${noun}`, { default: '' }), ...fields },
     handler: (store: IdentityStore, args, { caller }) => write(store, given(args.id), args, caller),
   })
   const change = endpoint({
@@ -97,7 +97,7 @@ function writesOf<T, F extends Fields>(aliases: Aliases<T, F>): readonly [make: 
     id: `${path}-write-id`,
     path: pathOf(owner),
     alsoNames: [whose],
-    summary: `Changes ${oneOf}; another name, mount or ${owner} ends the memberships that logins by it gave`,
+    summary: `Updates ${oneOf}; changing its name, mount or ${owner} removes the group memberships granted by its logins`,
     fields: { ...idField(noun), ...fields },
     handler: (store: IdentityStore, args, { caller }) => write(store, args.id, args, caller),
   })
@@ -111,7 +111,7 @@ const list = <T, F extends Fields>({ owner, noun, ids, find, body }: Aliases<T, 
     path: `${owner}-alias/id`,
     capability: 'list',
     runsOn: 'any-node',
-    summary: `Ids of the ${noun}es`,
+    summary: `Lists the IDs of the ${noun}es`,
     fields: pageFields,
     response: LISTED_WITH_INFO,
     handler: async ({ view, parts }: IdentityStore, args) => ({
@@ -125,14 +125,14 @@ const list = <T, F extends Fields>({ owner, noun, ids, find, body }: Aliases<T, 
     }),
   })
 
-const read = <T, F extends Fields>({ owner, noun, response, find, body }: Aliases<T, F>): Endpoint =>
+const read = <T, F extends Fields>({ owner, noun, oneOf, response, find, body }: Aliases<T, F>): Endpoint =>
   endpoint({
     id: `${owner}-alias-read`,
     operation: 'read',
     path: pathOf(owner),
     capability: 'read',
     runsOn: 'any-node',
-    summary: `One ${noun}`,
+    summary: `Shows ${oneOf}`,
     fields: idField(noun),
     response,
     handler: async ({ view, parts }: IdentityStore, { id }) => ({
@@ -160,13 +160,13 @@ export const ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
   owner: 'entity',
   noun: 'alias',
   oneOf: 'an alias',
-  removal: 'Removes an alias; the entity stays',
+  removal: 'Deletes an alias; the entity stays',
   fields: {
-    name: string('Name at the login mount, as its method gives it', { default: '' }),
+    name: string('Name at the login mount, as its login method reports it', { default: '' }),
     mount_accessor: string('Accessor of the login mount', { default: '' }),
-    canonical_id: string('Id of its entity; the default for a new alias is a new entity', { default: '' }),
-    entity_id: string('Old name of canonical_id', { aliasOf: 'canonical_id', default: '' }),
-    custom_metadata: map('Names and texts; all of them are replaced'),
+    canonical_id: string('ID of the entity; if unset for a new alias, a new entity is created', { default: '' }),
+    entity_id: string('Deprecated: use canonical_id', { aliasOf: 'canonical_id', default: '' }),
+    custom_metadata: map('Metadata as key-value pairs; replaces all existing pairs'),
   },
   response: ALIAS_SHAPE,
   ids: listAliasIds,
@@ -200,11 +200,11 @@ export const GROUP_ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
   owner: 'group',
   noun: 'group alias',
   oneOf: 'a group alias',
-  removal: 'Removes a group alias; the group stays, without members',
+  removal: 'Deletes a group alias; the group stays, without members',
   fields: {
-    name: string('Name of the group at the login mount, as its method gives it', { default: '' }),
+    name: string('Name of the group at the login mount, as its login method reports it', { default: '' }),
     mount_accessor: string('Accessor of the login mount', { default: '' }),
-    canonical_id: string('Id of an external group; the default for a new alias is a new group', { default: '' }),
+    canonical_id: string('ID of an external group; if unset for a new alias, a new group is created', { default: '' }),
   },
   response: GROUP_ALIAS,
   ids: (view) => view.list('identity/group-alias/'),

@@ -13,26 +13,28 @@ export type MountOf = (accessor: string) => MountEntry | undefined
 const iso = (ms: number): string => new Date(ms).toISOString()
 
 const TIMES: Shapes = {
-  creation_time: text('RFC 3339'),
-  last_update_time: text('RFC 3339'),
+  creation_time: text('Time of creation, RFC 3339'),
+  last_update_time: text('Time of the last update, RFC 3339'),
 }
-const METADATA = mapOf(text('Text'), 'Names and texts')
+const METADATA = mapOf(text('Value'), 'Metadata, as key-value pairs')
 const MOUNT: Shapes = {
-  mount_accessor: text('Of the login mount'),
-  mount_path: text('Path of the login mount; empty: it is gone'),
-  mount_type: text('Its login method; empty: it is gone'),
+  mount_accessor: text('Accessor of the login mount'),
+  mount_path: text('Path of the login mount; empty if it no longer exists'),
+  mount_type: text('Type of the login mount; empty if it no longer exists'),
 }
 
 /** Shape of `aliasBody`. */
 export const ALIAS_SHAPE: Shapes = {
-  id: text('Id of the alias'),
-  canonical_id: text('Id of its entity'),
+  id: text('ID of the alias'),
+  canonical_id: text('ID of its entity'),
   name: text('Name at the login mount'),
   ...MOUNT,
   metadata: nullable(METADATA),
   custom_metadata: METADATA,
-  merged_from_canonical_ids: nullable(listOf(text('Id'), 'Entities that it belonged to before')),
-  local: flag('Of a mount that stays out of replication'),
+  merged_from_canonical_ids: nullable(
+    listOf(text('ID'), 'IDs of the entities that it belonged to before they were merged; null if none'),
+  ),
+  local: flag('The login mount is local, so it is not replicated'),
   namespace_id: text('root'),
   ...TIMES,
 }
@@ -62,17 +64,17 @@ export function aliasMountBody(accessor: string, mountOf: MountOf): Record<strin
 
 /** Shape of `entityBody`. */
 export const ENTITY_SHAPE: Shapes = {
-  id: text('Id of the entity'),
+  id: text('ID of the entity'),
   name: text('Name'),
-  aliases: listOf(group(ALIAS_SHAPE, 'Alias'), 'Its names at login mounts'),
-  policies: listOf(text('Policy'), 'Given to it by name'),
+  aliases: listOf(group(ALIAS_SHAPE, 'Alias'), 'Aliases of the entity, which are its names at login mounts'),
+  policies: listOf(text('Policy'), 'Policies attached to the entity'),
   metadata: nullable(METADATA),
-  disabled: flag('No access, with whatever token'),
-  group_ids: listOf(text('Id'), 'All groups that it is in'),
-  direct_group_ids: listOf(text('Id'), 'Those that it is in itself'),
-  inherited_group_ids: listOf(text('Id'), 'Those that its groups are in'),
-  merged_entity_ids: nullable(listOf(text('Id'), 'Entities that were merged into it')),
-  mfa_secrets: group({ [OTHERS]: anything('None') }, 'Empty: not offered'),
+  disabled: flag('Disabled: all its tokens are refused'),
+  group_ids: listOf(text('ID'), 'IDs of all groups that contain it, directly or through other groups'),
+  direct_group_ids: listOf(text('ID'), 'IDs of the groups that contain it directly'),
+  inherited_group_ids: listOf(text('ID'), 'IDs of the groups that contain it through other groups'),
+  merged_entity_ids: nullable(listOf(text('ID'), 'IDs of the entities that were merged into it; null if none')),
+  mfa_secrets: group({ [OTHERS]: anything('Never present') }, 'Always empty: MFA is not offered'),
   namespace_id: text('root'),
   ...TIMES,
 }
@@ -104,12 +106,12 @@ export function entityBody(
 
 /** Shape of `groupAliasBody`. */
 export const GROUP_ALIAS: Shapes = {
-  id: text('Id of the group alias'),
-  canonical_id: text('Id of its group'),
+  id: text('ID of the group alias'),
+  canonical_id: text('ID of its group'),
   name: text('Name of the group at the login mount'),
   ...MOUNT,
   metadata: nullable(METADATA),
-  merged_from_canonical_ids: nullable(listOf(text('Id'), 'None')),
+  merged_from_canonical_ids: nullable(listOf(text('ID'), 'Always null: group aliases are not merged')),
   namespace_id: text('root'),
   ...TIMES,
 }
@@ -132,16 +134,16 @@ export function groupAliasBody({ id, alias, namespace }: Group, mountOf: MountOf
 
 /** Shape of `groupBody`. */
 export const GROUP_SHAPE: Shapes = {
-  id: text('Id of the group'),
+  id: text('ID of the group'),
   name: text('Name'),
-  type: text('internal: members are named here; external: logins say who is in it'),
-  policies: listOf(text('Policy'), 'Given to its members'),
+  type: text('internal: members are set on the group; external: membership follows logins'),
+  policies: listOf(text('Policy'), 'Policies granted to its members'),
   metadata: nullable(METADATA),
-  member_entity_ids: listOf(text('Id'), 'Entities that are in it themselves'),
-  member_group_ids: listOf(text('Id'), 'Groups that are in it'),
-  parent_group_ids: listOf(text('Id'), 'Groups that it is in'),
-  alias: group({ [OTHERS]: anything('As identity/group-alias shows it') }, 'Empty: it has none'),
-  modify_index: integer('Grows with each write'),
+  member_entity_ids: listOf(text('ID'), 'IDs of the entities that are direct members'),
+  member_group_ids: listOf(text('ID'), 'IDs of the groups that are members'),
+  parent_group_ids: listOf(text('ID'), 'IDs of the groups that contain it'),
+  alias: group({ [OTHERS]: anything('Same as in identity/group-alias') }, 'The group alias; empty if there is none'),
+  modify_index: integer('Incremented with each write'),
   namespace_id: text('root'),
   ...TIMES,
 }

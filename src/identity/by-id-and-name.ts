@@ -50,9 +50,9 @@ export const namesIn = (kind: Kind, operation: 'read' | 'update'): readonly Also
   { field: 'name', operation, at: (name) => `${kind}/name/${name}` },
 ]
 
-const idField = (kind: Kind) => ({ id: string(`Id of the ${kind}`, { required: true }) })
+const idField = (kind: Kind) => ({ id: string(`ID of the ${kind}`, { required: true }) })
 const nameField = (kind: Kind) => ({
-  name: string(`Name of the ${kind}; the case of its letters makes no difference`, {
+  name: string(`Name of the ${kind}; case-insensitive`, {
     required: true,
     canonical: keptName,
   }),
@@ -62,7 +62,7 @@ const WRITING = { operation: 'update', capability: 'update', runsOn: 'writer' } 
 const LISTING = { operation: 'list', capability: 'list', runsOn: 'any-node' } as const
 
 const readingOf = <T, F extends Fields>({ kind, response }: ByIdAndName<T, F>) =>
-  ({ operation: 'read', capability: 'read', runsOn: 'any-node', summary: `One ${kind}`, response }) as const
+  ({ operation: 'read', capability: 'read', runsOn: 'any-node', summary: `Shows the ${kind}`, response }) as const
 
 const removingOf = <T, F extends Fields>({ removal }: ByIdAndName<T, F>) =>
   ({ operation: 'delete', capability: 'delete', runsOn: 'writer', summary: removal }) as const
@@ -101,10 +101,10 @@ const make = <T, F extends Fields>(things: ByIdAndName<T, F>): Endpoint =>
     id: `${things.kind}-write`,
     path: things.kind,
     alsoNames: namesIn(things.kind, 'update'),
-    summary: `Makes ${things.oneOf}, or changes the one with the id or the name`,
+    summary: `Creates ${things.oneOf}, or updates the one with the given id or name`,
     fields: {
-      id: string(`Id of ${things.oneOf} that is there`, { default: '' }),
-      name: string('Name; the default is one that is made up', { default: '' }),
+      id: string(`ID of an existing ${things.kind}`, { default: '' }),
+      name: string('Name; generated if unset', { default: '' }),
       ...(things.fields as Fields),
     },
     ...madeOf(things),
@@ -119,7 +119,7 @@ function byId<T, F extends Fields>(things: ByIdAndName<T, F>): readonly Endpoint
     ...LISTING,
     id: `${kind}-list-ids`,
     path: `${kind}/id`,
-    summary: `Ids of the ${things.plural}`,
+    summary: `Lists the IDs of the ${things.plural}`,
     fields: pageFields,
     response: LISTED_WITH_INFO,
     handler: async (store: IdentityStore, args) => ({
@@ -141,7 +141,7 @@ function byId<T, F extends Fields>(things: ByIdAndName<T, F>): readonly Endpoint
     id: `${kind}-write-id`,
     path: one.path,
     alsoNames: namesIn(kind, 'update').filter(({ field }) => field === 'name'),
-    summary: `Changes ${things.oneOf}`,
+    summary: `Updates ${things.oneOf}`,
     fields: { ...one.fields, name: string('New name', { default: '' }), ...fields },
     ...(things.isSilent === true ? {} : { response: things.written }),
     handler: (store: IdentityStore, args) => store.transaction((tx) => writeById(things, { store, tx }, args)),
@@ -162,7 +162,7 @@ function byName<T, F extends Fields>(things: ByIdAndName<T, F>): readonly Endpoi
     ...LIST_OF_NAMES,
     id: `${kind}-list-names`,
     path: `${kind}/name`,
-    summary: `Names of the ${things.plural}`,
+    summary: `Lists the names of the ${things.plural}`,
     fields: pageFields,
     handler: async ({ view }: IdentityStore, args) => ({
       data: { keys: pageOf((await listNames(view, `${kind}-name`)).sort(), args) },
@@ -179,7 +179,7 @@ function byName<T, F extends Fields>(things: ByIdAndName<T, F>): readonly Endpoi
     ...WRITING,
     id: `${kind}-write-name`,
     path: one.path,
-    summary: `Makes the ${kind}, or changes it`,
+    summary: `Creates or updates the ${kind}`,
     fields: { ...one.fields, ...fields },
     ...madeOf(things),
     handler: (store: IdentityStore, args) => store.transaction((tx) => writeByName(things, { store, tx }, args)),

@@ -24,19 +24,19 @@ const { make, others } = byIdAndName({
   kind: 'entity',
   oneOf: 'an entity',
   plural: 'entities',
-  removal: 'Removes an entity with its aliases; its tokens have no access any more',
+  removal: 'Deletes an entity and its aliases; its tokens lose all access',
   fields: {
-    metadata: map('Names and texts; all of them are replaced'),
-    policies: strings('Policies of its tokens, besides their own; all of them are replaced', {
+    metadata: map('Metadata as key-value pairs; replaces all existing pairs'),
+    policies: strings('Policies that its tokens get in addition to their own; replaces the whole list', {
       canonical: keptPolicyName,
     }),
-    disabled: bool('No access, with whatever token'),
+    disabled: bool('Disable the entity: all its tokens are refused'),
   },
   response: ENTITY_SHAPE,
   written: {
-    id: text('Id of the new entity'),
-    name: text('Its name'),
-    aliases: listOf(text('Id'), 'None yet'),
+    id: text('ID of the new entity'),
+    name: text('Name of the new entity'),
+    aliases: listOf(text('ID'), 'Always empty: a new entity has no aliases'),
   },
   isSilent: true,
   findById: findEntity,
@@ -77,8 +77,8 @@ const batchDelete = endpoint({
   capability: 'update',
   alsoNames: [{ field: 'entity_ids', operation: 'delete', at: (id) => `entity/id/${id}` }],
   runsOn: 'writer',
-  summary: 'Removes entities by their ids, all or none; one that is not there is no error',
-  fields: { entity_ids: strings('Ids of the entities', { required: true }) },
+  summary: 'Deletes entities by their IDs, all or none; an unknown ID is not an error',
+  fields: { entity_ids: strings('IDs of the entities', { required: true }) },
   handler: (store: IdentityStore, { entity_ids: ids }) =>
     store.transaction(async (tx) => {
       for (const id of new Set(ids)) {
@@ -101,17 +101,20 @@ const merge = endpoint({
   ],
   sudo: true,
   runsOn: 'writer',
-  summary: 'Gives the aliases of entities to another one and removes them',
+  summary: 'Merges entities into another one, which takes over their aliases, and deletes them',
   describe:
-    'Policies, metadata and groups of the removed entities are not taken over, and their tokens have no access any ' +
-    'more: who logs in again becomes the remaining entity.',
+    'Policies, metadata and groups of the deleted entities are not taken over, and their tokens lose all ' +
+    'access. Later logins by the moved aliases belong to the remaining entity.',
   fields: {
-    from_entity_ids: strings('Ids of the entities to be removed', { required: true }),
-    to_entity_id: string('Id of the one that remains', { required: true }),
-    conflicting_alias_ids_to_keep: strings('Where two have an alias at the same mount: the one that stays', {
-      default: [],
-    }),
-    force: bool('Taken from clients that send it; nothing depends on it', { default: false }),
+    from_entity_ids: strings('IDs of the entities to merge and delete', { required: true }),
+    to_entity_id: string('ID of the entity to merge into', { required: true }),
+    conflicting_alias_ids_to_keep: strings(
+      'IDs of the aliases to keep where two of the entities have an alias at the same mount',
+      {
+        default: [],
+      },
+    ),
+    force: bool('Accepted from clients that send it, but has no effect', { default: false }),
   },
   handler: (store: IdentityStore, args) =>
     store.transaction(async (tx) => {

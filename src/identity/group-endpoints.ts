@@ -23,21 +23,24 @@ const { make, others } = byIdAndName({
   kind: 'group',
   oneOf: 'a group',
   plural: 'groups',
-  removal: 'Removes a group',
+  removal: 'Deletes a group',
   fields: {
-    type: string('internal: members are named here; external: logins say who is in it; cannot be changed', {
-      oneOf: ['internal', 'external', ''],
-      default: '',
-    }),
-    metadata: map('Names and texts; all of them are replaced'),
-    policies: strings('Policies of the tokens of its members; all of them are replaced', {
+    type: string(
+      'internal: members are set on the group; external: membership follows logins. Cannot be changed later',
+      {
+        oneOf: ['internal', 'external', ''],
+        default: '',
+      },
+    ),
+    metadata: map('Metadata as key-value pairs; replaces all existing pairs'),
+    policies: strings('Policies granted to the tokens of its members; replaces the whole list', {
       canonical: keptPolicyName,
     }),
-    member_entity_ids: strings('Entities in it; all of them are replaced'),
-    member_group_ids: strings('Groups in it; all of them are replaced'),
+    member_entity_ids: strings('IDs of the entities that are members; replaces the whole list'),
+    member_group_ids: strings('IDs of the groups that are members; replaces the whole list'),
   },
   response: GROUP_SHAPE,
-  written: { id: text('Id of the group'), name: text('Its name') },
+  written: { id: text('ID of the group'), name: text('Name of the group') },
   findById: findGroup,
   findByName: findGroupByName,
   info: async ({ view }, group: Group) => ({

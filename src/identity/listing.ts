@@ -5,14 +5,17 @@ import { dictionary } from '../lib/own.ts'
 
 /** Fields of such a list. They mean what PAGE_FIELDS mean, in words that fit ids. */
 export const pageFields = {
-  after: string('Only what sorts after this', { default: '' }),
-  limit: int('At most so many; 0: all', { default: 0 }),
+  after: string('Returns only entries that sort after this one', { default: '' }),
+  limit: int('Maximum number of entries to return; 0: all', { default: 0 }),
 }
 
 /** Shape of `withInfo`. */
 export const LISTED_WITH_INFO: Shapes = {
   ...LISTED,
-  key_info: mapOf(group({ [OTHERS]: anything('As its own endpoint shows it') }, 'Some facts'), 'By id'),
+  key_info: mapOf(
+    group({ [OTHERS]: anything('Same as in its own endpoint') }, 'Summary of one entry'),
+    'Summaries, by ID',
+  ),
 }
 
 /** Answers a list of ids with facts about each. A thing that is removed meanwhile is left out. */

@@ -24,11 +24,11 @@ import {
 } from './records.ts'
 
 const fields = {
-  id: string('Id', { default: '' }),
+  id: string('ID', { default: '' }),
   name: string('Name', { default: '' }),
-  alias_id: string('Id of an alias', { default: '' }),
-  alias_name: string('Name of an alias, together with alias_mount_accessor', { default: '' }),
-  alias_mount_accessor: string('Accessor of the login mount of the alias', { default: '' }),
+  alias_id: string('ID of an alias', { default: '' }),
+  alias_name: string('Name of an alias; requires alias_mount_accessor', { default: '' }),
+  alias_mount_accessor: string('Accessor of the login mount of the alias; requires alias_name', { default: '' }),
 }
 
 type Known = { readonly [K in keyof typeof fields]: string }
@@ -89,7 +89,7 @@ const entity = endpoint({
     { field: 'alias_id', operation: 'read', at: (id) => `entity-alias/id/${id}` },
   ],
   runsOn: 'any-node',
-  summary: 'The entity that something is known of; 204 without a body where there is none',
+  summary: 'Looks up an entity by its ID, its name or one of its aliases; 204 without a body if there is none',
   fields,
   response: ENTITY_SHAPE,
   mayBeEmpty: true,
@@ -110,7 +110,7 @@ const group = endpoint({
     { field: 'alias_id', operation: 'read', at: (id) => `group-alias/id/${id}` },
   ],
   runsOn: 'any-node',
-  summary: 'The group that something is known of; 204 without a body where there is none',
+  summary: 'Looks up a group by its ID, its name or its alias; 204 without a body if there is none',
   fields,
   response: GROUP_SHAPE,
   mayBeEmpty: true,

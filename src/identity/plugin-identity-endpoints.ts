@@ -15,16 +15,16 @@ const configuration = endpoint({
   ...open,
   id: 'plugin-identity-configuration',
   path: `${FOLDER}/openid-configuration`,
-  summary: 'Who signs the tokens by which mounts prove elsewhere who they are',
+  summary: 'Shows the OpenID Connect discovery document for the identity tokens that mounts present to other services',
   describe:
-    'The issuer is below api_addr of the configuration of the server; without one there is none, and 400. A listener ' +
-    'with redact_addresses tells it, and where the keys are, once a mount has asked for a token.',
+    'The issuer URL is built from api_addr in the server configuration; without api_addr the answer is 400. ' +
+    'A listener with redact_addresses answers only once a mount has requested an identity token.',
   response: {
-    issuer: text('Claim "iss" of the tokens'),
-    jwks_uri: text('Where their keys are'),
-    response_types_supported: listOf(text('id_token'), 'Nothing is handed out here'),
-    subject_types_supported: listOf(text('public'), 'Everybody is told the same subject'),
-    id_token_signing_alg_values_supported: listOf(text('RS256'), 'How the tokens are signed'),
+    issuer: text('Issuer: the "iss" claim of the tokens'),
+    jwks_uri: text('URL of the public keys'),
+    response_types_supported: listOf(text('id_token'), 'Always id_token; tokens are not issued through this endpoint'),
+    subject_types_supported: listOf(text('public'), 'Always public: every recipient sees the same subject'),
+    id_token_signing_alg_values_supported: listOf(text('RS256'), 'Signature algorithms of the tokens'),
   },
   handler: async ({ published }: IdentityStore, _args, { listener }) => {
     const issuer = published.issuer()
@@ -46,8 +46,10 @@ const keys = endpoint({
   ...open,
   id: 'plugin-identity-keys',
   path: `${FOLDER}/keys`,
-  summary: 'The public keys of those tokens, as a JSON Web Key Set (RFC 7517)',
-  describe: 'That which signs, the next one, and those of which tokens have not ended. Empty before the first token.',
+  summary: 'Shows the public keys of identity tokens, as a JSON Web Key Set (RFC 7517)',
+  describe:
+    'The set has the current signing key, the next one, and previous keys whose tokens have not yet expired. ' +
+    'It is empty before the first token is issued.',
   response: {
     keys: listOf(
       group(
@@ -55,13 +57,13 @@ const keys = endpoint({
           kty: text('RSA'),
           use: text('sig'),
           alg: text('RS256'),
-          kid: text('Names the key in the head of a token'),
-          n: text('Modulus, base64url'),
-          e: text('Exponent, base64url'),
+          kid: text('Key ID, as in the header of a token'),
+          n: text('Modulus, base64url-encoded'),
+          e: text('Exponent, base64url-encoded'),
         },
         'A key',
       ),
-      'In the order of their use',
+      'Public keys, in order of use',
     ),
   },
   handler: async ({ published }: IdentityStore) => {

@@ -21,15 +21,15 @@ const TYPE_NAMES = DEVICE_TYPES.map(({ name }) => name)
 /** Names of the types for sentences: "file, socket or syslog". */
 export const TYPES_TEXT = `${TYPE_NAMES.slice(0, -1).join(', ')} or ${TYPE_NAMES.at(-1)}`
 
-/** Options for sentences: "of a file: file_path, mode; …; of all: …". */
+/** Options for sentences: "for a file: file_path, mode; …; for all types: …". */
 export const OPTIONS_TEXT = [
   ...DEVICE_TYPES.map(({ oneOf, options, oldOptions }) => ({
     whose: oneOf,
     names: options.filter((option) => !oldOptions.includes(option)),
   })),
-  { whose: 'all', names: COMMON },
+  { whose: 'all types', names: COMMON },
 ]
-  .map(({ whose, names }) => `of ${whose}: ${names.join(', ')}`)
+  .map(({ whose, names }) => `for ${whose}: ${names.join(', ')}`)
   .join('; ')
 
 /** Reads the options. Those of the configuration file (`isDeclared`) may set more. @throws Refusal naming the option */

@@ -32,7 +32,7 @@ test('no two types of device have one name, and texts offer each with its option
   const lists = new Map(OPTIONS_TEXT.split('; ').map((list) => list.split(': ') as [string, string]))
   for (const { name, oneOf, options, oldOptions } of DEVICE_TYPES) {
     assert.ok(TYPES_TEXT.split(/, | or /).includes(name), TYPES_TEXT)
-    const offered = lists.get(`of ${oneOf}`)?.split(', ') ?? []
+    const offered = lists.get(`for ${oneOf}`)?.split(', ') ?? []
     assert.deepEqual([...offered, ...oldOptions].sort(), [...options].sort())
   }
 })

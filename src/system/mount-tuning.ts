@@ -25,23 +25,31 @@ function leaseTtl(description: string) {
 
 /** Fields of a tuning, and of `config` when a mount is made. An absent field leaves its setting as it was. */
 export const CONFIG_FIELDS = {
-  default_lease_ttl: leaseTtl('Lifetime where nothing else is said; 0: as the system has it'),
-  max_lease_ttl: leaseTtl('Longest lifetime; 0: as the system has it'),
-  force_no_cache: bool('Nothing is cached'),
-  listing_visibility: string('unauth: listed to callers without a token', { oneOf: VISIBILITIES }),
-  token_type: string('Of a login mount: service, batch, default-service or default-batch'),
-  user_lockout_config: object('Of a login mount: what guessing leads to', {
-    lockout_threshold: unlessEmpty(int('Failures until a name is locked', { min: 0 })),
-    lockout_duration: unlessEmpty(duration('How long it is locked')),
-    lockout_counter_reset_duration: unlessEmpty(duration('Without a failure for so long the count begins anew')),
-    lockout_disable: bool('Names are never locked; false after true: as before, with the threshold of then'),
+  default_lease_ttl: leaseTtl('Default TTL, in seconds; 0 or "system" uses the system default'),
+  max_lease_ttl: leaseTtl('Maximum TTL, in seconds; 0 or "system" uses the system maximum'),
+  force_no_cache: bool('Stored and shown, but has no effect'),
+  listing_visibility: string('unauth lists the mount to callers without a token; hidden or empty does not', {
+    oneOf: VISIBILITIES,
   }),
-  audit_non_hmac_request_keys: strings('Fields that audit shows in clear'),
-  audit_non_hmac_response_keys: strings('Fields that audit shows in clear'),
-  passthrough_request_headers: strings('Headers of requests that the engine gets to see; none that gives access'),
-  allowed_response_headers: strings('Headers of answers that the engine may set; none of the server itself'),
-  allowed_managed_keys: strings('Names of managed keys that the engine may use'),
-  plugin_version: string('Only the built-in version is offered'),
+  token_type: string('Token type of a login mount: service, batch, default-service or default-batch'),
+  user_lockout_config: object('User lockout of a login mount', {
+    lockout_threshold: unlessEmpty(int('Failed logins after which a user is locked out; 0: never', { min: 0 })),
+    lockout_duration: unlessEmpty(duration('How long the user is locked out, in seconds')),
+    lockout_counter_reset_duration: unlessEmpty(
+      duration('Time without a failed login, in seconds, after which the count is reset'),
+    ),
+    lockout_disable: bool('Disables the lockout; setting it back to false restores the previous threshold'),
+  }),
+  audit_non_hmac_request_keys: strings('Request fields that audit devices record in clear, not as HMAC'),
+  audit_non_hmac_response_keys: strings('Response fields that audit devices record in clear, not as HMAC'),
+  passthrough_request_headers: strings(
+    'Request headers passed to the engine; headers that carry credentials are refused',
+  ),
+  allowed_response_headers: strings(
+    'Response headers that the engine can set; headers of the server itself are refused',
+  ),
+  allowed_managed_keys: strings('Names of the managed keys that the engine can use'),
+  plugin_version: string('Must be empty: only the built-in version is available'),
 }
 
 /** Decoded CONFIG_FIELDS, each optional: a tuning changes what it names. */

@@ -15,12 +15,12 @@ export const DEFAULT_TOKEN_TYPE = 'default-service'
 /** Shape of `lockoutBody`. */
 export const LOCKOUT = group(
   {
-    lockout_threshold: integer('Failures until a name is locked'),
-    lockout_duration: integer('Seconds'),
-    lockout_counter_reset: integer('Seconds without a failure after which the count begins anew'),
-    lockout_disable: flag('Names are never locked'),
+    lockout_threshold: integer('Failed logins after which a user is locked out; 0: never'),
+    lockout_duration: integer('How long the user is locked out, in seconds'),
+    lockout_counter_reset: integer('Time without a failed login, in seconds, after which the count is reset'),
+    lockout_disable: flag('The lockout is disabled'),
   },
-  'What guessing leads to',
+  'User lockout of a login mount',
 )
 
 /** Lock-out settings of a login mount, as a read shows them; times are in seconds. */
@@ -33,8 +33,12 @@ export const lockoutBody = (settings: LockoutSettings): object => ({
 
 /** Shape of `clearKeysBody`. */
 export const CLEAR_KEYS: Shapes = {
-  audit_non_hmac_request_keys: optional(listOf(text('Field'), 'Fields of requests that audit shows in clear')),
-  audit_non_hmac_response_keys: optional(listOf(text('Field'), 'Fields of answers that audit shows in clear')),
+  audit_non_hmac_request_keys: optional(
+    listOf(text('Field'), 'Request fields that audit devices record in clear, not as HMAC'),
+  ),
+  audit_non_hmac_response_keys: optional(
+    listOf(text('Field'), 'Response fields that audit devices record in clear, not as HMAC'),
+  ),
 }
 
 /** Names of fields that audit writes in clear; all others are written as HMACs. */
@@ -45,7 +49,7 @@ export const clearKeysBody = ({ auditNonHmacRequestKeys, auditNonHmacResponseKey
 
 /** Shape of `managedKeysBody`. */
 export const MANAGED_KEYS: Shapes = {
-  allowed_managed_keys: optional(listOf(text('Name'), 'Managed keys that the engine may use')),
+  allowed_managed_keys: optional(listOf(text('Name'), 'Names of the managed keys that the engine can use')),
 }
 
 /** Names of the managed keys that the mount may use, besides those open to every mount. */
@@ -54,8 +58,8 @@ export const managedKeysBody = ({ allowedManagedKeys }: MountConfig): object =>
 
 /** Shape of `passedBody`. */
 export const PASSED: Shapes = {
-  passthrough_request_headers: optional(listOf(text('Header'), 'Those of a request that its engine gets to see')),
-  allowed_response_headers: optional(listOf(text('Header'), 'Those of an answer that its engine may set')),
+  passthrough_request_headers: optional(listOf(text('Header'), 'Request headers passed to the engine')),
+  allowed_response_headers: optional(listOf(text('Header'), 'Response headers that the engine can set')),
 }
 
 /** Headers that pass between client and engine: none reaches the engine, or leaves it, unless it is listed. */
@@ -68,31 +72,31 @@ const isGiven = (keys: readonly string[] | undefined): boolean => keys !== undef
 
 /** Shape of `mountBody`. */
 export const MOUNT: Shapes = {
-  type: text('Engine'),
-  description: text('For people'),
-  accessor: text('Names the mount'),
-  uuid: text('Names its data'),
-  local: flag('Stays out of replication'),
-  seal_wrap: flag('Wrapped by the seal as well'),
-  external_entropy_access: flag('May use entropy of the seal'),
-  options: nullable(mapOf(text('Option'), 'Options of the engine')),
-  plugin_version: text('Empty: built in'),
+  type: text('Type of the engine'),
+  description: text('Description for operators'),
+  accessor: text('Accessor of the mount'),
+  uuid: text('UUID of the mount'),
+  local: flag('Local mount: not replicated'),
+  seal_wrap: flag('Data is also encrypted by the seal (seal wrap)'),
+  external_entropy_access: flag('The engine can use entropy from the seal'),
+  options: nullable(mapOf(text('Value'), 'Options of the engine')),
+  plugin_version: text('Always empty: the engine is built in'),
   running_plugin_version: text('Version of the engine'),
-  running_sha256: text('Empty: built in'),
+  running_sha256: text('Always empty: the engine is built in'),
   deprecation_status: optional(text('supported')),
   config: group(
     {
-      default_lease_ttl: integer('Seconds; 0: of the system'),
-      max_lease_ttl: integer('Seconds; 0: of the system'),
-      force_no_cache: flag('Nothing is cached'),
-      listing_visibility: optional(text('unauth: listed to everybody')),
+      default_lease_ttl: integer('Default TTL in seconds; 0: the system default'),
+      max_lease_ttl: integer('Maximum TTL in seconds; 0: the system maximum'),
+      force_no_cache: flag('Stored and shown, but has no effect'),
+      listing_visibility: optional(text('unauth: listed to callers without a token')),
       ...CLEAR_KEYS,
       ...MANAGED_KEYS,
-      token_type: optional(text('Kind of token a login gives')),
+      token_type: optional(text('Type of token that a login issues')),
       user_lockout_config: optional(LOCKOUT),
       ...PASSED,
     },
-    'Tuning',
+    'Settings of the mount',
   ),
 }
 

@@ -17,10 +17,10 @@ type System = Pick<Whole, 'audit'>
 /** A device as answers show it. */
 const DEVICE = {
   type: text(TYPES_TEXT),
-  description: text('For people'),
-  options: mapOf(text('Option'), 'As they were given'),
-  local: flag('Stays out of replication'),
-  path: text('Name of the device'),
+  description: text('Description for operators'),
+  options: mapOf(text('Value'), 'Options of the device, as given'),
+  local: flag('Local device: not replicated'),
+  path: text('Path of the device'),
 }
 
 const shown = ({ type, description, options, local, path }: ShownDevice) => ({
@@ -39,16 +39,16 @@ const list = endpoint({
   sudo: true,
   body: 'both',
   runsOn: 'any-node',
-  summary: 'All audit devices by path',
+  summary: 'Lists all audit devices by path',
   fields: {},
-  response: { [OTHERS]: group(DEVICE, 'Device') },
+  response: { [OTHERS]: group(DEVICE, 'Audit device') },
   handler: (system: System) => ({
     data: Object.fromEntries(system.audit.list().map((device) => [device.path, shown(device)])),
   }),
 })
 
 const MOST_DESCRIPTION_CHARACTERS = 4_096
-const pathField = { path: string('Name of the device', { required: true }) }
+const pathField = { path: string('Path of the device', { required: true }) }
 
 const enable = endpoint({
   id: 'audit-enable',
@@ -57,14 +57,14 @@ const enable = endpoint({
   capability: 'update',
   sudo: true,
   runsOn: 'writer',
-  summary: 'Makes an audit device; every request from then on is recorded by it',
-  describe: `Options ${OPTIONS_TEXT}. A file is new, or a log of ours.`,
+  summary: 'Enables an audit device, which records every request from then on',
+  describe: `Options ${OPTIONS_TEXT}. An existing file must be an audit log of this server.`,
   fields: {
     ...pathField,
     type: string(TYPES_TEXT, { default: '' }),
-    description: string('For people', { default: '', max: MOST_DESCRIPTION_CHARACTERS }),
-    options: map('Options of the device'),
-    local: bool('Stays out of replication', { default: false }),
+    description: string('Description for operators', { default: '', max: MOST_DESCRIPTION_CHARACTERS }),
+    options: map('Options of the device, as key-value pairs'),
+    local: bool('Local device: not replicated', { default: false }),
   },
   handler: async (system: System, args) => {
     const { type, description, options = {}, local } = args
@@ -83,7 +83,7 @@ const disable = endpoint({
   capability: 'delete',
   sudo: true,
   runsOn: 'writer',
-  summary: 'Removes an audit device, not what it recorded; one that is not there is no error',
+  summary: 'Disables an audit device; its recorded entries stay, and an unknown device is not an error',
   fields: pathField,
   handler: async (system: System, { path }) => {
     await system.audit.disable(folder(path))
@@ -99,9 +99,9 @@ const hash = endpoint({
   capability: 'update',
   body: 'both',
   runsOn: 'any-node',
-  summary: 'What a text looks like in the entries of a device, to search for it',
-  fields: { ...pathField, input: string('The text', { secret: true }) },
-  response: { hash: text('hmac-sha256: and hexadecimal digits') },
+  summary: 'Returns the HMAC of a text as an audit device records it, to search its entries for the text',
+  fields: { ...pathField, input: string('Text to hash', { secret: true }) },
+  response: { hash: text('hmac-sha256: followed by hexadecimal digits') },
   handler: (system: System, { path, input }) => {
     if (input === undefined) throw fail('field_missing', ['input'])
     return { data: { hash: system.audit.hash(folder(path), input) } }
@@ -117,23 +117,25 @@ const streams = endpoint({
   capability: 'read',
   sudo: true,
   runsOn: 'any-node',
-  summary: 'How far the chains of entries are, and the key that signs them: to check a log against',
-  describe: 'docs/audit-format.md says what a chain is. Of this process: a chain for each device, thread and opening.',
+  summary: 'Shows the current heads of the audit hash chains and the key that signs them, to verify a log against',
+  describe:
+    'Covers the chains of this process: one for each device, thread and opening of the device. Chains are ' +
+    'described in docs/audit-format.md.',
   fields: {},
   response: {
-    public_key: text('Ed25519, 32 bytes in base64; empty before the first device was made'),
+    public_key: text('Ed25519 public key, 32 bytes in base64; empty until the first device is enabled'),
     streams: listOf(
       group(
         {
           stream: text('Name of the chain'),
           device: text('Path of the device'),
-          seq: integer('Number of its last line'),
-          hash: text('Of that line: SHA-256, base64url'),
-          ended: flag('No line follows'),
+          seq: integer('Sequence number of the last line'),
+          hash: text('SHA-256 hash of the last line, base64url-encoded'),
+          ended: flag('The chain has ended'),
         },
-        'Chain',
+        'Hash chain',
       ),
-      'Chains that are written, and those that ended last',
+      'Chains in use, and the chains that ended most recently',
     ),
   },
   handler: (system: System) => ({
@@ -142,10 +144,12 @@ const streams = endpoint({
 })
 
 const HEADERS = 'config/auditing/request-headers'
-const SETTING = { hmac: flag('The value is written as its HMAC') }
+const SETTING = { hmac: flag('The value is recorded as an HMAC') }
 /** One spelling per header: names of headers have no case (RFC 9110 section 5.1). */
 const keptHeader = asciiLowerCase
-const headerField = { header: string('Name of the header', { required: true, canonical: keptHeader }) }
+const headerField = {
+  header: string('Name of the request header; case-insensitive', { required: true, canonical: keptHeader }),
+}
 
 const listHeaders = endpoint({
   id: 'audit-headers-list',
@@ -155,9 +159,9 @@ const listHeaders = endpoint({
   sudo: true,
   body: 'both',
   runsOn: 'any-node',
-  summary: 'Which request headers are recorded',
+  summary: 'Shows which request headers are recorded in the audit log',
   fields: {},
-  response: { headers: mapOf(group(SETTING, 'Setting'), 'By their names in lower case') },
+  response: { headers: mapOf(group(SETTING, 'Setting'), 'Settings, by header name in lower case') },
   handler: (system: System) => ({
     data: { headers: Object.fromEntries([...system.audit.headers()].map(([name, { hmac }]) => [name, { hmac }])) },
   }),
@@ -171,9 +175,9 @@ const readHeader = endpoint({
   sudo: true,
   body: 'both',
   runsOn: 'any-node',
-  summary: 'Whether a request header is recorded, and how',
+  summary: 'Shows how a request header is recorded',
   fields: headerField,
-  response: { [OTHERS]: anything('The setting, under the name of the header') },
+  response: { [OTHERS]: anything('Settings, by header name') },
   handler: (system: System, { header }) => {
     const name = keptHeader(header)
     const setting = system.audit.headers().get(name)
@@ -189,8 +193,8 @@ const writeHeader = endpoint({
   capability: 'update',
   sudo: true,
   runsOn: 'writer',
-  summary: 'Records a request header from now on',
-  fields: { ...headerField, hmac: bool('Write its value as an HMAC', { default: false }) },
+  summary: 'Starts recording a request header in the audit log',
+  fields: { ...headerField, hmac: bool('Record the value as an HMAC', { default: false }) },
   handler: async (system: System, { header, hmac }) => {
     await system.audit.setHeader(headerName(header), { hmac })
     return DONE
@@ -204,7 +208,7 @@ const deleteHeader = endpoint({
   capability: 'delete',
   sudo: true,
   runsOn: 'writer',
-  summary: 'No longer records a request header',
+  summary: 'Stops recording a request header in the audit log',
   fields: headerField,
   handler: async (system: System, { header }) => {
     await system.audit.setHeader(keptHeader(header), undefined)

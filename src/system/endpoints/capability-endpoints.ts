@@ -11,15 +11,15 @@ import type { System as Whole } from '../system.ts'
 type System = Pick<Whole, 'mounts' | 'openApi' | 'policies' | 'rightsOf' | 'tokens'>
 
 const pathFields = {
-  paths: strings('Paths to ask about'),
-  path: strings('Old name of paths', { aliasOf: 'paths' }),
+  paths: strings('Paths to check'),
+  path: strings('Deprecated: use paths', { aliasOf: 'paths' }),
 }
 
 const words = (about: string) => listOf(text('Capability'), about)
 /** Shape of `capabilities`: a member for each path, besides the one for a single path. */
 const CAPABILITIES: Shapes = {
-  capabilities: optional(words('Where one path was asked about: what is granted on it')),
-  [OTHERS]: words('By path, sorted; root: everything, deny: nothing'),
+  capabilities: optional(words('Capabilities on the path, if only one path was sent')),
+  [OTHERS]: words('Capabilities by path, sorted; root: everything, deny: nothing'),
 }
 
 /**
@@ -53,7 +53,7 @@ const ofToken = endpoint({
   capability: 'update',
   body: 'both',
   runsOn: 'any-node',
-  summary: 'What a token may do on paths',
+  summary: 'Shows the capabilities of a token on paths',
   fields: { token: string('The token', { required: true, secret: true }), ...pathFields },
   response: CAPABILITIES,
   handler: async (system: System, { token, ...args }) => {
@@ -70,7 +70,7 @@ const ofAccessor = endpoint({
   capability: 'update',
   body: 'both',
   runsOn: 'any-node',
-  summary: 'What the token of an accessor may do on paths',
+  summary: 'Shows the capabilities of the token with an accessor on paths',
   fields: { accessor: string('Accessor of the token', { required: true }), ...pathFields },
   response: CAPABILITIES,
   handler: async (system: System, { accessor, ...args }) => {
@@ -87,8 +87,8 @@ const ofSelf = endpoint({
   capability: 'update',
   body: 'both',
   runsOn: 'any-node',
-  summary: 'What the calling token may do on paths',
-  fields: { token: string('Ignored: the caller is meant', { default: '', secret: true }), ...pathFields },
+  summary: 'Shows the capabilities of the calling token on paths',
+  fields: { token: string('Ignored: the calling token is always used', { default: '', secret: true }), ...pathFields },
   response: CAPABILITIES,
   handler: async (system: System, args, { caller }) => {
     if (caller === undefined) throw fail('permission_denied', [])
@@ -103,14 +103,14 @@ const openApi = endpoint({
   capability: 'none',
   body: 'plain',
   runsOn: 'any-node',
-  summary: 'All endpoints as an OpenAPI document',
+  summary: 'Returns all endpoints as an OpenAPI document',
   fields: {},
   response: {
-    openapi: text('Version of OpenAPI'),
+    openapi: text('OpenAPI version of the document'),
     info: anything('Title, description, version and licence'),
-    servers: listOf(anything('Server'), 'Where the paths begin'),
-    paths: anything('Operations by path and method'),
-    components: anything('Schemas that operations share'),
+    servers: listOf(anything('Server'), 'Base URL of the paths'),
+    paths: anything('Operations, by path and method'),
+    components: anything('Shared schemas, responses and security schemes'),
   },
   handler: (system: System) => ({ data: system.openApi() }),
 })

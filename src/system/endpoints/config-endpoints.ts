@@ -15,9 +15,9 @@ const state = endpoint({
   path: 'config/state/sanitized',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'The configuration that the server runs with, without what opens something',
+  summary: 'Shows the configuration in use, without secrets',
   fields: {},
-  response: { [OTHERS]: anything('By the key of the configuration file') },
+  response: { [OTHERS]: anything('Value of the configuration key of this name') },
   handler: ({ facts }: System) => ({ data: facts.configState ?? {} }),
 })
 
@@ -27,12 +27,12 @@ const reload = endpoint({
   path: 'config/reload/:subsystem',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Reads a part of the configuration anew, on every thread, as SIGHUP does for all parts',
+  summary: 'Reloads one part of the configuration on every thread; SIGHUP reloads all parts',
   describe:
-    'tls: certificates, keys and authorities of all listeners; audit: files of audit devices are opened anew, after ' +
-    'they were moved away; log_level: as the files of the configuration say now. What cannot be used is named in the ' +
-    'log, and what there was goes on.',
-  fields: { subsystem: string('Part of the server', { required: true }) },
+    'tls reloads the certificates, keys and certificate authorities of all listeners; audit reopens the ' +
+    'files of audit devices, as after log rotation; log_level rereads the level from the configuration ' +
+    'files. If a part cannot be used, the log says so, and the previous state stays in use.',
+  fields: { subsystem: string('Part to reload: tls, audit or log_level', { required: true }) },
   handler: async (system: System, { subsystem }) => {
     const reloads = system.seal.configReloads
     const run = reloads.get(subsystem)

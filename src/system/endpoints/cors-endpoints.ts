@@ -22,13 +22,13 @@ const read = endpoint({
   capability: 'read',
   runsOn: 'any-node',
   body: 'both',
-  summary: 'Which pages of other origins may call',
+  summary: 'Shows the CORS settings: which pages of other origins can call the API',
   fields: {},
   response: {
-    enabled: flag('Some may'),
-    allowed_origins: optional(listOf(text('Origin'), '* alone: every one')),
-    allowed_headers: optional(listOf(text('Header'), 'Request headers that they may send')),
-    allow_credentials: optional(flag('Cookies and the like may be sent along')),
+    enabled: flag('CORS is enabled'),
+    allowed_origins: optional(listOf(text('Origin'), 'Allowed origins; * alone: all origins')),
+    allowed_headers: optional(listOf(text('Header'), 'Request headers that pages can send')),
+    allow_credentials: optional(flag('Pages can send credentials, such as cookies')),
   },
   handler: async (system: System) => {
     const { enabled, origins, headers, credentials } = await system.services.cors.current()
@@ -50,12 +50,12 @@ const write = endpoint({
   operation: 'update',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Lets pages of these origins call, and no others',
+  summary: 'Replaces the CORS settings: pages of exactly these origins can call the API',
   fields: {
-    enable: bool('false: pages of no other origin may', { default: true }),
-    allowed_origins: strings('Such as https://example.com, or * alone for every origin'),
-    allowed_headers: strings('Request headers they may send besides those of the API'),
-    allow_credentials: bool('Cookies and the like may be sent along; not with *', { default: false }),
+    enable: bool('Enables CORS; false disables it', { default: true }),
+    allowed_origins: strings('Allowed origins, such as https://example.com; * alone allows all'),
+    allowed_headers: strings('Request headers that pages can send in addition to those of the API'),
+    allow_credentials: bool('Lets pages send credentials, such as cookies; not allowed with *', { default: false }),
   },
   handler: async (system: System, args) => {
     const settings = args.enable
@@ -99,7 +99,7 @@ const remove = endpoint({
   operation: 'delete',
   capability: 'delete',
   runsOn: 'writer',
-  summary: 'Pages of no other origin may call',
+  summary: 'Disables CORS: pages of other origins can no longer call the API',
   fields: {},
   handler: async (system: System) => {
     await system.services.cors.remove()

@@ -9,17 +9,17 @@ import type { System as Whole } from '../system.ts'
 type System = Pick<Whole, 'tokens'> & WithServices<'requests' | 'entityCount'>
 
 const shared = { operation: 'read', capability: 'read', runsOn: 'any-node', fields: {} } as const
-const total = { total: integer('How many') }
+const total = { total: integer('Total count') }
 
 const requests = endpoint({
   id: 'counters-requests',
   ...shared,
   path: 'internal/counters/requests',
-  summary: 'Requests that this server has taken since it started',
+  summary: 'Counts the requests that this server has received since it started',
   response: {
     counters: listOf(
-      group({ start_time: text('Since when: the start of this server'), ...total }, 'Counter'),
-      'One: nothing is kept of the time before',
+      group({ start_time: text('Start of the count, when this server started'), ...total }, 'Counter'),
+      'Always one counter: no counts of earlier runs are kept',
     ),
   },
   handler: ({ services }: System) => {
@@ -32,7 +32,7 @@ const entities = endpoint({
   id: 'counters-entities',
   ...shared,
   path: 'internal/counters/entities',
-  summary: 'Entities that there are now',
+  summary: 'Counts the entities that currently exist',
   response: { counters: group({ entities: group(total, 'Entities') }, 'Counters') },
   handler: async ({ services }: System) => ({
     data: { counters: { entities: { total: await services.entityCount() } } },
@@ -43,7 +43,7 @@ const tokens = endpoint({
   id: 'counters-tokens',
   ...shared,
   path: 'internal/counters/tokens',
-  summary: 'Service tokens that are stored now; batch tokens are not',
+  summary: 'Counts the service tokens that are currently stored; batch tokens are not stored',
   response: { counters: group({ service_tokens: group(total, 'Service tokens') }, 'Counters') },
   handler: async ({ tokens: store }: System) => ({
     data: { counters: { service_tokens: { total: await store.count() } } },

@@ -31,34 +31,36 @@ const METHOD = {
 
 const requestFields = {
   path: string('Path of the request, without /v1/', { required: true, max: 4_096 }),
-  operation: string('What is done there; a POST is create where nothing is there yet, else update', {
+  operation: string('Operation; a POST is a create if the path has no entry yet, otherwise an update', {
     required: true,
     oneOf: OPERATIONS,
   }),
-  parameters: anyObject('What is sent with it: rules may allow or deny parameters and their values', { secret: true }),
-  wrap_ttl: duration('Of X-Vault-Wrap-TTL; 0: the answer is not wrapped', { default: 0 }),
+  parameters: anyObject('Parameters of the request; rules can allow or deny parameters and their values', {
+    secret: true,
+  }),
+  wrap_ttl: duration('Value of X-Vault-Wrap-TTL, in seconds; 0: the response is not wrapped', { default: 0 }),
 }
 
 /** Where a rule stands, so that its author finds it. */
 const RULE: Shapes = {
   policy: text('Name of the policy'),
-  path: text('Path of the rule, as the policy has it'),
-  line: integer('Where the rule begins in the text of the policy, from 1 on'),
+  path: text('Path of the rule, as written in the policy'),
+  line: integer('Line of the policy text on which the rule begins, counted from 1'),
 }
 
 const EXPLANATION: Shapes = {
   allowed: flag('The policies allow the request'),
-  reason: text('The same in a word, with what is missing'),
-  explanation: text('The reason in a sentence'),
-  path: text('As it was asked'),
-  operation: text('As it was asked'),
-  needed: listOf(text('Capability'), 'What the request needs on the path'),
-  rule: nullable(group(RULE, 'The rule that decides; null where no rule is about the path, and for root')),
+  reason: text('Reason for the decision, as a keyword'),
+  explanation: text('Reason for the decision, as a sentence'),
+  path: text('Path that was sent'),
+  operation: text('Operation that was sent'),
+  needed: listOf(text('Capability'), 'Capabilities that the request needs on the path'),
+  rule: nullable(group(RULE, 'Rule that decides; null if no rule matches the path, and for root')),
   considered: listOf(
-    group({ ...RULE, why: text('Whether it counts, and why not') }, 'Rule'),
-    'The rules about the path, at most 50, the one that decides first',
+    group({ ...RULE, why: text('Role of the rule in the decision') }, 'Rule'),
+    'Rules that match the path, at most 50; the rule that decides is first',
   ),
-  omitted: integer('Rules about the path that are not listed'),
+  omitted: integer('Number of matching rules that are not listed'),
 }
 
 /** Sentences for `explanation`; the type makes sure that none is missing. They tell nothing of what exists. */
@@ -157,9 +159,9 @@ const ofSelf = endpoint({
   path: 'policies/explain-self',
   capability: 'update',
   runsOn: 'any-node',
-  summary: 'Which rule decides about a request of the calling token',
+  summary: 'Explains which rule decides a request of the calling token',
   describe:
-    'Says nothing of whether the path leads anywhere or the thing exists. Capabilities of a token are in ' +
+    'Does not tell whether the path leads anywhere or the object exists. For the capabilities of a token use ' +
     'sys/capabilities-self.',
   fields: requestFields,
   response: EXPLANATION,
@@ -175,12 +177,12 @@ const ofAny = endpoint({
   path: 'policies/explain',
   capability: 'update',
   runsOn: 'any-node',
-  summary: 'Which rule decides about a request of a token, or under a list of policies',
-  describe: 'Give one of token, accessor and policies; without any of them the caller is meant.',
+  summary: 'Explains which rule decides a request of a token, or a request under a list of policies',
+  describe: 'Send one of token, accessor and policies; without any of them the calling token is used.',
   fields: {
     token: string('The token', { default: '', secret: true }),
     accessor: string('Accessor of the token', { default: '' }),
-    policies: strings('Names of policies, as a token would carry them'),
+    policies: strings('Names of policies, as if attached to a token'),
     ...requestFields,
   },
   response: EXPLANATION,

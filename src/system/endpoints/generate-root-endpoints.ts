@@ -9,16 +9,18 @@ import { keyHolderEndpoints, type SystemWithHolders } from './key-holder.ts'
 
 /** Shape of `statusBody`. The token stands in two members, of which old clients know the second only. */
 const STATUS: Shapes = {
-  nonce: text('Names the attempt; goes with each share'),
-  started: flag('An attempt is under way'),
-  progress: integer('Shares given so far'),
-  required: integer('Shares needed'),
-  complete: flag('The token was made'),
-  encoded_token: text('The token, encrypted; empty until then'),
-  encoded_root_token: text('The same'),
-  pgp_fingerprint: text('Of the key that it is encrypted to; empty with a one-time password'),
-  otp: text('The one-time password, only in the answer to the start'),
-  otp_length: integer('How long a one-time password has to be'),
+  nonce: text('Nonce of the attempt, sent with each share'),
+  started: flag('An attempt is in progress'),
+  progress: integer('Number of shares submitted so far'),
+  required: integer('Number of shares required'),
+  complete: flag('The attempt is complete: the token was created'),
+  encoded_token: text('The encrypted token; empty until the attempt is complete'),
+  encoded_root_token: text('Same as encoded_token'),
+  pgp_fingerprint: text(
+    'Fingerprint of the OpenPGP key that the token is encrypted to; empty with a one-time password',
+  ),
+  otp: text('The one-time password; only in the response that starts the attempt'),
+  otp_length: integer('Required length of a one-time password'),
 }
 
 /** The status as answers carry it. No key is ever left out: clients read all of them. */
@@ -47,7 +49,7 @@ const read = define({
   name: 'read',
   operation: 'read',
   path: 'attempt',
-  summary: 'How far the attempt to make a root token is',
+  summary: 'Shows the progress of the attempt to generate a root token',
   fields: {},
   response: STATUS,
   run: async (attempt) => ({ data: statusBody(attempt.status()) }),
@@ -57,13 +59,15 @@ const start = define({
   name: '',
   operation: 'update',
   path: 'attempt',
-  summary: 'Starts an attempt to make a root token; one at a time, dropped when it is left alone for ten minutes',
+  summary:
+    'Starts an attempt to generate a root token; only one can be in progress, and it is cancelled after ten ' +
+    'minutes of inactivity',
   fields: {
-    otp: string('One-time password that the token is XORed with; made here where neither it nor pgp_key is given', {
+    otp: string('One-time password that the token is XORed with; generated if neither it nor pgp_key is sent', {
       default: '',
       secret: true,
     }),
-    pgp_key: string('OpenPGP public key in base64 that the token is encrypted to', { default: '' }),
+    pgp_key: string('OpenPGP public key, base64-encoded, that the token is encrypted to', { default: '' }),
   },
   response: STATUS,
   run: async (attempt, { otp, pgp_key }) => ({ data: statusBody(await attempt.start(otp, pgp_key)) }),
@@ -73,7 +77,7 @@ const cancel = define({
   name: 'cancel',
   operation: 'delete',
   path: 'attempt',
-  summary: 'Drops the attempt, if there is one',
+  summary: 'Cancels the attempt, if one is in progress',
   fields: {},
   run: async (attempt) => {
     await attempt.cancel()
@@ -85,8 +89,8 @@ const update = define({
   name: 'update',
   operation: 'update',
   path: 'update',
-  summary: 'Gives one share; the answer to the last one that is needed has the encrypted token',
-  describe: 'Shares of the unseal key, or of the recovery key where the server opens by itself.',
+  summary: 'Submits one share; the response to the last required share has the encrypted token',
+  describe: 'Takes shares of the unseal key, or of the recovery key if the server uses auto-unseal.',
   fields: SHARE_FIELDS,
   response: STATUS,
   run: (attempt, { key, nonce }) =>

@@ -18,42 +18,42 @@ const hardening = endpoint({
   capability: 'read',
   sudo: true,
   runsOn: 'any-node',
-  summary: 'How the server is protected by what is around it: machine, files, network, configuration',
+  summary: 'Shows the hardening checks of machine, files, network and configuration',
   describe:
-    'Each check has an id of the security model, what it found and, where it is not well, what to do. Most are made ' +
-    'anew for each request; those of cryptography, clock and disk are of the start.',
+    'Each check has an ID from the security model, a finding and, if there is a problem, a remedy. Most ' +
+    'checks run anew for each request; checks of cryptography, clock and disk ran at startup.',
   fields: {},
   response: {
-    strict: flag('What would be a warning keeps the server from starting (strict_hardening)'),
-    ok: integer('Checks that found nothing'),
-    warnings: integer('Checks that found something'),
-    refusals: integer('Checks that found what would keep the server from starting'),
-    unknown: integer('Checks that could not tell'),
+    strict: flag('Warnings prevent the server from starting (strict_hardening)'),
+    ok: integer('Number of checks that passed'),
+    warnings: integer('Number of checks with a warning'),
+    refusals: integer('Number of checks with a finding that prevents the server from starting'),
+    unknown: integer('Number of checks without a result'),
     server: group(
       {
         started_at: text('When this process started, RFC 3339'),
-        threads: integer('Threads that serve'),
-        stored_bytes: integer('Size of the store'),
-        audit_devices: listOf(text('Path'), 'Audit devices that are on'),
+        threads: integer('Number of serving threads'),
+        stored_bytes: integer('Size of the store, in bytes'),
+        audit_devices: listOf(text('Path'), 'Paths of the enabled audit devices'),
         listeners: listOf(
-          group({ address: text('host:port'), tls: flag('Speaks TLS') }, 'One address'),
-          'Where it listens, as the configuration says it',
+          group({ address: text('host:port'), tls: flag('The listener uses TLS') }, 'Listener'),
+          'Listeners, as configured',
         ),
       },
-      'What the checks are about',
+      'Facts about the server that the checks use',
     ),
     checks: listOf(
       group(
         {
-          id: text('As in the security model: B-01'),
-          title: text('What should be'),
+          id: text('ID in the security model, such as B-01'),
+          title: text('What the check requires'),
           group: text('process, runtime, files, network, storage, secrets or accountability'),
           verdict: text('ok, warn, refuse or unknown'),
-          message: text('What was found, and what to do'),
+          message: text('Finding, and what to do'),
         },
-        'One check',
+        'Check',
       ),
-      'By group',
+      'Checks, by group',
     ),
   },
   handler: async (system: System) => {

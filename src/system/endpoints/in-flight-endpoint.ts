@@ -8,10 +8,10 @@ import type { System as Whole } from '../system.ts'
 type System = Pick<Whole, 'telemetry'>
 
 const IN_FLIGHT = {
-  start_time: text('RFC 3339'),
+  start_time: text('Start time, RFC 3339'),
   client_remote_address: text('Address of the client'),
-  request_path: text('Path; what is secret in it stands as its name; empty before it is known'),
-  request_method: text('Method of HTTP'),
+  request_path: text('Request path, with secret parts replaced by their field names; empty until the path is known'),
+  request_method: text('HTTP method'),
 }
 
 /** Asks every thread by way of the watching thread. Open without a token only if the listener says so. */
@@ -23,10 +23,10 @@ export const inFlight: Endpoint<System> = endpoint({
   runsOn: 'any-node',
   body: 'both',
   isOpen: ({ unauthenticatedInFlight }) => unauthenticatedInFlight,
-  summary: `Requests that are under way, by their ids, over all threads; the ${MAX_SHOWN} oldest`,
-  describe: 'A thread that does not answer within a quarter of a second is left out, and a warning says so.',
+  summary: `Shows the requests in flight on all threads, by ID; at most the ${MAX_SHOWN} oldest`,
+  describe: 'Threads that do not respond within 250 ms are left out, with a warning.',
   fields: {},
-  response: { [OTHERS]: group(IN_FLIGHT, 'A request, by its id') },
+  response: { [OTHERS]: group(IN_FLIGHT, 'Request in flight, by its ID') },
   handler: async (system: System) => {
     const { flights, silent } = await system.telemetry.flights()
     // A request that hangs is among the oldest. Differs: docs/differences.md#telemetry-and-quotas.

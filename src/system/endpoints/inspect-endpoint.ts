@@ -20,12 +20,12 @@ type Tag = keyof typeof TAGS
 /** One mount. There is one namespace, and no mount is ever tainted; clients read both members. */
 const ENTRY: Shapes = {
   mount_namespace: text('Namespace'),
-  mount_path: text('Path'),
-  mount_type: text('Engine'),
-  uuid: text('Names its data'),
-  accessor: text('Names the mount'),
-  storage_prefix: text('Where its data lie'),
-  tainted: flag('It is being removed'),
+  mount_path: text('Path of the mount'),
+  mount_type: text('Type of the engine'),
+  uuid: text('UUID of the mount'),
+  accessor: text('Accessor of the mount'),
+  storage_prefix: text('Storage prefix of its data'),
+  tainted: flag('Always false: a mount leaves the router before its data is removed'),
 }
 
 /** The folder of a mount's data in the store (docs/storage-format.md). */
@@ -41,8 +41,13 @@ export const inspectRouter: Endpoint<System> = endpoint({
   capability: 'read',
   sudo: true,
   runsOn: 'any-node',
-  summary: 'The mounts as the router has them',
-  fields: { tag: string('root, uuid, accessor or storage', { required: true, oneOf: Object.keys(TAGS) }) },
+  summary: 'Shows the mounts in the router, by the chosen key',
+  fields: {
+    tag: string('Key of the result: root (path), uuid, accessor or storage (storage prefix)', {
+      required: true,
+      oneOf: Object.keys(TAGS),
+    }),
+  },
   response: { [OTHERS]: group(ENTRY, 'Mount') },
   handler: (system: System, { tag }) => {
     const nameOf = TAGS[tag as Tag]

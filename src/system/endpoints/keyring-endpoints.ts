@@ -16,13 +16,13 @@ const keyStatus = endpoint({
   body: 'both',
   // Only the writing thread encrypts for storage, so only it has the count.
   runsOn: 'writer',
-  summary: 'The data key that encrypts now',
-  describe: 'After a restart the count may be too high by about a million, never too low.',
+  summary: 'Shows the current data key of the barrier',
+  describe: 'After a restart, the count of encryptions can be too high by about a million, but never too low.',
   fields: {},
   response: {
-    term: integer('Number of the key'),
-    install_time: text('Since when it encrypts'),
-    encryptions: integer('How often it did'),
+    term: integer('Term (number) of the key'),
+    install_time: text('Time when the key came into use'),
+    encryptions: integer('Number of encryptions under the key'),
   },
   handler: (system: System) => {
     const { term, installedAtMs, encryptions } = system.seal.rotation.status()
@@ -39,7 +39,7 @@ const rotateAt = (id: string, path: string) =>
     capability: 'update',
     sudo: true,
     runsOn: 'writer',
-    summary: 'Makes a new data key, which encrypts from now on; what older ones encrypted stays readable',
+    summary: 'Creates a new data key for all further encryption; data encrypted under older keys stays readable',
     fields: {},
     handler: async (system: System) => {
       await system.seal.rotation.rotate()
@@ -54,12 +54,12 @@ const readConfig = endpoint({
   capability: 'read',
   body: 'both',
   runsOn: 'writer',
-  summary: 'When a new data key is made without being asked for',
+  summary: 'Shows when the data key is rotated automatically',
   fields: {},
   response: {
-    enabled: flag('It is'),
-    max_operations: integer('Encryptions under one key'),
-    interval: integer('Seconds that a key is used; 0: no limit'),
+    enabled: flag('Automatic rotation is enabled'),
+    max_operations: integer('Number of encryptions after which the key is rotated'),
+    interval: integer('Time after which the key is rotated, in seconds; 0: no limit'),
   },
   handler: (system: System) => {
     const { enabled, maxOperations, intervalSeconds } = system.seal.rotation.config
@@ -74,12 +74,12 @@ const writeConfig = endpoint({
   path: 'rotate/config',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Changes when a new data key is made without being asked for',
-  describe: 'At 0.9 × 2^32 encryptions one is made in any case: more are not safe under one key.',
+  summary: 'Sets when the data key is rotated automatically',
+  describe: 'At 0.9 × 2^32 encryptions the key is always rotated: more are not safe under one key.',
   fields: {
-    enabled: bool('Make one at all'),
-    max_operations: int('Encryptions under one key, 1000000 to 3865470566'),
-    interval: duration('How long a key is used; 0: no limit, else at least 24 hours'),
+    enabled: bool('Enables automatic rotation'),
+    max_operations: int('Number of encryptions after which the key is rotated, 1000000 to 3865470566'),
+    interval: duration('Time after which the key is rotated, in seconds; 0: no limit, otherwise at least 24 hours'),
   },
   handler: async (system: System, args) => {
     const { rotation } = system.seal

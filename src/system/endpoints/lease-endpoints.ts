@@ -13,19 +13,21 @@ import type { System as Whole } from '../system.ts'
 /** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'leases' | 'mounts'>
 
-const leaseField = { lease_id: string('Name of the lease', { required: true }) }
-const prefixField = { prefix: string('Path below which the leases are', { required: true }) }
+const leaseField = { lease_id: string('ID of the lease', { required: true }) }
+const prefixField = { prefix: string('Path prefix of the leases', { required: true }) }
 // Differs: docs/differences.md#tokens-and-policies. Without `sync` too, the answer comes when it is done.
-const syncField = { sync: bool('Wait until it is done: so it always is', { default: true }) }
+const syncField = {
+  sync: bool('Accepted but ignored: the response is always sent after the revocation is done', { default: true }),
+}
 
 const LEASE: Shapes = {
-  id: text('Name of the lease'),
-  path: text('Request path that made it'),
-  issue_time: text('RFC 3339'),
-  expire_time: nullable(text('RFC 3339; null: never')),
-  last_renewal: nullable(text('RFC 3339; null: it was not renewed')),
-  renewable: flag('Can be renewed'),
-  ttl: integer('Seconds left; 0: no end'),
+  id: text('ID of the lease'),
+  path: text('Path of the request that created the lease'),
+  issue_time: text('Time of creation, RFC 3339'),
+  expire_time: nullable(text('Expiration time, RFC 3339; null: never expires')),
+  last_renewal: nullable(text('Time of the last renewal, RFC 3339; null: not renewed yet')),
+  renewable: flag('The lease can be renewed'),
+  ttl: integer('Remaining TTL in seconds; 0: never expires'),
 }
 
 const lookup = endpoint({
@@ -34,7 +36,7 @@ const lookup = endpoint({
   path: 'leases/lookup',
   capability: 'update',
   runsOn: 'any-node',
-  summary: 'Shows what is known of a lease',
+  summary: 'Looks up a lease',
   fields: leaseField,
   response: LEASE,
   handler: async (system: System, { lease_id: id }) => ({ data: await system.leases.lookup(id) }),
@@ -45,11 +47,11 @@ const list = endpoint({
   id: 'leases-list',
   path: 'leases/lookup(/:prefix...)',
   sudo: true,
-  summary: 'Names of the leases below a path',
+  summary: 'Lists the leases under a path prefix',
   fields: {
-    prefix: string('Path below which the leases are', { default: '' }),
-    after: string('Only names that sort after this one', { default: '' }),
-    limit: int('At most so many names; 0: all', { default: 0, min: 0 }),
+    prefix: string('Path prefix of the leases', { default: '' }),
+    after: string('Returns only names that sort after this one', { default: '' }),
+    limit: int('Maximum number of names to return; 0: all', { default: 0, min: 0 }),
   },
   handler: async (system: System, { prefix, after, limit }) =>
     namesAnswer(await system.leases.list(prefix, after, limit)),
@@ -93,10 +95,10 @@ const renew = (id: string, path: string) =>
     ...leaseTwins(path),
     capability: 'update',
     runsOn: 'writer',
-    summary: 'Prolongs a lease: the token that it belongs to',
+    summary: 'Renews a lease, by renewing the token that it belongs to',
     fields: {
       ...leaseField,
-      increment: duration('How long from now; 0: the lifetime it was made with', { default: 0 }),
+      increment: duration('Requested TTL from now, in seconds; 0: the TTL set at creation', { default: 0 }),
     },
     givesToken: true,
     handler: (system: System, { lease_id: lease, increment }) => system.leases.renew(lease, increment),
@@ -111,7 +113,8 @@ const revoke = (id: string, path: string) =>
     ...leaseTwins(path),
     capability: 'update',
     runsOn: 'writer',
-    summary: 'Ends a lease: the token that it belongs to, with its children; one that is not there is no error',
+    summary:
+      'Revokes a lease, by revoking the token that it belongs to and its children; an unknown lease is not an error',
     fields: { ...leaseField, ...syncField },
     handler: async (system: System, { lease_id: lease }) => {
       await system.leases.revoke(lease)
@@ -138,8 +141,9 @@ const revokePrefix = (id: string, path: string, summary: string) =>
   })
 
 // Forcing does what revoking does here: no credential outside the server has to be given back.
-const BY_PREFIX = 'Ends all leases below a path'
-const BY_FORCE = 'Like revoke-prefix: a token needs nothing from outside to be ended'
+const BY_PREFIX = 'Revokes all leases under a path prefix'
+const BY_FORCE =
+  'Revokes all leases under a path prefix, like revoke-prefix: revoking a token depends on no external service'
 
 // Answered at once: the work takes as long as the store is large. A second call while it runs starts nothing.
 const tidy = endpoint({
@@ -148,7 +152,7 @@ const tidy = endpoint({
   path: 'leases/tidy',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Removes, behind the answer, what is left of leases that ended',
+  summary: 'Starts a background task that removes leftover data of expired leases',
   fields: {},
   handler: (system: System) => ({ status: 202, warnings: [tidyWarning(system.leases.startTidy())] }),
 })
@@ -156,7 +160,7 @@ const tidy = endpoint({
 // Leases that could not be ended stay visible and are tried again (threats T-15). The writing thread ends leases, so
 // it alone knows them.
 const typeField = {
-  type: string('Only irrevocable: those that should have ended and could not be removed', { required: true }),
+  type: string('Must be irrevocable: leases that have expired but could not be revoked', { required: true }),
 }
 
 /** Refuses all other types. Irrevocable leases are those that could not be ended. */
@@ -170,9 +174,12 @@ const count = endpoint({
   path: 'leases/count',
   capability: 'read',
   runsOn: 'writer',
-  summary: 'How many leases could not be ended',
+  summary: 'Counts the leases that could not be revoked',
   fields: typeField,
-  response: { lease_count: integer('All'), counts: mapOf(integer('Leases'), 'By accessor of the mount') },
+  response: {
+    lease_count: integer('Total number of these leases'),
+    counts: mapOf(integer('Number of leases'), 'Number of leases, by mount accessor'),
+  },
   handler: async (system: System, { type }) => {
     requireIrrevocable(type)
     const counts = dictionary<number>()
@@ -192,16 +199,20 @@ const stuck = endpoint({
   capability: 'read',
   sudo: true,
   runsOn: 'writer',
-  summary: 'Leases that could not be ended',
-  fields: { ...typeField, limit: int('At most so many; 0: all', { default: 0, min: 0 }) },
+  summary: 'Lists the leases that could not be revoked',
+  fields: { ...typeField, limit: int('Maximum number of leases to return; 0: all', { default: 0, min: 0 }) },
   response: {
-    lease_count: integer('All'),
+    lease_count: integer('Total number of these leases'),
     leases: listOf(
       group(
-        { lease_id: text('Name of the lease'), mount_accessor: text('Of its mount'), error: text('Kind of failure') },
+        {
+          lease_id: text('ID of the lease'),
+          mount_accessor: text('Accessor of its mount'),
+          error: text('Cause of the failure'),
+        },
         'Lease',
       ),
-      'Leases',
+      'Number of leases',
     ),
   },
   handler: async (system: System, { type, limit }) => {

@@ -12,13 +12,13 @@ const BEGIN = '1970-01-01T00:00:00Z'
 const NEVER = '9999-12-31T23:59:59Z'
 
 const LICENSE: Shapes = {
-  license_id: text('The edition'),
-  customer_id: text('Empty: nobody is asked'),
-  features: listOf(text('Feature'), 'Those that are on'),
-  start_time: text('Since ever'),
-  expiration_time: text('Never'),
-  termination_time: text('Never'),
-  performance_standby_count: integer('0: no bound'),
+  license_id: text('Edition of the server'),
+  customer_id: text('Always empty: there is no customer'),
+  features: listOf(text('Feature'), 'Features that the edition enables'),
+  start_time: text('Always 1970-01-01: no start date'),
+  expiration_time: text('Always in the year 9999: never expires'),
+  termination_time: text('Always in the year 9999: never terminates'),
+  performance_standby_count: integer('Always 0: no limit'),
 }
 
 const licenseOf = ({ edition }: System): object => ({
@@ -37,11 +37,11 @@ const status = endpoint({
   id: 'license-status',
   ...shared,
   path: 'license/status',
-  summary: 'Which features are on, as the edition in the configuration has it',
+  summary: 'Shows the features that the configured edition enables',
   response: {
-    autoloading_used: flag('A licence was loaded at start: the edition of the configuration'),
-    autoloaded: group(LICENSE, 'What the edition gives'),
-    persisted_autoload: nullable(group(LICENSE, 'null: nothing is stored')),
+    autoloading_used: flag('Always true: the edition comes from the configuration at startup'),
+    autoloaded: group(LICENSE, 'Facts about the edition'),
+    persisted_autoload: nullable(group(LICENSE, 'Always null: no licence is stored')),
   },
   handler: (system: System) => ({
     data: { autoloading_used: true, autoloaded: licenseOf(system), persisted_autoload: null },
@@ -52,7 +52,7 @@ const license = endpoint({
   id: 'license-read',
   ...shared,
   path: 'license',
-  summary: 'The same for old clients',
+  summary: 'Shows the features that the configured edition enables, for old clients',
   response: LICENSE,
   handler: (system: System) => ({ data: licenseOf(system) }),
 })

@@ -42,32 +42,33 @@ const read = endpoint({
   path: 'locked-users',
   capability: 'read',
   runsOn: 'writer',
-  summary: 'Names that guessing locked, by login mount, most first',
-  fields: { mount_accessor: string('Only of the login mount with this accessor', { default: '' }) },
+  summary:
+    'Lists the users locked out after failed logins, by login mount; mounts with the most locked users come first',
+  fields: { mount_accessor: string('Accessor of a login mount: returns only its users', { default: '' }) },
   response: {
     by_namespace: listOf(
       group(
         {
-          namespace_id: text('Namespace'),
-          namespace_path: text('Empty: the root namespace'),
-          counts: integer('Locked names in it'),
+          namespace_id: text('ID of the namespace'),
+          namespace_path: text('Path of the namespace; empty: the root namespace'),
+          counts: integer('Number of locked users in the namespace'),
           mount_accessors: listOf(
             group(
               {
-                mount_accessor: text('Of the login mount'),
-                counts: integer('Locked names'),
-                alias_identifiers: listOf(text('Name'), 'The names, sorted'),
+                mount_accessor: text('Accessor of the login mount'),
+                counts: integer('Number of locked users'),
+                alias_identifiers: listOf(text('Name'), 'Names of the locked users, sorted'),
               },
               'Login mount',
             ),
-            'Login mounts with locked names',
+            'Login mounts with locked users',
           ),
         },
         'Namespace',
       ),
-      'Namespaces with locked names',
+      'Namespaces with locked users',
     ),
-    total: integer('All locked names'),
+    total: integer('Total number of locked users'),
   },
   handler: (system: System, { mount_accessor: accessor }) => {
     const asked = accessor === '' ? guarded(system) : [withAccessor(system, accessor)]
@@ -89,7 +90,7 @@ const unlock = endpoint({
   path: 'locked-users/:mount_accessor/unlock/:alias_identifier...',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Unlocks a name before its time; one that is not locked is no error',
+  summary: 'Unlocks a locked user; a user that is not locked is not an error',
   spelling: {
     field: 'alias_identifier',
     foldOf: (system: System, { mount_accessor: accessor }) =>
@@ -97,7 +98,7 @@ const unlock = endpoint({
   },
   fields: {
     mount_accessor: string('Accessor of the login mount', { required: true }),
-    alias_identifier: string('The name: of a user, or the role id of a role', { required: true }),
+    alias_identifier: string('Name of the user, or the role_id of a role', { required: true }),
   },
   handler: (system: System, { mount_accessor: accessor, alias_identifier: name }) => {
     withAccessor(system, accessor).lockout.unlock(name)

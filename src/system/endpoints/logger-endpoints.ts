@@ -12,11 +12,11 @@ import type { System as Whole } from '../system.ts'
 type System = Pick<Whole, 'telemetry'>
 
 const level = {
-  level: string(`One of ${LOG_LEVELS.join(', ')}`, { required: true }),
+  level: string(`Log level: one of ${LOG_LEVELS.join(', ')}`, { required: true }),
 }
-const name = { name: string(`One of ${LOGGERS.join(', ')}`, { required: true }) }
+const name = { name: string(`Name of the logger: one of ${LOGGERS.join(', ')}`, { required: true }) }
 /** Each logger as a member; a read of one logger has that one only. */
-const LEVELS: Shapes = Object.fromEntries(LOGGERS.map((logger) => [logger, optional(text('Its level'))]))
+const LEVELS: Shapes = Object.fromEntries(LOGGERS.map((logger) => [logger, optional(text('Level of the logger'))]))
 const common = { runsOn: 'any-node' } as const
 
 /** @throws Refusal if there is no such logger */
@@ -43,7 +43,7 @@ export const LOGGER_ENDPOINTS: readonly Endpoint<System>[] = [
     operation: 'read',
     path: 'loggers',
     capability: 'read',
-    summary: 'Level of each logger',
+    summary: 'Shows the level of each logger',
     fields: {},
     response: LEVELS,
     handler: (system: System) => ({ data: shown(system, LOGGERS) }),
@@ -67,7 +67,7 @@ export const LOGGER_ENDPOINTS: readonly Endpoint<System>[] = [
     operation: 'delete',
     path: 'loggers',
     capability: 'delete',
-    summary: 'All loggers as configured',
+    summary: 'Resets all loggers to their configured levels',
     fields: {},
     handler: (system: System) => {
       set(system, LOGGERS, configuredLevel(system.telemetry.levels))
@@ -80,7 +80,7 @@ export const LOGGER_ENDPOINTS: readonly Endpoint<System>[] = [
     operation: 'read',
     path: 'loggers/:name',
     capability: 'read',
-    summary: 'Level of a logger',
+    summary: 'Shows the level of a logger',
     fields: name,
     response: LEVELS,
     handler: (system: System, args) => ({ data: shown(system, [loggerNamed(args.name)]) }),
@@ -104,7 +104,7 @@ export const LOGGER_ENDPOINTS: readonly Endpoint<System>[] = [
     operation: 'delete',
     path: 'loggers/:name',
     capability: 'delete',
-    summary: 'A logger as configured',
+    summary: 'Resets a logger to its configured level',
     fields: name,
     handler: (system: System, args) => {
       set(system, [loggerNamed(args.name)], configuredLevel(system.telemetry.levels))

@@ -9,7 +9,10 @@ import type { System as Whole } from '../system.ts'
 /** The parts of the system that this endpoint uses. */
 type System = Pick<Whole, 'sealStatus' | 'telemetry' | 'world'>
 
-const labels = { Name: text('Of docs/metrics.md'), Labels: mapOf(text('Value'), 'What it is about') }
+const labels = {
+  Name: text('Name of the metric, as in docs/metrics.md'),
+  Labels: mapOf(text('Value'), 'Labels of the metric'),
+}
 
 /** Adds up the counts of all threads at each call. Open without a token, and while sealed, if the listener says so. */
 export const metrics: Endpoint<System> = endpoint({
@@ -21,20 +24,34 @@ export const metrics: Endpoint<System> = endpoint({
   body: 'plain',
   givesText: true,
   isOpen: ({ unauthenticatedMetrics }) => unauthenticatedMetrics,
-  summary: 'Metrics of this node: JSON, or the text that Prometheus reads',
+  summary: 'Returns the metrics of this node, as JSON or in the Prometheus text format',
   describe:
-    'Counts are those since the process started. Without a token only where the listener says ' +
-    '`telemetry { unauthenticated_metrics_access = true }`; it then also answers while the server is sealed.',
+    'Counts start with the process. A token is required unless the listener has `telemetry { ' +
+    'unauthenticated_metrics_access = true }`; the endpoint then also answers while the server is sealed.',
   fields: {
-    format: string('`prometheus` for its text format; empty for JSON', { default: '', oneOf: ['', 'prometheus'] }),
+    format: string('Format: `prometheus` for the Prometheus text format; empty for JSON', {
+      default: '',
+      oneOf: ['', 'prometheus'],
+    }),
   },
   response: {
-    Timestamp: text('RFC 3339'),
-    Gauges: listOf(group({ ...labels, Value: number('Now') }, 'Gauge'), 'What goes up and down'),
-    Points: listOf(anything('Never any'), 'Empty'),
-    Counters: listOf(group({ ...labels, Count: number('So many'), Sum: number('As Count') }, 'Counter'), 'Only grow'),
+    Timestamp: text('Time of the measurement, RFC 3339'),
+    Gauges: listOf(group({ ...labels, Value: number('Current value') }, 'Gauge'), 'Gauges, which can go up and down'),
+    Points: listOf(anything('Never present'), 'Always empty'),
+    Counters: listOf(
+      group({ ...labels, Count: number('Count'), Sum: number('Same as Count') }, 'Counter'),
+      'Counters, which only increase',
+    ),
     Samples: listOf(
-      group({ ...labels, Count: integer('How many'), Sum: number('Of all'), Mean: number('Of one') }, 'Distribution'),
+      group(
+        {
+          ...labels,
+          Count: integer('Number of samples'),
+          Sum: number('Sum of all samples'),
+          Mean: number('Mean of the samples'),
+        },
+        'Distribution',
+      ),
       'Distributions',
     ),
   },

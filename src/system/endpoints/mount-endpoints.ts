@@ -59,16 +59,16 @@ const TOKEN_MOUNT = 'auth/token/'
 
 /** Shape of `tuningBody`. Lifetimes are those in force, while MOUNT has those that were set. */
 const TUNING: Shapes = {
-  description: text('For people'),
-  default_lease_ttl: integer('Seconds, as it is in force'),
-  max_lease_ttl: integer('Seconds, as it is in force'),
-  force_no_cache: flag('Nothing is cached'),
-  listing_visibility: optional(text('unauth: listed to everybody')),
+  description: text('Description for operators'),
+  default_lease_ttl: integer('Default TTL in effect, in seconds'),
+  max_lease_ttl: integer('Maximum TTL in effect, in seconds'),
+  force_no_cache: flag('Stored and shown, but has no effect'),
+  listing_visibility: optional(text('unauth: listed to callers without a token')),
   ...CLEAR_KEYS,
   ...MANAGED_KEYS,
   ...PASSED,
-  options: optional(nullable(mapOf(text('Option'), 'Options of the engine'))),
-  token_type: optional(text('Kind of token a login gives')),
+  options: optional(nullable(mapOf(text('Value'), 'Options of the engine, as key-value pairs'))),
+  token_type: optional(text('Type of token that a login issues')),
   user_lockout_config: optional(LOCKOUT),
 }
 
@@ -95,7 +95,7 @@ const listEndpoint = ({ kind, under, plural }: Kind): Endpoint<System> =>
     capability: 'read',
     body: 'both',
     runsOn: 'any-node',
-    summary: `All ${plural} by path`,
+    summary: `Lists all ${plural} by path`,
     fields: {},
     response: { [OTHERS]: group(MOUNT, 'Mount') },
     handler: (system: System) => ({ data: bodies(system, kind, () => true) }),
@@ -129,15 +129,15 @@ function readEndpoint(of: Kind): Endpoint<System> {
 
 const MOUNT_FIELDS = {
   ...pathField,
-  type: string('Kind of mount', { default: '' }),
-  description: string('For people', { default: '', max: MAX_DESCRIPTION_CHARACTERS }),
-  local: bool('Keep out of replication', { default: false }),
-  seal_wrap: bool('Wrap by the seal as well', { default: false }),
-  external_entropy_access: bool('Use entropy of the seal', { default: false }),
-  options: map('Options of the engine'),
-  plugin_name: string('Old way to name the engine', { aliasOf: 'type', default: '' }),
-  plugin_version: string('Only the built-in version is offered', { default: '' }),
-  config: object('Tuning', CONFIG_FIELDS),
+  type: string('Type of the engine or login method', { default: '' }),
+  description: string('Description for operators', { default: '', max: MAX_DESCRIPTION_CHARACTERS }),
+  local: bool('Local mount: not replicated', { default: false }),
+  seal_wrap: bool('Must be false: seal wrap is not offered yet', { default: false }),
+  external_entropy_access: bool('Must be false: entropy from the seal is not offered yet', { default: false }),
+  options: map('Options of the engine, as key-value pairs'),
+  plugin_name: string('Deprecated: use type', { aliasOf: 'type', default: '' }),
+  plugin_version: string('Must be empty: only the built-in version is available', { default: '' }),
+  config: object('Settings of the mount, as in tune', CONFIG_FIELDS),
 }
 
 /** Only below its own kind: an engine is mounted by sys/mounts, a login method by sys/auth. */
@@ -195,7 +195,7 @@ function unmountEndpoint(of: Kind): Endpoint<System> {
     capability: 'delete',
     ...guardOf(of),
     runsOn: 'writer',
-    summary: `Removes ${what} and all its data; one that is not there is no error`,
+    summary: `Unmounts ${what} and deletes all its data; an empty path is not an error`,
     fields: pathField,
     handler: async (system: System, { path }) => {
       const full = fullPath(of, path)
@@ -244,7 +244,7 @@ function readTuningEndpoint(of: Kind): Endpoint<System> {
     ...guardOf(of),
     body: 'both',
     runsOn: 'any-node',
-    summary: `What is tuned of ${what}`,
+    summary: `Shows the settings of ${what}`,
     fields: pathField,
     response: TUNING,
     handler: (system: System, { path }, request) => ({
@@ -264,11 +264,11 @@ function writeTuningEndpoint(of: Kind): Endpoint<System> {
     capability: 'update',
     ...guardOf(of),
     runsOn: 'writer',
-    summary: `Tunes ${what}: changes what is sent`,
+    summary: `Tunes ${what}: changes the settings that are sent`,
     fields: {
       ...pathField,
-      description: string('For people', { max: MAX_DESCRIPTION_CHARACTERS }),
-      options: map('Options of the engine'),
+      description: string('Description for operators', { max: MAX_DESCRIPTION_CHARACTERS }),
+      options: map('Options of the engine, as key-value pairs'),
       ...CONFIG_FIELDS,
     },
     handler: async (system: System, args, request) => {

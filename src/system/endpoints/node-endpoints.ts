@@ -15,20 +15,20 @@ const haStatus = endpoint({
   capability: 'read',
   body: 'both',
   runsOn: 'any-node',
-  summary: 'The nodes that share the storage: this one',
+  summary: 'Lists the nodes that share the storage, which is only this one',
   fields: {},
   response: {
     nodes: listOf(
       group(
         {
-          hostname: text('Name of its machine'),
-          api_address: text('api_addr of its configuration'),
-          cluster_address: text('Empty: nodes do not talk to each other'),
-          active_node: flag('It writes'),
-          last_echo: nullable(text('null: it is this one')),
-          version: text('Version that clients gate on'),
-          upgrade_version: text('Empty: no upgrade is under way'),
-          redundancy_zone: text('Empty'),
+          hostname: text('Host name of the machine'),
+          api_address: text('API address: api_addr in the configuration'),
+          cluster_address: text('Always empty: there is no traffic between nodes'),
+          active_node: flag('Always true: this is the active node'),
+          last_echo: nullable(text('Always null: this is the answering node')),
+          version: text('Version that clients check for compatibility'),
+          upgrade_version: text('Always empty: there are no upgrades to track'),
+          redundancy_zone: text('Always empty'),
         },
         'Node',
       ),
@@ -61,8 +61,8 @@ const stepDown = endpoint({
   capability: 'update',
   sudo: true,
   runsOn: 'any-node',
-  summary: 'Hands the active role to another node',
-  describe: 'Refused where there is no other: one node has its storage for itself.',
+  summary: 'Steps down as the active node, which is always refused',
+  describe: 'A node does not share its storage, so there is no other node that could take over.',
   fields: {},
   handler: (): never => {
     throw fail('not_offered', ['There is no other node that could take over: the storage is not shared'])

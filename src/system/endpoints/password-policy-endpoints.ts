@@ -15,7 +15,7 @@ type System = Pick<Whole, 'world'> & WithServices<'passwordPolicies'>
 
 /** The name is part of a stored key. */
 const MAX_NAME_CHARACTERS = 128
-const nameField = { name: string('Name of the policy', { required: true, max: MAX_NAME_CHARACTERS }) }
+const nameField = { name: string('Name of the password policy', { required: true, max: MAX_NAME_CHARACTERS }) }
 
 /** Runs `work` and turns its errors about a policy's text into a Refusal. */
 function checked<T>(work: () => T): T {
@@ -33,13 +33,13 @@ const policies = namedThings({
   path: 'policies/password',
   name: nameField,
   summaries: {
-    list: 'Names of the password policies',
-    read: 'Text of a password policy',
+    list: 'Lists the password policies',
+    read: 'Shows the text of a password policy',
     write: 'Creates or replaces a password policy',
-    delete: 'Removes a password policy; one that is not there is no error',
+    delete: 'Deletes a password policy; an unknown policy is not an error',
   },
-  response: { policy: text('HCL or JSON, as it was written') },
-  fields: { policy: string('HCL or JSON, or base64 of either', { required: true }) },
+  response: { policy: text('Text of the policy in HCL or JSON, as written') },
+  fields: { policy: string('Text of the policy in HCL or JSON, optionally base64-encoded', { required: true }) },
   names: ({ services }: System, { after, limit }) => services.passwordPolicies.list(after, limit),
   find: ({ services }: System, name) => services.passwordPolicies.find(name),
   body: (policy) => ({ policy }),
@@ -60,9 +60,9 @@ const generate = endpoint({
   path: 'policies/password/:name/generate',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'Makes a password by the policy; it is kept nowhere',
+  summary: 'Generates a password by the policy; the password is not stored',
   fields: nameField,
-  response: { password: text('The password') },
+  response: { password: text('The generated password') },
   handler: async (system: System, { name }) => {
     const document = orNotFound(await system.services.passwordPolicies.find(name))
     const policy = checked(() => parsePasswordPolicy(document))

@@ -19,10 +19,10 @@ type System = Pick<Whole, 'cluster' | 'facts' | 'mounts'> & WithServices<'reload
 const KINDS: Readonly<Record<string, MountKind | undefined>> = { auth: 'auth', secret: 'secret', database: undefined }
 
 const PLUGIN: Shapes = {
-  name: text('Name: what is mounted as type'),
-  type: text('auth or secret'),
+  name: text('Name, which is the type to mount'),
+  type: text('Kind: auth or secret'),
   version: text('Version of the engine'),
-  builtin: flag('Part of the server'),
+  builtin: flag('Built into the server'),
   deprecation_status: text('supported'),
 }
 
@@ -48,13 +48,13 @@ const catalog = endpoint({
   path: 'plugins/catalog',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'Engines and login methods that can be mounted',
+  summary: 'Shows the engines and login methods that can be mounted',
   fields: {},
   response: {
     auth: listOf(text('Name'), 'Login methods'),
     secret: listOf(text('Name'), 'Engines'),
-    database: listOf(text('Name'), 'None: there are no databases'),
-    detailed: listOf(group(PLUGIN, 'Plugin'), 'All of them'),
+    database: listOf(text('Name'), 'Always empty: there are no database plugins'),
+    detailed: listOf(group(PLUGIN, 'Plugin'), 'All plugins, with details'),
   },
   handler: (system: System) => {
     const lists = Object.keys(KINDS).map((type) => [type, namesOf(system, type)] as const)
@@ -63,14 +63,14 @@ const catalog = endpoint({
   },
 })
 
-const typeField = { type: string('auth, secret or database', { required: true }) }
+const typeField = { type: string('Kind: auth, secret or database', { required: true }) }
 
 const list = endpoint({
   ...LIST_OF_NAMES,
   id: 'plugins-catalog-list',
   path: 'plugins/catalog/:type',
   sudo: true,
-  summary: 'Names of one type',
+  summary: 'Lists the plugins of one kind',
   fields: { ...typeField, ...PAGE_FIELDS },
   handler: (system: System, { type, ...page }) => ({ data: { keys: pageOf(namesOf(system, type), page) } }),
 })
@@ -82,17 +82,25 @@ const read = endpoint({
   capability: 'read',
   sudo: true,
   runsOn: 'any-node',
-  summary: 'One engine or login method',
-  fields: { ...typeField, name: string('Name', { required: true }) },
-  response: { ...PLUGIN, args: listOf(text('Argument'), 'None'), command: text('Empty'), sha256: text('Empty') },
+  summary: 'Shows an engine or login method',
+  fields: { ...typeField, name: string('Name, such as transit', { required: true }) },
+  response: {
+    ...PLUGIN,
+    args: listOf(text('Argument'), 'Always empty'),
+    command: text('Always empty: built into the server'),
+    sha256: text('Always empty: built into the server'),
+  },
   handler: (system: System, { type, name }) => {
     if (!namesOf(system, type).includes(name)) throw fail('not_found', [])
     return { data: { ...pluginOf(system, type, name), args: [], command: '', sha256: '' } }
   },
 })
 
-const SCOPE = string('global: on every node of every cluster', { oneOf: ['', 'global'], default: '' })
-const RELOADED = { reload_id: text('Names the reload') }
+const SCOPE = string('global reloads on every node of every cluster; empty reloads on this cluster only', {
+  oneOf: ['', 'global'],
+  default: '',
+})
+const RELOADED = { reload_id: text('ID of the reload') }
 
 /** Reloads mounts. A global reload is answered with 202, as by other servers, though it is done here by then. */
 async function reloadAll(system: System, entries: readonly MountEntry[], scope: string): Promise<Answer> {
@@ -113,11 +121,11 @@ const reload = endpoint({
     { field: 'plugin', operation: 'update', at: (name) => `plugins/reload/auth/${name}` },
   ],
   runsOn: 'writer',
-  summary: 'Makes mounts read anew what they keep in memory, on every thread',
-  describe: 'Give either the name of an engine, whose mounts all reload, or mounts. Nothing that is stored changes.',
+  summary: 'Reloads mounts: every thread discards what it caches of them and reads it again',
+  describe: 'Send either plugin, to reload all its mounts, or mounts. Stored data does not change.',
   fields: {
-    plugin: string('Engine or login method, such as transit', { default: '' }),
-    mounts: strings('Paths of mounts: transit, auth/userpass'),
+    plugin: string('Name of the engine or login method, such as transit', { default: '' }),
+    mounts: strings('Paths of the mounts, such as transit or auth/userpass'),
     scope: SCOPE,
   },
   response: RELOADED,
@@ -138,7 +146,7 @@ const reloadOne = endpoint({
   path: 'plugins/reload/:type/:name',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Makes all mounts of one engine or login method read anew what they keep in memory',
+  summary: 'Reloads all mounts of one engine or login method',
   fields: { ...typeField, name: string('Name, such as transit', { required: true }), scope: SCOPE },
   response: RELOADED,
   handler: async (system: System, { type, name, scope }) => {
@@ -174,13 +182,16 @@ const status = endpoint({
   path: 'plugins/reload/backend/status',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'Whether a reload was done',
-  fields: { reload_id: string('From the answer of the reload', { required: true }) },
+  summary: 'Shows the status of a reload',
+  fields: { reload_id: string('ID from the response of the reload', { required: true }) },
   response: {
-    reload_id: text('The same'),
+    reload_id: text('ID of the reload'),
     results: mapOf(
-      group({ timestamp: text('When'), success: flag('It was done'), message: text('Empty') }, 'Result'),
-      'By the id of the cluster whose nodes did it',
+      group(
+        { timestamp: text('Time of the reload'), success: flag('The reload was done'), message: text('Always empty') },
+        'Result',
+      ),
+      'Results, by the ID of the cluster',
     ),
   },
   handler: async (system: System, { reload_id: id }) => {

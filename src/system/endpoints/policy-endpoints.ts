@@ -17,7 +17,7 @@ import type { System as Whole } from '../system.ts'
 type System = Pick<Whole, 'policies' | 'world'>
 
 const nameField = {
-  name: string('Name of the policy; kept in lower case', { required: true, canonical: keptPolicyName }),
+  name: string('Name of the policy; stored in lower case', { required: true, canonical: keptPolicyName }),
 }
 
 /** Runs `work` and turns its errors about a policy's name or text into a Refusal that says which of them. */
@@ -153,7 +153,7 @@ const listAcl = endpoint({
   ...OLD,
   capability: 'list',
   runsOn: 'any-node',
-  summary: 'Names of the policies',
+  summary: 'Lists the policies',
   fields: PAGE_FIELDS,
   response: LISTED,
   handler: async (system: System, args) => ({ data: { keys: await page(system, args) } }),
@@ -166,15 +166,15 @@ const readAcl = endpoint({
   ...OLD,
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'Text of a policy',
+  summary: 'Shows a policy',
   fields: nameField,
   response: {
-    name: text('Name'),
-    policy: text('HCL or JSON, as it was written'),
-    version: integer('Grows by one with each write; 0: built in, or written before versions were counted'),
-    modified: optional(text('When it was written (RFC 3339), where that is known')),
-    cas_required: flag('A write must name the version that it replaces'),
-    expiration: optional(text('When the policy ends (RFC 3339), where it does')),
+    name: text('Name of the policy'),
+    policy: text('Text of the policy in HCL or JSON, as written'),
+    version: integer('Version, incremented with each write; 0: built in, or written before versions were counted'),
+    modified: optional(text('Time of the last write (RFC 3339), if known')),
+    cas_required: flag('Writes must send cas, the version that they replace'),
+    expiration: optional(text('Expiration time (RFC 3339), if the policy expires')),
   },
   handler: async (system: System, given) => {
     const { name, text: policy, version, modifiedAtMs, casRequired, expiresAtMs } = await find(system, given.name)
@@ -185,8 +185,10 @@ const readAcl = endpoint({
 })
 
 const endFields = {
-  expiration: string('When the policy ends (RFC 3339, or seconds since 1970); empty: it stays', { default: '' }),
-  ttl: duration('The same from now on; 0: it stays', { default: 0 }),
+  expiration: string('Expiration time (RFC 3339 or Unix time in seconds); empty: never expires', { default: '' }),
+  ttl: duration('Time until the policy expires, in seconds; alternative to expiration; 0: never expires', {
+    default: 0,
+  }),
 }
 
 const writeAcl = endpoint({
@@ -199,9 +201,11 @@ const writeAcl = endpoint({
   summary: 'Creates or replaces a policy',
   fields: {
     ...nameField,
-    policy: string('HCL or JSON, or base64 of either', { default: '' }),
-    cas: int('The version that is replaced, -1 where none must be there; else nothing is written', { min: -1 }),
-    cas_required: bool('Later writes must give cas; where it is missing: as before'),
+    policy: string('Text of the policy in HCL or JSON, optionally base64-encoded', { default: '' }),
+    cas: int('Check-and-set: writes only if this is the current version; -1: only if the policy does not exist', {
+      min: -1,
+    }),
+    cas_required: bool('Requires cas on later writes; if unset, unchanged'),
     ...endFields,
   },
   // The name as it was sent, so that a warning can say that it was folded.
@@ -216,12 +220,12 @@ const deleteAcl = endpoint({
   ...OLD,
   capability: 'delete',
   runsOn: 'writer',
-  summary: 'Removes a policy; one that is not there is no error',
+  summary: 'Deletes a policy; an unknown policy is not an error',
   fields: nameField,
   handler: (system: System, { name }) => remove(system, name),
 })
 
-const OLD_LIST: Shapes = { ...LISTED, policies: listOf(text('Name'), 'The same names') }
+const OLD_LIST: Shapes = { ...LISTED, policies: listOf(text('Name'), 'Same as keys') }
 
 /** The list at the older path, where a read lists as well. */
 const listOld = (operation: 'read' | 'list') =>
@@ -233,7 +237,7 @@ const listOld = (operation: 'read' | 'list') =>
     capability: operation,
     body: 'both',
     runsOn: 'any-node',
-    summary: 'Names of the policies, for old clients',
+    summary: 'Lists the policies, for old clients',
     fields: PAGE_FIELDS,
     response: OLD_LIST,
     handler: async (system: System, args) => {
@@ -250,9 +254,9 @@ const readOld = endpoint({
   capability: 'read',
   body: 'both',
   runsOn: 'any-node',
-  summary: 'Text of a policy, for old clients',
+  summary: 'Shows a policy, for old clients',
   fields: nameField,
-  response: { name: text('Name'), rules: text('HCL or JSON, as it was written') },
+  response: { name: text('Name of the policy'), rules: text('Text of the policy in HCL or JSON, as written') },
   handler: async (system: System, { name }) => {
     const found = await find(system, name)
     return { data: { name: found.name, rules: found.text } }
@@ -270,8 +274,8 @@ const writeOld = endpoint({
   summary: 'Creates or replaces a policy, for old clients',
   fields: {
     ...nameField,
-    policy: string('HCL or JSON, or base64 of either', { default: '' }),
-    rules: string('Old name of policy', { aliasOf: 'policy', default: '' }),
+    policy: string('Text of the policy in HCL or JSON, optionally base64-encoded', { default: '' }),
+    rules: string('Deprecated: use policy', { aliasOf: 'policy', default: '' }),
     ...endFields,
   },
   handler: async (system: System, { name: kept, policy, rules, ...end }, { givenNames }) => {
@@ -289,7 +293,7 @@ const deleteOld = endpoint({
   ...ACL,
   capability: 'delete',
   runsOn: 'writer',
-  summary: 'Removes a policy, for old clients',
+  summary: 'Deletes a policy, for old clients',
   fields: nameField,
   handler: (system: System, { name }) => remove(system, name),
 })

@@ -30,42 +30,45 @@ const quotas = namedThings({
   path: 'quotas/rate-limit',
   name: nameField,
   summaries: {
-    list: 'Names of the quotas',
-    read: 'A quota',
-    write: 'Makes or changes a quota',
-    delete: 'Removes a quota',
+    list: 'Lists the rate limit quotas',
+    read: 'Shows a rate limit quota',
+    write: 'Creates a rate limit quota, or changes the fields that are sent',
+    delete: 'Deletes a rate limit quota',
   },
   descriptions: {
     write:
-      'The most specific quota alone counts a request: one for a role of a login before one for a path, that before ' +
-      'one for the beginning of a path, that before one for a mount, and that before one for everything. What it ' +
-      'refuses is answered with 429 and Retry-After. A name in a path, or of a role, is counted in every spelling ' +
-      'that means the same. Counts are exact over all threads, and begin anew when a quota is written.',
+      'Only the most specific quota counts a request, in this order: for a role of a login, for a path, for ' +
+      'a path prefix, for a mount, for everything. A request over the limit is refused with status 429 and a ' +
+      'Retry-After header. All spellings of the same name in a path or of a role count as one. Counts are ' +
+      'exact across all threads, and restart when a quota is written.',
   },
   response: {
     type: text('rate-limit'),
-    name: text('Name'),
-    path: text('What it counts requests to; empty: everything'),
-    role: text('Role of the logins that it counts; empty: it counts everything'),
-    rate: number('Requests in each interval'),
-    interval: integer('Seconds'),
-    block_interval: integer('Seconds; 0: nobody is refused beyond the interval'),
-    group_by: text('By whom requests are counted'),
-    secondary_rate: number('The rate of those without an entity, where they are counted for themselves'),
-    inheritable: flag('Counts in namespaces below, too'),
+    name: text('Name of the quota'),
+    path: text('Path that the quota applies to; empty: all requests'),
+    role: text('Role whose logins the quota counts; empty: all requests'),
+    rate: number('Number of requests allowed in each interval'),
+    interval: integer('Length of the interval, in seconds'),
+    block_interval: integer('How long a caller over the limit is refused, in seconds; 0: until the interval ends'),
+    group_by: text('How callers are grouped: ip, none, entity_then_ip or entity_then_none'),
+    secondary_rate: number('Rate for callers without an entity, if callers are grouped by entity; otherwise 0'),
+    inheritable: flag('The quota also applies to child namespaces'),
   },
   fields: {
-    path: string('A mount, or a path in one, with * at the end for all that begin so; empty: everything'),
-    role: string('Only logins with this role; the path is a login mount that has roles'),
-    rate: decimal('Requests in each interval', { max: MAX_RATE }),
-    interval: duration('How long an interval is; a second where nothing was said'),
-    block_interval: duration('How long who exceeds it is refused; 0: until the interval is over'),
-    group_by: string('By whom requests are counted: ip where nothing was said', { oneOf: GROUPINGS }),
-    secondary_rate: decimal('The rate of those without an entity; only with group_by entity_then_…', {
-      min: 0,
-      max: MAX_RATE,
-    }),
-    inheritable: bool('Of a quota for everything: true, where there are no namespaces'),
+    path: string('Path of a mount, or a path within one, with * at the end to match a prefix; empty: all requests'),
+    role: string('Count only logins with this role; requires the path of a login mount that has roles'),
+    rate: decimal('Number of requests allowed in each interval', { max: MAX_RATE }),
+    interval: duration('Length of the interval, in seconds; 1 if unset on a new quota'),
+    block_interval: duration('How long a caller over the limit is refused, in seconds; 0: until the interval ends'),
+    group_by: string('How callers are grouped; ip if unset on a new quota', { oneOf: GROUPINGS }),
+    secondary_rate: decimal(
+      'Rate for callers without an entity; requires group_by entity_then_ip or entity_then_none; defaults to rate',
+      {
+        min: 0,
+        max: MAX_RATE,
+      },
+    ),
+    inheritable: bool('Stored and shown, but has no effect, because there are no child namespaces'),
   },
   names: async (system: System, page) => pageOf(await system.quotas.names(), page),
   find: (system: System, name) => system.quotas.find(name),
@@ -148,12 +151,12 @@ const readConfig = endpoint({
   path: 'quotas/config',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'What counts for all quotas',
+  summary: 'Shows the settings for all quotas',
   fields: {},
   response: {
-    rate_limit_exempt_paths: listOf(text('Path'), 'What no quota counts'),
-    enable_rate_limit_response_headers: flag('X-RateLimit- headers tell callers what is left'),
-    enable_rate_limit_audit_logging: flag('What a quota refuses is recorded in the audit'),
+    rate_limit_exempt_paths: listOf(text('Path'), 'Paths that no quota counts'),
+    enable_rate_limit_response_headers: flag('Responses have X-RateLimit-… headers'),
+    enable_rate_limit_audit_logging: flag('Requests refused by a quota are recorded in the audit log'),
   },
   handler: async (system: System) => {
     const { exemptPaths, responseHeaders, auditsRefusals } = await system.quotas.config()
@@ -173,12 +176,12 @@ const writeConfig = endpoint({
   path: 'quotas/config',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Changes what counts for all quotas',
+  summary: 'Changes the settings for all quotas',
   fields: {
-    rate_limit_exempt_paths: strings('Paths that no quota counts, with * at the end for all that begin so'),
-    enable_rate_limit_response_headers: bool('Tells callers what is left, in X-RateLimit- headers'),
+    rate_limit_exempt_paths: strings('Paths that no quota counts; * at the end matches a prefix'),
+    enable_rate_limit_response_headers: bool('Adds X-RateLimit-… headers to responses'),
     enable_rate_limit_audit_logging: bool(
-      'Records what a quota refuses: each refusal then costs as much as a request that is recorded',
+      'Records refused requests in the audit log; each refusal then costs as much as any recorded request',
     ),
   },
   handler: async (system: System, args) => {

@@ -22,24 +22,24 @@ function rawOf(system: System): RawStorage {
 }
 
 const ENCODINGS = ['', 'base64']
-const pathField = { path: string('Path of the entry, without its namespace', { required: true }) }
+const pathField = { path: string('Storage path of the entry, without its namespace', { required: true }) }
 const encodingField = {
-  encoding: string('base64: value is base64; else it is text', { oneOf: ENCODINGS, default: '' }),
+  encoding: string('Encoding of value: base64; empty: text', { oneOf: ENCODINGS, default: '' }),
 }
 const one = { path: 'raw/:path...', sudo: true } as const
-const about = 'Past every rule of the server: for repairs, with a backup at hand.'
+const about = 'Bypasses all checks of the server. Use it only for repairs, and only with a backup.'
 
 const list = endpoint({
   ...LIST_OF_NAMES,
   id: 'raw-list',
   path: 'raw(/:path...)',
   sudo: true,
-  summary: 'Names of stored entries',
+  summary: 'Lists the names of stored entries',
   describe: about,
   fields: {
-    path: string('A folder; missing: the root', { default: '' }),
-    after: string('Only names that sort after this one', { default: '' }),
-    limit: int('At most so many names; 0: all', { default: 0 }),
+    path: string('Path of the folder to list; unset: the root', { default: '' }),
+    after: string('Returns only names that sort after this one', { default: '' }),
+    limit: int('Maximum number of names to return; 0: all', { default: 0 }),
   },
   handler: async (system: System, { path, after, limit }) =>
     namesAnswer(await rawOf(system).list(path, { after, ...(limit > 0 ? { limit } : {}) })),
@@ -51,10 +51,10 @@ const read = endpoint({
   operation: 'read',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'A stored entry in clear',
+  summary: 'Shows a stored entry, decrypted',
   describe: about,
   fields: { ...pathField, ...encodingField },
-  response: { value: text('The entry, as text or base64') },
+  response: { value: text('Value of the entry, as text or base64') },
   handler: async (system: System, { path, encoding }) => {
     const bytes = orNotFound(await rawOf(system).get(path))
     if (encoding === 'base64') return { data: { value: bytes.toString('base64') } }
@@ -72,7 +72,7 @@ const write = endpoint({
   runsOn: 'writer',
   summary: 'Replaces a stored entry',
   describe: about,
-  fields: { ...pathField, value: string('The entry', { required: true, secret: true }), ...encodingField },
+  fields: { ...pathField, value: string('New value of the entry', { required: true, secret: true }), ...encodingField },
   handler: async (system: System, { path, value, encoding }) => {
     await rawOf(system).put(path, encoding === 'base64' ? decoded(value) : Buffer.from(value))
     return DONE
@@ -94,7 +94,7 @@ const remove = endpoint({
   operation: 'delete',
   capability: 'delete',
   runsOn: 'writer',
-  summary: 'Removes a stored entry',
+  summary: 'Deletes a stored entry',
   describe: about,
   fields: pathField,
   handler: async (system: System, { path }) => {

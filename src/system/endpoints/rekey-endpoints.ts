@@ -11,19 +11,21 @@ import type { Rekey, Rekeyed, RekeyStatus, VerifyStatus } from '../seal/rekey.ts
 import { SHARE_FIELDS, withShare } from '../seal/share-text.ts'
 import { type EndpointGroup, keyHolderEndpoints, type ShareOperation, type SystemWithHolders } from './key-holder.ts'
 
-const fingerprints = nullable(listOf(text('Fingerprint'), 'Of the OpenPGP keys, in the order of the shares'))
+const fingerprints = nullable(
+  listOf(text('Fingerprint'), 'Fingerprints of the OpenPGP keys, in the order of the shares'),
+)
 
 const STATUS: Shapes = {
-  nonce: text('Names the attempt; goes with each share'),
-  started: flag('An attempt is under way'),
-  t: integer('New shares that will be needed'),
-  n: integer('New shares there will be'),
-  progress: integer('Old shares given so far'),
-  required: integer('Old shares needed'),
+  nonce: text('Nonce of the attempt, sent with each share'),
+  started: flag('An attempt is in progress'),
+  t: integer('Threshold: number of new shares that will be required'),
+  n: integer('Number of new shares'),
+  progress: integer('Number of current shares submitted so far'),
+  required: integer('Number of current shares required'),
   pgp_fingerprints: fingerprints,
-  backup: flag('Encrypted new shares are kept in storage too'),
-  verification_required: flag('New shares are in force when enough of them were given back'),
-  verification_nonce: optional(text('Goes with each new share that is given back')),
+  backup: flag('Encrypted new shares are also kept in storage'),
+  verification_required: flag('New shares take effect only after enough of them are submitted for verification'),
+  verification_nonce: optional(text('Nonce of the verification, sent with each new share')),
 }
 
 /** A rekey that runs or not; `verification_nonce` is left out before there are new shares. */
@@ -67,11 +69,11 @@ const doneAnswer = (done: Rekeyed): Answer => ({
 
 /** Progress of giving new shares back; counts new shares, while STATUS counts old ones. */
 const VERIFY_STATUS: Shapes = {
-  nonce: text('Goes with each new share that is given back'),
-  started: flag('New shares wait to be given back'),
-  t: integer('New shares needed'),
-  n: integer('New shares there are'),
-  progress: integer('New shares given back so far'),
+  nonce: text('Nonce of the verification, sent with each new share'),
+  started: flag('New shares await verification'),
+  t: integer('Number of new shares required'),
+  n: integer('Total number of new shares'),
+  progress: integer('Number of new shares submitted so far'),
 }
 
 const verifyBody = ({ nonce, started, config, progress }: VerifyStatus): object => ({
@@ -103,7 +105,7 @@ const attemptEndpoints = (of: string, define: Define): readonly Endpoint<SystemW
     name: 'read',
     operation: 'read',
     path: 'init',
-    summary: `How far the attempt to make new shares of the ${of} is`,
+    summary: `Shows the progress of the attempt to rekey the ${of}`,
     fields: {},
     response: STATUS,
     run: async (rekey) => ({ data: statusBody(rekey.status()) }),
@@ -112,14 +114,20 @@ const attemptEndpoints = (of: string, define: Define): readonly Endpoint<SystemW
     name: '',
     operation: 'update',
     path: 'init',
-    summary: `Starts an attempt to make new shares of a new ${of}; one at a time`,
-    describe: 'It is dropped when it is left alone for ten minutes.',
+    summary: `Starts an attempt to replace the ${of} and its shares; only one can be in progress`,
+    describe: 'The attempt is cancelled after ten minutes of inactivity.',
     fields: {
-      secret_shares: int('How many new shares', { default: 0, min: 0, max: MAX_SHARES }),
-      secret_threshold: int('How many of them will be needed', { default: 0, min: 0, max: MAX_SHARES }),
-      pgp_keys: pgpKeys('OpenPGP public keys in base64, one for each share'),
-      backup: bool('Keep the encrypted shares in storage too', { default: false }),
-      require_verification: bool('Only in force when enough were given back', { default: false }),
+      secret_shares: int('Number of new shares', { default: 0, min: 0, max: MAX_SHARES }),
+      secret_threshold: int('Number of new shares that will be required (threshold)', {
+        default: 0,
+        min: 0,
+        max: MAX_SHARES,
+      }),
+      pgp_keys: pgpKeys('OpenPGP public keys, base64-encoded, one for each share'),
+      backup: bool('Also keep the encrypted shares in storage', { default: false }),
+      require_verification: bool('New shares take effect only after enough of them are submitted for verification', {
+        default: false,
+      }),
     },
     response: STATUS,
     run: async (rekey, args) => {
@@ -137,7 +145,7 @@ const attemptEndpoints = (of: string, define: Define): readonly Endpoint<SystemW
     name: 'cancel',
     operation: 'delete',
     path: 'init',
-    summary: 'Drops the attempt, and new shares that were not given back',
+    summary: 'Cancels the attempt, and discards new shares that await verification',
     fields: {},
     run: async (rekey) => {
       await rekey.cancel()
@@ -152,16 +160,16 @@ const giveEndpoints = (define: Define): readonly Endpoint<SystemWithHolders>[] =
     name: 'update',
     operation: 'update',
     path: 'update',
-    summary: 'Gives one of the old shares; the answer to the last one that is needed has the new ones',
+    summary: 'Submits one of the current shares; the response to the last required share has the new shares',
     describe:
-      'That answer is their only copy. So it cannot be wrapped, and where no audit device can record it, it is ' +
-      'given all the same, unless the new shares wait to be given back (`require_verification`).',
+      'That response is the only copy of the new shares. It cannot be wrapped, and it is sent even if no ' +
+      'audit device can record it, unless the new shares await verification (`require_verification`).',
     neverWrapped: true,
     fields: SHARE_FIELDS,
     response: anyOf(STATUS, {
-      complete: flag('The new shares were made'),
-      keys: listOf(text('Share'), 'New shares in hexadecimal, or OpenPGP messages'),
-      keys_base64: listOf(text('Share'), 'The same in base64'),
+      complete: flag('The new shares were created'),
+      keys: listOf(text('Share'), 'New shares, in hexadecimal, or as OpenPGP messages if encrypted'),
+      keys_base64: listOf(text('Share'), 'Same as keys, base64-encoded'),
     }),
     run: (rekey, { key, nonce }) =>
       withShare(key, async (share) => {
@@ -177,7 +185,7 @@ const verifyEndpoints = (define: Define): readonly Endpoint<SystemWithHolders>[]
     name: 'verify-read',
     operation: 'read',
     path: 'verify',
-    summary: 'How many of the new shares were given back',
+    summary: 'Shows the progress of the verification of new shares',
     fields: {},
     response: VERIFY_STATUS,
     run: async (rekey) => ({ data: verifyBody(rekey.verifyStatus()) }),
@@ -186,9 +194,9 @@ const verifyEndpoints = (define: Define): readonly Endpoint<SystemWithHolders>[]
     name: 'verify',
     operation: 'update',
     path: 'verify',
-    summary: 'Gives back one of the new shares; with the last that is needed they are in force',
+    summary: 'Submits one of the new shares for verification; after the last required share the new shares take effect',
     fields: SHARE_FIELDS,
-    response: anyOf(VERIFY_STATUS, { complete: flag('The new shares are in force') }),
+    response: anyOf(VERIFY_STATUS, { complete: flag('The new shares are in effect') }),
     run: (rekey, { key, nonce }) =>
       withShare(key, async (share) => {
         const isComplete = await rekey.verify(share, nonce)
@@ -199,7 +207,7 @@ const verifyEndpoints = (define: Define): readonly Endpoint<SystemWithHolders>[]
     name: 'verify-restart',
     operation: 'delete',
     path: 'verify',
-    summary: 'Forgets which new shares were given back; they are asked for anew, under another nonce',
+    summary: 'Restarts the verification of new shares, under a new nonce',
     fields: {},
     response: VERIFY_STATUS,
     run: async (rekey) => ({ data: verifyBody(await rekey.restartVerification()) }),
@@ -221,12 +229,18 @@ function backupEndpoints(
       sudo: true,
       body: 'both',
       runsOn: 'writer',
-      summary: `The encrypted shares of the ${of} that were kept at the last rekey`,
+      summary: `Shows the encrypted shares of the ${of} that the last rekey kept`,
       fields: {},
       response: {
-        nonce: text('Of the attempt that made them'),
-        keys: mapOf(listOf(text('OpenPGP message'), 'In hexadecimal'), 'By fingerprint'),
-        keys_base64: mapOf(listOf(text('OpenPGP message'), 'In base64'), 'By fingerprint'),
+        nonce: text('Nonce of the attempt that created the shares'),
+        keys: mapOf(
+          listOf(text('OpenPGP message'), 'Encrypted shares, in hexadecimal'),
+          'Encrypted shares in hexadecimal, by key fingerprint',
+        ),
+        keys_base64: mapOf(
+          listOf(text('OpenPGP message'), 'Encrypted shares, base64-encoded'),
+          'Encrypted shares in base64, by key fingerprint',
+        ),
       },
       handler: async (system: SystemWithHolders) => {
         const found = orNotFound(await rekeyOf(system).backup())
@@ -241,7 +255,7 @@ function backupEndpoints(
       capability: 'delete',
       sudo: true,
       runsOn: 'writer',
-      summary: 'Removes them',
+      summary: `Deletes the encrypted shares of the ${of} that the last rekey kept`,
       fields: {},
       handler: async (system: SystemWithHolders) => {
         await rekeyOf(system).deleteBackup()

@@ -33,12 +33,12 @@ const remount = endpoint({
   sudo: true,
   body: 'both',
   runsOn: 'writer',
-  summary: 'Gives a mount, or a login method (both paths with auth/ before them), another path; its data stay',
+  summary: 'Moves a mount to another path and keeps its data; for a login method, prefix both paths with auth/',
   fields: {
-    from: string('Path of the mount', { required: true }),
-    to: string('Its new path', { required: true }),
+    from: string('Current path of the mount', { required: true }),
+    to: string('New path of the mount', { required: true }),
   },
-  response: { migration_id: text('To ask for the status with') },
+  response: { migration_id: text('ID to query the status with') },
   handler: async (system: System, args) => {
     const [from, to] = [folder(args.from), mountPath(folder(args.to))]
     if (from.startsWith('auth/') !== to.startsWith('auth/'))
@@ -61,13 +61,13 @@ const status = endpoint({
   body: 'both',
   // The list of moves is in that thread's memory.
   runsOn: 'writer',
-  summary: 'How far the move of a mount is',
-  fields: { id: string('The migration_id', { required: true }) },
+  summary: 'Shows the status of the move of a mount',
+  fields: { id: string('The migration_id of the move', { required: true }) },
   response: {
-    migration_id: text('As asked'),
+    migration_id: text('The migration_id that was sent'),
     migration_info: group(
-      { source_mount: text('Path before'), target_mount: text('Path after'), status: text('success') },
-      'The move',
+      { source_mount: text('Previous path'), target_mount: text('New path'), status: text('success') },
+      'Details of the move',
     ),
   },
   handler: (system: System, { id }) => {

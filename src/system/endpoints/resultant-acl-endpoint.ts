@@ -12,10 +12,14 @@ import type { System as Whole } from '../system.ts'
 type System = Pick<Whole, 'policies' | 'rightsOf'>
 
 const GRANT: Shapes = {
-  capabilities: listOf(text('Capability'), 'Granted, sorted; deny: nothing'),
-  allowed_parameters: optional(mapOf(listOf(anything('Value'), 'Values; none: every value'), 'By name')),
-  denied_parameters: optional(mapOf(listOf(anything('Value'), 'Values; none: every value'), 'By name')),
-  required_parameters: optional(listOf(text('Parameter'), 'Must be sent')),
+  capabilities: listOf(text('Capability'), 'Granted capabilities, sorted; deny: none'),
+  allowed_parameters: optional(
+    mapOf(listOf(anything('Value'), 'Values of the parameter; empty: any value'), 'Allowed parameters, by name'),
+  ),
+  denied_parameters: optional(
+    mapOf(listOf(anything('Value'), 'Values of the parameter; empty: any value'), 'Denied parameters, by name'),
+  ),
+  required_parameters: optional(listOf(text('Parameter'), 'Required parameters')),
 }
 
 /** For user interfaces, which hide what the caller cannot do. It decides nothing: each request asks the policies. */
@@ -25,13 +29,13 @@ export const resultantAcl: Endpoint<System> = endpoint({
   path: 'internal/ui/resultant-acl',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'What all policies of the calling token grant together',
+  summary: 'Shows what all policies of the calling token grant together',
   fields: {},
   response: {
-    root: flag('Everything is allowed'),
-    exact_paths: mapOf(group(GRANT, 'Grant'), 'By path; a segment "+" stands for any'),
-    glob_paths: mapOf(group(GRANT, 'Grant'), 'By the beginning of the path, without the star that ends the rule'),
-    chroot_namespace: text('Empty: the root namespace'),
+    root: flag('The token has the root policy'),
+    exact_paths: mapOf(group(GRANT, 'Grant'), 'Grants by path; a segment "+" matches any segment'),
+    glob_paths: mapOf(group(GRANT, 'Grant'), 'Grants by path prefix, without the trailing * of the rule'),
+    chroot_namespace: text('Always empty: the root namespace'),
   },
   handler: async (system: System, _args, { caller }) => {
     if (caller === undefined) throw fail('permission_denied', [])

@@ -17,10 +17,10 @@ const save = endpoint({
   sudo: true,
   runsOn: 'any-node',
   givesStream: true,
-  summary: 'The whole store as one file, of one moment, whatever is written meanwhile',
+  summary: 'Downloads a snapshot: the whole store in one file, consistent even during writes',
   describe:
-    'The answer is the file itself (application/octet-stream). It opens with the unseal keys of its day. Values are ' +
-    'ciphertext in it, names of entries are not.',
+    'The response is the file itself (application/octet-stream). It can be opened with the unseal keys of ' +
+    'that time. Values in it are encrypted; names of entries are not.',
   fields: {},
   handler: async (system: System) => ({ stream: await system.saveSnapshot() }),
 })
@@ -35,20 +35,23 @@ const restore = endpoint({
   sudo: true,
   runsOn: 'writer',
   takesStream: true,
-  summary: 'Replaces the whole store by a snapshot; sealed afterwards, unless the server opens by itself',
+  summary: 'Replaces the whole store with a snapshot; the server is sealed afterwards, unless it uses auto-unseal',
   describe:
-    'The body is the file, force stands in the query. The snapshot is written beside the store and checked as a ' +
-    'whole before it takes its place: what is refused changes nothing. Unseal with the keys of the day it was made.',
+    'The body is the file; force is a query parameter. The snapshot is written next to the store and checked ' +
+    'in full before it replaces the store, so a refused snapshot changes nothing. Unseal with the keys of ' +
+    'the time when the snapshot was taken.',
   fields: {
-    force: bool('Take the snapshot of another cluster too; its seal is checked where a key of this server opens it', {
+    force: bool('Accepts a snapshot of another cluster; its seal is checked if a key of this server can open it', {
       default: false,
     }),
   },
   response: {
-    entries: integer('Entries that were restored'),
-    index: integer('Index that the snapshot was taken at'),
-    seal_checked: flag('It is as it was made: opened with a key of this server, and its seal and entries compared'),
-    sealed: flag('The server waits for the unseal keys of the snapshot'),
+    entries: integer('Number of restored entries'),
+    index: integer('Change index at which the snapshot was taken'),
+    seal_checked: flag(
+      'The snapshot is verified as unmodified: a key of this server opened it, and its seal and entries match',
+    ),
+    sealed: flag('The server is sealed and needs the unseal keys of the snapshot'),
   },
   handler: async (system: System, args, { stream }) => {
     if (stream === undefined) throw fail('snapshot_refused', ['The body must be a snapshot'])

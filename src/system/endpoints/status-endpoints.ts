@@ -12,7 +12,7 @@ type System = Pick<Whole, 'edition' | 'facts' | 'sealStatus' | 'world'>
 const NO_LICENSE = { state: 'none', expiry_time: '', terminated: false }
 
 /** From 200 on: after a status of 1xx a client waits for the final answer (RFC 9110 section 15.2). */
-const statusCode = (about: string) => int(`Status to answer when ${about}`, { min: 200, max: 599 })
+const statusCode = (about: string) => int(`Status code to return if the node is ${about}`, { min: 200, max: 599 })
 
 // The caller may choose each status: many load balancers take any but 200 for a fault.
 const health = endpoint({
@@ -23,42 +23,42 @@ const health = endpoint({
   whileSealed: true,
   body: 'plain',
   runsOn: 'any-node',
-  summary: 'State of this node, in the status too: 200 active, 501 not initialised, 503 sealed',
+  summary: 'Shows the health of this node, also as status code: 200 active, 501 not initialised, 503 sealed',
   fields: {
     activecode: statusCode('active'),
-    standbycode: statusCode('standby'),
+    standbycode: statusCode('a standby'),
     sealedcode: statusCode('sealed'),
     uninitcode: statusCode('not initialised'),
     drsecondarycode: statusCode('a DR secondary'),
     performancestandbycode: statusCode('a performance standby'),
     removedcode: statusCode('removed from its cluster'),
     haunhealthycode: statusCode('unhealthy'),
-    standbyok: bool('A standby answers as an active node'),
-    perfstandbyok: bool('A performance standby answers as an active node'),
+    standbyok: bool('A standby returns the status code of an active node'),
+    perfstandbyok: bool('A performance standby returns the status code of an active node'),
   },
   response: {
-    initialized: flag('Keys were made'),
-    sealed: flag('The barrier is closed'),
-    standby: flag('Another node is active'),
-    performance_standby: flag('Serves reads for the active node'),
+    initialized: flag('The server is initialised'),
+    sealed: flag('The server is sealed'),
+    standby: flag('The node is not active: true while it is sealed'),
+    performance_standby: flag('Always false: there are no performance standbys'),
     replication_performance_mode: text('disabled'),
     replication_dr_mode: text('disabled'),
-    server_time_utc: integer('Seconds since the epoch'),
-    version: text('Version that clients gate on'),
+    server_time_utc: integer('Server time, Unix time in seconds'),
+    version: text('Version that clients check for compatibility'),
     enterprise: flag('The edition is not community'),
     license: group(
       {
-        state: text('none: there is no licence that could end'),
-        expiry_time: text('Empty: it does not end'),
-        terminated: flag('It ended'),
+        state: text('Always none: there is no licence that could expire'),
+        expiry_time: text('Always empty: nothing expires'),
+        terminated: flag('Always false: nothing expires'),
       },
       'Licence',
     ),
     cluster_name: optional(text('Name of the cluster, while unsealed')),
-    cluster_id: optional(text('Id of the cluster, while unsealed')),
-    echo_duration_ms: integer('0: there is no active node to ask'),
-    clock_skew_ms: integer('0: there is no active node to ask'),
-    replication_primary_canary_age_ms: integer('0: there is no primary'),
+    cluster_id: optional(text('ID of the cluster, while unsealed')),
+    echo_duration_ms: integer('Always 0: there is no other active node'),
+    clock_skew_ms: integer('Always 0: there is no other active node'),
+    replication_primary_canary_age_ms: integer('Always 0: there is no primary'),
   },
   handler: (system: System, args, request) => {
     const { initialized, sealed, cluster } = system.sealStatus()
@@ -97,16 +97,16 @@ const leader = endpoint({
   whileSealed: true,
   body: 'plain',
   runsOn: 'any-node',
-  summary: 'Which node is active: with one node, this one',
+  summary: 'Shows the active node of a cluster that shares its storage',
   fields: {},
   response: {
-    ha_enabled: flag('Several nodes share the storage'),
-    is_self: flag('This node is the active one'),
-    active_time: text('Since when; the zero time without HA'),
-    leader_address: text('API address of the active node'),
-    leader_cluster_address: text('Cluster address of the active node'),
-    performance_standby: flag('Serves reads for the active node'),
-    performance_standby_last_remote_wal: integer('0: not a standby'),
+    ha_enabled: flag('Always false: the storage is not shared'),
+    is_self: flag('Always false: there is no election without HA'),
+    active_time: text('Always the zero time, without HA'),
+    leader_address: text('API address of this node'),
+    leader_cluster_address: text('Cluster address of this node'),
+    performance_standby: flag('Always false: there are no performance standbys'),
+    performance_standby_last_remote_wal: integer('Always 0: there are no standbys'),
   },
   handler: (system: System, _args, { listener }) => ({
     data: {

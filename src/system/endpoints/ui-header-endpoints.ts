@@ -32,7 +32,7 @@ const list = endpoint({
   id: 'ui-headers-list',
   path: 'config/ui/headers',
   sudo: true,
-  summary: 'Names of the headers that are set',
+  summary: 'Lists the custom response headers',
   handler: async (system: System, page) => {
     const { headers } = await system.services.uiHeaders.current()
     return { data: { keys: pageOf(Object.keys(headers).sort(), page) } }
@@ -45,11 +45,11 @@ const read = endpoint({
   operation: 'read',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'What a header is set to',
-  fields: { ...nameField, multivalue: bool('All values, as values', { default: false }) },
+  summary: 'Shows a custom response header',
+  fields: { ...nameField, multivalue: bool('Returns all values, in the member values', { default: false }) },
   response: {
-    value: optional(text('The first value')),
-    values: optional(listOf(text('Value'), 'All of them')),
+    value: optional(text('First value; present without multivalue')),
+    values: optional(listOf(text('Value'), 'All values; present with multivalue')),
   },
   handler: async (system: System, { header, multivalue }) => {
     const { headers } = await system.services.uiHeaders.current()
@@ -65,8 +65,8 @@ const write = endpoint({
   operation: 'update',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Sets a header of the answers outside /v1/',
-  fields: { ...nameField, values: strings('Its values', { required: true, max: MAX_VALUES_CHARACTERS }) },
+  summary: 'Sets a custom header on all responses outside /v1/',
+  fields: { ...nameField, values: strings('Values of the header', { required: true, max: MAX_VALUES_CHARACTERS }) },
   handler: async (system: System, { header, values }) => {
     const name = headerName(header)
     if (name.startsWith('X-Vault-') || OWN.includes(name.toLowerCase()))
@@ -92,7 +92,7 @@ const remove = endpoint({
   operation: 'delete',
   capability: 'delete',
   runsOn: 'writer',
-  summary: 'The header is not set any more',
+  summary: 'Removes a custom response header',
   handler: async (system: System, { header }) => {
     const name = headerName(header)
     await system.services.uiHeaders.change(({ headers }) => ({

@@ -19,7 +19,7 @@ async function aclOf(system: System, caller: Caller): Promise<Acl> {
   return system.policies.acl(policies, subject)
 }
 
-const pathField = { path: string('Any path', { required: true }) }
+const pathField = { path: string('Path of a mount, or any path within one', { required: true }) }
 
 /** Members of a mount that a caller without rights on it is shown, if it is listed to everyone: how to use it. */
 const LISTED = ['type', 'description', 'options']
@@ -35,8 +35,8 @@ const listForUi = endpoint({
   path: 'internal/ui/mounts',
   capability: 'none',
   runsOn: 'any-node',
-  summary: 'Mounts that the caller can reach; without a token those that are listed to everybody',
-  describe: 'Of one that the caller cannot reach its type, description and options are told, and no more.',
+  summary: 'Lists the mounts that the caller can access, and those that are visible without a token',
+  describe: 'For a mount that the caller cannot access, only its type, description and options are shown.',
   fields: {},
   response: {
     secret: mapOf(group(SHOWN_MOUNT, 'Mount'), 'Engines by path'),
@@ -60,7 +60,7 @@ const readForUi = endpoint({
   path: 'internal/ui/mounts/:path...',
   capability: 'none',
   runsOn: 'any-node',
-  summary: 'The mount that serves a path, to a caller who can reach it',
+  summary: 'Shows the mount that serves a path, to callers that can access the mount',
   fields: pathField,
   response: { ...MOUNT, path: text('Path of the mount') },
   handler: async (system: System, { path }, { caller }) => {
@@ -77,9 +77,9 @@ const namespaces = endpoint({
   path: 'internal/ui/namespaces',
   capability: 'none',
   runsOn: 'any-node',
-  summary: 'Namespaces below this one: none',
+  summary: 'Lists the child namespaces, of which there are none',
   fields: {},
-  response: { keys: listOf(text('Path'), 'Only the root namespace exists') },
+  response: { keys: listOf(text('Path'), 'Always empty: only the root namespace exists') },
   handler: () => ({ data: { keys: [] } }),
 })
 
@@ -89,7 +89,7 @@ const version = endpoint({
   path: 'internal/ui/version',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'Version that clients gate on',
+  summary: 'Shows the version that clients check for compatibility',
   fields: {},
   response: { version: text('Version') },
   handler: ({ facts }: System) => ({ data: { version: facts.reportedVersion } }),

@@ -15,24 +15,24 @@ export const versionHistory: Endpoint<System> = endpoint({
   path: 'version-history',
   capability: 'list',
   runsOn: 'any-node',
-  summary: 'Versions of this program that opened the store, the oldest first',
-  describe: 'These are versions of Keywright itself, not the reported_version that clients gate on.',
+  summary: 'Lists the versions of this program that have opened the store, oldest first',
+  describe: 'These are versions of Keywright itself, not the reported_version that clients check for compatibility.',
   fields: {
-    after: string('Only versions that came after this one', { default: '' }),
-    limit: int('At most so many versions; 0: all', { default: 0 }),
+    after: string('Returns only versions that came after this one', { default: '' }),
+    limit: int('Maximum number of versions to return; 0: all', { default: 0 }),
   },
   response: {
     ...LISTED,
     key_info: mapOf(
       group(
         {
-          previous_version: nullable(text('The one before; null for the first')),
-          timestamp_installed: text('When it first opened the store'),
-          build_date: text('Empty: not recorded'),
+          previous_version: nullable(text('Previous version; null for the first')),
+          timestamp_installed: text('Time when this version first opened the store'),
+          build_date: text('Always empty: not recorded'),
         },
         'Version',
       ),
-      'By version',
+      'Details, by version',
     ),
   },
   handler: async (system: System, { after, limit }) => {

@@ -9,7 +9,7 @@ import type { System as Whole } from '../system.ts'
 /** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'wrapping' | 'wrappingJwt'>
 
-const tokenField = { token: string('The wrapping token; the default is the calling one', { secret: true }) }
+const tokenField = { token: string('The wrapping token; default: the calling token', { secret: true }) }
 
 /** The wrapping token of a request: the field, or the calling token itself. */
 const given = (token: string | undefined, { caller }: RequestInfo): string | undefined =>
@@ -25,10 +25,10 @@ const wrap = endpoint({
   path: 'wrapping/wrap',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Wraps the data of the request; X-Vault-Wrap-TTL says for how long',
+  summary: 'Wraps the data of the request, for the time given in X-Vault-Wrap-TTL',
   fields: {},
   takesAnyFields: true,
-  response: { [OTHERS]: anything('As it was sent') },
+  response: { [OTHERS]: anything('Member of the request data, as sent') },
   handler: (_system: System, _args, { wrapTtlSeconds, input }) => {
     // Wire text.
     if (wrapTtlSeconds === 0) throw fail('wrapping_refused', ['endpoint requires response wrapping to be used'])
@@ -45,12 +45,12 @@ const lookup = (operation: EndpointOperation & ('read' | 'update')) =>
     capability: 'none',
     takesWrappingToken: true,
     runsOn: 'any-node',
-    summary: 'When and by which request a wrapping token was made; does not spend it',
+    summary: 'Looks up a wrapping token, without using it up',
     fields: tokenField,
     response: {
-      creation_time: text('RFC 3339'),
-      creation_ttl: integer('Seconds'),
-      creation_path: text('Path of the request whose answer it is'),
+      creation_time: text('Time of creation, RFC 3339'),
+      creation_ttl: integer('TTL set at creation, in seconds'),
+      creation_path: text('Path of the request whose response is wrapped'),
     },
     handler: async (system: System, { token }, request) => {
       const { entry } = await system.wrapping.find(given(token, request))
@@ -67,11 +67,12 @@ const unwrap = endpoint({
   capability: 'update',
   takesWrappingToken: true,
   runsOn: 'writer',
-  summary: 'The wrapped answer, once: whoever comes later is refused',
+  summary: 'Unwraps the wrapped response; this works only once',
   describe:
-    'With X-Vault-Wrap-TTL it goes under a new token of the same form, as by sys/wrapping/rewrap, for that time.',
+    'With X-Vault-Wrap-TTL the response is wrapped again under a new token of the same form for that time, ' +
+    'as by sys/wrapping/rewrap.',
   fields: tokenField,
-  response: { [OTHERS]: anything('The answer as it was') },
+  response: { [OTHERS]: anything('Member of the original response') },
   handler: async (system: System, { token }, request) => {
     const spent = given(token, request)
     const { wrapTtlSeconds } = request
@@ -89,7 +90,7 @@ const rewrap = endpoint({
   capability: 'update',
   takesWrappingToken: true,
   runsOn: 'writer',
-  summary: 'Puts the wrapped answer under a new token of the same lifetime; the old one is spent',
+  summary: 'Moves the wrapped response to a new token with the same TTL; the old token is used up',
   fields: tokenField,
   handler: async (system: System, { token }, request) =>
     movedAnswer(await system.wrapping.rewrap(given(token, request))),
@@ -101,13 +102,13 @@ const pubkey = endpoint({
   path: 'wrapping/pubkey',
   capability: 'none',
   runsOn: 'any-node',
-  summary: 'The public key under which wrapping tokens in JWT form are signed (ES512)',
+  summary: 'Shows the public key that verifies wrapping tokens in JWT form (ES512)',
   fields: {},
   response: {
-    public_key: text('PEM'),
+    public_key: text('Public key, PEM'),
     jwt_curve: text('p521'),
-    jwt_x: text('Of the point, a decimal number'),
-    jwt_y: text('Of the point, a decimal number'),
+    jwt_x: text('X coordinate of the public key, as a decimal number'),
+    jwt_y: text('Y coordinate of the public key, as a decimal number'),
   },
   handler: async (system: System) => {
     const { pem, x, y } = await system.wrappingJwt.publicKey()

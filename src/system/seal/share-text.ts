@@ -7,7 +7,7 @@ import { decodeHex } from '../../lib/hex.ts'
 
 /** Fields of an endpoint that takes one share of an attempt. */
 export const SHARE_FIELDS = {
-  key: string('One share, hexadecimal or base64', { default: '', secret: true }),
+  key: string('One share, in hexadecimal or base64', { default: '', secret: true }),
   nonce: string('Nonce of the attempt', { default: '' }),
 }
 

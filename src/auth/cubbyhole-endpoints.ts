@@ -48,9 +48,7 @@ const write = endpoint({
   path: ':path...',
   capability: 'create-or-update',
   runsOn: 'writer',
-  summary:
-    'Stores an object that only the calling token can read, for as long as the token lives; replaces an ' +
-    'existing one',
+  summary: 'Stores an object for the calling token alone, as long as the token lives; replaces an existing object',
   fields: pathField,
   takesAnyFields: true,
   exists: (cubbyhole: Cubbyhole, { path = '' }, tokenId) => cubbyhole.has(tokenId, path),
@@ -71,7 +69,7 @@ const remove = endpoint({
   path: ':path...',
   capability: 'delete',
   runsOn: 'writer',
-  summary: 'Deletes what the calling token stores at a path; an empty path is not an error',
+  summary: 'Deletes what the calling token stores at a path; a path without a value is not an error',
   fields: pathField,
   handler: async (cubbyhole: Cubbyhole, { path }, request) => {
     const { tokenId } = ownerOf(request)

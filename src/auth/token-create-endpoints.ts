@@ -66,7 +66,7 @@ const byRole = endpoint({
   path: 'create/:role_name',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Creates a token by a token role',
+  summary: 'Creates a token with the settings of a token role',
   fields: roleFields,
   givesToken: true,
   handler: (service: TokenService, args, request) =>

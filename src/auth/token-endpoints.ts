@@ -13,7 +13,7 @@ import { tidyWarning } from './token-tidy.ts'
 const TOKEN_INFO: Shapes = {
   accessor: text('Accessor: refers to the token without giving access; empty for a batch token'),
   bound_cidrs: optional(listOf(text('CIDR block'), 'IP addresses or CIDR blocks that the token can be used from')),
-  creation_time: integer('Unix time in seconds'),
+  creation_time: integer('Time of creation, Unix time in seconds'),
   creation_ttl: integer('TTL set at creation, in seconds; 0: none'),
   display_name: text('Display name, shown in logs'),
   entity_id: text('ID of the entity; empty if there is none'),
@@ -23,7 +23,7 @@ const TOKEN_INFO: Shapes = {
   identity_policies: optional(listOf(text('Policy'), 'Policies from its entity and groups')),
   issue_time: optional(text('Time of creation, RFC 3339')),
   last_renewal: optional(text('Time of the last renewal, RFC 3339')),
-  last_renewal_time: optional(integer('Unix time in seconds')),
+  last_renewal_time: optional(integer('Time of the last renewal, Unix time in seconds')),
   meta: nullable(mapOf(text('Value'), 'Metadata set at creation, as key-value pairs')),
   num_uses: integer('Remaining uses; 0: unlimited'),
   orphan: flag('The token has no parent'),
@@ -168,7 +168,7 @@ const revokeAccessor = endpoint({
   path: 'revoke-accessor',
   capability: 'update',
   runsOn: 'writer',
-  summary: 'Revokes the token with an accessor, and all its children',
+  summary: 'Revokes a token by its accessor, and all its children',
   fields: accessorField,
   handler: async (service: TokenService, { accessor }) => {
     const found = await service.tokens.findByAccessor(accessor)
@@ -203,6 +203,7 @@ const accessors = endpoint({
     after: string('Last accessor of the previous page: returns only those after it', { default: '' }),
     limit: int('Maximum number of accessors to return; 0: all', { default: 0, min: 0 }),
   },
+  response: { keys: listOf(text('Accessor'), 'Accessors, in no meaningful order') },
   handler: async (service: TokenService, { after, limit }) => namesAnswer(await service.accessors(after, limit)),
 })
 

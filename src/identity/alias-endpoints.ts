@@ -97,7 +97,7 @@ function writesOf<T, F extends Fields>(aliases: Aliases<T, F>): readonly [make: 
     id: `${path}-write-id`,
     path: pathOf(owner),
     alsoNames: [whose],
-    summary: `Updates ${oneOf}; changing its name, mount or ${owner} removes the group memberships granted by its logins`,
+    summary: `Updates ${oneOf}; a new name, mount or ${owner} removes the group memberships granted by its logins`,
     fields: { ...idField(noun), ...fields },
     handler: (store: IdentityStore, args, { caller }) => write(store, args.id, args, caller),
   })

@@ -65,7 +65,7 @@ export function aliasMountBody(accessor: string, mountOf: MountOf): Record<strin
 /** Shape of `entityBody`. */
 export const ENTITY_SHAPE: Shapes = {
   id: text('ID of the entity'),
-  name: text('Name'),
+  name: text('Name of the entity'),
   aliases: listOf(group(ALIAS_SHAPE, 'Alias'), 'Aliases of the entity, which are its names at login mounts'),
   policies: listOf(text('Policy'), 'Policies attached to the entity'),
   metadata: nullable(METADATA),
@@ -135,7 +135,7 @@ export function groupAliasBody({ id, alias, namespace }: Group, mountOf: MountOf
 /** Shape of `groupBody`. */
 export const GROUP_SHAPE: Shapes = {
   id: text('ID of the group'),
-  name: text('Name'),
+  name: text('Name of the group'),
   type: text('internal: members are set on the group; external: membership follows logins'),
   policies: listOf(text('Policy'), 'Policies granted to its members'),
   metadata: nullable(METADATA),

@@ -61,8 +61,8 @@ const nameField = (kind: Kind) => ({
 const WRITING = { operation: 'update', capability: 'update', runsOn: 'writer' } as const
 const LISTING = { operation: 'list', capability: 'list', runsOn: 'any-node' } as const
 
-const readingOf = <T, F extends Fields>({ kind, response }: ByIdAndName<T, F>) =>
-  ({ operation: 'read', capability: 'read', runsOn: 'any-node', summary: `Shows the ${kind}`, response }) as const
+const readingOf = <T, F extends Fields>({ oneOf, response }: ByIdAndName<T, F>) =>
+  ({ operation: 'read', capability: 'read', runsOn: 'any-node', summary: `Shows ${oneOf}`, response }) as const
 
 const removingOf = <T, F extends Fields>({ removal }: ByIdAndName<T, F>) =>
   ({ operation: 'delete', capability: 'delete', runsOn: 'writer', summary: removal }) as const
@@ -179,7 +179,7 @@ function byName<T, F extends Fields>(things: ByIdAndName<T, F>): readonly Endpoi
     ...WRITING,
     id: `${kind}-write-name`,
     path: one.path,
-    summary: `Creates or updates the ${kind}`,
+    summary: `Creates ${things.oneOf} with this name, or updates it`,
     fields: { ...one.fields, ...fields },
     ...madeOf(things),
     handler: (store: IdentityStore, args) => store.transaction((tx) => writeByName(things, { store, tx }, args)),

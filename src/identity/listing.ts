@@ -13,7 +13,7 @@ export const pageFields = {
 export const LISTED_WITH_INFO: Shapes = {
   ...LISTED,
   key_info: mapOf(
-    group({ [OTHERS]: anything('Same as in its own endpoint') }, 'Summary of one entry'),
+    group({ [OTHERS]: anything('Member of the entry, as its own endpoint shows it') }, 'Summary of one entry'),
     'Summaries, by ID',
   ),
 }

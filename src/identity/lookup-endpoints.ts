@@ -24,8 +24,8 @@ import {
 } from './records.ts'
 
 const fields = {
-  id: string('ID', { default: '' }),
-  name: string('Name', { default: '' }),
+  id: string('ID of the entity or group', { default: '' }),
+  name: string('Name of the entity or group', { default: '' }),
   alias_id: string('ID of an alias', { default: '' }),
   alias_name: string('Name of an alias; requires alias_mount_accessor', { default: '' }),
   alias_mount_accessor: string('Accessor of the login mount of the alias; requires alias_name', { default: '' }),

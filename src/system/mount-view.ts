@@ -72,7 +72,7 @@ const isGiven = (keys: readonly string[] | undefined): boolean => keys !== undef
 
 /** Shape of `mountBody`. */
 export const MOUNT: Shapes = {
-  type: text('Type of the engine'),
+  type: text('Type of the engine or login method'),
   description: text('Description for operators'),
   accessor: text('Accessor of the mount'),
   uuid: text('UUID of the mount'),

@@ -53,7 +53,7 @@ const ofToken = endpoint({
   capability: 'update',
   body: 'both',
   runsOn: 'any-node',
-  summary: 'Shows the capabilities of a token on paths',
+  summary: 'Shows the capabilities that a token has on paths',
   fields: { token: string('The token', { required: true, secret: true }), ...pathFields },
   response: CAPABILITIES,
   handler: async (system: System, { token, ...args }) => {
@@ -70,7 +70,7 @@ const ofAccessor = endpoint({
   capability: 'update',
   body: 'both',
   runsOn: 'any-node',
-  summary: 'Shows the capabilities of the token with an accessor on paths',
+  summary: 'Shows the capabilities that a token, given by its accessor, has on paths',
   fields: { accessor: string('Accessor of the token', { required: true }), ...pathFields },
   response: CAPABILITIES,
   handler: async (system: System, { accessor, ...args }) => {
@@ -87,7 +87,7 @@ const ofSelf = endpoint({
   capability: 'update',
   body: 'both',
   runsOn: 'any-node',
-  summary: 'Shows the capabilities of the calling token on paths',
+  summary: 'Shows the capabilities that the calling token has on paths',
   fields: { token: string('Ignored: the calling token is always used', { default: '', secret: true }), ...pathFields },
   response: CAPABILITIES,
   handler: async (system: System, args, { caller }) => {

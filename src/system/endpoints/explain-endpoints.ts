@@ -161,8 +161,8 @@ const ofSelf = endpoint({
   runsOn: 'any-node',
   summary: 'Explains which rule decides a request of the calling token',
   describe:
-    'Does not tell whether the path leads anywhere or the object exists. For the capabilities of a token use ' +
-    'sys/capabilities-self.',
+    'The explanation does not tell whether the path leads anywhere or the object exists. For the ' +
+    'capabilities of a token use sys/capabilities-self.',
   fields: requestFields,
   response: EXPLANATION,
   handler: async (system: System, args, { caller }) => {

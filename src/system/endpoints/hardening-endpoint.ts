@@ -40,7 +40,7 @@ const hardening = endpoint({
           'Listeners, as configured',
         ),
       },
-      'Facts about the server that the checks use',
+      'Facts about the server that was checked',
     ),
     checks: listOf(
       group(

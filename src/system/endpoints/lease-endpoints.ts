@@ -212,7 +212,7 @@ const stuck = endpoint({
         },
         'Lease',
       ),
-      'Number of leases',
+      'Leases that could not be revoked',
     ),
   },
   handler: async (system: System, { type, limit }) => {

@@ -40,7 +40,7 @@ const status = endpoint({
   summary: 'Shows the features that the configured edition enables',
   response: {
     autoloading_used: flag('Always true: the edition comes from the configuration at startup'),
-    autoloaded: group(LICENSE, 'Facts about the edition'),
+    autoloaded: group(LICENSE, 'Features and limits of the edition'),
     persisted_autoload: nullable(group(LICENSE, 'Always null: no licence is stored')),
   },
   handler: (system: System) => ({

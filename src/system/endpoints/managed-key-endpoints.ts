@@ -54,7 +54,7 @@ const keys = namedThings({
   },
   response: {
     UUID: text('UUID, by which engines refer to the key'),
-    name: text('Name'),
+    name: text('Name of the managed key'),
     type: text('pkcs11'),
     library: text('Name of the kms_library in the configuration'),
     slot: optional(text('Slot number')),

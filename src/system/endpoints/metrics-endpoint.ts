@@ -26,7 +26,7 @@ export const metrics: Endpoint<System> = endpoint({
   isOpen: ({ unauthenticatedMetrics }) => unauthenticatedMetrics,
   summary: 'Returns the metrics of this node, as JSON or in the Prometheus text format',
   describe:
-    'Counts start with the process. A token is required unless the listener has `telemetry { ' +
+    'Counts start when the process starts. A token is required unless the listener has `telemetry { ' +
     'unauthenticated_metrics_access = true }`; the endpoint then also answers while the server is sealed.',
   fields: {
     format: string('Format: `prometheus` for the Prometheus text format; empty for JSON', {

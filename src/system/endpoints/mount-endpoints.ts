@@ -195,7 +195,7 @@ function unmountEndpoint(of: Kind): Endpoint<System> {
     capability: 'delete',
     ...guardOf(of),
     runsOn: 'writer',
-    summary: `Unmounts ${what} and deletes all its data; an empty path is not an error`,
+    summary: `Unmounts ${what} and deletes all its data; a path without a mount is not an error`,
     fields: pathField,
     handler: async (system: System, { path }) => {
       const full = fullPath(of, path)

@@ -61,7 +61,7 @@ const stepDown = endpoint({
   capability: 'update',
   sudo: true,
   runsOn: 'any-node',
-  summary: 'Steps down as the active node, which is always refused',
+  summary: 'Steps down as the active node (always refused)',
   describe: 'A node does not share its storage, so there is no other node that could take over.',
   fields: {},
   handler: (): never => {

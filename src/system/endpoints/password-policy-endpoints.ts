@@ -60,7 +60,7 @@ const generate = endpoint({
   path: 'policies/password/:name/generate',
   capability: 'read',
   runsOn: 'any-node',
-  summary: 'Generates a password by the policy; the password is not stored',
+  summary: 'Generates a password from the policy; the password is not stored',
   fields: nameField,
   response: { password: text('The generated password') },
   handler: async (system: System, { name }) => {

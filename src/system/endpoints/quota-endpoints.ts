@@ -62,7 +62,8 @@ const quotas = namedThings({
     block_interval: duration('How long a caller over the limit is refused, in seconds; 0: until the interval ends'),
     group_by: string('How callers are grouped; ip if unset on a new quota', { oneOf: GROUPINGS }),
     secondary_rate: decimal(
-      'Rate for callers without an entity; requires group_by entity_then_ip or entity_then_none; defaults to rate',
+      'Rate for callers without an entity; requires group_by entity_then_ip or entity_then_none; same as ' +
+        'rate if unset on a new quota',
       {
         min: 0,
         max: MAX_RATE,

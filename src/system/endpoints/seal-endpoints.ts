@@ -202,7 +202,7 @@ const unseal = endpoint({
   fields: {
     key: string('One share, in hexadecimal or base64', { secret: true, default: '' }),
     reset: bool('Discards the shares submitted so far', { default: false }),
-    migrate: bool('Seal migration', { default: false }),
+    migrate: bool('Must be false: seal migration is not offered yet', { default: false }),
   },
   response: SEAL_STATUS,
   handler: async (system: System, { key, reset, migrate }, request) => {

@@ -19,8 +19,8 @@ const save = endpoint({
   givesStream: true,
   summary: 'Downloads a snapshot: the whole store in one file, consistent even during writes',
   describe:
-    'The response is the file itself (application/octet-stream). It can be opened with the unseal keys of ' +
-    'that time. Values in it are encrypted; names of entries are not.',
+    'The response is the file itself (application/octet-stream). It can be opened with the unseal keys that ' +
+    'were valid when it was taken. Values in it are encrypted; names of entries are not.',
   fields: {},
   handler: async (system: System) => ({ stream: await system.saveSnapshot() }),
 })
@@ -38,8 +38,8 @@ const restore = endpoint({
   summary: 'Replaces the whole store with a snapshot; the server is sealed afterwards, unless it uses auto-unseal',
   describe:
     'The body is the file; force is a query parameter. The snapshot is written next to the store and checked ' +
-    'in full before it replaces the store, so a refused snapshot changes nothing. Unseal with the keys of ' +
-    'the time when the snapshot was taken.',
+    'in full before it replaces the store, so a refused snapshot changes nothing. Unseal with the keys that ' +
+    'were valid when the snapshot was taken.',
   fields: {
     force: bool('Accepts a snapshot of another cluster; its seal is checked if a key of this server can open it', {
       default: false,

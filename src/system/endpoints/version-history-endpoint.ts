@@ -2,7 +2,7 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { int, string } from '../../api/fields.ts'
-import { group, LISTED, mapOf, nullable, text } from '../../api/shape.ts'
+import { group, listOf, mapOf, nullable, text } from '../../api/shape.ts'
 import type { WithServices } from '../services.ts'
 
 /** The parts of the system that this endpoint uses. */
@@ -22,7 +22,7 @@ export const versionHistory: Endpoint<System> = endpoint({
     limit: int('Maximum number of versions to return; 0: all', { default: 0 }),
   },
   response: {
-    ...LISTED,
+    keys: listOf(text('Version'), 'Versions, oldest first'),
     key_info: mapOf(
       group(
         {

@@ -23,9 +23,9 @@ export const ERRORS = {
 /** The groups of the table, as docs/errors.md shows them. */
 export const REFUSAL_GROUPS: readonly { readonly title: string; readonly rows: RefusalRows }[] = [
   { title: 'The request', rows: REQUEST_REFUSALS },
-  { title: 'Its fields', rows: FIELD_REFUSALS },
+  { title: 'Request fields', rows: FIELD_REFUSALS },
   { title: 'Keys', rows: KEY_REFUSALS },
-  { title: 'Who asks', rows: ACCESS_REFUSALS },
+  { title: 'Tokens and access', rows: ACCESS_REFUSALS },
   { title: 'The server', rows: SERVER_REFUSALS },
 ]
 

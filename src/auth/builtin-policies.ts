@@ -1,8 +1,8 @@
 // The policies that exist before an operator writes any. `root` is built in too, but has no text: it allows everything.
 
-const DEFAULT_POLICY = `# What every token may do unless it is made without this policy. It can be edited, not deleted.
+const DEFAULT_POLICY = `# What every token may do unless it is created without this policy. The policy can be edited but not deleted.
 
-# A token may look at itself, prolong itself and end itself.
+# A token may look itself up, renew itself and revoke itself.
 path "auth/token/lookup-self" {
   capabilities = ["read"]
 }
@@ -13,7 +13,7 @@ path "auth/token/revoke-self" {
   capabilities = ["update"]
 }
 
-# It may ask what it is allowed to do.
+# It may check what it is allowed to do.
 path "sys/capabilities-self" {
   capabilities = ["update"]
 }
@@ -32,7 +32,7 @@ path "identity/entity/name/{{identity.entity.name}}" {
   capabilities = ["read"]
 }
 
-# It may look at and prolong leases whose id it knows. Both spellings of renewal are in use.
+# It may look up and renew leases whose ID it knows. Both paths of renewal are in use.
 path "sys/leases/lookup" {
   capabilities = ["update"]
 }
@@ -43,12 +43,12 @@ path "sys/renew" {
   capabilities = ["update"]
 }
 
-# Its cubbyhole is its own; nobody else's can be reached under this path.
+# It may use its own cubbyhole; no other cubbyhole can be reached under this path.
 path "cubbyhole/*" {
   capabilities = ["create", "read", "update", "delete", "list"]
 }
 
-# It may wrap values, look at wrapping tokens and unwrap them.
+# It may wrap values, look up wrapping tokens and unwrap them.
 path "sys/wrapping/wrap" {
   capabilities = ["update"]
 }
@@ -59,7 +59,7 @@ path "sys/wrapping/unwrap" {
   capabilities = ["update"]
 }
 
-# It may hash data. Random bytes are not in here.
+# It may hash data. Random bytes are not included.
 path "sys/tools/hash" {
   capabilities = ["update"]
 }
@@ -72,7 +72,7 @@ path "sys/control-group/request" {
   capabilities = ["update"]
 }
 
-# It may log in to applications by way of this service.
+# It may log in to applications through this service.
 path "identity/oidc/provider/+/authorize" {
   capabilities = ["read", "update"]
 }

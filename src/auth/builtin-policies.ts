@@ -1,6 +1,6 @@
 // The policies that exist before an operator writes any. `root` is built in too, but has no text: it allows everything.
 
-const DEFAULT_POLICY = `# What every token may do unless it is created without this policy. The policy can be edited but not deleted.
+const DEFAULT_POLICY = `# What every token may do unless created without this policy. It can be edited but not deleted.
 
 # A token may look itself up, renew itself and revoke itself.
 path "auth/token/lookup-self" {

@@ -50,7 +50,7 @@ export const TABLES: readonly EndpointTable[] = [
   {
     file: 'system.md',
     title: 'The server: sys/',
-    about: 'State, seal, mounts, policies, and what the API is.',
+    about: 'State, seal, mounts, policies, and the description of the API.',
     source: 'src/system/endpoints.ts',
     mountPath: 'sys/',
     endpoints: SYSTEM_ENDPOINTS,
@@ -58,7 +58,7 @@ export const TABLES: readonly EndpointTable[] = [
   {
     file: 'token.md',
     title: 'Tokens: auth/token/',
-    about: 'Makes, shows, prolongs and ends tokens.',
+    about: 'Creates, shows, renews and revokes tokens.',
     source: 'src/auth/token-endpoints.ts',
     mountPath: 'auth/token/',
     endpoints: TOKEN_ENDPOINTS,
@@ -66,7 +66,7 @@ export const TABLES: readonly EndpointTable[] = [
   {
     file: 'identity.md',
     title: 'Identity: identity/',
-    about: 'Who is behind tokens: entities, their aliases at login mounts, and groups.',
+    about: 'Entities behind tokens, their aliases at login mounts, and groups.',
     source: 'src/identity/endpoints.ts',
     mountPath: 'identity/',
     endpoints: IDENTITY_ENDPOINTS,
@@ -75,7 +75,7 @@ export const TABLES: readonly EndpointTable[] = [
   {
     file: 'cubbyhole.md',
     title: 'Cubbyholes: cubbyhole/',
-    about: 'What a token keeps for itself: nobody else reaches it, and it goes with the token.',
+    about: 'Private storage of one token: no other token reaches it, and it ends with the token.',
     source: 'src/auth/cubbyhole-endpoints.ts',
     mountPath: 'cubbyhole/',
     endpoints: CUBBYHOLE_ENDPOINTS,

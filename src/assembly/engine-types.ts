@@ -73,14 +73,14 @@ export function engineTypes(
     {
       type: 'cubbyhole',
       kind: 'secret',
-      summary: 'What a token keeps for itself',
+      summary: 'Private storage of one token',
       router: CUBBYHOLE_ROUTER,
       create: () => cubbyhole,
     },
     {
       type: 'identity',
       kind: 'secret',
-      summary: 'Who is behind tokens',
+      summary: 'Entities behind tokens, and groups',
       router: IDENTITY_ROUTER,
       create: () => identities,
     },

@@ -9,1294 +9,1300 @@ export type Duration = number | string
 export type Auth = {
   /** The token */
   client_token: string
-  /** Names the token without giving access */
+  /** Accessor: refers to the token without giving access */
   accessor: string
   /** All policies of the token */
   policies: readonly string[]
-  /** Those that the token itself carries */
+  /** Policies attached to the token itself */
   token_policies: readonly string[]
-  /** Those of its entity and groups */
+  /** Policies from its entity and groups */
   identity_policies?: readonly string[]
-  /** Names and texts kept with the token */
+  /** Metadata of the token, as key-value pairs */
   metadata: Readonly<Record<string, string>> | null
-  /** Seconds left; 0: no end */
+  /** Remaining TTL in seconds; 0: never expires */
   lease_duration: number
-  /** Can be renewed */
+  /** The token can be renewed */
   renewable: boolean
-  /** Identity; empty without one */
+  /** ID of the entity; empty if there is none */
   entity_id: string
   /** service or batch */
   token_type: string
-  /** Has no parent */
+  /** The token has no parent */
   orphan: boolean
-  /** null: nothing else is asked for */
+  /** Always null: no MFA is required */
   mfa_requirement: unknown
-  /** Requests left; 0: unlimited */
+  /** Remaining uses; 0: unlimited */
   num_uses: number
 }
 
 /** Every endpoint by method and path: the fields it takes, those in the path among them, and what it answers. */
 export type Endpoints = {
-  /** Whether the keys of this server were made. */
+  /** Shows whether the server is initialised. */
   'GET sys/init': {
     fields: Record<never, never>
     result: {
-      /** Keys were made */
+      /** The server is initialised */
       initialized: boolean
     }
   }
-  /** Makes the keys, their shares and the first root token; they are shown once. */
+  /** Initialises the server: creates its keys, the key shares and the first root token, which are shown only once. */
   'POST sys/init': {
     fields: {
-      /** How many shares to split the unseal key into */
+      /** Number of shares to split the unseal key into */
       secret_shares?: number | undefined
-      /** How many of them are needed */
+      /** Number of shares required to unseal (threshold) */
       secret_threshold?: number | undefined
-      /** OpenPGP public keys in base64, one for each share */
+      /** OpenPGP public keys, base64-encoded, one for each share */
       pgp_keys?: readonly string[] | undefined
-      /** OpenPGP public key in base64 that the root token is encrypted to */
+      /** OpenPGP public key, base64-encoded, that the root token is encrypted to */
       root_token_pgp_key?: string | undefined
-      /** As secret_shares, where the server opens by itself */
+      /** Number of shares to split the recovery key into, with auto-unseal */
       recovery_shares?: number | undefined
-      /** As secret_threshold, there */
+      /** Number of recovery key shares required (threshold), with auto-unseal */
       recovery_threshold?: number | undefined
-      /** As pgp_keys, there */
+      /** OpenPGP public keys, base64-encoded, one for each recovery key share */
       recovery_pgp_keys?: readonly string[] | undefined
-      /** Of old clients; not used */
+      /** Accepted from old clients, but has no effect */
       stored_shares?: number | undefined
-      /** Name of the cluster; made up where empty */
+      /** Name of the cluster; generated if empty */
       cluster_name?: string | undefined
     }
     result: {
-      /** Shares in hexadecimal, or OpenPGP messages of that text */
+      /** Shares in hexadecimal; if encrypted, OpenPGP messages of that text */
       keys: readonly string[]
-      /** The same shares or messages in base64 */
+      /** Same as keys, base64-encoded */
       keys_base64: readonly string[]
-      /** Shares of the recovery key, where the server opens by itself */
+      /** Shares of the recovery key, with auto-unseal */
       recovery_keys?: readonly string[]
-      /** The same in base64 */
+      /** Same as recovery_keys, base64-encoded */
       recovery_keys_base64?: readonly string[]
-      /** A root token without an end; base64 of an OpenPGP message where it was encrypted */
+      /** Root token, which never expires; if encrypted, an OpenPGP message, base64-encoded */
       root_token: string
     }
   }
-  /** State of the seal. */
+  /** Shows the state of the seal. */
   'GET sys/seal-status': {
     fields: Record<never, never>
     result: {
-      /** Kind of seal */
+      /** Type of seal */
       type: string
-      /** Keys were made */
+      /** The server is initialised */
       initialized: boolean
-      /** The barrier is closed */
+      /** The server is sealed */
       sealed: boolean
-      /** Shares needed */
+      /** Number of shares required to unseal (threshold) */
       t: number
-      /** Shares there are */
+      /** Total number of shares */
       n: number
-      /** Shares given so far */
+      /** Number of shares submitted so far */
       progress: number
-      /** Names the attempt under way */
+      /** Nonce of the unseal attempt in progress */
       nonce: string
-      /** Version that clients gate on */
+      /** Version that clients check for compatibility */
       version: string
-      /** Empty: not recorded */
+      /** Always empty: not recorded */
       build_date: string
-      /** Empty: not recorded */
+      /** Always empty: not recorded */
       commit_date: string
-      /** Seal migration under way */
+      /** Seal migration is in progress */
       migration: boolean
-      /** Auto-unseal with recovery keys */
+      /** The server uses auto-unseal and has a recovery key */
       recovery_seal: boolean
-      /** Kind of storage */
+      /** Type of storage */
       storage_type: string
       /** Name of the cluster, while unsealed */
       cluster_name?: string
-      /** Id of the cluster, while unsealed */
+      /** ID of the cluster, while unsealed */
       cluster_id?: string
     }
   }
-  /** Gives one share of the unseal key; with enough of them the server opens. */
+  /** Submits one share of the unseal key; the server unseals once it has enough shares. */
   'POST sys/unseal': {
     fields: {
-      /** One share, hexadecimal or base64 */
+      /** One share, in hexadecimal or base64 */
       key?: string | undefined
-      /** Forget the shares given so far */
+      /** Discards the shares submitted so far */
       reset?: boolean | undefined
-      /** Seal migration */
+      /** Must be false: seal migration is not offered yet */
       migrate?: boolean | undefined
     }
     result: {
-      /** Kind of seal */
+      /** Type of seal */
       type: string
-      /** Keys were made */
+      /** The server is initialised */
       initialized: boolean
-      /** The barrier is closed */
+      /** The server is sealed */
       sealed: boolean
-      /** Shares needed */
+      /** Number of shares required to unseal (threshold) */
       t: number
-      /** Shares there are */
+      /** Total number of shares */
       n: number
-      /** Shares given so far */
+      /** Number of shares submitted so far */
       progress: number
-      /** Names the attempt under way */
+      /** Nonce of the unseal attempt in progress */
       nonce: string
-      /** Version that clients gate on */
+      /** Version that clients check for compatibility */
       version: string
-      /** Empty: not recorded */
+      /** Always empty: not recorded */
       build_date: string
-      /** Empty: not recorded */
+      /** Always empty: not recorded */
       commit_date: string
-      /** Seal migration under way */
+      /** Seal migration is in progress */
       migration: boolean
-      /** Auto-unseal with recovery keys */
+      /** The server uses auto-unseal and has a recovery key */
       recovery_seal: boolean
-      /** Kind of storage */
+      /** Type of storage */
       storage_type: string
       /** Name of the cluster, while unsealed */
       cluster_name?: string
-      /** Id of the cluster, while unsealed */
+      /** ID of the cluster, while unsealed */
       cluster_id?: string
     }
   }
-  /** Closes the barrier: nothing is served until it is unsealed again. */
+  /** Seals the server: it serves nothing until it is unsealed again. */
   'POST sys/seal': {
     fields: Record<never, never>
     result: undefined
   }
-  /** State of this node, in the status too: 200 active, 501 not initialised, 503 sealed. */
+  /** Shows the health of this node, also in the status code: 200 active, 501 not initialised, 503 sealed. */
   'GET sys/health': {
     fields: {
-      /** Status to answer when active */
+      /** Status code to return if the node is active */
       activecode?: number | undefined
-      /** Status to answer when standby */
+      /** Status code to return if the node is a standby */
       standbycode?: number | undefined
-      /** Status to answer when sealed */
+      /** Status code to return if the node is sealed */
       sealedcode?: number | undefined
-      /** Status to answer when not initialised */
+      /** Status code to return if the node is not initialised */
       uninitcode?: number | undefined
-      /** Status to answer when a DR secondary */
+      /** Status code to return if the node is a DR secondary */
       drsecondarycode?: number | undefined
-      /** Status to answer when a performance standby */
+      /** Status code to return if the node is a performance standby */
       performancestandbycode?: number | undefined
-      /** Status to answer when removed from its cluster */
+      /** Status code to return if the node is removed from its cluster */
       removedcode?: number | undefined
-      /** Status to answer when unhealthy */
+      /** Status code to return if the node is unhealthy */
       haunhealthycode?: number | undefined
-      /** A standby answers as an active node */
+      /** A standby returns the status code of an active node */
       standbyok?: boolean | undefined
-      /** A performance standby answers as an active node */
+      /** A performance standby returns the status code of an active node */
       perfstandbyok?: boolean | undefined
     }
     result: {
-      /** Keys were made */
+      /** The server is initialised */
       initialized: boolean
-      /** The barrier is closed */
+      /** The server is sealed */
       sealed: boolean
-      /** Another node is active */
+      /** The node is not active: true while it is sealed */
       standby: boolean
-      /** Serves reads for the active node */
+      /** Always false: there are no performance standbys */
       performance_standby: boolean
       /** disabled */
       replication_performance_mode: string
       /** disabled */
       replication_dr_mode: string
-      /** Seconds since the epoch */
+      /** Server time, Unix time in seconds */
       server_time_utc: number
-      /** Version that clients gate on */
+      /** Version that clients check for compatibility */
       version: string
       /** The edition is not community */
       enterprise: boolean
       /** Licence */
       license: {
-        /** none: there is no licence that could end */
+        /** Always none: there is no licence that could expire */
         state: string
-        /** Empty: it does not end */
+        /** Always empty: nothing expires */
         expiry_time: string
-        /** It ended */
+        /** Always false: nothing expires */
         terminated: boolean
       }
       /** Name of the cluster, while unsealed */
       cluster_name?: string
-      /** Id of the cluster, while unsealed */
+      /** ID of the cluster, while unsealed */
       cluster_id?: string
-      /** 0: there is no active node to ask */
+      /** Always 0: there is no other active node */
       echo_duration_ms: number
-      /** 0: there is no active node to ask */
+      /** Always 0: there is no other active node */
       clock_skew_ms: number
-      /** 0: there is no primary */
+      /** Always 0: there is no primary */
       replication_primary_canary_age_ms: number
     }
   }
-  /** Which node is active: with one node, this one. */
+  /** Shows the active node; without HA, only the addresses of this node. */
   'GET sys/leader': {
     fields: Record<never, never>
     result: {
-      /** Several nodes share the storage */
+      /** Always false: the storage is not shared */
       ha_enabled: boolean
-      /** This node is the active one */
+      /** Always false: there is no election without HA */
       is_self: boolean
-      /** Since when; the zero time without HA */
+      /** Always the zero time, without HA */
       active_time: string
-      /** API address of the active node */
+      /** API address of this node; empty if the listener redacts addresses */
       leader_address: string
-      /** Cluster address of the active node */
+      /** Cluster address of this node; empty if the listener redacts addresses */
       leader_cluster_address: string
-      /** Serves reads for the active node */
+      /** Always false: there are no performance standbys */
       performance_standby: boolean
-      /** 0: not a standby */
+      /** Always 0: there are no standbys */
       performance_standby_last_remote_wal: number
     }
   }
-  /** How the server is protected by what is around it: machine, files, network, configuration. */
+  /** Shows the hardening checks of machine, files, network and configuration. */
   'GET sys/hardening': {
     fields: Record<never, never>
     result: {
-      /** What would be a warning keeps the server from starting (strict_hardening) */
+      /** Warnings prevent the server from starting (strict_hardening) */
       strict: boolean
-      /** Checks that found nothing */
+      /** Number of checks that passed */
       ok: number
-      /** Checks that found something */
+      /** Number of checks with a warning */
       warnings: number
-      /** Checks that found what would keep the server from starting */
+      /** Number of checks with a finding that prevents the server from starting */
       refusals: number
-      /** Checks that could not tell */
+      /** Number of checks without a result */
       unknown: number
-      /** What the checks are about */
+      /** Facts about the server that was checked */
       server: {
         /** When this process started, RFC 3339 */
         started_at: string
-        /** Threads that serve */
+        /** Number of serving threads */
         threads: number
-        /** Size of the store */
+        /** Size of the store, in bytes */
         stored_bytes: number
-        /** Audit devices that are on */
+        /** Paths of the enabled audit devices */
         audit_devices: readonly string[]
-        /** Where it listens, as the configuration says it */
+        /** Listeners, as configured */
         listeners: readonly {
           /** host:port */
           address: string
-          /** Speaks TLS */
+          /** The listener uses TLS */
           tls: boolean
         }[]
       }
-      /** By group */
+      /** Checks, by group */
       checks: readonly {
-        /** As in the security model: B-01 */
+        /** ID in the security model, such as B-01 */
         id: string
-        /** What should be */
+        /** What the check requires */
         title: string
         /** process, runtime, files, network, storage, secrets or accountability */
         group: string
         /** ok, warn, refuse or unknown */
         verdict: string
-        /** What was found, and what to do */
+        /** Finding, and what to do */
         message: string
       }[]
     }
   }
-  /** The data key that encrypts now. */
+  /** Shows the current data key of the barrier. */
   'GET sys/key-status': {
     fields: Record<never, never>
     result: {
-      /** Number of the key */
+      /** Term (number) of the key */
       term: number
-      /** Since when it encrypts */
+      /** Time when the key came into use */
       install_time: string
-      /** How often it did */
+      /** Number of encryptions under the key */
       encryptions: number
     }
   }
-  /** Makes a new data key, which encrypts from now on; what older ones encrypted stays readable. */
+  /** Creates a new data key for all further encryption; data encrypted under older keys stays readable. */
   'POST sys/rotate': {
     fields: Record<never, never>
     result: undefined
   }
-  /** Makes a new data key, which encrypts from now on; what older ones encrypted stays readable. */
+  /** Creates a new data key for all further encryption; data encrypted under older keys stays readable. */
   'POST sys/rotate/keyring': {
     fields: Record<never, never>
     result: undefined
   }
-  /** When a new data key is made without being asked for. */
+  /** Shows when the data key is rotated automatically. */
   'GET sys/rotate/config': {
     fields: Record<never, never>
     result: {
-      /** It is */
+      /** Automatic rotation is enabled */
       enabled: boolean
-      /** Encryptions under one key */
+      /** Number of encryptions after which the key is rotated */
       max_operations: number
-      /** Seconds that a key is used; 0: no limit */
+      /** Time after which the key is rotated, in seconds; 0: no limit */
       interval: number
     }
   }
-  /** Changes when a new data key is made without being asked for. */
+  /** Sets when the data key is rotated automatically. */
   'POST sys/rotate/config': {
     fields: {
-      /** Make one at all */
+      /** Enables automatic rotation */
       enabled?: boolean | undefined
-      /** Encryptions under one key, 1000000 to 3865470566 */
+      /** Number of encryptions after which the key is rotated, 1000000 to 3865470566 */
       max_operations?: number | undefined
-      /** How long a key is used; 0: no limit, else at least 24 hours */
+      /** Time after which the key is rotated, in seconds; 0: no limit, otherwise at least 24 hours */
       interval?: Duration | undefined
     }
     result: undefined
   }
-  /** How far the attempt to make new shares of the unseal key is. */
+  /** Shows the progress of the attempt to rekey the unseal key. */
   'GET sys/rekey/init': {
     fields: Record<never, never>
     result: {
-      /** Names the attempt; goes with each share */
+      /** Nonce of the attempt, sent with each share */
       nonce: string
-      /** An attempt is under way */
+      /** An attempt is in progress */
       started: boolean
-      /** New shares that will be needed */
+      /** Threshold: number of new shares that will be required */
       t: number
-      /** New shares there will be */
+      /** Number of new shares */
       n: number
-      /** Old shares given so far */
+      /** Number of current shares submitted so far */
       progress: number
-      /** Old shares needed */
+      /** Number of current shares required */
       required: number
-      /** Of the OpenPGP keys, in the order of the shares */
+      /** Fingerprints of the OpenPGP keys, in the order of the shares */
       pgp_fingerprints: readonly string[] | null
-      /** Encrypted new shares are kept in storage too */
+      /** Encrypted new shares are also kept in storage */
       backup: boolean
-      /** New shares are in force when enough of them were given back */
+      /** New shares take effect only after enough of them are submitted for verification */
       verification_required: boolean
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       verification_nonce?: string
     }
   }
-  /** How far the attempt to make new shares of the unseal key is. */
+  /** Shows the progress of the attempt to rekey the unseal key. */
   'GET sys/rotate/root/init': {
     fields: Record<never, never>
     result: {
-      /** Names the attempt; goes with each share */
+      /** Nonce of the attempt, sent with each share */
       nonce: string
-      /** An attempt is under way */
+      /** An attempt is in progress */
       started: boolean
-      /** New shares that will be needed */
+      /** Threshold: number of new shares that will be required */
       t: number
-      /** New shares there will be */
+      /** Number of new shares */
       n: number
-      /** Old shares given so far */
+      /** Number of current shares submitted so far */
       progress: number
-      /** Old shares needed */
+      /** Number of current shares required */
       required: number
-      /** Of the OpenPGP keys, in the order of the shares */
+      /** Fingerprints of the OpenPGP keys, in the order of the shares */
       pgp_fingerprints: readonly string[] | null
-      /** Encrypted new shares are kept in storage too */
+      /** Encrypted new shares are also kept in storage */
       backup: boolean
-      /** New shares are in force when enough of them were given back */
+      /** New shares take effect only after enough of them are submitted for verification */
       verification_required: boolean
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       verification_nonce?: string
     }
   }
-  /** Starts an attempt to make new shares of a new unseal key; one at a time. */
+  /** Starts an attempt to replace the unseal key and its shares; only one can be in progress. */
   'POST sys/rekey/init': {
     fields: {
-      /** How many new shares */
+      /** Number of new shares */
       secret_shares?: number | undefined
-      /** How many of them will be needed */
+      /** Number of new shares that will be required (threshold) */
       secret_threshold?: number | undefined
-      /** OpenPGP public keys in base64, one for each share */
+      /** OpenPGP public keys, base64-encoded, one for each share */
       pgp_keys?: readonly string[] | undefined
-      /** Keep the encrypted shares in storage too */
+      /** Also keep the encrypted shares in storage */
       backup?: boolean | undefined
-      /** Only in force when enough were given back */
+      /** New shares take effect only after enough of them are submitted for verification */
       require_verification?: boolean | undefined
     }
     result: {
-      /** Names the attempt; goes with each share */
+      /** Nonce of the attempt, sent with each share */
       nonce: string
-      /** An attempt is under way */
+      /** An attempt is in progress */
       started: boolean
-      /** New shares that will be needed */
+      /** Threshold: number of new shares that will be required */
       t: number
-      /** New shares there will be */
+      /** Number of new shares */
       n: number
-      /** Old shares given so far */
+      /** Number of current shares submitted so far */
       progress: number
-      /** Old shares needed */
+      /** Number of current shares required */
       required: number
-      /** Of the OpenPGP keys, in the order of the shares */
+      /** Fingerprints of the OpenPGP keys, in the order of the shares */
       pgp_fingerprints: readonly string[] | null
-      /** Encrypted new shares are kept in storage too */
+      /** Encrypted new shares are also kept in storage */
       backup: boolean
-      /** New shares are in force when enough of them were given back */
+      /** New shares take effect only after enough of them are submitted for verification */
       verification_required: boolean
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       verification_nonce?: string
     }
   }
-  /** Starts an attempt to make new shares of a new unseal key; one at a time. */
+  /** Starts an attempt to replace the unseal key and its shares; only one can be in progress. */
   'POST sys/rotate/root/init': {
     fields: {
-      /** How many new shares */
+      /** Number of new shares */
       secret_shares?: number | undefined
-      /** How many of them will be needed */
+      /** Number of new shares that will be required (threshold) */
       secret_threshold?: number | undefined
-      /** OpenPGP public keys in base64, one for each share */
+      /** OpenPGP public keys, base64-encoded, one for each share */
       pgp_keys?: readonly string[] | undefined
-      /** Keep the encrypted shares in storage too */
+      /** Also keep the encrypted shares in storage */
       backup?: boolean | undefined
-      /** Only in force when enough were given back */
+      /** New shares take effect only after enough of them are submitted for verification */
       require_verification?: boolean | undefined
     }
     result: {
-      /** Names the attempt; goes with each share */
+      /** Nonce of the attempt, sent with each share */
       nonce: string
-      /** An attempt is under way */
+      /** An attempt is in progress */
       started: boolean
-      /** New shares that will be needed */
+      /** Threshold: number of new shares that will be required */
       t: number
-      /** New shares there will be */
+      /** Number of new shares */
       n: number
-      /** Old shares given so far */
+      /** Number of current shares submitted so far */
       progress: number
-      /** Old shares needed */
+      /** Number of current shares required */
       required: number
-      /** Of the OpenPGP keys, in the order of the shares */
+      /** Fingerprints of the OpenPGP keys, in the order of the shares */
       pgp_fingerprints: readonly string[] | null
-      /** Encrypted new shares are kept in storage too */
+      /** Encrypted new shares are also kept in storage */
       backup: boolean
-      /** New shares are in force when enough of them were given back */
+      /** New shares take effect only after enough of them are submitted for verification */
       verification_required: boolean
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       verification_nonce?: string
     }
   }
-  /** Drops the attempt, and new shares that were not given back. */
+  /** Cancels the attempt, and discards new shares that await verification. */
   'DELETE sys/rekey/init': {
     fields: Record<never, never>
     result: undefined
   }
-  /** Drops the attempt, and new shares that were not given back. */
+  /** Cancels the attempt, and discards new shares that await verification. */
   'DELETE sys/rotate/root/init': {
     fields: Record<never, never>
     result: undefined
   }
-  /** Gives one of the old shares; the answer to the last one that is needed has the new ones. */
+  /** Submits one of the current shares; the response to the last required share has the new shares. */
   'POST sys/rekey/update': {
     fields: {
-      /** One share, hexadecimal or base64 */
+      /** One share, in hexadecimal or base64 */
       key?: string | undefined
       /** Nonce of the attempt */
       nonce?: string | undefined
     }
     result: {
-      /** Names the attempt; goes with each share */
+      /** Nonce of the attempt, sent with each share */
       nonce?: string
-      /** An attempt is under way */
+      /** An attempt is in progress */
       started?: boolean
-      /** New shares that will be needed */
+      /** Threshold: number of new shares that will be required */
       t?: number
-      /** New shares there will be */
+      /** Number of new shares */
       n?: number
-      /** Old shares given so far */
+      /** Number of current shares submitted so far */
       progress?: number
-      /** Old shares needed */
+      /** Number of current shares required */
       required?: number
-      /** Of the OpenPGP keys, in the order of the shares */
+      /** Fingerprints of the OpenPGP keys, in the order of the shares */
       pgp_fingerprints?: readonly string[] | null
-      /** Encrypted new shares are kept in storage too */
+      /** Encrypted new shares are also kept in storage */
       backup?: boolean
-      /** New shares are in force when enough of them were given back */
+      /** New shares take effect only after enough of them are submitted for verification */
       verification_required?: boolean
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       verification_nonce?: string
-      /** The new shares were made */
+      /** The new shares were created */
       complete?: boolean
-      /** New shares in hexadecimal, or OpenPGP messages */
+      /** New shares, in hexadecimal, or as OpenPGP messages if encrypted */
       keys?: readonly string[]
-      /** The same in base64 */
+      /** Same as keys, base64-encoded */
       keys_base64?: readonly string[]
     }
   }
-  /** Gives one of the old shares; the answer to the last one that is needed has the new ones. */
+  /** Submits one of the current shares; the response to the last required share has the new shares. */
   'POST sys/rotate/root/update': {
     fields: {
-      /** One share, hexadecimal or base64 */
+      /** One share, in hexadecimal or base64 */
       key?: string | undefined
       /** Nonce of the attempt */
       nonce?: string | undefined
     }
     result: {
-      /** Names the attempt; goes with each share */
+      /** Nonce of the attempt, sent with each share */
       nonce?: string
-      /** An attempt is under way */
+      /** An attempt is in progress */
       started?: boolean
-      /** New shares that will be needed */
+      /** Threshold: number of new shares that will be required */
       t?: number
-      /** New shares there will be */
+      /** Number of new shares */
       n?: number
-      /** Old shares given so far */
+      /** Number of current shares submitted so far */
       progress?: number
-      /** Old shares needed */
+      /** Number of current shares required */
       required?: number
-      /** Of the OpenPGP keys, in the order of the shares */
+      /** Fingerprints of the OpenPGP keys, in the order of the shares */
       pgp_fingerprints?: readonly string[] | null
-      /** Encrypted new shares are kept in storage too */
+      /** Encrypted new shares are also kept in storage */
       backup?: boolean
-      /** New shares are in force when enough of them were given back */
+      /** New shares take effect only after enough of them are submitted for verification */
       verification_required?: boolean
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       verification_nonce?: string
-      /** The new shares were made */
+      /** The new shares were created */
       complete?: boolean
-      /** New shares in hexadecimal, or OpenPGP messages */
+      /** New shares, in hexadecimal, or as OpenPGP messages if encrypted */
       keys?: readonly string[]
-      /** The same in base64 */
+      /** Same as keys, base64-encoded */
       keys_base64?: readonly string[]
     }
   }
-  /** How many of the new shares were given back. */
+  /** Shows the progress of the verification of new shares. */
   'GET sys/rekey/verify': {
     fields: Record<never, never>
     result: {
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       nonce: string
-      /** New shares wait to be given back */
+      /** New shares await verification */
       started: boolean
-      /** New shares needed */
+      /** Number of new shares required */
       t: number
-      /** New shares there are */
+      /** Total number of new shares */
       n: number
-      /** New shares given back so far */
+      /** Number of new shares submitted so far */
       progress: number
     }
   }
-  /** How many of the new shares were given back. */
+  /** Shows the progress of the verification of new shares. */
   'GET sys/rotate/root/verify': {
     fields: Record<never, never>
     result: {
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       nonce: string
-      /** New shares wait to be given back */
+      /** New shares await verification */
       started: boolean
-      /** New shares needed */
+      /** Number of new shares required */
       t: number
-      /** New shares there are */
+      /** Total number of new shares */
       n: number
-      /** New shares given back so far */
+      /** Number of new shares submitted so far */
       progress: number
     }
   }
-  /** Gives back one of the new shares; with the last that is needed they are in force. */
+  /** Submits one of the new shares for verification; after the last required share the new shares take effect. */
   'POST sys/rekey/verify': {
     fields: {
-      /** One share, hexadecimal or base64 */
+      /** One share, in hexadecimal or base64 */
       key?: string | undefined
       /** Nonce of the attempt */
       nonce?: string | undefined
     }
     result: {
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       nonce?: string
-      /** New shares wait to be given back */
+      /** New shares await verification */
       started?: boolean
-      /** New shares needed */
+      /** Number of new shares required */
       t?: number
-      /** New shares there are */
+      /** Total number of new shares */
       n?: number
-      /** New shares given back so far */
+      /** Number of new shares submitted so far */
       progress?: number
-      /** The new shares are in force */
+      /** The new shares are in effect */
       complete?: boolean
     }
   }
-  /** Gives back one of the new shares; with the last that is needed they are in force. */
+  /** Submits one of the new shares for verification; after the last required share the new shares take effect. */
   'POST sys/rotate/root/verify': {
     fields: {
-      /** One share, hexadecimal or base64 */
+      /** One share, in hexadecimal or base64 */
       key?: string | undefined
       /** Nonce of the attempt */
       nonce?: string | undefined
     }
     result: {
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       nonce?: string
-      /** New shares wait to be given back */
+      /** New shares await verification */
       started?: boolean
-      /** New shares needed */
+      /** Number of new shares required */
       t?: number
-      /** New shares there are */
+      /** Total number of new shares */
       n?: number
-      /** New shares given back so far */
+      /** Number of new shares submitted so far */
       progress?: number
-      /** The new shares are in force */
+      /** The new shares are in effect */
       complete?: boolean
     }
   }
-  /** Forgets which new shares were given back; they are asked for anew, under another nonce. */
+  /** Restarts the verification of new shares, under a new nonce. */
   'DELETE sys/rekey/verify': {
     fields: Record<never, never>
     result: {
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       nonce: string
-      /** New shares wait to be given back */
+      /** New shares await verification */
       started: boolean
-      /** New shares needed */
+      /** Number of new shares required */
       t: number
-      /** New shares there are */
+      /** Total number of new shares */
       n: number
-      /** New shares given back so far */
+      /** Number of new shares submitted so far */
       progress: number
     }
   }
-  /** Forgets which new shares were given back; they are asked for anew, under another nonce. */
+  /** Restarts the verification of new shares, under a new nonce. */
   'DELETE sys/rotate/root/verify': {
     fields: Record<never, never>
     result: {
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       nonce: string
-      /** New shares wait to be given back */
+      /** New shares await verification */
       started: boolean
-      /** New shares needed */
+      /** Number of new shares required */
       t: number
-      /** New shares there are */
+      /** Total number of new shares */
       n: number
-      /** New shares given back so far */
+      /** Number of new shares submitted so far */
       progress: number
     }
   }
-  /** The encrypted shares of the unseal key that were kept at the last rekey. */
+  /** Shows the encrypted shares of the unseal key that the last rekey kept. */
   'GET sys/rekey/backup': {
     fields: Record<never, never>
     result: {
-      /** Of the attempt that made them */
+      /** Nonce of the attempt that created the shares */
       nonce: string
-      /** By fingerprint */
+      /** Encrypted shares in hexadecimal, by key fingerprint */
       keys: Readonly<Record<string, readonly string[]>>
-      /** By fingerprint */
+      /** Encrypted shares in base64, by key fingerprint */
       keys_base64: Readonly<Record<string, readonly string[]>>
     }
   }
-  /** Removes them. */
+  /** Deletes the encrypted shares of the unseal key that the last rekey kept. */
   'DELETE sys/rekey/backup': {
     fields: Record<never, never>
     result: undefined
   }
-  /** The encrypted shares of the unseal key that were kept at the last rekey. */
+  /** Shows the encrypted shares of the unseal key that the last rekey kept. */
   'GET sys/rotate/root/backup': {
     fields: Record<never, never>
     result: {
-      /** Of the attempt that made them */
+      /** Nonce of the attempt that created the shares */
       nonce: string
-      /** By fingerprint */
+      /** Encrypted shares in hexadecimal, by key fingerprint */
       keys: Readonly<Record<string, readonly string[]>>
-      /** By fingerprint */
+      /** Encrypted shares in base64, by key fingerprint */
       keys_base64: Readonly<Record<string, readonly string[]>>
     }
   }
-  /** Removes them. */
+  /** Deletes the encrypted shares of the unseal key that the last rekey kept. */
   'DELETE sys/rotate/root/backup': {
     fields: Record<never, never>
     result: undefined
   }
-  /** How far the attempt to make new shares of the recovery key is. */
+  /** Shows the progress of the attempt to rekey the recovery key. */
   'GET sys/rekey-recovery-key/init': {
     fields: Record<never, never>
     result: {
-      /** Names the attempt; goes with each share */
+      /** Nonce of the attempt, sent with each share */
       nonce: string
-      /** An attempt is under way */
+      /** An attempt is in progress */
       started: boolean
-      /** New shares that will be needed */
+      /** Threshold: number of new shares that will be required */
       t: number
-      /** New shares there will be */
+      /** Number of new shares */
       n: number
-      /** Old shares given so far */
+      /** Number of current shares submitted so far */
       progress: number
-      /** Old shares needed */
+      /** Number of current shares required */
       required: number
-      /** Of the OpenPGP keys, in the order of the shares */
+      /** Fingerprints of the OpenPGP keys, in the order of the shares */
       pgp_fingerprints: readonly string[] | null
-      /** Encrypted new shares are kept in storage too */
+      /** Encrypted new shares are also kept in storage */
       backup: boolean
-      /** New shares are in force when enough of them were given back */
+      /** New shares take effect only after enough of them are submitted for verification */
       verification_required: boolean
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       verification_nonce?: string
     }
   }
-  /** How far the attempt to make new shares of the recovery key is. */
+  /** Shows the progress of the attempt to rekey the recovery key. */
   'GET sys/rotate/recovery/init': {
     fields: Record<never, never>
     result: {
-      /** Names the attempt; goes with each share */
+      /** Nonce of the attempt, sent with each share */
       nonce: string
-      /** An attempt is under way */
+      /** An attempt is in progress */
       started: boolean
-      /** New shares that will be needed */
+      /** Threshold: number of new shares that will be required */
       t: number
-      /** New shares there will be */
+      /** Number of new shares */
       n: number
-      /** Old shares given so far */
+      /** Number of current shares submitted so far */
       progress: number
-      /** Old shares needed */
+      /** Number of current shares required */
       required: number
-      /** Of the OpenPGP keys, in the order of the shares */
+      /** Fingerprints of the OpenPGP keys, in the order of the shares */
       pgp_fingerprints: readonly string[] | null
-      /** Encrypted new shares are kept in storage too */
+      /** Encrypted new shares are also kept in storage */
       backup: boolean
-      /** New shares are in force when enough of them were given back */
+      /** New shares take effect only after enough of them are submitted for verification */
       verification_required: boolean
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       verification_nonce?: string
     }
   }
-  /** Starts an attempt to make new shares of a new recovery key; one at a time. */
+  /** Starts an attempt to replace the recovery key and its shares; only one can be in progress. */
   'POST sys/rekey-recovery-key/init': {
     fields: {
-      /** How many new shares */
+      /** Number of new shares */
       secret_shares?: number | undefined
-      /** How many of them will be needed */
+      /** Number of new shares that will be required (threshold) */
       secret_threshold?: number | undefined
-      /** OpenPGP public keys in base64, one for each share */
+      /** OpenPGP public keys, base64-encoded, one for each share */
       pgp_keys?: readonly string[] | undefined
-      /** Keep the encrypted shares in storage too */
+      /** Also keep the encrypted shares in storage */
       backup?: boolean | undefined
-      /** Only in force when enough were given back */
+      /** New shares take effect only after enough of them are submitted for verification */
       require_verification?: boolean | undefined
     }
     result: {
-      /** Names the attempt; goes with each share */
+      /** Nonce of the attempt, sent with each share */
       nonce: string
-      /** An attempt is under way */
+      /** An attempt is in progress */
       started: boolean
-      /** New shares that will be needed */
+      /** Threshold: number of new shares that will be required */
       t: number
-      /** New shares there will be */
+      /** Number of new shares */
       n: number
-      /** Old shares given so far */
+      /** Number of current shares submitted so far */
       progress: number
-      /** Old shares needed */
+      /** Number of current shares required */
       required: number
-      /** Of the OpenPGP keys, in the order of the shares */
+      /** Fingerprints of the OpenPGP keys, in the order of the shares */
       pgp_fingerprints: readonly string[] | null
-      /** Encrypted new shares are kept in storage too */
+      /** Encrypted new shares are also kept in storage */
       backup: boolean
-      /** New shares are in force when enough of them were given back */
+      /** New shares take effect only after enough of them are submitted for verification */
       verification_required: boolean
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       verification_nonce?: string
     }
   }
-  /** Starts an attempt to make new shares of a new recovery key; one at a time. */
+  /** Starts an attempt to replace the recovery key and its shares; only one can be in progress. */
   'POST sys/rotate/recovery/init': {
     fields: {
-      /** How many new shares */
+      /** Number of new shares */
       secret_shares?: number | undefined
-      /** How many of them will be needed */
+      /** Number of new shares that will be required (threshold) */
       secret_threshold?: number | undefined
-      /** OpenPGP public keys in base64, one for each share */
+      /** OpenPGP public keys, base64-encoded, one for each share */
       pgp_keys?: readonly string[] | undefined
-      /** Keep the encrypted shares in storage too */
+      /** Also keep the encrypted shares in storage */
       backup?: boolean | undefined
-      /** Only in force when enough were given back */
+      /** New shares take effect only after enough of them are submitted for verification */
       require_verification?: boolean | undefined
     }
     result: {
-      /** Names the attempt; goes with each share */
+      /** Nonce of the attempt, sent with each share */
       nonce: string
-      /** An attempt is under way */
+      /** An attempt is in progress */
       started: boolean
-      /** New shares that will be needed */
+      /** Threshold: number of new shares that will be required */
       t: number
-      /** New shares there will be */
+      /** Number of new shares */
       n: number
-      /** Old shares given so far */
+      /** Number of current shares submitted so far */
       progress: number
-      /** Old shares needed */
+      /** Number of current shares required */
       required: number
-      /** Of the OpenPGP keys, in the order of the shares */
+      /** Fingerprints of the OpenPGP keys, in the order of the shares */
       pgp_fingerprints: readonly string[] | null
-      /** Encrypted new shares are kept in storage too */
+      /** Encrypted new shares are also kept in storage */
       backup: boolean
-      /** New shares are in force when enough of them were given back */
+      /** New shares take effect only after enough of them are submitted for verification */
       verification_required: boolean
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       verification_nonce?: string
     }
   }
-  /** Drops the attempt, and new shares that were not given back. */
+  /** Cancels the attempt, and discards new shares that await verification. */
   'DELETE sys/rekey-recovery-key/init': {
     fields: Record<never, never>
     result: undefined
   }
-  /** Drops the attempt, and new shares that were not given back. */
+  /** Cancels the attempt, and discards new shares that await verification. */
   'DELETE sys/rotate/recovery/init': {
     fields: Record<never, never>
     result: undefined
   }
-  /** Gives one of the old shares; the answer to the last one that is needed has the new ones. */
+  /** Submits one of the current shares; the response to the last required share has the new shares. */
   'POST sys/rekey-recovery-key/update': {
     fields: {
-      /** One share, hexadecimal or base64 */
+      /** One share, in hexadecimal or base64 */
       key?: string | undefined
       /** Nonce of the attempt */
       nonce?: string | undefined
     }
     result: {
-      /** Names the attempt; goes with each share */
+      /** Nonce of the attempt, sent with each share */
       nonce?: string
-      /** An attempt is under way */
+      /** An attempt is in progress */
       started?: boolean
-      /** New shares that will be needed */
+      /** Threshold: number of new shares that will be required */
       t?: number
-      /** New shares there will be */
+      /** Number of new shares */
       n?: number
-      /** Old shares given so far */
+      /** Number of current shares submitted so far */
       progress?: number
-      /** Old shares needed */
+      /** Number of current shares required */
       required?: number
-      /** Of the OpenPGP keys, in the order of the shares */
+      /** Fingerprints of the OpenPGP keys, in the order of the shares */
       pgp_fingerprints?: readonly string[] | null
-      /** Encrypted new shares are kept in storage too */
+      /** Encrypted new shares are also kept in storage */
       backup?: boolean
-      /** New shares are in force when enough of them were given back */
+      /** New shares take effect only after enough of them are submitted for verification */
       verification_required?: boolean
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       verification_nonce?: string
-      /** The new shares were made */
+      /** The new shares were created */
       complete?: boolean
-      /** New shares in hexadecimal, or OpenPGP messages */
+      /** New shares, in hexadecimal, or as OpenPGP messages if encrypted */
       keys?: readonly string[]
-      /** The same in base64 */
+      /** Same as keys, base64-encoded */
       keys_base64?: readonly string[]
     }
   }
-  /** Gives one of the old shares; the answer to the last one that is needed has the new ones. */
+  /** Submits one of the current shares; the response to the last required share has the new shares. */
   'POST sys/rotate/recovery/update': {
     fields: {
-      /** One share, hexadecimal or base64 */
+      /** One share, in hexadecimal or base64 */
       key?: string | undefined
       /** Nonce of the attempt */
       nonce?: string | undefined
     }
     result: {
-      /** Names the attempt; goes with each share */
+      /** Nonce of the attempt, sent with each share */
       nonce?: string
-      /** An attempt is under way */
+      /** An attempt is in progress */
       started?: boolean
-      /** New shares that will be needed */
+      /** Threshold: number of new shares that will be required */
       t?: number
-      /** New shares there will be */
+      /** Number of new shares */
       n?: number
-      /** Old shares given so far */
+      /** Number of current shares submitted so far */
       progress?: number
-      /** Old shares needed */
+      /** Number of current shares required */
       required?: number
-      /** Of the OpenPGP keys, in the order of the shares */
+      /** Fingerprints of the OpenPGP keys, in the order of the shares */
       pgp_fingerprints?: readonly string[] | null
-      /** Encrypted new shares are kept in storage too */
+      /** Encrypted new shares are also kept in storage */
       backup?: boolean
-      /** New shares are in force when enough of them were given back */
+      /** New shares take effect only after enough of them are submitted for verification */
       verification_required?: boolean
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       verification_nonce?: string
-      /** The new shares were made */
+      /** The new shares were created */
       complete?: boolean
-      /** New shares in hexadecimal, or OpenPGP messages */
+      /** New shares, in hexadecimal, or as OpenPGP messages if encrypted */
       keys?: readonly string[]
-      /** The same in base64 */
+      /** Same as keys, base64-encoded */
       keys_base64?: readonly string[]
     }
   }
-  /** How many of the new shares were given back. */
+  /** Shows the progress of the verification of new shares. */
   'GET sys/rekey-recovery-key/verify': {
     fields: Record<never, never>
     result: {
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       nonce: string
-      /** New shares wait to be given back */
+      /** New shares await verification */
       started: boolean
-      /** New shares needed */
+      /** Number of new shares required */
       t: number
-      /** New shares there are */
+      /** Total number of new shares */
       n: number
-      /** New shares given back so far */
+      /** Number of new shares submitted so far */
       progress: number
     }
   }
-  /** How many of the new shares were given back. */
+  /** Shows the progress of the verification of new shares. */
   'GET sys/rotate/recovery/verify': {
     fields: Record<never, never>
     result: {
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       nonce: string
-      /** New shares wait to be given back */
+      /** New shares await verification */
       started: boolean
-      /** New shares needed */
+      /** Number of new shares required */
       t: number
-      /** New shares there are */
+      /** Total number of new shares */
       n: number
-      /** New shares given back so far */
+      /** Number of new shares submitted so far */
       progress: number
     }
   }
-  /** Gives back one of the new shares; with the last that is needed they are in force. */
+  /** Submits one of the new shares for verification; after the last required share the new shares take effect. */
   'POST sys/rekey-recovery-key/verify': {
     fields: {
-      /** One share, hexadecimal or base64 */
+      /** One share, in hexadecimal or base64 */
       key?: string | undefined
       /** Nonce of the attempt */
       nonce?: string | undefined
     }
     result: {
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       nonce?: string
-      /** New shares wait to be given back */
+      /** New shares await verification */
       started?: boolean
-      /** New shares needed */
+      /** Number of new shares required */
       t?: number
-      /** New shares there are */
+      /** Total number of new shares */
       n?: number
-      /** New shares given back so far */
+      /** Number of new shares submitted so far */
       progress?: number
-      /** The new shares are in force */
+      /** The new shares are in effect */
       complete?: boolean
     }
   }
-  /** Gives back one of the new shares; with the last that is needed they are in force. */
+  /** Submits one of the new shares for verification; after the last required share the new shares take effect. */
   'POST sys/rotate/recovery/verify': {
     fields: {
-      /** One share, hexadecimal or base64 */
+      /** One share, in hexadecimal or base64 */
       key?: string | undefined
       /** Nonce of the attempt */
       nonce?: string | undefined
     }
     result: {
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       nonce?: string
-      /** New shares wait to be given back */
+      /** New shares await verification */
       started?: boolean
-      /** New shares needed */
+      /** Number of new shares required */
       t?: number
-      /** New shares there are */
+      /** Total number of new shares */
       n?: number
-      /** New shares given back so far */
+      /** Number of new shares submitted so far */
       progress?: number
-      /** The new shares are in force */
+      /** The new shares are in effect */
       complete?: boolean
     }
   }
-  /** Forgets which new shares were given back; they are asked for anew, under another nonce. */
+  /** Restarts the verification of new shares, under a new nonce. */
   'DELETE sys/rekey-recovery-key/verify': {
     fields: Record<never, never>
     result: {
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       nonce: string
-      /** New shares wait to be given back */
+      /** New shares await verification */
       started: boolean
-      /** New shares needed */
+      /** Number of new shares required */
       t: number
-      /** New shares there are */
+      /** Total number of new shares */
       n: number
-      /** New shares given back so far */
+      /** Number of new shares submitted so far */
       progress: number
     }
   }
-  /** Forgets which new shares were given back; they are asked for anew, under another nonce. */
+  /** Restarts the verification of new shares, under a new nonce. */
   'DELETE sys/rotate/recovery/verify': {
     fields: Record<never, never>
     result: {
-      /** Goes with each new share that is given back */
+      /** Nonce of the verification, sent with each new share */
       nonce: string
-      /** New shares wait to be given back */
+      /** New shares await verification */
       started: boolean
-      /** New shares needed */
+      /** Number of new shares required */
       t: number
-      /** New shares there are */
+      /** Total number of new shares */
       n: number
-      /** New shares given back so far */
+      /** Number of new shares submitted so far */
       progress: number
     }
   }
-  /** The encrypted shares of the recovery key that were kept at the last rekey. */
+  /** Shows the encrypted shares of the recovery key that the last rekey kept. */
   'GET sys/rekey/recovery-key-backup': {
     fields: Record<never, never>
     result: {
-      /** Of the attempt that made them */
+      /** Nonce of the attempt that created the shares */
       nonce: string
-      /** By fingerprint */
+      /** Encrypted shares in hexadecimal, by key fingerprint */
       keys: Readonly<Record<string, readonly string[]>>
-      /** By fingerprint */
+      /** Encrypted shares in base64, by key fingerprint */
       keys_base64: Readonly<Record<string, readonly string[]>>
     }
   }
-  /** Removes them. */
+  /** Deletes the encrypted shares of the recovery key that the last rekey kept. */
   'DELETE sys/rekey/recovery-key-backup': {
     fields: Record<never, never>
     result: undefined
   }
-  /** The encrypted shares of the recovery key that were kept at the last rekey. */
+  /** Shows the encrypted shares of the recovery key that the last rekey kept. */
   'GET sys/rotate/recovery/backup': {
     fields: Record<never, never>
     result: {
-      /** Of the attempt that made them */
+      /** Nonce of the attempt that created the shares */
       nonce: string
-      /** By fingerprint */
+      /** Encrypted shares in hexadecimal, by key fingerprint */
       keys: Readonly<Record<string, readonly string[]>>
-      /** By fingerprint */
+      /** Encrypted shares in base64, by key fingerprint */
       keys_base64: Readonly<Record<string, readonly string[]>>
     }
   }
-  /** Removes them. */
+  /** Deletes the encrypted shares of the recovery key that the last rekey kept. */
   'DELETE sys/rotate/recovery/backup': {
     fields: Record<never, never>
     result: undefined
   }
-  /** How far the attempt to make a root token is. */
+  /** Shows the progress of the attempt to generate a root token. */
   'GET sys/generate-root/attempt': {
     fields: Record<never, never>
     result: {
-      /** Names the attempt; goes with each share */
+      /** Nonce of the attempt, sent with each share */
       nonce: string
-      /** An attempt is under way */
+      /** An attempt is in progress */
       started: boolean
-      /** Shares given so far */
+      /** Number of shares submitted so far */
       progress: number
-      /** Shares needed */
+      /** Number of shares required */
       required: number
-      /** The token was made */
+      /** The attempt is complete: the token was created */
       complete: boolean
-      /** The token, encrypted; empty until then */
+      /** The encrypted token; empty until the attempt is complete */
       encoded_token: string
-      /** The same */
+      /** Same as encoded_token */
       encoded_root_token: string
-      /** Of the key that it is encrypted to; empty with a one-time password */
+      /** Fingerprint of the OpenPGP key that the token is encrypted to; empty with a one-time password */
       pgp_fingerprint: string
-      /** The one-time password, only in the answer to the start */
+      /** The one-time password; only in the response that starts the attempt */
       otp: string
-      /** How long a one-time password has to be */
+      /** Required length of a one-time password */
       otp_length: number
     }
   }
-  /** How far the attempt to make a root token is. */
+  /** Shows the progress of the attempt to generate a root token. */
   'GET sys/generate-root-token/attempt': {
     fields: Record<never, never>
     result: {
-      /** Names the attempt; goes with each share */
+      /** Nonce of the attempt, sent with each share */
       nonce: string
-      /** An attempt is under way */
+      /** An attempt is in progress */
       started: boolean
-      /** Shares given so far */
+      /** Number of shares submitted so far */
       progress: number
-      /** Shares needed */
+      /** Number of shares required */
       required: number
-      /** The token was made */
+      /** The attempt is complete: the token was created */
       complete: boolean
-      /** The token, encrypted; empty until then */
+      /** The encrypted token; empty until the attempt is complete */
       encoded_token: string
-      /** The same */
+      /** Same as encoded_token */
       encoded_root_token: string
-      /** Of the key that it is encrypted to; empty with a one-time password */
+      /** Fingerprint of the OpenPGP key that the token is encrypted to; empty with a one-time password */
       pgp_fingerprint: string
-      /** The one-time password, only in the answer to the start */
+      /** The one-time password; only in the response that starts the attempt */
       otp: string
-      /** How long a one-time password has to be */
+      /** Required length of a one-time password */
       otp_length: number
     }
   }
-  /** Starts an attempt to make a root token; one at a time, dropped when it is left alone for ten minutes. */
+  /**
+   * Starts an attempt to generate a root token; only one can be in progress, and it is cancelled after ten minutes of
+   * inactivity.
+   */
   'POST sys/generate-root/attempt': {
     fields: {
-      /** One-time password that the token is XORed with; made here where neither it nor pgp_key is given */
+      /** One-time password that the token is XORed with; generated if neither it nor pgp_key is sent */
       otp?: string | undefined
-      /** OpenPGP public key in base64 that the token is encrypted to */
+      /** OpenPGP public key, base64-encoded, that the token is encrypted to */
       pgp_key?: string | undefined
     }
     result: {
-      /** Names the attempt; goes with each share */
+      /** Nonce of the attempt, sent with each share */
       nonce: string
-      /** An attempt is under way */
+      /** An attempt is in progress */
       started: boolean
-      /** Shares given so far */
+      /** Number of shares submitted so far */
       progress: number
-      /** Shares needed */
+      /** Number of shares required */
       required: number
-      /** The token was made */
+      /** The attempt is complete: the token was created */
       complete: boolean
-      /** The token, encrypted; empty until then */
+      /** The encrypted token; empty until the attempt is complete */
       encoded_token: string
-      /** The same */
+      /** Same as encoded_token */
       encoded_root_token: string
-      /** Of the key that it is encrypted to; empty with a one-time password */
+      /** Fingerprint of the OpenPGP key that the token is encrypted to; empty with a one-time password */
       pgp_fingerprint: string
-      /** The one-time password, only in the answer to the start */
+      /** The one-time password; only in the response that starts the attempt */
       otp: string
-      /** How long a one-time password has to be */
+      /** Required length of a one-time password */
       otp_length: number
     }
   }
-  /** Starts an attempt to make a root token; one at a time, dropped when it is left alone for ten minutes. */
+  /**
+   * Starts an attempt to generate a root token; only one can be in progress, and it is cancelled after ten minutes of
+   * inactivity.
+   */
   'POST sys/generate-root-token/attempt': {
     fields: {
-      /** One-time password that the token is XORed with; made here where neither it nor pgp_key is given */
+      /** One-time password that the token is XORed with; generated if neither it nor pgp_key is sent */
       otp?: string | undefined
-      /** OpenPGP public key in base64 that the token is encrypted to */
+      /** OpenPGP public key, base64-encoded, that the token is encrypted to */
       pgp_key?: string | undefined
     }
     result: {
-      /** Names the attempt; goes with each share */
+      /** Nonce of the attempt, sent with each share */
       nonce: string
-      /** An attempt is under way */
+      /** An attempt is in progress */
       started: boolean
-      /** Shares given so far */
+      /** Number of shares submitted so far */
       progress: number
-      /** Shares needed */
+      /** Number of shares required */
       required: number
-      /** The token was made */
+      /** The attempt is complete: the token was created */
       complete: boolean
-      /** The token, encrypted; empty until then */
+      /** The encrypted token; empty until the attempt is complete */
       encoded_token: string
-      /** The same */
+      /** Same as encoded_token */
       encoded_root_token: string
-      /** Of the key that it is encrypted to; empty with a one-time password */
+      /** Fingerprint of the OpenPGP key that the token is encrypted to; empty with a one-time password */
       pgp_fingerprint: string
-      /** The one-time password, only in the answer to the start */
+      /** The one-time password; only in the response that starts the attempt */
       otp: string
-      /** How long a one-time password has to be */
+      /** Required length of a one-time password */
       otp_length: number
     }
   }
-  /** Drops the attempt, if there is one. */
+  /** Cancels the attempt, if one is in progress. */
   'DELETE sys/generate-root/attempt': {
     fields: Record<never, never>
     result: undefined
   }
-  /** Drops the attempt, if there is one. */
+  /** Cancels the attempt, if one is in progress. */
   'DELETE sys/generate-root-token/attempt': {
     fields: Record<never, never>
     result: undefined
   }
-  /** Gives one share; the answer to the last one that is needed has the encrypted token. */
+  /** Submits one share; the response to the last required share has the encrypted token. */
   'POST sys/generate-root/update': {
     fields: {
-      /** One share, hexadecimal or base64 */
+      /** One share, in hexadecimal or base64 */
       key?: string | undefined
       /** Nonce of the attempt */
       nonce?: string | undefined
     }
     result: {
-      /** Names the attempt; goes with each share */
+      /** Nonce of the attempt, sent with each share */
       nonce: string
-      /** An attempt is under way */
+      /** An attempt is in progress */
       started: boolean
-      /** Shares given so far */
+      /** Number of shares submitted so far */
       progress: number
-      /** Shares needed */
+      /** Number of shares required */
       required: number
-      /** The token was made */
+      /** The attempt is complete: the token was created */
       complete: boolean
-      /** The token, encrypted; empty until then */
+      /** The encrypted token; empty until the attempt is complete */
       encoded_token: string
-      /** The same */
+      /** Same as encoded_token */
       encoded_root_token: string
-      /** Of the key that it is encrypted to; empty with a one-time password */
+      /** Fingerprint of the OpenPGP key that the token is encrypted to; empty with a one-time password */
       pgp_fingerprint: string
-      /** The one-time password, only in the answer to the start */
+      /** The one-time password; only in the response that starts the attempt */
       otp: string
-      /** How long a one-time password has to be */
+      /** Required length of a one-time password */
       otp_length: number
     }
   }
-  /** Gives one share; the answer to the last one that is needed has the encrypted token. */
+  /** Submits one share; the response to the last required share has the encrypted token. */
   'POST sys/generate-root-token/update': {
     fields: {
-      /** One share, hexadecimal or base64 */
+      /** One share, in hexadecimal or base64 */
       key?: string | undefined
       /** Nonce of the attempt */
       nonce?: string | undefined
     }
     result: {
-      /** Names the attempt; goes with each share */
+      /** Nonce of the attempt, sent with each share */
       nonce: string
-      /** An attempt is under way */
+      /** An attempt is in progress */
       started: boolean
-      /** Shares given so far */
+      /** Number of shares submitted so far */
       progress: number
-      /** Shares needed */
+      /** Number of shares required */
       required: number
-      /** The token was made */
+      /** The attempt is complete: the token was created */
       complete: boolean
-      /** The token, encrypted; empty until then */
+      /** The encrypted token; empty until the attempt is complete */
       encoded_token: string
-      /** The same */
+      /** Same as encoded_token */
       encoded_root_token: string
-      /** Of the key that it is encrypted to; empty with a one-time password */
+      /** Fingerprint of the OpenPGP key that the token is encrypted to; empty with a one-time password */
       pgp_fingerprint: string
-      /** The one-time password, only in the answer to the start */
+      /** The one-time password; only in the response that starts the attempt */
       otp: string
-      /** How long a one-time password has to be */
+      /** Required length of a one-time password */
       otp_length: number
     }
   }
-  /** All engines by path. */
+  /** Lists all engines by path. */
   'GET sys/mounts': {
     fields: Record<never, never>
     result: {
       /** Mount */
       [name: string]: {
-        /** Engine */
+        /** Type of the engine or login method */
         type: string
-        /** For people */
+        /** Description for operators */
         description: string
-        /** Names the mount */
+        /** Accessor of the mount */
         accessor: string
-        /** Names its data */
+        /** UUID of the mount */
         uuid: string
-        /** Stays out of replication */
+        /** Local mount: not replicated */
         local: boolean
-        /** Wrapped by the seal as well */
+        /** Data is also encrypted by the seal (seal wrap) */
         seal_wrap: boolean
-        /** May use entropy of the seal */
+        /** The engine can use entropy from the seal */
         external_entropy_access: boolean
         /** Options of the engine */
         options: Readonly<Record<string, string>> | null
-        /** Empty: built in */
+        /** Always empty: the engine is built in */
         plugin_version: string
         /** Version of the engine */
         running_plugin_version: string
-        /** Empty: built in */
+        /** Always empty: the engine is built in */
         running_sha256: string
         /** supported */
         deprecation_status?: string
-        /** Tuning */
+        /** Settings of the mount */
         config: {
-          /** Seconds; 0: of the system */
+          /** Default TTL in seconds; 0: the system default */
           default_lease_ttl: number
-          /** Seconds; 0: of the system */
+          /** Maximum TTL in seconds; 0: the system maximum */
           max_lease_ttl: number
-          /** Nothing is cached */
+          /** Stored and shown, but has no effect */
           force_no_cache: boolean
-          /** unauth: listed to everybody */
+          /** unauth: listed to callers without a token */
           listing_visibility?: string
-          /** Fields of requests that audit shows in clear */
+          /** Request fields that audit devices record in clear, not as HMAC */
           audit_non_hmac_request_keys?: readonly string[]
-          /** Fields of answers that audit shows in clear */
+          /** Response fields that audit devices record in clear, not as HMAC */
           audit_non_hmac_response_keys?: readonly string[]
-          /** Managed keys that the engine may use */
+          /** Names of the managed keys that the engine can use */
           allowed_managed_keys?: readonly string[]
-          /** Kind of token a login gives */
+          /** Type of token that a login issues */
           token_type?: string
-          /** What guessing leads to */
+          /** User lockout of a login mount */
           user_lockout_config?: {
-            /** Failures until a name is locked */
+            /** Failed logins after which a user is locked out; 0: never */
             lockout_threshold: number
-            /** Seconds */
+            /** How long the user is locked out, in seconds */
             lockout_duration: number
-            /** Seconds without a failure after which the count begins anew */
+            /** Time without a failed login, in seconds, after which the count is reset */
             lockout_counter_reset: number
-            /** Names are never locked */
+            /** The lockout is disabled */
             lockout_disable: boolean
           }
-          /** Those of a request that its engine gets to see */
+          /** Request headers passed to the engine */
           passthrough_request_headers?: readonly string[]
-          /** Those of an answer that its engine may set */
+          /** Response headers that the engine can set */
           allowed_response_headers?: readonly string[]
         }
       }
@@ -1309,62 +1315,62 @@ export type Endpoints = {
       path: string
     }
     result: {
-      /** Engine */
+      /** Type of the engine or login method */
       type: string
-      /** For people */
+      /** Description for operators */
       description: string
-      /** Names the mount */
+      /** Accessor of the mount */
       accessor: string
-      /** Names its data */
+      /** UUID of the mount */
       uuid: string
-      /** Stays out of replication */
+      /** Local mount: not replicated */
       local: boolean
-      /** Wrapped by the seal as well */
+      /** Data is also encrypted by the seal (seal wrap) */
       seal_wrap: boolean
-      /** May use entropy of the seal */
+      /** The engine can use entropy from the seal */
       external_entropy_access: boolean
       /** Options of the engine */
       options: Readonly<Record<string, string>> | null
-      /** Empty: built in */
+      /** Always empty: the engine is built in */
       plugin_version: string
       /** Version of the engine */
       running_plugin_version: string
-      /** Empty: built in */
+      /** Always empty: the engine is built in */
       running_sha256: string
       /** supported */
       deprecation_status?: string
-      /** Tuning */
+      /** Settings of the mount */
       config: {
-        /** Seconds; 0: of the system */
+        /** Default TTL in seconds; 0: the system default */
         default_lease_ttl: number
-        /** Seconds; 0: of the system */
+        /** Maximum TTL in seconds; 0: the system maximum */
         max_lease_ttl: number
-        /** Nothing is cached */
+        /** Stored and shown, but has no effect */
         force_no_cache: boolean
-        /** unauth: listed to everybody */
+        /** unauth: listed to callers without a token */
         listing_visibility?: string
-        /** Fields of requests that audit shows in clear */
+        /** Request fields that audit devices record in clear, not as HMAC */
         audit_non_hmac_request_keys?: readonly string[]
-        /** Fields of answers that audit shows in clear */
+        /** Response fields that audit devices record in clear, not as HMAC */
         audit_non_hmac_response_keys?: readonly string[]
-        /** Managed keys that the engine may use */
+        /** Names of the managed keys that the engine can use */
         allowed_managed_keys?: readonly string[]
-        /** Kind of token a login gives */
+        /** Type of token that a login issues */
         token_type?: string
-        /** What guessing leads to */
+        /** User lockout of a login mount */
         user_lockout_config?: {
-          /** Failures until a name is locked */
+          /** Failed logins after which a user is locked out; 0: never */
           lockout_threshold: number
-          /** Seconds */
+          /** How long the user is locked out, in seconds */
           lockout_duration: number
-          /** Seconds without a failure after which the count begins anew */
+          /** Time without a failed login, in seconds, after which the count is reset */
           lockout_counter_reset: number
-          /** Names are never locked */
+          /** The lockout is disabled */
           lockout_disable: boolean
         }
-        /** Those of a request that its engine gets to see */
+        /** Request headers passed to the engine */
         passthrough_request_headers?: readonly string[]
-        /** Those of an answer that its engine may set */
+        /** Response headers that the engine can set */
         allowed_response_headers?: readonly string[]
       }
     }
@@ -1374,62 +1380,62 @@ export type Endpoints = {
     fields: {
       /** Path of the mount */
       path: string
-      /** Kind of mount */
+      /** Type of the engine or login method */
       type?: string | undefined
-      /** For people */
+      /** Description for operators */
       description?: string | undefined
-      /** Keep out of replication */
+      /** Local mount: not replicated */
       local?: boolean | undefined
-      /** Wrap by the seal as well */
+      /** Must be false: seal wrap is not offered yet */
       seal_wrap?: boolean | undefined
-      /** Use entropy of the seal */
+      /** Must be false: entropy from the seal is not offered yet */
       external_entropy_access?: boolean | undefined
-      /** Options of the engine */
+      /** Options of the engine, as key-value pairs */
       options?: Readonly<Record<string, string>> | undefined
-      /** Old way to name the engine */
+      /** Deprecated: use type */
       plugin_name?: string | undefined
-      /** Only the built-in version is offered */
+      /** Must be empty: only the built-in version is available */
       plugin_version?: string | undefined
-      /** Tuning */
+      /** Settings of the mount, as in tune */
       config?: {
-        /** Lifetime where nothing else is said; 0: as the system has it */
+        /** Default TTL, in seconds; 0 or "system" uses the system default */
         default_lease_ttl?: Duration | undefined
-        /** Longest lifetime; 0: as the system has it */
+        /** Maximum TTL, in seconds; 0 or "system" uses the system maximum */
         max_lease_ttl?: Duration | undefined
-        /** Nothing is cached */
+        /** Stored and shown, but has no effect */
         force_no_cache?: boolean | undefined
-        /** unauth: listed to callers without a token */
+        /** unauth lists the mount to callers without a token; hidden or empty does not */
         listing_visibility?: '' | 'unauth' | 'hidden' | undefined
-        /** Of a login mount: service, batch, default-service or default-batch */
+        /** Token type of a login mount: service, batch, default-service or default-batch */
         token_type?: string | undefined
-        /** Of a login mount: what guessing leads to */
+        /** User lockout of a login mount */
         user_lockout_config?: {
-          /** Failures until a name is locked */
+          /** Failed logins after which a user is locked out; 0: never */
           lockout_threshold?: number | undefined
-          /** How long it is locked */
+          /** How long the user is locked out, in seconds */
           lockout_duration?: Duration | undefined
-          /** Without a failure for so long the count begins anew */
+          /** Time without a failed login, in seconds, after which the count is reset */
           lockout_counter_reset_duration?: Duration | undefined
-          /** Names are never locked; false after true: as before, with the threshold of then */
+          /** Disables the lockout; setting it back to false restores the previous threshold */
           lockout_disable?: boolean | undefined
         } | undefined
-        /** Fields that audit shows in clear */
+        /** Request fields that audit devices record in clear, not as HMAC */
         audit_non_hmac_request_keys?: readonly string[] | undefined
-        /** Fields that audit shows in clear */
+        /** Response fields that audit devices record in clear, not as HMAC */
         audit_non_hmac_response_keys?: readonly string[] | undefined
-        /** Headers of requests that the engine gets to see; none that gives access */
+        /** Request headers passed to the engine; headers that carry credentials are refused */
         passthrough_request_headers?: readonly string[] | undefined
-        /** Headers of answers that the engine may set; none of the server itself */
+        /** Response headers that the engine can set; headers of the server itself are refused */
         allowed_response_headers?: readonly string[] | undefined
-        /** Names of managed keys that the engine may use */
+        /** Names of the managed keys that the engine can use */
         allowed_managed_keys?: readonly string[] | undefined
-        /** Only the built-in version is offered */
+        /** Must be empty: only the built-in version is available */
         plugin_version?: string | undefined
       } | undefined
     }
     result: undefined
   }
-  /** Removes an engine and all its data; one that is not there is no error. */
+  /** Unmounts an engine and deletes all its data; a path without a mount is not an error. */
   'DELETE sys/mounts/:path...': {
     fields: {
       /** Path of the mount */
@@ -1437,157 +1443,157 @@ export type Endpoints = {
     }
     result: undefined
   }
-  /** What is tuned of an engine. */
+  /** Shows the settings of an engine. */
   'GET sys/mounts/:path.../tune': {
     fields: {
       /** Path of the mount */
       path: string
     }
     result: {
-      /** For people */
+      /** Description for operators */
       description: string
-      /** Seconds, as it is in force */
+      /** Default TTL in effect, in seconds */
       default_lease_ttl: number
-      /** Seconds, as it is in force */
+      /** Maximum TTL in effect, in seconds */
       max_lease_ttl: number
-      /** Nothing is cached */
+      /** Stored and shown, but has no effect */
       force_no_cache: boolean
-      /** unauth: listed to everybody */
+      /** unauth: listed to callers without a token */
       listing_visibility?: string
-      /** Fields of requests that audit shows in clear */
+      /** Request fields that audit devices record in clear, not as HMAC */
       audit_non_hmac_request_keys?: readonly string[]
-      /** Fields of answers that audit shows in clear */
+      /** Response fields that audit devices record in clear, not as HMAC */
       audit_non_hmac_response_keys?: readonly string[]
-      /** Managed keys that the engine may use */
+      /** Names of the managed keys that the engine can use */
       allowed_managed_keys?: readonly string[]
-      /** Those of a request that its engine gets to see */
+      /** Request headers passed to the engine */
       passthrough_request_headers?: readonly string[]
-      /** Those of an answer that its engine may set */
+      /** Response headers that the engine can set */
       allowed_response_headers?: readonly string[]
-      /** Options of the engine */
+      /** Options of the engine, as key-value pairs */
       options?: Readonly<Record<string, string>> | null
-      /** Kind of token a login gives */
+      /** Type of token that a login issues */
       token_type?: string
-      /** What guessing leads to */
+      /** User lockout of a login mount */
       user_lockout_config?: {
-        /** Failures until a name is locked */
+        /** Failed logins after which a user is locked out; 0: never */
         lockout_threshold: number
-        /** Seconds */
+        /** How long the user is locked out, in seconds */
         lockout_duration: number
-        /** Seconds without a failure after which the count begins anew */
+        /** Time without a failed login, in seconds, after which the count is reset */
         lockout_counter_reset: number
-        /** Names are never locked */
+        /** The lockout is disabled */
         lockout_disable: boolean
       }
     }
   }
-  /** Tunes an engine: changes what is sent. */
+  /** Tunes an engine: changes the settings that are sent. */
   'POST sys/mounts/:path.../tune': {
     fields: {
       /** Path of the mount */
       path: string
-      /** For people */
+      /** Description for operators */
       description?: string | undefined
-      /** Options of the engine */
+      /** Options of the engine, as key-value pairs */
       options?: Readonly<Record<string, string>> | undefined
-      /** Lifetime where nothing else is said; 0: as the system has it */
+      /** Default TTL, in seconds; 0 or "system" uses the system default */
       default_lease_ttl?: Duration | undefined
-      /** Longest lifetime; 0: as the system has it */
+      /** Maximum TTL, in seconds; 0 or "system" uses the system maximum */
       max_lease_ttl?: Duration | undefined
-      /** Nothing is cached */
+      /** Stored and shown, but has no effect */
       force_no_cache?: boolean | undefined
-      /** unauth: listed to callers without a token */
+      /** unauth lists the mount to callers without a token; hidden or empty does not */
       listing_visibility?: '' | 'unauth' | 'hidden' | undefined
-      /** Of a login mount: service, batch, default-service or default-batch */
+      /** Token type of a login mount: service, batch, default-service or default-batch */
       token_type?: string | undefined
-      /** Of a login mount: what guessing leads to */
+      /** User lockout of a login mount */
       user_lockout_config?: {
-        /** Failures until a name is locked */
+        /** Failed logins after which a user is locked out; 0: never */
         lockout_threshold?: number | undefined
-        /** How long it is locked */
+        /** How long the user is locked out, in seconds */
         lockout_duration?: Duration | undefined
-        /** Without a failure for so long the count begins anew */
+        /** Time without a failed login, in seconds, after which the count is reset */
         lockout_counter_reset_duration?: Duration | undefined
-        /** Names are never locked; false after true: as before, with the threshold of then */
+        /** Disables the lockout; setting it back to false restores the previous threshold */
         lockout_disable?: boolean | undefined
       } | undefined
-      /** Fields that audit shows in clear */
+      /** Request fields that audit devices record in clear, not as HMAC */
       audit_non_hmac_request_keys?: readonly string[] | undefined
-      /** Fields that audit shows in clear */
+      /** Response fields that audit devices record in clear, not as HMAC */
       audit_non_hmac_response_keys?: readonly string[] | undefined
-      /** Headers of requests that the engine gets to see; none that gives access */
+      /** Request headers passed to the engine; headers that carry credentials are refused */
       passthrough_request_headers?: readonly string[] | undefined
-      /** Headers of answers that the engine may set; none of the server itself */
+      /** Response headers that the engine can set; headers of the server itself are refused */
       allowed_response_headers?: readonly string[] | undefined
-      /** Names of managed keys that the engine may use */
+      /** Names of the managed keys that the engine can use */
       allowed_managed_keys?: readonly string[] | undefined
-      /** Only the built-in version is offered */
+      /** Must be empty: only the built-in version is available */
       plugin_version?: string | undefined
     }
     result: undefined
   }
-  /** All login methods by path. */
+  /** Lists all login methods by path. */
   'GET sys/auth': {
     fields: Record<never, never>
     result: {
       /** Mount */
       [name: string]: {
-        /** Engine */
+        /** Type of the engine or login method */
         type: string
-        /** For people */
+        /** Description for operators */
         description: string
-        /** Names the mount */
+        /** Accessor of the mount */
         accessor: string
-        /** Names its data */
+        /** UUID of the mount */
         uuid: string
-        /** Stays out of replication */
+        /** Local mount: not replicated */
         local: boolean
-        /** Wrapped by the seal as well */
+        /** Data is also encrypted by the seal (seal wrap) */
         seal_wrap: boolean
-        /** May use entropy of the seal */
+        /** The engine can use entropy from the seal */
         external_entropy_access: boolean
         /** Options of the engine */
         options: Readonly<Record<string, string>> | null
-        /** Empty: built in */
+        /** Always empty: the engine is built in */
         plugin_version: string
         /** Version of the engine */
         running_plugin_version: string
-        /** Empty: built in */
+        /** Always empty: the engine is built in */
         running_sha256: string
         /** supported */
         deprecation_status?: string
-        /** Tuning */
+        /** Settings of the mount */
         config: {
-          /** Seconds; 0: of the system */
+          /** Default TTL in seconds; 0: the system default */
           default_lease_ttl: number
-          /** Seconds; 0: of the system */
+          /** Maximum TTL in seconds; 0: the system maximum */
           max_lease_ttl: number
-          /** Nothing is cached */
+          /** Stored and shown, but has no effect */
           force_no_cache: boolean
-          /** unauth: listed to everybody */
+          /** unauth: listed to callers without a token */
           listing_visibility?: string
-          /** Fields of requests that audit shows in clear */
+          /** Request fields that audit devices record in clear, not as HMAC */
           audit_non_hmac_request_keys?: readonly string[]
-          /** Fields of answers that audit shows in clear */
+          /** Response fields that audit devices record in clear, not as HMAC */
           audit_non_hmac_response_keys?: readonly string[]
-          /** Managed keys that the engine may use */
+          /** Names of the managed keys that the engine can use */
           allowed_managed_keys?: readonly string[]
-          /** Kind of token a login gives */
+          /** Type of token that a login issues */
           token_type?: string
-          /** What guessing leads to */
+          /** User lockout of a login mount */
           user_lockout_config?: {
-            /** Failures until a name is locked */
+            /** Failed logins after which a user is locked out; 0: never */
             lockout_threshold: number
-            /** Seconds */
+            /** How long the user is locked out, in seconds */
             lockout_duration: number
-            /** Seconds without a failure after which the count begins anew */
+            /** Time without a failed login, in seconds, after which the count is reset */
             lockout_counter_reset: number
-            /** Names are never locked */
+            /** The lockout is disabled */
             lockout_disable: boolean
           }
-          /** Those of a request that its engine gets to see */
+          /** Request headers passed to the engine */
           passthrough_request_headers?: readonly string[]
-          /** Those of an answer that its engine may set */
+          /** Response headers that the engine can set */
           allowed_response_headers?: readonly string[]
         }
       }
@@ -1600,62 +1606,62 @@ export type Endpoints = {
       path: string
     }
     result: {
-      /** Engine */
+      /** Type of the engine or login method */
       type: string
-      /** For people */
+      /** Description for operators */
       description: string
-      /** Names the mount */
+      /** Accessor of the mount */
       accessor: string
-      /** Names its data */
+      /** UUID of the mount */
       uuid: string
-      /** Stays out of replication */
+      /** Local mount: not replicated */
       local: boolean
-      /** Wrapped by the seal as well */
+      /** Data is also encrypted by the seal (seal wrap) */
       seal_wrap: boolean
-      /** May use entropy of the seal */
+      /** The engine can use entropy from the seal */
       external_entropy_access: boolean
       /** Options of the engine */
       options: Readonly<Record<string, string>> | null
-      /** Empty: built in */
+      /** Always empty: the engine is built in */
       plugin_version: string
       /** Version of the engine */
       running_plugin_version: string
-      /** Empty: built in */
+      /** Always empty: the engine is built in */
       running_sha256: string
       /** supported */
       deprecation_status?: string
-      /** Tuning */
+      /** Settings of the mount */
       config: {
-        /** Seconds; 0: of the system */
+        /** Default TTL in seconds; 0: the system default */
         default_lease_ttl: number
-        /** Seconds; 0: of the system */
+        /** Maximum TTL in seconds; 0: the system maximum */
         max_lease_ttl: number
-        /** Nothing is cached */
+        /** Stored and shown, but has no effect */
         force_no_cache: boolean
-        /** unauth: listed to everybody */
+        /** unauth: listed to callers without a token */
         listing_visibility?: string
-        /** Fields of requests that audit shows in clear */
+        /** Request fields that audit devices record in clear, not as HMAC */
         audit_non_hmac_request_keys?: readonly string[]
-        /** Fields of answers that audit shows in clear */
+        /** Response fields that audit devices record in clear, not as HMAC */
         audit_non_hmac_response_keys?: readonly string[]
-        /** Managed keys that the engine may use */
+        /** Names of the managed keys that the engine can use */
         allowed_managed_keys?: readonly string[]
-        /** Kind of token a login gives */
+        /** Type of token that a login issues */
         token_type?: string
-        /** What guessing leads to */
+        /** User lockout of a login mount */
         user_lockout_config?: {
-          /** Failures until a name is locked */
+          /** Failed logins after which a user is locked out; 0: never */
           lockout_threshold: number
-          /** Seconds */
+          /** How long the user is locked out, in seconds */
           lockout_duration: number
-          /** Seconds without a failure after which the count begins anew */
+          /** Time without a failed login, in seconds, after which the count is reset */
           lockout_counter_reset: number
-          /** Names are never locked */
+          /** The lockout is disabled */
           lockout_disable: boolean
         }
-        /** Those of a request that its engine gets to see */
+        /** Request headers passed to the engine */
         passthrough_request_headers?: readonly string[]
-        /** Those of an answer that its engine may set */
+        /** Response headers that the engine can set */
         allowed_response_headers?: readonly string[]
       }
     }
@@ -1665,62 +1671,62 @@ export type Endpoints = {
     fields: {
       /** Path of the mount */
       path: string
-      /** Kind of mount */
+      /** Type of the engine or login method */
       type?: string | undefined
-      /** For people */
+      /** Description for operators */
       description?: string | undefined
-      /** Keep out of replication */
+      /** Local mount: not replicated */
       local?: boolean | undefined
-      /** Wrap by the seal as well */
+      /** Must be false: seal wrap is not offered yet */
       seal_wrap?: boolean | undefined
-      /** Use entropy of the seal */
+      /** Must be false: entropy from the seal is not offered yet */
       external_entropy_access?: boolean | undefined
-      /** Options of the engine */
+      /** Options of the engine, as key-value pairs */
       options?: Readonly<Record<string, string>> | undefined
-      /** Old way to name the engine */
+      /** Deprecated: use type */
       plugin_name?: string | undefined
-      /** Only the built-in version is offered */
+      /** Must be empty: only the built-in version is available */
       plugin_version?: string | undefined
-      /** Tuning */
+      /** Settings of the mount, as in tune */
       config?: {
-        /** Lifetime where nothing else is said; 0: as the system has it */
+        /** Default TTL, in seconds; 0 or "system" uses the system default */
         default_lease_ttl?: Duration | undefined
-        /** Longest lifetime; 0: as the system has it */
+        /** Maximum TTL, in seconds; 0 or "system" uses the system maximum */
         max_lease_ttl?: Duration | undefined
-        /** Nothing is cached */
+        /** Stored and shown, but has no effect */
         force_no_cache?: boolean | undefined
-        /** unauth: listed to callers without a token */
+        /** unauth lists the mount to callers without a token; hidden or empty does not */
         listing_visibility?: '' | 'unauth' | 'hidden' | undefined
-        /** Of a login mount: service, batch, default-service or default-batch */
+        /** Token type of a login mount: service, batch, default-service or default-batch */
         token_type?: string | undefined
-        /** Of a login mount: what guessing leads to */
+        /** User lockout of a login mount */
         user_lockout_config?: {
-          /** Failures until a name is locked */
+          /** Failed logins after which a user is locked out; 0: never */
           lockout_threshold?: number | undefined
-          /** How long it is locked */
+          /** How long the user is locked out, in seconds */
           lockout_duration?: Duration | undefined
-          /** Without a failure for so long the count begins anew */
+          /** Time without a failed login, in seconds, after which the count is reset */
           lockout_counter_reset_duration?: Duration | undefined
-          /** Names are never locked; false after true: as before, with the threshold of then */
+          /** Disables the lockout; setting it back to false restores the previous threshold */
           lockout_disable?: boolean | undefined
         } | undefined
-        /** Fields that audit shows in clear */
+        /** Request fields that audit devices record in clear, not as HMAC */
         audit_non_hmac_request_keys?: readonly string[] | undefined
-        /** Fields that audit shows in clear */
+        /** Response fields that audit devices record in clear, not as HMAC */
         audit_non_hmac_response_keys?: readonly string[] | undefined
-        /** Headers of requests that the engine gets to see; none that gives access */
+        /** Request headers passed to the engine; headers that carry credentials are refused */
         passthrough_request_headers?: readonly string[] | undefined
-        /** Headers of answers that the engine may set; none of the server itself */
+        /** Response headers that the engine can set; headers of the server itself are refused */
         allowed_response_headers?: readonly string[] | undefined
-        /** Names of managed keys that the engine may use */
+        /** Names of the managed keys that the engine can use */
         allowed_managed_keys?: readonly string[] | undefined
-        /** Only the built-in version is offered */
+        /** Must be empty: only the built-in version is available */
         plugin_version?: string | undefined
       } | undefined
     }
     result: undefined
   }
-  /** Removes a login method and all its data; one that is not there is no error. */
+  /** Unmounts a login method and deletes all its data; a path without a mount is not an error. */
   'DELETE sys/auth/:path...': {
     fields: {
       /** Path of the mount */
@@ -1728,334 +1734,334 @@ export type Endpoints = {
     }
     result: undefined
   }
-  /** What is tuned of a login method. */
+  /** Shows the settings of a login method. */
   'GET sys/auth/:path.../tune': {
     fields: {
       /** Path of the mount */
       path: string
     }
     result: {
-      /** For people */
+      /** Description for operators */
       description: string
-      /** Seconds, as it is in force */
+      /** Default TTL in effect, in seconds */
       default_lease_ttl: number
-      /** Seconds, as it is in force */
+      /** Maximum TTL in effect, in seconds */
       max_lease_ttl: number
-      /** Nothing is cached */
+      /** Stored and shown, but has no effect */
       force_no_cache: boolean
-      /** unauth: listed to everybody */
+      /** unauth: listed to callers without a token */
       listing_visibility?: string
-      /** Fields of requests that audit shows in clear */
+      /** Request fields that audit devices record in clear, not as HMAC */
       audit_non_hmac_request_keys?: readonly string[]
-      /** Fields of answers that audit shows in clear */
+      /** Response fields that audit devices record in clear, not as HMAC */
       audit_non_hmac_response_keys?: readonly string[]
-      /** Managed keys that the engine may use */
+      /** Names of the managed keys that the engine can use */
       allowed_managed_keys?: readonly string[]
-      /** Those of a request that its engine gets to see */
+      /** Request headers passed to the engine */
       passthrough_request_headers?: readonly string[]
-      /** Those of an answer that its engine may set */
+      /** Response headers that the engine can set */
       allowed_response_headers?: readonly string[]
-      /** Options of the engine */
+      /** Options of the engine, as key-value pairs */
       options?: Readonly<Record<string, string>> | null
-      /** Kind of token a login gives */
+      /** Type of token that a login issues */
       token_type?: string
-      /** What guessing leads to */
+      /** User lockout of a login mount */
       user_lockout_config?: {
-        /** Failures until a name is locked */
+        /** Failed logins after which a user is locked out; 0: never */
         lockout_threshold: number
-        /** Seconds */
+        /** How long the user is locked out, in seconds */
         lockout_duration: number
-        /** Seconds without a failure after which the count begins anew */
+        /** Time without a failed login, in seconds, after which the count is reset */
         lockout_counter_reset: number
-        /** Names are never locked */
+        /** The lockout is disabled */
         lockout_disable: boolean
       }
     }
   }
-  /** Tunes a login method: changes what is sent. */
+  /** Tunes a login method: changes the settings that are sent. */
   'POST sys/auth/:path.../tune': {
     fields: {
       /** Path of the mount */
       path: string
-      /** For people */
+      /** Description for operators */
       description?: string | undefined
-      /** Options of the engine */
+      /** Options of the engine, as key-value pairs */
       options?: Readonly<Record<string, string>> | undefined
-      /** Lifetime where nothing else is said; 0: as the system has it */
+      /** Default TTL, in seconds; 0 or "system" uses the system default */
       default_lease_ttl?: Duration | undefined
-      /** Longest lifetime; 0: as the system has it */
+      /** Maximum TTL, in seconds; 0 or "system" uses the system maximum */
       max_lease_ttl?: Duration | undefined
-      /** Nothing is cached */
+      /** Stored and shown, but has no effect */
       force_no_cache?: boolean | undefined
-      /** unauth: listed to callers without a token */
+      /** unauth lists the mount to callers without a token; hidden or empty does not */
       listing_visibility?: '' | 'unauth' | 'hidden' | undefined
-      /** Of a login mount: service, batch, default-service or default-batch */
+      /** Token type of a login mount: service, batch, default-service or default-batch */
       token_type?: string | undefined
-      /** Of a login mount: what guessing leads to */
+      /** User lockout of a login mount */
       user_lockout_config?: {
-        /** Failures until a name is locked */
+        /** Failed logins after which a user is locked out; 0: never */
         lockout_threshold?: number | undefined
-        /** How long it is locked */
+        /** How long the user is locked out, in seconds */
         lockout_duration?: Duration | undefined
-        /** Without a failure for so long the count begins anew */
+        /** Time without a failed login, in seconds, after which the count is reset */
         lockout_counter_reset_duration?: Duration | undefined
-        /** Names are never locked; false after true: as before, with the threshold of then */
+        /** Disables the lockout; setting it back to false restores the previous threshold */
         lockout_disable?: boolean | undefined
       } | undefined
-      /** Fields that audit shows in clear */
+      /** Request fields that audit devices record in clear, not as HMAC */
       audit_non_hmac_request_keys?: readonly string[] | undefined
-      /** Fields that audit shows in clear */
+      /** Response fields that audit devices record in clear, not as HMAC */
       audit_non_hmac_response_keys?: readonly string[] | undefined
-      /** Headers of requests that the engine gets to see; none that gives access */
+      /** Request headers passed to the engine; headers that carry credentials are refused */
       passthrough_request_headers?: readonly string[] | undefined
-      /** Headers of answers that the engine may set; none of the server itself */
+      /** Response headers that the engine can set; headers of the server itself are refused */
       allowed_response_headers?: readonly string[] | undefined
-      /** Names of managed keys that the engine may use */
+      /** Names of the managed keys that the engine can use */
       allowed_managed_keys?: readonly string[] | undefined
-      /** Only the built-in version is offered */
+      /** Must be empty: only the built-in version is available */
       plugin_version?: string | undefined
     }
     result: undefined
   }
-  /** Gives a mount, or a login method (both paths with auth/ before them), another path; its data stay. */
+  /** Moves a mount to another path and keeps its data; for a login method, prefix both paths with auth/. */
   'POST sys/remount': {
     fields: {
-      /** Path of the mount */
+      /** Current path of the mount */
       from: string
-      /** Its new path */
+      /** New path of the mount */
       to: string
     }
     result: {
-      /** To ask for the status with */
+      /** ID to query the status with */
       migration_id: string
     }
   }
-  /** How far the move of a mount is. */
+  /** Shows the status of the move of a mount. */
   'GET sys/remount/status/:id': {
     fields: {
-      /** The migration_id */
+      /** The migration_id of the move */
       id: string
     }
     result: {
-      /** As asked */
+      /** The migration_id that was sent */
       migration_id: string
-      /** The move */
+      /** Details of the move */
       migration_info: {
-        /** Path before */
+        /** Previous path */
         source_mount: string
-        /** Path after */
+        /** New path */
         target_mount: string
         /** success */
         status: string
       }
     }
   }
-  /** Mounts that the caller can reach; without a token those that are listed to everybody. */
+  /** Lists the mounts that the caller can access, and those that are visible without a token. */
   'GET sys/internal/ui/mounts': {
     fields: Record<never, never>
     result: {
       /** Engines by path */
       secret: Readonly<Record<string, {
-        /** Engine */
+        /** Type of the engine or login method */
         type: string
-        /** For people */
+        /** Description for operators */
         description: string
-        /** Names the mount */
+        /** Accessor of the mount */
         accessor?: string
-        /** Names its data */
+        /** UUID of the mount */
         uuid?: string
-        /** Stays out of replication */
+        /** Local mount: not replicated */
         local?: boolean
-        /** Wrapped by the seal as well */
+        /** Data is also encrypted by the seal (seal wrap) */
         seal_wrap?: boolean
-        /** May use entropy of the seal */
+        /** The engine can use entropy from the seal */
         external_entropy_access?: boolean
         /** Options of the engine */
         options: Readonly<Record<string, string>> | null
-        /** Empty: built in */
+        /** Always empty: the engine is built in */
         plugin_version?: string
         /** Version of the engine */
         running_plugin_version?: string
-        /** Empty: built in */
+        /** Always empty: the engine is built in */
         running_sha256?: string
         /** supported */
         deprecation_status?: string
-        /** Tuning */
+        /** Settings of the mount */
         config?: {
-          /** Seconds; 0: of the system */
+          /** Default TTL in seconds; 0: the system default */
           default_lease_ttl: number
-          /** Seconds; 0: of the system */
+          /** Maximum TTL in seconds; 0: the system maximum */
           max_lease_ttl: number
-          /** Nothing is cached */
+          /** Stored and shown, but has no effect */
           force_no_cache: boolean
-          /** unauth: listed to everybody */
+          /** unauth: listed to callers without a token */
           listing_visibility?: string
-          /** Fields of requests that audit shows in clear */
+          /** Request fields that audit devices record in clear, not as HMAC */
           audit_non_hmac_request_keys?: readonly string[]
-          /** Fields of answers that audit shows in clear */
+          /** Response fields that audit devices record in clear, not as HMAC */
           audit_non_hmac_response_keys?: readonly string[]
-          /** Managed keys that the engine may use */
+          /** Names of the managed keys that the engine can use */
           allowed_managed_keys?: readonly string[]
-          /** Kind of token a login gives */
+          /** Type of token that a login issues */
           token_type?: string
-          /** What guessing leads to */
+          /** User lockout of a login mount */
           user_lockout_config?: {
-            /** Failures until a name is locked */
+            /** Failed logins after which a user is locked out; 0: never */
             lockout_threshold: number
-            /** Seconds */
+            /** How long the user is locked out, in seconds */
             lockout_duration: number
-            /** Seconds without a failure after which the count begins anew */
+            /** Time without a failed login, in seconds, after which the count is reset */
             lockout_counter_reset: number
-            /** Names are never locked */
+            /** The lockout is disabled */
             lockout_disable: boolean
           }
-          /** Those of a request that its engine gets to see */
+          /** Request headers passed to the engine */
           passthrough_request_headers?: readonly string[]
-          /** Those of an answer that its engine may set */
+          /** Response headers that the engine can set */
           allowed_response_headers?: readonly string[]
         }
       }>>
       /** Login methods by path */
       auth: Readonly<Record<string, {
-        /** Engine */
+        /** Type of the engine or login method */
         type: string
-        /** For people */
+        /** Description for operators */
         description: string
-        /** Names the mount */
+        /** Accessor of the mount */
         accessor?: string
-        /** Names its data */
+        /** UUID of the mount */
         uuid?: string
-        /** Stays out of replication */
+        /** Local mount: not replicated */
         local?: boolean
-        /** Wrapped by the seal as well */
+        /** Data is also encrypted by the seal (seal wrap) */
         seal_wrap?: boolean
-        /** May use entropy of the seal */
+        /** The engine can use entropy from the seal */
         external_entropy_access?: boolean
         /** Options of the engine */
         options: Readonly<Record<string, string>> | null
-        /** Empty: built in */
+        /** Always empty: the engine is built in */
         plugin_version?: string
         /** Version of the engine */
         running_plugin_version?: string
-        /** Empty: built in */
+        /** Always empty: the engine is built in */
         running_sha256?: string
         /** supported */
         deprecation_status?: string
-        /** Tuning */
+        /** Settings of the mount */
         config?: {
-          /** Seconds; 0: of the system */
+          /** Default TTL in seconds; 0: the system default */
           default_lease_ttl: number
-          /** Seconds; 0: of the system */
+          /** Maximum TTL in seconds; 0: the system maximum */
           max_lease_ttl: number
-          /** Nothing is cached */
+          /** Stored and shown, but has no effect */
           force_no_cache: boolean
-          /** unauth: listed to everybody */
+          /** unauth: listed to callers without a token */
           listing_visibility?: string
-          /** Fields of requests that audit shows in clear */
+          /** Request fields that audit devices record in clear, not as HMAC */
           audit_non_hmac_request_keys?: readonly string[]
-          /** Fields of answers that audit shows in clear */
+          /** Response fields that audit devices record in clear, not as HMAC */
           audit_non_hmac_response_keys?: readonly string[]
-          /** Managed keys that the engine may use */
+          /** Names of the managed keys that the engine can use */
           allowed_managed_keys?: readonly string[]
-          /** Kind of token a login gives */
+          /** Type of token that a login issues */
           token_type?: string
-          /** What guessing leads to */
+          /** User lockout of a login mount */
           user_lockout_config?: {
-            /** Failures until a name is locked */
+            /** Failed logins after which a user is locked out; 0: never */
             lockout_threshold: number
-            /** Seconds */
+            /** How long the user is locked out, in seconds */
             lockout_duration: number
-            /** Seconds without a failure after which the count begins anew */
+            /** Time without a failed login, in seconds, after which the count is reset */
             lockout_counter_reset: number
-            /** Names are never locked */
+            /** The lockout is disabled */
             lockout_disable: boolean
           }
-          /** Those of a request that its engine gets to see */
+          /** Request headers passed to the engine */
           passthrough_request_headers?: readonly string[]
-          /** Those of an answer that its engine may set */
+          /** Response headers that the engine can set */
           allowed_response_headers?: readonly string[]
         }
       }>>
     }
   }
-  /** The mount that serves a path, to a caller who can reach it. */
+  /** Shows the mount that serves a path, to callers that can access the mount. */
   'GET sys/internal/ui/mounts/:path...': {
     fields: {
-      /** Any path */
+      /** Path of a mount, or any path within one */
       path: string
     }
     result: {
-      /** Engine */
+      /** Type of the engine or login method */
       type: string
-      /** For people */
+      /** Description for operators */
       description: string
-      /** Names the mount */
+      /** Accessor of the mount */
       accessor: string
-      /** Names its data */
+      /** UUID of the mount */
       uuid: string
-      /** Stays out of replication */
+      /** Local mount: not replicated */
       local: boolean
-      /** Wrapped by the seal as well */
+      /** Data is also encrypted by the seal (seal wrap) */
       seal_wrap: boolean
-      /** May use entropy of the seal */
+      /** The engine can use entropy from the seal */
       external_entropy_access: boolean
       /** Options of the engine */
       options: Readonly<Record<string, string>> | null
-      /** Empty: built in */
+      /** Always empty: the engine is built in */
       plugin_version: string
       /** Version of the engine */
       running_plugin_version: string
-      /** Empty: built in */
+      /** Always empty: the engine is built in */
       running_sha256: string
       /** supported */
       deprecation_status?: string
-      /** Tuning */
+      /** Settings of the mount */
       config: {
-        /** Seconds; 0: of the system */
+        /** Default TTL in seconds; 0: the system default */
         default_lease_ttl: number
-        /** Seconds; 0: of the system */
+        /** Maximum TTL in seconds; 0: the system maximum */
         max_lease_ttl: number
-        /** Nothing is cached */
+        /** Stored and shown, but has no effect */
         force_no_cache: boolean
-        /** unauth: listed to everybody */
+        /** unauth: listed to callers without a token */
         listing_visibility?: string
-        /** Fields of requests that audit shows in clear */
+        /** Request fields that audit devices record in clear, not as HMAC */
         audit_non_hmac_request_keys?: readonly string[]
-        /** Fields of answers that audit shows in clear */
+        /** Response fields that audit devices record in clear, not as HMAC */
         audit_non_hmac_response_keys?: readonly string[]
-        /** Managed keys that the engine may use */
+        /** Names of the managed keys that the engine can use */
         allowed_managed_keys?: readonly string[]
-        /** Kind of token a login gives */
+        /** Type of token that a login issues */
         token_type?: string
-        /** What guessing leads to */
+        /** User lockout of a login mount */
         user_lockout_config?: {
-          /** Failures until a name is locked */
+          /** Failed logins after which a user is locked out; 0: never */
           lockout_threshold: number
-          /** Seconds */
+          /** How long the user is locked out, in seconds */
           lockout_duration: number
-          /** Seconds without a failure after which the count begins anew */
+          /** Time without a failed login, in seconds, after which the count is reset */
           lockout_counter_reset: number
-          /** Names are never locked */
+          /** The lockout is disabled */
           lockout_disable: boolean
         }
-        /** Those of a request that its engine gets to see */
+        /** Request headers passed to the engine */
         passthrough_request_headers?: readonly string[]
-        /** Those of an answer that its engine may set */
+        /** Response headers that the engine can set */
         allowed_response_headers?: readonly string[]
       }
       /** Path of the mount */
       path: string
     }
   }
-  /** Namespaces below this one: none. */
+  /** Lists the child namespaces, of which there are none. */
   'GET sys/internal/ui/namespaces': {
     fields: Record<never, never>
     result: {
-      /** Only the root namespace exists */
+      /** Always empty: only the root namespace exists */
       keys: readonly string[]
     }
   }
-  /** Version that clients gate on. */
+  /** Shows the version that clients check for compatibility. */
   'GET sys/internal/ui/version': {
     fields: Record<never, never>
     result: {
@@ -2063,912 +2069,921 @@ export type Endpoints = {
       version: string
     }
   }
-  /** Names of the policies. */
+  /** Lists the policies. */
   'LIST sys/policies/acl': {
     fields: {
-      /** Only names that sort after this one */
+      /** Returns only names that sort after this one */
       after?: string | undefined
-      /** At most so many names; 0: all */
+      /** Maximum number of names to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
     }
   }
-  /** Text of a policy. */
+  /** Shows a policy. */
   'GET sys/policies/acl/:name...': {
     fields: {
-      /** Name of the policy; kept in lower case */
+      /** Name of the policy; stored in lower case */
       name: string
     }
     result: {
-      /** Name */
+      /** Name of the policy */
       name: string
-      /** HCL or JSON, as it was written */
+      /** Text of the policy in HCL or JSON, as written */
       policy: string
-      /** Grows by one with each write; 0: built in, or written before versions were counted */
+      /** Version, incremented with each write; 0: built in, or written before versions were counted */
       version: number
-      /** When it was written (RFC 3339), where that is known */
+      /** Time of the last write (RFC 3339), if known */
       modified?: string
-      /** A write must name the version that it replaces */
+      /** Writes must send cas, the version that they replace */
       cas_required: boolean
-      /** When the policy ends (RFC 3339), where it does */
+      /** Expiration time (RFC 3339), if the policy expires */
       expiration?: string
     }
   }
   /** Creates or replaces a policy. */
   'POST sys/policies/acl/:name...': {
     fields: {
-      /** Name of the policy; kept in lower case */
+      /** Name of the policy; stored in lower case */
       name: string
-      /** HCL or JSON, or base64 of either */
+      /** Text of the policy in HCL or JSON, optionally base64-encoded */
       policy?: string | undefined
-      /** The version that is replaced, -1 where none must be there; else nothing is written */
+      /** Check-and-set: writes only if this is the current version; -1: only if the policy does not exist */
       cas?: number | undefined
-      /** Later writes must give cas; where it is missing: as before */
+      /** Requires cas on later writes; if unset, unchanged */
       cas_required?: boolean | undefined
-      /** When the policy ends (RFC 3339, or seconds since 1970); empty: it stays */
+      /** Expiration time (RFC 3339 or Unix time in seconds); empty: never expires */
       expiration?: string | undefined
-      /** The same from now on; 0: it stays */
+      /** Time until the policy expires, in seconds; alternative to expiration; 0: never expires */
       ttl?: Duration | undefined
     }
     result: undefined
   }
-  /** Removes a policy; one that is not there is no error. */
+  /** Deletes a policy; an unknown policy is not an error. */
   'DELETE sys/policies/acl/:name...': {
     fields: {
-      /** Name of the policy; kept in lower case */
+      /** Name of the policy; stored in lower case */
       name: string
     }
     result: undefined
   }
-  /** Names of the policies, for old clients. */
+  /** Lists the policies, for old clients. */
   'GET sys/policy': {
     fields: {
-      /** Only names that sort after this one */
+      /** Returns only names that sort after this one */
       after?: string | undefined
-      /** At most so many names; 0: all */
+      /** Maximum number of names to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
-      /** The same names */
+      /** Same as keys */
       policies: readonly string[]
     }
   }
-  /** Names of the policies, for old clients. */
+  /** Lists the policies, for old clients. */
   'LIST sys/policy': {
     fields: {
-      /** Only names that sort after this one */
+      /** Returns only names that sort after this one */
       after?: string | undefined
-      /** At most so many names; 0: all */
+      /** Maximum number of names to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
-      /** The same names */
+      /** Same as keys */
       policies: readonly string[]
     }
   }
-  /** Text of a policy, for old clients. */
+  /** Shows a policy, for old clients. */
   'GET sys/policy/:name...': {
     fields: {
-      /** Name of the policy; kept in lower case */
+      /** Name of the policy; stored in lower case */
       name: string
     }
     result: {
-      /** Name */
+      /** Name of the policy */
       name: string
-      /** HCL or JSON, as it was written */
+      /** Text of the policy in HCL or JSON, as written */
       rules: string
     }
   }
   /** Creates or replaces a policy, for old clients. */
   'POST sys/policy/:name...': {
     fields: {
-      /** Name of the policy; kept in lower case */
+      /** Name of the policy; stored in lower case */
       name: string
-      /** HCL or JSON, or base64 of either */
+      /** Text of the policy in HCL or JSON, optionally base64-encoded */
       policy?: string | undefined
-      /** Old name of policy */
+      /** Deprecated: use policy */
       rules?: string | undefined
-      /** When the policy ends (RFC 3339, or seconds since 1970); empty: it stays */
+      /** Expiration time (RFC 3339 or Unix time in seconds); empty: never expires */
       expiration?: string | undefined
-      /** The same from now on; 0: it stays */
+      /** Time until the policy expires, in seconds; alternative to expiration; 0: never expires */
       ttl?: Duration | undefined
     }
     result: undefined
   }
-  /** Removes a policy, for old clients. */
+  /** Deletes a policy, for old clients. */
   'DELETE sys/policy/:name...': {
     fields: {
-      /** Name of the policy; kept in lower case */
+      /** Name of the policy; stored in lower case */
       name: string
     }
     result: undefined
   }
-  /** Which rule decides about a request of the calling token. */
+  /** Explains which rule decides a request of the calling token. */
   'POST sys/policies/explain-self': {
     fields: {
       /** Path of the request, without /v1/ */
       path: string
-      /** What is done there; a POST is create where nothing is there yet, else update */
+      /** Operation; a POST is a create if the path has no entry yet, otherwise an update */
       operation: 'create' | 'read' | 'update' | 'delete' | 'list' | 'patch' | 'scan'
-      /** What is sent with it: rules may allow or deny parameters and their values */
+      /** Parameters of the request; rules can allow or deny parameters and their values */
       parameters?: Readonly<Record<string, unknown>> | undefined
-      /** Of X-Vault-Wrap-TTL; 0: the answer is not wrapped */
+      /** Value of X-Vault-Wrap-TTL, in seconds; 0: the response is not wrapped */
       wrap_ttl?: Duration | undefined
     }
     result: {
       /** The policies allow the request */
       allowed: boolean
-      /** The same in a word, with what is missing */
+      /** Reason for the decision, as a keyword */
       reason: string
-      /** The reason in a sentence */
+      /** Reason for the decision, as a sentence */
       explanation: string
-      /** As it was asked */
+      /** Path that was sent */
       path: string
-      /** As it was asked */
+      /** Operation that was sent */
       operation: string
-      /** What the request needs on the path */
+      /** Capabilities that the request needs on the path */
       needed: readonly string[]
-      /** The rule that decides; null where no rule is about the path, and for root */
+      /** Rule that decides; null if no rule matches the path, and for root */
       rule: {
         /** Name of the policy */
         policy: string
-        /** Path of the rule, as the policy has it */
+        /** Path of the rule, as written in the policy */
         path: string
-        /** Where the rule begins in the text of the policy, from 1 on */
+        /** Line of the policy text on which the rule begins, counted from 1 */
         line: number
       } | null
-      /** The rules about the path, at most 50, the one that decides first */
+      /** Rules that match the path, at most 50; the rule that decides is first */
       considered: readonly {
         /** Name of the policy */
         policy: string
-        /** Path of the rule, as the policy has it */
+        /** Path of the rule, as written in the policy */
         path: string
-        /** Where the rule begins in the text of the policy, from 1 on */
+        /** Line of the policy text on which the rule begins, counted from 1 */
         line: number
-        /** Whether it counts, and why not */
+        /** Role of the rule in the decision */
         why: string
       }[]
-      /** Rules about the path that are not listed */
+      /** Number of matching rules that are not listed */
       omitted: number
     }
   }
-  /** Which rule decides about a request of a token, or under a list of policies. */
+  /** Explains which rule decides a request of a token, or a request under a list of policies. */
   'POST sys/policies/explain': {
     fields: {
       /** The token */
       token?: string | undefined
       /** Accessor of the token */
       accessor?: string | undefined
-      /** Names of policies, as a token would carry them */
+      /** Names of policies, as if attached to a token */
       policies?: readonly string[] | undefined
       /** Path of the request, without /v1/ */
       path: string
-      /** What is done there; a POST is create where nothing is there yet, else update */
+      /** Operation; a POST is a create if the path has no entry yet, otherwise an update */
       operation: 'create' | 'read' | 'update' | 'delete' | 'list' | 'patch' | 'scan'
-      /** What is sent with it: rules may allow or deny parameters and their values */
+      /** Parameters of the request; rules can allow or deny parameters and their values */
       parameters?: Readonly<Record<string, unknown>> | undefined
-      /** Of X-Vault-Wrap-TTL; 0: the answer is not wrapped */
+      /** Value of X-Vault-Wrap-TTL, in seconds; 0: the response is not wrapped */
       wrap_ttl?: Duration | undefined
     }
     result: {
       /** The policies allow the request */
       allowed: boolean
-      /** The same in a word, with what is missing */
+      /** Reason for the decision, as a keyword */
       reason: string
-      /** The reason in a sentence */
+      /** Reason for the decision, as a sentence */
       explanation: string
-      /** As it was asked */
+      /** Path that was sent */
       path: string
-      /** As it was asked */
+      /** Operation that was sent */
       operation: string
-      /** What the request needs on the path */
+      /** Capabilities that the request needs on the path */
       needed: readonly string[]
-      /** The rule that decides; null where no rule is about the path, and for root */
+      /** Rule that decides; null if no rule matches the path, and for root */
       rule: {
         /** Name of the policy */
         policy: string
-        /** Path of the rule, as the policy has it */
+        /** Path of the rule, as written in the policy */
         path: string
-        /** Where the rule begins in the text of the policy, from 1 on */
+        /** Line of the policy text on which the rule begins, counted from 1 */
         line: number
       } | null
-      /** The rules about the path, at most 50, the one that decides first */
+      /** Rules that match the path, at most 50; the rule that decides is first */
       considered: readonly {
         /** Name of the policy */
         policy: string
-        /** Path of the rule, as the policy has it */
+        /** Path of the rule, as written in the policy */
         path: string
-        /** Where the rule begins in the text of the policy, from 1 on */
+        /** Line of the policy text on which the rule begins, counted from 1 */
         line: number
-        /** Whether it counts, and why not */
+        /** Role of the rule in the decision */
         why: string
       }[]
-      /** Rules about the path that are not listed */
+      /** Number of matching rules that are not listed */
       omitted: number
     }
   }
-  /** What a token may do on paths. */
+  /** Shows the capabilities that a token has on paths. */
   'POST sys/capabilities': {
     fields: {
       /** The token */
       token: string
-      /** Paths to ask about */
+      /** Paths to check */
       paths?: readonly string[] | undefined
-      /** Old name of paths */
+      /** Deprecated: use paths */
       path?: readonly string[] | undefined
     }
     result: {
-      /** Where one path was asked about: what is granted on it */
+      /** Capabilities on the path, if only one path was sent */
       capabilities?: readonly string[]
-      /** By path, sorted; root: everything, deny: nothing */
+      /** Capabilities by path, sorted; root: everything, deny: nothing */
       [name: string]: unknown
     }
   }
-  /** What the token of an accessor may do on paths. */
+  /** Shows the capabilities that a token, given by its accessor, has on paths. */
   'POST sys/capabilities-accessor': {
     fields: {
       /** Accessor of the token */
       accessor: string
-      /** Paths to ask about */
+      /** Paths to check */
       paths?: readonly string[] | undefined
-      /** Old name of paths */
+      /** Deprecated: use paths */
       path?: readonly string[] | undefined
     }
     result: {
-      /** Where one path was asked about: what is granted on it */
+      /** Capabilities on the path, if only one path was sent */
       capabilities?: readonly string[]
-      /** By path, sorted; root: everything, deny: nothing */
+      /** Capabilities by path, sorted; root: everything, deny: nothing */
       [name: string]: unknown
     }
   }
-  /** What the calling token may do on paths. */
+  /** Shows the capabilities that the calling token has on paths. */
   'POST sys/capabilities-self': {
     fields: {
-      /** Ignored: the caller is meant */
+      /** Ignored: the calling token is always used */
       token?: string | undefined
-      /** Paths to ask about */
+      /** Paths to check */
       paths?: readonly string[] | undefined
-      /** Old name of paths */
+      /** Deprecated: use paths */
       path?: readonly string[] | undefined
     }
     result: {
-      /** Where one path was asked about: what is granted on it */
+      /** Capabilities on the path, if only one path was sent */
       capabilities?: readonly string[]
-      /** By path, sorted; root: everything, deny: nothing */
+      /** Capabilities by path, sorted; root: everything, deny: nothing */
       [name: string]: unknown
     }
   }
-  /** All endpoints as an OpenAPI document. */
+  /** Returns all endpoints as an OpenAPI document. */
   'GET sys/internal/specs/openapi': {
     fields: Record<never, never>
     result: {
-      /** Version of OpenAPI */
+      /** OpenAPI version of the document */
       openapi: string
       /** Title, description, version and licence */
       info: unknown
-      /** Where the paths begin */
+      /** Base URL of the paths */
       servers: readonly unknown[]
-      /** Operations by path and method */
+      /** Operations, by path and method */
       paths: unknown
-      /** Schemas that operations share */
+      /** Shared schemas, responses and security schemes */
       components: unknown
     }
   }
-  /** Shows what is known of a lease. */
+  /** Looks up a lease. */
   'POST sys/leases/lookup': {
     fields: {
-      /** Name of the lease */
+      /** ID of the lease */
       lease_id: string
     }
     result: {
-      /** Name of the lease */
+      /** ID of the lease */
       id: string
-      /** Request path that made it */
+      /** Path of the request that created the lease */
       path: string
-      /** RFC 3339 */
+      /** Time of creation, RFC 3339 */
       issue_time: string
-      /** RFC 3339; null: never */
+      /** Expiration time, RFC 3339; null: never expires */
       expire_time: string | null
-      /** RFC 3339; null: it was not renewed */
+      /** Time of the last renewal, RFC 3339; null: not renewed yet */
       last_renewal: string | null
-      /** Can be renewed */
+      /** The lease can be renewed */
       renewable: boolean
-      /** Seconds left; 0: no end */
+      /** Remaining TTL in seconds; 0: never expires */
       ttl: number
     }
   }
-  /** Names of the leases below a path. */
+  /** Lists the leases under a path prefix. */
   'LIST sys/leases/lookup': {
     fields: {
-      /** Only names that sort after this one */
+      /** Returns only names that sort after this one */
       after?: string | undefined
-      /** At most so many names; 0: all */
+      /** Maximum number of names to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
     }
   }
-  /** Names of the leases below a path. */
+  /** Lists the leases under a path prefix. */
   'LIST sys/leases/lookup/:prefix...': {
     fields: {
-      /** Path below which the leases are */
+      /** Path prefix of the leases */
       prefix: string
-      /** Only names that sort after this one */
+      /** Returns only names that sort after this one */
       after?: string | undefined
-      /** At most so many names; 0: all */
+      /** Maximum number of names to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
     }
   }
-  /** Prolongs a lease: the token that it belongs to. */
+  /** Renews a lease, by renewing the token that it belongs to. */
   'POST sys/leases/renew': {
     fields: {
-      /** Name of the lease */
+      /** ID of the lease */
       lease_id: string
-      /** How long from now; 0: the lifetime it was made with */
+      /** Requested TTL from now, in seconds; 0: the TTL set at creation */
       increment?: Duration | undefined
     }
     result: Auth
   }
-  /** Prolongs a lease: the token that it belongs to. */
+  /** Renews a lease, by renewing the token that it belongs to. */
   'POST sys/leases/renew/:lease_id...': {
     fields: {
-      /** Name of the lease */
+      /** ID of the lease */
       lease_id: string
-      /** How long from now; 0: the lifetime it was made with */
+      /** Requested TTL from now, in seconds; 0: the TTL set at creation */
       increment?: Duration | undefined
     }
     result: Auth
   }
-  /** Prolongs a lease: the token that it belongs to. */
+  /** Renews a lease, by renewing the token that it belongs to. */
   'POST sys/renew': {
     fields: {
-      /** Name of the lease */
+      /** ID of the lease */
       lease_id: string
-      /** How long from now; 0: the lifetime it was made with */
+      /** Requested TTL from now, in seconds; 0: the TTL set at creation */
       increment?: Duration | undefined
     }
     result: Auth
   }
-  /** Prolongs a lease: the token that it belongs to. */
+  /** Renews a lease, by renewing the token that it belongs to. */
   'POST sys/renew/:lease_id...': {
     fields: {
-      /** Name of the lease */
+      /** ID of the lease */
       lease_id: string
-      /** How long from now; 0: the lifetime it was made with */
+      /** Requested TTL from now, in seconds; 0: the TTL set at creation */
       increment?: Duration | undefined
     }
     result: Auth
   }
-  /** Ends a lease: the token that it belongs to, with its children; one that is not there is no error. */
+  /** Revokes a lease, by revoking the token that it belongs to and its children; an unknown lease is not an error. */
   'POST sys/leases/revoke': {
     fields: {
-      /** Name of the lease */
+      /** ID of the lease */
       lease_id: string
-      /** Wait until it is done: so it always is */
+      /** Accepted but ignored: the response is always sent after the revocation is done */
       sync?: boolean | undefined
     }
     result: undefined
   }
-  /** Ends a lease: the token that it belongs to, with its children; one that is not there is no error. */
+  /** Revokes a lease, by revoking the token that it belongs to and its children; an unknown lease is not an error. */
   'POST sys/leases/revoke/:lease_id...': {
     fields: {
-      /** Name of the lease */
+      /** ID of the lease */
       lease_id: string
-      /** Wait until it is done: so it always is */
+      /** Accepted but ignored: the response is always sent after the revocation is done */
       sync?: boolean | undefined
     }
     result: undefined
   }
-  /** Ends a lease: the token that it belongs to, with its children; one that is not there is no error. */
+  /** Revokes a lease, by revoking the token that it belongs to and its children; an unknown lease is not an error. */
   'POST sys/revoke': {
     fields: {
-      /** Name of the lease */
+      /** ID of the lease */
       lease_id: string
-      /** Wait until it is done: so it always is */
+      /** Accepted but ignored: the response is always sent after the revocation is done */
       sync?: boolean | undefined
     }
     result: undefined
   }
-  /** Ends a lease: the token that it belongs to, with its children; one that is not there is no error. */
+  /** Revokes a lease, by revoking the token that it belongs to and its children; an unknown lease is not an error. */
   'POST sys/revoke/:lease_id...': {
     fields: {
-      /** Name of the lease */
+      /** ID of the lease */
       lease_id: string
-      /** Wait until it is done: so it always is */
+      /** Accepted but ignored: the response is always sent after the revocation is done */
       sync?: boolean | undefined
     }
     result: undefined
   }
-  /** Ends all leases below a path. */
+  /** Revokes all leases under a path prefix. */
   'POST sys/leases/revoke-prefix/:prefix...': {
     fields: {
-      /** Path below which the leases are */
+      /** Path prefix of the leases */
       prefix: string
-      /** Wait until it is done: so it always is */
+      /** Accepted but ignored: the response is always sent after the revocation is done */
       sync?: boolean | undefined
     }
     result: undefined
   }
-  /** Ends all leases below a path. */
+  /** Revokes all leases under a path prefix. */
   'POST sys/revoke-prefix/:prefix...': {
     fields: {
-      /** Path below which the leases are */
+      /** Path prefix of the leases */
       prefix: string
-      /** Wait until it is done: so it always is */
+      /** Accepted but ignored: the response is always sent after the revocation is done */
       sync?: boolean | undefined
     }
     result: undefined
   }
-  /** Like revoke-prefix: a token needs nothing from outside to be ended. */
+  /** Revokes all leases under a path prefix, like revoke-prefix: revoking a token depends on no external service. */
   'POST sys/leases/revoke-force/:prefix...': {
     fields: {
-      /** Path below which the leases are */
+      /** Path prefix of the leases */
       prefix: string
-      /** Wait until it is done: so it always is */
+      /** Accepted but ignored: the response is always sent after the revocation is done */
       sync?: boolean | undefined
     }
     result: undefined
   }
-  /** Like revoke-prefix: a token needs nothing from outside to be ended. */
+  /** Revokes all leases under a path prefix, like revoke-prefix: revoking a token depends on no external service. */
   'POST sys/revoke-force/:prefix...': {
     fields: {
-      /** Path below which the leases are */
+      /** Path prefix of the leases */
       prefix: string
-      /** Wait until it is done: so it always is */
+      /** Accepted but ignored: the response is always sent after the revocation is done */
       sync?: boolean | undefined
     }
     result: undefined
   }
-  /** Removes, behind the answer, what is left of leases that ended. */
+  /** Starts a background task that removes leftover data of expired leases. */
   'POST sys/leases/tidy': {
     fields: Record<never, never>
     result: undefined
   }
-  /** How many leases could not be ended. */
+  /** Counts the leases that could not be revoked. */
   'GET sys/leases/count': {
     fields: {
-      /** Only irrevocable: those that should have ended and could not be removed */
+      /** Must be irrevocable: leases that have expired but could not be revoked */
       type: string
     }
     result: {
-      /** All */
+      /** Total number of these leases */
       lease_count: number
-      /** By accessor of the mount */
+      /** Number of leases, by mount accessor */
       counts: Readonly<Record<string, number>>
     }
   }
-  /** Leases that could not be ended. */
+  /** Lists the leases that could not be revoked. */
   'GET sys/leases': {
     fields: {
-      /** Only irrevocable: those that should have ended and could not be removed */
+      /** Must be irrevocable: leases that have expired but could not be revoked */
       type: string
-      /** At most so many; 0: all */
+      /** Maximum number of leases to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** All */
+      /** Total number of these leases */
       lease_count: number
-      /** Leases */
+      /** Leases that could not be revoked */
       leases: readonly {
-        /** Name of the lease */
+        /** ID of the lease */
         lease_id: string
-        /** Of its mount */
+        /** Accessor of its mount */
         mount_accessor: string
-        /** Kind of failure */
+        /** Cause of the failure */
         error: string
       }[]
     }
   }
-  /** Names that guessing locked, by login mount, most first. */
+  /** Lists the users locked out after failed logins, by login mount; mounts with the most locked users come first. */
   'GET sys/locked-users': {
     fields: {
-      /** Only of the login mount with this accessor */
+      /** Accessor of a login mount: returns only its users */
       mount_accessor?: string | undefined
     }
     result: {
-      /** Namespaces with locked names */
+      /** Namespaces with locked users */
       by_namespace: readonly {
-        /** Namespace */
+        /** ID of the namespace */
         namespace_id: string
-        /** Empty: the root namespace */
+        /** Path of the namespace; empty: the root namespace */
         namespace_path: string
-        /** Locked names in it */
+        /** Number of locked users in the namespace */
         counts: number
-        /** Login mounts with locked names */
+        /** Login mounts with locked users */
         mount_accessors: readonly {
-          /** Of the login mount */
+          /** Accessor of the login mount */
           mount_accessor: string
-          /** Locked names */
+          /** Number of locked users */
           counts: number
-          /** The names, sorted */
+          /** Names of the locked users, sorted */
           alias_identifiers: readonly string[]
         }[]
       }[]
-      /** All locked names */
+      /** Total number of locked users */
       total: number
     }
   }
-  /** Unlocks a name before its time; one that is not locked is no error. */
+  /** Unlocks a locked user; a user that is not locked is not an error. */
   'POST sys/locked-users/:mount_accessor/unlock/:alias_identifier...': {
     fields: {
       /** Accessor of the login mount */
       mount_accessor: string
-      /** The name: of a user, or the role id of a role */
+      /** Name of the user, or the role_id of a role */
       alias_identifier: string
     }
     result: undefined
   }
-  /** The public key under which wrapping tokens in JWT form are signed (ES512). */
+  /** Shows the public key that verifies wrapping tokens in JWT form (ES512). */
   'GET sys/wrapping/pubkey': {
     fields: Record<never, never>
     result: {
-      /** PEM */
+      /** Public key, PEM */
       public_key: string
       /** p521 */
       jwt_curve: string
-      /** Of the point, a decimal number */
+      /** X coordinate of the public key, as a decimal number */
       jwt_x: string
-      /** Of the point, a decimal number */
+      /** Y coordinate of the public key, as a decimal number */
       jwt_y: string
     }
   }
-  /** Wraps the data of the request; X-Vault-Wrap-TTL says for how long. */
+  /** Wraps the data of the request, for the time given in X-Vault-Wrap-TTL. */
   'POST sys/wrapping/wrap': {
     fields: Record<never, never>
     result: {
-      /** As it was sent */
+      /** Member of the request data, as sent */
       [name: string]: unknown
     }
   }
-  /** When and by which request a wrapping token was made; does not spend it. */
+  /** Looks up a wrapping token, without using it up. */
   'GET sys/wrapping/lookup': {
     fields: {
-      /** The wrapping token; the default is the calling one */
+      /** The wrapping token; default: the calling token */
       token?: string | undefined
     }
     result: {
-      /** RFC 3339 */
+      /** Time of creation, RFC 3339 */
       creation_time: string
-      /** Seconds */
+      /** TTL set at creation, in seconds */
       creation_ttl: number
-      /** Path of the request whose answer it is */
+      /** Path of the request whose response is wrapped */
       creation_path: string
     }
   }
-  /** When and by which request a wrapping token was made; does not spend it. */
+  /** Looks up a wrapping token, without using it up. */
   'POST sys/wrapping/lookup': {
     fields: {
-      /** The wrapping token; the default is the calling one */
+      /** The wrapping token; default: the calling token */
       token?: string | undefined
     }
     result: {
-      /** RFC 3339 */
+      /** Time of creation, RFC 3339 */
       creation_time: string
-      /** Seconds */
+      /** TTL set at creation, in seconds */
       creation_ttl: number
-      /** Path of the request whose answer it is */
+      /** Path of the request whose response is wrapped */
       creation_path: string
     }
   }
-  /** The wrapped answer, once: whoever comes later is refused. */
+  /** Unwraps the wrapped response; this works only once. */
   'POST sys/wrapping/unwrap': {
     fields: {
-      /** The wrapping token; the default is the calling one */
+      /** The wrapping token; default: the calling token */
       token?: string | undefined
     }
     result: {
-      /** The answer as it was */
+      /** Member of the original response */
       [name: string]: unknown
     }
   }
-  /** Puts the wrapped answer under a new token of the same lifetime; the old one is spent. */
+  /** Moves the wrapped response to a new token with the same TTL; the old token is used up. */
   'POST sys/wrapping/rewrap': {
     fields: {
-      /** The wrapping token; the default is the calling one */
+      /** The wrapping token; default: the calling token */
       token?: string | undefined
     }
     result: undefined
   }
-  /** All audit devices by path. */
+  /** Lists all audit devices by path. */
   'GET sys/audit': {
     fields: Record<never, never>
     result: {
-      /** Device */
+      /** Audit device */
       [name: string]: {
         /** file, socket or syslog */
         type: string
-        /** For people */
+        /** Description for operators */
         description: string
-        /** As they were given */
+        /** Options of the device, as given */
         options: Readonly<Record<string, string>>
-        /** Stays out of replication */
+        /** Local device: not replicated */
         local: boolean
-        /** Name of the device */
+        /** Path of the device */
         path: string
       }
     }
   }
-  /** Makes an audit device; every request from then on is recorded by it. */
+  /** Enables an audit device, which records every request from then on. */
   'POST sys/audit/:path...': {
     fields: {
-      /** Name of the device */
+      /** Path of the device */
       path: string
       /** file, socket or syslog */
       type?: string | undefined
-      /** For people */
+      /** Description for operators */
       description?: string | undefined
-      /** Options of the device */
+      /** Options of the device, as key-value pairs */
       options?: Readonly<Record<string, string>> | undefined
-      /** Stays out of replication */
+      /** Local device: not replicated */
       local?: boolean | undefined
     }
     result: undefined
   }
-  /** Removes an audit device, not what it recorded; one that is not there is no error. */
+  /** Disables an audit device; its recorded entries stay, and an unknown device is not an error. */
   'DELETE sys/audit/:path...': {
     fields: {
-      /** Name of the device */
+      /** Path of the device */
       path: string
     }
     result: undefined
   }
-  /** What a text looks like in the entries of a device, to search for it. */
+  /** Returns the HMAC of a text as an audit device records it, to search its entries for the text. */
   'POST sys/audit-hash/:path...': {
     fields: {
-      /** Name of the device */
+      /** Path of the device */
       path: string
-      /** The text */
+      /** Text to hash */
       input?: string | undefined
     }
     result: {
-      /** hmac-sha256: and hexadecimal digits */
+      /** hmac-sha256: followed by hexadecimal digits */
       hash: string
     }
   }
-  /** How far the chains of entries are, and the key that signs them: to check a log against. */
+  /** Shows the current heads of the audit hash chains and the key that signs them, to verify a log against. */
   'GET sys/audit-streams': {
     fields: Record<never, never>
     result: {
-      /** Ed25519, 32 bytes in base64; empty before the first device was made */
+      /** Ed25519 public key, 32 bytes in base64; empty until the first device is enabled */
       public_key: string
-      /** Chains that are written, and those that ended last */
+      /** Chains in use, and the chains that ended most recently */
       streams: readonly {
         /** Name of the chain */
         stream: string
         /** Path of the device */
         device: string
-        /** Number of its last line */
+        /** Sequence number of the last line */
         seq: number
-        /** Of that line: SHA-256, base64url */
+        /** SHA-256 hash of the last line, base64url-encoded */
         hash: string
-        /** No line follows */
+        /** The chain has ended */
         ended: boolean
       }[]
     }
   }
-  /** Which request headers are recorded. */
+  /** Shows which request headers are recorded in the audit log. */
   'GET sys/config/auditing/request-headers': {
     fields: Record<never, never>
     result: {
-      /** By their names in lower case */
+      /** Settings, by header name in lower case */
       headers: Readonly<Record<string, {
-        /** The value is written as its HMAC */
+        /** The value is recorded as an HMAC */
         hmac: boolean
       }>>
     }
   }
-  /** Whether a request header is recorded, and how. */
+  /** Shows how a request header is recorded. */
   'GET sys/config/auditing/request-headers/:header': {
     fields: {
-      /** Name of the header */
+      /** Name of the request header; case-insensitive */
       header: string
     }
     result: {
-      /** The setting, under the name of the header */
+      /** Settings, by header name */
       [name: string]: unknown
     }
   }
-  /** Records a request header from now on. */
+  /** Starts recording a request header in the audit log. */
   'POST sys/config/auditing/request-headers/:header': {
     fields: {
-      /** Name of the header */
+      /** Name of the request header; case-insensitive */
       header: string
-      /** Write its value as an HMAC */
+      /** Record the value as an HMAC */
       hmac?: boolean | undefined
     }
     result: undefined
   }
-  /** No longer records a request header. */
+  /** Stops recording a request header in the audit log. */
   'DELETE sys/config/auditing/request-headers/:header': {
     fields: {
-      /** Name of the header */
+      /** Name of the request header; case-insensitive */
       header: string
     }
     result: undefined
   }
-  /** What all policies of the calling token grant together. */
+  /** Shows what all policies of the calling token grant together. */
   'GET sys/internal/ui/resultant-acl': {
     fields: Record<never, never>
     result: {
-      /** Everything is allowed */
+      /** The token has the root policy */
       root: boolean
-      /** By path; a segment "+" stands for any */
+      /** Grants by path; a segment "+" matches any segment */
       exact_paths: Readonly<Record<string, {
-        /** Granted, sorted; deny: nothing */
+        /** Granted capabilities, sorted; deny: none */
         capabilities: readonly string[]
-        /** By name */
+        /** Allowed parameters, by name */
         allowed_parameters?: Readonly<Record<string, readonly unknown[]>>
-        /** By name */
+        /** Denied parameters, by name */
         denied_parameters?: Readonly<Record<string, readonly unknown[]>>
-        /** Must be sent */
+        /** Required parameters */
         required_parameters?: readonly string[]
       }>>
-      /** By the beginning of the path, without the star that ends the rule */
+      /** Grants by path prefix, without the trailing * of the rule */
       glob_paths: Readonly<Record<string, {
-        /** Granted, sorted; deny: nothing */
+        /** Granted capabilities, sorted; deny: none */
         capabilities: readonly string[]
-        /** By name */
+        /** Allowed parameters, by name */
         allowed_parameters?: Readonly<Record<string, readonly unknown[]>>
-        /** By name */
+        /** Denied parameters, by name */
         denied_parameters?: Readonly<Record<string, readonly unknown[]>>
-        /** Must be sent */
+        /** Required parameters */
         required_parameters?: readonly string[]
       }>>
-      /** Empty: the root namespace */
+      /** Always empty: the root namespace */
       chroot_namespace: string
     }
   }
-  /** Hash of the input. */
+  /** Returns the hash of the input. */
   'POST sys/tools/hash': {
     fields: {
-      /** Data, base64 */
+      /** Data to hash, base64-encoded */
       input: string
-      /** sha2-224, -256, -384, -512 or sha3-224, -256, -384, -512 */
+      /** Hash algorithm: sha2-224, -256, -384, -512 or sha3-224, -256, -384, -512 */
       algorithm?: string | undefined
-      /** Of the answer: hex or base64 */
+      /** Encoding of the result: hex or base64 */
       format?: 'hex' | 'base64' | undefined
     }
     result: {
-      /** The hash */
+      /** The hash, in the requested encoding */
       sum: string
     }
   }
-  /** Hash of the input. */
+  /** Returns the hash of the input. */
   'POST sys/tools/hash/:algorithm': {
     fields: {
-      /** Data, base64 */
+      /** Data to hash, base64-encoded */
       input: string
-      /** sha2-224, -256, -384, -512 or sha3-224, -256, -384, -512 */
+      /** Hash algorithm: sha2-224, -256, -384, -512 or sha3-224, -256, -384, -512 */
       algorithm: string
-      /** Of the answer: hex or base64 */
+      /** Encoding of the result: hex or base64 */
       format?: 'hex' | 'base64' | undefined
     }
     result: {
-      /** The hash */
+      /** The hash, in the requested encoding */
       sum: string
     }
   }
-  /** Random bytes. */
+  /** Returns random bytes. */
   'POST sys/tools/random': {
     fields: {
-      /** platform: this machine; seal: the device of the seal; all: both mixed. A number here is `bytes` */
+      /**
+       * Source of randomness: platform is this machine alone; seal and all mix in the seal device. A number is taken as
+       * `bytes`
+       */
       source?: string | undefined
-      /** How many */
+      /** Number of bytes to return */
       bytes?: number | undefined
-      /** Of the answer: hex or base64 */
+      /** Encoding of the result: hex or base64 */
       format?: 'hex' | 'base64' | undefined
     }
     result: {
-      /** The bytes */
+      /** The random bytes, in the requested encoding */
       random_bytes: string
     }
   }
-  /** Random bytes. */
+  /** Returns random bytes. */
   'POST sys/tools/random/:source': {
     fields: {
-      /** platform: this machine; seal: the device of the seal; all: both mixed. A number here is `bytes` */
+      /**
+       * Source of randomness: platform is this machine alone; seal and all mix in the seal device. A number is taken as
+       * `bytes`
+       */
       source: string
-      /** How many */
+      /** Number of bytes to return */
       bytes?: number | undefined
-      /** Of the answer: hex or base64 */
+      /** Encoding of the result: hex or base64 */
       format?: 'hex' | 'base64' | undefined
     }
     result: {
-      /** The bytes */
+      /** The random bytes, in the requested encoding */
       random_bytes: string
     }
   }
-  /** Random bytes. */
+  /** Returns random bytes. */
   'POST sys/tools/random/:source/:bytes': {
     fields: {
-      /** platform: this machine; seal: the device of the seal; all: both mixed. A number here is `bytes` */
+      /**
+       * Source of randomness: platform is this machine alone; seal and all mix in the seal device. A number is taken as
+       * `bytes`
+       */
       source: string
-      /** How many */
+      /** Number of bytes to return */
       bytes: number
-      /** Of the answer: hex or base64 */
+      /** Encoding of the result: hex or base64 */
       format?: 'hex' | 'base64' | undefined
     }
     result: {
-      /** The bytes */
+      /** The random bytes, in the requested encoding */
       random_bytes: string
     }
   }
-  /** The same for old clients. */
+  /** Shows the features that the configured edition enables, for old clients. */
   'GET sys/license': {
     fields: Record<never, never>
     result: {
-      /** The edition */
+      /** Edition of the server */
       license_id: string
-      /** Empty: nobody is asked */
+      /** Always empty: there is no customer */
       customer_id: string
-      /** Those that are on */
+      /** Features that the edition enables */
       features: readonly string[]
-      /** Since ever */
+      /** Always 1970-01-01: no start date */
       start_time: string
-      /** Never */
+      /** Always in the year 9999: never expires */
       expiration_time: string
-      /** Never */
+      /** Always in the year 9999: never terminates */
       termination_time: string
-      /** 0: no bound */
+      /** Always 0: no limit */
       performance_standby_count: number
     }
   }
-  /** Which features are on, as the edition in the configuration has it. */
+  /** Shows the features that the configured edition enables. */
   'GET sys/license/status': {
     fields: Record<never, never>
     result: {
-      /** A licence was loaded at start: the edition of the configuration */
+      /** Always true: the edition comes from the configuration at startup */
       autoloading_used: boolean
-      /** What the edition gives */
+      /** Features and limits of the edition */
       autoloaded: {
-        /** The edition */
+        /** Edition of the server */
         license_id: string
-        /** Empty: nobody is asked */
+        /** Always empty: there is no customer */
         customer_id: string
-        /** Those that are on */
+        /** Features that the edition enables */
         features: readonly string[]
-        /** Since ever */
+        /** Always 1970-01-01: no start date */
         start_time: string
-        /** Never */
+        /** Always in the year 9999: never expires */
         expiration_time: string
-        /** Never */
+        /** Always in the year 9999: never terminates */
         termination_time: string
-        /** 0: no bound */
+        /** Always 0: no limit */
         performance_standby_count: number
       }
-      /** null: nothing is stored */
+      /** Always null: no licence is stored */
       persisted_autoload: {
-        /** The edition */
+        /** Edition of the server */
         license_id: string
-        /** Empty: nobody is asked */
+        /** Always empty: there is no customer */
         customer_id: string
-        /** Those that are on */
+        /** Features that the edition enables */
         features: readonly string[]
-        /** Since ever */
+        /** Always 1970-01-01: no start date */
         start_time: string
-        /** Never */
+        /** Always in the year 9999: never expires */
         expiration_time: string
-        /** Never */
+        /** Always in the year 9999: never terminates */
         termination_time: string
-        /** 0: no bound */
+        /** Always 0: no limit */
         performance_standby_count: number
       } | null
     }
   }
-  /** Engines and login methods that can be mounted. */
+  /** Shows the engines and login methods that can be mounted. */
   'GET sys/plugins/catalog': {
     fields: Record<never, never>
     result: {
@@ -2976,182 +2991,182 @@ export type Endpoints = {
       auth: readonly string[]
       /** Engines */
       secret: readonly string[]
-      /** None: there are no databases */
+      /** Always empty: there are no database plugins */
       database: readonly string[]
-      /** All of them */
+      /** All plugins, with details */
       detailed: readonly {
-        /** Name: what is mounted as type */
+        /** Name, which is the type to mount */
         name: string
-        /** auth or secret */
+        /** Kind: auth or secret */
         type: string
         /** Version of the engine */
         version: string
-        /** Part of the server */
+        /** Built into the server */
         builtin: boolean
         /** supported */
         deprecation_status: string
       }[]
     }
   }
-  /** Names of one type. */
+  /** Lists the plugins of one kind. */
   'LIST sys/plugins/catalog/:type': {
     fields: {
-      /** auth, secret or database */
+      /** Kind: auth, secret or database */
       type: string
-      /** Only names that sort after this one */
+      /** Returns only names that sort after this one */
       after?: string | undefined
-      /** At most so many names; 0: all */
+      /** Maximum number of names to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
     }
   }
-  /** One engine or login method. */
+  /** Shows an engine or login method. */
   'GET sys/plugins/catalog/:type/:name': {
     fields: {
-      /** auth, secret or database */
-      type: string
-      /** Name */
-      name: string
-    }
-    result: {
-      /** Name: what is mounted as type */
-      name: string
-      /** auth or secret */
-      type: string
-      /** Version of the engine */
-      version: string
-      /** Part of the server */
-      builtin: boolean
-      /** supported */
-      deprecation_status: string
-      /** None */
-      args: readonly string[]
-      /** Empty */
-      command: string
-      /** Empty */
-      sha256: string
-    }
-  }
-  /** Makes mounts read anew what they keep in memory, on every thread. */
-  'POST sys/plugins/reload/backend': {
-    fields: {
-      /** Engine or login method, such as transit */
-      plugin?: string | undefined
-      /** Paths of mounts: transit, auth/userpass */
-      mounts?: readonly string[] | undefined
-      /** global: on every node of every cluster */
-      scope?: '' | 'global' | undefined
-    }
-    result: {
-      /** Names the reload */
-      reload_id: string
-    }
-  }
-  /** Makes all mounts of one engine or login method read anew what they keep in memory. */
-  'POST sys/plugins/reload/:type/:name': {
-    fields: {
-      /** auth, secret or database */
+      /** Kind: auth, secret or database */
       type: string
       /** Name, such as transit */
       name: string
-      /** global: on every node of every cluster */
+    }
+    result: {
+      /** Name, which is the type to mount */
+      name: string
+      /** Kind: auth or secret */
+      type: string
+      /** Version of the engine */
+      version: string
+      /** Built into the server */
+      builtin: boolean
+      /** supported */
+      deprecation_status: string
+      /** Always empty */
+      args: readonly string[]
+      /** Always empty: built into the server */
+      command: string
+      /** Always empty: built into the server */
+      sha256: string
+    }
+  }
+  /** Reloads mounts: every thread discards what it caches of them and reads it again. */
+  'POST sys/plugins/reload/backend': {
+    fields: {
+      /** Name of the engine or login method, such as transit */
+      plugin?: string | undefined
+      /** Paths of the mounts, such as transit or auth/userpass */
+      mounts?: readonly string[] | undefined
+      /** global reloads on every node of every cluster; empty reloads on this cluster only */
       scope?: '' | 'global' | undefined
     }
     result: {
-      /** Names the reload */
+      /** ID of the reload */
       reload_id: string
     }
   }
-  /** Whether a reload was done. */
+  /** Reloads all mounts of one engine or login method. */
+  'POST sys/plugins/reload/:type/:name': {
+    fields: {
+      /** Kind: auth, secret or database */
+      type: string
+      /** Name, such as transit */
+      name: string
+      /** global reloads on every node of every cluster; empty reloads on this cluster only */
+      scope?: '' | 'global' | undefined
+    }
+    result: {
+      /** ID of the reload */
+      reload_id: string
+    }
+  }
+  /** Shows the status of a reload. */
   'GET sys/plugins/reload/backend/status': {
     fields: {
-      /** From the answer of the reload */
+      /** ID from the response of the reload */
       reload_id: string
     }
     result: {
-      /** The same */
+      /** ID of the reload */
       reload_id: string
-      /** By the id of the cluster whose nodes did it */
+      /** Results, by the ID of the cluster */
       results: Readonly<Record<string, {
-        /** When */
+        /** Time of the reload */
         timestamp: string
-        /** It was done */
+        /** The reload was done */
         success: boolean
-        /** Empty */
+        /** Always empty */
         message: string
       }>>
     }
   }
-  /** Names of the password policies. */
+  /** Lists the password policies. */
   'LIST sys/policies/password': {
     fields: {
-      /** Only names that sort after this one */
+      /** Returns only names that sort after this one */
       after?: string | undefined
-      /** At most so many names; 0: all */
+      /** Maximum number of names to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
     }
   }
-  /** Text of a password policy. */
+  /** Shows the text of a password policy. */
   'GET sys/policies/password/:name': {
     fields: {
-      /** Name of the policy */
+      /** Name of the password policy */
       name: string
     }
     result: {
-      /** HCL or JSON, as it was written */
+      /** Text of the policy in HCL or JSON, as written */
       policy: string
     }
   }
   /** Creates or replaces a password policy. */
   'POST sys/policies/password/:name': {
     fields: {
-      /** Name of the policy */
+      /** Name of the password policy */
       name: string
-      /** HCL or JSON, or base64 of either */
+      /** Text of the policy in HCL or JSON, optionally base64-encoded */
       policy: string
     }
     result: undefined
   }
-  /** Removes a password policy; one that is not there is no error. */
+  /** Deletes a password policy; an unknown policy is not an error. */
   'DELETE sys/policies/password/:name': {
     fields: {
-      /** Name of the policy */
+      /** Name of the password policy */
       name: string
     }
     result: undefined
   }
-  /** Makes a password by the policy; it is kept nowhere. */
+  /** Generates a password from the policy; the password is not stored. */
   'GET sys/policies/password/:name/generate': {
     fields: {
-      /** Name of the policy */
+      /** Name of the password policy */
       name: string
     }
     result: {
-      /** The password */
+      /** The generated password */
       password: string
     }
   }
-  /** Requests that this server has taken since it started. */
+  /** Counts the requests that this server has received since it started. */
   'GET sys/internal/counters/requests': {
     fields: Record<never, never>
     result: {
-      /** One: nothing is kept of the time before */
+      /** Always one counter: no counts of earlier runs are kept */
       counters: readonly {
-        /** Since when: the start of this server */
+        /** Start of the count, when this server started */
         start_time: string
-        /** How many */
+        /** Total count */
         total: number
       }[]
     }
   }
-  /** Entities that there are now. */
+  /** Counts the entities that currently exist. */
   'GET sys/internal/counters/entities': {
     fields: Record<never, never>
     result: {
@@ -3159,13 +3174,13 @@ export type Endpoints = {
       counters: {
         /** Entities */
         entities: {
-          /** How many */
+          /** Total count */
           total: number
         }
       }
     }
   }
-  /** Service tokens that are stored now; batch tokens are not. */
+  /** Counts the service tokens that are currently stored; batch tokens are not stored. */
   'GET sys/internal/counters/tokens': {
     fields: Record<never, never>
     result: {
@@ -3173,100 +3188,100 @@ export type Endpoints = {
       counters: {
         /** Service tokens */
         service_tokens: {
-          /** How many */
+          /** Total count */
           total: number
         }
       }
     }
   }
-  /** The configuration that the server runs with, without what opens something. */
+  /** Shows the configuration in use, without secrets. */
   'GET sys/config/state/sanitized': {
     fields: Record<never, never>
     result: {
-      /** By the key of the configuration file */
+      /** Value of the configuration key of this name */
       [name: string]: unknown
     }
   }
-  /** Reads a part of the configuration anew, on every thread, as SIGHUP does for all parts. */
+  /** Reloads one part of the configuration on every thread; SIGHUP reloads all parts. */
   'POST sys/config/reload/:subsystem': {
     fields: {
-      /** Part of the server */
+      /** Part to reload: tls, audit or log_level */
       subsystem: string
     }
     result: undefined
   }
-  /** Which pages of other origins may call. */
+  /** Shows the CORS settings: which pages of other origins can call the API. */
   'GET sys/config/cors': {
     fields: Record<never, never>
     result: {
-      /** Some may */
+      /** CORS is enabled */
       enabled: boolean
-      /** * alone: every one */
+      /** Allowed origins; * alone: all origins */
       allowed_origins?: readonly string[]
-      /** Request headers that they may send */
+      /** Request headers that pages can send */
       allowed_headers?: readonly string[]
-      /** Cookies and the like may be sent along */
+      /** Pages can send credentials, such as cookies */
       allow_credentials?: boolean
     }
   }
-  /** Lets pages of these origins call, and no others. */
+  /** Replaces the CORS settings: pages of exactly these origins can call the API. */
   'POST sys/config/cors': {
     fields: {
-      /** false: pages of no other origin may */
+      /** Enables CORS; false disables it */
       enable?: boolean | undefined
-      /** Such as https://example.com, or * alone for every origin */
+      /** Allowed origins, such as https://example.com; * alone allows all */
       allowed_origins?: readonly string[] | undefined
-      /** Request headers they may send besides those of the API */
+      /** Request headers that pages can send in addition to those of the API */
       allowed_headers?: readonly string[] | undefined
-      /** Cookies and the like may be sent along; not with * */
+      /** Lets pages send credentials, such as cookies; not allowed with * */
       allow_credentials?: boolean | undefined
     }
     result: undefined
   }
-  /** Pages of no other origin may call. */
+  /** Disables CORS: pages of other origins can no longer call the API. */
   'DELETE sys/config/cors': {
     fields: Record<never, never>
     result: undefined
   }
-  /** Names of the headers that are set. */
+  /** Lists the custom response headers. */
   'LIST sys/config/ui/headers': {
     fields: {
-      /** Only names that sort after this one */
+      /** Returns only names that sort after this one */
       after?: string | undefined
-      /** At most so many names; 0: all */
+      /** Maximum number of names to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
     }
   }
-  /** What a header is set to. */
+  /** Shows a custom response header. */
   'GET sys/config/ui/headers/:header': {
     fields: {
       /** Name of the header */
       header: string
-      /** All values, as values */
+      /** Returns all values, in the member values */
       multivalue?: boolean | undefined
     }
     result: {
-      /** The first value */
+      /** First value; present without multivalue */
       value?: string
-      /** All of them */
+      /** All values; present with multivalue */
       values?: readonly string[]
     }
   }
-  /** Sets a header of the answers outside /v1/. */
+  /** Sets a custom header on all responses outside /v1/. */
   'POST sys/config/ui/headers/:header': {
     fields: {
       /** Name of the header */
       header: string
-      /** Its values */
+      /** Values of the header */
       values: readonly string[]
     }
     result: undefined
   }
-  /** The header is not set any more. */
+  /** Removes a custom response header. */
   'DELETE sys/config/ui/headers/:header': {
     fields: {
       /** Name of the header */
@@ -3274,199 +3289,199 @@ export type Endpoints = {
     }
     result: undefined
   }
-  /** The nodes that share the storage: this one. */
+  /** Lists the nodes that share the storage, which is only this one. */
   'GET sys/ha-status': {
     fields: Record<never, never>
     result: {
       /** Nodes */
       nodes: readonly {
-        /** Name of its machine */
+        /** Host name of the machine */
         hostname: string
-        /** api_addr of its configuration */
+        /** API address: api_addr in the configuration */
         api_address: string
-        /** Empty: nodes do not talk to each other */
+        /** Always empty: there is no traffic between nodes */
         cluster_address: string
-        /** It writes */
+        /** Always true: this is the active node */
         active_node: boolean
-        /** null: it is this one */
+        /** Always null: this is the answering node */
         last_echo: string | null
-        /** Version that clients gate on */
+        /** Version that clients check for compatibility */
         version: string
-        /** Empty: no upgrade is under way */
+        /** Always empty: there are no upgrades to track */
         upgrade_version: string
-        /** Empty */
+        /** Always empty */
         redundancy_zone: string
       }[]
     }
   }
-  /** Hands the active role to another node. */
+  /** Steps down as the active node (always refused). */
   'POST sys/step-down': {
     fields: Record<never, never>
     result: undefined
   }
-  /** Names of stored entries. */
+  /** Lists the names of stored entries. */
   'LIST sys/raw': {
     fields: {
-      /** Only names that sort after this one */
+      /** Returns only names that sort after this one */
       after?: string | undefined
-      /** At most so many names; 0: all */
+      /** Maximum number of names to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
     }
   }
-  /** Names of stored entries. */
+  /** Lists the names of stored entries. */
   'LIST sys/raw/:path...': {
     fields: {
-      /** A folder; missing: the root */
+      /** Path of the folder to list; unset: the root */
       path: string
-      /** Only names that sort after this one */
+      /** Returns only names that sort after this one */
       after?: string | undefined
-      /** At most so many names; 0: all */
+      /** Maximum number of names to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
     }
   }
-  /** A stored entry in clear. */
+  /** Shows a stored entry, decrypted. */
   'GET sys/raw/:path...': {
     fields: {
-      /** Path of the entry, without its namespace */
+      /** Storage path of the entry, without its namespace */
       path: string
-      /** base64: value is base64; else it is text */
+      /** Encoding of value: base64; empty: text */
       encoding?: '' | 'base64' | undefined
     }
     result: {
-      /** The entry, as text or base64 */
+      /** Value of the entry, as text or base64 */
       value: string
     }
   }
   /** Replaces a stored entry. */
   'POST sys/raw/:path...': {
     fields: {
-      /** Path of the entry, without its namespace */
+      /** Storage path of the entry, without its namespace */
       path: string
-      /** The entry */
+      /** New value of the entry */
       value: string
-      /** base64: value is base64; else it is text */
+      /** Encoding of value: base64; empty: text */
       encoding?: '' | 'base64' | undefined
     }
     result: undefined
   }
-  /** Removes a stored entry. */
+  /** Deletes a stored entry. */
   'DELETE sys/raw/:path...': {
     fields: {
-      /** Path of the entry, without its namespace */
+      /** Storage path of the entry, without its namespace */
       path: string
     }
     result: undefined
   }
-  /** Processors, memory and disk of the machine below this server. */
+  /** Shows the processors, memory and disk of the machine that the server runs on. */
   'GET sys/host-info': {
     fields: Record<never, never>
     result: {
-      /** When it was looked at */
+      /** Time of the measurement */
       timestamp: string
       /** Processors */
       cpu: readonly {
-        /** Number */
+        /** Number of the logical processor */
         cpu: number
-        /** Maker */
+        /** Vendor */
         vendorId: string
-        /** Family */
+        /** CPU family */
         family: string
-        /** Model */
+        /** CPU model number */
         model: string
         /** Stepping */
         stepping: number
-        /** Package */
+        /** Physical package ID */
         physicalId: string
-        /** Core */
+        /** Core ID */
         coreId: string
-        /** Cores */
+        /** Number of cores */
         cores: number
-        /** Name */
+        /** Model name */
         modelName: string
-        /** Clock rate now */
+        /** Current clock rate, in MHz */
         mhz: number
-        /** Kilobytes */
+        /** Cache size, in kilobytes */
         cacheSize: number
-        /** What it can do */
+        /** Feature flags */
         flags: readonly string[]
-        /** Version of its microcode */
+        /** Microcode version */
         microcode: string
       }[]
-      /** What they did */
+      /** CPU times, by processor */
       cpu_times: readonly {
-        /** Name */
+        /** Name of the processor */
         cpu: string
-        /** Seconds */
+        /** Time spent in this state, in seconds */
         [name: string]: unknown
       }[]
-      /** The file system of the data; empty where they are in memory */
+      /** File system of the data directory; empty if the data is in memory */
       disk: readonly {
-        /** Directory of the data */
+        /** Data directory */
         path: string
-        /** Kind of file system */
+        /** Type of the file system */
         fstype: string
-        /** Bytes */
+        /** Size, in bytes */
         total: number
-        /** Bytes that the server may use */
+        /** Space available to the server, in bytes */
         free: number
-        /** Bytes */
+        /** Space in use, in bytes */
         used: number
-        /** Of what may be used */
+        /** Space in use, as a percentage of the usable space */
         usedPercent: number
-        /** Inodes */
+        /** Number of inodes */
         inodesTotal: number
-        /** Of them in use */
+        /** Number of inodes in use */
         inodesUsed: number
-        /** Of them free */
+        /** Number of free inodes */
         inodesFree: number
-        /** Of all */
+        /** Inodes in use, as a percentage of all */
         inodesUsedPercent: number
       }[]
       /** Machine */
       host: {
-        /** Name */
+        /** Host name */
         hostname: string
-        /** Seconds since its start */
+        /** Uptime, in seconds */
         uptime: number
-        /** When it started, seconds since the epoch */
+        /** Boot time, Unix time in seconds */
         bootTime: number
-        /** Processes and threads */
+        /** Number of processes and threads */
         procs: number
         /** Operating system */
         os: string
         /** Distribution */
         platform: string
-        /** What the distribution comes from */
+        /** Family of the distribution */
         platformFamily: string
-        /** Version of the distribution */
+        /** Distribution version */
         platformVersion: string
-        /** Version of the kernel */
+        /** Kernel version */
         kernelVersion: string
-        /** Architecture */
+        /** Machine architecture */
         kernelArch: string
-        /** Empty: not looked for */
+        /** Always empty: not detected */
         virtualizationSystem: string
-        /** Empty: not looked for */
+        /** Always empty: not detected */
         virtualizationRole: string
-        /** Empty: it is a secret of the machine */
+        /** Always empty: the host ID is confidential */
         hostid: string
       }
-      /** Memory, by kind; usedPercent is a share */
+      /** Memory by kind, in bytes; usedPercent is a percentage */
       memory: Readonly<Record<string, number>>
     }
   }
-  /** The mounts as the router has them. */
+  /** Shows the mounts in the router, by the chosen key. */
   'GET sys/internal/inspect/router/:tag': {
     fields: {
-      /** root, uuid, accessor or storage */
+      /** Key of the result: root (path), uuid, accessor or storage (storage prefix) */
       tag: 'root' | 'uuid' | 'accessor' | 'storage'
     }
     result: {
@@ -3474,198 +3489,198 @@ export type Endpoints = {
       [name: string]: {
         /** Namespace */
         mount_namespace: string
-        /** Path */
+        /** Path of the mount */
         mount_path: string
-        /** Engine */
+        /** Type of the engine */
         mount_type: string
-        /** Names its data */
+        /** UUID of the mount */
         uuid: string
-        /** Names the mount */
+        /** Accessor of the mount */
         accessor: string
-        /** Where its data lie */
+        /** Storage prefix of its data */
         storage_prefix: string
-        /** It is being removed */
+        /** Always false: a mount leaves the router before its data is removed */
         tainted: boolean
       }
     }
   }
-  /** Versions of this program that opened the store, the oldest first. */
+  /** Lists the versions of this program that have opened the store, oldest first. */
   'LIST sys/version-history': {
     fields: {
-      /** Only versions that came after this one */
+      /** Returns only versions that came after this one */
       after?: string | undefined
-      /** At most so many versions; 0: all */
+      /** Maximum number of versions to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Versions, oldest first */
       keys: readonly string[]
-      /** By version */
+      /** Details, by version */
       key_info: Readonly<Record<string, {
-        /** The one before; null for the first */
+        /** Previous version; null for the first */
         previous_version: string | null
-        /** When it first opened the store */
+        /** Time when this version first opened the store */
         timestamp_installed: string
-        /** Empty: not recorded */
+        /** Always empty: not recorded */
         build_date: string
       }>>
     }
   }
-  /** Metrics of this node: JSON, or the text that Prometheus reads. */
+  /** Returns the metrics of this node, as JSON or in the Prometheus text format. */
   'GET sys/metrics': {
     fields: {
-      /** `prometheus` for its text format; empty for JSON */
+      /** Format: `prometheus` for the Prometheus text format; empty for JSON */
       format?: '' | 'prometheus' | undefined
     }
     result: {
-      /** RFC 3339 */
+      /** Time of the measurement, RFC 3339 */
       Timestamp: string
-      /** What goes up and down */
+      /** Gauges, which can go up and down */
       Gauges: readonly {
-        /** Of docs/metrics.md */
+        /** Name of the metric, as in docs/metrics.md */
         Name: string
-        /** What it is about */
+        /** Labels of the metric */
         Labels: Readonly<Record<string, string>>
-        /** Now */
+        /** Current value */
         Value: number
       }[]
-      /** Empty */
+      /** Always empty */
       Points: readonly unknown[]
-      /** Only grow */
+      /** Counters, which only increase */
       Counters: readonly {
-        /** Of docs/metrics.md */
+        /** Name of the metric, as in docs/metrics.md */
         Name: string
-        /** What it is about */
+        /** Labels of the metric */
         Labels: Readonly<Record<string, string>>
-        /** So many */
+        /** Count */
         Count: number
-        /** As Count */
+        /** Same as Count */
         Sum: number
       }[]
       /** Distributions */
       Samples: readonly {
-        /** Of docs/metrics.md */
+        /** Name of the metric, as in docs/metrics.md */
         Name: string
-        /** What it is about */
+        /** Labels of the metric */
         Labels: Readonly<Record<string, string>>
-        /** How many */
+        /** Number of samples */
         Count: number
-        /** Of all */
+        /** Sum of all samples */
         Sum: number
-        /** Of one */
+        /** Mean of the samples */
         Mean: number
       }[]
     }
   }
-  /** Requests that are under way, by their ids, over all threads; the 1000 oldest. */
+  /** Shows the requests in flight on all threads, by ID; at most the 1000 oldest. */
   'GET sys/in-flight-req': {
     fields: Record<never, never>
     result: {
-      /** A request, by its id */
+      /** Request in flight, by its ID */
       [name: string]: {
-        /** RFC 3339 */
+        /** Start time, RFC 3339 */
         start_time: string
         /** Address of the client */
         client_remote_address: string
-        /** Path; what is secret in it stands as its name; empty before it is known */
+        /** Request path, with secret parts replaced by their field names; empty until the path is known */
         request_path: string
-        /** Method of HTTP */
+        /** HTTP method */
         request_method: string
       }
     }
   }
-  /** Level of each logger. */
+  /** Shows the level of each logger. */
   'GET sys/loggers': {
     fields: Record<never, never>
     result: {
-      /** Its level */
+      /** Level of the logger */
       server?: string
-      /** Its level */
+      /** Level of the logger */
       core?: string
-      /** Its level */
+      /** Level of the logger */
       auth?: string
-      /** Its level */
+      /** Level of the logger */
       identity?: string
-      /** Its level */
+      /** Level of the logger */
       seal?: string
-      /** Its level */
+      /** Level of the logger */
       storage?: string
-      /** Its level */
+      /** Level of the logger */
       telemetry?: string
-      /** Its level */
+      /** Level of the logger */
       audit?: string
     }
   }
   /** Sets the level of all loggers. */
   'POST sys/loggers': {
     fields: {
-      /** One of trace, debug, info, warn, error */
+      /** Log level: one of trace, debug, info, warn, error */
       level: string
     }
     result: undefined
   }
-  /** All loggers as configured. */
+  /** Resets all loggers to their configured levels. */
   'DELETE sys/loggers': {
     fields: Record<never, never>
     result: undefined
   }
-  /** Level of a logger. */
+  /** Shows the level of a logger. */
   'GET sys/loggers/:name': {
     fields: {
-      /** One of server, core, auth, identity, seal, storage, telemetry, audit */
+      /** Name of the logger: one of server, core, auth, identity, seal, storage, telemetry, audit */
       name: string
     }
     result: {
-      /** Its level */
+      /** Level of the logger */
       server?: string
-      /** Its level */
+      /** Level of the logger */
       core?: string
-      /** Its level */
+      /** Level of the logger */
       auth?: string
-      /** Its level */
+      /** Level of the logger */
       identity?: string
-      /** Its level */
+      /** Level of the logger */
       seal?: string
-      /** Its level */
+      /** Level of the logger */
       storage?: string
-      /** Its level */
+      /** Level of the logger */
       telemetry?: string
-      /** Its level */
+      /** Level of the logger */
       audit?: string
     }
   }
   /** Sets the level of a logger. */
   'POST sys/loggers/:name': {
     fields: {
-      /** One of server, core, auth, identity, seal, storage, telemetry, audit */
+      /** Name of the logger: one of server, core, auth, identity, seal, storage, telemetry, audit */
       name: string
-      /** One of trace, debug, info, warn, error */
+      /** Log level: one of trace, debug, info, warn, error */
       level: string
     }
     result: undefined
   }
-  /** A logger as configured. */
+  /** Resets a logger to its configured level. */
   'DELETE sys/loggers/:name': {
     fields: {
-      /** One of server, core, auth, identity, seal, storage, telemetry, audit */
+      /** Name of the logger: one of server, core, auth, identity, seal, storage, telemetry, audit */
       name: string
     }
     result: undefined
   }
-  /** Names of the quotas. */
+  /** Lists the rate limit quotas. */
   'LIST sys/quotas/rate-limit': {
     fields: {
-      /** Only names that sort after this one */
+      /** Returns only names that sort after this one */
       after?: string | undefined
-      /** At most so many names; 0: all */
+      /** Maximum number of names to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
     }
   }
-  /** A quota. */
+  /** Shows a rate limit quota. */
   'GET sys/quotas/rate-limit/:name': {
     fields: {
       /** Name of the quota */
@@ -3674,51 +3689,54 @@ export type Endpoints = {
     result: {
       /** rate-limit */
       type: string
-      /** Name */
+      /** Name of the quota */
       name: string
-      /** What it counts requests to; empty: everything */
+      /** Path that the quota applies to; empty: all requests */
       path: string
-      /** Role of the logins that it counts; empty: it counts everything */
+      /** Role whose logins the quota counts; empty: all requests */
       role: string
-      /** Requests in each interval */
+      /** Number of requests allowed in each interval */
       rate: number
-      /** Seconds */
+      /** Length of the interval, in seconds */
       interval: number
-      /** Seconds; 0: nobody is refused beyond the interval */
+      /** How long a caller over the limit is refused, in seconds; 0: until the interval ends */
       block_interval: number
-      /** By whom requests are counted */
+      /** How callers are grouped: ip, none, entity_then_ip or entity_then_none */
       group_by: string
-      /** The rate of those without an entity, where they are counted for themselves */
+      /** Rate for callers without an entity, if callers are grouped by entity; otherwise 0 */
       secondary_rate: number
-      /** Counts in namespaces below, too */
+      /** The quota also applies to child namespaces */
       inheritable: boolean
     }
   }
-  /** Makes or changes a quota. */
+  /** Creates a rate limit quota, or changes the fields that are sent. */
   'POST sys/quotas/rate-limit/:name': {
     fields: {
       /** Name of the quota */
       name: string
-      /** A mount, or a path in one, with * at the end for all that begin so; empty: everything */
+      /** Path of a mount, or a path within one, with * at the end to match a prefix; empty: all requests */
       path?: string | undefined
-      /** Only logins with this role; the path is a login mount that has roles */
+      /** Count only logins with this role; requires the path of a login mount that has roles */
       role?: string | undefined
-      /** Requests in each interval */
+      /** Number of requests allowed in each interval */
       rate?: number | undefined
-      /** How long an interval is; a second where nothing was said */
+      /** Length of the interval, in seconds; 1 if unset on a new quota */
       interval?: Duration | undefined
-      /** How long who exceeds it is refused; 0: until the interval is over */
+      /** How long a caller over the limit is refused, in seconds; 0: until the interval ends */
       block_interval?: Duration | undefined
-      /** By whom requests are counted: ip where nothing was said */
+      /** How callers are grouped; ip if unset on a new quota */
       group_by?: 'ip' | 'none' | 'entity_then_ip' | 'entity_then_none' | undefined
-      /** The rate of those without an entity; only with group_by entity_then_… */
+      /**
+       * Rate for callers without an entity; requires group_by entity_then_ip or entity_then_none; same as rate if unset
+       * on a new quota
+       */
       secondary_rate?: number | undefined
-      /** Of a quota for everything: true, where there are no namespaces */
+      /** Stored and shown, but has no effect, because there are no child namespaces */
       inheritable?: boolean | undefined
     }
     result: undefined
   }
-  /** Removes a quota. */
+  /** Deletes a rate limit quota. */
   'DELETE sys/quotas/rate-limit/:name': {
     fields: {
       /** Name of the quota */
@@ -3726,132 +3744,132 @@ export type Endpoints = {
     }
     result: undefined
   }
-  /** What counts for all quotas. */
+  /** Shows the settings for all quotas. */
   'GET sys/quotas/config': {
     fields: Record<never, never>
     result: {
-      /** What no quota counts */
+      /** Paths that no quota counts */
       rate_limit_exempt_paths: readonly string[]
-      /** X-RateLimit- headers tell callers what is left */
+      /** Responses have X-RateLimit-… headers */
       enable_rate_limit_response_headers: boolean
-      /** What a quota refuses is recorded in the audit */
+      /** Requests refused by a quota are recorded in the audit log */
       enable_rate_limit_audit_logging: boolean
     }
   }
-  /** Changes what counts for all quotas. */
+  /** Changes the settings for all quotas. */
   'POST sys/quotas/config': {
     fields: {
-      /** Paths that no quota counts, with * at the end for all that begin so */
+      /** Paths that no quota counts; * at the end matches a prefix */
       rate_limit_exempt_paths?: readonly string[] | undefined
-      /** Tells callers what is left, in X-RateLimit- headers */
+      /** Adds X-RateLimit-… headers to responses */
       enable_rate_limit_response_headers?: boolean | undefined
-      /** Records what a quota refuses: each refusal then costs as much as a request that is recorded */
+      /** Records refused requests in the audit log; each refusal then costs as much as any recorded request */
       enable_rate_limit_audit_logging?: boolean | undefined
     }
     result: undefined
   }
-  /** Names of the managed keys. */
+  /** Lists the managed keys. */
   'LIST sys/managed-keys/pkcs11': {
     fields: {
-      /** Only names that sort after this one */
+      /** Returns only names that sort after this one */
       after?: string | undefined
-      /** At most so many names; 0: all */
+      /** Maximum number of names to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
     }
   }
-  /** A managed key, without its PIN. */
+  /** Shows a managed key, without its PIN. */
   'GET sys/managed-keys/pkcs11/:name': {
     fields: {
       /** Name of the managed key */
       name: string
     }
     result: {
-      /** What uses the key knows it by this */
+      /** UUID, by which engines refer to the key */
       UUID: string
-      /** Name */
+      /** Name of the managed key */
       name: string
       /** pkcs11 */
       type: string
       /** Name of the kms_library in the configuration */
       library: string
-      /** Number of the slot */
+      /** Slot number */
       slot?: string
-      /** Label of the token */
+      /** Token label */
       token_label?: string
-      /** Label of the key */
+      /** Key label */
       key_label?: string
-      /** Id of the key, in hexadecimal */
+      /** Key ID, in hexadecimal */
       key_id?: string
-      /** Number of the mechanism */
+      /** Mechanism number */
       mechanism: string
-      /** Bits of a key that is made */
+      /** Size of a generated key, in bits */
       key_bits?: number
-      /** Curve of a key that is made */
+      /** Curve of a generated key */
       curve?: string
-      /** Hash of RSA-OAEP */
+      /** Hash function for RSA-OAEP */
       rsa_oaep_hash?: string
-      /** The key is made where there is none */
+      /** The key is generated in the device if it does not exist */
       allow_generate_key: boolean
-      /** Kept and not used: nothing here replaces a key in a device */
+      /** Stored but has no effect: the server never replaces a key in a device */
       allow_replace_key: boolean
-      /** Kept and not used: nothing here brings a key into a device */
+      /** Stored but has no effect: the server never imports a key into a device */
       allow_store_key: boolean
-      /** Every mount may use it */
+      /** Every mount can use the key */
       any_mount: boolean
-      /** What it may be used for */
+      /** Allowed uses of the key */
       usages: readonly string[]
-      /** At most so many operations at once */
+      /** Maximum number of concurrent operations */
       max_parallel: number
     }
   }
-  /** Makes or changes a managed key: what is sent. */
+  /** Creates a managed key, or changes the fields that are sent. */
   'POST sys/managed-keys/pkcs11/:name': {
     fields: {
       /** Name of the managed key */
       name: string
       /** Name of a kms_library in the configuration */
       library?: string | undefined
-      /** Number of the slot, in decimal; or token_label */
+      /** Slot number, in decimal; alternative to token_label */
       slot?: string | undefined
-      /** Label of the token; or slot */
+      /** Token label; alternative to slot */
       token_label?: string | undefined
-      /** PIN of the token; it is never shown */
+      /** PIN of the token; never shown */
       pin?: string | undefined
-      /** Label of the key */
+      /** Key label */
       key_label?: string | undefined
-      /** Id of the key, in hexadecimal with 0x; with key_label, both must fit */
+      /** Key ID, in hexadecimal with 0x; if key_label is also set, both must match */
       key_id?: string | undefined
       /**
-       * What the key does: 0x0001 (CKM_RSA_PKCS), 0x0009 (CKM_RSA_PKCS_OAEP), 0x000d (CKM_RSA_PKCS_PSS), 0x1041
-       * (CKM_ECDSA), 0x1087 (CKM_AES_GCM); needed
+       * Mechanism of the key, required for a new key: 0x0001 (CKM_RSA_PKCS), 0x0009 (CKM_RSA_PKCS_OAEP), 0x000d
+       * (CKM_RSA_PKCS_PSS), 0x1041 (CKM_ECDSA), 0x1087 (CKM_AES_GCM)
        */
       mechanism?: string | undefined
-      /** Of a key that is made: 128 or 256 of AES, 2048, 3072 or 4096 of RSA */
+      /** Size of a generated key, in bits: 128 or 256 for AES; 2048, 3072 or 4096 for RSA */
       key_bits?: number | undefined
-      /** Of a key that is made: p256, p384, p521 */
+      /** Curve of a generated key: p256, p384, p521 */
       curve?: string | undefined
-      /** Of RSA-OAEP: sha1, sha224, sha256, sha384, sha512; sha256 where nothing was said */
+      /** Hash function for RSA-OAEP: sha1, sha224, sha256, sha384, sha512; sha256 if unset */
       rsa_oaep_hash?: string | undefined
-      /** Makes the key in the device where there is none */
+      /** Generates the key in the device if it does not exist */
       allow_generate_key?: boolean | undefined
-      /** Kept and not used: nothing here replaces a key in a device */
+      /** Stored but has no effect: the server never replaces a key in a device */
       allow_replace_key?: boolean | undefined
-      /** Kept and not used: nothing here brings a key into a device */
+      /** Stored but has no effect: the server never imports a key into a device */
       allow_store_key?: boolean | undefined
-      /** Every mount may use it; else those whose allowed_managed_keys have its name */
+      /** Lets every mount use the key; otherwise only mounts that list it in allowed_managed_keys */
       any_mount?: boolean | undefined
-      /** What it may be used for: encrypt, decrypt, sign, verify; all that its mechanism can */
+      /** Allowed uses: encrypt, decrypt, sign, verify; if unset, all that the mechanism supports */
       usages?: readonly string[] | undefined
-      /** At most so many operations at once; a device does one after the other */
+      /** Maximum number of concurrent operations; a device performs them one at a time */
       max_parallel?: number | undefined
     }
     result: undefined
   }
-  /** Forgets a managed key; the key in the device stays. */
+  /** Deletes a managed key; the key in the device stays. */
   'DELETE sys/managed-keys/pkcs11/:name': {
     fields: {
       /** Name of the managed key */
@@ -3859,418 +3877,418 @@ export type Endpoints = {
     }
     result: undefined
   }
-  /** Signs random bytes with a managed key, and verifies them. */
+  /** Signs random bytes with a managed key, and verifies the signature. */
   'POST sys/managed-keys/pkcs11/:name/test/sign': {
     fields: {
       /** Name of the managed key */
       name: string
-      /** Hash of what is signed */
+      /** Hash function for the signature */
       hash_algorithm?: string | undefined
     }
     result: undefined
   }
-  /** Makes a token, a child of the caller. */
+  /** Creates a token as a child of the calling token. */
   'POST auth/token/create': {
     fields: {
-      /** A text of your own as the token; needs sudo */
+      /** Custom token ID; requires sudo */
       id?: string | undefined
-      /** Policies; the default is those of the caller */
+      /** Policies to attach to the token; default: the policies of the caller */
       policies?: readonly string[] | undefined
-      /** Names and texts kept with the token */
+      /** Metadata of the token, as key-value pairs */
       meta?: Readonly<Record<string, string>> | undefined
-      /** No parent: it does not fall with the caller; needs sudo */
+      /** Create an orphan token, which is not revoked together with the caller; requires sudo */
       no_parent?: boolean | undefined
-      /** Without the policy "default" */
+      /** Do not attach the "default" policy */
       no_default_policy?: boolean | undefined
-      /** Can be renewed */
+      /** The token can be renewed */
       renewable?: boolean | undefined
-      /** Lifetime */
+      /** TTL of the token, in seconds; 0 or unset uses the default of the mount */
       ttl?: Duration | undefined
-      /** Old name of ttl */
+      /** Deprecated: use ttl */
       lease?: Duration | undefined
-      /** service, or batch: not stored, cannot be renewed or revoked */
+      /** Token type: service, or batch, which is not stored and cannot be renewed or revoked */
       type?: string | undefined
-      /** Hard end after creation, whatever is renewed */
+      /** Hard limit on the lifetime in seconds, regardless of renewals; 0: none */
       explicit_max_ttl?: Duration | undefined
-      /** For logs */
+      /** Display name, shown in logs */
       display_name?: string | undefined
-      /** Requests it may make; 0: unlimited */
+      /** Maximum number of uses; 0: unlimited */
       num_uses?: number | undefined
-      /** Each renewal gives this long, without an end; needs sudo */
+      /** Period of a periodic token, in seconds: each renewal resets the TTL to it; requires sudo; 0: not periodic */
       period?: Duration | undefined
-      /** Who it is for, where the token role allows it */
+      /** Entity alias to create the token for; the token role must allow it */
       entity_alias?: string | undefined
     }
     result: Auth
   }
-  /** Makes a token without a parent. */
+  /** Creates an orphan token, which has no parent. */
   'POST auth/token/create-orphan': {
     fields: {
-      /** A text of your own as the token; needs sudo */
+      /** Custom token ID; requires sudo */
       id?: string | undefined
-      /** Policies; the default is those of the caller */
+      /** Policies to attach to the token; default: the policies of the caller */
       policies?: readonly string[] | undefined
-      /** Names and texts kept with the token */
+      /** Metadata of the token, as key-value pairs */
       meta?: Readonly<Record<string, string>> | undefined
-      /** No parent: it does not fall with the caller; needs sudo */
+      /** Create an orphan token, which is not revoked together with the caller; requires sudo */
       no_parent?: boolean | undefined
-      /** Without the policy "default" */
+      /** Do not attach the "default" policy */
       no_default_policy?: boolean | undefined
-      /** Can be renewed */
+      /** The token can be renewed */
       renewable?: boolean | undefined
-      /** Lifetime */
+      /** TTL of the token, in seconds; 0 or unset uses the default of the mount */
       ttl?: Duration | undefined
-      /** Old name of ttl */
+      /** Deprecated: use ttl */
       lease?: Duration | undefined
-      /** service, or batch: not stored, cannot be renewed or revoked */
+      /** Token type: service, or batch, which is not stored and cannot be renewed or revoked */
       type?: string | undefined
-      /** Hard end after creation, whatever is renewed */
+      /** Hard limit on the lifetime in seconds, regardless of renewals; 0: none */
       explicit_max_ttl?: Duration | undefined
-      /** For logs */
+      /** Display name, shown in logs */
       display_name?: string | undefined
-      /** Requests it may make; 0: unlimited */
+      /** Maximum number of uses; 0: unlimited */
       num_uses?: number | undefined
-      /** Each renewal gives this long, without an end; needs sudo */
+      /** Period of a periodic token, in seconds: each renewal resets the TTL to it; requires sudo; 0: not periodic */
       period?: Duration | undefined
-      /** Who it is for, where the token role allows it */
+      /** Entity alias to create the token for; the token role must allow it */
       entity_alias?: string | undefined
     }
     result: Auth
   }
-  /** Makes a token as a token role says. */
+  /** Creates a token with the settings of a token role. */
   'POST auth/token/create/:role_name': {
     fields: {
-      /** A text of your own as the token; needs sudo */
+      /** Custom token ID; requires sudo */
       id?: string | undefined
-      /** Policies; the default is those of the caller */
+      /** Policies to attach to the token; default: the policies of the caller */
       policies?: readonly string[] | undefined
-      /** Names and texts kept with the token */
+      /** Metadata of the token, as key-value pairs */
       meta?: Readonly<Record<string, string>> | undefined
-      /** No parent: it does not fall with the caller; needs sudo */
+      /** Create an orphan token, which is not revoked together with the caller; requires sudo */
       no_parent?: boolean | undefined
-      /** Without the policy "default" */
+      /** Do not attach the "default" policy */
       no_default_policy?: boolean | undefined
-      /** Can be renewed */
+      /** The token can be renewed */
       renewable?: boolean | undefined
-      /** Lifetime */
+      /** TTL of the token, in seconds; 0 or unset uses the default of the mount */
       ttl?: Duration | undefined
-      /** Old name of ttl */
+      /** Deprecated: use ttl */
       lease?: Duration | undefined
-      /** service, or batch: not stored, cannot be renewed or revoked */
+      /** Token type: service, or batch, which is not stored and cannot be renewed or revoked */
       type?: string | undefined
-      /** Hard end after creation, whatever is renewed */
+      /** Hard limit on the lifetime in seconds, regardless of renewals; 0: none */
       explicit_max_ttl?: Duration | undefined
-      /** For logs */
+      /** Display name, shown in logs */
       display_name?: string | undefined
-      /** Requests it may make; 0: unlimited */
+      /** Maximum number of uses; 0: unlimited */
       num_uses?: number | undefined
-      /** Each renewal gives this long, without an end; needs sudo */
+      /** Period of a periodic token, in seconds: each renewal resets the TTL to it; requires sudo; 0: not periodic */
       period?: Duration | undefined
-      /** Who it is for, where the token role allows it */
+      /** Entity alias to create the token for; the token role must allow it */
       entity_alias?: string | undefined
-      /** The token role */
+      /** Name of the token role */
       role_name: string
     }
     result: Auth
   }
-  /** Shows what is known of a token. */
+  /** Looks up a token. */
   'POST auth/token/lookup': {
     fields: {
-      /** The token; the default is the caller */
+      /** The token; default: the calling token */
       token?: string | undefined
     }
     result: {
-      /** Names the token without giving access; a batch token has none */
+      /** Accessor: refers to the token without giving access; empty for a batch token */
       accessor: string
-      /** Addresses that it may be used from */
+      /** IP addresses or CIDR blocks that the token can be used from */
       bound_cidrs?: readonly string[]
-      /** Seconds since the epoch */
+      /** Time of creation, Unix time in seconds */
       creation_time: number
-      /** Lifetime given at creation, seconds; 0: none */
+      /** TTL set at creation, in seconds; 0: none */
       creation_ttl: number
-      /** For logs */
+      /** Display name, shown in logs */
       display_name: string
-      /** Identity; empty without one */
+      /** ID of the entity; empty if there is none */
       entity_id: string
-      /** RFC 3339; null: never */
+      /** Expiration time, RFC 3339; null: never expires */
       expire_time: string | null
-      /** Hard end after creation, seconds; 0: none */
+      /** Hard limit on the lifetime, in seconds; 0: none */
       explicit_max_ttl: number
-      /** The token, where the caller gave it */
+      /** The token, if the caller sent it; otherwise empty */
       id: string
-      /** Those of its entity and groups */
+      /** Policies from its entity and groups */
       identity_policies?: readonly string[]
-      /** RFC 3339 */
+      /** Time of creation, RFC 3339 */
       issue_time?: string
-      /** RFC 3339 */
+      /** Time of the last renewal, RFC 3339 */
       last_renewal?: string
-      /** Seconds since the epoch */
+      /** Time of the last renewal, Unix time in seconds */
       last_renewal_time?: number
-      /** Names and texts given at creation */
+      /** Metadata set at creation, as key-value pairs */
       meta: Readonly<Record<string, string>> | null
-      /** Requests left; 0: unlimited */
+      /** Remaining uses; 0: unlimited */
       num_uses: number
-      /** Has no parent */
+      /** The token has no parent */
       orphan: boolean
-      /** Request path that made it */
+      /** Path of the request that created the token */
       path: string
-      /** Each renewal gives so many seconds */
+      /** Period in seconds: each renewal resets the TTL to it */
       period?: number
-      /** Policies, sorted */
+      /** Policies attached to the token, sorted */
       policies: readonly string[]
-      /** Can be renewed */
+      /** The token can be renewed */
       renewable?: boolean
-      /** The token role that it was made by */
+      /** Token role that the token was created by */
       role?: string
-      /** Seconds left; 0: no end */
+      /** Remaining TTL in seconds; 0: never expires */
       ttl: number
-      /** service or batch */
+      /** Token type: service or batch */
       type: string
     }
   }
-  /** Old form of lookup: the token stands in the path, where logs of proxies may show it. */
+  /** Looks up a token given in the path (deprecated: proxies may write the path to their logs). */
   'GET auth/token/lookup/:token...': {
     fields: {
       /** The token */
       token: string
     }
     result: {
-      /** Names the token without giving access; a batch token has none */
+      /** Accessor: refers to the token without giving access; empty for a batch token */
       accessor: string
-      /** Addresses that it may be used from */
+      /** IP addresses or CIDR blocks that the token can be used from */
       bound_cidrs?: readonly string[]
-      /** Seconds since the epoch */
+      /** Time of creation, Unix time in seconds */
       creation_time: number
-      /** Lifetime given at creation, seconds; 0: none */
+      /** TTL set at creation, in seconds; 0: none */
       creation_ttl: number
-      /** For logs */
+      /** Display name, shown in logs */
       display_name: string
-      /** Identity; empty without one */
+      /** ID of the entity; empty if there is none */
       entity_id: string
-      /** RFC 3339; null: never */
+      /** Expiration time, RFC 3339; null: never expires */
       expire_time: string | null
-      /** Hard end after creation, seconds; 0: none */
+      /** Hard limit on the lifetime, in seconds; 0: none */
       explicit_max_ttl: number
-      /** The token, where the caller gave it */
+      /** The token, if the caller sent it; otherwise empty */
       id: string
-      /** Those of its entity and groups */
+      /** Policies from its entity and groups */
       identity_policies?: readonly string[]
-      /** RFC 3339 */
+      /** Time of creation, RFC 3339 */
       issue_time?: string
-      /** RFC 3339 */
+      /** Time of the last renewal, RFC 3339 */
       last_renewal?: string
-      /** Seconds since the epoch */
+      /** Time of the last renewal, Unix time in seconds */
       last_renewal_time?: number
-      /** Names and texts given at creation */
+      /** Metadata set at creation, as key-value pairs */
       meta: Readonly<Record<string, string>> | null
-      /** Requests left; 0: unlimited */
+      /** Remaining uses; 0: unlimited */
       num_uses: number
-      /** Has no parent */
+      /** The token has no parent */
       orphan: boolean
-      /** Request path that made it */
+      /** Path of the request that created the token */
       path: string
-      /** Each renewal gives so many seconds */
+      /** Period in seconds: each renewal resets the TTL to it */
       period?: number
-      /** Policies, sorted */
+      /** Policies attached to the token, sorted */
       policies: readonly string[]
-      /** Can be renewed */
+      /** The token can be renewed */
       renewable?: boolean
-      /** The token role that it was made by */
+      /** Token role that the token was created by */
       role?: string
-      /** Seconds left; 0: no end */
+      /** Remaining TTL in seconds; 0: never expires */
       ttl: number
-      /** service or batch */
+      /** Token type: service or batch */
       type: string
     }
   }
-  /** Shows what is known of the calling token. */
+  /** Looks up the calling token. */
   'GET auth/token/lookup-self': {
     fields: Record<never, never>
     result: {
-      /** Names the token without giving access; a batch token has none */
+      /** Accessor: refers to the token without giving access; empty for a batch token */
       accessor: string
-      /** Addresses that it may be used from */
+      /** IP addresses or CIDR blocks that the token can be used from */
       bound_cidrs?: readonly string[]
-      /** Seconds since the epoch */
+      /** Time of creation, Unix time in seconds */
       creation_time: number
-      /** Lifetime given at creation, seconds; 0: none */
+      /** TTL set at creation, in seconds; 0: none */
       creation_ttl: number
-      /** For logs */
+      /** Display name, shown in logs */
       display_name: string
-      /** Identity; empty without one */
+      /** ID of the entity; empty if there is none */
       entity_id: string
-      /** RFC 3339; null: never */
+      /** Expiration time, RFC 3339; null: never expires */
       expire_time: string | null
-      /** Hard end after creation, seconds; 0: none */
+      /** Hard limit on the lifetime, in seconds; 0: none */
       explicit_max_ttl: number
-      /** The token, where the caller gave it */
+      /** The token, if the caller sent it; otherwise empty */
       id: string
-      /** Those of its entity and groups */
+      /** Policies from its entity and groups */
       identity_policies?: readonly string[]
-      /** RFC 3339 */
+      /** Time of creation, RFC 3339 */
       issue_time?: string
-      /** RFC 3339 */
+      /** Time of the last renewal, RFC 3339 */
       last_renewal?: string
-      /** Seconds since the epoch */
+      /** Time of the last renewal, Unix time in seconds */
       last_renewal_time?: number
-      /** Names and texts given at creation */
+      /** Metadata set at creation, as key-value pairs */
       meta: Readonly<Record<string, string>> | null
-      /** Requests left; 0: unlimited */
+      /** Remaining uses; 0: unlimited */
       num_uses: number
-      /** Has no parent */
+      /** The token has no parent */
       orphan: boolean
-      /** Request path that made it */
+      /** Path of the request that created the token */
       path: string
-      /** Each renewal gives so many seconds */
+      /** Period in seconds: each renewal resets the TTL to it */
       period?: number
-      /** Policies, sorted */
+      /** Policies attached to the token, sorted */
       policies: readonly string[]
-      /** Can be renewed */
+      /** The token can be renewed */
       renewable?: boolean
-      /** The token role that it was made by */
+      /** Token role that the token was created by */
       role?: string
-      /** Seconds left; 0: no end */
+      /** Remaining TTL in seconds; 0: never expires */
       ttl: number
-      /** service or batch */
+      /** Token type: service or batch */
       type: string
     }
   }
-  /** Shows what is known of the calling token. */
+  /** Looks up the calling token. */
   'POST auth/token/lookup-self': {
     fields: Record<never, never>
     result: {
-      /** Names the token without giving access; a batch token has none */
+      /** Accessor: refers to the token without giving access; empty for a batch token */
       accessor: string
-      /** Addresses that it may be used from */
+      /** IP addresses or CIDR blocks that the token can be used from */
       bound_cidrs?: readonly string[]
-      /** Seconds since the epoch */
+      /** Time of creation, Unix time in seconds */
       creation_time: number
-      /** Lifetime given at creation, seconds; 0: none */
+      /** TTL set at creation, in seconds; 0: none */
       creation_ttl: number
-      /** For logs */
+      /** Display name, shown in logs */
       display_name: string
-      /** Identity; empty without one */
+      /** ID of the entity; empty if there is none */
       entity_id: string
-      /** RFC 3339; null: never */
+      /** Expiration time, RFC 3339; null: never expires */
       expire_time: string | null
-      /** Hard end after creation, seconds; 0: none */
+      /** Hard limit on the lifetime, in seconds; 0: none */
       explicit_max_ttl: number
-      /** The token, where the caller gave it */
+      /** The token, if the caller sent it; otherwise empty */
       id: string
-      /** Those of its entity and groups */
+      /** Policies from its entity and groups */
       identity_policies?: readonly string[]
-      /** RFC 3339 */
+      /** Time of creation, RFC 3339 */
       issue_time?: string
-      /** RFC 3339 */
+      /** Time of the last renewal, RFC 3339 */
       last_renewal?: string
-      /** Seconds since the epoch */
+      /** Time of the last renewal, Unix time in seconds */
       last_renewal_time?: number
-      /** Names and texts given at creation */
+      /** Metadata set at creation, as key-value pairs */
       meta: Readonly<Record<string, string>> | null
-      /** Requests left; 0: unlimited */
+      /** Remaining uses; 0: unlimited */
       num_uses: number
-      /** Has no parent */
+      /** The token has no parent */
       orphan: boolean
-      /** Request path that made it */
+      /** Path of the request that created the token */
       path: string
-      /** Each renewal gives so many seconds */
+      /** Period in seconds: each renewal resets the TTL to it */
       period?: number
-      /** Policies, sorted */
+      /** Policies attached to the token, sorted */
       policies: readonly string[]
-      /** Can be renewed */
+      /** The token can be renewed */
       renewable?: boolean
-      /** The token role that it was made by */
+      /** Token role that the token was created by */
       role?: string
-      /** Seconds left; 0: no end */
+      /** Remaining TTL in seconds; 0: never expires */
       ttl: number
-      /** service or batch */
+      /** Token type: service or batch */
       type: string
     }
   }
-  /** Shows what is known of the token with this accessor, without the token itself. */
+  /** Looks up a token by its accessor, without showing the token itself. */
   'POST auth/token/lookup-accessor': {
     fields: {
-      /** The accessor */
+      /** Accessor of the token */
       accessor: string
     }
     result: {
-      /** Names the token without giving access; a batch token has none */
+      /** Accessor: refers to the token without giving access; empty for a batch token */
       accessor: string
-      /** Addresses that it may be used from */
+      /** IP addresses or CIDR blocks that the token can be used from */
       bound_cidrs?: readonly string[]
-      /** Seconds since the epoch */
+      /** Time of creation, Unix time in seconds */
       creation_time: number
-      /** Lifetime given at creation, seconds; 0: none */
+      /** TTL set at creation, in seconds; 0: none */
       creation_ttl: number
-      /** For logs */
+      /** Display name, shown in logs */
       display_name: string
-      /** Identity; empty without one */
+      /** ID of the entity; empty if there is none */
       entity_id: string
-      /** RFC 3339; null: never */
+      /** Expiration time, RFC 3339; null: never expires */
       expire_time: string | null
-      /** Hard end after creation, seconds; 0: none */
+      /** Hard limit on the lifetime, in seconds; 0: none */
       explicit_max_ttl: number
-      /** The token, where the caller gave it */
+      /** The token, if the caller sent it; otherwise empty */
       id: string
-      /** Those of its entity and groups */
+      /** Policies from its entity and groups */
       identity_policies?: readonly string[]
-      /** RFC 3339 */
+      /** Time of creation, RFC 3339 */
       issue_time?: string
-      /** RFC 3339 */
+      /** Time of the last renewal, RFC 3339 */
       last_renewal?: string
-      /** Seconds since the epoch */
+      /** Time of the last renewal, Unix time in seconds */
       last_renewal_time?: number
-      /** Names and texts given at creation */
+      /** Metadata set at creation, as key-value pairs */
       meta: Readonly<Record<string, string>> | null
-      /** Requests left; 0: unlimited */
+      /** Remaining uses; 0: unlimited */
       num_uses: number
-      /** Has no parent */
+      /** The token has no parent */
       orphan: boolean
-      /** Request path that made it */
+      /** Path of the request that created the token */
       path: string
-      /** Each renewal gives so many seconds */
+      /** Period in seconds: each renewal resets the TTL to it */
       period?: number
-      /** Policies, sorted */
+      /** Policies attached to the token, sorted */
       policies: readonly string[]
-      /** Can be renewed */
+      /** The token can be renewed */
       renewable?: boolean
-      /** The token role that it was made by */
+      /** Token role that the token was created by */
       role?: string
-      /** Seconds left; 0: no end */
+      /** Remaining TTL in seconds; 0: never expires */
       ttl: number
-      /** service or batch */
+      /** Token type: service or batch */
       type: string
     }
   }
-  /** Prolongs a token. */
+  /** Renews a token. */
   'POST auth/token/renew': {
     fields: {
       /** The token */
       token: string
-      /** How long from now; 0: the lifetime it was made with */
+      /** Requested TTL from now, in seconds; 0: the TTL set at creation */
       increment?: Duration | undefined
     }
     result: Auth
   }
-  /** Prolongs the calling token. */
+  /** Renews the calling token. */
   'POST auth/token/renew-self': {
     fields: {
-      /** How long from now; 0: the lifetime it was made with */
+      /** Requested TTL from now, in seconds; 0: the TTL set at creation */
       increment?: Duration | undefined
     }
     result: Auth
   }
-  /** Prolongs the token with this accessor, without showing the token itself. */
+  /** Renews a token by its accessor, without showing the token itself. */
   'POST auth/token/renew-accessor': {
     fields: {
-      /** The accessor */
+      /** Accessor of the token */
       accessor: string
-      /** How long from now; 0: the lifetime it was made with */
+      /** Requested TTL from now, in seconds; 0: the TTL set at creation */
       increment?: Duration | undefined
     }
     result: Auth
   }
-  /** Ends a token and all its children; one that is not there is no error. */
+  /** Revokes a token and all its children; an unknown token is not an error. */
   'POST auth/token/revoke': {
     fields: {
       /** The token */
@@ -4278,20 +4296,20 @@ export type Endpoints = {
     }
     result: undefined
   }
-  /** Ends the calling token and all its children. */
+  /** Revokes the calling token and all its children. */
   'POST auth/token/revoke-self': {
     fields: Record<never, never>
     result: undefined
   }
-  /** Ends the token with this accessor and all its children. */
+  /** Revokes a token by its accessor, and all its children. */
   'POST auth/token/revoke-accessor': {
     fields: {
-      /** The accessor */
+      /** Accessor of the token */
       accessor: string
     }
     result: undefined
   }
-  /** Ends a token alone: its children stay, without a parent. */
+  /** Revokes a token but not its children, which become orphans. */
   'POST auth/token/revoke-orphan': {
     fields: {
       /** The token */
@@ -4299,935 +4317,941 @@ export type Endpoints = {
     }
     result: undefined
   }
-  /** Accessors of all tokens, in no order that means anything. */
+  /** Lists the accessors of all tokens, in no meaningful order. */
   'LIST auth/token/accessors': {
     fields: {
-      /** Only those behind this one of the page before */
+      /** Last accessor of the previous page: returns only those after it */
       after?: string | undefined
-      /** At most so many; 0: all */
+      /** Maximum number of accessors to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Accessors, in no meaningful order */
       keys: readonly string[]
     }
   }
-  /** Removes, behind the answer, what is left of tokens that can never be used again. */
+  /** Starts a background task that removes leftover data of tokens that are no longer valid. */
   'POST auth/token/tidy': {
     fields: Record<never, never>
     result: undefined
   }
-  /** Names of the token roles. */
+  /** Lists the token roles. */
   'LIST auth/token/roles': {
     fields: {
-      /** Only names that sort after this one */
+      /** Returns only names that sort after this one */
       after?: string | undefined
-      /** At most so many names; 0: all */
+      /** Maximum number of names to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
     }
   }
   /** Shows a token role. */
   'GET auth/token/roles/:role_name': {
     fields: {
-      /** Name of the role */
+      /** Name of the token role */
       role_name: string
     }
     result: {
-      /** Name of the role */
+      /** Name of the token role */
       name: string
-      /** Allowed */
+      /** Policies that its tokens can have */
       allowed_policies: readonly string[]
-      /** Forbidden */
+      /** Policies that its tokens cannot have */
       disallowed_policies: readonly string[]
-      /** Allowed */
+      /** Patterns of policies that its tokens can have */
       allowed_policies_glob: readonly string[]
-      /** Forbidden */
+      /** Patterns of policies that its tokens cannot have */
       disallowed_policies_glob: readonly string[]
-      /** Aliases that a token may be made for */
+      /** Entity aliases that its tokens can be created for */
       allowed_entity_aliases: readonly string[]
-      /** Its tokens have no parent */
+      /** Its tokens are orphans */
       orphan: boolean
       /** Its tokens can be renewed */
       renewable: boolean
-      /** Behind the path of its tokens */
+      /** Suffix appended to the path of its tokens */
       path_suffix: string
-      /** Seconds */
+      /** Period in seconds; 0: not periodic */
       token_period: number
-      /** Seconds */
+      /** Hard limit on the lifetime in seconds; 0: none */
       token_explicit_max_ttl: number
-      /** Addresses */
+      /** IP addresses or CIDR blocks that its tokens can be used from */
       token_bound_cidrs: readonly string[]
-      /** service, batch, default-service or default-batch */
+      /** Token type: service, batch, default-service or default-batch */
       token_type: string
-      /** Without the policy "default" */
+      /** Do not attach the "default" policy */
       token_no_default_policy: boolean
-      /** 0: unlimited */
+      /** Maximum number of uses of each token; 0: unlimited */
       token_num_uses: number
-      /** As token_period, where it was written by its old name; else 0 */
+      /** Same as token_period if written under this old name; otherwise 0 */
       period: number
-      /** As token_explicit_max_ttl, where it was written by its old name; else 0 */
+      /** Same as token_explicit_max_ttl if written under this old name; otherwise 0 */
       explicit_max_ttl: number
-      /** As token_bound_cidrs, where it was written by its old name */
+      /** Same as token_bound_cidrs; present if written under this old name */
       bound_cidrs?: readonly string[]
     }
   }
-  /** Makes a token role, or changes what is sent of it. */
+  /** Creates a token role, or changes the fields that are sent. */
   'POST auth/token/roles/:role_name': {
     fields: {
-      /** Name of the role */
+      /** Name of the token role */
       role_name: string
-      /** Its tokens may have these, whatever the caller has; none asked for: all of them */
+      /**
+       * Policies that its tokens can have, even if the caller lacks them; a request that names no policies gets all of
+       * them
+       */
       allowed_policies?: readonly string[] | undefined
-      /** Its tokens never have these */
+      /** Policies that its tokens cannot have */
       disallowed_policies?: readonly string[] | undefined
-      /** Like allowed_policies, with a star at the end, the start or both */
+      /** Like allowed_policies, as patterns with * at the start, at the end or both */
       allowed_policies_glob?: readonly string[] | undefined
-      /** Like disallowed_policies, with stars */
+      /** Like disallowed_policies, as patterns with * at the start, at the end or both */
       disallowed_policies_glob?: readonly string[] | undefined
-      /** Its tokens have no parent */
+      /** Its tokens are orphans */
       orphan?: boolean | undefined
       /** Its tokens can be renewed */
       renewable?: boolean | undefined
-      /** Stands behind the path of its tokens, so that they can be revoked apart */
+      /** Suffix appended to the path of its tokens, so that they can be revoked by prefix */
       path_suffix?: string | undefined
-      /** Aliases that a token may be made for; a star at an end stands for any text */
+      /** Entity aliases that its tokens can be created for; * at the start or end matches any text */
       allowed_entity_aliases?: readonly string[] | undefined
-      /** Each renewal gives this long, without an end */
+      /**
+       * Period of its tokens, in seconds: each renewal resets the TTL to it, with no maximum except
+       * token_explicit_max_ttl; 0: not periodic
+       */
       token_period?: Duration | undefined
-      /** Hard end after creation, whatever is renewed */
+      /** Hard limit on the lifetime in seconds, regardless of renewals; 0: none */
       token_explicit_max_ttl?: Duration | undefined
-      /** Addresses that its tokens may be used from */
+      /** IP addresses or CIDR blocks that its tokens can be used from; empty: any address */
       token_bound_cidrs?: readonly string[] | undefined
-      /** service or batch; default-service and default-batch leave it to the request */
+      /** Token type: service or batch; with default-service and default-batch the request can choose */
       token_type?: string | undefined
-      /** Without the policy "default" */
+      /** Do not attach the "default" policy */
       token_no_default_policy?: boolean | undefined
-      /** Requests that each of its tokens may make; 0: unlimited */
+      /** Maximum number of uses of each token; 0: unlimited */
       token_num_uses?: number | undefined
-      /** Old name of token_period */
+      /** Deprecated: use token_period */
       period?: Duration | undefined
-      /** Old name of token_explicit_max_ttl */
+      /** Deprecated: use token_explicit_max_ttl */
       explicit_max_ttl?: Duration | undefined
-      /** Old name of token_bound_cidrs */
+      /** Deprecated: use token_bound_cidrs */
       bound_cidrs?: readonly string[] | undefined
     }
     result: undefined
   }
-  /** Removes a token role; its tokens stay, and one that is not there is no error. */
+  /** Deletes a token role; its tokens stay valid, and an unknown role is not an error. */
   'DELETE auth/token/roles/:role_name': {
     fields: {
-      /** Name of the role */
+      /** Name of the token role */
       role_name: string
     }
     result: undefined
   }
-  /** Makes an entity, or changes the one with the id or the name. */
+  /** Creates an entity, or updates the one with the given id or name. */
   'POST identity/entity': {
     fields: {
-      /** Id of an entity that is there */
+      /** ID of an existing entity */
       id?: string | undefined
-      /** Name; the default is one that is made up */
+      /** Name; generated if unset */
       name?: string | undefined
-      /** Names and texts; all of them are replaced */
+      /** Metadata as key-value pairs; replaces all existing pairs */
       metadata?: Readonly<Record<string, string>> | undefined
-      /** Policies of its tokens, besides their own; all of them are replaced */
+      /** Policies that its tokens get in addition to their own; replaces the whole list */
       policies?: readonly string[] | undefined
-      /** No access, with whatever token */
+      /** Disable the entity: all its tokens are refused */
       disabled?: boolean | undefined
     }
     result: {
-      /** Id of the new entity */
+      /** ID of the new entity */
       id: string
-      /** Its name */
+      /** Name of the new entity */
       name: string
-      /** None yet */
+      /** Always empty: a new entity has no aliases */
       aliases: readonly string[]
     } | undefined
   }
-  /** Removes entities by their ids, all or none; one that is not there is no error. */
+  /** Deletes entities by their IDs, all or none; an unknown ID is not an error. */
   'POST identity/entity/batch-delete': {
     fields: {
-      /** Ids of the entities */
+      /** IDs of the entities */
       entity_ids: readonly string[]
     }
     result: undefined
   }
-  /** Gives the aliases of entities to another one and removes them. */
+  /** Merges entities into another one, which takes over their aliases, and deletes them. */
   'POST identity/entity/merge': {
     fields: {
-      /** Ids of the entities to be removed */
+      /** IDs of the entities to merge and delete */
       from_entity_ids: readonly string[]
-      /** Id of the one that remains */
+      /** ID of the entity to merge into */
       to_entity_id: string
-      /** Where two have an alias at the same mount: the one that stays */
+      /** IDs of the aliases to keep where two of the entities have an alias at the same mount */
       conflicting_alias_ids_to_keep?: readonly string[] | undefined
-      /** Taken from clients that send it; nothing depends on it */
+      /** Accepted from clients that send it, but has no effect */
       force?: boolean | undefined
     }
     result: undefined
   }
-  /** Ids of the entities. */
+  /** Lists the IDs of the entities. */
   'LIST identity/entity/id': {
     fields: {
-      /** Only what sorts after this */
+      /** Returns only entries that sort after this one */
       after?: string | undefined
-      /** At most so many; 0: all */
+      /** Maximum number of entries to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
-      /** By id */
+      /** Summaries, by ID */
       key_info: Readonly<Record<string, {
-        /** As its own endpoint shows it */
+        /** Member of the entry, as its own endpoint shows it */
         [name: string]: unknown
       }>>
     }
   }
-  /** One entity. */
+  /** Shows an entity. */
   'GET identity/entity/id/:id': {
     fields: {
-      /** Id of the entity */
+      /** ID of the entity */
       id: string
     }
     result: {
-      /** Id of the entity */
+      /** ID of the entity */
       id: string
-      /** Name */
+      /** Name of the entity */
       name: string
-      /** Its names at login mounts */
+      /** Aliases of the entity, which are its names at login mounts */
       aliases: readonly {
-        /** Id of the alias */
+        /** ID of the alias */
         id: string
-        /** Id of its entity */
+        /** ID of its entity */
         canonical_id: string
         /** Name at the login mount */
         name: string
-        /** Of the login mount */
+        /** Accessor of the login mount */
         mount_accessor: string
-        /** Path of the login mount; empty: it is gone */
+        /** Path of the login mount; empty if it no longer exists */
         mount_path: string
-        /** Its login method; empty: it is gone */
+        /** Type of the login mount; empty if it no longer exists */
         mount_type: string
-        /** Names and texts */
+        /** Metadata, as key-value pairs */
         metadata: Readonly<Record<string, string>> | null
-        /** Names and texts */
+        /** Metadata, as key-value pairs */
         custom_metadata: Readonly<Record<string, string>>
-        /** Entities that it belonged to before */
+        /** IDs of the entities that it belonged to before they were merged; null if none */
         merged_from_canonical_ids: readonly string[] | null
-        /** Of a mount that stays out of replication */
+        /** The login mount is local, so it is not replicated */
         local: boolean
         /** root */
         namespace_id: string
-        /** RFC 3339 */
+        /** Time of creation, RFC 3339 */
         creation_time: string
-        /** RFC 3339 */
+        /** Time of the last update, RFC 3339 */
         last_update_time: string
       }[]
-      /** Given to it by name */
+      /** Policies attached to the entity */
       policies: readonly string[]
-      /** Names and texts */
+      /** Metadata, as key-value pairs */
       metadata: Readonly<Record<string, string>> | null
-      /** No access, with whatever token */
+      /** Disabled: all its tokens are refused */
       disabled: boolean
-      /** All groups that it is in */
+      /** IDs of all groups that contain it, directly or through other groups */
       group_ids: readonly string[]
-      /** Those that it is in itself */
+      /** IDs of the groups that contain it directly */
       direct_group_ids: readonly string[]
-      /** Those that its groups are in */
+      /** IDs of the groups that contain it through other groups */
       inherited_group_ids: readonly string[]
-      /** Entities that were merged into it */
+      /** IDs of the entities that were merged into it; null if none */
       merged_entity_ids: readonly string[] | null
-      /** Empty: not offered */
+      /** Always empty: MFA is not offered */
       mfa_secrets: {
-        /** None */
+        /** Never present */
         [name: string]: unknown
       }
       /** root */
       namespace_id: string
-      /** RFC 3339 */
+      /** Time of creation, RFC 3339 */
       creation_time: string
-      /** RFC 3339 */
+      /** Time of the last update, RFC 3339 */
       last_update_time: string
     }
   }
-  /** Changes an entity. */
+  /** Updates an entity. */
   'POST identity/entity/id/:id': {
     fields: {
-      /** Id of the entity */
+      /** ID of the entity */
       id: string
       /** New name */
       name?: string | undefined
-      /** Names and texts; all of them are replaced */
+      /** Metadata as key-value pairs; replaces all existing pairs */
       metadata?: Readonly<Record<string, string>> | undefined
-      /** Policies of its tokens, besides their own; all of them are replaced */
+      /** Policies that its tokens get in addition to their own; replaces the whole list */
       policies?: readonly string[] | undefined
-      /** No access, with whatever token */
+      /** Disable the entity: all its tokens are refused */
       disabled?: boolean | undefined
     }
     result: undefined
   }
-  /** Removes an entity with its aliases; its tokens have no access any more. */
+  /** Deletes an entity and its aliases; its tokens lose all access. */
   'DELETE identity/entity/id/:id': {
     fields: {
-      /** Id of the entity */
+      /** ID of the entity */
       id: string
     }
     result: undefined
   }
-  /** Names of the entities. */
+  /** Lists the names of the entities. */
   'LIST identity/entity/name': {
     fields: {
-      /** Only what sorts after this */
+      /** Returns only entries that sort after this one */
       after?: string | undefined
-      /** At most so many; 0: all */
+      /** Maximum number of entries to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
     }
   }
-  /** One entity. */
+  /** Shows an entity. */
   'GET identity/entity/name/:name...': {
     fields: {
-      /** Name of the entity; the case of its letters makes no difference */
+      /** Name of the entity; case-insensitive */
       name: string
     }
     result: {
-      /** Id of the entity */
+      /** ID of the entity */
       id: string
-      /** Name */
+      /** Name of the entity */
       name: string
-      /** Its names at login mounts */
+      /** Aliases of the entity, which are its names at login mounts */
       aliases: readonly {
-        /** Id of the alias */
+        /** ID of the alias */
         id: string
-        /** Id of its entity */
+        /** ID of its entity */
         canonical_id: string
         /** Name at the login mount */
         name: string
-        /** Of the login mount */
+        /** Accessor of the login mount */
         mount_accessor: string
-        /** Path of the login mount; empty: it is gone */
+        /** Path of the login mount; empty if it no longer exists */
         mount_path: string
-        /** Its login method; empty: it is gone */
+        /** Type of the login mount; empty if it no longer exists */
         mount_type: string
-        /** Names and texts */
+        /** Metadata, as key-value pairs */
         metadata: Readonly<Record<string, string>> | null
-        /** Names and texts */
+        /** Metadata, as key-value pairs */
         custom_metadata: Readonly<Record<string, string>>
-        /** Entities that it belonged to before */
+        /** IDs of the entities that it belonged to before they were merged; null if none */
         merged_from_canonical_ids: readonly string[] | null
-        /** Of a mount that stays out of replication */
+        /** The login mount is local, so it is not replicated */
         local: boolean
         /** root */
         namespace_id: string
-        /** RFC 3339 */
+        /** Time of creation, RFC 3339 */
         creation_time: string
-        /** RFC 3339 */
+        /** Time of the last update, RFC 3339 */
         last_update_time: string
       }[]
-      /** Given to it by name */
+      /** Policies attached to the entity */
       policies: readonly string[]
-      /** Names and texts */
+      /** Metadata, as key-value pairs */
       metadata: Readonly<Record<string, string>> | null
-      /** No access, with whatever token */
+      /** Disabled: all its tokens are refused */
       disabled: boolean
-      /** All groups that it is in */
+      /** IDs of all groups that contain it, directly or through other groups */
       group_ids: readonly string[]
-      /** Those that it is in itself */
+      /** IDs of the groups that contain it directly */
       direct_group_ids: readonly string[]
-      /** Those that its groups are in */
+      /** IDs of the groups that contain it through other groups */
       inherited_group_ids: readonly string[]
-      /** Entities that were merged into it */
+      /** IDs of the entities that were merged into it; null if none */
       merged_entity_ids: readonly string[] | null
-      /** Empty: not offered */
+      /** Always empty: MFA is not offered */
       mfa_secrets: {
-        /** None */
+        /** Never present */
         [name: string]: unknown
       }
       /** root */
       namespace_id: string
-      /** RFC 3339 */
+      /** Time of creation, RFC 3339 */
       creation_time: string
-      /** RFC 3339 */
+      /** Time of the last update, RFC 3339 */
       last_update_time: string
     }
   }
-  /** Makes the entity, or changes it. */
+  /** Creates an entity with this name, or updates it. */
   'POST identity/entity/name/:name...': {
     fields: {
-      /** Name of the entity; the case of its letters makes no difference */
+      /** Name of the entity; case-insensitive */
       name: string
-      /** Names and texts; all of them are replaced */
+      /** Metadata as key-value pairs; replaces all existing pairs */
       metadata?: Readonly<Record<string, string>> | undefined
-      /** Policies of its tokens, besides their own; all of them are replaced */
+      /** Policies that its tokens get in addition to their own; replaces the whole list */
       policies?: readonly string[] | undefined
-      /** No access, with whatever token */
+      /** Disable the entity: all its tokens are refused */
       disabled?: boolean | undefined
     }
     result: {
-      /** Id of the new entity */
+      /** ID of the new entity */
       id: string
-      /** Its name */
+      /** Name of the new entity */
       name: string
-      /** None yet */
+      /** Always empty: a new entity has no aliases */
       aliases: readonly string[]
     } | undefined
   }
-  /** Removes an entity with its aliases; its tokens have no access any more. */
+  /** Deletes an entity and its aliases; its tokens lose all access. */
   'DELETE identity/entity/name/:name...': {
     fields: {
-      /** Name of the entity; the case of its letters makes no difference */
+      /** Name of the entity; case-insensitive */
       name: string
     }
     result: undefined
   }
-  /** Makes an alias, or changes the one with the id or with the mount and the name. */
+  /** Creates an alias, or updates the one with the given id, or with the given mount_accessor and name. */
   'POST identity/entity-alias': {
     fields: {
-      /** Id of an alias that is there */
+      /** ID of an existing alias */
       id?: string | undefined
-      /** Name at the login mount, as its method gives it */
+      /** Name at the login mount, as its login method reports it */
       name?: string | undefined
       /** Accessor of the login mount */
       mount_accessor?: string | undefined
-      /** Id of its entity; the default for a new alias is a new entity */
+      /** ID of the entity; if unset for a new alias, a new entity is created */
       canonical_id?: string | undefined
-      /** Old name of canonical_id */
+      /** Deprecated: use canonical_id */
       entity_id?: string | undefined
-      /** Names and texts; all of them are replaced */
+      /** Metadata as key-value pairs; replaces all existing pairs */
       custom_metadata?: Readonly<Record<string, string>> | undefined
     }
     result: {
-      /** Id of the alias */
+      /** ID of the alias */
       id: string
-      /** Id of its entity */
+      /** ID of its entity */
       canonical_id: string
     }
   }
-  /** Ids of the aliases. */
+  /** Lists the IDs of the aliases. */
   'LIST identity/entity-alias/id': {
     fields: {
-      /** Only what sorts after this */
+      /** Returns only entries that sort after this one */
       after?: string | undefined
-      /** At most so many; 0: all */
+      /** Maximum number of entries to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
-      /** By id */
+      /** Summaries, by ID */
       key_info: Readonly<Record<string, {
-        /** As its own endpoint shows it */
+        /** Member of the entry, as its own endpoint shows it */
         [name: string]: unknown
       }>>
     }
   }
-  /** One alias. */
+  /** Shows an alias. */
   'GET identity/entity-alias/id/:id': {
     fields: {
-      /** Id of the alias */
+      /** ID of the alias */
       id: string
     }
     result: {
-      /** Id of the alias */
+      /** ID of the alias */
       id: string
-      /** Id of its entity */
+      /** ID of its entity */
       canonical_id: string
       /** Name at the login mount */
       name: string
-      /** Of the login mount */
+      /** Accessor of the login mount */
       mount_accessor: string
-      /** Path of the login mount; empty: it is gone */
+      /** Path of the login mount; empty if it no longer exists */
       mount_path: string
-      /** Its login method; empty: it is gone */
+      /** Type of the login mount; empty if it no longer exists */
       mount_type: string
-      /** Names and texts */
+      /** Metadata, as key-value pairs */
       metadata: Readonly<Record<string, string>> | null
-      /** Names and texts */
+      /** Metadata, as key-value pairs */
       custom_metadata: Readonly<Record<string, string>>
-      /** Entities that it belonged to before */
+      /** IDs of the entities that it belonged to before they were merged; null if none */
       merged_from_canonical_ids: readonly string[] | null
-      /** Of a mount that stays out of replication */
+      /** The login mount is local, so it is not replicated */
       local: boolean
       /** root */
       namespace_id: string
-      /** RFC 3339 */
+      /** Time of creation, RFC 3339 */
       creation_time: string
-      /** RFC 3339 */
+      /** Time of the last update, RFC 3339 */
       last_update_time: string
     }
   }
-  /** Changes an alias; another name, mount or entity ends the memberships that logins by it gave. */
+  /** Updates an alias; a new name, mount or entity removes the group memberships granted by its logins. */
   'POST identity/entity-alias/id/:id': {
     fields: {
-      /** Id of the alias */
+      /** ID of the alias */
       id: string
-      /** Name at the login mount, as its method gives it */
+      /** Name at the login mount, as its login method reports it */
       name?: string | undefined
       /** Accessor of the login mount */
       mount_accessor?: string | undefined
-      /** Id of its entity; the default for a new alias is a new entity */
+      /** ID of the entity; if unset for a new alias, a new entity is created */
       canonical_id?: string | undefined
-      /** Old name of canonical_id */
+      /** Deprecated: use canonical_id */
       entity_id?: string | undefined
-      /** Names and texts; all of them are replaced */
+      /** Metadata as key-value pairs; replaces all existing pairs */
       custom_metadata?: Readonly<Record<string, string>> | undefined
     }
     result: {
-      /** Id of the alias */
+      /** ID of the alias */
       id: string
-      /** Id of its entity */
+      /** ID of its entity */
       canonical_id: string
     }
   }
-  /** Removes an alias; the entity stays. */
+  /** Deletes an alias; the entity stays. */
   'DELETE identity/entity-alias/id/:id': {
     fields: {
-      /** Id of the alias */
+      /** ID of the alias */
       id: string
     }
     result: undefined
   }
-  /** Makes a group, or changes the one with the id or the name. */
+  /** Creates a group, or updates the one with the given id or name. */
   'POST identity/group': {
     fields: {
-      /** Id of a group that is there */
+      /** ID of an existing group */
       id?: string | undefined
-      /** Name; the default is one that is made up */
+      /** Name; generated if unset */
       name?: string | undefined
-      /** internal: members are named here; external: logins say who is in it; cannot be changed */
+      /** internal: members are set on the group; external: membership follows logins. Cannot be changed later */
       type?: 'internal' | 'external' | '' | undefined
-      /** Names and texts; all of them are replaced */
+      /** Metadata as key-value pairs; replaces all existing pairs */
       metadata?: Readonly<Record<string, string>> | undefined
-      /** Policies of the tokens of its members; all of them are replaced */
+      /** Policies granted to the tokens of its members; replaces the whole list */
       policies?: readonly string[] | undefined
-      /** Entities in it; all of them are replaced */
+      /** IDs of the entities that are members; replaces the whole list */
       member_entity_ids?: readonly string[] | undefined
-      /** Groups in it; all of them are replaced */
+      /** IDs of the groups that are members; replaces the whole list */
       member_group_ids?: readonly string[] | undefined
     }
     result: {
-      /** Id of the group */
+      /** ID of the group */
       id: string
-      /** Its name */
+      /** Name of the group */
       name: string
     }
   }
-  /** Ids of the groups. */
+  /** Lists the IDs of the groups. */
   'LIST identity/group/id': {
     fields: {
-      /** Only what sorts after this */
+      /** Returns only entries that sort after this one */
       after?: string | undefined
-      /** At most so many; 0: all */
+      /** Maximum number of entries to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
-      /** By id */
+      /** Summaries, by ID */
       key_info: Readonly<Record<string, {
-        /** As its own endpoint shows it */
+        /** Member of the entry, as its own endpoint shows it */
         [name: string]: unknown
       }>>
     }
   }
-  /** One group. */
+  /** Shows a group. */
   'GET identity/group/id/:id': {
     fields: {
-      /** Id of the group */
+      /** ID of the group */
       id: string
     }
     result: {
-      /** Id of the group */
+      /** ID of the group */
       id: string
-      /** Name */
+      /** Name of the group */
       name: string
-      /** internal: members are named here; external: logins say who is in it */
+      /** internal: members are set on the group; external: membership follows logins */
       type: string
-      /** Given to its members */
+      /** Policies granted to its members */
       policies: readonly string[]
-      /** Names and texts */
+      /** Metadata, as key-value pairs */
       metadata: Readonly<Record<string, string>> | null
-      /** Entities that are in it themselves */
+      /** IDs of the entities that are direct members */
       member_entity_ids: readonly string[]
-      /** Groups that are in it */
+      /** IDs of the groups that are members */
       member_group_ids: readonly string[]
-      /** Groups that it is in */
+      /** IDs of the groups that contain it */
       parent_group_ids: readonly string[]
-      /** Empty: it has none */
+      /** The group alias; empty if there is none */
       alias: {
-        /** As identity/group-alias shows it */
+        /** Same as in identity/group-alias */
         [name: string]: unknown
       }
-      /** Grows with each write */
+      /** Incremented with each write */
       modify_index: number
       /** root */
       namespace_id: string
-      /** RFC 3339 */
+      /** Time of creation, RFC 3339 */
       creation_time: string
-      /** RFC 3339 */
+      /** Time of the last update, RFC 3339 */
       last_update_time: string
     }
   }
-  /** Changes a group. */
+  /** Updates a group. */
   'POST identity/group/id/:id': {
     fields: {
-      /** Id of the group */
+      /** ID of the group */
       id: string
       /** New name */
       name?: string | undefined
-      /** internal: members are named here; external: logins say who is in it; cannot be changed */
+      /** internal: members are set on the group; external: membership follows logins. Cannot be changed later */
       type?: 'internal' | 'external' | '' | undefined
-      /** Names and texts; all of them are replaced */
+      /** Metadata as key-value pairs; replaces all existing pairs */
       metadata?: Readonly<Record<string, string>> | undefined
-      /** Policies of the tokens of its members; all of them are replaced */
+      /** Policies granted to the tokens of its members; replaces the whole list */
       policies?: readonly string[] | undefined
-      /** Entities in it; all of them are replaced */
+      /** IDs of the entities that are members; replaces the whole list */
       member_entity_ids?: readonly string[] | undefined
-      /** Groups in it; all of them are replaced */
+      /** IDs of the groups that are members; replaces the whole list */
       member_group_ids?: readonly string[] | undefined
     }
     result: {
-      /** Id of the group */
+      /** ID of the group */
       id: string
-      /** Its name */
+      /** Name of the group */
       name: string
     }
   }
-  /** Removes a group. */
+  /** Deletes a group. */
   'DELETE identity/group/id/:id': {
     fields: {
-      /** Id of the group */
+      /** ID of the group */
       id: string
     }
     result: undefined
   }
-  /** Names of the groups. */
+  /** Lists the names of the groups. */
   'LIST identity/group/name': {
     fields: {
-      /** Only what sorts after this */
+      /** Returns only entries that sort after this one */
       after?: string | undefined
-      /** At most so many; 0: all */
+      /** Maximum number of entries to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
     }
   }
-  /** One group. */
+  /** Shows a group. */
   'GET identity/group/name/:name...': {
     fields: {
-      /** Name of the group; the case of its letters makes no difference */
+      /** Name of the group; case-insensitive */
       name: string
     }
     result: {
-      /** Id of the group */
+      /** ID of the group */
       id: string
-      /** Name */
+      /** Name of the group */
       name: string
-      /** internal: members are named here; external: logins say who is in it */
+      /** internal: members are set on the group; external: membership follows logins */
       type: string
-      /** Given to its members */
+      /** Policies granted to its members */
       policies: readonly string[]
-      /** Names and texts */
+      /** Metadata, as key-value pairs */
       metadata: Readonly<Record<string, string>> | null
-      /** Entities that are in it themselves */
+      /** IDs of the entities that are direct members */
       member_entity_ids: readonly string[]
-      /** Groups that are in it */
+      /** IDs of the groups that are members */
       member_group_ids: readonly string[]
-      /** Groups that it is in */
+      /** IDs of the groups that contain it */
       parent_group_ids: readonly string[]
-      /** Empty: it has none */
+      /** The group alias; empty if there is none */
       alias: {
-        /** As identity/group-alias shows it */
+        /** Same as in identity/group-alias */
         [name: string]: unknown
       }
-      /** Grows with each write */
+      /** Incremented with each write */
       modify_index: number
       /** root */
       namespace_id: string
-      /** RFC 3339 */
+      /** Time of creation, RFC 3339 */
       creation_time: string
-      /** RFC 3339 */
+      /** Time of the last update, RFC 3339 */
       last_update_time: string
     }
   }
-  /** Makes the group, or changes it. */
+  /** Creates a group with this name, or updates it. */
   'POST identity/group/name/:name...': {
     fields: {
-      /** Name of the group; the case of its letters makes no difference */
+      /** Name of the group; case-insensitive */
       name: string
-      /** internal: members are named here; external: logins say who is in it; cannot be changed */
+      /** internal: members are set on the group; external: membership follows logins. Cannot be changed later */
       type?: 'internal' | 'external' | '' | undefined
-      /** Names and texts; all of them are replaced */
+      /** Metadata as key-value pairs; replaces all existing pairs */
       metadata?: Readonly<Record<string, string>> | undefined
-      /** Policies of the tokens of its members; all of them are replaced */
+      /** Policies granted to the tokens of its members; replaces the whole list */
       policies?: readonly string[] | undefined
-      /** Entities in it; all of them are replaced */
+      /** IDs of the entities that are members; replaces the whole list */
       member_entity_ids?: readonly string[] | undefined
-      /** Groups in it; all of them are replaced */
+      /** IDs of the groups that are members; replaces the whole list */
       member_group_ids?: readonly string[] | undefined
     }
     result: {
-      /** Id of the group */
+      /** ID of the group */
       id: string
-      /** Its name */
+      /** Name of the group */
       name: string
     }
   }
-  /** Removes a group. */
+  /** Deletes a group. */
   'DELETE identity/group/name/:name...': {
     fields: {
-      /** Name of the group; the case of its letters makes no difference */
+      /** Name of the group; case-insensitive */
       name: string
     }
     result: undefined
   }
-  /** Makes a group alias, or changes the one with the id or with the mount and the name. */
+  /** Creates a group alias, or updates the one with the given id, or with the given mount_accessor and name. */
   'POST identity/group-alias': {
     fields: {
-      /** Id of a group alias that is there */
+      /** ID of an existing group alias */
       id?: string | undefined
-      /** Name of the group at the login mount, as its method gives it */
+      /** Name of the group at the login mount, as its login method reports it */
       name?: string | undefined
       /** Accessor of the login mount */
       mount_accessor?: string | undefined
-      /** Id of an external group; the default for a new alias is a new group */
+      /** ID of an external group; if unset for a new alias, a new group is created */
       canonical_id?: string | undefined
     }
     result: {
-      /** Id of the group alias */
+      /** ID of the group alias */
       id: string
-      /** Id of its group */
+      /** ID of its group */
       canonical_id: string
     }
   }
-  /** Ids of the group aliases. */
+  /** Lists the IDs of the group aliases. */
   'LIST identity/group-alias/id': {
     fields: {
-      /** Only what sorts after this */
+      /** Returns only entries that sort after this one */
       after?: string | undefined
-      /** At most so many; 0: all */
+      /** Maximum number of entries to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
-      /** By id */
+      /** Summaries, by ID */
       key_info: Readonly<Record<string, {
-        /** As its own endpoint shows it */
+        /** Member of the entry, as its own endpoint shows it */
         [name: string]: unknown
       }>>
     }
   }
-  /** One group alias. */
+  /** Shows a group alias. */
   'GET identity/group-alias/id/:id': {
     fields: {
-      /** Id of the group alias */
+      /** ID of the group alias */
       id: string
     }
     result: {
-      /** Id of the group alias */
+      /** ID of the group alias */
       id: string
-      /** Id of its group */
+      /** ID of its group */
       canonical_id: string
       /** Name of the group at the login mount */
       name: string
-      /** Of the login mount */
+      /** Accessor of the login mount */
       mount_accessor: string
-      /** Path of the login mount; empty: it is gone */
+      /** Path of the login mount; empty if it no longer exists */
       mount_path: string
-      /** Its login method; empty: it is gone */
+      /** Type of the login mount; empty if it no longer exists */
       mount_type: string
-      /** Names and texts */
+      /** Metadata, as key-value pairs */
       metadata: Readonly<Record<string, string>> | null
-      /** None */
+      /** Always null: group aliases are not merged */
       merged_from_canonical_ids: readonly string[] | null
       /** root */
       namespace_id: string
-      /** RFC 3339 */
+      /** Time of creation, RFC 3339 */
       creation_time: string
-      /** RFC 3339 */
+      /** Time of the last update, RFC 3339 */
       last_update_time: string
     }
   }
-  /** Changes a group alias; another name, mount or group ends the memberships that logins by it gave. */
+  /** Updates a group alias; a new name, mount or group removes the group memberships granted by its logins. */
   'POST identity/group-alias/id/:id': {
     fields: {
-      /** Id of the group alias */
+      /** ID of the group alias */
       id: string
-      /** Name of the group at the login mount, as its method gives it */
+      /** Name of the group at the login mount, as its login method reports it */
       name?: string | undefined
       /** Accessor of the login mount */
       mount_accessor?: string | undefined
-      /** Id of an external group; the default for a new alias is a new group */
+      /** ID of an external group; if unset for a new alias, a new group is created */
       canonical_id?: string | undefined
     }
     result: {
-      /** Id of the group alias */
+      /** ID of the group alias */
       id: string
-      /** Id of its group */
+      /** ID of its group */
       canonical_id: string
     }
   }
-  /** Removes a group alias; the group stays, without members. */
+  /** Deletes a group alias; the group stays, without members. */
   'DELETE identity/group-alias/id/:id': {
     fields: {
-      /** Id of the group alias */
+      /** ID of the group alias */
       id: string
     }
     result: undefined
   }
-  /** The entity that something is known of; 204 without a body where there is none. */
+  /** Looks up an entity by its ID, its name or one of its aliases; 204 without a body if there is none. */
   'POST identity/lookup/entity': {
     fields: {
-      /** Id */
+      /** ID of the entity or group */
       id?: string | undefined
-      /** Name */
+      /** Name of the entity or group */
       name?: string | undefined
-      /** Id of an alias */
+      /** ID of an alias */
       alias_id?: string | undefined
-      /** Name of an alias, together with alias_mount_accessor */
+      /** Name of an alias; requires alias_mount_accessor */
       alias_name?: string | undefined
-      /** Accessor of the login mount of the alias */
+      /** Accessor of the login mount of the alias; requires alias_name */
       alias_mount_accessor?: string | undefined
     }
     result: {
-      /** Id of the entity */
+      /** ID of the entity */
       id: string
-      /** Name */
+      /** Name of the entity */
       name: string
-      /** Its names at login mounts */
+      /** Aliases of the entity, which are its names at login mounts */
       aliases: readonly {
-        /** Id of the alias */
+        /** ID of the alias */
         id: string
-        /** Id of its entity */
+        /** ID of its entity */
         canonical_id: string
         /** Name at the login mount */
         name: string
-        /** Of the login mount */
+        /** Accessor of the login mount */
         mount_accessor: string
-        /** Path of the login mount; empty: it is gone */
+        /** Path of the login mount; empty if it no longer exists */
         mount_path: string
-        /** Its login method; empty: it is gone */
+        /** Type of the login mount; empty if it no longer exists */
         mount_type: string
-        /** Names and texts */
+        /** Metadata, as key-value pairs */
         metadata: Readonly<Record<string, string>> | null
-        /** Names and texts */
+        /** Metadata, as key-value pairs */
         custom_metadata: Readonly<Record<string, string>>
-        /** Entities that it belonged to before */
+        /** IDs of the entities that it belonged to before they were merged; null if none */
         merged_from_canonical_ids: readonly string[] | null
-        /** Of a mount that stays out of replication */
+        /** The login mount is local, so it is not replicated */
         local: boolean
         /** root */
         namespace_id: string
-        /** RFC 3339 */
+        /** Time of creation, RFC 3339 */
         creation_time: string
-        /** RFC 3339 */
+        /** Time of the last update, RFC 3339 */
         last_update_time: string
       }[]
-      /** Given to it by name */
+      /** Policies attached to the entity */
       policies: readonly string[]
-      /** Names and texts */
+      /** Metadata, as key-value pairs */
       metadata: Readonly<Record<string, string>> | null
-      /** No access, with whatever token */
+      /** Disabled: all its tokens are refused */
       disabled: boolean
-      /** All groups that it is in */
+      /** IDs of all groups that contain it, directly or through other groups */
       group_ids: readonly string[]
-      /** Those that it is in itself */
+      /** IDs of the groups that contain it directly */
       direct_group_ids: readonly string[]
-      /** Those that its groups are in */
+      /** IDs of the groups that contain it through other groups */
       inherited_group_ids: readonly string[]
-      /** Entities that were merged into it */
+      /** IDs of the entities that were merged into it; null if none */
       merged_entity_ids: readonly string[] | null
-      /** Empty: not offered */
+      /** Always empty: MFA is not offered */
       mfa_secrets: {
-        /** None */
+        /** Never present */
         [name: string]: unknown
       }
       /** root */
       namespace_id: string
-      /** RFC 3339 */
+      /** Time of creation, RFC 3339 */
       creation_time: string
-      /** RFC 3339 */
+      /** Time of the last update, RFC 3339 */
       last_update_time: string
     } | undefined
   }
-  /** The group that something is known of; 204 without a body where there is none. */
+  /** Looks up a group by its ID, its name or its alias; 204 without a body if there is none. */
   'POST identity/lookup/group': {
     fields: {
-      /** Id */
+      /** ID of the entity or group */
       id?: string | undefined
-      /** Name */
+      /** Name of the entity or group */
       name?: string | undefined
-      /** Id of an alias */
+      /** ID of an alias */
       alias_id?: string | undefined
-      /** Name of an alias, together with alias_mount_accessor */
+      /** Name of an alias; requires alias_mount_accessor */
       alias_name?: string | undefined
-      /** Accessor of the login mount of the alias */
+      /** Accessor of the login mount of the alias; requires alias_name */
       alias_mount_accessor?: string | undefined
     }
     result: {
-      /** Id of the group */
+      /** ID of the group */
       id: string
-      /** Name */
+      /** Name of the group */
       name: string
-      /** internal: members are named here; external: logins say who is in it */
+      /** internal: members are set on the group; external: membership follows logins */
       type: string
-      /** Given to its members */
+      /** Policies granted to its members */
       policies: readonly string[]
-      /** Names and texts */
+      /** Metadata, as key-value pairs */
       metadata: Readonly<Record<string, string>> | null
-      /** Entities that are in it themselves */
+      /** IDs of the entities that are direct members */
       member_entity_ids: readonly string[]
-      /** Groups that are in it */
+      /** IDs of the groups that are members */
       member_group_ids: readonly string[]
-      /** Groups that it is in */
+      /** IDs of the groups that contain it */
       parent_group_ids: readonly string[]
-      /** Empty: it has none */
+      /** The group alias; empty if there is none */
       alias: {
-        /** As identity/group-alias shows it */
+        /** Same as in identity/group-alias */
         [name: string]: unknown
       }
-      /** Grows with each write */
+      /** Incremented with each write */
       modify_index: number
       /** root */
       namespace_id: string
-      /** RFC 3339 */
+      /** Time of creation, RFC 3339 */
       creation_time: string
-      /** RFC 3339 */
+      /** Time of the last update, RFC 3339 */
       last_update_time: string
     } | undefined
   }
-  /** Who signs the tokens by which mounts prove elsewhere who they are. */
+  /** Shows the OpenID Connect discovery document for the identity tokens that mounts present to other services. */
   'GET identity/oidc/plugins/.well-known/openid-configuration': {
     fields: Record<never, never>
     result: {
-      /** Claim "iss" of the tokens */
+      /** Issuer: the "iss" claim of the tokens */
       issuer: string
-      /** Where their keys are */
+      /** URL of the public keys */
       jwks_uri: string
-      /** Nothing is handed out here */
+      /** Always id_token; tokens are not issued through this endpoint */
       response_types_supported: readonly string[]
-      /** Everybody is told the same subject */
+      /** Always public: every recipient sees the same subject */
       subject_types_supported: readonly string[]
-      /** How the tokens are signed */
+      /** Signature algorithms of the tokens */
       id_token_signing_alg_values_supported: readonly string[]
     }
   }
-  /** The public keys of those tokens, as a JSON Web Key Set (RFC 7517). */
+  /** Shows the public keys of identity tokens, as a JSON Web Key Set (RFC 7517). */
   'GET identity/oidc/plugins/.well-known/keys': {
     fields: Record<never, never>
     result: {
-      /** In the order of their use */
+      /** Public keys, in order of use */
       keys: readonly {
         /** RSA */
         kty: string
@@ -5235,41 +5259,41 @@ export type Endpoints = {
         use: string
         /** RS256 */
         alg: string
-        /** Names the key in the head of a token */
+        /** Key ID, as in the header of a token */
         kid: string
-        /** Modulus, base64url */
+        /** Modulus, base64url-encoded */
         n: string
-        /** Exponent, base64url */
+        /** Exponent, base64url-encoded */
         e: string
       }[]
     }
   }
-  /** Makes a named key. */
+  /** Creates a named key. */
   'POST transit/keys/:name': {
     fields: {
       /** Name of the key */
       name: string
       /** Type of the key */
       type?: string | undefined
-      /** With the type ml-dsa, which one: 44, 65, 87. The same as the type ml-dsa-N */
+      /** Parameter set of the type ml-dsa: 44, 65, 87. Equivalent to type ml-dsa-N */
       parameter_set?: string | undefined
-      /** Each request gives a context, from which the key for it is derived */
+      /** Derives a separate key for each context; encryption and signing require one */
       derived?: boolean | undefined
-      /** Equal plaintexts under one context give equal ciphertexts; needs derived */
+      /** Equal plaintexts with the same context give equal ciphertexts; requires derived */
       convergent_encryption?: boolean | undefined
-      /** Can be exported; stays so */
+      /** Allows export; cannot be disabled later */
       exportable?: boolean | undefined
-      /** Can be backed up in plaintext; stays so */
+      /** Allows plaintext backup; cannot be disabled later */
       allow_plaintext_backup?: boolean | undefined
-      /** Time after which it is rotated, an hour or more; 0: only when asked to */
+      /** Rotation interval, at least one hour; 0 disables automatic rotation */
       auto_rotate_period?: Duration | undefined
-      /** Bytes, only for types that come in several sizes */
+      /** Key size in bytes; only for key types with a variable size */
       key_size?: number | undefined
-      /** Accepted and not used */
+      /** Accepted and ignored */
       context?: string | undefined
-      /** Name of a managed key, only for keys of type managed_key */
+      /** Name of the managed key; only for keys of type managed_key */
       managed_key_name?: string | undefined
-      /** UUID of a managed key, only for keys of type managed_key */
+      /** UUID of the managed key; only for keys of type managed_key */
       managed_key_id?: string | undefined
     }
     result: {
@@ -5277,76 +5301,79 @@ export type Endpoints = {
       name: string
       /** Type of the key */
       type: string
-      /** Each request gives a context, from which the key for it is derived */
+      /** Whether a separate key is derived for each context */
       derived: boolean
-      /** Can be exported */
+      /** Whether the key can be exported */
       exportable: boolean
-      /** Can be backed up in plaintext */
+      /** Whether the key can be backed up in plaintext */
       allow_plaintext_backup: boolean
-      /** Can be deleted */
+      /** Whether the key can be deleted */
       deletion_allowed: boolean
-      /** Was imported */
+      /** Whether the key was imported */
       imported_key: boolean
-      /** Is marked as deleted */
+      /** Whether the key is soft-deleted */
       soft_deleted: boolean
-      /** Encrypts */
+      /** Whether the key can encrypt */
       supports_encryption: boolean
-      /** Decrypts */
+      /** Whether the key can decrypt */
       supports_decryption: boolean
-      /** Signs */
+      /** Whether the key can sign */
       supports_signing: boolean
-      /** Can be made with derivation */
+      /** Whether keys of this type can be created with derived */
       supports_derivation: boolean
-      /** The version that encrypts */
+      /** Highest key version, which encrypts and signs by default */
       latest_version: number
-      /** Older versions were deleted for good; 0: none was */
+      /** Lowest version still stored: older ones were trimmed; 0: none were trimmed */
       min_available_version: number
-      /** Older versions decrypt nothing */
+      /** Lowest version that can decrypt and verify */
       min_decryption_version: number
-      /** Older versions encrypt nothing; 0: no bound is set */
+      /** Lowest version that can encrypt, sign and make MACs; 0: no minimum */
       min_encryption_version: number
-      /** Seconds after which it is rotated; 0: only when asked to */
+      /** Rotation interval in seconds; 0: no automatic rotation */
       auto_rotate_period: number
-      /** The versions that can be used, by number */
+      /** Usable key versions, by version number */
       keys: Readonly<Record<string, unknown>>
-      /** Of a key that makes CMACs: bytes of the shortest that verify takes */
+      /** CMAC keys only: length in bytes of the shortest CMAC that verify accepts */
       min_mac_length?: number
-      /** Bytes of a key, of types that come in several sizes */
+      /** Key size in bytes; only for key types with a variable size */
       key_size?: number
-      /** Of an imported key: whether it can be rotated */
+      /** Imported keys only: whether the key can be rotated */
       imported_key_allow_rotation?: boolean
-      /** When it was last backed up */
+      /** Last backup; absent if there was none */
       backup_info?: {
-        /** RFC 3339 */
+        /** Time, RFC 3339 */
         time: string
-        /** The latest version then */
+        /** Latest key version at that time */
         version: number
       }
-      /** When it was last restored */
+      /** Last restore; absent if there was none */
       restore_info?: {
-        /** RFC 3339 */
+        /** Time, RFC 3339 */
         time: string
-        /** The latest version then */
+        /** Latest key version at that time */
         version: number
       }
-      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      /**
+       * Upper bound on the messages that each version has encrypted; only in reads, and only for key types that are
+       * limited to 2^32 messages per version
+       */
       encryption_counts?: Readonly<Record<string, number>>
-      /** How keys are derived, with derivation */
+      /** Key derivation function; derived keys only */
       kdf?: string
-      /** Of keys whose kdf is older than HKDF */
+      /** Only for derived keys whose kdf predates HKDF */
       kdf_mode?: string
-      /** Equal plaintexts under one context give equal ciphertexts, with derivation */
+      /** Whether equal plaintexts with the same context give equal ciphertexts; derived keys only */
       convergent_encryption?: boolean
-      /** -1: each version has its own, the current one */
+      /** Always -1: each key version has its own algorithm version */
       convergent_encryption_version?: number
     }
   }
-  /** Describes a key: nothing secret. */
+  /** Describes a key, without secret material. */
   'GET transit/keys/:name': {
     fields: {
       /** Name of the key */
       name: string
-      /** Context of a signing key with derivation; else not used */
+      /** Context of a derived signing key; ignored for other keys */
       context?: string | undefined
     }
     result: {
@@ -5354,84 +5381,87 @@ export type Endpoints = {
       name: string
       /** Type of the key */
       type: string
-      /** Each request gives a context, from which the key for it is derived */
+      /** Whether a separate key is derived for each context */
       derived: boolean
-      /** Can be exported */
+      /** Whether the key can be exported */
       exportable: boolean
-      /** Can be backed up in plaintext */
+      /** Whether the key can be backed up in plaintext */
       allow_plaintext_backup: boolean
-      /** Can be deleted */
+      /** Whether the key can be deleted */
       deletion_allowed: boolean
-      /** Was imported */
+      /** Whether the key was imported */
       imported_key: boolean
-      /** Is marked as deleted */
+      /** Whether the key is soft-deleted */
       soft_deleted: boolean
-      /** Encrypts */
+      /** Whether the key can encrypt */
       supports_encryption: boolean
-      /** Decrypts */
+      /** Whether the key can decrypt */
       supports_decryption: boolean
-      /** Signs */
+      /** Whether the key can sign */
       supports_signing: boolean
-      /** Can be made with derivation */
+      /** Whether keys of this type can be created with derived */
       supports_derivation: boolean
-      /** The version that encrypts */
+      /** Highest key version, which encrypts and signs by default */
       latest_version: number
-      /** Older versions were deleted for good; 0: none was */
+      /** Lowest version still stored: older ones were trimmed; 0: none were trimmed */
       min_available_version: number
-      /** Older versions decrypt nothing */
+      /** Lowest version that can decrypt and verify */
       min_decryption_version: number
-      /** Older versions encrypt nothing; 0: no bound is set */
+      /** Lowest version that can encrypt, sign and make MACs; 0: no minimum */
       min_encryption_version: number
-      /** Seconds after which it is rotated; 0: only when asked to */
+      /** Rotation interval in seconds; 0: no automatic rotation */
       auto_rotate_period: number
-      /** The versions that can be used, by number */
+      /** Usable key versions, by version number */
       keys: Readonly<Record<string, unknown>>
-      /** Of a key that makes CMACs: bytes of the shortest that verify takes */
+      /** CMAC keys only: length in bytes of the shortest CMAC that verify accepts */
       min_mac_length?: number
-      /** Bytes of a key, of types that come in several sizes */
+      /** Key size in bytes; only for key types with a variable size */
       key_size?: number
-      /** Of an imported key: whether it can be rotated */
+      /** Imported keys only: whether the key can be rotated */
       imported_key_allow_rotation?: boolean
-      /** When it was last backed up */
+      /** Last backup; absent if there was none */
       backup_info?: {
-        /** RFC 3339 */
+        /** Time, RFC 3339 */
         time: string
-        /** The latest version then */
+        /** Latest key version at that time */
         version: number
       }
-      /** When it was last restored */
+      /** Last restore; absent if there was none */
       restore_info?: {
-        /** RFC 3339 */
+        /** Time, RFC 3339 */
         time: string
-        /** The latest version then */
+        /** Latest key version at that time */
         version: number
       }
-      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      /**
+       * Upper bound on the messages that each version has encrypted; only in reads, and only for key types that are
+       * limited to 2^32 messages per version
+       */
       encryption_counts?: Readonly<Record<string, number>>
-      /** How keys are derived, with derivation */
+      /** Key derivation function; derived keys only */
       kdf?: string
-      /** Of keys whose kdf is older than HKDF */
+      /** Only for derived keys whose kdf predates HKDF */
       kdf_mode?: string
-      /** Equal plaintexts under one context give equal ciphertexts, with derivation */
+      /** Whether equal plaintexts with the same context give equal ciphertexts; derived keys only */
       convergent_encryption?: boolean
-      /** -1: each version has its own, the current one */
+      /** Always -1: each key version has its own algorithm version */
       convergent_encryption_version?: number
     }
   }
   /** Lists the names of all keys. */
   'LIST transit/keys': {
     fields: {
-      /** Only names that come after this one, which need not exist */
+      /** Returns only names that sort after this one, which need not exist */
       after?: string | undefined
-      /** At most so many names; 0 or less: all */
+      /** Maximum number of names to return; 0 or less: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
     }
   }
-  /** Deletes a key with all its versions, where deletion_allowed is set. */
+  /** Deletes a key with all its versions; requires deletion_allowed. */
   'DELETE transit/keys/:name': {
     fields: {
       /** Name of the key */
@@ -5439,24 +5469,24 @@ export type Endpoints = {
     }
     result: undefined
   }
-  /** Changes the settings of a key: those that are given, all or none. */
+  /** Updates the given settings of a key, either all of them or none. */
   'POST transit/keys/:name/config': {
     fields: {
       /** Name of the key */
       name: string
-      /** Lowest version that decrypts */
+      /** Lowest version that can decrypt and verify; 0 means 1 */
       min_decryption_version?: number | undefined
-      /** Lowest version that encrypts, not below min_decryption_version; 0: no bound */
+      /** Lowest version that can encrypt, sign and make MACs, at least min_decryption_version; 0: no minimum */
       min_encryption_version?: number | undefined
-      /** Whether it can be deleted */
+      /** Whether the key can be deleted */
       deletion_allowed?: boolean | undefined
-      /** Whether it can be exported; stays true */
+      /** Allows export; cannot be disabled later */
       exportable?: boolean | undefined
-      /** Whether it can be backed up in plaintext; stays true */
+      /** Allows plaintext backup; cannot be disabled later */
       allow_plaintext_backup?: boolean | undefined
-      /** Time after which it is rotated, an hour or more; 0: only when asked to */
+      /** Rotation interval, at least one hour; 0 disables automatic rotation */
       auto_rotate_period?: Duration | undefined
-      /** Of a key that makes CMACs: bytes of the shortest that verify takes, else 8 */
+      /** CMAC keys only: length in bytes of the shortest CMAC that verify accepts; 8 if never set */
       min_mac_length?: number | undefined
     }
     result: {
@@ -5464,78 +5494,81 @@ export type Endpoints = {
       name: string
       /** Type of the key */
       type: string
-      /** Each request gives a context, from which the key for it is derived */
+      /** Whether a separate key is derived for each context */
       derived: boolean
-      /** Can be exported */
+      /** Whether the key can be exported */
       exportable: boolean
-      /** Can be backed up in plaintext */
+      /** Whether the key can be backed up in plaintext */
       allow_plaintext_backup: boolean
-      /** Can be deleted */
+      /** Whether the key can be deleted */
       deletion_allowed: boolean
-      /** Was imported */
+      /** Whether the key was imported */
       imported_key: boolean
-      /** Is marked as deleted */
+      /** Whether the key is soft-deleted */
       soft_deleted: boolean
-      /** Encrypts */
+      /** Whether the key can encrypt */
       supports_encryption: boolean
-      /** Decrypts */
+      /** Whether the key can decrypt */
       supports_decryption: boolean
-      /** Signs */
+      /** Whether the key can sign */
       supports_signing: boolean
-      /** Can be made with derivation */
+      /** Whether keys of this type can be created with derived */
       supports_derivation: boolean
-      /** The version that encrypts */
+      /** Highest key version, which encrypts and signs by default */
       latest_version: number
-      /** Older versions were deleted for good; 0: none was */
+      /** Lowest version still stored: older ones were trimmed; 0: none were trimmed */
       min_available_version: number
-      /** Older versions decrypt nothing */
+      /** Lowest version that can decrypt and verify */
       min_decryption_version: number
-      /** Older versions encrypt nothing; 0: no bound is set */
+      /** Lowest version that can encrypt, sign and make MACs; 0: no minimum */
       min_encryption_version: number
-      /** Seconds after which it is rotated; 0: only when asked to */
+      /** Rotation interval in seconds; 0: no automatic rotation */
       auto_rotate_period: number
-      /** The versions that can be used, by number */
+      /** Usable key versions, by version number */
       keys: Readonly<Record<string, unknown>>
-      /** Of a key that makes CMACs: bytes of the shortest that verify takes */
+      /** CMAC keys only: length in bytes of the shortest CMAC that verify accepts */
       min_mac_length?: number
-      /** Bytes of a key, of types that come in several sizes */
+      /** Key size in bytes; only for key types with a variable size */
       key_size?: number
-      /** Of an imported key: whether it can be rotated */
+      /** Imported keys only: whether the key can be rotated */
       imported_key_allow_rotation?: boolean
-      /** When it was last backed up */
+      /** Last backup; absent if there was none */
       backup_info?: {
-        /** RFC 3339 */
+        /** Time, RFC 3339 */
         time: string
-        /** The latest version then */
+        /** Latest key version at that time */
         version: number
       }
-      /** When it was last restored */
+      /** Last restore; absent if there was none */
       restore_info?: {
-        /** RFC 3339 */
+        /** Time, RFC 3339 */
         time: string
-        /** The latest version then */
+        /** Latest key version at that time */
         version: number
       }
-      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      /**
+       * Upper bound on the messages that each version has encrypted; only in reads, and only for key types that are
+       * limited to 2^32 messages per version
+       */
       encryption_counts?: Readonly<Record<string, number>>
-      /** How keys are derived, with derivation */
+      /** Key derivation function; derived keys only */
       kdf?: string
-      /** Of keys whose kdf is older than HKDF */
+      /** Only for derived keys whose kdf predates HKDF */
       kdf_mode?: string
-      /** Equal plaintexts under one context give equal ciphertexts, with derivation */
+      /** Whether equal plaintexts with the same context give equal ciphertexts; derived keys only */
       convergent_encryption?: boolean
-      /** -1: each version has its own, the current one */
+      /** Always -1: each key version has its own algorithm version */
       convergent_encryption_version?: number
     }
   }
-  /** Adds a version to a key, which encrypts from now on. */
+  /** Rotates a key: adds a version, which encrypts and signs by default from then on. */
   'POST transit/keys/:name/rotate': {
     fields: {
       /** Name of the key */
       name: string
-      /** Name of a managed key, only for keys of type managed_key */
+      /** Name of the managed key; only for keys of type managed_key */
       managed_key_name?: string | undefined
-      /** UUID of a managed key, only for keys of type managed_key */
+      /** UUID of the managed key; only for keys of type managed_key */
       managed_key_id?: string | undefined
     }
     result: {
@@ -5543,76 +5576,79 @@ export type Endpoints = {
       name: string
       /** Type of the key */
       type: string
-      /** Each request gives a context, from which the key for it is derived */
+      /** Whether a separate key is derived for each context */
       derived: boolean
-      /** Can be exported */
+      /** Whether the key can be exported */
       exportable: boolean
-      /** Can be backed up in plaintext */
+      /** Whether the key can be backed up in plaintext */
       allow_plaintext_backup: boolean
-      /** Can be deleted */
+      /** Whether the key can be deleted */
       deletion_allowed: boolean
-      /** Was imported */
+      /** Whether the key was imported */
       imported_key: boolean
-      /** Is marked as deleted */
+      /** Whether the key is soft-deleted */
       soft_deleted: boolean
-      /** Encrypts */
+      /** Whether the key can encrypt */
       supports_encryption: boolean
-      /** Decrypts */
+      /** Whether the key can decrypt */
       supports_decryption: boolean
-      /** Signs */
+      /** Whether the key can sign */
       supports_signing: boolean
-      /** Can be made with derivation */
+      /** Whether keys of this type can be created with derived */
       supports_derivation: boolean
-      /** The version that encrypts */
+      /** Highest key version, which encrypts and signs by default */
       latest_version: number
-      /** Older versions were deleted for good; 0: none was */
+      /** Lowest version still stored: older ones were trimmed; 0: none were trimmed */
       min_available_version: number
-      /** Older versions decrypt nothing */
+      /** Lowest version that can decrypt and verify */
       min_decryption_version: number
-      /** Older versions encrypt nothing; 0: no bound is set */
+      /** Lowest version that can encrypt, sign and make MACs; 0: no minimum */
       min_encryption_version: number
-      /** Seconds after which it is rotated; 0: only when asked to */
+      /** Rotation interval in seconds; 0: no automatic rotation */
       auto_rotate_period: number
-      /** The versions that can be used, by number */
+      /** Usable key versions, by version number */
       keys: Readonly<Record<string, unknown>>
-      /** Of a key that makes CMACs: bytes of the shortest that verify takes */
+      /** CMAC keys only: length in bytes of the shortest CMAC that verify accepts */
       min_mac_length?: number
-      /** Bytes of a key, of types that come in several sizes */
+      /** Key size in bytes; only for key types with a variable size */
       key_size?: number
-      /** Of an imported key: whether it can be rotated */
+      /** Imported keys only: whether the key can be rotated */
       imported_key_allow_rotation?: boolean
-      /** When it was last backed up */
+      /** Last backup; absent if there was none */
       backup_info?: {
-        /** RFC 3339 */
+        /** Time, RFC 3339 */
         time: string
-        /** The latest version then */
+        /** Latest key version at that time */
         version: number
       }
-      /** When it was last restored */
+      /** Last restore; absent if there was none */
       restore_info?: {
-        /** RFC 3339 */
+        /** Time, RFC 3339 */
         time: string
-        /** The latest version then */
+        /** Latest key version at that time */
         version: number
       }
-      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      /**
+       * Upper bound on the messages that each version has encrypted; only in reads, and only for key types that are
+       * limited to 2^32 messages per version
+       */
       encryption_counts?: Readonly<Record<string, number>>
-      /** How keys are derived, with derivation */
+      /** Key derivation function; derived keys only */
       kdf?: string
-      /** Of keys whose kdf is older than HKDF */
+      /** Only for derived keys whose kdf predates HKDF */
       kdf_mode?: string
-      /** Equal plaintexts under one context give equal ciphertexts, with derivation */
+      /** Whether equal plaintexts with the same context give equal ciphertexts; derived keys only */
       convergent_encryption?: boolean
-      /** -1: each version has its own, the current one */
+      /** Always -1: each key version has its own algorithm version */
       convergent_encryption_version?: number
     }
   }
-  /** Deletes the versions of a key below min_available_version, for good. */
+  /** Permanently deletes the versions of a key below min_available_version. */
   'POST transit/keys/:name/trim': {
     fields: {
       /** Name of the key */
       name: string
-      /** The lowest version that is kept */
+      /** Lowest version to keep */
       min_available_version?: number | undefined
     }
     result: {
@@ -5620,71 +5656,74 @@ export type Endpoints = {
       name: string
       /** Type of the key */
       type: string
-      /** Each request gives a context, from which the key for it is derived */
+      /** Whether a separate key is derived for each context */
       derived: boolean
-      /** Can be exported */
+      /** Whether the key can be exported */
       exportable: boolean
-      /** Can be backed up in plaintext */
+      /** Whether the key can be backed up in plaintext */
       allow_plaintext_backup: boolean
-      /** Can be deleted */
+      /** Whether the key can be deleted */
       deletion_allowed: boolean
-      /** Was imported */
+      /** Whether the key was imported */
       imported_key: boolean
-      /** Is marked as deleted */
+      /** Whether the key is soft-deleted */
       soft_deleted: boolean
-      /** Encrypts */
+      /** Whether the key can encrypt */
       supports_encryption: boolean
-      /** Decrypts */
+      /** Whether the key can decrypt */
       supports_decryption: boolean
-      /** Signs */
+      /** Whether the key can sign */
       supports_signing: boolean
-      /** Can be made with derivation */
+      /** Whether keys of this type can be created with derived */
       supports_derivation: boolean
-      /** The version that encrypts */
+      /** Highest key version, which encrypts and signs by default */
       latest_version: number
-      /** Older versions were deleted for good; 0: none was */
+      /** Lowest version still stored: older ones were trimmed; 0: none were trimmed */
       min_available_version: number
-      /** Older versions decrypt nothing */
+      /** Lowest version that can decrypt and verify */
       min_decryption_version: number
-      /** Older versions encrypt nothing; 0: no bound is set */
+      /** Lowest version that can encrypt, sign and make MACs; 0: no minimum */
       min_encryption_version: number
-      /** Seconds after which it is rotated; 0: only when asked to */
+      /** Rotation interval in seconds; 0: no automatic rotation */
       auto_rotate_period: number
-      /** The versions that can be used, by number */
+      /** Usable key versions, by version number */
       keys: Readonly<Record<string, unknown>>
-      /** Of a key that makes CMACs: bytes of the shortest that verify takes */
+      /** CMAC keys only: length in bytes of the shortest CMAC that verify accepts */
       min_mac_length?: number
-      /** Bytes of a key, of types that come in several sizes */
+      /** Key size in bytes; only for key types with a variable size */
       key_size?: number
-      /** Of an imported key: whether it can be rotated */
+      /** Imported keys only: whether the key can be rotated */
       imported_key_allow_rotation?: boolean
-      /** When it was last backed up */
+      /** Last backup; absent if there was none */
       backup_info?: {
-        /** RFC 3339 */
+        /** Time, RFC 3339 */
         time: string
-        /** The latest version then */
+        /** Latest key version at that time */
         version: number
       }
-      /** When it was last restored */
+      /** Last restore; absent if there was none */
       restore_info?: {
-        /** RFC 3339 */
+        /** Time, RFC 3339 */
         time: string
-        /** The latest version then */
+        /** Latest key version at that time */
         version: number
       }
-      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      /**
+       * Upper bound on the messages that each version has encrypted; only in reads, and only for key types that are
+       * limited to 2^32 messages per version
+       */
       encryption_counts?: Readonly<Record<string, number>>
-      /** How keys are derived, with derivation */
+      /** Key derivation function; derived keys only */
       kdf?: string
-      /** Of keys whose kdf is older than HKDF */
+      /** Only for derived keys whose kdf predates HKDF */
       kdf_mode?: string
-      /** Equal plaintexts under one context give equal ciphertexts, with derivation */
+      /** Whether equal plaintexts with the same context give equal ciphertexts; derived keys only */
       convergent_encryption?: boolean
-      /** -1: each version has its own, the current one */
+      /** Always -1: each key version has its own algorithm version */
       convergent_encryption_version?: number
     }
   }
-  /** Takes a key out of use until it is restored: nothing of it is deleted. */
+  /** Soft-deletes a key: takes it out of use until it is restored, without deleting anything. */
   'DELETE transit/keys/:name/soft-delete': {
     fields: {
       /** Name of the key */
@@ -5695,71 +5734,74 @@ export type Endpoints = {
       name: string
       /** Type of the key */
       type: string
-      /** Each request gives a context, from which the key for it is derived */
+      /** Whether a separate key is derived for each context */
       derived: boolean
-      /** Can be exported */
+      /** Whether the key can be exported */
       exportable: boolean
-      /** Can be backed up in plaintext */
+      /** Whether the key can be backed up in plaintext */
       allow_plaintext_backup: boolean
-      /** Can be deleted */
+      /** Whether the key can be deleted */
       deletion_allowed: boolean
-      /** Was imported */
+      /** Whether the key was imported */
       imported_key: boolean
-      /** Is marked as deleted */
+      /** Whether the key is soft-deleted */
       soft_deleted: boolean
-      /** Encrypts */
+      /** Whether the key can encrypt */
       supports_encryption: boolean
-      /** Decrypts */
+      /** Whether the key can decrypt */
       supports_decryption: boolean
-      /** Signs */
+      /** Whether the key can sign */
       supports_signing: boolean
-      /** Can be made with derivation */
+      /** Whether keys of this type can be created with derived */
       supports_derivation: boolean
-      /** The version that encrypts */
+      /** Highest key version, which encrypts and signs by default */
       latest_version: number
-      /** Older versions were deleted for good; 0: none was */
+      /** Lowest version still stored: older ones were trimmed; 0: none were trimmed */
       min_available_version: number
-      /** Older versions decrypt nothing */
+      /** Lowest version that can decrypt and verify */
       min_decryption_version: number
-      /** Older versions encrypt nothing; 0: no bound is set */
+      /** Lowest version that can encrypt, sign and make MACs; 0: no minimum */
       min_encryption_version: number
-      /** Seconds after which it is rotated; 0: only when asked to */
+      /** Rotation interval in seconds; 0: no automatic rotation */
       auto_rotate_period: number
-      /** The versions that can be used, by number */
+      /** Usable key versions, by version number */
       keys: Readonly<Record<string, unknown>>
-      /** Of a key that makes CMACs: bytes of the shortest that verify takes */
+      /** CMAC keys only: length in bytes of the shortest CMAC that verify accepts */
       min_mac_length?: number
-      /** Bytes of a key, of types that come in several sizes */
+      /** Key size in bytes; only for key types with a variable size */
       key_size?: number
-      /** Of an imported key: whether it can be rotated */
+      /** Imported keys only: whether the key can be rotated */
       imported_key_allow_rotation?: boolean
-      /** When it was last backed up */
+      /** Last backup; absent if there was none */
       backup_info?: {
-        /** RFC 3339 */
+        /** Time, RFC 3339 */
         time: string
-        /** The latest version then */
+        /** Latest key version at that time */
         version: number
       }
-      /** When it was last restored */
+      /** Last restore; absent if there was none */
       restore_info?: {
-        /** RFC 3339 */
+        /** Time, RFC 3339 */
         time: string
-        /** The latest version then */
+        /** Latest key version at that time */
         version: number
       }
-      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      /**
+       * Upper bound on the messages that each version has encrypted; only in reads, and only for key types that are
+       * limited to 2^32 messages per version
+       */
       encryption_counts?: Readonly<Record<string, number>>
-      /** How keys are derived, with derivation */
+      /** Key derivation function; derived keys only */
       kdf?: string
-      /** Of keys whose kdf is older than HKDF */
+      /** Only for derived keys whose kdf predates HKDF */
       kdf_mode?: string
-      /** Equal plaintexts under one context give equal ciphertexts, with derivation */
+      /** Whether equal plaintexts with the same context give equal ciphertexts; derived keys only */
       convergent_encryption?: boolean
-      /** -1: each version has its own, the current one */
+      /** Always -1: each key version has its own algorithm version */
       convergent_encryption_version?: number
     }
   }
-  /** Brings a key back into use that was taken out of it with soft-delete. */
+  /** Restores a soft-deleted key. */
   'POST transit/keys/:name/soft-delete-restore': {
     fields: {
       /** Name of the key */
@@ -5770,67 +5812,70 @@ export type Endpoints = {
       name: string
       /** Type of the key */
       type: string
-      /** Each request gives a context, from which the key for it is derived */
+      /** Whether a separate key is derived for each context */
       derived: boolean
-      /** Can be exported */
+      /** Whether the key can be exported */
       exportable: boolean
-      /** Can be backed up in plaintext */
+      /** Whether the key can be backed up in plaintext */
       allow_plaintext_backup: boolean
-      /** Can be deleted */
+      /** Whether the key can be deleted */
       deletion_allowed: boolean
-      /** Was imported */
+      /** Whether the key was imported */
       imported_key: boolean
-      /** Is marked as deleted */
+      /** Whether the key is soft-deleted */
       soft_deleted: boolean
-      /** Encrypts */
+      /** Whether the key can encrypt */
       supports_encryption: boolean
-      /** Decrypts */
+      /** Whether the key can decrypt */
       supports_decryption: boolean
-      /** Signs */
+      /** Whether the key can sign */
       supports_signing: boolean
-      /** Can be made with derivation */
+      /** Whether keys of this type can be created with derived */
       supports_derivation: boolean
-      /** The version that encrypts */
+      /** Highest key version, which encrypts and signs by default */
       latest_version: number
-      /** Older versions were deleted for good; 0: none was */
+      /** Lowest version still stored: older ones were trimmed; 0: none were trimmed */
       min_available_version: number
-      /** Older versions decrypt nothing */
+      /** Lowest version that can decrypt and verify */
       min_decryption_version: number
-      /** Older versions encrypt nothing; 0: no bound is set */
+      /** Lowest version that can encrypt, sign and make MACs; 0: no minimum */
       min_encryption_version: number
-      /** Seconds after which it is rotated; 0: only when asked to */
+      /** Rotation interval in seconds; 0: no automatic rotation */
       auto_rotate_period: number
-      /** The versions that can be used, by number */
+      /** Usable key versions, by version number */
       keys: Readonly<Record<string, unknown>>
-      /** Of a key that makes CMACs: bytes of the shortest that verify takes */
+      /** CMAC keys only: length in bytes of the shortest CMAC that verify accepts */
       min_mac_length?: number
-      /** Bytes of a key, of types that come in several sizes */
+      /** Key size in bytes; only for key types with a variable size */
       key_size?: number
-      /** Of an imported key: whether it can be rotated */
+      /** Imported keys only: whether the key can be rotated */
       imported_key_allow_rotation?: boolean
-      /** When it was last backed up */
+      /** Last backup; absent if there was none */
       backup_info?: {
-        /** RFC 3339 */
+        /** Time, RFC 3339 */
         time: string
-        /** The latest version then */
+        /** Latest key version at that time */
         version: number
       }
-      /** When it was last restored */
+      /** Last restore; absent if there was none */
       restore_info?: {
-        /** RFC 3339 */
+        /** Time, RFC 3339 */
         time: string
-        /** The latest version then */
+        /** Latest key version at that time */
         version: number
       }
-      /** In reads: what each version encrypted at most, of types whose nonces are good for 2^32 messages */
+      /**
+       * Upper bound on the messages that each version has encrypted; only in reads, and only for key types that are
+       * limited to 2^32 messages per version
+       */
       encryption_counts?: Readonly<Record<string, number>>
-      /** How keys are derived, with derivation */
+      /** Key derivation function; derived keys only */
       kdf?: string
-      /** Of keys whose kdf is older than HKDF */
+      /** Only for derived keys whose kdf predates HKDF */
       kdf_mode?: string
-      /** Equal plaintexts under one context give equal ciphertexts, with derivation */
+      /** Whether equal plaintexts with the same context give equal ciphertexts; derived keys only */
       convergent_encryption?: boolean
-      /** -1: each version has its own, the current one */
+      /** Always -1: each key version has its own algorithm version */
       convergent_encryption_version?: number
     }
   }
@@ -5839,241 +5884,250 @@ export type Endpoints = {
     fields: {
       /** Name of the key */
       name: string
-      /** What to encrypt, base64; it may be empty */
+      /** Data to encrypt, base64; may be empty */
       plaintext?: string | undefined
-      /** Context, for keys with derivation; base64 */
+      /** Key derivation context, base64; required for derived keys */
       context?: string | undefined
-      /** Authenticated with the message, not encrypted; base64 */
+      /** Associated data, base64: authenticated but not encrypted */
       associated_data?: string | undefined
-      /** 12 bytes, base64: what restored versions of convergent encryption 1 take; other convergent keys let it pass */
+      /**
+       * Nonce of 12 bytes, base64: required by key versions that were restored with version 1 of convergent encryption.
+       * Other convergent keys ignore it; any other key refuses it when encrypting
+       */
       nonce?: string | undefined
-      /** Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it */
+      /** RSA padding: oaep (default), or pkcs1v15, for compatibility only */
       padding_scheme?: string | undefined
-      /** Version of the key that encrypts; 0 is the latest */
+      /** Key version to encrypt with; 0 is the latest */
       key_version?: number | undefined
-      /** Items to encrypt instead of plaintext, each with its own options */
+      /** Items to encrypt in place of plaintext, each with its own options */
       batch_input?: readonly {
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         plaintext: string
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         context?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         associated_data?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         nonce?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         reference?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         padding_scheme?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         key_version?: number | undefined
       }[] | undefined
       /**
-       * Status for a batch of which some items fail and some do not, 200 to 599; else 400. With 204 the answer has no
-       * results; 205 and 304, whose answers have no body either, and what is out of range are 400 with a warning
+       * HTTP status, 200 to 599, for a batch in which some items fail and others succeed; 400 if unset. With 204 the
+       * answer has no results. 205, 304 (which have no body either) and values out of range give 400 with a warning
        */
       partial_failure_response_code?: number | undefined
-      /** Type of the key, where the request makes it: one that is symmetric and authenticates */
+      /** Type of the key if the request creates it: a symmetric AEAD type */
       type?: string | undefined
-      /** Whether the key is convergent, where the request makes it */
+      /** Whether the key is convergent, if the request creates it */
       convergent_encryption?: boolean | undefined
     }
     result: {
-      /** vault:vN: and base64 */
+      /** Ciphertext: vault:vN: followed by base64; N is the key version */
       ciphertext?: string
-      /** Version of the key that encrypted */
+      /** Key version that encrypted */
       key_version?: number
       /** Results in the order of the items */
       batch_results?: readonly {
-        /** vault:vN: and base64 */
+        /** Ciphertext: vault:vN: followed by base64; N is the key version */
         ciphertext?: string
-        /** Version of the key that encrypted */
+        /** Key version that encrypted */
         key_version?: number
-        /** As in the item; empty for none */
+        /** Reference of the item; empty if it has none */
         reference: string
-        /** What is wrong with the item, where it failed */
+        /** Why the item failed; absent if it succeeded */
         error?: string
       }[]
     }
   }
-  /** Decrypts what a named key encrypted. */
+  /** Decrypts data with a named key. */
   'POST transit/decrypt/:name': {
     fields: {
       /** Name of the key */
       name: string
-      /** What encrypt gave */
+      /** Ciphertext, as returned by encrypt */
       ciphertext?: string | undefined
-      /** Context, for keys with derivation; base64 */
+      /** Key derivation context, base64; required for derived keys */
       context?: string | undefined
-      /** Authenticated with the message, not encrypted; base64 */
+      /** Associated data, base64: authenticated but not encrypted */
       associated_data?: string | undefined
-      /** 12 bytes, base64: what restored versions of convergent encryption 1 take; other convergent keys let it pass */
+      /**
+       * Nonce of 12 bytes, base64: required by key versions that were restored with version 1 of convergent encryption.
+       * Other convergent keys ignore it; any other key refuses it when encrypting
+       */
       nonce?: string | undefined
-      /** Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it */
+      /** RSA padding: oaep (default), or pkcs1v15, for compatibility only */
       padding_scheme?: string | undefined
-      /** Items to decrypt instead of ciphertext, each with its own options */
+      /** Items to decrypt in place of ciphertext, each with its own options */
       batch_input?: readonly {
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         ciphertext: string
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         context?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         associated_data?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         nonce?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         reference?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         padding_scheme?: string | undefined
       }[] | undefined
       /**
-       * Status for a batch of which some items fail and some do not, 200 to 599; else 400. With 204 the answer has no
-       * results; 205 and 304, whose answers have no body either, and what is out of range are 400 with a warning
+       * HTTP status, 200 to 599, for a batch in which some items fail and others succeed; 400 if unset. With 204 the
+       * answer has no results. 205, 304 (which have no body either) and values out of range give 400 with a warning
        */
       partial_failure_response_code?: number | undefined
     }
     result: {
-      /** Base64; empty for an empty message, and in an item that failed */
+      /** Plaintext, base64; empty for an empty message and for a failed item */
       plaintext?: string
       /** Results in the order of the items */
       batch_results?: readonly {
-        /** Base64; empty for an empty message, and in an item that failed */
+        /** Plaintext, base64; empty for an empty message and for a failed item */
         plaintext: string
-        /** As in the item; empty for none */
+        /** Reference of the item; empty if it has none */
         reference: string
-        /** What is wrong with the item, where it failed */
+        /** Why the item failed; absent if it succeeded */
         error?: string
       }[]
     }
   }
-  /** Encrypts what a named key encrypted anew, with its latest version. */
+  /** Re-encrypts a ciphertext with the latest version of its key, or with key_version. */
   'POST transit/rewrap/:name': {
     fields: {
       /** Name of the key */
       name: string
-      /** What encrypt gave */
+      /** Ciphertext, as returned by encrypt */
       ciphertext?: string | undefined
-      /** Context, for keys with derivation; base64 */
+      /** Key derivation context, base64; required for derived keys */
       context?: string | undefined
-      /** Authenticated with the message, not encrypted; base64 */
+      /** Associated data, base64: authenticated but not encrypted */
       associated_data?: string | undefined
-      /** 12 bytes, base64: what restored versions of convergent encryption 1 take; other convergent keys let it pass */
+      /**
+       * Nonce of 12 bytes, base64: required by key versions that were restored with version 1 of convergent encryption.
+       * Other convergent keys ignore it; any other key refuses it when encrypting
+       */
       nonce?: string | undefined
-      /**
-       * Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it: of the ciphertext that is
-       * given
-       */
+      /** RSA padding of the given ciphertext: oaep (default), or pkcs1v15, for compatibility only */
       decrypt_padding_scheme?: string | undefined
-      /**
-       * Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it: of the ciphertext that is
-       * made
-       */
+      /** RSA padding of the new ciphertext: oaep (default), or pkcs1v15, for compatibility only */
       encrypt_padding_scheme?: string | undefined
-      /** Version of the key that encrypts; 0 is the latest */
+      /** Key version to encrypt with; 0 is the latest */
       key_version?: number | undefined
-      /** Items to rewrap instead of ciphertext, each with its own options */
+      /** Items to rewrap in place of ciphertext, each with its own options */
       batch_input?: readonly {
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         ciphertext?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         context?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         associated_data?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         nonce?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         reference?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         key_version?: number | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         decrypt_padding_scheme?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         encrypt_padding_scheme?: string | undefined
       }[] | undefined
       /**
-       * Status for a batch of which some items fail and some do not, 200 to 599; else 400. With 204 the answer has no
-       * results; 205 and 304, whose answers have no body either, and what is out of range are 400 with a warning
+       * HTTP status, 200 to 599, for a batch in which some items fail and others succeed; 400 if unset. With 204 the
+       * answer has no results. 205, 304 (which have no body either) and values out of range give 400 with a warning
        */
       partial_failure_response_code?: number | undefined
     }
     result: {
-      /** vault:vN: and base64 */
+      /** Ciphertext: vault:vN: followed by base64; N is the key version */
       ciphertext?: string
-      /** Version of the key that encrypted */
+      /** Key version that encrypted */
       key_version?: number
       /** Results in the order of the items */
       batch_results?: readonly {
-        /** vault:vN: and base64 */
+        /** Ciphertext: vault:vN: followed by base64; N is the key version */
         ciphertext?: string
-        /** Version of the key that encrypted */
+        /** Key version that encrypted */
         key_version?: number
-        /** As in the item; empty for none */
+        /** Reference of the item; empty if it has none */
         reference: string
-        /** What is wrong with the item, where it failed */
+        /** Why the item failed; absent if it succeeded */
         error?: string
       }[]
     }
   }
-  /** Makes a data key and encrypts it with a named key. */
+  /** Generates a data key and encrypts it with a named key. */
   'POST transit/datakey/:type/:name': {
     fields: {
-      /** plaintext: the key in clear and encrypted; wrapped: only encrypted */
+      /** plaintext returns the data key in plaintext and encrypted; wrapped returns it only encrypted */
       type: string
       /** Name of the key */
       name: string
-      /** Length of the key: 128, 256 or 512 */
+      /** Length of the data key in bits: 128, 256 or 512 */
       bits?: number | undefined
-      /** Context, for keys with derivation; base64 */
+      /** Key derivation context, base64; required for derived keys */
       context?: string | undefined
-      /** Authenticated with the message, not encrypted; base64 */
+      /** Associated data, base64: authenticated but not encrypted */
       associated_data?: string | undefined
-      /** 12 bytes, base64: what restored versions of convergent encryption 1 take; other convergent keys let it pass */
+      /**
+       * Nonce of 12 bytes, base64: required by key versions that were restored with version 1 of convergent encryption.
+       * Other convergent keys ignore it; any other key refuses it when encrypting
+       */
       nonce?: string | undefined
-      /** Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it */
+      /** RSA padding: oaep (default), or pkcs1v15, for compatibility only */
       padding_scheme?: string | undefined
-      /** Version of the key that encrypts; 0 is the latest */
+      /** Key version to encrypt with; 0 is the latest */
       key_version?: number | undefined
     }
     result: {
-      /** vault:vN: and base64 */
+      /** Ciphertext: vault:vN: followed by base64; N is the key version */
       ciphertext: string
-      /** Version of the key that encrypted */
+      /** Key version that encrypted */
       key_version: number
-      /** The data key, for type plaintext; base64 */
+      /** Data key, base64; only with type plaintext */
       plaintext?: string
     }
   }
-  /** Makes many data keys and encrypts each with a named key. */
+  /** Generates several data keys and encrypts each with a named key. */
   'POST transit/datakeys/:type/:name': {
     fields: {
-      /** plaintext: the key in clear and encrypted; wrapped: only encrypted */
+      /** plaintext returns the data key in plaintext and encrypted; wrapped returns it only encrypted */
       type: string
       /** Name of the key */
       name: string
-      /** Length of the key: 128, 256 or 512 */
+      /** Length of the data key in bits: 128, 256 or 512 */
       bits?: number | undefined
-      /** Context, for keys with derivation; base64 */
+      /** Key derivation context, base64; required for derived keys */
       context?: string | undefined
-      /** Authenticated with the message, not encrypted; base64 */
+      /** Associated data, base64: authenticated but not encrypted */
       associated_data?: string | undefined
-      /** 12 bytes, base64: what restored versions of convergent encryption 1 take; other convergent keys let it pass */
+      /**
+       * Nonce of 12 bytes, base64: required by key versions that were restored with version 1 of convergent encryption.
+       * Other convergent keys ignore it; any other key refuses it when encrypting
+       */
       nonce?: string | undefined
-      /** Of RSA keys: oaep, which is the default, or pkcs1v15, for those who must have it */
+      /** RSA padding: oaep (default), or pkcs1v15, for compatibility only */
       padding_scheme?: string | undefined
-      /** Version of the key that encrypts; 0 is the latest */
+      /** Key version to encrypt with; 0 is the latest */
       key_version?: number | undefined
-      /** How many, 1 to 1000 */
+      /** Number of data keys, 1 to 1000 */
       count: number
     }
     result: {
-      /** The data keys */
+      /** Data keys */
       key_pairs: readonly {
-        /** vault:vN: and base64 */
+        /** Encrypted data key: vault:vN: followed by base64; N is the key version */
         ciphertext: string
-        /** For type plaintext; base64 */
+        /** Data key, base64; only with type plaintext */
         plaintext?: string
       }[]
-      /** Version of the key that encrypted them */
+      /** Key version that encrypted them */
       key_version: number
     }
   }
@@ -6083,54 +6137,54 @@ export type Endpoints = {
       /** Name of the key */
       name: string
       /**
-       * Hash of the input, not for ed25519 and ML-DSA: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224,
-       * sha3-256, sha3-384, sha3-512, none; sha2-256 where none is named
+       * Hash algorithm, not used by ed25519 and ML-DSA: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224,
+       * sha3-256, sha3-384, sha3-512, none; sha2-256 if unset or empty
        */
       hash_algorithm?: string | undefined
-      /** Older name of hash_algorithm, looked at where that one is sent empty */
+      /** Old name of hash_algorithm; used only if hash_algorithm is sent empty */
       algorithm?: string | undefined
-      /** The input is the hash already; ed25519 takes it for the message, ML-DSA refuses it */
+      /** The input is already hashed; ed25519 takes it as the message, ML-DSA refuses this */
       prehashed?: boolean | undefined
-      /** RSA: pss or pkcs1v15; empty is pss */
+      /** RSA padding: pss or pkcs1v15; empty is pss */
       signature_algorithm?: string | undefined
-      /** asn1, or jws: base64url, and ECDSA as r and s one after the other */
+      /** Encoding: asn1 (base64, ECDSA in DER) or jws (base64url, ECDSA as r followed by s) */
       marshaling_algorithm?: string | undefined
-      /** RSA-PSS: auto (the longest, any when verifying), hash (as the hash), or a number of bytes */
+      /** RSA-PSS salt length: auto (the longest; any when verifying), hash (as the hash), or a number of bytes */
       salt_length?: string | undefined
-      /** Context, for keys with derivation; base64 */
+      /** Key derivation context, base64; required for derived keys */
       context?: string | undefined
-      /** What to sign, base64; missing: nothing */
+      /** Data to sign, base64; empty if unset */
       input?: string | undefined
-      /** Version of the key that signs; 0 is the latest */
+      /** Key version to sign with; 0 is the latest */
       key_version?: number | undefined
-      /** Items instead of input and context */
+      /** Items to sign in place of input and context */
       batch_input?: readonly {
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         input?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         context?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         reference?: string | undefined
       }[] | undefined
     }
     result: {
-      /** vault:vN: and base64, or base64url where marshaled as jws */
+      /** Signature: vault:vN: followed by base64, or base64url with jws; N is the key version */
       signature?: string
-      /** Version of the key that signed */
+      /** Key version that signed */
       key_version?: number
-      /** Of a key with derivation: the public key for the context, base64 */
+      /** Public key for the context, base64; derived keys only */
       public_key?: string
       /** Results in the order of the items */
       batch_results?: readonly {
-        /** vault:vN: and base64, or base64url where marshaled as jws */
+        /** Signature: vault:vN: followed by base64, or base64url with jws; N is the key version */
         signature?: string
-        /** Version of the key that signed; 0 where the item failed */
+        /** Key version that signed; 0 if the item failed */
         key_version: number
-        /** Of a key with derivation: the public key for the context, base64 */
+        /** Public key for the context, base64; derived keys only */
         publickey?: string
-        /** As in the item; empty for none */
+        /** Reference of the item; empty if it has none */
         reference: string
-        /** What is wrong with the item, where it failed */
+        /** Why the item failed; absent if it succeeded */
         error?: string
       }[]
     }
@@ -6141,409 +6195,420 @@ export type Endpoints = {
       /** Name of the key */
       name: string
       /**
-       * Hash of the input, not for ed25519 and ML-DSA: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224,
-       * sha3-256, sha3-384, sha3-512, none; sha2-256 where none is named
+       * Hash algorithm, not used by ed25519 and ML-DSA: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224,
+       * sha3-256, sha3-384, sha3-512, none; sha2-256 if unset or empty
        */
       hash_algorithm: string
-      /** Older name of hash_algorithm, looked at where that one is sent empty */
+      /** Old name of hash_algorithm; used only if hash_algorithm is sent empty */
       algorithm?: string | undefined
-      /** The input is the hash already; ed25519 takes it for the message, ML-DSA refuses it */
+      /** The input is already hashed; ed25519 takes it as the message, ML-DSA refuses this */
       prehashed?: boolean | undefined
-      /** RSA: pss or pkcs1v15; empty is pss */
+      /** RSA padding: pss or pkcs1v15; empty is pss */
       signature_algorithm?: string | undefined
-      /** asn1, or jws: base64url, and ECDSA as r and s one after the other */
+      /** Encoding: asn1 (base64, ECDSA in DER) or jws (base64url, ECDSA as r followed by s) */
       marshaling_algorithm?: string | undefined
-      /** RSA-PSS: auto (the longest, any when verifying), hash (as the hash), or a number of bytes */
+      /** RSA-PSS salt length: auto (the longest; any when verifying), hash (as the hash), or a number of bytes */
       salt_length?: string | undefined
-      /** Context, for keys with derivation; base64 */
+      /** Key derivation context, base64; required for derived keys */
       context?: string | undefined
-      /** What to sign, base64; missing: nothing */
+      /** Data to sign, base64; empty if unset */
       input?: string | undefined
-      /** Version of the key that signs; 0 is the latest */
+      /** Key version to sign with; 0 is the latest */
       key_version?: number | undefined
-      /** Items instead of input and context */
+      /** Items to sign in place of input and context */
       batch_input?: readonly {
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         input?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         context?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         reference?: string | undefined
       }[] | undefined
     }
     result: {
-      /** vault:vN: and base64, or base64url where marshaled as jws */
+      /** Signature: vault:vN: followed by base64, or base64url with jws; N is the key version */
       signature?: string
-      /** Version of the key that signed */
+      /** Key version that signed */
       key_version?: number
-      /** Of a key with derivation: the public key for the context, base64 */
+      /** Public key for the context, base64; derived keys only */
       public_key?: string
       /** Results in the order of the items */
       batch_results?: readonly {
-        /** vault:vN: and base64, or base64url where marshaled as jws */
+        /** Signature: vault:vN: followed by base64, or base64url with jws; N is the key version */
         signature?: string
-        /** Version of the key that signed; 0 where the item failed */
+        /** Key version that signed; 0 if the item failed */
         key_version: number
-        /** Of a key with derivation: the public key for the context, base64 */
+        /** Public key for the context, base64; derived keys only */
         publickey?: string
-        /** As in the item; empty for none */
+        /** Reference of the item; empty if it has none */
         reference: string
-        /** What is wrong with the item, where it failed */
+        /** Why the item failed; absent if it succeeded */
         error?: string
       }[]
     }
   }
-  /** Verifies a signature, an HMAC or a CMAC of a named key. */
+  /** Verifies a signature, HMAC or CMAC made with a named key. */
   'POST transit/verify/:name': {
     fields: {
       /** Name of the key */
       name: string
       /**
-       * Hash of the input, not for ed25519 and ML-DSA: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224,
-       * sha3-256, sha3-384, sha3-512, none; sha2-256 where none is named
+       * Hash algorithm, not used by ed25519 and ML-DSA: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224,
+       * sha3-256, sha3-384, sha3-512, none; sha2-256 if unset or empty
        */
       hash_algorithm?: string | undefined
-      /** Older name of hash_algorithm, looked at where that one is sent empty */
+      /** Old name of hash_algorithm; used only if hash_algorithm is sent empty */
       algorithm?: string | undefined
-      /** The input is the hash already; ed25519 takes it for the message, ML-DSA refuses it */
+      /** The input is already hashed; ed25519 takes it as the message, ML-DSA refuses this */
       prehashed?: boolean | undefined
-      /** RSA: pss or pkcs1v15; empty is pss */
+      /** RSA padding: pss or pkcs1v15; empty is pss */
       signature_algorithm?: string | undefined
-      /** asn1, or jws: base64url, and ECDSA as r and s one after the other */
+      /** Encoding: asn1 (base64, ECDSA in DER) or jws (base64url, ECDSA as r followed by s) */
       marshaling_algorithm?: string | undefined
-      /** RSA-PSS: auto (the longest, any when verifying), hash (as the hash), or a number of bytes */
+      /** RSA-PSS salt length: auto (the longest; any when verifying), hash (as the hash), or a number of bytes */
       salt_length?: string | undefined
-      /** Context, for keys with derivation; base64 */
+      /** Key derivation context, base64; required for derived keys */
       context?: string | undefined
-      /** What was signed or authenticated, base64; missing: nothing */
+      /** Data that was signed or authenticated, base64; empty if unset */
       input?: string | undefined
-      /** What sign gave */
+      /** Signature, as returned by sign */
       signature?: string | undefined
-      /** What hmac gave, looked at where there is no signature */
+      /** HMAC, as returned by hmac; ignored if signature is given */
       hmac?: string | undefined
-      /** What cmac gave, looked at where there is neither of the two */
+      /** CMAC, as returned by cmac; ignored if signature or hmac is given */
       cmac?: string | undefined
-      /** Of a cmac: its bytes, as when it was made, not below min_mac_length of the key; 0 is all of it */
+      /** Length of the CMAC in bytes, as when it was computed: at least min_mac_length of the key; 0 is all 16 */
       mac_length?: number | undefined
       /**
-       * Items instead of input, signature, hmac, cmac and context: all have a signature, or all an hmac, or all a cmac
+       * Items to verify in place of input, signature, hmac, cmac and context: all with signature, all with hmac or all
+       * with cmac
        */
       batch_input?: readonly {
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         input?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         signature?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         hmac?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         cmac?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         mac_length?: number | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         context?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         reference?: string | undefined
       }[] | undefined
     }
     result: {
-      /** Whether it is one of the input */
+      /** Whether the signature, HMAC or CMAC is valid for the input */
       valid?: boolean
       /** Results in the order of the items */
       batch_results?: readonly {
-        /** Whether it is one of the input */
+        /** Whether the signature, HMAC or CMAC is valid for the input */
         valid: boolean
-        /** As in the item; empty for none */
+        /** Reference of the item; empty if it has none */
         reference: string
-        /** What is wrong with the item, where it failed */
+        /** Why the item failed; absent if it succeeded */
         error?: string
       }[]
     }
   }
-  /** Verifies a signature, an HMAC or a CMAC of a named key. */
+  /** Verifies a signature, HMAC or CMAC made with a named key. */
   'POST transit/verify/:name/:hash_algorithm': {
     fields: {
       /** Name of the key */
       name: string
       /**
-       * Hash of the input, not for ed25519 and ML-DSA: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224,
-       * sha3-256, sha3-384, sha3-512, none; sha2-256 where none is named
+       * Hash algorithm, not used by ed25519 and ML-DSA: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224,
+       * sha3-256, sha3-384, sha3-512, none; sha2-256 if unset or empty
        */
       hash_algorithm: string
-      /** Older name of hash_algorithm, looked at where that one is sent empty */
+      /** Old name of hash_algorithm; used only if hash_algorithm is sent empty */
       algorithm?: string | undefined
-      /** The input is the hash already; ed25519 takes it for the message, ML-DSA refuses it */
+      /** The input is already hashed; ed25519 takes it as the message, ML-DSA refuses this */
       prehashed?: boolean | undefined
-      /** RSA: pss or pkcs1v15; empty is pss */
+      /** RSA padding: pss or pkcs1v15; empty is pss */
       signature_algorithm?: string | undefined
-      /** asn1, or jws: base64url, and ECDSA as r and s one after the other */
+      /** Encoding: asn1 (base64, ECDSA in DER) or jws (base64url, ECDSA as r followed by s) */
       marshaling_algorithm?: string | undefined
-      /** RSA-PSS: auto (the longest, any when verifying), hash (as the hash), or a number of bytes */
+      /** RSA-PSS salt length: auto (the longest; any when verifying), hash (as the hash), or a number of bytes */
       salt_length?: string | undefined
-      /** Context, for keys with derivation; base64 */
+      /** Key derivation context, base64; required for derived keys */
       context?: string | undefined
-      /** What was signed or authenticated, base64; missing: nothing */
+      /** Data that was signed or authenticated, base64; empty if unset */
       input?: string | undefined
-      /** What sign gave */
+      /** Signature, as returned by sign */
       signature?: string | undefined
-      /** What hmac gave, looked at where there is no signature */
+      /** HMAC, as returned by hmac; ignored if signature is given */
       hmac?: string | undefined
-      /** What cmac gave, looked at where there is neither of the two */
+      /** CMAC, as returned by cmac; ignored if signature or hmac is given */
       cmac?: string | undefined
-      /** Of a cmac: its bytes, as when it was made, not below min_mac_length of the key; 0 is all of it */
+      /** Length of the CMAC in bytes, as when it was computed: at least min_mac_length of the key; 0 is all 16 */
       mac_length?: number | undefined
       /**
-       * Items instead of input, signature, hmac, cmac and context: all have a signature, or all an hmac, or all a cmac
+       * Items to verify in place of input, signature, hmac, cmac and context: all with signature, all with hmac or all
+       * with cmac
        */
       batch_input?: readonly {
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         input?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         signature?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         hmac?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         cmac?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         mac_length?: number | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         context?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         reference?: string | undefined
       }[] | undefined
     }
     result: {
-      /** Whether it is one of the input */
+      /** Whether the signature, HMAC or CMAC is valid for the input */
       valid?: boolean
       /** Results in the order of the items */
       batch_results?: readonly {
-        /** Whether it is one of the input */
+        /** Whether the signature, HMAC or CMAC is valid for the input */
         valid: boolean
-        /** As in the item; empty for none */
+        /** Reference of the item; empty if it has none */
         reference: string
-        /** What is wrong with the item, where it failed */
+        /** Why the item failed; absent if it succeeded */
         error?: string
       }[]
     }
   }
-  /** Makes an HMAC with a named key. */
+  /** Computes an HMAC with a named key. */
   'POST transit/hmac/:name': {
     fields: {
       /** Name of the key */
       name: string
-      /** Hash: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384, sha3-512 */
+      /** Hash algorithm: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384, sha3-512 */
       algorithm?: string | undefined
-      /** What to authenticate, base64; it may be empty */
+      /** Data to authenticate, base64; may be empty */
       input?: string | undefined
-      /** Version of the key that makes the HMAC; 0 is the latest */
+      /** Key version that computes the HMAC; 0 is the latest */
       key_version?: number | undefined
-      /** Items instead of input */
+      /** Items to authenticate in place of input */
       batch_input?: readonly {
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         input?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         reference?: string | undefined
       }[] | undefined
     }
     result: {
-      /** vault:vN: and base64, in full length */
+      /** HMAC in full length: vault:vN: followed by base64; N is the key version */
       hmac?: string
       /** Results in the order of the items */
       batch_results?: readonly {
-        /** vault:vN: and base64, in full length */
+        /** HMAC in full length: vault:vN: followed by base64; N is the key version */
         hmac?: string
-        /** As in the item; empty for none */
+        /** Reference of the item; empty if it has none */
         reference: string
-        /** What is wrong with the item, where it failed */
+        /** Why the item failed; absent if it succeeded */
         error?: string
       }[]
     }
   }
-  /** Makes an HMAC with a named key. */
+  /** Computes an HMAC with a named key. */
   'POST transit/hmac/:name/:algorithm': {
     fields: {
       /** Name of the key */
       name: string
-      /** Hash: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384, sha3-512 */
+      /** Hash algorithm: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384, sha3-512 */
       algorithm: string
-      /** What to authenticate, base64; it may be empty */
+      /** Data to authenticate, base64; may be empty */
       input?: string | undefined
-      /** Version of the key that makes the HMAC; 0 is the latest */
+      /** Key version that computes the HMAC; 0 is the latest */
       key_version?: number | undefined
-      /** Items instead of input */
+      /** Items to authenticate in place of input */
       batch_input?: readonly {
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         input?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         reference?: string | undefined
       }[] | undefined
     }
     result: {
-      /** vault:vN: and base64, in full length */
+      /** HMAC in full length: vault:vN: followed by base64; N is the key version */
       hmac?: string
       /** Results in the order of the items */
       batch_results?: readonly {
-        /** vault:vN: and base64, in full length */
+        /** HMAC in full length: vault:vN: followed by base64; N is the key version */
         hmac?: string
-        /** As in the item; empty for none */
+        /** Reference of the item; empty if it has none */
         reference: string
-        /** What is wrong with the item, where it failed */
+        /** Why the item failed; absent if it succeeded */
         error?: string
       }[]
     }
   }
-  /** Makes an AES-CMAC with a named key. */
+  /** Computes an AES-CMAC with a named key. */
   'POST transit/cmac/:name': {
     fields: {
       /** Name of the key */
       name: string
-      /** Bytes of the CMAC, from its first: 1 to 16; 0 is all of it */
+      /** Length of the CMAC in bytes, 1 to 16: its first bytes are kept; 0 keeps all 16 */
       mac_length?: number | undefined
-      /** What to authenticate, base64, and not empty */
+      /** Data to authenticate, base64; must not be empty */
       input?: string | undefined
-      /** Version of the key that makes the CMAC; 0 is the latest */
+      /** Key version that computes the CMAC; 0 is the latest */
       key_version?: number | undefined
-      /** Items instead of input */
+      /** Items to authenticate in place of input */
       batch_input?: readonly {
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         input?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         mac_length?: number | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         reference?: string | undefined
       }[] | undefined
     }
     result: {
-      /** vault:vN: and base64 */
+      /** CMAC: vault:vN: followed by base64; N is the key version */
       cmac?: string
       /** Results in the order of the items */
       batch_results?: readonly {
-        /** vault:vN: and base64 */
+        /** CMAC: vault:vN: followed by base64; N is the key version */
         cmac?: string
-        /** As in the item; empty for none */
+        /** Reference of the item; empty if it has none */
         reference: string
-        /** What is wrong with the item, where it failed */
+        /** Why the item failed; absent if it succeeded */
         error?: string
       }[]
     }
   }
-  /** Makes an AES-CMAC with a named key. */
+  /** Computes an AES-CMAC with a named key. */
   'POST transit/cmac/:name/:mac_length': {
     fields: {
       /** Name of the key */
       name: string
-      /** Bytes of the CMAC, from its first: 1 to 16; 0 is all of it */
+      /** Length of the CMAC in bytes, 1 to 16: its first bytes are kept; 0 keeps all 16 */
       mac_length: number
-      /** What to authenticate, base64, and not empty */
+      /** Data to authenticate, base64; must not be empty */
       input?: string | undefined
-      /** Version of the key that makes the CMAC; 0 is the latest */
+      /** Key version that computes the CMAC; 0 is the latest */
       key_version?: number | undefined
-      /** Items instead of input */
+      /** Items to authenticate in place of input */
       batch_input?: readonly {
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         input?: string | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         mac_length?: number | undefined
-        /** As the field of the same name */
+        /** Same as the top-level field of this name */
         reference?: string | undefined
       }[] | undefined
     }
     result: {
-      /** vault:vN: and base64 */
+      /** CMAC: vault:vN: followed by base64; N is the key version */
       cmac?: string
       /** Results in the order of the items */
       batch_results?: readonly {
-        /** vault:vN: and base64 */
+        /** CMAC: vault:vN: followed by base64; N is the key version */
         cmac?: string
-        /** As in the item; empty for none */
+        /** Reference of the item; empty if it has none */
         reference: string
-        /** What is wrong with the item, where it failed */
+        /** Why the item failed; absent if it succeeded */
         error?: string
       }[]
     }
   }
-  /** Random bytes. */
+  /** Returns random bytes. */
   'POST transit/random': {
     fields: {
-      /** platform: this machine; seal: the device of the seal; all: both mixed. A number here is `bytes` */
+      /**
+       * Source of randomness: platform is this machine alone; seal and all mix in the seal device. A number is taken as
+       * `bytes`
+       */
       source?: string | undefined
-      /** How many */
+      /** Number of bytes to return */
       bytes?: number | undefined
-      /** Of the answer: hex or base64 */
+      /** Encoding of the result: hex or base64 */
       format?: 'hex' | 'base64' | undefined
     }
     result: {
-      /** The bytes */
+      /** The random bytes, in the requested encoding */
       random_bytes: string
     }
   }
-  /** Random bytes. */
+  /** Returns random bytes. */
   'POST transit/random/:source': {
     fields: {
-      /** platform: this machine; seal: the device of the seal; all: both mixed. A number here is `bytes` */
+      /**
+       * Source of randomness: platform is this machine alone; seal and all mix in the seal device. A number is taken as
+       * `bytes`
+       */
       source: string
-      /** How many */
+      /** Number of bytes to return */
       bytes?: number | undefined
-      /** Of the answer: hex or base64 */
+      /** Encoding of the result: hex or base64 */
       format?: 'hex' | 'base64' | undefined
     }
     result: {
-      /** The bytes */
+      /** The random bytes, in the requested encoding */
       random_bytes: string
     }
   }
-  /** Random bytes. */
+  /** Returns random bytes. */
   'POST transit/random/:source/:bytes': {
     fields: {
-      /** platform: this machine; seal: the device of the seal; all: both mixed. A number here is `bytes` */
+      /**
+       * Source of randomness: platform is this machine alone; seal and all mix in the seal device. A number is taken as
+       * `bytes`
+       */
       source: string
-      /** How many */
+      /** Number of bytes to return */
       bytes: number
-      /** Of the answer: hex or base64 */
+      /** Encoding of the result: hex or base64 */
       format?: 'hex' | 'base64' | undefined
     }
     result: {
-      /** The bytes */
+      /** The random bytes, in the requested encoding */
       random_bytes: string
     }
   }
-  /** Hash of the input. */
+  /** Returns the hash of the input. */
   'POST transit/hash': {
     fields: {
-      /** Data, base64 */
+      /** Data to hash, base64-encoded */
       input: string
-      /** sha2-224, -256, -384, -512 or sha3-224, -256, -384, -512 */
+      /** Hash algorithm: sha2-224, -256, -384, -512 or sha3-224, -256, -384, -512 */
       algorithm?: string | undefined
-      /** Of the answer: hex or base64 */
+      /** Encoding of the result: hex or base64 */
       format?: 'hex' | 'base64' | undefined
     }
     result: {
-      /** The hash */
+      /** The hash, in the requested encoding */
       sum: string
     }
   }
-  /** Hash of the input. */
+  /** Returns the hash of the input. */
   'POST transit/hash/:algorithm': {
     fields: {
-      /** Data, base64 */
+      /** Data to hash, base64-encoded */
       input: string
-      /** sha2-224, -256, -384, -512 or sha3-224, -256, -384, -512 */
+      /** Hash algorithm: sha2-224, -256, -384, -512 or sha3-224, -256, -384, -512 */
       algorithm: string
-      /** Of the answer: hex or base64 */
+      /** Encoding of the result: hex or base64 */
       format?: 'hex' | 'base64' | undefined
     }
     result: {
-      /** The hash */
+      /** The hash, in the requested encoding */
       sum: string
     }
   }
-  /** Signs a certificate request (PKCS #10) for the public key of a version. */
+  /** Creates a certificate signing request (PKCS #10) for a key version. */
   'POST transit/keys/:name/csr': {
     fields: {
       /** Name of the key */
       name: string
-      /** Version of the key that the request is for, and that signs it; 0 is the latest */
+      /** Key version that the request is for, and that signs it; 0 is the latest */
       version?: number | 'latest' | undefined
-      /** Template: another certificate request in PEM */
+      /** Template: a certificate signing request in PEM */
       csr?: string | undefined
     }
     result: {
@@ -6551,18 +6616,18 @@ export type Endpoints = {
       name: string
       /** Type of the key */
       type: string
-      /** The request in PEM */
+      /** Certificate signing request in PEM */
       csr: string
     }
   }
-  /** Keeps a chain of certificates with a version of a key that signs, in place of what was there. */
+  /** Sets the certificate chain of a version of a signing key, in place of any earlier one. */
   'POST transit/keys/:name/set-certificate': {
     fields: {
       /** Name of the key */
       name: string
-      /** Version of the key that the first certificate is for; 0 is the latest */
+      /** Key version that the first certificate is for; 0 is the latest */
       version?: number | 'latest' | undefined
-      /** Certificates in PEM, that of the key first */
+      /** Certificates in PEM, starting with the certificate of the key */
       certificate_chain: string
     }
     result: {
@@ -6570,132 +6635,141 @@ export type Endpoints = {
       name: string
       /** Type of the key */
       type: string
-      /** As it was given */
+      /** Certificate chain, as given */
       certificate_chain: string
     }
   }
-  /** Makes a key that another party can make as well, from an ECDSA key here and their public key. */
+  /** Creates a key by ECDH, from a named ECDSA key and the public key of another party. */
   'POST transit/derive-key/:name': {
     fields: {
       /** Name of the key */
       name: string
-      /** Name of the ECDSA key whose private half is used */
+      /** Name of the ECDSA key whose private key is used */
       base_key_name: string
-      /** Its version; 0 is the latest */
+      /** Version of the base key; 0 is the latest */
       base_key_version?: number | undefined
-      /** Public key of the other party, on the same curve: SubjectPublicKeyInfo in PEM */
+      /** Public key of the other party, on the same curve, in PEM (SubjectPublicKeyInfo) */
       peer_public_key: string
-      /** How they agree on it: ecdh */
+      /** Key agreement algorithm: ecdh */
       key_derivation_algorithm?: string | undefined
       /** Type of the new key: aes128-gcm96, aes256-gcm96, chacha20-poly1305, xchacha20-poly1305 */
       derived_key_type?: string | undefined
     }
     result: undefined
   }
-  /** Shows the public key for which keys are wrapped that are to be imported: RSA with 4096 bits. */
+  /** Returns the public wrapping key for imports: RSA with 4096 bits. */
   'GET transit/wrapping_key': {
     fields: Record<never, never>
     result: {
-      /** PEM */
+      /** Public key in PEM */
       public_key: string
     }
   }
-  /** Shows an exportable key wrapped for an RSA key, as import takes it. */
+  /** Returns an exportable key wrapped with an RSA key, in the format that import accepts. */
   'GET transit/byok-export/:destination/:source': {
     fields: {
-      /** Name of an RSA key, whose latest version wraps */
+      /** Name of the RSA key that wraps, with its latest version */
       destination: string
-      /** Name of the key to be wrapped */
+      /** Name of the key to wrap */
       source: string
-      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
+      /** Hash algorithm of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
       hash?: string | undefined
     }
     result: {
-      /** Name of the source */
+      /** Name of the source key */
       name: string
-      /** Type of the source */
+      /** Type of the source key */
       type: string
-      /** By number of the version */
+      /** Wrapped keys, by version number */
       keys: Readonly<Record<string, string>>
     }
   }
-  /** Shows an exportable key wrapped for an RSA key, as import takes it. */
+  /** Returns an exportable key wrapped with an RSA key, in the format that import accepts. */
   'GET transit/byok-export/:destination/:source/:version...': {
     fields: {
-      /** Name of an RSA key, whose latest version wraps */
+      /** Name of the RSA key that wraps, with its latest version */
       destination: string
-      /** Name of the key to be wrapped */
+      /** Name of the key to wrap */
       source: string
-      /** Number of a version, or latest; without it all that can be used */
+      /** Key version, or latest; if unset, all usable versions */
       version: string
-      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
+      /** Hash algorithm of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
       hash?: string | undefined
     }
     result: {
-      /** Name of the source */
+      /** Name of the source key */
       name: string
-      /** Type of the source */
+      /** Type of the source key */
       type: string
-      /** By number of the version */
+      /** Wrapped keys, by version number */
       keys: Readonly<Record<string, string>>
     }
   }
-  /** Makes a named key of one that was made elsewhere. */
+  /** Imports key material as a new named key. */
   'POST transit/keys/:name/import': {
     fields: {
       /** Name of the key */
       name: string
       /** Type of the key */
       type?: string | undefined
-      /** With the type ml-dsa, which one: 44, 65, 87. The same as the type ml-dsa-N */
+      /** Parameter set of the type ml-dsa: 44, 65, 87. Equivalent to type ml-dsa-N */
       parameter_set?: string | undefined
-      /** The key, wrapped: 512 bytes of RSA-OAEP under the wrapping key, then AES-KWP; base64 */
+      /**
+       * Wrapped key, base64: an AES key under the wrapping key (RSA-OAEP, 512 bytes), then the key under that AES key
+       * (AES-KWP)
+       */
       ciphertext?: string | undefined
-      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
+      /** Hash algorithm of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
       hash_function?: string | undefined
-      /** Instead of ciphertext: the public half alone, in PEM */
+      /** Public key in PEM, in place of ciphertext */
       public_key?: string | undefined
-      /** It can be rotated here; afterwards no version of it can be imported */
+      /** Allows rotation here; once rotated, the key accepts no imported versions */
       allow_rotation?: boolean | undefined
-      /** Each request gives a context, from which the key for it is derived */
+      /** Derives a separate key for each context; encryption and signing require one */
       derived?: boolean | undefined
-      /** Accepted and not used */
+      /** Accepted and ignored */
       context?: string | undefined
-      /** Can be exported; stays so */
+      /** Allows export; cannot be disabled later */
       exportable?: boolean | undefined
-      /** Can be backed up in plaintext; stays so */
+      /** Allows plaintext backup; cannot be disabled later */
       allow_plaintext_backup?: boolean | undefined
-      /** Time after which it is rotated, an hour or more; needs allow_rotation */
+      /** Rotation interval, at least one hour; needs allow_rotation; 0: none */
       auto_rotate_period?: Duration | undefined
-      /** Refused: a key from elsewhere cannot be convergent */
+      /** Refused if true: an imported key cannot be convergent */
       convergent_encryption?: boolean | undefined
     }
     result: undefined
   }
-  /** Adds a version that was made elsewhere to an imported key, or completes one. */
+  /** Imports key material into an imported key, as a new version or as the private key of an existing one. */
   'POST transit/keys/:name/import_version': {
     fields: {
       /** Name of the key */
       name: string
-      /** The key, wrapped: 512 bytes of RSA-OAEP under the wrapping key, then AES-KWP; base64 */
+      /**
+       * Wrapped key, base64: an AES key under the wrapping key (RSA-OAEP, 512 bytes), then the key under that AES key
+       * (AES-KWP)
+       */
       ciphertext?: string | undefined
-      /** Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
+      /** Hash algorithm of RSA-OAEP: SHA1, SHA224, SHA256, SHA384, SHA512 */
       hash_function?: string | undefined
-      /** Instead of ciphertext: the public half alone, in PEM */
+      /** Public key in PEM, in place of ciphertext */
       public_key?: string | undefined
-      /** Version of which only the public half is known, to be completed by its private key */
+      /** Version that has only its public key, to be completed with the private key */
       version?: number | undefined
     }
     result: undefined
   }
-  /** Shows key material in clear, of a key that is exportable; public halves of any key. */
+  /** Returns the material of an exportable key in plaintext, or the public parts of any key pair. */
   'GET transit/export/:type/:name': {
     fields: {
-      /** What of the key: encryption-key, signing-key, hmac-key, cmac-key, public-key, certificate-chain */
+      /** What to export: encryption-key, signing-key, hmac-key, cmac-key, public-key, certificate-chain */
       type: string
       /** Name of the key */
       name: string
-      /** raw: base64 of the bytes; der: base64 of PKCS #8 or SubjectPublicKeyInfo; pem: the same as text */
+      /**
+       * raw (the bytes, base64), der (PKCS #8 or SubjectPublicKeyInfo, base64), pem (the same structures in PEM), or
+       * empty for the usual format of the key type
+       */
       format?: string | undefined
     }
     result: {
@@ -6703,20 +6777,23 @@ export type Endpoints = {
       name: string
       /** Type of the key */
       type: string
-      /** By number of the version */
+      /** Exported keys, by version number */
       keys: Readonly<Record<string, string>>
     }
   }
-  /** Shows key material in clear, of a key that is exportable; public halves of any key. */
+  /** Returns the material of an exportable key in plaintext, or the public parts of any key pair. */
   'GET transit/export/:type/:name/:version...': {
     fields: {
-      /** What of the key: encryption-key, signing-key, hmac-key, cmac-key, public-key, certificate-chain */
+      /** What to export: encryption-key, signing-key, hmac-key, cmac-key, public-key, certificate-chain */
       type: string
       /** Name of the key */
       name: string
-      /** Number of a version, or latest; without it all that can be used */
+      /** Key version, or latest; if unset, all usable versions */
       version: string
-      /** raw: base64 of the bytes; der: base64 of PKCS #8 or SubjectPublicKeyInfo; pem: the same as text */
+      /**
+       * raw (the bytes, base64), der (PKCS #8 or SubjectPublicKeyInfo, base64), pem (the same structures in PEM), or
+       * empty for the usual format of the key type
+       */
       format?: string | undefined
     }
     result: {
@@ -6724,116 +6801,116 @@ export type Endpoints = {
       name: string
       /** Type of the key */
       type: string
-      /** By number of the version */
+      /** Exported keys, by version number */
       keys: Readonly<Record<string, string>>
     }
   }
-  /** Shows a key with all its versions and settings in clear, for restore. */
+  /** Returns a plaintext backup of a key, with all its versions and settings, for restore. */
   'GET transit/backup/:name': {
     fields: {
       /** Name of the key */
       name: string
     }
     result: {
-      /** What restore takes */
+      /** Backup, as restore accepts it */
       backup: string
     }
   }
-  /** Makes a key of a backup, with all its versions and settings. */
+  /** Restores a key from a backup, with all its versions and settings. */
   'POST transit/restore': {
     fields: {
-      /** Name of the key; without it the one in the backup */
+      /** Name of the restored key; if unset, the name in the backup */
       name?: string | undefined
-      /** What backup showed */
+      /** Backup, as returned by backup */
       backup?: string | undefined
-      /** Takes the place of a key of that name */
+      /** Replaces an existing key of that name */
       force?: boolean | undefined
     }
     result: undefined
   }
-  /** Makes a key of a backup, with all its versions and settings. */
+  /** Restores a key from a backup, with all its versions and settings. */
   'POST transit/restore/:name...': {
     fields: {
-      /** Name of the key; without it the one in the backup */
+      /** Name of the restored key; if unset, the name in the backup */
       name: string
-      /** What backup showed */
+      /** Backup, as returned by backup */
       backup?: string | undefined
-      /** Takes the place of a key of that name */
+      /** Replaces an existing key of that name */
       force?: boolean | undefined
     }
     result: undefined
   }
-  /** Shows the settings for all keys. */
+  /** Returns the settings that apply to all keys of the mount. */
   'GET transit/config/keys': {
     fields: Record<never, never>
     result: {
-      /** Whether encrypt makes no keys */
+      /** Whether encrypt is prevented from creating keys */
       disable_upsert: boolean
     }
   }
-  /** Changes the settings for all keys. */
+  /** Updates the settings that apply to all keys of the mount. */
   'POST transit/config/keys': {
     fields: {
-      /** Whether encrypt makes no keys */
+      /** Prevents encrypt from creating keys */
       disable_upsert?: boolean | undefined
     }
     result: {
-      /** Whether encrypt makes no keys */
+      /** Whether encrypt is prevented from creating keys */
       disable_upsert: boolean
     }
   }
-  /** Shows how many keys are kept ready for use. */
+  /** Returns the size of the key cache. */
   'GET transit/cache-config': {
     fields: Record<never, never>
     result: {
-      /** Keys that each thread keeps ready for use; 0: as many as is usual, 10000 */
+      /** Number of keys that each thread caches, at least 10; 0 is the default of 10000 */
       size: number
     }
   }
-  /** Changes how many keys are kept ready for use. */
+  /** Sets the size of the key cache. */
   'POST transit/cache-config': {
     fields: {
-      /** Keys that each thread keeps ready for use; 0: as many as is usual, 10000 */
+      /** Number of keys that each thread caches, at least 10; 0 is the default of 10000 */
       size?: number | undefined
     }
     result: {
-      /** Keys that each thread keeps ready for use; 0: as many as is usual, 10000 */
+      /** Number of keys that each thread caches, at least 10; 0 is the default of 10000 */
       size: number
     }
   }
-  /** What the calling token keeps at a path. */
+  /** Shows the value that the calling token stores at a path. */
   'GET cubbyhole/:path...': {
     fields: {
-      /** Any path */
+      /** Path within the cubbyhole of the calling token */
       path: string
     }
     result: {
-      /** As it was written */
+      /** Member of the stored object, as written */
       [name: string]: unknown
     }
   }
-  /** Keeps an object for the calling token alone, as long as it lives; replaces what was there. */
+  /** Stores an object for the calling token alone, as long as the token lives; replaces an existing object. */
   'POST cubbyhole/:path...': {
     fields: {
-      /** Any path */
+      /** Path within the cubbyhole of the calling token */
       path: string
     }
     result: undefined
   }
-  /** Forgets what the calling token keeps at a path; nothing there is no error. */
+  /** Deletes what the calling token stores at a path; a path without a value is not an error. */
   'DELETE cubbyhole/:path...': {
     fields: {
-      /** Any path */
+      /** Path within the cubbyhole of the calling token */
       path: string
     }
     result: undefined
   }
-  /** Names that the calling token keeps below a path. */
+  /** Lists the names that the calling token stores below a path. */
   'LIST cubbyhole/': {
     fields: {
-      /** Only names that sort after this one */
+      /** Returns only names that sort after this one */
       after?: string | undefined
-      /** At most so many names; 0: all */
+      /** Maximum number of names to return; 0: all */
       limit?: number | undefined
     }
     result: {
@@ -6841,14 +6918,14 @@ export type Endpoints = {
       keys: readonly string[]
     }
   }
-  /** Names that the calling token keeps below a path. */
+  /** Lists the names that the calling token stores below a path. */
   'LIST cubbyhole/:path...': {
     fields: {
-      /** A folder */
+      /** Path of the folder to list */
       path: string
-      /** Only names that sort after this one */
+      /** Returns only names that sort after this one */
       after?: string | undefined
-      /** At most so many names; 0: all */
+      /** Maximum number of names to return; 0: all */
       limit?: number | undefined
     }
     result: {
@@ -6856,98 +6933,101 @@ export type Endpoints = {
       keys: readonly string[]
     }
   }
-  /** Names of all users. */
+  /** Lists all usernames. */
   'LIST auth/userpass/users': {
     fields: {
-      /** Only names that sort after this one */
+      /** Returns only names that sort after this one */
       after?: string | undefined
-      /** At most so many names; 0: all */
+      /** Maximum number of names to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
     }
   }
-  /** What tokens a user gets; never the password. */
+  /** Returns the token settings of a user, never the password. */
   'GET auth/userpass/users/:username': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Username, case-insensitive */
       username: string
     }
     result: {
-      /** Seconds */
+      /** TTL of issued tokens, in seconds; 0 uses the default of the mount */
       token_ttl: number
-      /** Seconds */
+      /** Maximum TTL in seconds; 0 uses the maximum of the mount */
       token_max_ttl: number
-      /** Seconds */
+      /** Hard limit on the lifetime in seconds; 0: none */
       token_explicit_max_ttl: number
-      /** Seconds */
+      /** Period in seconds; 0: not periodic */
       token_period: number
-      /** Policies of the tokens */
+      /** Policies attached to issued tokens */
       token_policies: readonly string[]
-      /** Where logins come from */
+      /** IP addresses or CIDR blocks allowed for logins and for using the tokens */
       token_bound_cidrs: readonly string[]
-      /** Without the policy "default" */
+      /** Do not attach the "default" policy */
       token_no_default_policy: boolean
-      /** Requests a token may make; 0: unlimited */
+      /** Maximum number of uses of a token; 0: unlimited */
       token_num_uses: number
       /** Always false */
       token_strictly_bind_ip: boolean
-      /** default, service or batch */
+      /** Token type: default, service or batch */
       token_type: string
-      /** Where the old name was used */
+      /** Same as token_policies; present if written under this old name */
       policies?: readonly string[]
-      /** Where the old name was used */
+      /** Same as token_ttl; present if written under this old name */
       ttl?: number
-      /** Where the old name was used */
+      /** Same as token_max_ttl; present if written under this old name */
       max_ttl?: number
-      /** Where the old name was used */
+      /** Same as token_bound_cidrs; present if written under this old name */
       bound_cidrs?: readonly string[]
     }
   }
-  /** Makes a user, or changes what is sent. */
+  /** Creates a user, or updates the given fields. */
   'POST auth/userpass/users/:username': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Username, case-insensitive */
       username: string
-      /** Password */
+      /** Password; required for a new user */
       password?: string | undefined
-      /** Not taken over */
+      /** Not supported: leave it empty */
       password_hash?: string | undefined
-      /** Lifetime of the tokens; 0: as the mount has it */
+      /** TTL of issued tokens, in seconds; 0 uses the default of the mount */
       token_ttl?: Duration | undefined
-      /** Longest lifetime, renewals included; 0: as the mount has it */
+      /** Maximum TTL including renewals, in seconds; 0 uses the maximum of the mount */
       token_max_ttl?: Duration | undefined
-      /** Hard end after the login, whatever is renewed; 0: none */
+      /** Hard limit on the lifetime in seconds, regardless of renewals; 0: none */
       token_explicit_max_ttl?: Duration | undefined
-      /** Each renewal gives this long, without an end; 0: not periodic */
+      /**
+       * Period in seconds: each renewal resets the TTL to it, with no maximum except token_explicit_max_ttl; 0: not
+       * periodic
+       */
       token_period?: Duration | undefined
-      /** Policies of the tokens */
+      /** Policies attached to issued tokens */
       token_policies?: readonly string[] | undefined
-      /** Addresses or blocks that logins may come from and tokens be used from; empty: anywhere */
+      /** IP addresses or CIDR blocks allowed for logins and for using the tokens; empty: any address */
       token_bound_cidrs?: readonly string[] | undefined
-      /** Without the policy "default" */
+      /** Do not attach the "default" policy */
       token_no_default_policy?: boolean | undefined
-      /** Requests a token may make; 0: unlimited */
+      /** Maximum number of uses of a token; 0: unlimited */
       token_num_uses?: number | undefined
-      /** service, batch, or default: as the mount has it */
+      /** Token type: service, batch, or default, which uses the setting of the mount */
       token_type?: string | undefined
-      /** Old name of token_policies */
+      /** Deprecated: use token_policies */
       policies?: readonly string[] | undefined
-      /** Old name of token_ttl */
+      /** Deprecated: use token_ttl */
       ttl?: Duration | undefined
-      /** Old name of token_max_ttl */
+      /** Deprecated: use token_max_ttl */
       max_ttl?: Duration | undefined
-      /** Old name of token_bound_cidrs */
+      /** Deprecated: use token_bound_cidrs */
       bound_cidrs?: readonly string[] | undefined
     }
     result: undefined
   }
-  /** Removes a user; tokens that it got live on until they end. */
+  /** Deletes a user; issued tokens stay valid until they expire, but cannot be renewed. */
   'DELETE auth/userpass/users/:username': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Username, case-insensitive */
       username: string
     }
     result: undefined
@@ -6955,957 +7035,971 @@ export type Endpoints = {
   /** Changes the password of a user. */
   'POST auth/userpass/users/:username/password': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Username, case-insensitive */
       username: string
-      /** Password */
+      /** New password */
       password?: string | undefined
-      /** Not taken over */
+      /** Not supported: leave it empty */
       password_hash?: string | undefined
     }
     result: undefined
   }
-  /** Changes the policies of a user. */
+  /** Sets the policies of a user. */
   'POST auth/userpass/users/:username/policies': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Username, case-insensitive */
       username: string
-      /** Policies of the tokens */
+      /** Policies attached to issued tokens */
       token_policies?: readonly string[] | undefined
-      /** Old name of token_policies */
+      /** Deprecated: use token_policies */
       policies?: readonly string[] | undefined
     }
     result: undefined
   }
-  /** Logs in. */
+  /** Logs in with username and password. */
   'POST auth/userpass/login/:username': {
     fields: {
-      /** Name, in any case */
+      /** Username, case-insensitive */
       username: string
       /** Password */
       password?: string | undefined
     }
     result: Auth
   }
-  /** Names of all roles. */
+  /** Lists the names of all roles. */
   'LIST auth/approle/role': {
     fields: {
-      /** Only names that sort after this one */
+      /** Returns only names that sort after this one */
       after?: string | undefined
-      /** At most so many names; 0: all */
+      /** Maximum number of names to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
     }
   }
-  /** What a role asks for and gives. */
+  /** Returns the login constraints and token settings of a role. */
   'GET auth/approle/role/:role_name': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: {
-      /** Seconds */
+      /** TTL of issued tokens, in seconds; 0 uses the default of the mount */
       token_ttl: number
-      /** Seconds */
+      /** Maximum TTL in seconds; 0 uses the maximum of the mount */
       token_max_ttl: number
-      /** Seconds */
+      /** Hard limit on the lifetime in seconds; 0: none */
       token_explicit_max_ttl: number
-      /** Seconds */
+      /** Period in seconds; 0: not periodic */
       token_period: number
-      /** Policies of the tokens */
+      /** Policies attached to issued tokens */
       token_policies: readonly string[]
-      /** Where logins come from */
+      /** IP addresses or CIDR blocks allowed for logins and for using the tokens */
       token_bound_cidrs: readonly string[]
-      /** Without the policy "default" */
+      /** Do not attach the "default" policy */
       token_no_default_policy: boolean
-      /** Requests a token may make; 0: unlimited */
+      /** Maximum number of uses of a token; 0: unlimited */
       token_num_uses: number
       /** Always false */
       token_strictly_bind_ip: boolean
-      /** default, service or batch */
+      /** Token type: default, service or batch */
       token_type: string
-      /** Where the old name was used */
+      /** Same as token_policies; present if written under this old name */
       policies?: readonly string[]
-      /** Where the old name was used */
+      /** Same as token_ttl; present if written under this old name */
       ttl?: number
-      /** Where the old name was used */
+      /** Same as token_max_ttl; present if written under this old name */
       max_ttl?: number
-      /** Where the old name was used */
+      /** Same as token_bound_cidrs; present if written under this old name */
       bound_cidrs?: readonly string[]
-      /** A login needs a secret id */
+      /** Whether login requires a secret id */
       bind_secret_id: boolean
-      /** Where logins may come from; null: anywhere */
+      /** Where logins may come from; null: any */
       secret_id_bound_cidrs: readonly string[] | null
-      /** Logins that a new secret id is good for; 0: without limit */
+      /** Number of logins that a new secret id allows; 0: unlimited */
       secret_id_num_uses: number
-      /** Seconds; 0: without end */
+      /** Lifetime of a new secret id, in seconds; 0: it never expires */
       secret_id_ttl: number
-      /** Characters that a secret id of one’s own has at least */
+      /** Minimum length of custom secret ids, in characters */
       custom_secret_id_min_length: number
       /** Always false */
       local_secret_ids: boolean
-      /** Where the old name was used */
+      /** token_period, if it was set by this old name */
       period?: number
     }
   }
-  /** Makes a role, or changes what is sent. */
+  /** Creates a role, or updates the given fields. */
   'POST auth/approle/role/:role_name': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
-      /** A role id of your own; the default is a new one */
+      /** Custom role id; generated for a new role if unset */
       role_id?: string | undefined
-      /** A login needs a secret id */
+      /** Requires a secret id at login; true if never set */
       bind_secret_id?: boolean | undefined
-      /** Addresses or blocks that logins may come from; empty: anywhere */
+      /** IP addresses or CIDR blocks that logins may come from; empty: any */
       secret_id_bound_cidrs?: readonly string[] | undefined
-      /** Old name of secret_id_bound_cidrs */
+      /** Deprecated: use secret_id_bound_cidrs */
       bound_cidr_list?: readonly string[] | undefined
-      /** Logins that a new secret id is good for; 0: without limit */
+      /** Number of logins that a new secret id allows; 0: unlimited */
       secret_id_num_uses?: number | undefined
-      /** Lifetime of a new secret id; 0: it does not end */
+      /** Lifetime of a new secret id; 0: it never expires */
       secret_id_ttl?: Duration | undefined
-      /** Characters that a secret id of your own has at least; the default is 8 */
+      /** Minimum length of custom secret ids, in characters; 8 if never set */
       custom_secret_id_min_length?: number | undefined
-      /** Only false is offered */
+      /** Must be false: local secret ids are not supported */
       local_secret_ids?: boolean | undefined
-      /** Old name of token_period */
+      /** Deprecated: use token_period */
       period?: Duration | undefined
-      /** Lifetime of the tokens; 0: as the mount has it */
+      /** TTL of issued tokens, in seconds; 0 uses the default of the mount */
       token_ttl?: Duration | undefined
-      /** Longest lifetime, renewals included; 0: as the mount has it */
+      /** Maximum TTL including renewals, in seconds; 0 uses the maximum of the mount */
       token_max_ttl?: Duration | undefined
-      /** Hard end after the login, whatever is renewed; 0: none */
+      /** Hard limit on the lifetime in seconds, regardless of renewals; 0: none */
       token_explicit_max_ttl?: Duration | undefined
-      /** Each renewal gives this long, without an end; 0: not periodic */
+      /**
+       * Period in seconds: each renewal resets the TTL to it, with no maximum except token_explicit_max_ttl; 0: not
+       * periodic
+       */
       token_period?: Duration | undefined
-      /** Policies of the tokens */
+      /** Policies attached to issued tokens */
       token_policies?: readonly string[] | undefined
-      /** Addresses or blocks that logins may come from and tokens be used from; empty: anywhere */
+      /** IP addresses or CIDR blocks allowed for logins and for using the tokens; empty: any address */
       token_bound_cidrs?: readonly string[] | undefined
-      /** Without the policy "default" */
+      /** Do not attach the "default" policy */
       token_no_default_policy?: boolean | undefined
-      /** Requests a token may make; 0: unlimited */
+      /** Maximum number of uses of a token; 0: unlimited */
       token_num_uses?: number | undefined
-      /** service, batch, or default: as the mount has it */
+      /** Token type: service, batch, or default, which uses the setting of the mount */
       token_type?: string | undefined
-      /** Old name of token_policies */
+      /** Deprecated: use token_policies */
       policies?: readonly string[] | undefined
-      /** Old name of token_ttl */
+      /** Deprecated: use token_ttl */
       ttl?: Duration | undefined
-      /** Old name of token_max_ttl */
+      /** Deprecated: use token_max_ttl */
       max_ttl?: Duration | undefined
-      /** Old name of token_bound_cidrs */
+      /** Deprecated: use token_bound_cidrs */
       bound_cidrs?: readonly string[] | undefined
     }
     result: undefined
   }
-  /** Removes a role and its secret ids; tokens that it gave live on until they end. */
+  /** Deletes a role and its secret ids; issued tokens stay valid until they expire, but cannot be renewed. */
   'DELETE auth/approle/role/:role_name': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Reads token_policies of a role. */
+  /** Returns token_policies of a role. */
   'GET auth/approle/role/:role_name/policies': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: {
-      /** As it is set */
+      /** Current value */
       [name: string]: unknown
     }
   }
   /** Sets token_policies of a role. */
   'POST auth/approle/role/:role_name/policies': {
     fields: {
-      /** Policies of the tokens */
+      /** Policies attached to issued tokens */
       token_policies?: readonly string[] | undefined
-      /** Old name of token_policies */
+      /** Deprecated: use token_policies */
       policies?: readonly string[] | undefined
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Sets token_policies of a role back to its default. */
+  /** Resets token_policies of a role to its default. */
   'DELETE auth/approle/role/:role_name/policies': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Reads bind_secret_id of a role. */
+  /** Returns bind_secret_id of a role. */
   'GET auth/approle/role/:role_name/bind-secret-id': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: {
-      /** As it is set */
+      /** Current value */
       [name: string]: unknown
     }
   }
   /** Sets bind_secret_id of a role. */
   'POST auth/approle/role/:role_name/bind-secret-id': {
     fields: {
-      /** A login needs a secret id */
+      /** Requires a secret id at login; true if never set */
       bind_secret_id?: boolean | undefined
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Sets bind_secret_id of a role back to its default. */
+  /** Resets bind_secret_id of a role to its default. */
   'DELETE auth/approle/role/:role_name/bind-secret-id': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Reads secret_id_num_uses of a role. */
+  /** Returns secret_id_num_uses of a role. */
   'GET auth/approle/role/:role_name/secret-id-num-uses': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: {
-      /** As it is set */
+      /** Current value */
       [name: string]: unknown
     }
   }
   /** Sets secret_id_num_uses of a role. */
   'POST auth/approle/role/:role_name/secret-id-num-uses': {
     fields: {
-      /** Logins that a new secret id is good for; 0: without limit */
+      /** Number of logins that a new secret id allows; 0: unlimited */
       secret_id_num_uses?: number | undefined
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Sets secret_id_num_uses of a role back to its default. */
+  /** Resets secret_id_num_uses of a role to its default. */
   'DELETE auth/approle/role/:role_name/secret-id-num-uses': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Reads secret_id_ttl of a role. */
+  /** Returns secret_id_ttl of a role. */
   'GET auth/approle/role/:role_name/secret-id-ttl': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: {
-      /** As it is set */
+      /** Current value */
       [name: string]: unknown
     }
   }
   /** Sets secret_id_ttl of a role. */
   'POST auth/approle/role/:role_name/secret-id-ttl': {
     fields: {
-      /** Lifetime of a new secret id; 0: it does not end */
+      /** Lifetime of a new secret id; 0: it never expires */
       secret_id_ttl?: Duration | undefined
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Sets secret_id_ttl of a role back to its default. */
+  /** Resets secret_id_ttl of a role to its default. */
   'DELETE auth/approle/role/:role_name/secret-id-ttl': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Reads secret_id_bound_cidrs of a role. */
+  /** Returns secret_id_bound_cidrs of a role. */
   'GET auth/approle/role/:role_name/secret-id-bound-cidrs': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: {
-      /** As it is set */
+      /** Current value */
       [name: string]: unknown
     }
   }
   /** Sets secret_id_bound_cidrs of a role. */
   'POST auth/approle/role/:role_name/secret-id-bound-cidrs': {
     fields: {
-      /** Addresses or blocks that logins may come from; empty: anywhere */
+      /** IP addresses or CIDR blocks that logins may come from; empty: any */
       secret_id_bound_cidrs?: readonly string[] | undefined
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Sets secret_id_bound_cidrs of a role back to its default. */
+  /** Resets secret_id_bound_cidrs of a role to its default. */
   'DELETE auth/approle/role/:role_name/secret-id-bound-cidrs': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Reads token_ttl of a role. */
+  /** Returns token_ttl of a role. */
   'GET auth/approle/role/:role_name/token-ttl': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: {
-      /** As it is set */
+      /** Current value */
       [name: string]: unknown
     }
   }
   /** Sets token_ttl of a role. */
   'POST auth/approle/role/:role_name/token-ttl': {
     fields: {
-      /** Lifetime of the tokens; 0: as the mount has it */
+      /** TTL of issued tokens, in seconds; 0 uses the default of the mount */
       token_ttl?: Duration | undefined
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Sets token_ttl of a role back to its default. */
+  /** Resets token_ttl of a role to its default. */
   'DELETE auth/approle/role/:role_name/token-ttl': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Reads token_max_ttl of a role. */
+  /** Returns token_max_ttl of a role. */
   'GET auth/approle/role/:role_name/token-max-ttl': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: {
-      /** As it is set */
+      /** Current value */
       [name: string]: unknown
     }
   }
   /** Sets token_max_ttl of a role. */
   'POST auth/approle/role/:role_name/token-max-ttl': {
     fields: {
-      /** Longest lifetime, renewals included; 0: as the mount has it */
+      /** Maximum TTL including renewals, in seconds; 0 uses the maximum of the mount */
       token_max_ttl?: Duration | undefined
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Sets token_max_ttl of a role back to its default. */
+  /** Resets token_max_ttl of a role to its default. */
   'DELETE auth/approle/role/:role_name/token-max-ttl': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Reads token_num_uses of a role. */
+  /** Returns token_num_uses of a role. */
   'GET auth/approle/role/:role_name/token-num-uses': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: {
-      /** As it is set */
+      /** Current value */
       [name: string]: unknown
     }
   }
   /** Sets token_num_uses of a role. */
   'POST auth/approle/role/:role_name/token-num-uses': {
     fields: {
-      /** Requests a token may make; 0: unlimited */
+      /** Maximum number of uses of a token; 0: unlimited */
       token_num_uses?: number | undefined
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Sets token_num_uses of a role back to its default. */
+  /** Resets token_num_uses of a role to its default. */
   'DELETE auth/approle/role/:role_name/token-num-uses': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Reads token_period of a role. */
+  /** Returns token_period of a role. */
   'GET auth/approle/role/:role_name/period': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: {
-      /** As it is set */
+      /** Current value */
       [name: string]: unknown
     }
   }
   /** Sets token_period of a role. */
   'POST auth/approle/role/:role_name/period': {
     fields: {
-      /** Each renewal gives this long, without an end; 0: not periodic */
+      /**
+       * Period in seconds: each renewal resets the TTL to it, with no maximum except token_explicit_max_ttl; 0: not
+       * periodic
+       */
       token_period?: Duration | undefined
-      /** Old name of token_period */
+      /** Deprecated: use token_period */
       period?: Duration | undefined
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Sets token_period of a role back to its default. */
+  /** Resets token_period of a role to its default. */
   'DELETE auth/approle/role/:role_name/period': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Reads token_bound_cidrs of a role. */
+  /** Returns token_bound_cidrs of a role. */
   'GET auth/approle/role/:role_name/token-bound-cidrs': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: {
-      /** As it is set */
+      /** Current value */
       [name: string]: unknown
     }
   }
   /** Sets token_bound_cidrs of a role. */
   'POST auth/approle/role/:role_name/token-bound-cidrs': {
     fields: {
-      /** Addresses or blocks that logins may come from and tokens be used from; empty: anywhere */
+      /** IP addresses or CIDR blocks allowed for logins and for using the tokens; empty: any address */
       token_bound_cidrs?: readonly string[] | undefined
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** Sets token_bound_cidrs of a role back to its default. */
+  /** Resets token_bound_cidrs of a role to its default. */
   'DELETE auth/approle/role/:role_name/token-bound-cidrs': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: undefined
   }
-  /** The role id. */
+  /** Returns the role id of a role. */
   'GET auth/approle/role/:role_name/role-id': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
     }
     result: {
-      /** Names the role at login */
+      /** Role id, which identifies the role at login */
       role_id: string
     }
   }
-  /** Gives the role a role id of your own. */
+  /** Sets a custom role id for a role. */
   'POST auth/approle/role/:role_name/role-id': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
-      /** The role id */
+      /** New role id */
       role_id: string
     }
     result: undefined
   }
-  /** Accessors of the secret ids of a role. */
+  /** Lists the accessors of the secret ids of a role. */
   'LIST auth/approle/role/:role_name/secret-id': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
-      /** Only names that sort after this one */
+      /** Returns only names that sort after this one */
       after?: string | undefined
-      /** At most so many names; 0: all */
+      /** Maximum number of names to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
     }
   }
-  /** Makes a secret id. */
+  /** Generates a secret id. */
   'POST auth/approle/role/:role_name/secret-id': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
-      /** A JSON object of names and texts, as text: kept with the tokens */
+      /** Metadata for the tokens: a string that holds a JSON object of string values */
       metadata?: string | undefined
-      /** Addresses or blocks that logins may come from; within those of the role */
+      /** IP addresses or CIDR blocks that logins may come from, within those of the role */
       cidr_list?: readonly string[] | undefined
-      /** Addresses or blocks that tokens may be used from; the default is the role’s */
+      /** IP addresses or CIDR blocks that tokens may be used from, within those of the role */
       token_bound_cidrs?: readonly string[] | undefined
-      /** Logins it is good for; 0: without limit; the default is the role’s */
+      /** Number of logins allowed, at most secret_id_num_uses of the role; 0 or unset: as the role */
       num_uses?: number | undefined
-      /** Lifetime; the default is the role’s */
+      /** Lifetime, at most secret_id_ttl of the role; 0 or unset: as the role */
       ttl?: Duration | undefined
     }
     result: {
-      /** The secret id: shown now and never again */
+      /** Secret id; shown only once */
       secret_id: string
-      /** Names it without giving access */
+      /** Accessor, which identifies the secret id without granting access */
       secret_id_accessor: string
-      /** Seconds; 0: without end */
+      /** Lifetime in seconds; 0: it never expires */
       secret_id_ttl: number
-      /** Logins; 0: without limit */
+      /** Number of logins allowed; 0: unlimited */
       secret_id_num_uses: number
     }
   }
-  /** Takes over a secret id of your own. */
+  /** Registers a custom secret id. */
   'POST auth/approle/role/:role_name/custom-secret-id': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
-      /** A JSON object of names and texts, as text: kept with the tokens */
+      /** Metadata for the tokens: a string that holds a JSON object of string values */
       metadata?: string | undefined
-      /** Addresses or blocks that logins may come from; within those of the role */
+      /** IP addresses or CIDR blocks that logins may come from, within those of the role */
       cidr_list?: readonly string[] | undefined
-      /** Addresses or blocks that tokens may be used from; the default is the role’s */
+      /** IP addresses or CIDR blocks that tokens may be used from, within those of the role */
       token_bound_cidrs?: readonly string[] | undefined
-      /** Logins it is good for; 0: without limit; the default is the role’s */
+      /** Number of logins allowed, at most secret_id_num_uses of the role; 0 or unset: as the role */
       num_uses?: number | undefined
-      /** Lifetime; the default is the role’s */
+      /** Lifetime, at most secret_id_ttl of the role; 0 or unset: as the role */
       ttl?: Duration | undefined
-      /** The secret id */
+      /** Custom secret id */
       secret_id: string
     }
     result: {
-      /** The secret id: shown now and never again */
+      /** Secret id; shown only once */
       secret_id: string
-      /** Names it without giving access */
+      /** Accessor, which identifies the secret id without granting access */
       secret_id_accessor: string
-      /** Seconds; 0: without end */
+      /** Lifetime in seconds; 0: it never expires */
       secret_id_ttl: number
-      /** Logins; 0: without limit */
+      /** Number of logins allowed; 0: unlimited */
       secret_id_num_uses: number
     }
   }
-  /** What is known of a secret id. */
+  /** Returns the properties of a secret id. */
   'POST auth/approle/role/:role_name/secret-id/lookup': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
-      /** The secret id */
+      /** Secret id */
       secret_id: string
     }
     result: {
-      /** Names it */
+      /** Accessor of the secret id */
       secret_id_accessor: string
-      /** RFC 3339 */
+      /** Creation time, RFC 3339 */
       creation_time: string
-      /** RFC 3339 */
+      /** Time of the last update, RFC 3339 */
       last_updated_time: string
-      /** RFC 3339; the year 1: never */
+      /** Expiration time, RFC 3339; the year 1: never */
       expiration_time: string
-      /** Seconds; 0: without end */
+      /** Lifetime in seconds; 0: it never expires */
       secret_id_ttl: number
-      /** Logins left; 0: without limit */
+      /** Number of logins left; 0: unlimited */
       secret_id_num_uses: number
-      /** Kept with the tokens */
+      /** Metadata for the tokens */
       metadata: Readonly<Record<string, string>>
-      /** Where logins may come from */
+      /** Where logins may come from; empty: as set for the role */
       cidr_list: readonly string[]
-      /** Where tokens may be used from */
+      /** Where tokens may be used from; empty: as set for the role */
       token_bound_cidrs: readonly string[]
     } | undefined
   }
-  /** Destroys a secret id; one that is not there is no error. */
+  /** Destroys a secret id; succeeds even if it does not exist. */
   'POST auth/approle/role/:role_name/secret-id/destroy': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
-      /** The secret id */
+      /** Secret id */
       secret_id: string
     }
     result: undefined
   }
-  /** Destroys a secret id; one that is not there is no error. */
+  /** Destroys a secret id; succeeds even if it does not exist. */
   'DELETE auth/approle/role/:role_name/secret-id/destroy': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
-      /** The secret id */
+      /** Secret id */
       secret_id: string
     }
     result: undefined
   }
-  /** What is known of a secret id. */
+  /** Returns the properties of a secret id. */
   'POST auth/approle/role/:role_name/secret-id-accessor/lookup': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
-      /** Its accessor */
+      /** Accessor of the secret id */
       secret_id_accessor: string
     }
     result: {
-      /** Names it */
+      /** Accessor of the secret id */
       secret_id_accessor: string
-      /** RFC 3339 */
+      /** Creation time, RFC 3339 */
       creation_time: string
-      /** RFC 3339 */
+      /** Time of the last update, RFC 3339 */
       last_updated_time: string
-      /** RFC 3339; the year 1: never */
+      /** Expiration time, RFC 3339; the year 1: never */
       expiration_time: string
-      /** Seconds; 0: without end */
+      /** Lifetime in seconds; 0: it never expires */
       secret_id_ttl: number
-      /** Logins left; 0: without limit */
+      /** Number of logins left; 0: unlimited */
       secret_id_num_uses: number
-      /** Kept with the tokens */
+      /** Metadata for the tokens */
       metadata: Readonly<Record<string, string>>
-      /** Where logins may come from */
+      /** Where logins may come from; empty: as set for the role */
       cidr_list: readonly string[]
-      /** Where tokens may be used from */
+      /** Where tokens may be used from; empty: as set for the role */
       token_bound_cidrs: readonly string[]
     }
   }
-  /** Destroys a secret id; one that is not there is no error. */
+  /** Destroys a secret id; succeeds even if it does not exist. */
   'POST auth/approle/role/:role_name/secret-id-accessor/destroy': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
-      /** Its accessor */
+      /** Accessor of the secret id */
       secret_id_accessor: string
     }
     result: undefined
   }
-  /** Destroys a secret id; one that is not there is no error. */
+  /** Destroys a secret id; succeeds even if it does not exist. */
   'DELETE auth/approle/role/:role_name/secret-id-accessor/destroy': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       role_name: string
-      /** Its accessor */
+      /** Accessor of the secret id */
       secret_id_accessor: string
     }
     result: undefined
   }
-  /** Logs in. */
+  /** Logs in with role id and secret id. */
   'POST auth/approle/login': {
     fields: {
-      /** Names the role */
+      /** Role id */
       role_id?: string | undefined
-      /** Proves it */
+      /** Secret id; required if the role has bind_secret_id */
       secret_id?: string | undefined
     }
     result: Auth
   }
-  /** Removes secret ids that are over. */
+  /** Removes expired secret ids. */
   'POST auth/approle/tidy/secret-id': {
     fields: Record<never, never>
     result: undefined
   }
-  /** The configuration of the mount. */
+  /** Returns the configuration of the mount. */
   'GET auth/cloud/config': {
     fields: Record<never, never>
     result: {
-      /** Directory */
+      /** Tenant (directory) */
       tenant_id: string
-      /** Audience */
+      /** Required audience of tokens */
       resource: string
-      /** Cloud, as written; empty: the public one */
+      /** Cloud, as written; empty if unset */
       environment: string
-      /** Application */
+      /** Client id */
       client_id: string
-      /** What an operator wrote, to callers with sudo */
+      /** Client secret that an operator wrote; only for callers with sudo */
       client_secret?: string
-      /** Seconds */
+      /** Lifetime of new secrets, in seconds; 0: 4380 h */
       root_password_ttl: number
-      /** RFC 3339: end of the secret that rotate-root made */
+      /** Expiration time of the secret that the server created, RFC 3339 */
       root_password_expiration_date?: string
-      /** Further attempts */
+      /** Retries, as written */
       max_retries: number
-      /** Nanoseconds */
+      /** Delay before the first retry, in nanoseconds, as written */
       retry_delay: number
-      /** Nanoseconds */
+      /** Longest delay between retries, in nanoseconds, as written */
       max_retry_delay: number
-      /** Logins name the resource */
+      /** Whether every login must give subscription_id and resource_group_name */
       require_resource_fields: boolean
-      /** Tokens of version 2.0 are taken */
+      /** Whether tokens of version 2.0 are accepted */
       accept_v2_tokens: boolean
-      /** The directory is asked about groups that a token does not list */
+      /** Whether the directory is asked if a token cannot list all groups */
       check_group_overage: boolean
-      /** As written; empty: the first credential that is configured */
+      /** Authentication to the cloud, as written; empty: the first credential that is configured */
       auth_type: string
-      /** Of tokens that the server signs; empty: it signs none */
+      /** Audience of tokens that the server signs; empty: it signs none */
       identity_token_audience: string
-      /** Seconds, as written; 0: 3600 */
+      /** Lifetime of these tokens in seconds, as written; 0: 3600 */
       identity_token_ttl: number
-      /** Seconds */
+      /** Rotation interval in seconds; 0: never */
       rotation_period: number
-      /** Times */
+      /** Rotation schedule; empty: none */
       rotation_schedule: string
-      /** Seconds */
+      /** Time after the scheduled time in which a rotation may start, in seconds; 0: no limit */
       rotation_window: number
       /** Always empty */
       rotation_policy: string
-      /** Neither of them counts */
+      /** Whether rotation_period and rotation_schedule are disabled */
       disable_automated_rotation: boolean
-      /** A new secret waits until the directory takes it */
+      /** Whether a new secret is waiting until the directory accepts it */
       rotation_pending: boolean
-      /** What is empty here and comes from the server’s environment */
+      /** Fields that are unset, and taken from the environment of the server */
       from_environment: readonly string[]
     }
   }
-  /** Configures the mount, or changes what is sent. */
+  /** Configures the mount, or updates the given fields. */
   'POST auth/cloud/config': {
     fields: {
-      /** Directory that the callers belong to: its GUID, or a domain name of it */
+      /** Tenant (directory) of the workloads: its GUID or one of its domain names */
       tenant_id?: string | undefined
-      /** Audience that tokens must be for, exactly as in their claim "aud" */
+      /** Required audience of tokens: must be exactly the value of their aud claim */
       resource?: string | undefined
       /**
-       * CloudPublicCloud, CloudUSGovernmentCloud, CloudChinaCloud, CloudGermanCloud, the vendor’s names of them, or one
-       * that the configuration of the server defines; empty: the public cloud
+       * Cloud: CloudPublicCloud, CloudUSGovernmentCloud, CloudChinaCloud, CloudGermanCloud, the vendor’s names for
+       * these, or a cloud that the server’s configuration defines; the public cloud if unset
        */
       environment?: string | undefined
-      /** Application whose credential asks the cloud; empty: the machine’s own identity */
+      /** Client id of the application or identity that calls the cloud; empty: the machine’s own identity */
       client_id?: string | undefined
-      /** Its secret */
+      /** Client secret of the application */
       client_secret?: string | undefined
-      /** Lifetime of secrets that rotate-root makes; 0: 4380 h */
+      /** Lifetime of secrets that rotate-root creates; 0: 4380 h */
       root_password_ttl?: Duration | undefined
-      /** Further attempts of a call to the cloud; 0: three, negative: none */
+      /** Retries of a failed call to the cloud, at most 10; 0: 3, negative: none */
       max_retries?: number | undefined
-      /** Wait before the first of them; 0: 800 ms, negative: none. A login ends after 10 s */
+      /** Delay before the first retry; 0: 800 ms, negative: none. A login ends after 10 s */
       retry_delay?: Duration | undefined
-      /** Longest wait; 0: 60 s, negative: without a bound */
+      /** Longest delay between retries; 0: 60 s, negative: unlimited */
       max_retry_delay?: Duration | undefined
-      /** A login names subscription_id and resource_group_name, whatever its role asks for */
+      /** Every login must give subscription_id and resource_group_name, whatever its role requires */
       require_resource_fields?: boolean | undefined
-      /** Tokens of version 2.0 are taken too */
+      /** Accepts tokens of version 2.0 as well */
       accept_v2_tokens?: boolean | undefined
-      /** Where a token names too many groups to list, the directory is asked about those that the role is bound to */
+      /**
+       * Asks the directory about the bound_group_ids of the role if the caller has too many groups for its token to
+       * list
+       */
       check_group_overage?: boolean | undefined
-      /** The secret is changed by the service this often; 0: not */
+      /** Interval at which the server rotates client_secret, at least 10 s; 0: never */
       rotation_period?: Duration | undefined
-      /** The same by minute, hour, day, month and weekday, in UTC; not with rotation_period */
+      /** Rotation schedule as in cron: minute, hour, day, month, weekday, in UTC; excludes rotation_period */
       rotation_schedule?: string | undefined
-      /** Time after a scheduled minute in which a change may begin; 0: any time */
+      /**
+       * Time after a scheduled minute in which a rotation may start, at least 1 h; 0: any time. Needs rotation_schedule
+       */
       rotation_window?: Duration | undefined
-      /** The two do nothing */
+      /** Disables rotation_period and rotation_schedule */
       disable_automated_rotation?: boolean | undefined
       /**
-       * By what this server shows the cloud who it is: root_creds (client_secret), plugin_wif (a token that it signs),
-       * msi (the identity of its machine), aks_wi (a token that workload identity leaves in a file; also aks_wif).
-       * Empty: client_secret where there is one, then identity_token_audience, the file, the machine
+       * How this server authenticates to the cloud: root_creds (client_secret), plugin_wif (a token that it signs), msi
+       * (the identity of its machine), aks_wi or aks_wif (a workload identity token in a file). Empty uses the first
+       * that is configured: client_secret, identity_token_audience, the token file, the machine identity
        */
       auth_type?: string | undefined
-      /** The server signs tokens for this audience and shows them instead of a secret; not with client_secret */
+      /** Audience of the tokens that the server signs and presents instead of a secret; excludes client_secret */
       identity_token_audience?: string | undefined
-      /** Lifetime of these tokens, 24 h at most; 0: 1 h */
+      /** Lifetime of these tokens, at most 24 h; 0: 1 h */
       identity_token_ttl?: Duration | undefined
-      /** Not offered: leave it empty */
+      /** Not supported: leave it empty */
       rotation_policy?: string | undefined
     }
     result: undefined
   }
-  /** Forgets configuration and credential; roles stay. */
+  /** Deletes the configuration and its credential; roles are kept. */
   'DELETE auth/cloud/config': {
     fields: Record<never, never>
     result: undefined
   }
-  /** Names of all roles. */
+  /** Lists the names of all roles. */
   'LIST auth/cloud/role': {
     fields: {
-      /** Only names that sort after this one */
+      /** Returns only names that sort after this one */
       after?: string | undefined
-      /** At most so many names; 0: all */
+      /** Maximum number of names to return; 0: all */
       limit?: number | undefined
     }
     result: {
-      /** Names in order; a folder ends in / */
+      /** Names, sorted; a folder ends in / */
       keys: readonly string[]
     }
   }
-  /** Whom a role admits, and what tokens it gives. */
+  /** Returns the bounds and token settings of a role. */
   'GET auth/cloud/role/:name': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       name: string
     }
     result: {
-      /** Seconds */
+      /** TTL of issued tokens, in seconds; 0 uses the default of the mount */
       token_ttl: number
-      /** Seconds */
+      /** Maximum TTL in seconds; 0 uses the maximum of the mount */
       token_max_ttl: number
-      /** Seconds */
+      /** Hard limit on the lifetime in seconds; 0: none */
       token_explicit_max_ttl: number
-      /** Seconds */
+      /** Period in seconds; 0: not periodic */
       token_period: number
-      /** Policies of the tokens */
+      /** Policies attached to issued tokens */
       token_policies: readonly string[]
-      /** Where logins come from */
+      /** IP addresses or CIDR blocks allowed for logins and for using the tokens */
       token_bound_cidrs: readonly string[]
-      /** Without the policy "default" */
+      /** Do not attach the "default" policy */
       token_no_default_policy: boolean
-      /** Requests a token may make; 0: unlimited */
+      /** Maximum number of uses of a token; 0: unlimited */
       token_num_uses: number
       /** Always false */
       token_strictly_bind_ip: boolean
-      /** default, service or batch */
+      /** Token type: default, service or batch */
       token_type: string
-      /** Where the old name was used */
+      /** Same as token_policies; present if written under this old name */
       policies?: readonly string[]
-      /** Where the old name was used */
+      /** Same as token_ttl; present if written under this old name */
       ttl?: number
-      /** Where the old name was used */
+      /** Same as token_max_ttl; present if written under this old name */
       max_ttl?: number
-      /** Where the old name was used */
+      /** Same as token_bound_cidrs; present if written under this old name */
       bound_cidrs?: readonly string[]
-      /** Where the old name was used */
+      /** token_period, if it was set by this old name */
       period?: number
-      /** Where the old name was used */
+      /** token_num_uses, if it was set by this old name */
       num_uses?: number
-      /** Identities */
+      /** Identities that may log in */
       bound_service_principal_ids: readonly string[]
-      /** Groups of the directory */
+      /** Directory groups; the identity must be in one of them */
       bound_group_ids: readonly string[]
-      /** Subscriptions */
+      /** Allowed subscriptions of the resource */
       bound_subscription_ids: readonly string[]
-      /** Resource groups */
+      /** Allowed resource groups of the resource */
       bound_resource_groups: readonly string[]
-      /** Regions */
+      /** Allowed regions of the resource */
       bound_locations: readonly string[]
-      /** Scale sets */
+      /** Allowed scale sets of the virtual machine */
       bound_scale_sets: readonly string[]
     }
   }
-  /** Makes a role, or changes what is sent. */
+  /** Creates a role, or updates the given fields. */
   'POST auth/cloud/role/:name': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       name: string
-      /** Object ids of identities; * alone: any */
+      /** Object ids of the identities that may log in; * alone: any */
       bound_service_principal_ids?: readonly string[] | undefined
-      /** Object ids of groups of the directory, of which the caller is in one; * alone: any */
+      /** Object ids of directory groups; the identity must be in one of them; * alone: any */
       bound_group_ids?: readonly string[] | undefined
-      /** Subscriptions of the caller’s machine or other resource */
+      /** Allowed subscriptions of the workload’s resource */
       bound_subscription_ids?: readonly string[] | undefined
-      /** Resource groups of it */
+      /** Allowed resource groups of the workload’s resource */
       bound_resource_groups?: readonly string[] | undefined
-      /** Regions of it */
+      /** Allowed regions of the workload’s resource */
       bound_locations?: readonly string[] | undefined
-      /** Scale sets that the machine is in */
+      /** Allowed scale sets of the workload’s virtual machine */
       bound_scale_sets?: readonly string[] | undefined
-      /** Lifetime of the tokens; 0: as the mount has it */
+      /** TTL of issued tokens, in seconds; 0 uses the default of the mount */
       token_ttl?: Duration | undefined
-      /** Longest lifetime, renewals included; 0: as the mount has it */
+      /** Maximum TTL including renewals, in seconds; 0 uses the maximum of the mount */
       token_max_ttl?: Duration | undefined
-      /** Hard end after the login, whatever is renewed; 0: none */
+      /** Hard limit on the lifetime in seconds, regardless of renewals; 0: none */
       token_explicit_max_ttl?: Duration | undefined
-      /** Each renewal gives this long, without an end; 0: not periodic */
+      /**
+       * Period in seconds: each renewal resets the TTL to it, with no maximum except token_explicit_max_ttl; 0: not
+       * periodic
+       */
       token_period?: Duration | undefined
-      /** Policies of the tokens */
+      /** Policies attached to issued tokens */
       token_policies?: readonly string[] | undefined
-      /** Addresses or blocks that logins may come from and tokens be used from; empty: anywhere */
+      /** IP addresses or CIDR blocks allowed for logins and for using the tokens; empty: any address */
       token_bound_cidrs?: readonly string[] | undefined
-      /** Without the policy "default" */
+      /** Do not attach the "default" policy */
       token_no_default_policy?: boolean | undefined
-      /** Requests a token may make; 0: unlimited */
+      /** Maximum number of uses of a token; 0: unlimited */
       token_num_uses?: number | undefined
-      /** service, batch, or default: as the mount has it */
+      /** Token type: service, batch, or default, which uses the setting of the mount */
       token_type?: string | undefined
-      /** Old name of token_policies */
+      /** Deprecated: use token_policies */
       policies?: readonly string[] | undefined
-      /** Old name of token_ttl */
+      /** Deprecated: use token_ttl */
       ttl?: Duration | undefined
-      /** Old name of token_max_ttl */
+      /** Deprecated: use token_max_ttl */
       max_ttl?: Duration | undefined
-      /** Old name of token_period */
+      /** Deprecated: use token_period */
       period?: Duration | undefined
-      /** Old name of token_num_uses */
+      /** Deprecated: use token_num_uses */
       num_uses?: number | undefined
     }
     result: undefined
   }
-  /** Removes a role; tokens that it gave live on until they end, and are not renewed. */
+  /** Deletes a role; issued tokens stay valid until they expire, but cannot be renewed. */
   'DELETE auth/cloud/role/:name': {
     fields: {
-      /** Name; upper case counts as lower case */
+      /** Name of the role, case-insensitive */
       name: string
     }
     result: undefined
   }
-  /** Logs in. */
+  /** Logs in a workload with its cloud identity. */
   'POST auth/cloud/login': {
     fields: {
-      /** Role to log in by; upper case counts as lower case */
+      /** Name of the role to log in with, case-insensitive */
       role?: string | undefined
-      /** Token that the cloud gave the workload */
+      /** Identity token (JWT) that the cloud gave the workload */
       jwt?: string | undefined
-      /** Subscription that the workload’s resource is in */
+      /** Subscription of the workload’s resource */
       subscription_id?: string | undefined
-      /** Resource group of it */
+      /** Resource group of the workload’s resource */
       resource_group_name?: string | undefined
-      /** Virtual machine that it is; not used where vmss_name is given */
+      /** Name of the workload’s virtual machine; ignored if vmss_name is given */
       vm_name?: string | undefined
-      /** Scale set that it is in */
+      /** Name of the scale set of the workload’s virtual machine */
       vmss_name?: string | undefined
       /**
-       * Any other resource: /subscriptions/GUID/resourceGroups/GROUP/providers/NAMESPACE/TYPE/NAME; not used where one
-       * of the names is given
+       * Id of any other resource: /subscriptions/GUID/resourceGroups/GROUP/providers/NAMESPACE/TYPE/NAME; ignored if
+       * vm_name or vmss_name is given
        */
       resource_id?: string | undefined
     }
     result: Auth
   }
-  /** Says which checks a login meets, without logging in. */
+  /** Shows which checks a login would pass or fail, without logging in. */
   'POST auth/cloud/explain': {
     fields: {
-      /** Role to log in by; upper case counts as lower case */
+      /** Name of the role to log in with, case-insensitive */
       role?: string | undefined
-      /** Token that the cloud gave the workload */
+      /** Identity token (JWT) that the cloud gave the workload */
       jwt?: string | undefined
-      /** Subscription that the workload’s resource is in */
+      /** Subscription of the workload’s resource */
       subscription_id?: string | undefined
-      /** Resource group of it */
+      /** Resource group of the workload’s resource */
       resource_group_name?: string | undefined
-      /** Virtual machine that it is; not used where vmss_name is given */
+      /** Name of the workload’s virtual machine; ignored if vmss_name is given */
       vm_name?: string | undefined
-      /** Scale set that it is in */
+      /** Name of the scale set of the workload’s virtual machine */
       vmss_name?: string | undefined
       /**
-       * Any other resource: /subscriptions/GUID/resourceGroups/GROUP/providers/NAMESPACE/TYPE/NAME; not used where one
-       * of the names is given
+       * Id of any other resource: /subscriptions/GUID/resourceGroups/GROUP/providers/NAMESPACE/TYPE/NAME; ignored if
+       * vm_name or vmss_name is given
        */
       resource_id?: string | undefined
-      /** Where the login comes from; empty: where this request does */
+      /** Client address of the login; empty: that of this request */
       remote_address?: string | undefined
     }
     result: {
-      /** The login would succeed */
+      /** Whether the login would succeed */
       allowed: boolean
-      /** Of the login’s answer */
+      /** HTTP status that the login would return */
       status: number
-      /** Of the refusal; empty where it is allowed */
+      /** Reason for the refusal; empty if the login would succeed */
       reason: string
-      /** In the order of the login */
+      /** Checks, in the order in which a login runs them */
       checks: readonly {
-        /** What is checked */
+        /** Name of the check */
         name: string
-        /** passed, failed or not reached */
+        /** Verdict: passed, failed or not reached */
         verdict: string
-        /** What was found */
+        /** What the check found */
         detail: string
       }[]
     }
   }
-  /** Makes a new secret for the application of the mount, which nobody else knows. */
+  /** Creates a new client secret for the application, known only to this server. */
   'POST auth/cloud/rotate-root': {
     fields: Record<never, never>
     result: undefined

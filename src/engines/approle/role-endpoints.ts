@@ -44,7 +44,7 @@ export const ROLE_FIELDS = {
   secret_id_bound_cidrs: strings('IP addresses or CIDR blocks that logins may come from; empty: any', {
     canonical: keptCidr,
   }),
-  bound_cidr_list: strings('Old name of secret_id_bound_cidrs', {
+  bound_cidr_list: strings('Deprecated: use secret_id_bound_cidrs', {
     aliasOf: 'secret_id_bound_cidrs',
     canonical: keptCidr,
   }),
@@ -55,7 +55,7 @@ export const ROLE_FIELDS = {
     max: MAX_SECRET_CHARACTERS,
   }),
   local_secret_ids: bool('Must be false: local secret ids are not supported'),
-  period: duration('Old name of token_period', { aliasOf: 'token_period' }),
+  period: duration('Deprecated: use token_period', { aliasOf: 'token_period' }),
 }
 
 /** A write to a role as it was decoded; what was not sent is undefined. */

@@ -113,7 +113,7 @@ const policies = endpoint({
   fields: {
     ...nameField,
     token_policies: TOKEN_FIELDS.token_policies,
-    policies: strings('Old name of token_policies', { aliasOf: 'token_policies', canonical: keptPolicyName }),
+    policies: strings('Deprecated: use token_policies', { aliasOf: 'token_policies', canonical: keptPolicyName }),
   },
   handler: async (userpass: Userpass, args) => {
     await userpass.users.change(args.username, (found) => {

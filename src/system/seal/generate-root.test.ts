@@ -66,6 +66,13 @@ test('S-09: with an own password the server never says it', async () => {
   }
 })
 
+test('an own password and an OpenPGP key together are refused, and nothing is begun', async () => {
+  const { call } = await server()
+  const refused = await call('PUT', ATTEMPT, { otp: 'a'.repeat(28), pgp_key: 'AAAA' }, '')
+  assert.deepEqual([refused.status, refused.body], [400, { errors: ['Give otp or pgp_key, not both'] }])
+  assert.deepEqual((await call('GET', ATTEMPT, undefined, '')).body, IDLE)
+})
+
 test('T-19, P-60: a share counts once; a wrong combination begins anew, not saying which one was wrong', async () => {
   const { call, shares } = await server()
   const other = await server()

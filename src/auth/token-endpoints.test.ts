@@ -144,6 +144,21 @@ test('a token of the caller own text works, is taken once, and cannot look like 
   }
 })
 
+test('a display name keeps letters, digits and dashes, and 256 characters', async () => {
+  const shown = async (display_name: string) => (await lookup(await make({ display_name }))).body.data?.display_name
+  assert.equal(await shown('azAZ09-'), 'token-azAZ09-')
+  assert.equal(await shown('`{@[/:_. \nü'), `token-${'-'.repeat(11)}`)
+  assert.equal(await shown(`${'a'.repeat(256)}b`), `token-${'a'.repeat(256)}`)
+})
+
+test('the type default is that of the role, or service', async () => {
+  for (const type of ['', 'default', 'service']) {
+    const { body } = await server.call('POST', 'auth/token/create', { type })
+    assert.equal((body.auth as { readonly token_type?: string }).token_type, 'service', type)
+  }
+  assert.equal((await server.call('POST', 'auth/token/create', { type: 'other' })).status, 400)
+})
+
 test('an accessor finds and revokes the token, and never shows it', async () => {
   const made = await server.call('POST', 'auth/token/create', { policies: ['default'] })
   const { accessor, client_token: token } = made.body.auth as { accessor: string; client_token: string }

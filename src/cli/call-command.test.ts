@@ -125,7 +125,7 @@ const CASES: readonly {
     argv: 'token revoke -mode=path auth/userpass/',
     asks: 'PUT sys/leases/revoke-prefix/auth/userpass {}',
     answer: DONE,
-    prints: ['Success! Revoked all tokens made below: auth/userpass'],
+    prints: ['Success! Revoked all tokens created below: auth/userpass'],
   },
   {
     argv: 'token capabilities transit/keys/',

@@ -14,7 +14,7 @@ export const METADATA_OPTIONS = {
     value: 'URL',
     env: ['KEYWRIGHT_CLOUD_METADATA'],
     default: 'http://169.254.169.254',
-    about: 'Where the cloud tells the machine who it is, for logins by its identity',
+    about: 'Address of the metadata service of the cloud, for logins with the identity of this machine',
   },
 } as const satisfies OptionTable
 

@@ -131,7 +131,7 @@ test('write of a batch of which some items failed prints the results and fails',
   assert.match(ran.stdout, /batch_results\.0\.ciphertext {4}vault:v1:x\nbatch_results\.1\.error {9}bad\n$/)
   assert.match(
     ran.stderr,
-    /^Error writing data to transit\/encrypt\/x: not all of it .*\n\nURL: PUT .*\nCode: 400\.\n$/,
+    /^Error writing data to transit\/encrypt\/x: the request failed in part: .*\n\nURL: PUT .*\nCode: 400\.\n$/,
   )
   const json = await client(['write', '-format=json', 'transit/encrypt/x', '-'], { stdin: '{}' })
   assert.deepEqual(JSON.parse(json.stdout), body)
@@ -177,7 +177,7 @@ test('a refusal names URL, code, messages and what is missing', async () => {
       '',
       '* permission denied',
       '',
-      'Either the token is unknown or has ended, and `keywright login` gets another, or none of its policies grants ' +
+      'Either the token is invalid or has expired (`keywright login` gets a new one), or none of its policies grants ' +
         '"read" on "transit/keys/x".',
       '',
     ].join('\n'),
@@ -189,7 +189,7 @@ const HINTS: readonly { name: string; argv: readonly string[]; env?: Record<stri
     name: 'no token',
     argv: ['list', 'transit/keys'],
     env: { KEYWRIGHT_TOKEN: '' },
-    says: /No token was sent: give one in/,
+    says: /No token was sent: set KEYWRIGHT_TOKEN/,
   },
   {
     name: 'list',
@@ -246,7 +246,7 @@ test('an unreachable server is an error of the remote kind', async () => {
   assert.equal(ran.code, 2)
   assert.match(
     ran.stderr,
-    /^Error reading a: nobody listens: http:\/\/127.0.0.1:1 \(ECONNREFUSED\)\n\nIs the server running/,
+    /^Error reading a: the connection was refused: http:\/\/127.0.0.1:1 \(ECONNREFUSED\)\n\nIs the server running/,
   )
 })
 

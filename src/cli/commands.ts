@@ -38,10 +38,10 @@ import { write } from './commands/write.ts'
 /** The tree of commands, in the order of the help. */
 export const COMMANDS: CommandGroup = {
   name: 'keywright',
-  summary: 'Keywright, a key-management service, and the client to talk to it',
+  summary: 'Keywright, a key-management service and its client',
   elsewhere: [
-    { name: 'server', summary: 'Run the service itself' },
-    { name: 'storage', summary: 'Check the data directory of a server' },
+    { name: 'server', summary: 'Run the server' },
+    { name: 'storage', summary: 'Check a data directory' },
     { name: 'help', summary: 'Show the help of a command' },
   ],
   members: [
@@ -61,7 +61,7 @@ export const COMMANDS: CommandGroup = {
     AUDIT_COMMANDS,
     {
       name: 'operator',
-      summary: 'Check, initialise, unseal, seal and back up a server, and look after its keys',
+      summary: 'Check, initialise, unseal, seal and back up a server, and manage its keys',
       members: [
         operatorDiagnose,
         operatorInit,
@@ -73,14 +73,14 @@ export const COMMANDS: CommandGroup = {
         operatorGenerateRoot,
         {
           name: 'snapshot',
-          summary: 'Save, restore and inspect the whole store of a server',
+          summary: 'Save, restore and inspect snapshots of the store',
           members: [snapshotSave, snapshotRestore, snapshotInspect],
         },
       ],
     },
     {
       name: 'transit',
-      summary: 'Encrypt, decrypt and sign files with keys that stay on the server; import and export keys',
+      summary: 'Encrypt, decrypt and sign files with keys on the server; import and export keys',
       members: [
         transitEncrypt,
         transitDecrypt,
@@ -93,7 +93,7 @@ export const COMMANDS: CommandGroup = {
       ],
     },
     pathHelp,
-    { name: 'print', summary: 'Print what the client uses', members: [printToken] },
+    { name: 'print', summary: 'Print settings of the client', members: [printToken] },
     COMPLETION_COMMANDS,
     version,
   ],

@@ -15,71 +15,72 @@ export const CONNECTION_OPTIONS = {
     kind: 'text',
     value: 'TOKEN',
     env: ['KEYWRIGHT_TOKEN', 'VAULT_TOKEN'],
-    about: 'Token of the caller; without it the file ~/.vault-token is read. On the command line others may see it',
+    about:
+      'Token to authenticate with; by default the one in ~/.vault-token. Other users may see it on the command line',
   },
   namespace: {
     kind: 'text',
     value: 'PATH',
     env: ['KEYWRIGHT_NAMESPACE', 'VAULT_NAMESPACE'],
-    about: 'Namespace that the paths are in',
+    about: 'Namespace of the paths',
   },
   'ca-cert': {
     kind: 'text',
     value: 'FILE',
     env: ['KEYWRIGHT_CACERT', 'VAULT_CACERT'],
-    about: 'PEM certificates that the certificate of the server must lead to, instead of the usual authorities',
+    about: 'PEM file of the CA certificates that the server certificate must chain to, instead of the system CAs',
   },
   'ca-path': {
     kind: 'text',
     value: 'DIR',
     env: ['KEYWRIGHT_CAPATH', 'VAULT_CAPATH'],
-    about: 'Directory of such files',
+    about: 'Directory of PEM files of CA certificates',
   },
   'client-cert': {
     kind: 'text',
     value: 'FILE',
     env: ['KEYWRIGHT_CLIENT_CERT', 'VAULT_CLIENT_CERT'],
-    about: 'PEM certificate that is shown to the server; -client-key belongs to it',
+    about: 'PEM certificate to present to the server; needs -client-key',
   },
   'client-key': {
     kind: 'text',
     value: 'FILE',
     env: ['KEYWRIGHT_CLIENT_KEY', 'VAULT_CLIENT_KEY'],
-    about: 'PEM key of -client-cert, without a passphrase',
+    about: 'PEM private key of -client-cert, without a passphrase',
   },
   'tls-server-name': {
     kind: 'text',
     value: 'NAME',
     env: ['KEYWRIGHT_TLS_SERVER_NAME', 'VAULT_TLS_SERVER_NAME'],
-    about: 'Name that the certificate of the server must have, instead of the one in the address',
+    about: 'Name to expect in the server certificate, instead of the host in the address',
   },
   'tls-skip-verify': {
     kind: 'flag',
     env: ['KEYWRIGHT_SKIP_VERIFY', 'VAULT_SKIP_VERIFY'],
-    about: 'Accept any certificate: anybody on the way can then read the token',
+    about: 'Accept any server certificate: a machine in the middle can then read the token',
   },
-  header: { kind: 'texts', value: 'NAME=VALUE', about: 'Further header of every request' },
+  header: { kind: 'texts', value: 'NAME=VALUE', about: 'Header to add to every request' },
   timeout: {
     kind: 'text',
     value: 'DURATION',
     env: ['KEYWRIGHT_CLIENT_TIMEOUT', 'VAULT_CLIENT_TIMEOUT'],
     default: '60s',
-    about: 'Longest silence of the server',
+    about: 'Longest wait without receiving data from the server',
   },
   'max-retries': {
     kind: 'number',
     value: 'COUNT',
     env: ['KEYWRIGHT_MAX_RETRIES', 'VAULT_MAX_RETRIES'],
     default: 2,
-    about: 'Further attempts after 412, 429 and 5xx but 501',
+    about: 'Retries after status 412, 429 and 5xx except 501',
   },
   'disable-redirects': {
     kind: 'flag',
     env: ['KEYWRIGHT_DISABLE_REDIRECTS', 'VAULT_DISABLE_REDIRECTS'],
-    about: 'Do not go to the active node where a standby names it',
+    about: 'Do not follow a redirect from a standby to the active node',
   },
-  'output-curl-string': { kind: 'flag', about: 'Print the request as a command of curl, and do not send it' },
-  'output-policy': { kind: 'flag', about: 'Print the policy that the request needs, and do not send it' },
+  'output-curl-string': { kind: 'flag', about: 'Print the request as a curl command instead of sending it' },
+  'output-policy': { kind: 'flag', about: 'Print the policy that the request needs instead of sending it' },
 } as const satisfies OptionTable
 
 /** Options of commands whose one answer may come wrapped. */
@@ -88,7 +89,7 @@ export const WRAP_OPTIONS = {
     kind: 'text',
     value: 'DURATION',
     env: ['KEYWRIGHT_WRAP_TTL', 'VAULT_WRAP_TTL'],
-    about: 'Ask for the answer wrapped: what is printed is a token, under which `unwrap` finds it once, for so long',
+    about: 'Wrap the answer: print a single-use token with this lifetime, from which `unwrap` gets the answer',
   },
 } as const satisfies OptionTable
 
@@ -99,7 +100,7 @@ export const RESULT_FORMAT_OPTION = {
     value: 'table|json',
     oneOf: ['table', 'json'],
     default: 'table',
-    about: 'How the result is printed',
+    about: 'Format of the result',
   },
 } as const satisfies OptionTable
 
@@ -111,12 +112,12 @@ export const OUTPUT_OPTIONS = {
     oneOf: ['table', 'json', 'yaml', 'raw'],
     env: ['KEYWRIGHT_FORMAT', 'VAULT_FORMAT'],
     default: 'table',
-    about: 'How the answer is printed; raw: as it came',
+    about: 'Format of the answer; raw prints it as the server sent it',
   },
   field: {
     kind: 'text',
     value: 'NAME',
-    about: 'Print one field only, without a line break at its end when the output is not a terminal',
+    about: 'Print only this field; a line break follows only on a terminal',
   },
 } as const satisfies OptionTable
 

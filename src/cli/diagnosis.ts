@@ -75,10 +75,10 @@ function checkLines({ title, verdict, sentence }: Diagnosed, titles: number, sty
 function summary(checks: readonly Diagnosed[], style: Style): string {
   const count = (verdict: DiagnosedVerdict): number => checks.filter((each) => each.verdict === verdict).length
   const parts = [
-    toned(style, 'good', `${count('ok')} well`),
-    count('warn') === 0 ? '' : toned(style, 'caution', `${count('warn')} to look at`),
-    count('refuse') === 0 ? '' : toned(style, 'bad', `${count('refuse')} in the way of a start`),
-    count('unknown') === 0 ? '' : toned(style, 'faint', `${count('unknown')} not told from here`),
+    toned(style, 'good', `${count('ok')} passed`),
+    count('warn') === 0 ? '' : toned(style, 'caution', `${count('warn')} with warnings`),
+    count('refuse') === 0 ? '' : toned(style, 'bad', `${count('refuse')} that prevent a start`),
+    count('unknown') === 0 ? '' : toned(style, 'faint', `${count('unknown')} not checked`),
   ].filter((part) => part !== '')
   return parts.join(', ')
 }

@@ -24,7 +24,7 @@ function groupHelp(group: CommandGroup, title: string): string {
     'Commands:',
     ...rows,
     '',
-    `"${title} COMMAND -h" says more about a command.`,
+    `"${title} COMMAND -h" shows the help of a command.`,
     '',
   ].join('\n')
 }

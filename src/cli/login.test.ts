@@ -62,7 +62,7 @@ test('login: the token that is there already is not sent', async () => {
   })
   assert.equal(api.asked[0]?.headers['x-vault-token'], undefined)
   assert.equal(kept(), 'hvs.new')
-  assert.match(ran.stderr, /^VAULT_TOKEN is set and wins/)
+  assert.match(ran.stderr, /^VAULT_TOKEN is set and takes precedence/)
 })
 
 test('login: with a token, which is looked up with itself', async () => {
@@ -152,5 +152,5 @@ test('unwrap: with the token of the argument, or the caller’s own', async () =
   ])
   assert.equal(api.asked[0]?.headers['x-vault-wrap-ttl'], undefined)
   api.answer = () => ({ status: 204 })
-  assert.equal((await client(['unwrap', 'hvs.w'])).stdout, 'Success! There was nothing in it\n')
+  assert.equal((await client(['unwrap', 'hvs.w'])).stdout, 'Success! The wrapped answer is empty\n')
 })

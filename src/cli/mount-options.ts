@@ -6,45 +6,61 @@ import type { OptionTable } from './options.ts'
 
 /** Options that become members of a mount's `config`. */
 const CONFIG_OPTIONS = {
-  'default-lease-ttl': { kind: 'text', value: 'DURATION', about: 'Lifetime where nothing else is said' },
-  'max-lease-ttl': { kind: 'text', value: 'DURATION', about: 'Longest lifetime' },
+  'default-lease-ttl': { kind: 'text', value: 'DURATION', about: 'Default lifetime of leases and tokens' },
+  'max-lease-ttl': { kind: 'text', value: 'DURATION', about: 'Maximum lifetime of leases and tokens' },
   'listing-visibility': {
     kind: 'text',
     value: 'unauth|hidden',
     oneOf: ['unauth', 'hidden'],
-    about: 'unauth: shown to callers without a token',
+    about: 'unauth lists the mount for callers without a token; hidden does not',
   },
-  'audit-non-hmac-request-keys': { kind: 'texts', value: 'NAME', about: 'Field that audit shows in clear' },
-  'audit-non-hmac-response-keys': { kind: 'texts', value: 'NAME', about: 'Field of answers that audit shows in clear' },
-  'passthrough-request-headers': { kind: 'texts', value: 'NAME', about: 'Header that it gets to see' },
-  'allowed-response-headers': { kind: 'texts', value: 'NAME', about: 'Header that it may set' },
-  'allowed-managed-keys': { kind: 'texts', value: 'NAME', about: 'Managed key that it may use' },
+  'audit-non-hmac-request-keys': {
+    kind: 'texts',
+    value: 'NAME',
+    about: 'Request field that audit devices record in plain text',
+  },
+  'audit-non-hmac-response-keys': {
+    kind: 'texts',
+    value: 'NAME',
+    about: 'Response field that audit devices record in plain text',
+  },
+  'passthrough-request-headers': { kind: 'texts', value: 'NAME', about: 'Request header to pass to the mount' },
+  'allowed-response-headers': { kind: 'texts', value: 'NAME', about: 'Response header that the mount may set' },
+  'allowed-managed-keys': { kind: 'texts', value: 'NAME', about: 'Managed key that the mount may use' },
   'plugin-version': { kind: 'text', value: 'VERSION', about: 'Version of the plugin' },
 } as const satisfies OptionTable
 const CONFIG_NAMES = Object.keys(CONFIG_OPTIONS)
 
 /** Options of every mount. */
 export const MOUNT_OPTIONS = {
-  description: { kind: 'text', value: 'TEXT', about: 'For people' },
-  options: { kind: 'texts', value: 'NAME=VALUE', about: 'Option of its own' },
+  description: { kind: 'text', value: 'TEXT', about: 'Description of the mount' },
+  options: { kind: 'texts', value: 'NAME=VALUE', about: 'Option specific to the type of the mount' },
   ...CONFIG_OPTIONS,
 } as const satisfies OptionTable
 
 /** Options about the lock on names whose password is being guessed. */
 const LOCKOUT_OPTIONS = {
-  'user-lockout-threshold': { kind: 'number', value: 'COUNT', about: 'Failures until a name is locked; 0: never' },
-  'user-lockout-duration': { kind: 'text', value: 'DURATION', about: 'How long it is locked' },
+  'user-lockout-threshold': {
+    kind: 'number',
+    value: 'COUNT',
+    about: 'Failed logins before a user is locked out; 0 disables the lockout',
+  },
+  'user-lockout-duration': { kind: 'text', value: 'DURATION', about: 'How long a user stays locked out' },
   'user-lockout-counter-reset-duration': {
     kind: 'text',
     value: 'DURATION',
-    about: 'Without a failure for so long the count begins anew',
+    about: 'Time without a failed login after which the count restarts',
   },
-  'user-lockout-disable': { kind: 'flag', about: 'Names are never locked' },
+  'user-lockout-disable': { kind: 'flag', about: 'Never lock out users' },
 } as const satisfies OptionTable
 
 /** Options that login methods have besides. */
 export const LOGIN_MOUNT_OPTIONS = {
-  'token-type': { kind: 'text', value: 'TYPE', about: 'Of logins: service, batch, default-service or default-batch' },
+  'token-type': {
+    kind: 'text',
+    value: 'TYPE',
+    about: 'Type of the tokens that logins get: service, batch, default-service or default-batch',
+  },
   ...LOCKOUT_OPTIONS,
 } as const satisfies OptionTable
 

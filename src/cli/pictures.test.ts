@@ -68,7 +68,7 @@ second
   [warn] A longer title  It is not: mend it\\u001b[2J
   [?]    Fourth          Nobody knows
 
-1 well, 1 to look at, 1 in the way of a start, 1 not told from here
+1 passed, 1 with warnings, 1 that prevent a start, 1 not checked
 `,
   )
 })
@@ -125,7 +125,7 @@ test('status on a terminal has the state at a glance above the same table', asyn
   const [head, server, checks, empty, ...rest] = stdout.split('\n')
   assert.match(head ?? '', /^\* open {2}(\S+ {2})?http:\/\/127\.0\.0\.1:\d+ in clear$/)
   assert.match(server ?? '', /^ {2}4 threads, up \d+ d( \d+ h)?, 2\.5 MiB stored, audit to file\/, TLS$/)
-  assert.equal(checks, '  Checks of the surroundings: 3 to look at: keywright operator diagnose -server')
+  assert.equal(checks, '  Hardening checks: 3 warnings: keywright operator diagnose -server')
   assert.deepEqual([empty, rest.join('\n')], ['', table])
   assert.ok(api.asked.length > seen)
 })
@@ -162,7 +162,7 @@ test('operator diagnose -server shows what the server found', async () => {
   api.answer = ({ target }) => (target === '/v1/sys/hardening' ? { status: 200, body: SURROUNDINGS } : undefined)
   const { code, stdout } = await run(['operator', 'diagnose', '-server'], false)
   assert.equal(code, 0)
-  assert.match(stdout, /^http.*\n\nprocess\n {2}\[ok\] {3}One {2}Well\n\n1 well\n$/)
+  assert.match(stdout, /^http.*\n\nprocess\n {2}\[ok\] {3}One {2}Well\n\n1 passed\n$/)
   assert.equal((await run(['operator', 'diagnose', '-server', '-data=x'], false)).code, 1)
   api.answer = () => ({ status: 403, body: { errors: ['permission denied'] } })
   assert.equal((await run(['operator', 'diagnose', '-server'], false)).code, 2)

@@ -49,9 +49,9 @@ function describeRefusal(refused: FailedCall): string {
 
 function verdict(refused: FailedCall): string {
   if (isSealed(refused.status, refused.messages)) return 'the server is sealed'
-  if (refused.body !== undefined) return 'not all of it could be done, the answer says what'
+  if (refused.body !== undefined) return 'the request failed in part: the answer has the details'
   if (refused.status === 404) return 'there is nothing at this path'
-  return refused.status >= 500 ? 'the server could not do it' : 'the server refused the request'
+  return refused.status >= 500 ? 'the server failed to process the request' : 'the server refused the request'
 }
 
 type Hint = { readonly fits: (refused: FailedCall) => boolean; readonly hint: (refused: FailedCall) => string }
@@ -71,23 +71,23 @@ const HINTS: readonly Hint[] = [
   },
   {
     fits: ({ messages }) => mentions(messages, 'not initialized') || mentions(messages, 'not yet initialized'),
-    hint: () => 'Initialise it, once and for all, with `keywright operator init`.',
+    hint: () => 'Initialise it with `keywright operator init`.',
   },
   {
     fits: ({ status, withToken, path }) => status === 403 && !withToken && LOGIN.test(path),
     hint: () =>
-      'Either no login method is mounted at this path (-path says where it is, if not at its name), or the name is ' +
-      'locked for a while after too many failures, or its entity is disabled.',
+      'Either no auth method is mounted at this path (set it with -path if it is not the default), or the user is ' +
+      'locked out after too many failed logins, or the entity is disabled.',
   },
   {
     fits: ({ status, withToken }) => status === 403 && !withToken,
-    hint: () => 'No token was sent: give one in KEYWRIGHT_TOKEN, VAULT_TOKEN, the file ~/.vault-token or with -token.',
+    hint: () => 'No token was sent: set KEYWRIGHT_TOKEN or VAULT_TOKEN, use -token, or log in with `keywright login`.',
   },
   {
     // A server that says what was missing (`permission_denied_hints`) needs no guess beside it.
     fits: ({ status, messages }) => status === 403 && messages.every((message) => BARE_DENIALS.includes(message)),
     hint: ({ method, listing, path }) =>
-      'Either the token is unknown or has ended, and `keywright login` gets another, or none of its policies grants ' +
+      'Either the token is invalid or has expired (`keywright login` gets a new one), or none of its policies grants ' +
       `"${capabilityOf(method, listing)}" on "${printableLine(path)}".`,
   },
   {
@@ -98,12 +98,12 @@ const HINTS: readonly Hint[] = [
     fits: ({ status, messages }) => status === 404 && mentions(messages, 'no handler for route'),
     hint: ({ path }) =>
       path.startsWith('auth/')
-        ? 'No login method is mounted there: `keywright auth list` shows those that are.'
-        : 'No engine is mounted there: `keywright secrets list` shows those that are.',
+        ? 'No auth method is mounted there: `keywright auth list` shows the enabled ones.'
+        : 'No secrets engine is mounted there: `keywright secrets list` shows the enabled ones.',
   },
   {
     fits: ({ status, messages }) => (status === 404 && mentions(messages, 'unsupported path')) || status === 405,
-    hint: ({ path }) => `\`keywright path-help ${printableLine(path)}\` says what this path is for.`,
+    hint: ({ path }) => `\`keywright path-help ${printableLine(path)}\` shows the help of this path.`,
   },
   {
     fits: ({ status }) => status === 413,
@@ -111,13 +111,13 @@ const HINTS: readonly Hint[] = [
   },
   {
     fits: ({ status }) => status === 429,
-    hint: () => 'A rate limit was reached, also after two more attempts: try again later.',
+    hint: () => 'A rate limit was exceeded: try again later.',
   },
   {
     fits: ({ status }) => status === DEVICE_FULL,
     hint: () =>
-      'Make space on the device of the data directory, and try again. Do not restart the server: it reads and ' +
-      'encrypts meanwhile, and one that starts on a full device cannot be unsealed.',
+      'Free space on the device of the data directory, and try again. Do not restart the server: it still reads and ' +
+      'encrypts, and a server that starts on a full device cannot be unsealed.',
   },
 ]
 
@@ -151,22 +151,22 @@ const NAME_ANOTHER = 'name another address with -address or KEYWRIGHT_ADDR'
 const CONNECTION_ADVICE: readonly Advice[] = [
   {
     codes: ['ECONNREFUSED'],
-    what: 'nobody listens',
+    what: 'the connection was refused',
     hint: (address) => `Is the server running at ${address}? Start one with \`keywright server\`, or ${NAME_ANOTHER}.`,
   },
   {
     codes: ['ENOTFOUND', 'EAI_AGAIN'],
     what: 'the host name has no address',
-    hint: () => `Is the name right, and the network there? Otherwise ${NAME_ANOTHER}.`,
+    hint: () => `Check the host name and the network, or ${NAME_ANOTHER}.`,
   },
   {
     codes: ['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
-    what: 'no answer came',
+    what: 'the server did not answer',
     hint: (address) => `Is ${address} reachable from here? Otherwise ${NAME_ANOTHER}.`,
   },
   {
     codes: [ANSWER_TOO_LARGE],
-    what: 'the answer is larger than any that the service gives',
+    what: 'the answer is larger than any that a Keywright server sends',
     hint: (address) => `Is ${address} the address of the server?`,
   },
   {
@@ -174,8 +174,8 @@ const CONNECTION_ADVICE: readonly Advice[] = [
     what: 'the server closed the connection',
     hint: (address) =>
       address.startsWith('http:')
-        ? 'A server with TLS does so when it is spoken to without: try https:// in the address.'
-        : 'It may demand a client certificate, or be stopping.',
+        ? 'A TLS server does that to plain HTTP: try https:// in the address.'
+        : 'It may require a client certificate, or be shutting down.',
   },
   {
     codes: ['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'],
@@ -186,12 +186,12 @@ const CONNECTION_ADVICE: readonly Advice[] = [
     codes: ['ERR_TLS_CERT_ALTNAME_INVALID'],
     what: 'the certificate is for another name',
     hint: () =>
-      'Use the name in the address that stands in the certificate of the server, or say it with -tls-server-name or ' +
+      'Use the name in the certificate of the server as the host of the address, or set it with -tls-server-name or ' +
       'KEYWRIGHT_TLS_SERVER_NAME.',
   },
   {
     codes: ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'],
-    what: 'the certificate of the server is not valid now',
+    what: 'the certificate of the server has expired or is not valid yet',
     hint: () => 'Renew it, or check the clocks of both machines.',
   },
   {
@@ -202,7 +202,7 @@ const CONNECTION_ADVICE: readonly Advice[] = [
       'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
       'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
     ],
-    what: 'the certificate of the server is not signed by an authority that is known here',
-    hint: () => 'Name the certificate of its authority with -ca-cert or KEYWRIGHT_CACERT.',
+    what: 'the certificate of the server is not signed by a trusted CA',
+    hint: () => 'Give the CA certificate with -ca-cert or KEYWRIGHT_CACERT.',
   },
 ]

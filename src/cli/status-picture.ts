@@ -35,7 +35,7 @@ export function formatGlance(glance: Glance, style: Style): string {
   const { status, surroundings } = glance
   const lines = [headLine(glance, style)]
   if (exactMember(status, 'initialized') !== true) {
-    lines.push(`${toned(style, 'strong', 'keywright operator init')} makes its keys, once and for all`)
+    lines.push(`${toned(style, 'strong', 'keywright operator init')} initialises it and generates its keys`)
   } else if (exactMember(status, 'sealed') === true) lines.push(progressLine(status, style))
   if (surroundings !== undefined) lines.push(serverLine(glance, surroundings, style), checksLine(surroundings, style))
   return `${lines.map((line, at) => (at === 0 ? line : `  ${line}`)).join('\n')}\n\n`
@@ -64,7 +64,7 @@ const BAR_CELLS = 24
 function progressLine(status: Json, style: Style): string {
   const [given, needed] = [numberOf(status, 'progress'), numberOf(status, 't')]
   if (exactMember(status, 'recovery_seal') === true)
-    return 'It opens by itself when it starts, and did not: its log says why'
+    return 'It should have unsealed itself at the start, and did not: its log says why'
   // Every key gets the same number of cells, so that the bar has steps.
   const cells = needed === 0 ? BAR_CELLS : Math.max(1, Math.floor(BAR_CELLS / needed)) * Math.min(needed, BAR_CELLS)
   const left = needed - given
@@ -91,10 +91,10 @@ function serverLine({ nowMs }: Glance, surroundings: Json, style: Style): string
 
 function checksLine(surroundings: Json, style: Style): string {
   const [well, warnings, refusals] = ['ok', 'warnings', 'refusals'].map((name) => numberOf(surroundings, name))
-  if (warnings === 0 && refusals === 0) return toned(style, 'good', `All ${well} checks of the surroundings are well`)
-  const bad = refusals === 0 ? '' : `${toned(style, 'bad', `${refusals} would keep it from starting`)}, `
-  const worth = `${bad}${toned(style, 'caution', `${warnings} to look at`)}`
-  return `Checks of the surroundings: ${worth}: ${toned(style, 'strong', 'keywright operator diagnose -server')}`
+  if (warnings === 0 && refusals === 0) return toned(style, 'good', `${well} hardening checks passed, no warnings`)
+  const bad = refusals === 0 ? '' : `${toned(style, 'bad', `${refusals} would prevent a start`)}, `
+  const worth = `${bad}${toned(style, 'caution', `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`)}`
+  return `Hardening checks: ${worth}: ${toned(style, 'strong', 'keywright operator diagnose -server')}`
 }
 
 function textOf(from: Json | undefined, name: string): string {

@@ -123,13 +123,13 @@ const REFUSED: readonly { name: string; argv: readonly string[]; code: number; s
     name: 'a name without .kw',
     argv: ['decrypt', '-key=k', '#f'],
     code: 1,
-    says: /does not end in \.kw: say with -out/,
+    says: /does not end in \.kw: name the output file/,
   },
   {
     name: 'no ciphertext',
     argv: ['decrypt', '-key=k', '-out=-', '#f'],
     code: 1,
-    says: /f holds no ciphertext: neither/,
+    says: /f holds no ciphertext: it is neither/,
   },
   { name: 'an empty name', argv: ['decrypt', '-key=k', '#.kw'], code: 1, says: /does not end in \.kw/ },
 ]

@@ -6,11 +6,11 @@ import type { OptionTable, OptionValues } from './options.ts'
 
 /** Options of these commands. `-key` is needed; `transitPath` refuses to go on without it. */
 export const TRANSIT_OPTIONS = {
-  key: { kind: 'text', value: 'NAME', about: 'Name of the transit key (needed)' },
+  key: { kind: 'text', value: 'NAME', about: 'Name of the transit key (required)' },
   mount: { kind: 'text', value: 'PATH', default: 'transit', about: 'Where the transit engine is mounted' },
-  context: { kind: 'text', value: 'BASE64', about: 'Context of the derivation, for keys that are derived' },
-  out: { kind: 'text', value: 'FILE', about: 'File to write, - for standard output' },
-  force: { kind: 'flag', short: 'f', about: 'Replace the file to write where it exists' },
+  context: { kind: 'text', value: 'BASE64', about: 'Key derivation context; required for derived keys' },
+  out: { kind: 'text', value: 'FILE', about: 'Output file; - is standard output' },
+  force: { kind: 'flag', short: 'f', about: 'Overwrite the output file if it exists' },
   ...CONNECTION_OPTIONS,
 } as const satisfies OptionTable
 

@@ -26,21 +26,21 @@ type Options = { readonly data: string; readonly 'unseal-key': boolean; readonly
 
 const verify = command({
   name: 'verify',
-  summary: 'Check a data directory: every entry, every record of the log, the tree over all entries',
+  summary: 'Check a data directory: every entry, every log record, and the tree of all entries',
   usage: '',
   describe: [
-    'Reads one state of the store and changes nothing; a server may be running. With the unseal keys it also opens ' +
-      'every value where it lies and checks the tree; a development server has its key beside its data. Without them ' +
-      'it checks what can be checked and says what could not.',
-    'Each fault is one line that names the entry or the record. Exit code 0: no fault; 1: faults; 2: nothing could ' +
-      'be checked.',
+    'Reads one consistent state of the store and changes nothing; a server may be running. With the unseal keys ' +
+      'it also decrypts every value and checks the tree; a development server has its key beside its data. Without ' +
+      'keys it checks what it can and lists what it could not.',
+    'Each fault is printed on a line that names the entry or record. The exit code is 0 if there is no fault, 1 ' +
+      'if there are faults, 2 if nothing could be checked.',
   ],
   examples: ['storage verify -data=/var/lib/keywright', 'storage verify -unseal-key < shares.txt'],
   options: {
-    data: { kind: 'text', value: 'DIR', default: './data', about: 'The data directory' },
+    data: { kind: 'text', value: 'DIR', default: './data', about: 'Data directory to check' },
     'unseal-key': {
       kind: 'flag',
-      about: 'Ask for the unseal keys, or read them from standard input, one a line',
+      about: 'Prompt for the unseal keys, or read them from standard input, one per line',
     },
     ...RESULT_FORMAT_OPTION,
   },
@@ -58,7 +58,7 @@ const verify = command({
 /** Commands for the dispatcher that also has those of the client. */
 export const STORAGE_COMMANDS: CommandGroup = {
   name: 'keywright',
-  summary: 'Keywright, a key-management service, and the client to talk to it',
+  summary: 'Keywright, a key-management service and its client',
   members: [{ name: 'storage', summary: 'Check a data directory', members: [verify] }],
 }
 

@@ -15,11 +15,12 @@ import { printableLine } from '../terminal-text.ts'
 /** Fields of the device go below `options`, of the mount beside it, as in the body of the reference's command line. */
 const enable = callCommand({
   name: 'enable',
-  summary: 'Record every request in a file, or send its entries to a socket or to syslog',
+  summary: 'Enable an audit device, which records every request to a file, a socket or syslog',
   usage: 'TYPE [NAME=VALUE…]',
   describe: [
-    'TYPE is file, socket or syslog. Without -path the device is named after it. What follows are its options: ' +
-      'file_path and mode of a file, address and socket_type of a socket, facility, tag and address of syslog.',
+    'TYPE is file, socket or syslog. Without -path the device is named after its type. NAME=VALUE are its ' +
+      'options: file_path and mode for a file, address and socket_type for a socket, facility, tag and address for ' +
+      'syslog.',
   ],
   examples: [
     'audit enable file file_path=/var/log/keywright/audit.log',
@@ -27,8 +28,8 @@ const enable = callCommand({
   ],
   options: {
     path: { kind: 'text', value: 'PATH', about: 'Name of the device' },
-    description: { kind: 'text', value: 'TEXT', about: 'For people' },
-    local: { kind: 'flag', about: 'Keep it out of replication' },
+    description: { kind: 'text', value: 'TEXT', about: 'Description of the device' },
+    local: { kind: 'flag', about: 'Do not replicate the device' },
   },
   request: async ({ io, options, args: [type = '', ...words] }) => {
     const given = Object.fromEntries(await readData(io, words))
@@ -42,7 +43,7 @@ const enable = callCommand({
 
 const disable = callCommand({
   name: 'disable',
-  summary: 'Remove an audit device; what it recorded stays',
+  summary: 'Disable an audit device; its recorded entries stay',
   usage: 'PATH',
   examples: ['audit disable file'],
   request: ({ args: [path = ''] }) => ({
@@ -55,10 +56,10 @@ const disable = callCommand({
 
 const list = callCommand({
   name: 'list',
-  summary: 'Show the audit devices',
+  summary: 'List the audit devices',
   usage: '',
   examples: ['audit list', 'audit list -detailed'],
-  options: { detailed: { kind: 'flag', about: 'With their options' } },
+  options: { detailed: { kind: 'flag', about: 'Show their options too' } },
   request: () => ({ doing: 'listing the audit devices', method: 'GET', path: 'sys/audit' }),
   part: (body) => devicesOf(body),
   table: (body, { options }) => deviceTable(devicesOf(body), options.detailed),
@@ -70,7 +71,7 @@ const devicePath = (path: string): string => `sys/audit/${cleanPath(path)}`
 /** Returns the devices by path. They stand under `data`, without which the answer is not that of sys/audit. */
 function devicesOf(body: Json): JsonMembers {
   const devices = exactMember(body, 'data')
-  if (!isMembers(devices)) throw new RemoteFailure('Error listing the audit devices: the answer does not have them')
+  if (!isMembers(devices)) throw new RemoteFailure('Error listing the audit devices: the answer has none')
   return devices
 }
 
@@ -98,29 +99,29 @@ function optionText(device: Json): string {
 /** Reads files, so it works without a server, and where the server no longer runs. */
 const verify: Command = command({
   name: 'verify',
-  summary: 'Find out whether lines of an audit log were edited, removed, put in or moved',
+  summary: 'Check an audit log for lines that were edited, removed, inserted or moved',
   usage: 'FILE…',
   describe: [
-    'Rotated files are named in their order, the oldest first. Each fault is one line that names file and line, and ' +
-      'the exit code is 1 where there is one.',
-    'Without -public-key and -server the chains are checked by the keys that they name themselves, which whoever can ' +
-      'write the files could have made anew. -server asks the running server for its key and how far its chains ' +
-      'are: then the end of the log cannot have been cut off, either. A log that is being written, or was when the ' +
-      'server was killed, has chains without an end: that is a fault unless -part or -server is given.',
-    'With -public-key what no signature covers is named, since whoever can write the files could have put it there: ' +
-      'the last lines before a server was killed, or of a part that ends between two signatures. The exit code is 3 ' +
-      'then, where there is no fault; 0 with -allow-unsigned.',
+    'Give rotated files in order, the oldest first. Each fault is printed on a line that names the file and the ' +
+      'line; the exit code is 1 if there are any.',
+    'Without -public-key and -server the chains are checked against the keys that the log itself names, which ' +
+      'anyone with write access to the files could have forged. -server asks the running server for its key and ' +
+      'the heads of its chains, and so also detects a truncated log. A log that is still being written, or was ' +
+      'when the server was killed, has chains without an end: that is a fault unless -part or -server is given.',
+    'With -public-key or -server, lines that no signature covers are listed, since anyone with write access to the ' +
+      'files could have added them: the last lines before a server was killed, or those at the end of a part that ' +
+      'stops between two signatures. The exit code is then 3 if there is no fault, or 0 with -allow-unsigned.',
   ],
   examples: ['audit verify audit.log.1 audit.log', 'audit verify -server audit.log'],
   options: {
     'public-key': {
       kind: 'text',
       value: 'KEY',
-      about: 'Public key of the cluster, as sys/audit-streams gives it; with commas where a restore changed it',
+      about: 'Public key of the cluster, from sys/audit-streams; several, separated by commas, if a restore changed it',
     },
-    server: { kind: 'flag', about: 'Compare with the running server; needs sudo on sys/audit-streams' },
-    'allow-unsigned': { kind: 'flag', about: 'Exit code 0 also where lines are covered by no signature' },
-    part: { kind: 'flag', about: 'The files are a part of the log: chains may begin before and go on behind them' },
+    server: { kind: 'flag', about: 'Compare with the running server; the token needs "sudo" on sys/audit-streams' },
+    'allow-unsigned': { kind: 'flag', about: 'Exit with 0 even if there are lines that no signature covers' },
+    part: { kind: 'flag', about: 'The files are part of a log: chains may start before them and continue after them' },
     ...COMMON_OPTIONS,
   },
   args: { needed: ['FILE'], most: Number.POSITIVE_INFINITY },
@@ -147,7 +148,7 @@ function exitCodeOf({ faults, unsigned }: AuditReport, allowsUnsigned: boolean):
 }
 
 /** Asked before the files are read: lines written meanwhile come behind these heads. */
-const ASK_CHAINS = { doing: 'asking for the chains', method: 'GET', path: 'sys/audit-streams' } as const
+const ASK_CHAINS = { doing: 'reading the chains of the audit log', method: 'GET', path: 'sys/audit-streams' } as const
 
 /** Returns the public key and the heads of the chains. Without a device there is no key to check against. */
 function chainsOf(body: Json | undefined): { readonly publicKey: string; readonly chains: readonly AuditChain[] } {
@@ -191,6 +192,6 @@ async function printReport(io: CliIo, { faults, unsigned, notes, chains, entries
 /** `keywright audit`: devices are managed on the server; `verify` reads files, and asks it with -server alone. */
 export const AUDIT_COMMANDS: CommandGroup = {
   name: 'audit',
-  summary: 'Record requests, and check the record',
+  summary: 'Manage audit devices and verify audit logs',
   members: [enable, disable, list, verify],
 }

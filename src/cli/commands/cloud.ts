@@ -15,16 +15,16 @@ import { withoutLineEnd } from '../secret-input.ts'
  */
 const explain = command({
   name: 'explain',
-  summary: 'Show which checks a login by cloud identity meets, without logging in',
+  summary: 'Show which checks a cloud login passes, without logging in',
   usage: 'role=NAME [jwt=TOKEN] [NAME=VALUE…]',
   describe: [
-    'The fields are those of the login. Where jwt is missing, token and names are those of the machine that this ' +
-      'runs on. It needs sudo on the path auth/MOUNT/explain. The exit code is 0 where the login would succeed, 2 ' +
-      'where not.',
+    'The fields are those of the login. Without jwt, the token and names come from the metadata service of this ' +
+      'machine. The token needs "sudo" on auth/MOUNT/explain. The exit code is 0 if the login would succeed, 2 if ' +
+      'not.',
   ],
   examples: ['cloud explain role=app', 'cloud explain -path=azure role=app jwt=@token subscription_id=ID vm_name=vm1'],
   options: {
-    path: { kind: 'text', value: 'PATH', default: 'cloud', about: 'Where the method is mounted, below auth/' },
+    path: { kind: 'text', value: 'PATH', default: 'cloud', about: 'Mount path of the method, below auth/' },
     ...METADATA_OPTIONS,
     ...UNWRAPPED_OPTIONS,
   },
@@ -62,6 +62,6 @@ function table(body: Json): string {
 /** `keywright cloud`: nothing here logs in, `login -method=cloud` does. */
 export const CLOUD_COMMANDS: CommandGroup = {
   name: 'cloud',
-  summary: 'Look into logins by cloud identity',
+  summary: 'Troubleshoot logins with a cloud identity',
   members: [explain],
 }

@@ -57,12 +57,12 @@ complete -c keywright -a '(__keywright_candidates)'
 `
 
 const SHELLS: readonly { name: string; script: string; install: string }[] = [
-  { name: 'bash', script: BASH, install: 'Into ~/.bashrc: source <(keywright completion bash)' },
-  { name: 'zsh', script: ZSH, install: 'Into ~/.zshrc, behind compinit: source <(keywright completion zsh)' },
+  { name: 'bash', script: BASH, install: 'Add to ~/.bashrc: source <(keywright completion bash)' },
+  { name: 'zsh', script: ZSH, install: 'Add to ~/.zshrc, after compinit: source <(keywright completion zsh)' },
   {
     name: 'fish',
     script: FISH,
-    install: 'Into ~/.config/fish/config.fish: keywright completion fish | source',
+    install: 'Add to ~/.config/fish/config.fish: keywright completion fish | source',
   },
 ]
 
@@ -70,7 +70,7 @@ const SHELLS: readonly { name: string; script: string; install: string }[] = [
 const scripts = SHELLS.map(({ name, script, install }) =>
   command({
     name,
-    summary: `Print the script for ${name}`,
+    summary: `Print the completion script for ${name}`,
     usage: '',
     describe: [`${install}.`],
     examples: [`completion ${name}`],
@@ -86,11 +86,11 @@ const scripts = SHELLS.map(({ name, script, install }) =>
 /** Fails silently in the scripts, which drop standard error: a prompt is no place for messages. */
 const offer = command({
   name: 'candidates',
-  summary: 'Print what could come next, for the scripts',
+  summary: 'Print the possible next words; used by the completion scripts',
   usage: '[-- WORD…]',
   describe: [
-    'The words are those typed behind `keywright`; the last one, which may be empty, is completed. Names of mounts, ' +
-      'policies and what is below a path are asked of the server where a token is there.',
+    'WORD… are the words typed after `keywright`; the last one, which may be empty, is completed. Names of ' +
+      'mounts and policies, and names below a path, come from the server if there is a token.',
   ],
   examples: ['completion candidates -- policy re'],
   options: CONNECTION_OPTIONS,
@@ -106,6 +106,6 @@ const offer = command({
 /** `keywright completion`: the scripts, and the command that they call. */
 export const COMPLETION_COMMANDS: CommandGroup = {
   name: 'completion',
-  summary: 'Make the shell complete commands, options and names',
+  summary: 'Print shell completion scripts',
   members: [...scripts, offer],
 }

@@ -4,10 +4,12 @@ import { callCommand } from '../call-command.ts'
 /** `keywright delete`: sends DELETE to the path. */
 export const remove = callCommand({
   name: 'delete',
-  summary: 'Delete what is at a path',
+  summary: 'Delete the data at a path',
   usage: 'PATH',
   completes: ['path'],
-  describe: ['It is no error where there is nothing. A transit key must have deletion_allowed first.'],
+  describe: [
+    'Succeeds even if there is nothing at the path. A transit key must first be configured with deletion_allowed.',
+  ],
   examples: ['delete sys/policies/acl/app', 'delete transit/keys/payments'],
   request: ({ args: [typed = ''] }) => {
     const path = cleanPath(typed)

@@ -8,7 +8,7 @@ import { printableLine } from '../terminal-text.ts'
 
 const lookup = callCommand({
   name: 'lookup',
-  summary: 'Show how long a lease lasts',
+  summary: 'Show a lease and its remaining lifetime',
   usage: 'ID',
   examples: ['lease lookup auth/userpass/login/kim/h1c2'],
   request: ({ args: [id = ''] }) => ({
@@ -21,10 +21,10 @@ const lookup = callCommand({
 
 const renew = callCommand({
   name: 'renew',
-  summary: 'Prolong a lease',
+  summary: 'Renew a lease',
   usage: 'ID',
   examples: ['lease renew -increment=1h auth/userpass/login/kim/h1c2'],
-  options: { increment: { kind: 'text', short: 'i', value: 'DURATION', about: 'Lifetime that is wished for' } },
+  options: { increment: { kind: 'text', short: 'i', value: 'DURATION', about: 'Requested lifetime' } },
   request: ({ options, args: [id = ''] }) => ({
     doing: `renewing lease ${id}`,
     method: 'PUT',
@@ -36,13 +36,13 @@ const renew = callCommand({
 /** The three paths below sys/leases need different rights: `revoke-prefix` and `revoke-force` need sudo. */
 const revoke = callCommand({
   name: 'revoke',
-  summary: 'End a lease, or all below a path',
+  summary: 'Revoke a lease, or all leases below a path',
   usage: 'ID',
   examples: ['lease revoke auth/userpass/login/kim/h1c2', 'lease revoke -prefix auth/userpass/login'],
   options: {
-    prefix: { kind: 'flag', about: 'ID is a path: all leases below it end' },
-    force: { kind: 'flag', short: 'f', about: 'With -prefix: forget them even where ending them fails' },
-    sync: { kind: 'flag', about: 'Answer when it is done, and not before' },
+    prefix: { kind: 'flag', about: 'Revoke all leases below a path, given as ID' },
+    force: { kind: 'flag', short: 'f', about: 'With -prefix: remove the leases even if revoking them fails' },
+    sync: { kind: 'flag', about: 'Wait until the revocation is complete' },
   },
   request: ({ options: { prefix, force, sync }, args: [id = ''] }) => {
     if (force && !prefix) throw new UsageError('-force goes with -prefix')
@@ -58,6 +58,6 @@ const revoke = callCommand({
 /** `keywright lease`: ids hold slashes and come from `lease_id` of an answer. */
 export const LEASE_COMMANDS: CommandGroup = {
   name: 'lease',
-  summary: 'Show, renew and revoke what was given for a time',
+  summary: 'Look up, renew and revoke leases',
   members: [lookup, renew, revoke],
 }

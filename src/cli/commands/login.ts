@@ -26,12 +26,16 @@ const OPTIONS = {
     value: 'METHOD',
     oneOf: LOGIN_METHODS,
     default: 'token',
-    about: `How to log in: ${LOGIN_METHODS.join(', ')}`,
+    about: `Login method: ${LOGIN_METHODS.join(', ')}`,
   },
-  path: { kind: 'text', value: 'PATH', about: 'Where the method is mounted, below auth/; by default at its name' },
-  'no-store': { kind: 'flag', about: 'Do not keep the token' },
+  path: {
+    kind: 'text',
+    value: 'PATH',
+    about: 'Mount path of the method, below auth/; default: the name of the method',
+  },
+  'no-store': { kind: 'flag', about: 'Do not store the token' },
   'no-print': { kind: 'flag', about: 'Do not print the token' },
-  'token-only': { kind: 'flag', about: 'Print nothing but the token, and do not keep it' },
+  'token-only': { kind: 'flag', about: 'Print only the token, and do not store it' },
   ...METADATA_OPTIONS,
   ...COMMON_OPTIONS,
 } as const satisfies OptionTable
@@ -41,15 +45,15 @@ type LoginCall = CommandCall<typeof OPTIONS>
 /** `keywright login`: writes the token to the file that every other command reads. */
 export const login = command({
   name: 'login',
-  summary: 'Log in and keep the token for the commands that follow',
+  summary: 'Log in and store the token for later commands',
   usage: '[TOKEN | NAME=VALUE…]',
   describe: [
-    'The token is kept in ~/.vault-token, which only you can read. With -method=token it is the argument, or asked ' +
-      'for; with another method it is what the server gives for the fields: those that are secret are asked for ' +
-      'where they are missing, or come as NAME=- from standard input and as NAME=@FILE from a file. Where standard ' +
-      'input is no terminal, what would be asked for is read from it.',
-    'With -method=cloud (or azure) and no jwt, token and names are those of the machine that this runs on: its cloud ' +
-      'is asked for them. resource=URL says what the token is for, client_id=ID which identity is meant.',
+    'The token is stored in ~/.vault-token, which only you can read. With -method=token it is the argument, or ' +
+      'is prompted for. Other methods take their fields as NAME=VALUE, from standard input as NAME=-, or from a ' +
+      'file as NAME=@FILE; a secret field that is missing is prompted for. If standard input is not a terminal, ' +
+      'prompts read from it.',
+    'With -method=cloud (or azure) and without jwt, the token and names come from the metadata service of this ' +
+      'machine. resource=URL sets the audience of that token; client_id=ID selects one of several identities.',
   ],
   examples: [
     'login',
@@ -135,11 +139,14 @@ export async function unwrapped(client: Client, token: string | undefined): Prom
 /** Keeps the token where only its owner can read it, and warns if a variable hides it from the commands that follow. */
 async function keep(io: CliIo, token: string): Promise<void> {
   const path = tokenFile(io.env)
-  if (path === undefined) throw new CliError('There is no home directory to keep the token in: use -no-store')
+  if (path === undefined) throw new CliError('There is no home directory to store the token in: use -no-store')
   await writeNewFile({ path, force: true, mode: 0o600 }, token)
   const variable = ['KEYWRIGHT_TOKEN', 'VAULT_TOKEN'].find((name) => (own(io.env, name) ?? '') !== '')
   if (variable === undefined) return
-  await writeAll(io.stderr, `${variable} is set and wins over the token that was kept: unset it to use that one.\n\n`)
+  await writeAll(
+    io.stderr,
+    `${variable} is set and takes precedence over the stored token: unset it to use the stored one.\n\n`,
+  )
 }
 
 /** Prints the token alone. A line break follows only on a terminal: a file then holds the token exactly. */

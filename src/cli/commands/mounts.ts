@@ -36,7 +36,7 @@ type Kind = {
 
 const SECRETS: Kind = {
   group: 'secrets',
-  summary: 'Mount, tune and move engines',
+  summary: 'Enable, tune and move secrets engines',
   thing: 'secrets engine',
   path: 'sys/mounts',
   prefix: '',
@@ -46,7 +46,7 @@ const SECRETS: Kind = {
 }
 const AUTH: Kind = {
   group: 'auth',
-  summary: 'Mount, tune and move login methods',
+  summary: 'Enable, tune and move auth methods',
   thing: 'auth method',
   path: 'sys/auth',
   prefix: 'auth/',
@@ -59,16 +59,16 @@ const AUTH: Kind = {
 const enable = ({ group, thing, path, prefix, type, example, settings }: Kind) =>
   callCommand({
     name: 'enable',
-    summary: `Mount ${article(thing)}`,
+    summary: `Enable ${article(thing)}`,
     usage: 'TYPE',
-    describe: ['Without -path it is mounted at the name of its type.'],
+    describe: ['Without -path it is mounted at a path named after its type.'],
     examples: [`${group} enable ${type}`, `${group} enable -path=team/${example} -description=orders ${type}`],
     options: {
-      path: { kind: 'text', value: 'PATH', about: 'Where it is mounted' },
-      local: { kind: 'flag', about: 'Keep it out of replication' },
-      'seal-wrap': { kind: 'flag', about: 'Wrap its data by the seal as well' },
-      'external-entropy-access': { kind: 'flag', about: 'Let it use the entropy of the seal' },
-      'force-no-cache': { kind: 'flag', about: 'Cache nothing of it' },
+      path: { kind: 'text', value: 'PATH', about: 'Mount path; default: the name of the type' },
+      local: { kind: 'flag', about: 'Do not replicate the mount' },
+      'seal-wrap': { kind: 'flag', about: 'Also wrap its data with the seal' },
+      'external-entropy-access': { kind: 'flag', about: 'Allow it to use the entropy source of the seal' },
+      'force-no-cache': { kind: 'flag', about: 'Disable caching for the mount' },
       ...MOUNT_OPTIONS,
       ...(settings as Record<never, never>),
     },
@@ -90,7 +90,7 @@ const enable = ({ group, thing, path, prefix, type, example, settings }: Kind) =
 const disable = ({ group, thing, path, prefix, example }: Kind) =>
   callCommand({
     name: 'disable',
-    summary: `Remove ${article(thing)} with all its data, and end its leases`,
+    summary: `Disable ${article(thing)}: delete all its data and revoke its leases`,
     usage: 'PATH',
     completes: [group],
     examples: [`${group} disable team/${example}`],
@@ -110,7 +110,7 @@ const tune = ({ group, thing, path, prefix, example, settings }: Kind) =>
     summary: `Change the settings of ${article(thing)}`,
     usage: 'PATH',
     completes: [group],
-    describe: ['What is not given stays as it is.'],
+    describe: ['Settings that are not given stay unchanged.'],
     examples: [`${group} tune -default-lease-ttl=1h ${example}`],
     options: { ...MOUNT_OPTIONS, ...(settings as Record<never, never>) },
     request: ({ options, args: [typed = ''] }) => ({
@@ -125,10 +125,10 @@ const tune = ({ group, thing, path, prefix, example, settings }: Kind) =>
 const list = ({ group, thing, path }: Kind) =>
   callCommand({
     name: 'list',
-    summary: `Show what ${thing}s are mounted`,
+    summary: `List the enabled ${thing}s`,
     usage: '',
     examples: [`${group} list`, `${group} list -detailed`],
-    options: { detailed: { kind: 'flag', about: 'With lifetimes, settings and versions' } },
+    options: { detailed: { kind: 'flag', about: 'Also show lifetimes, settings and versions' } },
     request: () => ({ doing: `listing the ${thing}s`, method: 'GET', path }),
     part: (body) => mountsOf(body),
     table: (body, { options }) => mountTable(mountsOf(body), options.detailed),
@@ -137,7 +137,7 @@ const list = ({ group, thing, path }: Kind) =>
 /** Returns the mounts by path, from `data` or from the top of a plain answer. */
 function mountsOf(body: Json): JsonMembers {
   const mounts = exactMember(body, 'data') ?? body
-  if (!isMembers(mounts)) throw new RemoteFailure('Error listing the mounts: the answer does not have them')
+  if (!isMembers(mounts)) throw new RemoteFailure('Error listing the mounts: the answer has none')
   return mounts
 }
 
@@ -192,10 +192,10 @@ const MOVE_POLL_MS = 250
 const move = ({ group, thing, prefix, example }: Kind) =>
   command({
     name: 'move',
-    summary: `Mount ${article(thing)} elsewhere, with all its data`,
+    summary: `Move ${article(thing)} and all its data to another path`,
     usage: 'FROM TO',
     completes: [group],
-    describe: ['Its leases end. The command waits until the server is done.'],
+    describe: ['Its leases are revoked. The command waits until the move is complete.'],
     examples: [`${group} move ${example} team/${example}`],
     options: UNWRAPPED_OPTIONS,
     args: { needed: ['FROM', 'TO'], most: 2 },
@@ -225,7 +225,7 @@ async function waitForMove(client: Client, id: string, sleep: (delayMs: number) 
     const state = exactMember(exactMember(exactMember(body, 'data'), 'migration_info'), 'status')
     if (state === 'success') return
     if (state !== 'in-progress')
-      throw new RemoteFailure(`Error moving: the server tells of ${plainText(state ?? null)}`)
+      throw new RemoteFailure(`Error moving: the server reports the status ${plainText(state ?? null)}`)
     await sleep(MOVE_POLL_MS)
   }
 }
@@ -242,7 +242,7 @@ function article(thing: string): string {
 
 const help = callCommand({
   name: 'help',
-  summary: 'Show what the paths of an auth method are for',
+  summary: 'Show the help of an auth method',
   usage: 'PATH',
   completes: ['auth'],
   examples: ['auth help userpass'],

@@ -11,14 +11,14 @@ import { styleOf } from '../picture.ts'
 /** `keywright operator diagnose`: checks this machine without a server; with -server it prints what a server found. */
 export const operatorDiagnose = command({
   name: 'diagnose',
-  summary: 'Look whether this machine, its files and the configuration are fit for a server',
+  summary: 'Check whether this machine, its files and its configuration are fit to run a server',
   usage: '',
   describe: [
-    'Reads the configuration, the data directory, certificates and limits; tries whether the addresses are free and ' +
-      'how fast the disk is. A server may be running or not. Run it as the user of the server, and where its limits ' +
-      'are in force.',
-    'With -server it is the running server that looks, and tells who may read sys/hardening.',
-    'The exit code is 0 where all is well, 2 where there is something to look at, 1 where the server would not start.',
+    'Reads the configuration, the data directory, certificates and limits; tests whether the listen addresses ' +
+      'are free and how fast the disk is. A server may be running or not. Run it as the user of the server and ' +
+      'under the same limits.',
+    'With -server the running server makes the checks; the token needs "read" on sys/hardening.',
+    'The exit code is 0 if all checks pass, 2 if there are warnings, 1 if the server would not start.',
   ],
   examples: [
     'operator diagnose -config=/etc/keywright.hcl',
@@ -27,9 +27,9 @@ export const operatorDiagnose = command({
   ],
   options: {
     ...CONNECTION_OPTIONS,
-    server: { kind: 'flag', about: 'Ask the running server, and look at nothing here' },
-    config: { kind: 'text', value: 'FILE', about: 'The configuration file of the server' },
-    data: { kind: 'text', value: 'DIR', about: 'The data directory, instead of the one in the file' },
+    server: { kind: 'flag', about: 'Ask the running server instead of checking this machine' },
+    config: { kind: 'text', value: 'FILE', about: 'Configuration file of the server' },
+    data: { kind: 'text', value: 'DIR', about: 'Data directory, instead of the one in the configuration' },
     ...RESULT_FORMAT_OPTION,
   },
   args: { needed: [], most: 0 },

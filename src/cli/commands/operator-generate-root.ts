@@ -18,14 +18,22 @@ const UPDATE = 'sys/generate-root/update'
 
 /** Names of the reference. Without -init, -cancel or -status the command hands in a key. */
 const OPTIONS = {
-  init: { kind: 'flag', about: 'Start an attempt; the one-time password is shown this once' },
-  cancel: { kind: 'flag', about: 'Drop the attempt' },
-  status: { kind: 'flag', about: 'Show how far the attempt is' },
-  'generate-otp': { kind: 'flag', about: 'Only print a one-time password for -init -otp' },
+  init: { kind: 'flag', about: 'Start an attempt; the one-time password is shown only once' },
+  cancel: { kind: 'flag', about: 'Cancel the attempt' },
+  status: { kind: 'flag', about: 'Show the progress of the attempt' },
+  'generate-otp': { kind: 'flag', about: 'Only generate and print a one-time password for -init -otp' },
   otp: { kind: 'text', value: 'PASSWORD', about: 'One-time password, for -init and -decode' },
-  decode: { kind: 'text', value: 'TOKEN', about: 'Only decode the encoded token, with -otp; - reads it' },
-  'pgp-key': { kind: 'text', value: 'FILE', about: 'OpenPGP public key that the token is encrypted to' },
-  nonce: { kind: 'text', value: 'NONCE', about: 'The attempt that the key is for; by default the one under way' },
+  decode: {
+    kind: 'text',
+    value: 'TOKEN',
+    about: 'Only decode the encoded token with -otp; - reads it from standard input',
+  },
+  'pgp-key': { kind: 'text', value: 'FILE', about: 'File of an OpenPGP public key to encrypt the token to' },
+  nonce: {
+    kind: 'text',
+    value: 'NONCE',
+    about: 'Nonce of the attempt that the key is for; default: that of the current attempt',
+  },
   ...UNWRAPPED_OPTIONS,
 } as const satisfies OptionTable
 
@@ -35,12 +43,11 @@ const OPTIONS = {
  */
 export const operatorGenerateRoot = command({
   name: 'generate-root',
-  summary: 'Make a new root token with enough unseal or recovery keys',
+  summary: 'Generate a root token, with a threshold of unseal or recovery keys',
   usage: '[KEY]',
   describe: [
-    'Somebody starts with -init and keeps the one-time password. Each holder then hands in a key: as KEY, which ' +
-      'stays in the history of the shell, or asked for. The last answer has the token, encoded; -decode with -otp ' +
-      'shows it.',
+    'Start with -init and keep the one-time password. Each key holder then enters a key: at the prompt, or as ' +
+      'KEY, which stays in the shell history. The last answer has the encoded token; -decode with -otp decodes it.',
   ],
   examples: [
     'operator generate-root -init',
@@ -80,7 +87,7 @@ async function start({ io, options }: RootCall, client: Client): Promise<Json | 
 }
 
 async function cancel(io: CliIo, client: Client): Promise<0> {
-  await client.send({ doing: 'dropping the attempt', method: 'DELETE', path: ATTEMPT })
+  await client.send({ doing: 'cancelling the attempt', method: 'DELETE', path: ATTEMPT })
   await writeAll(io.stdout, 'Success! Root token generation canceled (if it was started)\n')
   return 0
 }
@@ -90,28 +97,28 @@ async function give({ io, options, args: [typed] }: RootCall, client: Client): P
   const nonce = options.nonce ?? (await runningNonce(client))
   const key = await readShare(io, typed, 'Unseal Key')
   const body = JSON.stringify({ key, nonce })
-  return (await client.send({ doing: 'handing in the key', method: 'PUT', path: UPDATE, body })).body
+  return (await client.send({ doing: 'submitting the key', method: 'PUT', path: UPDATE, body })).body
 }
 
 /** @throws RemoteFailure if no attempt is under way: a key must not start one by itself */
 async function runningNonce(client: Client): Promise<string> {
   const nonce = exactMember(await status(client), 'nonce')
   if (typeof nonce === 'string' && nonce !== '') return nonce
-  throw new RemoteFailure('No root token generation is under way: start one with -init')
+  throw new RemoteFailure('No root token generation is in progress: start one with -init')
 }
 
 /** Makes a one-time password as long as the tokens of the server, which alone knows the length. */
 async function generateOtp(io: CliIo, client: Client): Promise<0> {
   const length = exactMember(await status(client), 'otp_length')
   if (typeof length !== 'number' || !Number.isSafeInteger(length) || length < 1 || length > 1024)
-    throw new RemoteFailure('Error reading the attempt: the answer does not have the length of a one-time password')
+    throw new RemoteFailure('Error reading the attempt: the answer does not say how long a one-time password is')
   await writeAll(io.stdout, `${randomBase62(length, realWorld().random.bytes)}\n`)
   return 0
 }
 
 /** Works without a server: XOR of the encoded token and the one-time password, byte by byte. */
 async function decode(io: CliIo, typed: string, otp: string | undefined): Promise<0> {
-  if (otp === undefined || otp === '') throw new CliError('To decode a token give its one-time password with -otp')
+  if (otp === undefined || otp === '') throw new CliError('Give the one-time password of the token with -otp')
   const encoded = typed === '-' ? await readShare(io, typed, 'Encoded Token') : typed
   await writeAll(io.stdout, `${xored(bytesOf(encoded), otp)}\n`)
   return 0
@@ -131,7 +138,7 @@ function bytesOf(encoded: string): Buffer {
 function xored(bytes: Buffer, otp: string): string {
   if (bytes.length !== otp.length)
     throw new CliError(
-      `The token has ${bytes.length} bytes and the one-time password ${otp.length}: they do not belong together`,
+      `The token has ${bytes.length} bytes and the one-time password ${otp.length}: they are from different attempts`,
     )
   return Buffer.from(bytes.map((byte, at) => byte ^ otp.charCodeAt(at))).toString('latin1')
 }
@@ -156,5 +163,5 @@ function formatStatus(body: Json): string {
 }
 
 const ADVICE_ON_ENCODED =
-  'Whoever has the one-time password of -init reads the token:\n' +
+  'Decode the token with the one-time password of -init:\n' +
   'keywright operator generate-root -decode=ENCODED -otp=PASSWORD'

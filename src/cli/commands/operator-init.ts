@@ -17,24 +17,32 @@ const OPTIONS = {
     kind: 'number',
     short: 'n',
     value: 'COUNT',
-    about: 'Shares that the unseal key is split into, 5 by default',
+    about: 'Number of shares to split the unseal key into; default: 5',
   },
   'key-threshold': {
     kind: 'number',
     short: 't',
     value: 'COUNT',
-    about: 'Shares that are needed to unseal, 3 by default',
+    about: 'Number of shares needed to unseal; default: 3',
   },
-  'pgp-keys': { kind: 'text', value: 'FILES', about: 'OpenPGP public keys, one for each share, with commas between' },
-  'root-token-pgp-key': { kind: 'text', value: 'FILE', about: 'OpenPGP public key for the root token' },
+  'pgp-keys': {
+    kind: 'text',
+    value: 'FILES',
+    about: 'Files of OpenPGP public keys, one for each share, separated by commas',
+  },
+  'root-token-pgp-key': {
+    kind: 'text',
+    value: 'FILE',
+    about: 'File of an OpenPGP public key to encrypt the root token to',
+  },
   'recovery-shares': {
     kind: 'number',
     value: 'COUNT',
-    about: 'As -key-shares, for the recovery keys of a server that opens by itself, 5 by default',
+    about: 'Like -key-shares, for the recovery keys of a server that unseals itself; default: 5',
   },
-  'recovery-threshold': { kind: 'number', value: 'COUNT', about: 'As -key-threshold, there, 3 by default' },
-  'recovery-pgp-keys': { kind: 'text', value: 'FILES', about: 'As -pgp-keys, there' },
-  status: { kind: 'flag', about: 'Only show whether the server is initialised: exit code 0 if it is, 2 if not' },
+  'recovery-threshold': { kind: 'number', value: 'COUNT', about: 'Like -key-threshold, for recovery keys; default: 3' },
+  'recovery-pgp-keys': { kind: 'text', value: 'FILES', about: 'Like -pgp-keys, for recovery keys' },
+  status: { kind: 'flag', about: 'Only show whether the server is initialised: exits with 0 if it is, 2 if not' },
   ...UNWRAPPED_OPTIONS,
 } as const satisfies OptionTable
 
@@ -43,11 +51,11 @@ type InitCall = CommandCall<typeof OPTIONS>
 /** `keywright operator init`: makes the keys of a new server. They are printed once, and stored nowhere. */
 export const operatorInit = command({
   name: 'init',
-  summary: 'Initialise a new server: make its unseal keys and the first token',
+  summary: 'Initialise a new server: generate its unseal keys and root token',
   usage: '',
   describe: [
-    'The unseal key is split into shares (Shamir), of which a threshold is needed to unseal the server after each ' +
-      'start. The shares and the root token are shown this once; nobody can show them again.',
+    'The unseal key is split into shares (Shamir); a threshold of them is needed to unseal the server after each ' +
+      'start. The shares and the root token are shown only once and cannot be recovered.',
   ],
   examples: ['operator init', 'operator init -key-shares=1 -key-threshold=1', 'operator init -status'],
   options: OPTIONS,
@@ -65,7 +73,7 @@ async function showStatus(client: Client, { io, options }: InitCall): Promise<Ex
   const { body } = await client.send({ doing: 'reading the initialisation status', method: 'GET', path: PATH })
   const initialized = exactMember(body, 'initialized')
   if (body === undefined || typeof initialized !== 'boolean') {
-    throw new RemoteFailure('Error reading the initialisation status: the answer does not have it')
+    throw new RemoteFailure('Error reading the initialisation status: the answer does not say it')
   }
   await printAnswer(io, options, body, () => `The server is ${initialized ? '' : 'not '}initialized\n`)
   return initialized ? 0 : 2
@@ -144,10 +152,10 @@ function formatKeys(keys: NewKeys): string {
 
 /** Printed below recovery keys: people must not take them for keys that unseal. */
 const ADVICE_ON_RECOVERY = [
-  'Success! The server is initialized, and opens by itself at every start.',
+  'Success! The server is initialized, and unseals itself at every start.',
   '',
-  'Enough recovery keys make a root token, with `keywright operator generate-root`. They open nothing: without its',
-  'own key the server cannot read its data.',
+  'A threshold of recovery keys generates a root token, with `keywright operator generate-root`. Recovery keys do',
+  'not unseal the server: without its own seal key it cannot read its data.',
   '',
 ]
 
@@ -157,7 +165,7 @@ function adviceOn({ unseal_shares: shares, unseal_threshold: threshold }: NewKey
     'Success! The server is initialized, and still sealed.',
     '',
     `${needed} needed to unseal it after every start, with \`keywright operator unseal\`.`,
-    shares === 1 ? 'Keep it in a safe place:' : 'Give each to another person, to keep in a safe place:',
+    shares === 1 ? 'Keep it in a safe place:' : 'Give each to a different person, to keep in a safe place:',
     'they are not stored anywhere, and without them all data is lost.',
     '',
   ]

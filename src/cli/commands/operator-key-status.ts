@@ -8,9 +8,9 @@ import { formatTable, printAnswer } from '../output.ts'
 /** `keywright operator key-status`: shows the data key of the barrier that is in use. */
 export const operatorKeyStatus = command({
   name: 'key-status',
-  summary: 'Show the key under which data are encrypted now',
+  summary: 'Show the key that currently encrypts data',
   usage: '',
-  describe: ['Its term, since when it is used, and how often.'],
+  describe: ['Shows its term, when it was installed, and how often it has been used.'],
   examples: ['operator key-status'],
   options: UNWRAPPED_OPTIONS,
   args: { needed: [], most: 0 },

@@ -13,23 +13,34 @@ import { readShare } from '../share-input.ts'
 /** Names of the reference. Without -init, -cancel, -status or a -backup option the command hands in a key. */
 const OPTIONS = {
   init: { kind: 'flag', about: 'Start an attempt, with -key-shares and -key-threshold' },
-  cancel: { kind: 'flag', about: 'Drop the attempt; with -verify only forget which new keys were handed back' },
-  status: { kind: 'flag', about: 'Show how far the attempt is; with -verify, the verification' },
-  verify: { kind: 'flag', about: 'With -init: new keys count when enough were handed back. Else: hand one back' },
-  'key-shares': { kind: 'number', short: 'n', value: 'COUNT', default: 5, about: 'New keys to make' },
-  'key-threshold': { kind: 'number', short: 't', value: 'COUNT', default: 3, about: 'How many of them are needed' },
-  'pgp-keys': { kind: 'text', value: 'FILES', about: 'OpenPGP public keys, one for each new key, with commas between' },
-  backup: { kind: 'flag', about: 'Keep the encrypted new keys in storage too' },
-  'backup-retrieve': { kind: 'flag', about: 'Show the keys that were kept' },
-  'backup-delete': { kind: 'flag', about: 'Remove the keys that were kept' },
+  cancel: { kind: 'flag', about: 'Cancel the attempt; with -verify only discard the verification progress' },
+  status: { kind: 'flag', about: 'Show the progress of the attempt, or with -verify of its verification' },
+  verify: {
+    kind: 'flag',
+    about: 'With -init: require verification of the new keys. Otherwise: submit a new key to verify',
+  },
+  'key-shares': { kind: 'number', short: 'n', value: 'COUNT', default: 5, about: 'Number of new keys' },
+  'key-threshold': { kind: 'number', short: 't', value: 'COUNT', default: 3, about: 'Number of new keys needed' },
+  'pgp-keys': {
+    kind: 'text',
+    value: 'FILES',
+    about: 'Files of OpenPGP public keys, one for each new key, separated by commas',
+  },
+  backup: { kind: 'flag', about: 'Also store the encrypted new keys on the server' },
+  'backup-retrieve': { kind: 'flag', about: 'Show the stored backup of encrypted keys' },
+  'backup-delete': { kind: 'flag', about: 'Delete the stored backup of encrypted keys' },
   target: {
     kind: 'text',
     value: 'barrier|recovery',
     oneOf: ['barrier', 'recovery'],
     default: 'barrier',
-    about: 'Unseal keys, or the recovery keys of a server that opens by itself',
+    about: 'Keys to replace: unseal keys, or the recovery keys of a server that unseals itself',
   },
-  nonce: { kind: 'text', value: 'NONCE', about: 'The attempt that the key is for; by default the one under way' },
+  nonce: {
+    kind: 'text',
+    value: 'NONCE',
+    about: 'Nonce of the attempt that the key is for; default: that of the current attempt',
+  },
   ...UNWRAPPED_OPTIONS,
 } as const satisfies OptionTable
 
@@ -38,12 +49,12 @@ type RekeyCall = CommandCall<typeof OPTIONS>
 /** `keywright operator rekey`: makes new unseal or recovery keys for those who hold enough of the old ones. */
 export const operatorRekey = command({
   name: 'rekey',
-  summary: 'Make new unseal keys, or recovery keys, with enough of the old ones',
+  summary: 'Replace the unseal or recovery keys, with a threshold of the old ones',
   usage: '[KEY]',
   describe: [
-    'Somebody starts with -init. Each holder then hands in an old key: as KEY, which stays in the history of the ' +
-      'shell, or asked for. The last answer shows the new keys, this once. With -init -verify the old keys go on ' +
-      'working until enough of the new ones were handed back with -verify.',
+    'Start with -init. Each key holder then enters an old key: at the prompt, or as KEY, which stays in the ' +
+      'shell history. The last answer shows the new keys, only once. With -init -verify the old keys stay valid ' +
+      'until a threshold of the new ones has been entered with -verify.',
   ],
   examples: [
     'operator rekey -init -key-shares=5 -key-threshold=3 -verify',
@@ -91,7 +102,7 @@ async function start(call: RekeyCall, client: Client): Promise<Json> {
 
 /** Drops an attempt, or with -verify what its verification has so far. */
 async function cancel(call: RekeyCall, client: Client): Promise<0> {
-  await client.send({ doing: 'dropping the attempt', method: 'DELETE', path: pathOf(call) })
+  await client.send({ doing: 'cancelling the attempt', method: 'DELETE', path: pathOf(call) })
   await writeAll(call.io.stdout, 'Success! Canceled rekeying (if it was started)\n')
   return 0
 }
@@ -103,7 +114,7 @@ async function give(call: RekeyCall, client: Client): Promise<Json> {
   const key = await readShare(io, args[0], options.verify ? 'New Key' : 'Unseal Key')
   const path = `${rootOf(call)}/${options.verify ? 'verify' : 'update'}`
   const body = JSON.stringify({ key, nonce })
-  return (await client.send({ doing: 'handing in the key', method: 'PUT', path, body })).body ?? {}
+  return (await client.send({ doing: 'submitting the key', method: 'PUT', path, body })).body ?? {}
 }
 
 /** @throws RemoteFailure if there is no attempt, or with -verify none that waits for its verification */
@@ -111,7 +122,7 @@ async function runningNonce(call: RekeyCall, client: Client): Promise<string> {
   const nonce = exactMember(await status(call, client), 'nonce')
   if (typeof nonce === 'string' && nonce !== '') return nonce
   throw new RemoteFailure(
-    `No rekeying is under way${call.options.verify ? ' to be verified' : ''}: start one with -init`,
+    `No rekey ${call.options.verify ? 'awaits verification' : 'is in progress'}: start one with -init`,
   )
 }
 
@@ -119,9 +130,9 @@ async function runningNonce(call: RekeyCall, client: Client): Promise<string> {
 async function backup({ io, options }: RekeyCall, client: Client): Promise<0> {
   const path = options.target === 'recovery' ? 'sys/rekey/recovery-key-backup' : 'sys/rekey/backup'
   const isDelete = options['backup-delete']
-  const doing = isDelete ? 'removing the kept keys' : 'reading the kept keys'
+  const doing = isDelete ? 'deleting the backup of the keys' : 'reading the backup of the keys'
   const { body } = await client.send({ doing, method: isDelete ? 'DELETE' : 'GET', path })
-  await printDone(io, options, body, 'Success! Deleted the kept keys (if there were any)')
+  await printDone(io, options, body, 'Success! Deleted the backup of the keys (if there was one)')
   return 0
 }
 
@@ -169,8 +180,8 @@ function formatGiven(body: Json): string {
     ...(verification === undefined
       ? ['Success! The new keys are in force; the old ones no longer work. They cannot be shown again.']
       : [
-          'The new keys are not in force yet: hand enough of them back with `operator rekey -verify`. Until then the',
-          `old ones work. Verification nonce: ${plainText(verification)}`,
+          'The new keys are not in force yet: enter a threshold of them with `operator rekey -verify`. Until then the',
+          `old ones stay valid. Verification nonce: ${plainText(verification)}`,
         ]),
     '',
   ].join('\n')

@@ -7,11 +7,11 @@ import { formatKeyStatus, readKeyStatus } from './operator-key-status.ts'
 /** `keywright operator rotate`: makes a new data key of the barrier. A second request shows it. */
 export const operatorRotate = command({
   name: 'rotate',
-  summary: 'Make a new key for data that are written from now on',
+  summary: 'Rotate the key that encrypts data written from now on',
   usage: '',
   describe: [
-    'What was written before stays readable. Unseal keys stay as they are: `operator rekey` makes new ones. The ' +
-      'token needs "update" and "sudo" on sys/rotate, and "read" on sys/key-status.',
+    'Data written before stay readable. Unseal keys do not change: `operator rekey` makes new ones. The token ' +
+      'needs "update" and "sudo" on sys/rotate, and "read" on sys/key-status.',
   ],
   examples: ['operator rotate'],
   options: UNWRAPPED_OPTIONS,

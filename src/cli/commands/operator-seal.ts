@@ -6,7 +6,7 @@ import { printDone } from '../output.ts'
 /** `keywright operator seal`: has the server forget its keys; `operator unseal` is the way back. */
 export const operatorSeal = command({
   name: 'seal',
-  summary: 'Seal the server: it forgets its keys and answers nothing until it is unsealed',
+  summary: 'Seal the server: it discards its keys and refuses requests until it is unsealed',
   usage: '',
   describe: ['The token needs "update" and "sudo" on sys/seal.'],
   examples: ['operator seal'],

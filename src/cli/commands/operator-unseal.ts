@@ -8,15 +8,15 @@ import { readShare } from '../share-input.ts'
 /** `keywright operator unseal`: hands in one share of the unseal key. The answer says how many are missing. */
 export const operatorUnseal = command({
   name: 'unseal',
-  summary: 'Hand in one unseal key; as many as the threshold says open the server',
+  summary: 'Submit one unseal key; a threshold of them unseals the server',
   usage: '[KEY]',
   describe: [
-    'Without KEY it is asked for and not shown, or read from standard input where that is not a terminal. A KEY on ' +
-      'the command line stays in the history of the shell.',
+    'Without KEY, prompts for the key without echo, or reads standard input if that is not a terminal. A KEY on ' +
+      'the command line stays in the shell history.',
   ],
   examples: ['operator unseal', 'operator unseal < share.txt', 'operator unseal -reset'],
   options: {
-    reset: { kind: 'flag', about: 'Forget the keys that were handed in so far' },
+    reset: { kind: 'flag', about: 'Discard the keys submitted so far' },
     ...UNWRAPPED_OPTIONS,
   },
   args: { needed: [], most: 1 },

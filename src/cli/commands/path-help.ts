@@ -8,10 +8,10 @@ import { printable } from '../terminal-text.ts'
 /** `keywright path-help`: prints the server's own help on a path. */
 export const pathHelp = callCommand({
   name: 'path-help',
-  summary: 'Show what a path of the API is for',
+  summary: 'Show the help of an API path',
   usage: 'PATH',
   completes: ['path'],
-  describe: ['The server writes this help, so it is about the engines that are mounted there.'],
+  describe: ['The help comes from the server, and covers the engines mounted there.'],
   examples: ['path-help transit', 'path-help transit/encrypt/payments'],
   request: ({ args: [typed = ''] }) => pathHelpRequest(cleanPath(typed)),
   missing: ({ args: [typed = ''] }) => `No help found at ${cleanPath(typed)}`,
@@ -26,6 +26,6 @@ export function pathHelpRequest(path: string): ApiRequest {
 /** Returns the text of the help, safe for a terminal. @throws RemoteFailure if the answer has none */
 export function showPathHelp(body: Json): string {
   const help = exactMember(body, 'help')
-  if (typeof help !== 'string') throw new RemoteFailure('Error asking for help: the answer does not have it')
+  if (typeof help !== 'string') throw new RemoteFailure('Error asking for help: the answer has none')
   return printable(help.endsWith('\n') ? help : `${help}\n`)
 }

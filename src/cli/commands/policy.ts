@@ -46,7 +46,7 @@ const read = callCommand({
   missing: ({ args: [name = ''] }) => `No policy named: ${name}`,
   table: (body) => {
     const text = exactMember(exactMember(body, 'data'), 'policy')
-    if (typeof text !== 'string') throw new RemoteFailure('Error reading the policy: the answer does not have its text')
+    if (typeof text !== 'string') throw new RemoteFailure('Error reading the policy: the answer does not have the text')
     return printable(text === '' || text.endsWith('\n') ? text : `${text}\n`)
   },
 })
@@ -69,7 +69,7 @@ const upload = callCommand({
 
 const remove = callCommand({
   name: 'delete',
-  summary: 'Remove a policy; tokens that have it lose what it grants',
+  summary: 'Delete a policy; tokens that have it lose its permissions',
   usage: 'NAME',
   completes: ['policy'],
   examples: ['policy delete app'],
@@ -83,9 +83,9 @@ const pathOf = (name: string): string => `${PATH}/${cleanPath(name)}`
 /** Works without a server. Comments stay, and so does a file that is formatted already, with its times. */
 const format = command({
   name: 'fmt',
-  summary: 'Lay out a policy file: indentation, blanks, and nothing else',
+  summary: 'Format a policy file: changes only indentation and spacing',
   usage: 'FILE',
-  describe: ['FILE is replaced; - reads standard input and prints the result. No server is asked.'],
+  describe: ['FILE is overwritten; - reads standard input and prints the result. Does not contact a server.'],
   examples: ['policy fmt app.hcl', 'policy fmt -'],
   options: {},
   args: { needed: ['FILE'], most: 1 },
@@ -112,12 +112,12 @@ function formatOrRefuse(file: string, text: string): string {
 
 const explain = callCommand({
   name: 'explain',
-  summary: 'Show whether a request would be allowed, and by which rule',
+  summary: 'Show whether a request would be allowed, and which rule decides',
   usage: 'PATH',
   completes: ['path'],
   describe: [
-    'Of the token that is used, unless -of-token, -accessor or -policy names another: these are for those who may ' +
-      'look into the rules of others. Nothing is done on the path.',
+    'Explains a request with the current token, unless -of-token, -accessor or -policy names another subject; ' +
+      'that needs a permission of its own. Nothing is done at the path.',
   ],
   examples: [
     'policy explain -operation=update transit/encrypt/payments',
@@ -129,12 +129,12 @@ const explain = callCommand({
       value: 'NAME',
       oneOf: ['create', 'read', 'update', 'delete', 'list'],
       default: 'read',
-      about: 'What would be done: create, read, update, delete or list',
+      about: 'Operation of the request: create, read, update, delete or list',
     },
-    policy: { kind: 'texts', value: 'NAME', about: 'A policy, instead of those of a token' },
-    'of-token': { kind: 'text', value: 'TOKEN', about: 'The token whose request it would be' },
-    accessor: { kind: 'text', value: 'ACCESSOR', about: 'The same by its accessor' },
-    parameter: { kind: 'texts', value: 'NAME=VALUE', about: 'A field that the request would have' },
+    policy: { kind: 'texts', value: 'NAME', about: 'Policy to evaluate, instead of those of a token' },
+    'of-token': { kind: 'text', value: 'TOKEN', about: 'Token to evaluate, instead of the current one' },
+    accessor: { kind: 'text', value: 'ACCESSOR', about: 'Accessor of the token to evaluate' },
+    parameter: { kind: 'texts', value: 'NAME=VALUE', about: 'Field of the request' },
   },
   request: ({ options, args: [typed = ''] }) => {
     const { policy: policies, 'of-token': token, accessor, operation } = options
@@ -190,6 +190,6 @@ function explanation(data: Json): string {
 /** `keywright policy`: all of it below sys/policies but `fmt`. */
 export const POLICY_COMMANDS: CommandGroup = {
   name: 'policy',
-  summary: 'Read, write and explain the rules of who may do what',
+  summary: 'Read, write and explain policies',
   members: [list, read, upload, remove, format, explain],
 }

@@ -7,9 +7,9 @@ import { writeAll } from '../io.ts'
 /** `keywright print token`: prints the token for scripts and other programs, in the order in which commands find it. */
 export const printToken = command({
   name: 'token',
-  summary: 'Print the token that the other commands use',
+  summary: 'Print the current token',
   usage: '',
-  describe: ['From -token, the environment, or the file that `login` keeps it in. No server is asked.'],
+  describe: ['Takes it from -token, the environment, or the file written by `login`. Does not contact a server.'],
   examples: ['print token'],
   options: { token: CONNECTION_OPTIONS.token },
   args: { needed: [], most: 0 },

@@ -10,10 +10,10 @@ import { printAnswer } from '../output.ts'
 /** `keywright read`: sends GET, with the data as query. */
 export const read = command({
   name: 'read',
-  summary: 'Read what is at a path',
+  summary: 'Read the data at a path',
   usage: 'PATH [NAME=VALUE…]',
   completes: ['path'],
-  describe: ['The data, where there is any, goes into the query.'],
+  describe: ['NAME=VALUE pairs are sent as query parameters.'],
   examples: ['read transit/keys/payments', 'read -field=latest_version transit/keys/payments', 'read sys/mounts'],
   options: COMMON_OPTIONS,
   args: { needed: ['PATH'], most: Number.POSITIVE_INFINITY },

@@ -7,11 +7,11 @@ import { printAnswer } from '../output.ts'
 /** `keywright operator snapshot inspect`: checks a file of any size without a server, and without its keys. */
 export const snapshotInspect = command({
   name: 'inspect',
-  summary: 'Check the file of a snapshot and show what it says; no server is asked',
+  summary: 'Check a snapshot file and show its metadata, without a server',
   usage: 'FILE',
   describe: [
-    'Reads the whole file and finds every byte that was changed, cut or moved. Whether its cluster made it, only ' +
-      'that cluster can tell: restoring checks it.',
+    'Reads the whole file and detects every changed, missing or moved byte. It cannot tell whether the file is ' +
+      'from the right cluster: restoring checks that.',
   ],
   examples: ['operator snapshot inspect keywright.snapshot'],
   options: OUTPUT_OPTIONS,

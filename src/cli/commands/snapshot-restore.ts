@@ -12,16 +12,16 @@ import { formatTable, printAnswer } from '../output.ts'
 /** `keywright operator snapshot restore`: sends a file of any size. The answer comes when the store was replaced. */
 export const snapshotRestore = command({
   name: 'restore',
-  summary: 'Replace the whole store of the server by a snapshot; the server is sealed afterwards',
+  summary: 'Replace the entire store of the server with a snapshot; the server is sealed afterwards',
   usage: 'FILE',
   describe: [
-    'Everything that was written since the snapshot is lost. The server checks the whole file before it leaves its ' +
-      'store: what it refuses changes nothing. Afterwards unseal it with the keys of the day of the snapshot. The ' +
-      'token needs "update" and "sudo" on sys/storage/snapshot.',
+    'Everything written since the snapshot is lost. The server checks the whole file before it replaces its ' +
+      'store: a file that it refuses changes nothing. Afterwards unseal the server with the keys that were valid ' +
+      'when the snapshot was taken. The token needs "update" and "sudo" on sys/storage/snapshot.',
   ],
   examples: ['operator snapshot restore keywright.snapshot', 'operator snapshot restore -force other.snapshot'],
   options: {
-    force: { kind: 'flag', about: 'Take the snapshot of another cluster too: a new server takes over from a lost one' },
+    force: { kind: 'flag', about: 'Accept a snapshot of another cluster, to replace a lost server with a new one' },
     ...UNWRAPPED_OPTIONS,
   },
   args: { needed: ['FILE'], most: 1 },
@@ -45,8 +45,8 @@ export const snapshotRestore = command({
 })
 
 const NEXT =
-  'Success! The store is that of the snapshot. Unless a static key opened it already, the server is sealed:\n' +
-  'unseal it with the keys of the day of the snapshot.'
+  'Success! The snapshot is restored. Unless a static key has unsealed the server already, it is sealed:\n' +
+  'unseal it with the keys that were valid when the snapshot was taken.'
 
 /** The request says its length beforehand, so that the server knows a file that was cut on the way. */
 async function sizeOf(file: string): Promise<number> {

@@ -13,15 +13,16 @@ const MODE = 0o600
 /** `keywright operator snapshot save`: a file that does not read back is removed, so what stays is a snapshot. */
 export const snapshotSave = command({
   name: 'save',
-  summary: 'Save the whole store of the server in a file',
+  summary: 'Save a snapshot of the entire store to a file',
   usage: 'FILE',
   describe: [
-    'The file is of one moment, whatever is written meanwhile, and is read again before it counts. It opens with the ' +
-      'unseal keys of its day: keep those too. The token needs "read" and "sudo" on sys/storage/snapshot.',
+    'The snapshot is consistent even while data are being written, and is read back and checked before the ' +
+      'command succeeds. Restoring it needs the unseal keys that are valid now: keep those too. The token needs ' +
+      '"read" and "sudo" on sys/storage/snapshot.',
   ],
   examples: ['operator snapshot save keywright.snapshot'],
   options: {
-    force: { kind: 'flag', about: 'Replace FILE where it exists' },
+    force: { kind: 'flag', about: 'Overwrite FILE if it exists' },
     ...CONNECTION_OPTIONS,
   },
   args: { needed: ['FILE'], most: 1 },
@@ -38,7 +39,7 @@ export const snapshotSave = command({
       await rm(file, { force: true })
       throw error
     }
-    await writeAll(io.stdout, `Success! Saved ${progress.bytes} bytes in ${file}\n`)
+    await writeAll(io.stdout, `Success! Saved ${progress.bytes} bytes to ${file}\n`)
     return 0
   },
 })

@@ -13,11 +13,11 @@ import { formatGlance, readPicture } from '../status-picture.ts'
 /** `keywright status`: scripts wait for its exit code. It needs no token. */
 export const status = command({
   name: 'status',
-  summary: 'Show whether the server is sealed',
+  summary: 'Show the seal status of the server',
   usage: '',
   describe: [
-    'The exit code is 0 where the server is unsealed, 2 where it is sealed, 1 where that could not be told.',
-    'On a terminal the table stands below the state at a glance; who may read sys/hardening sees more of it.',
+    'The exit code is 0 if the server is unsealed, 2 if it is sealed, 1 if the status could not be read.',
+    'On a terminal a summary stands above the table; it shows more with a token that may read sys/hardening.',
   ],
   examples: ['status', 'status -format=json'],
   options: UNWRAPPED_OPTIONS,

@@ -11,7 +11,7 @@ import type { OptionTable } from '../options.ts'
 import { printableLine } from '../terminal-text.ts'
 
 const BY_ACCESSOR = {
-  accessor: { kind: 'flag', about: 'The argument is an accessor, not a token' },
+  accessor: { kind: 'flag', about: 'Treat the argument as an accessor, not a token' },
 } as const satisfies OptionTable
 
 /**
@@ -34,29 +34,36 @@ const CREATE_TEXTS = ['id', 'display-name', 'ttl', 'explicit-max-ttl', 'period',
 
 const create = callCommand({
   name: 'create',
-  summary: 'Make a token, a child of the one that is used',
+  summary: 'Create a token, as a child of the current one',
   usage: '',
-  describe: ['Without -policy it has the policies of the token that makes it.'],
+  describe: ['Without -policy it gets the policies of its parent.'],
   examples: [
     'token create -policy=app -ttl=1h',
     'token create -orphan -policy=app -period=24h',
     'token create -field=token -policy=app -use-limit=1',
   ],
   options: {
-    policy: { kind: 'texts', value: 'NAME', about: 'A policy of the token' },
-    ttl: { kind: 'text', value: 'DURATION', about: 'Lifetime; it may be renewed unless -renewable=false' },
-    'explicit-max-ttl': { kind: 'text', value: 'DURATION', about: 'Lifetime that no renewal exceeds' },
-    period: { kind: 'text', value: 'DURATION', about: 'Every renewal gives this lifetime, without an end' },
-    renewable: { kind: 'flag', default: true, about: 'It can be renewed' },
-    'use-limit': { kind: 'number', value: 'COUNT', about: 'Requests that it is good for' },
-    orphan: { kind: 'flag', about: 'It has no parent, and stays when the token that makes it ends' },
-    'no-default-policy': { kind: 'flag', about: 'Without the policy "default"' },
-    'display-name': { kind: 'text', value: 'NAME', about: 'Name in audit and look-up' },
-    metadata: { kind: 'texts', value: 'NAME=VALUE', about: 'Kept with the token and written to audit' },
-    type: { kind: 'text', value: 'service|batch', oneOf: ['service', 'batch'], about: 'Kind of token' },
-    role: { kind: 'text', value: 'NAME', about: 'Role of the token store that says what the token may be' },
-    'entity-alias': { kind: 'text', value: 'NAME', about: 'Alias of the identity it belongs to; needs -role' },
-    id: { kind: 'text', value: 'TOKEN', about: 'The token itself, instead of a random one' },
+    policy: { kind: 'texts', value: 'NAME', about: 'Policy of the token' },
+    ttl: { kind: 'text', value: 'DURATION', about: 'Initial lifetime; renewable unless -renewable=false' },
+    'explicit-max-ttl': { kind: 'text', value: 'DURATION', about: 'Maximum lifetime, which no renewal can exceed' },
+    period: {
+      kind: 'text',
+      value: 'DURATION',
+      about: 'Make a periodic token: every renewal sets this lifetime, any number of times',
+    },
+    renewable: { kind: 'flag', default: true, about: 'Whether the token can be renewed' },
+    'use-limit': { kind: 'number', value: 'COUNT', about: 'Number of times the token can be used' },
+    orphan: {
+      kind: 'flag',
+      about: 'Create the token without a parent, so that it is not revoked with the current token',
+    },
+    'no-default-policy': { kind: 'flag', about: 'Leave out the policy "default"' },
+    'display-name': { kind: 'text', value: 'NAME', about: 'Name shown in audit logs and look-ups' },
+    metadata: { kind: 'texts', value: 'NAME=VALUE', about: 'Metadata stored with the token and shown in audit logs' },
+    type: { kind: 'text', value: 'service|batch', oneOf: ['service', 'batch'], about: 'Type of the token' },
+    role: { kind: 'text', value: 'NAME', about: 'Token role to create the token with' },
+    'entity-alias': { kind: 'text', value: 'NAME', about: 'Entity alias of the token; needs -role' },
+    id: { kind: 'text', value: 'TOKEN', about: 'Token ID, instead of a random one' },
   },
   request: ({ options }) => {
     if (options.orphan && options.role !== undefined) throw new UsageError('-orphan and -role exclude each other')
@@ -74,9 +81,9 @@ const create = callCommand({
 
 const lookup = callCommand({
   name: 'lookup',
-  summary: 'Show what is known of a token',
+  summary: 'Show the properties of a token',
   usage: '[TOKEN | ACCESSOR]',
-  describe: ['Without an argument, of the token that is used.'],
+  describe: ['Without an argument, shows the current token.'],
   examples: ['token lookup', 'token lookup -accessor ACCESSOR'],
   options: BY_ACCESSOR,
   request: ({ options, args: [given] }) => {
@@ -88,12 +95,12 @@ const lookup = callCommand({
 
 const renew = callCommand({
   name: 'renew',
-  summary: 'Prolong a token',
+  summary: 'Renew a token',
   usage: '[TOKEN | ACCESSOR]',
-  describe: ['Without an argument, the token that is used.'],
+  describe: ['Without an argument, renews the current token.'],
   examples: ['token renew', 'token renew -increment=1h TOKEN'],
   options: {
-    increment: { kind: 'text', short: 'i', value: 'DURATION', about: 'Lifetime that is wished for' },
+    increment: { kind: 'text', short: 'i', value: 'DURATION', about: 'Requested lifetime' },
     ...BY_ACCESSOR,
   },
   request: ({ options, args: [given] }) => {
@@ -105,16 +112,21 @@ const renew = callCommand({
 /** Refuses a call without a target: ending the own token by mistake would cut the caller off. */
 const revoke = callCommand({
   name: 'revoke',
-  summary: 'End a token and all its children',
+  summary: 'Revoke a token and all its children',
   usage: '[TOKEN | ACCESSOR]',
   describe: [
-    'With -mode=orphan its children stay. With -mode=path the argument is a path, and every token that was made ' +
-      'there ends, as those of a login method: auth/userpass.',
+    'With -mode=orphan its children stay valid. With -mode=path the argument is a path, such as auth/userpass, ' +
+      'and every token created below it is revoked.',
   ],
   examples: ['token revoke TOKEN', 'token revoke -self', 'token revoke -mode=path auth/userpass'],
   options: {
-    self: { kind: 'flag', about: 'The token that is used' },
-    mode: { kind: 'text', value: 'orphan|path', oneOf: ['orphan', 'path'], about: 'What else ends' },
+    self: { kind: 'flag', about: 'Revoke the current token' },
+    mode: {
+      kind: 'text',
+      value: 'orphan|path',
+      oneOf: ['orphan', 'path'],
+      about: 'Revoke only the token (orphan), or all tokens created below a path (path)',
+    },
     ...BY_ACCESSOR,
   },
   request: ({ options: { self, mode, accessor }, args: [given] }) => {
@@ -129,16 +141,16 @@ const revoke = callCommand({
   },
   done: ({ options: { mode }, args: [given = ''] }) =>
     mode === 'path'
-      ? `Success! Revoked all tokens made below: ${printableLine(cleanPath(given))}`
+      ? `Success! Revoked all tokens created below: ${printableLine(cleanPath(given))}`
       : 'Success! Revoked token (if it existed)',
 })
 
 const capabilities = callCommand({
   name: 'capabilities',
-  summary: 'Show what a token may do on a path',
+  summary: 'Show the capabilities of a token on a path',
   usage: '[TOKEN | ACCESSOR] PATH',
   completes: ['path', 'path'],
-  describe: ['Without a token, what the token that is used may do.'],
+  describe: ['Without TOKEN or ACCESSOR, shows those of the current token.'],
   examples: ['token capabilities transit/keys/payments', 'token capabilities TOKEN sys/mounts'],
   options: BY_ACCESSOR,
   request: ({ options, args: [first = '', second] }) => {
@@ -162,13 +174,13 @@ const capabilities = callCommand({
 /** Returns the capabilities, from `data` or from the top of the answer, which has both. */
 function capabilitiesOf(body: Parameters<typeof exactMember>[0]) {
   const found = exactMember(exactMember(body, 'data'), 'capabilities') ?? exactMember(body, 'capabilities')
-  if (!isList(found)) throw new RemoteFailure('Error reading the capabilities: the answer does not have them')
+  if (!isList(found)) throw new RemoteFailure('Error reading the capabilities: the answer has none')
   return found
 }
 
 /** `keywright token`: all of it below auth/token but `capabilities` and -mode=path. */
 export const TOKEN_COMMANDS: CommandGroup = {
   name: 'token',
-  summary: 'Make, show, renew and revoke tokens',
+  summary: 'Create, look up, renew and revoke tokens',
   members: [create, lookup, renew, revoke, capabilities],
 }

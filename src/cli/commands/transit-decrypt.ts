@@ -35,10 +35,9 @@ export const transitDecrypt = command({
   summary: 'Decrypt a file that was encrypted with a transit key',
   usage: '-key=NAME FILE',
   describe: [
-    'FILE is what transit encrypt made, or holds a ciphertext of the transit engine. The result goes to -out, or ' +
-      `into the file of that name without ${ENCRYPTED_SUFFIX}; only its owner may read it. FILE - is standard ` +
-      'input; the result then goes to standard output, where what was printed before an error is the beginning of ' +
-      'the content.',
+    'FILE is the output of transit encrypt, or holds a ciphertext of the transit engine. The result goes to -out, or ' +
+      `to FILE without ${ENCRYPTED_SUFFIX}; only the owner can read it. FILE - is standard input; the result then ` +
+      'goes to standard output, where an error may come after the beginning of the content has been printed.',
   ],
   examples: ['transit decrypt -key=backups dump.sql.kw', 'transit decrypt -key=backups -out=- dump.sql.kw | psql'],
   options: TRANSIT_OPTIONS,
@@ -96,7 +95,7 @@ function outputOf(file: string): string {
   if (file === STDIN) return STDIN
   const name = file.slice(0, -ENCRYPTED_SUFFIX.length)
   if (file.endsWith(ENCRYPTED_SUFFIX) && name !== '' && !name.endsWith('/')) return name
-  throw new UsageError(`FILE does not end in ${ENCRYPTED_SUFFIX}: say with -out where the result goes`)
+  throw new UsageError(`FILE does not end in ${ENCRYPTED_SUFFIX}: name the output file with -out`)
 }
 
 /** @throws CliError if it is too long for a request, or no text at all: the server would say less of either */
@@ -106,7 +105,7 @@ async function readCiphertext({ name, beginning, reader }: Source): Promise<stri
   const text = asciiTrim(Buffer.concat([beginning, rest]).toString('latin1'))
   if (text !== '' && isPrintableAscii(text)) return text
   throw new CliError(
-    `${name} holds no ciphertext: neither what transit encrypt makes nor one line of text like vault:v1:…`,
+    `${name} holds no ciphertext: it is neither the output of transit encrypt nor one line of text like vault:v1:…`,
   )
 }
 

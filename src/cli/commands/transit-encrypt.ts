@@ -31,18 +31,18 @@ export const transitEncrypt = command({
   summary: 'Encrypt a file of any size with a transit key',
   usage: '-key=NAME FILE',
   describe: [
-    `The result goes into FILE${ENCRYPTED_SUFFIX}. The content stays here: it is encrypted with a data key that the ` +
-      'server makes and that only the transit key opens again (docs/file-format.md). The token needs "update" on ' +
-      'datakey/plaintext/NAME. FILE - is standard input; the result then goes to standard output.',
-    'With -direct the server encrypts the content itself, up to 24 MB, and the result is the text that every client ' +
-      'of the API can decrypt and rewrap. The token then needs "update" on encrypt/NAME.',
+    `The result goes to FILE${ENCRYPTED_SUFFIX}. The content stays on this machine: it is encrypted with a data key ` +
+      'that the server generates and that only the transit key can decrypt (docs/file-format.md). The token needs ' +
+      '"update" on datakey/plaintext/NAME. FILE - is standard input; the result then goes to standard output.',
+    'With -direct the server encrypts the content itself, up to 24 MB, and the result is a ciphertext that every ' +
+      'client of the API can decrypt and rewrap. The token then needs "update" on encrypt/NAME.',
   ],
   examples: [
     'transit encrypt -key=backups dump.sql',
     'transit encrypt -key=backups -out=photos.tar.kw - < photos.tar',
     'transit encrypt -key=backups -direct -out=- - < password.txt',
   ],
-  options: { ...TRANSIT_OPTIONS, direct: { kind: 'flag', about: 'Have the server encrypt the content itself' } },
+  options: { ...TRANSIT_OPTIONS, direct: { kind: 'flag', about: 'Send the content to the server to encrypt' } },
   args: { needed: ['FILE'], most: 1 },
   run: async ({ io, options, args: [file = ''] }) => {
     // Checks -key before files are opened.

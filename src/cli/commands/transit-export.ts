@@ -16,11 +16,11 @@ const { context, ...OPTIONS } = TRANSIT_OPTIONS
 /** `keywright transit export`: writes one version of a key (Interface 4.2). The key leaves the server in clear. */
 export const transitExport = command({
   name: 'export',
-  summary: 'Write key material of an exportable transit key to a file',
+  summary: 'Export the key material of a transit key to a file',
   usage: '-key=NAME -out=FILE',
   describe: [
-    'Only its owner may read the file; -out=- prints it. The key was made with exportable, or the material is a ' +
-      'public key. The token needs "read" on export/TYPE/NAME.',
+    'Only the owner can read the file; -out=- prints the material instead. The key must be exportable, unless ' +
+      'the material is a public key. The token needs "read" on export/TYPE/NAME.',
   ],
   examples: [
     'transit export -key=backups -out=backups.key',
@@ -31,10 +31,10 @@ export const transitExport = command({
       kind: 'text',
       value: 'TYPE',
       default: 'encryption-key',
-      about: 'encryption-key, signing-key, hmac-key, cmac-key, public-key or certificate-chain',
+      about: 'Type of the material: encryption-key, signing-key, hmac-key, cmac-key, public-key or certificate-chain',
     },
-    version: { kind: 'text', value: 'VERSION', default: 'latest', about: 'Number of the version, or latest' },
-    encoding: { kind: 'text', value: 'NAME', about: 'raw, der or pem, where the type of the key has it' },
+    version: { kind: 'text', value: 'VERSION', default: 'latest', about: 'Key version, a number or latest' },
+    encoding: { kind: 'text', value: 'NAME', about: 'Encoding, if the key type supports it: raw, der or pem' },
     ...OPTIONS,
   },
   args: { needed: [], most: 0 },

@@ -32,7 +32,7 @@ export const transitImport = importCommand({
 export const transitImportVersion = importCommand({
   name: 'import-version',
   operation: 'import_version',
-  summary: 'Import a further version of an imported key',
+  summary: 'Import a new version of an imported key',
   example: 'transit import-version transit/keys/signing @new.pem',
 })
 
@@ -51,11 +51,11 @@ function importCommand({ name, operation, summary, example }: Kind): Command {
     usage: 'PATH KEY [NAME=VALUE…]',
     completes: ['path'],
     describe: [
-      'PATH is MOUNT/keys/NAME. KEY is @FILE, or - for standard input: base64 of the bytes of a symmetric key, ' +
-        'base64 of PKCS #8 in DER, or PEM of a private key (PRIVATE KEY) or of a public one (PUBLIC KEY). Base64 ' +
-        'may stand on the command line itself, where others may see it.',
-      'Private and symmetric keys are wrapped here, under the wrapping key of the mount: the server gets them in no ' +
-        'other form. NAME=VALUE are the further fields of the endpoint, such as type.',
+      'PATH is MOUNT/keys/NAME. KEY is @FILE, or - for standard input. The content is base64 of a symmetric key, ' +
+        'base64 of PKCS #8 in DER, or PEM of a private key (PRIVATE KEY) or a public key (PUBLIC KEY). Base64 can ' +
+        'also be given directly as KEY, where other users may see it.',
+      'Private and symmetric keys are wrapped on this machine with the wrapping key of the mount: they reach the ' +
+        'server in no other form. NAME=VALUE are further fields of the request, such as type.',
     ],
     examples: [example],
     options: CONNECTION_OPTIONS,
@@ -105,15 +105,14 @@ function parseKey(text: string): Material {
     if (text.includes('-----BEGIN PUBLIC KEY-----')) return { publicKey: text }
     if (text.includes('-----BEGIN PRIVATE KEY-----')) return { bytes: readPem(text) }
     if (text.includes('-----BEGIN ')) {
-      throw new CliError('KEY is PEM of another kind: convert it with openssl pkcs8 -topk8 -nocrypt')
+      throw new CliError('KEY is PEM of an unsupported kind: convert it with openssl pkcs8 -topk8 -nocrypt')
     }
     const bytes = decodeBase64(text.trim())
     if (bytes.length > 0) return { bytes }
     throw new CliError('KEY is empty')
   } catch (error) {
-    if (error instanceof PemError) throw new CliError(`KEY is no PEM: ${error.message}`)
-    if (error instanceof Base64Error)
-      throw new CliError('KEY is neither base64 nor PEM; the name of a file begins with @')
+    if (error instanceof PemError) throw new CliError(`KEY is not valid PEM: ${error.message}`)
+    if (error instanceof Base64Error) throw new CliError('KEY is neither base64 nor PEM; for a file write @FILE')
     throw error
   }
 }

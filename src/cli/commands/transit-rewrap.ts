@@ -19,12 +19,12 @@ const PART_BYTES = 1 << 20
  */
 export const transitRewrap = command({
   name: 'rewrap',
-  summary: 'Bring an encrypted file to the latest version of its transit key',
+  summary: 'Rewrap an encrypted file to the latest version of its transit key',
   usage: '-key=NAME FILE',
   describe: [
-    'Only the data key in front of the file is encrypted anew, by the server; the content is neither decrypted nor ' +
-      'sent. FILE is replaced when the new one is complete, unless -out names another. The token needs "update" on ' +
-      'rewrap/NAME.',
+    'The server re-encrypts only the data key in the header of the file; the content is neither decrypted nor ' +
+      'sent. FILE is replaced once the new file is complete, unless -out names another. The token needs "update" ' +
+      'on rewrap/NAME.',
   ],
   examples: ['transit rewrap -key=backups dump.sql.kw'],
   options: TRANSIT_OPTIONS,
@@ -37,7 +37,7 @@ export const transitRewrap = command({
     const reader = new ByteReader(readParts(file))
     const beginning = await reader.take(FIXED_BYTES)
     if (!isFileEnvelope(beginning)) {
-      throw new CliError(`${file} is not what transit encrypt makes; a ciphertext of the API is rewrapped by write`)
+      throw new CliError(`${file} is not the output of transit encrypt; to rewrap a ciphertext of the API, use keywright write`)
     }
     const { wrappedKey, salt } = await readHeader(beginning, reader, file)
     const doing = `rewrapping ${file}`

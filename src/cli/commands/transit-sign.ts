@@ -23,17 +23,21 @@ const NOT_VALID = 2
 const { out, force, ...COMMON } = TRANSIT_OPTIONS
 /** Options of both commands. Verifying needs the same values as signing, since the signature does not hold them. */
 const SIGNING_OPTIONS = {
-  hash: { kind: 'text', value: 'NAME', default: 'sha2-256', about: `Hash of the file: ${HASH_NAMES.join(', ')}` },
-  type: { kind: 'text', value: 'TYPE', about: 'Type of the key; asked of the server where it is not given' },
-  'signature-algorithm': { kind: 'text', value: 'NAME', about: 'Of RSA: pss (default) or pkcs1v15' },
-  marshaling: { kind: 'text', value: 'NAME', about: 'Of ECDSA: asn1 (default) or jws' },
+  hash: { kind: 'text', value: 'NAME', default: 'sha2-256', about: `Hash algorithm: ${HASH_NAMES.join(', ')}` },
+  type: { kind: 'text', value: 'TYPE', about: 'Key type; by default read from the server' },
+  'signature-algorithm': {
+    kind: 'text',
+    value: 'NAME',
+    about: 'Signature scheme for RSA keys: pss (default) or pkcs1v15',
+  },
+  marshaling: { kind: 'text', value: 'NAME', about: 'Signature encoding for ECDSA keys: asn1 (default) or jws' },
   ...COMMON,
 } as const satisfies OptionTable
 type Values = OptionValues<typeof SIGNING_OPTIONS>
 
 const HOW =
-  'Only a hash of the file travels. Keys of RSA and ECDSA sign the hash itself, as other programs verify it; keys ' +
-  'that sign whole messages (ed25519, ml-dsa) sign a statement of it (docs/file-format.md).'
+  'Only a hash of the file is sent. RSA and ECDSA keys sign the hash itself, so that other programs can verify it; ' +
+  'keys that sign whole messages (ed25519, ml-dsa) sign a statement of the hash (docs/file-format.md).'
 
 /** `keywright transit sign`: writes a signature beside the file; docs/file-format.md says what is signed. */
 export const transitSign = command({
@@ -41,8 +45,8 @@ export const transitSign = command({
   summary: 'Sign a file of any size with a transit key',
   usage: '-key=NAME FILE',
   describe: [
-    `The signature goes into FILE${SUFFIX}. ${HOW} The token needs "update" on sign/NAME, and "read" on keys/NAME ` +
-      'unless -type says the type.',
+    `The signature goes to FILE${SUFFIX}. ${HOW} The token needs "update" on sign/NAME, and "read" on keys/NAME ` +
+      'unless -type is given.',
   ],
   examples: ['transit sign -key=releases app.tar.gz', 'transit sign -key=releases -out=- app.tar.gz'],
   options: { ...SIGNING_OPTIONS, out, force },
@@ -75,12 +79,12 @@ export const transitVerify = command({
   summary: 'Verify the signature of a file',
   usage: '-key=NAME FILE',
   describe: [
-    `The signature is in FILE${SUFFIX}, or in the file of -signature. ${HOW} The options must be those of signing. ` +
-      'Ends with 0 where the signature is that of the file, with 2 where it is not.',
+    `The signature is read from FILE${SUFFIX}, or from the file given with -signature. ${HOW} The options must be ` +
+      'the same as for signing. The exit code is 0 if the signature is valid for the file, 2 if not.',
   ],
   examples: ['transit verify -key=releases app.tar.gz'],
   options: {
-    signature: { kind: 'text', value: 'FILE', about: `File of the signature; otherwise FILE${SUFFIX}` },
+    signature: { kind: 'text', value: 'FILE', about: `Signature file; default: FILE${SUFFIX}` },
     ...SIGNING_OPTIONS,
   },
   args: { needed: ['FILE'], most: 1 },
@@ -88,7 +92,7 @@ export const transitVerify = command({
     const path = transitPath(options, 'verify')
     if (file === STDIN && options.signature === undefined) throw new UsageError('-signature=FILE is missing')
     const signatureFile = options.signature ?? file + SUFFIX
-    const tooLarge = `${inputName(signatureFile)} is no signature: it has more than ${MAX_SIGNATURE_BYTES} bytes`
+    const tooLarge = `${inputName(signatureFile)} is not a signature: it has more than ${MAX_SIGNATURE_BYTES} bytes`
     const signature = asciiTrim((await readInput(io, signatureFile, MAX_SIGNATURE_BYTES, tooLarge)).toString('latin1'))
     const client = connect(io, options)
     const doing = `verifying ${inputName(file)}`

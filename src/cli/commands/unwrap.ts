@@ -9,11 +9,11 @@ import { unwrapped } from './login.ts'
 /** `keywright unwrap`: prints the answer that was wrapped, once. */
 export const unwrap = command({
   name: 'unwrap',
-  summary: 'Show the answer that was wrapped under a token, once',
+  summary: 'Show the answer wrapped by a token, once',
   usage: '[TOKEN]',
   describe: [
-    'Without an argument the token that is used is the wrapping token. It is spent: who finds it spent already knows ' +
-      'that somebody else read the answer.',
+    'Without an argument, the current token is the wrapping token. A wrapping token is used up by this: if it ' +
+      'has been used already, someone else has read the answer.',
   ],
   examples: ['unwrap TOKEN', 'unwrap -field=secret_id TOKEN'],
   options: UNWRAPPED_OPTIONS,
@@ -21,7 +21,7 @@ export const unwrap = command({
   run: async ({ io, options, args: [token] }) => {
     const body = await unwrapped(connect(io, options), headerText('The token', token))
     const isEmpty = answerRows(body).length === 0
-    await printDone(io, options, isEmpty ? undefined : body, 'Success! There was nothing in it')
+    await printDone(io, options, isEmpty ? undefined : body, 'Success! The wrapped answer is empty')
     return 0
   },
 })

@@ -10,15 +10,15 @@ import { RemoteError } from '../remote-error.ts'
 /** `keywright write`: sends PUT, with the data as a JSON object. */
 export const write = command({
   name: 'write',
-  summary: 'Write data to a path, or have the path do its work',
+  summary: 'Write data to a path, or perform the operation at a path',
   usage: 'PATH [NAME=VALUE | NAME=@FILE | NAME=- | @FILE.json | -]…',
   completes: ['path'],
   describe: [
-    'Every VALUE is sent as text; the server turns it into what the field holds. A name that comes again makes a ' +
-      'list. NAME=@FILE sends the content of a file, NAME=- that of standard input; a value that begins with @ is ' +
-      'written \\@. @FILE.json and - stand for a JSON object with any number of fields.',
-    'Secrets are better read from files or standard input: what is typed stays in the history of the shell, and ' +
-      'other users of the machine may see it.',
+    'Every VALUE is sent as text; the server converts it to the type of the field. A repeated NAME makes a list. ' +
+      'NAME=@FILE sends the content of a file, NAME=- that of standard input; write a leading @ as \\@. @FILE.json ' +
+      'and - stand for a JSON object with any number of fields.',
+    'Read secrets from files or standard input: a command line stays in the shell history, and other users of ' +
+      'the machine may see it.',
   ],
   examples: [
     'write -force transit/keys/payments',
@@ -27,7 +27,7 @@ export const write = command({
     'write sys/policies/acl/app policy=@app.hcl',
   ],
   options: {
-    force: { kind: 'flag', short: 'f', about: 'Write although there is no data' },
+    force: { kind: 'flag', short: 'f', about: 'Write even without data' },
     ...COMMON_OPTIONS,
   },
   args: { needed: ['PATH'], most: Number.POSITIVE_INFINITY },

@@ -19,7 +19,7 @@ test('the page shows configurations that are taken', () => {
 
 /** A configuration with this in the stanza. */
 function within(title: string, line: string): string {
-  if (title === 'Keys at the top') return `listener "tcp" { tls_disable = true }\n${line}\n`
+  if (title === 'Top-level keys') return `listener "tcp" { tls_disable = true }\n${line}\n`
   if (title.startsWith('listener'))
     return `${title} {\n tls_disable = true\n${title.includes('unix') ? 'address = "/s"\n' : ''}${line}\n}`
   return `listener "tcp" { tls_disable = true }\n${title} {\n${line}\n}`

@@ -14,16 +14,32 @@ export type CloudConfigured = Omit<CloudStanza, 'ca'> & { readonly caFile?: stri
 export const CLOUD_STANZA: Stanza = {
   title: 'cloud "NAME"',
   about:
-    'A cloud that login mounts can belong to, by `environment = "NAME"`, besides those of the vendor. Addresses are ' +
-    'none of the vendor’s, and https, or http on loopback where `allow_http_loopback` says so.',
+    'A cloud that `cloud` auth mounts can use with `environment = "NAME"`, besides those of the vendor. The addresses ' +
+    'must not be those of the vendor, and must be https, or http on loopback if `allow_http_loopback` is set.',
   settings: {
-    authority: setting('URL', 'needed', 'Identity provider: documents and tokens are below `/TENANT/`'),
-    resource_manager: setting('URL', 'needed', 'Resource manager'),
-    resource_manager_audience: setting('URL', 'needed', 'What tokens for it are for, with the `/` that belongs to it'),
-    graph: setting('URL', 'needed', 'Graph of the directory'),
-    metadata: setting('URL', 'none', 'Where the machine of the server gets tokens, where a mount has no credential'),
-    ca_file: setting('path', 'the usual authorities', 'PEM certificates that those of the addresses must lead to'),
-    allow_http_loopback: setting('bool', 'false', 'Addresses of this machine may be http'),
+    authority: setting(
+      'URL',
+      'needed',
+      'Address of the identity provider; its documents and tokens are below `/TENANT/`',
+    ),
+    resource_manager: setting('URL', 'needed', 'Address of the resource manager'),
+    resource_manager_audience: setting(
+      'URL',
+      'needed',
+      'Audience of tokens for the resource manager, including a trailing `/` if it has one',
+    ),
+    graph: setting('URL', 'needed', 'Address of the directory graph API'),
+    metadata: setting(
+      'URL',
+      'none',
+      'Address of the metadata service, from which the server gets tokens for mounts without a credential',
+    ),
+    ca_file: setting(
+      'path',
+      'the system CAs',
+      'PEM CA certificates that the certificates of these addresses must chain to',
+    ),
+    allow_http_loopback: setting('bool', 'false', 'Allow http for addresses on this machine'),
   },
 }
 

@@ -10,17 +10,17 @@ export const KEPT_SETTINGS = {
   max_cubbyhole_entry_size: setting(
     'bytes',
     String(DEFAULT_KEPT_LIMITS.entryBytes),
-    'Largest entry of a cubbyhole, and largest wrapped answer; beyond it 413',
+    'Maximum size of a cubbyhole entry and of a wrapped answer; beyond it 413',
   ),
   max_cubbyhole_entries: setting(
     'number',
     String(DEFAULT_KEPT_LIMITS.entries),
-    'Most entries of the cubbyhole of one token; one more is a 400',
+    'Maximum number of entries in the cubbyhole of one token; beyond it 400',
   ),
   max_cubbyhole_size: setting(
     'bytes',
     String(DEFAULT_KEPT_LIMITS.bytes),
-    'What the cubbyhole of one token holds in all, with the paths; beyond it 400',
+    'Maximum total size of the cubbyhole of one token, including paths; beyond it 400',
   ),
 } as const
 

@@ -18,11 +18,11 @@ export type KmsLibrary = {
 export const KMS_LIBRARY_STANZA: Stanza = {
   title: 'kms_library "pkcs11"',
   about:
-    'A device for managed keys, several perhaps; see docs/runbooks/managed-keys.md. The first one is also a source ' +
-    'of random bytes.',
+    'A PKCS #11 device for managed keys; see docs/runbooks/managed-keys.md. There can be several; the first one is ' +
+    'also a source of random bytes.',
   settings: {
-    name: setting('text', 'needed', 'How managed keys refer to it'),
-    library: setting('path', 'needed', 'The file that the maker of the device ships, from the root'),
+    name: setting('text', 'needed', 'Name that managed keys refer to'),
+    library: setting('path', 'needed', 'Absolute path of the PKCS #11 library of the device'),
   },
 }
 

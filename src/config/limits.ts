@@ -7,21 +7,21 @@ import { refused, setting } from './setting.ts'
 import { ConfigError, integerIn, secondsIn } from './values.ts'
 
 /** The reference has six limits of JSON documents. Here depth and size bound all of them. */
-const JSON_LIMIT = refused('leave it out; nesting is bounded at 64, everything else by max_request_size')
+const JSON_LIMIT = refused('leave it out; JSON nesting is limited to 64 levels, everything else by max_request_size')
 
 /** Keys of a listener. */
 export const LIMIT_SETTINGS = {
   max_request_size: setting(
     'bytes',
     '33554432',
-    'Largest body; one byte more is a 413. 0: the default; negative: as much as `max_body_memory` allows',
+    'Maximum size of a request body; beyond it 413. 0 is the default; a negative value allows as much as `max_body_memory`',
   ),
-  max_request_duration: setting('duration', '90s', 'Longest time to an answer; beyond it 503'),
-  http_read_header_timeout: setting('duration', '10s', 'Longest time for the headers'),
-  http_read_timeout: setting('duration', '30s', 'Longest time for the body'),
-  http_idle_timeout: setting('duration', '5m', 'Longest time between two requests of a connection'),
-  http_write_timeout: setting('duration', 'none', 'Longest time until a client has taken its answer'),
-  max_token_header_size: setting('bytes', '8192', 'Longest token; beyond it 431'),
+  max_request_duration: setting('duration', '90s', 'Maximum time to process a request; beyond it 503'),
+  http_read_header_timeout: setting('duration', '10s', 'Maximum time to receive the request headers'),
+  http_read_timeout: setting('duration', '30s', 'Maximum time to receive the request body'),
+  http_idle_timeout: setting('duration', '5m', 'Maximum idle time between two requests on a connection'),
+  http_write_timeout: setting('duration', 'none', 'Maximum time for the client to receive the answer'),
+  max_token_header_size: setting('bytes', '8192', 'Maximum length of a token; beyond it 431'),
   max_json_depth: JSON_LIMIT,
   max_json_string_value_length: JSON_LIMIT,
   max_json_object_entry_count: JSON_LIMIT,
@@ -32,25 +32,29 @@ export const LIMIT_SETTINGS = {
 
 /** Keys at the top. */
 export const SHARED_LIMIT_SETTINGS = {
-  max_connections: setting('number', String(DEFAULT_SERVER_LIMITS.maxConnections), 'Of all listeners together'),
+  max_connections: setting(
+    'number',
+    String(DEFAULT_SERVER_LIMITS.maxConnections),
+    'Maximum number of connections over all listeners',
+  ),
   max_connections_per_address: setting(
     'number',
     String(DEFAULT_SERVER_LIMITS.maxConnectionsPerAddress),
-    'Of one address (IPv6: of one /64); proxies that a listener trusts are not counted',
+    'Maximum number of connections from one address (IPv6: one /64), except the trusted proxies of a listener',
   ),
   max_body_memory: setting(
     'bytes',
-    '268435456, and the largest max_request_size at least',
-    'What the bodies of all requests take at once, beyond the first 64 KiB of each; beyond it 503. Callers ' +
-      'without a live token have a quarter of it together, and 256 KiB each',
+    '268435456, or the largest max_request_size if that is more',
+    'Maximum memory for the bodies of concurrent requests, beyond the first 64 KiB of each; beyond it 503. Callers ' +
+      'without a valid token share a quarter of it, with at most 256 KiB each',
   ),
   max_body_memory_per_address: setting(
     'bytes',
-    'half of max_body_memory, and the largest max_request_size at least',
-    'The share of it that the bodies of one address take (IPv6: of one /64), of a client as a trusted proxy names ' +
-      'it; beyond it 503',
+    'half of max_body_memory, or the largest max_request_size if that is more',
+    'Maximum share of `max_body_memory` for one client address (IPv6: one /64), as a trusted proxy reports it; ' +
+      'beyond it 503',
   ),
-  default_max_request_duration: setting('duration', '90s', '`max_request_duration` of listeners that say nothing'),
+  default_max_request_duration: setting('duration', '90s', '`max_request_duration` of listeners that do not set it'),
 } as const
 
 /** A day; the timers of the runtime end at 24.8 days. */

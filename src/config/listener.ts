@@ -27,23 +27,23 @@ export type ListenerConfig = { readonly address: ListenerAddress; readonly rules
 /** Keys of both kinds. */
 const COMMON: SettingTable = {
   ...LIMIT_SETTINGS,
-  custom_response_headers: setting('stanza', 'none', 'Headers of answers, by status; see below'),
+  custom_response_headers: setting('stanza', 'none', 'Response headers by status; see below'),
   ...SWITCH_SETTINGS,
-  chroot_namespace: refused('only the root namespace exists'),
-  require_request_header: refused('it belongs to agents'),
-  agent_api: refused('it belongs to agents'),
-  proxy_api: refused('it belongs to proxies'),
-  role: refused('it belongs to agents'),
-  disable_request_limiter: ignored('the limits of a listener are named one by one'),
+  chroot_namespace: refused('there is only the root namespace'),
+  require_request_header: refused('it is a setting of agents'),
+  agent_api: refused('it is a setting of agents'),
+  proxy_api: refused('it is a setting of proxies'),
+  role: refused('it is a setting of agents'),
+  disable_request_limiter: ignored('each limit of a listener is set on its own'),
   disable_replication_status_endpoints: ignored('there is no replication'),
 }
 
 /** Keys of `listener "tcp"`; docs/configuration.md shows them. */
 export const TCP_STANZA: Stanza = {
   title: 'listener "tcp"',
-  about: 'Stands as often as there are addresses to listen on.',
+  about: 'One stanza for each address to listen on.',
   settings: {
-    address: setting('host:port', '127.0.0.1:8200', 'IPv6 in brackets; port 0: any free one'),
+    address: setting('host:port', '127.0.0.1:8200', 'Address to listen on; IPv6 in brackets; port 0 picks a free one'),
     cluster_address: ignored('there is no cluster port'),
     ...TLS_SETTINGS,
     ...PROXY_SETTINGS,
@@ -54,13 +54,13 @@ export const TCP_STANZA: Stanza = {
 /** Keys of `listener "unix"`. */
 export const UNIX_STANZA: Stanza = {
   title: 'listener "unix"',
-  about: 'A socket in the file system, in clear: its permissions say who may use it. One thread answers on it.',
+  about: 'A Unix socket, without TLS: its file permissions control access. One thread serves it.',
   settings: {
-    address: setting('path', 'needed', 'The socket; one that a dead server left behind is replaced'),
+    address: setting('path', 'needed', 'Path of the socket; a stale one is replaced'),
     socket_mode: setting('octal digits', '600', 'Permissions of the socket'),
-    socket_user: setting('id', 'of the process', 'Owner, as a number'),
-    socket_group: setting('id', 'of the process', 'Group, as a number'),
-    tls_disable: ignored('a Unix socket speaks in clear'),
+    socket_user: setting('id', 'that of the process', 'Owner of the socket, as a numeric user id'),
+    socket_group: setting('id', 'that of the process', 'Group of the socket, as a numeric group id'),
+    tls_disable: ignored('a Unix socket has no TLS'),
     ...COMMON,
   },
 }

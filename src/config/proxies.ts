@@ -13,22 +13,34 @@ export const PROXY_SETTINGS = {
   x_forwarded_for_authorized_addrs: setting(
     'list of blocks',
     'none',
-    'Proxies whose `X-Forwarded-For` is believed: the address of a client is the last entry',
+    'Proxies whose `X-Forwarded-For` header is trusted; its last entry is the client address',
   ),
-  x_forwarded_for_hop_skips: setting('number', '0', 'Entries at its end that are passed over, of further proxies'),
-  x_forwarded_for_reject_not_present: setting('bool', 'true', 'A request without it is refused with 400'),
+  x_forwarded_for_hop_skips: setting(
+    'number',
+    '0',
+    'Number of entries at the end of the header to skip, added by further proxies',
+  ),
+  x_forwarded_for_reject_not_present: setting(
+    'bool',
+    'true',
+    'Whether a request without the header is refused with 400',
+  ),
   x_forwarded_for_reject_not_authorized: setting(
     'bool',
     'true',
-    'A request with it that comes from elsewhere is refused with 400; else its own address counts',
+    'Whether a request with the header that comes from any other address is refused with 400; otherwise its own address counts',
   ),
   proxy_protocol_behavior: setting(
     '"use_always", "allow_authorized", "deny_unauthorized"',
     'none',
-    'Connections begin with the header of the PROXY protocol (1 or 2): all of them; those of the listed proxies, ' +
-      'others being taken without it; or those, others being closed',
+    'Which connections must begin with a PROXY protocol header (version 1 or 2): all; those from the listed proxies, ' +
+      'while others are accepted without it; or those from the listed proxies, while others are closed',
   ),
-  proxy_protocol_authorized_addrs: setting('list of blocks', 'none', 'The proxies of the last two'),
+  proxy_protocol_authorized_addrs: setting(
+    'list of blocks',
+    'none',
+    'Proxies for `allow_authorized` and `deny_unauthorized`',
+  ),
 } as const
 
 const FORWARDED = 'x_forwarded_for_authorized_addrs'

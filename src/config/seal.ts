@@ -9,12 +9,13 @@ const KEY_FORM = 'text, `file://PATH`, `env://NAME`'
 /** Keys of `seal "static"`; `seal "shamir"` has none. */
 export const SEAL_STANZA: Stanza = {
   title: 'seal "static"',
-  about: 'A key that opens the server when it starts. Without the stanza, or with `seal "shamir" {}`, shares open it.',
+  about:
+    'A key that unseals the server when it starts. Without the stanza, or with `seal "shamir" {}`, key shares unseal it.',
   settings: {
-    current_key_id: setting('text', 'needed', 'Name of the key'),
-    current_key: setting(KEY_FORM, 'needed', 'The key, 32 bytes'),
-    previous_key_id: setting('text', 'none', 'Name of the key before, while it is changed'),
-    previous_key: setting(KEY_FORM, 'none', 'The key before'),
+    current_key_id: setting('text', 'needed', 'Id of the key'),
+    current_key: setting(KEY_FORM, 'needed', 'Key of 32 bytes'),
+    previous_key_id: setting('text', 'none', 'Id of the previous key, while the key is being changed'),
+    previous_key: setting(KEY_FORM, 'none', 'Previous key'),
   },
 }
 const STATIC_KEYS = Object.keys(SEAL_STANZA.settings)

@@ -16,22 +16,22 @@ export const NO_SWITCHES: ListenerSwitches = {
 
 /** Keys of a listener; docs/configuration.md shows them. */
 export const SWITCH_SETTINGS = {
-  disable_unauthed_rekey_endpoints: setting('bool', 'false', '`sys/rekey` asks for a token with `sudo` as well'),
+  disable_unauthed_rekey_endpoints: setting('bool', 'false', '`sys/rekey` also needs a token with `sudo`'),
   disable_unauthed_generate_root_endpoints: setting(
     'bool',
     'false',
-    '`sys/generate-root` asks for a token with `sudo` as well',
+    '`sys/generate-root` also needs a token with `sudo`',
   ),
   redact_addresses: setting(
     'bool',
     'false',
-    '`sys/leader` shows no addresses, nor does the issuer of identity tokens before there are any',
+    '`sys/leader` shows no addresses, nor does the issuer of identity tokens until a mount has asked for one',
   ),
-  redact_version: setting('bool', 'false', '`sys/health` and `sys/seal-status` show no version'),
-  redact_cluster_name: setting('bool', 'false', '`sys/health` and `sys/seal-status` show no name of the cluster'),
-  telemetry: setting('stanza', 'none', 'see below'),
-  profiling: setting('stanza', 'none', 'see below'),
-  inflight_requests_logging: setting('stanza', 'none', 'see below'),
+  redact_version: setting('bool', 'false', '`sys/health` and `sys/seal-status` do not show the version'),
+  redact_cluster_name: setting('bool', 'false', '`sys/health` and `sys/seal-status` do not show the cluster name'),
+  telemetry: setting('stanza', 'none', 'Access to metrics; see below'),
+  profiling: setting('stanza', 'none', 'Access to profiles; see below'),
+  inflight_requests_logging: setting('stanza', 'none', 'Access to requests in flight; see below'),
 } as const
 
 /** Stanzas inside a listener, each with one switch. Names are those of the reference. */
@@ -44,14 +44,14 @@ const INNER = {
 /** Keys of these stanzas, in one table for the page. */
 export const INNER_STANZA: Stanza = {
   title: 'Inside a listener',
-  about: 'Each stands in a stanza of its own in the listener, `telemetry { … }` for example.',
+  about: 'Each belongs in a stanza of its own inside the listener, such as `telemetry { … }`.',
   settings: {
-    unauthenticated_metrics_access: setting('bool', 'false', 'in `telemetry`: `sys/metrics` asks for no token'),
-    unauthenticated_pprof_access: setting('bool', 'false', 'in `profiling`: `sys/pprof` asks for no token'),
+    unauthenticated_metrics_access: setting('bool', 'false', 'In `telemetry`: `sys/metrics` needs no token'),
+    unauthenticated_pprof_access: setting('bool', 'false', 'In `profiling`: `sys/pprof` needs no token'),
     unauthenticated_in_flight_request_access: setting(
       'bool',
       'false',
-      'in `inflight_requests_logging`: `sys/in-flight-req` asks for no token',
+      'In `inflight_requests_logging`: `sys/in-flight-req` needs no token',
     ),
   },
 }

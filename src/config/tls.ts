@@ -11,17 +11,25 @@ const SUITE_NAMES = [...CIPHER_SUITES.keys()].map((name) => `\`${name}\``).join(
 
 /** Keys of `listener "tcp"`; docs/configuration.md shows them. */
 export const TLS_SETTINGS = {
-  tls_disable: setting('bool', 'false', 'Speak HTTP in clear: without a certificate it must stand here'),
-  tls_cert_file: setting('path', 'none', 'Certificate in PEM form, its chain behind it; read again at SIGHUP'),
-  tls_key_file: setting('path', 'none', 'Its key in PEM form, without a passphrase; read again at SIGHUP'),
-  tls_min_version: setting('"tls12", "tls13"', 'tls12', 'Oldest version'),
-  tls_max_version: setting('"tls12", "tls13"', 'tls13', 'Newest version'),
-  tls_cipher_suites: setting('list', 'all', `Suites of TLS 1.2, of ${SUITE_NAMES}; those of TLS 1.3 are always on`),
-  tls_require_and_verify_client_cert: setting('bool', 'false', 'Clients must show a certificate'),
-  tls_client_ca_file: setting('path', 'none', 'Authorities of those, in PEM form; read again at SIGHUP'),
-  tls_disable_client_certs: setting('bool', 'false', 'Clients are asked for none, as is so anyway by default'),
-  tls_prefer_server_cipher_suites: ignored('the order of the server always counts'),
-  tls_acme_domains: refused('get the certificate with a program for it, and send SIGHUP when it is renewed'),
+  tls_disable: setting('bool', 'false', 'Serve plain HTTP; required if there is no certificate'),
+  tls_cert_file: setting('path', 'none', 'PEM certificate, followed by its chain; reloaded on SIGHUP'),
+  tls_key_file: setting('path', 'none', 'PEM private key of the certificate, without a passphrase; reloaded on SIGHUP'),
+  tls_min_version: setting('"tls12", "tls13"', 'tls12', 'Minimum TLS version'),
+  tls_max_version: setting('"tls12", "tls13"', 'tls13', 'Maximum TLS version'),
+  tls_cipher_suites: setting(
+    'list',
+    'all',
+    `TLS 1.2 cipher suites to allow, from ${SUITE_NAMES}; those of TLS 1.3 are always enabled`,
+  ),
+  tls_require_and_verify_client_cert: setting('bool', 'false', 'Clients must present a certificate'),
+  tls_client_ca_file: setting(
+    'path',
+    'none',
+    'PEM CA certificates that verify client certificates; reloaded on SIGHUP',
+  ),
+  tls_disable_client_certs: setting('bool', 'false', 'Do not request client certificates, which is the default anyway'),
+  tls_prefer_server_cipher_suites: ignored('the order of the server always applies'),
+  tls_acme_domains: refused('get the certificate with an ACME client, and send SIGHUP when it is renewed'),
 } as const
 
 const VERSIONS: readonly TlsVersion[] = ['tls12', 'tls13']

@@ -15,7 +15,7 @@ const LOCATION: StoreLocation = {
 /** The row of the store in memory. Every `open` makes an empty store, and one thread alone can have it. */
 export const MEMORY_DRIVER: StorageDriver<MemoryConfig> = {
   type: 'inmem',
-  about: 'It has no keys, and forgets everything when the server ends.',
+  about: 'Keeps the data in memory, and loses them when the server stops. It has no keys.',
   settings: {},
   configure: () => ({ type: 'inmem' }),
   locate: () => LOCATION,

@@ -27,68 +27,70 @@ const gauge = <const C extends Cells>(help: string, cells: C) => ({ kind: 'gauge
 
 /** Metrics that the threads keep in their rows. A histogram has a single name for all its buckets. */
 export const KEPT = {
-  keywright_http_connections: gauge('Connections that are open', { connections: {} }),
-  keywright_http_connections_total: counter('Connections that were taken', { connectionsTaken: {} }),
-  keywright_http_received_bytes_total: counter('Bytes of request bodies', { receivedBytes: {} }),
-  keywright_http_sent_bytes_total: counter('Bytes of response bodies', { sentBytes: {} }),
+  keywright_http_connections: gauge('Open connections', { connections: {} }),
+  keywright_http_connections_total: counter('Accepted connections', { connectionsTaken: {} }),
+  keywright_http_received_bytes_total: counter('Bytes received in request bodies', { receivedBytes: {} }),
+  keywright_http_sent_bytes_total: counter('Bytes sent in response bodies', { sentBytes: {} }),
   keywright_requests_in_flight: {
-    ...gauge('Requests that are under way', { inFlight: {} }),
+    ...gauge('Requests in flight', { inFlight: {} }),
     alias: 'vault_core_in_flight_requests',
   },
-  keywright_rate_limit_refusals_total: counter('Requests that a quota refused', { rateLimited: {} }),
-  keywright_rate_limit_evictions_total: counter('Callers that a full table of quotas forgot before their time', {
+  keywright_rate_limit_refusals_total: counter('Requests refused by a rate limit quota', { rateLimited: {} }),
+  keywright_rate_limit_evictions_total: counter('Callers dropped early because the table of rate limits was full', {
     quotaEvictions: {},
   }),
-  keywright_audit_failures_total: counter('Entries that no audit device took', {
+  keywright_audit_failures_total: counter('Audit entries that no device could record', {
     auditRequestFailures: { phase: 'request' },
     auditResponseFailures: { phase: 'response' },
   }),
-  keywright_cache_lookups_total: counter('Look-ups in caches of what is stored', {
+  keywright_cache_lookups_total: counter('Look-ups in the caches of stored tokens and keys', {
     tokenHits: { cache: 'tokens', result: 'hit' },
     tokenMisses: { cache: 'tokens', result: 'miss' },
     keyHits: { cache: 'keys', result: 'hit' },
     keyMisses: { cache: 'keys', result: 'miss' },
   }),
-  keywright_storage_transactions_total: counter('Transactions that were committed', { transactions: {} }),
-  keywright_storage_bytes: gauge('Size of the store on the disk', {
+  keywright_storage_transactions_total: counter('Committed storage transactions', { transactions: {} }),
+  keywright_storage_bytes: gauge('Size of the store on disk', {
     storeBytes: { file: 'database' },
     journalBytes: { file: 'journal' },
   }),
   keywright_storage_commit_seconds: {
     kind: 'histogram',
-    help: 'From handing a group of transactions to the disk until it is durable',
+    help: 'Time to make a group of transactions durable on disk',
     cells: { commit: {} },
   },
-  keywright_tokens: gauge('Tokens that are stored', { tokens: {} }),
+  keywright_tokens: gauge('Stored tokens', { tokens: {} }),
   keywright_leases: {
-    ...gauge('Leases: tokens that end by themselves', { leases: {} }),
+    ...gauge('Leases, which are tokens that expire', { leases: {} }),
     alias: 'vault_expire_num_leases',
   },
-  keywright_entities: gauge('Entities that are stored', { entities: {} }),
-  keywright_slow_jobs_total: counter('Jobs of the pool for slow work that were done', { slowJobs: {} }),
-  keywright_slow_jobs_refused_total: counter('Jobs that found too many waiting in their thread', { slowRefused: {} }),
-  keywright_slow_jobs_waiting: gauge('Jobs that wait for a thread of the pool', {
+  keywright_entities: gauge('Stored identity entities', { entities: {} }),
+  keywright_slow_jobs_total: counter('Completed jobs of the pool for slow work', { slowJobs: {} }),
+  keywright_slow_jobs_refused_total: counter('Jobs refused because too many were already queued in their thread', {
+    slowRefused: {},
+  }),
+  keywright_slow_jobs_waiting: gauge('Jobs waiting for a thread of the pool', {
     slowShort: { takes: 'short' },
     slowLong: { takes: 'long' },
   }),
   keywright_slow_job_wait_seconds: {
     kind: 'histogram',
-    help: 'How long a job waited for a thread of the pool',
+    help: 'Time that a job waited for a thread of the pool',
     cells: { slowWait: {} },
   },
   keywright_event_loop_delay_seconds: {
     kind: 'histogram',
-    help: 'How much later than planned a timer ran, looked at ten times a second',
+    help: 'Delay of a timer beyond its due time, sampled ten times a second',
     cells: { loopDelay: {} },
     perThread: true,
   },
   keywright_heap_used_bytes: {
-    ...gauge('Memory of the JavaScript heap in use', { heapUsed: {} }),
+    ...gauge('JavaScript heap memory in use', { heapUsed: {} }),
     perThread: true,
   },
-  keywright_log_dropped_lines_total: counter('Lines that the log could not take', { logDropped: {} }),
-  keywright_log_queued_bytes: gauge('Bytes of the log that wait to be written', { logQueued: {} }),
-  keywright_trace_spans_total: counter('Spans that were handed to the collector, or could not be', {
+  keywright_log_dropped_lines_total: counter('Log lines dropped because they could not be written', { logDropped: {} }),
+  keywright_log_queued_bytes: gauge('Bytes of log lines waiting to be written', { logQueued: {} }),
+  keywright_trace_spans_total: counter('Trace spans that were exported to the collector, or dropped', {
     spansExported: { result: 'exported' },
     spansDropped: { result: 'dropped' },
   }),
@@ -98,12 +100,12 @@ export const KEPT = {
 export const OF_ENDPOINTS = {
   keywright_requests_total: {
     kind: 'counter',
-    help: 'Requests that were answered, by endpoint and class of status',
+    help: 'Answered requests, by endpoint and status class',
     labels: ['endpoint', 'status'],
   },
   keywright_request_duration_seconds: {
     kind: 'histogram',
-    help: 'From the whole request until its answer, by endpoint',
+    help: 'Time from the complete request to its answer, by endpoint',
     labels: ['endpoint'],
   },
 } as const satisfies Readonly<Record<string, Family>>
@@ -111,12 +113,12 @@ export const OF_ENDPOINTS = {
 /** Metrics that are computed when they are read. */
 export const COMPUTED = {
   keywright_unsealed: { kind: 'gauge', help: '1 while the server is unsealed', alias: 'vault_core_unsealed' },
-  keywright_initialized: { kind: 'gauge', help: '1 when keys were made' },
+  keywright_initialized: { kind: 'gauge', help: '1 once the server is initialised' },
   keywright_threads: { kind: 'gauge', help: 'Threads that serve requests' },
-  process_cpu_seconds_total: { kind: 'counter', help: 'Time on the processor, of all threads' },
-  process_resident_memory_bytes: { kind: 'gauge', help: 'Memory of the process that is in RAM' },
-  process_open_fds: { kind: 'gauge', help: 'File descriptors that are open' },
-  process_start_time_seconds: { kind: 'gauge', help: 'When the process started, in seconds since the epoch' },
+  process_cpu_seconds_total: { kind: 'counter', help: 'CPU time of all threads, in seconds' },
+  process_resident_memory_bytes: { kind: 'gauge', help: 'Resident memory of the process' },
+  process_open_fds: { kind: 'gauge', help: 'Open file descriptors' },
+  process_start_time_seconds: { kind: 'gauge', help: 'Start time of the process, in seconds since the Unix epoch' },
 } as const satisfies Readonly<Record<string, Family>>
 
 type Kept = (typeof KEPT)[keyof typeof KEPT]

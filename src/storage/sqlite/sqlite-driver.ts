@@ -32,18 +32,18 @@ export type SqliteConfig = {
 /** The row of SQLite, the storage of servers. */
 export const SQLITE_DRIVER: StorageDriver<SqliteConfig> = {
   type: 'sqlite',
-  about: 'A directory of its own.',
+  about: 'Stores the data in a directory, which holds nothing else.',
   settings: {
-    path: { type: 'path', default: 'needed', effect: 'The directory; made where it is not there' },
+    path: { type: 'path', default: 'needed', effect: 'Data directory; created if it is missing' },
     log_retention_bytes: {
       type: 'bytes',
       default: String(DEFAULT_RETENTION.bytes),
-      effect: 'How far back the log of changes is kept; 0: the default',
+      effect: 'Maximum size of the retained log of changes; 0 is the default',
     },
     log_retention_time: {
       type: 'duration',
       default: '24h',
-      effect: 'The same by time; what is reached first counts',
+      effect: 'Maximum age of the retained log of changes; whichever limit is reached first applies',
     },
   },
   configure: (stanza) => {

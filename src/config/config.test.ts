@@ -62,7 +62,7 @@ const ACCEPTED: readonly {
     ],
     is: {
       ...listening('0.0.0.0', 8200),
-      warnings: ['line 1: 0.0.0.0:8200 speaks in clear: who is on the way reads every token'],
+      warnings: ['line 1: 0.0.0.0:8200 has no TLS: anyone on the network path can read every token'],
     },
   },
   {

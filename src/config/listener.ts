@@ -114,7 +114,9 @@ function listenerOf({ labels, body, line }: HclBlock, isPlainAllowed: boolean, w
   faults.end()
   const isInClear = type === 'tcp' && tls === undefined && switchOf(body, 'tls_disable')
   if (isInClear && address?.kind === 'tcp' && !isLoopback(address.host))
-    warnings.push(`line ${line}: ${address.host}:${address.port} speaks in clear: who is on the way reads every token`)
+    warnings.push(
+      `line ${line}: ${address.host}:${address.port} has no TLS: anyone on the network path can read every token`,
+    )
   return {
     address: address as ListenerAddress,
     rules: { limits: limits as GivenLimits, tls, forwarded, proxy, headers: withTlsOnly(headers, tls), switches },

@@ -6,19 +6,19 @@ import { dataDirectoryOf } from './setting.ts'
 
 const rootTokens: Check = {
   id: 'B-06',
-  title: 'No root token is left',
+  title: 'No root token exists',
   group: 'accountability',
-  how: 'the tokens, while the server is open',
+  how: 'stored tokens, while the server is unsealed',
   again: true,
   run: (_machine, { rootTokens: tokens }) => {
-    if (tokens === undefined) return unknown('sys/hardening tells it while the server is open')
+    if (tokens === undefined) return unknown('Only known while the server is unsealed: see sys/hardening')
     const { found, looked, isPartial } = tokens
     if (found > 0)
       return warn(
-        `${found} root ${found === 1 ? 'token lives' : 'tokens live'}: revoke what is not needed now, ` +
+        `There ${found === 1 ? 'is 1 root token' : `are ${found} root tokens`}: revoke those not needed now, ` +
           '`keywright operator generate-root` makes another',
       )
-    if (isPartial) return unknown(`There is none among the first ${looked} tokens; more were not looked at`)
+    if (isPartial) return unknown(`There is none among the first ${looked} tokens; the rest were not checked`)
     return ok(`There is none among ${looked} tokens`)
   },
 }
@@ -27,7 +27,7 @@ const audit: Check = {
   id: 'B-07',
   title: 'Requests are audited',
   group: 'accountability',
-  how: 'audit devices, and the files that declared ones write to',
+  how: 'audit devices, and the files of declared ones',
   again: true,
   run: (machine, { auditDevices: devices, auditFiles, isAuditDeclared, isAuditRequired }) => {
     if (isAuditRequired && !isAuditDeclared)
@@ -37,12 +37,13 @@ const audit: Check = {
       )
     if (devices === undefined)
       return unknown(
-        'The configuration declares no audit device; whether the store has one, sys/hardening tells while the ' +
-          'server is open',
+        'The configuration declares no audit device; sys/hardening shows whether the store has one while the server ' +
+          'is unsealed',
       )
-    if (devices.length === 0) return warn('No audit device is on, so nobody sees who did what: declare one')
+    if (devices.length === 0)
+      return warn('No audit device is enabled, so there is no record of who did what: declare one')
     return worst([
-      ok(`Devices that are on: ${devices.join(', ')}`),
+      ok(`Enabled audit devices: ${devices.join(', ')}`),
       ...auditFiles.map((file) => auditFile(machine, file)),
     ])
   },
@@ -56,17 +57,18 @@ function auditFile(machine: Machine, file: string): Finding {
   const directory = dirname(file)
   const folder = machine.statTarget(directory)
   if (folder === undefined)
-    return refusing(`${file} is to take the audit log and ${directory} is missing: make it, for the user of the server`)
+    return refusing(
+      `The audit log ${file} cannot be written because ${directory} is missing: create it for the user of the server`,
+    )
   if (folder.kind !== 'directory')
-    return refusing(`${file} is to take the audit log and ${directory} is not a directory: name another`)
+    return refusing(`The audit log ${file} cannot be written because ${directory} is not a directory: name another`)
   const existing = machine.statTarget(file)
-  if (existing?.kind === 'directory')
-    return refusing(`${file} is to take the audit log and is a directory: name a file`)
+  if (existing?.kind === 'directory') return refusing(`The audit log ${file} is a directory: name a file`)
   const isWritable = machine.user === 0 || machine.canWrite(existing === undefined ? directory : file)
   if (isWritable) return ok('')
   const what = existing === undefined ? directory : file
   return refusing(
-    `The audit log cannot be written: this user may not write to ${what}, give it to the user of the server`,
+    `The audit log cannot be written: this user may not write to ${what}, make it writable for the user of the server`,
   )
 }
 
@@ -75,22 +77,23 @@ const DEVELOPMENT_KEYS = 'development-keys.json'
 
 const development: Check = {
   id: 'B-17',
-  title: 'No development server where secrets are',
+  title: 'Not a development server',
   group: 'secrets',
-  how: '-dev, its addresses, its key file in the data directory',
+  how: '-dev, its listen addresses, its key file in the data directory',
   again: true,
   run: (machine, setting) => {
     const { isDevelopment, listeners } = setting
     if (isDevelopment) {
       const open = listeners.find(({ isLocal }) => !isLocal)
       if (open !== undefined) return refusing(`A development server must not listen on ${open.address}: use 127.0.0.1`)
-      return warn('This is a development server, its key lies beside its data: never give it real secrets')
+      return warn('This is a development server, which keeps its key beside its data: never give it real secrets')
     }
     const dataDirectory = dataDirectoryOf(setting)
     const keys = dataDirectory === undefined ? undefined : join(dataDirectory, DEVELOPMENT_KEYS)
-    if (keys === undefined || machine.stat(keys) === undefined) return ok('It is none, and its data are of none')
+    if (keys === undefined || machine.stat(keys) === undefined)
+      return ok('Neither the server nor its data directory is for development')
     return warn(
-      `${keys} opens the store beside it, which a development server made: rekey, rotate, and remove the file`,
+      `${keys} unseals the store beside it, which a development server made: rekey, rotate, and remove the file`,
     )
   },
 }

@@ -55,11 +55,13 @@ const program: Check = {
       return [...openIn(machine, parts, isOpen), ...folders, ...others]
     }
     const open = pathsThat((path) => ((machine.statTarget(path)?.mode ?? 0) & WRITABLE_BY_OTHERS) !== 0)
-    if (open.length > 0) return warn(`Others may write ${listed(open)}: take the right away (chmod go-w)`)
-    if (machine.user === 0) return unknown('Root may write everything: see B-01')
+    if (open.length > 0) return warn(`Others may write ${listed(open)}: remove the permission (chmod go-w)`)
+    if (machine.user === 0) return unknown('Root can write everything: see B-01')
     const writable = pathsThat((path) => machine.canWrite(path))
-    if (writable.length === 0) return ok('It may write neither program nor configuration')
-    return warn(`It may write ${listed(writable)}: give these to root, whoever breaks in stays otherwise`)
+    if (writable.length === 0) return ok('The server can write neither its program nor its configuration')
+    return warn(
+      `The server can write ${listed(writable)}: give these to root, or an intruder can make a foothold permanent`,
+    )
   },
 }
 
@@ -81,34 +83,36 @@ const LEAST_FREE_BYTES = 256 * 2 ** 20
 
 const dataDirectory: Check = {
   id: 'B-09',
-  title: 'The data are for the server alone',
+  title: 'Only the server can access its data',
   group: 'files',
-  how: 'owner and mode of the data directory and its files, kind of file system',
+  how: 'owner and mode of the data directory and its files, type of file system',
   again: true,
   run: (machine, setting) => {
     const directory = dataDirectoryOf(setting)
-    if (directory === undefined) return ok('Nothing is stored: the data are in memory, and gone with the process')
+    if (directory === undefined) return ok('Nothing is stored: the data are in memory, and are lost with the process')
     const facts = machine.stat(directory)
     if (facts === undefined) return missingDirectory(machine, directory)
     if (facts.kind === 'link') return refusing(`${directory} is a link: name the directory itself`)
     if (facts.kind !== 'directory') return refusing(`The data directory ${directory} is not a directory: name another`)
     const findings = [modeOf(directory, facts.mode, '700'), ownerOf(machine, directory, facts.owner)]
     for (const name of machine.namesIn(directory)) findings.push(fileIn(machine, join(directory, name)))
-    return worst([ok(`${directory} is its owner's alone`), ...findings, fileSystem(machine, directory)])
+    return worst([ok(`Only its owner can access ${directory}`), ...findings, fileSystem(machine, directory)])
   },
 }
 
 function missingDirectory(machine: Machine, directory: string): Finding {
   const above = dirname(directory)
   if (machine.stat(above) !== undefined && !machine.canWrite(above))
-    return refusing(`${directory} is missing and cannot be made: make it, owned by the user of the server, mode 700`)
-  return ok(`${directory} is not there yet; the server makes it, mode 700`)
+    return refusing(
+      `${directory} is missing and cannot be created: create it, owned by the user of the server, mode 700`,
+    )
+  return ok(`${directory} does not exist yet; the server creates it, mode 700`)
 }
 
 function fileIn(machine: Machine, path: string): Finding {
   const facts = machine.stat(path)
   if (facts === undefined) return ok('')
-  if (facts.kind === 'link') return refusing(`${path} is a link: the data directory holds none`)
+  if (facts.kind === 'link') return refusing(`${path} is a link: remove it, the data directory must hold none`)
   return worst([
     modeOf(path, facts.mode, facts.kind === 'directory' ? '700' : '600'),
     ownerOf(machine, path, facts.owner),
@@ -116,7 +120,7 @@ function fileIn(machine: Machine, path: string): Finding {
 }
 
 function modeOf(path: string, mode: number, wanted: string): Finding {
-  return (mode & OTHERS) === 0 ? ok('') : refusing(`Others may use ${path}: chmod ${wanted}`)
+  return (mode & OTHERS) === 0 ? ok('') : refusing(`Others can access ${path}: chmod ${wanted}`)
 }
 
 /**
@@ -131,14 +135,14 @@ function ownerOf({ user }: Machine, path: string, owner: number): Finding {
 
 function fileSystem(machine: Machine, directory: string): Finding {
   const facts = machine.fileSystem(directory)
-  if (facts === undefined) return unknown(`Of what kind the file system of ${directory} is, is not known`)
+  if (facts === undefined) return unknown(`The type of the file system of ${directory} is unknown`)
   const unsafe = UNSAFE_FILE_SYSTEMS.get(facts.type)
   if (unsafe !== undefined)
-    return warn(`${directory} is on ${unsafe}, where locks and syncs may not hold: use a local file system`)
+    return warn(`${directory} is on ${unsafe}, where locks and syncs may be unreliable: use a local file system`)
   const memory = MEMORY_FILE_SYSTEMS.get(facts.type)
-  if (memory !== undefined) return warn(`${directory} is on ${memory}, and gone when the machine stops: use a disk`)
+  if (memory !== undefined) return warn(`${directory} is on ${memory}, and is lost when the machine stops: use a disk`)
   if (facts.freeBytes < LEAST_FREE_BYTES)
-    return warn(`${directory} has ${Math.floor(facts.freeBytes / 2 ** 20)} MiB left: make space before writes fail`)
+    return warn(`${directory} has ${Math.floor(facts.freeBytes / 2 ** 20)} MiB left: free space before writes fail`)
   return ok('')
 }
 
@@ -150,12 +154,12 @@ const inlineSecrets: Check = {
   again: true,
   run: (machine, { inlineSecrets: names, configFiles }) => {
     if (configFiles.length === 0) return ok('There is no configuration file')
-    if (names.length === 0) return ok('What is secret stands elsewhere')
+    if (names.length === 0) return ok('The configuration holds no secret')
     const files = configurationFiles(machine, configFiles)
     const isReadable = files.some((file) => ((machine.statTarget(file)?.mode ?? 0) & EVERYBODY) !== 0)
-    const where = `${names.join(', ')} ${names.length === 1 ? 'stands' : 'stand'} in the configuration itself`
-    const readable = isReadable ? ', which everybody may read' : ''
-    return warn(`${where}${readable}: put the value into a file of its own, mode 600, and write file://PATH`)
+    const where = `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} in the configuration itself`
+    const readable = isReadable ? ', which every user can read' : ''
+    return warn(`${where}${readable}: move the value to a file of its own, mode 600, and refer to it as file://PATH`)
   },
 }
 

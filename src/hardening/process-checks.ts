@@ -3,29 +3,29 @@ import { type Check, type Finding, ok, refusing, unknown, warn, worst } from './
 import type { Machine } from './machine.ts'
 import type { HardeningSetting } from './setting.ts'
 
-const NOT_LINUX = 'This can be told on Linux only'
+const NOT_LINUX = 'This can be checked on Linux only'
 
 const plainUser: Check = {
   id: 'B-01',
-  title: 'A user without privileges',
+  title: 'The server runs without privileges',
   group: 'process',
   how: 'user id; CapEff of /proc/self/status',
   again: true,
   run: (machine) => {
     if (machine.user === 0)
-      return warn('This is root: give the server a user of its own, as deploy/keywright.service does')
+      return warn('The process runs as root: give the server a user of its own, as deploy/keywright.service does')
     if (machine.user === undefined) return unknown('This system has no user ids')
     const capabilities = statusLine(machine, 'CapEff')
-    if (capabilities === undefined) return ok(`It runs as user ${machine.user}`)
+    if (capabilities === undefined) return ok(`The process runs as user ${machine.user}`)
     if ([...capabilities].every((digit) => digit === '0'))
-      return ok(`It runs as user ${machine.user}, with no capability`)
+      return ok(`The process runs as user ${machine.user}, with no capabilities`)
     return warn(`The process has capabilities (CapEff ${capabilities}): start it with an empty CapabilityBoundingSet`)
   },
 }
 
 const swap: Check = {
   id: 'B-04',
-  title: 'No memory on disk',
+  title: 'Memory is not swapped to disk',
   group: 'process',
   how: 'VmSwap, /proc/swaps, memory.swap.max of the control group',
   again: true,
@@ -34,10 +34,12 @@ const swap: Check = {
     const areas = machine.readText('/proc/swaps')?.trim().split('\n').slice(1)
     if (areas === undefined) return unknown(NOT_LINUX)
     if (swapped !== undefined && Number.parseInt(swapped, 10) > 0)
-      return warn(`${swapped} of this process lie on the swap: switch swap off, then rotate what was in memory`)
+      return warn(
+        `${swapped} of this process are in swap: disable swap, then rotate the keys and secrets that were in memory`,
+      )
     if (areas.length === 0) return ok('Nothing can be swapped out: there is no swap')
-    if (groupLimit(machine, 'memory.swap.max') === '0') return ok('Its control group may not swap')
-    return warn('Keys in memory can be written to the swap: switch it off, or set MemorySwapMax=0 for the server')
+    if (groupLimit(machine, 'memory.swap.max') === '0') return ok('Its control group has no swap')
+    return warn('Keys in memory can be written to swap: disable swap, or set MemorySwapMax=0 for the server')
   },
 }
 
@@ -52,8 +54,8 @@ const coreDumps: Check = {
     if (limit === undefined) return unknown(NOT_LINUX)
     const filter = machine.readText('/proc/self/coredump_filter')?.trim() ?? ''
     const isEmpty = [...filter].every((digit) => digit === '0')
-    if (limit === '0' || isEmpty) return ok(limit === '0' ? 'The limit is 0' : 'They would hold no memory')
-    return warn('A crash would write all keys into a file: set LimitCORE=0, or run `ulimit -c 0` before')
+    if (limit === '0' || isEmpty) return ok(limit === '0' ? 'Their size limit is 0' : 'Core dumps hold no memory')
+    return warn('A crash would write all keys to a file: set LimitCORE=0, or run `ulimit -c 0` before the start')
   },
 }
 
@@ -68,7 +70,7 @@ const LEAST_HEAP_BYTES = 256 * MEBIBYTE
 
 const resources: Check = {
   id: 'B-12',
-  title: 'Files and memory enough',
+  title: 'Enough file descriptors and memory',
   group: 'process',
   how: '/proc/self/limits, heap limit, memory.max of the control group',
   again: true,
@@ -80,13 +82,13 @@ function files(machine: Machine): Finding {
   if (limit === undefined) return unknown(NOT_LINUX)
   if (limit === 'unlimited' || Number(limit) >= WANTED_FILES) return ok(`${limit} open files are allowed`)
   return warn(
-    `Only ${limit} files and connections may be open: set LimitNOFILE=${WANTED_FILES}, or \`ulimit -n\` before`,
+    `Only ${limit} files and connections can be open: set LimitNOFILE=${WANTED_FILES}, or \`ulimit -n\` before the start`,
   )
 }
 
 function heap({ heapLimitBytes }: Machine): Finding {
   if (heapLimitBytes >= LEAST_HEAP_BYTES) return ok('')
-  return warn(`The heap may have ${inMebibytes(heapLimitBytes)} only: leave --max-old-space-size out`)
+  return warn(`The heap is limited to ${inMebibytes(heapLimitBytes)}: leave --max-old-space-size out`)
 }
 
 function memory(machine: Machine, { threads, maxBodyBytes }: HardeningSetting): Finding {
@@ -94,10 +96,12 @@ function memory(machine: Machine, { threads, maxBodyBytes }: HardeningSetting): 
   if (!Number.isFinite(limit)) return ok('')
   const needed = BASE_BYTES + threads * THREAD_BYTES + maxBodyBytes
   if (limit < needed)
-    return refusing(`The control group has ${inMebibytes(limit)}: give it ${inMebibytes(needed)}, or fewer threads`)
+    return refusing(
+      `The memory of the control group is limited to ${inMebibytes(limit)}: give it ${inMebibytes(needed)}, or fewer threads`,
+    )
   if (limit >= 2 * needed) return ok('')
   return warn(
-    `The control group has ${inMebibytes(limit)}, which is little under load: give it ${inMebibytes(2 * needed)}`,
+    `The memory of the control group is limited to ${inMebibytes(limit)}, which may not suffice under load: give it ${inMebibytes(2 * needed)}`,
   )
 }
 
@@ -108,14 +112,14 @@ const WANTED_UMASK = 0o077
 
 const mask: Check = {
   id: 'B-16',
-  title: 'New files for the owner alone',
+  title: 'New files are private to their owner',
   group: 'process',
   how: 'umask, which the server sets itself',
   again: true,
   run: ({ umask }) =>
     umask === WANTED_UMASK
       ? ok('The umask is 077')
-      : warn(`The umask is ${umask.toString(8).padStart(3, '0')}: start the server by its command, which sets 077`),
+      : warn(`The umask is ${umask.toString(8).padStart(3, '0')}: start it with keywright server, which sets 077`),
 }
 
 /** Returns the value of a line of the status: `VmSwap:\t 0 kB` gives `0 kB`. */

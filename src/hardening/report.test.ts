@@ -64,7 +64,7 @@ const CASES: readonly Case[] = [
     verdict: 'warn',
     says: /empty CapabilityBoundingSet/,
   },
-  { id: 'B-01', name: 'a plain user', verdict: 'ok', says: /user 990, with no capability/ },
+  { id: 'B-01', name: 'a plain user', verdict: 'ok', says: /user 990, with no capabilities/ },
   {
     id: 'B-02',
     name: 'a program that the server may write',
@@ -97,7 +97,7 @@ const CASES: readonly Case[] = [
     machine: { files: CONFIG_FOLDER },
     setting: { configFiles: ['/etc/keywright'] },
     verdict: 'warn',
-    says: /^It may write \/etc\/keywright\/a\.hcl:/,
+    says: /^The server can write \/etc\/keywright\/a\.hcl:/,
   },
   {
     id: 'B-02',
@@ -155,7 +155,7 @@ const CASES: readonly Case[] = [
     machine: { nowMs: beginsAtMs + DAY_MS, files: TLS_FILES },
     setting: { listeners: [TLS] },
     verdict: 'ok',
-    says: /speaks TLS/,
+    says: /uses TLS/,
   },
   {
     id: 'B-03',
@@ -163,7 +163,7 @@ const CASES: readonly Case[] = [
     machine: { nowMs: endsAtMs - 10 * DAY_MS, files: TLS_FILES },
     setting: { listeners: [TLS] },
     verdict: 'warn',
-    says: /ends in 10 days: renew/,
+    says: /expires in 10 days: renew/,
   },
   {
     id: 'B-03',
@@ -179,7 +179,7 @@ const CASES: readonly Case[] = [
     machine: { nowMs: beginsAtMs - DAY_MS, files: TLS_FILES },
     setting: { listeners: [TLS] },
     verdict: 'refuse',
-    says: /look at the clock/,
+    says: /check the clock/,
   },
   {
     id: 'B-03',
@@ -187,7 +187,7 @@ const CASES: readonly Case[] = [
     machine: { nowMs: beginsAtMs + DAY_MS, files: { ...TLS_FILES, '/etc/tls.key': { text: otherKey } } },
     setting: { listeners: [TLS] },
     verdict: 'refuse',
-    says: /is not that of the certificate/,
+    says: /does not belong to the certificate/,
   },
   {
     id: 'B-03',
@@ -195,7 +195,7 @@ const CASES: readonly Case[] = [
     machine: { files: { ...TLS_FILES, '/etc/tls.crt': { text: 'nothing' } } },
     setting: { listeners: [TLS] },
     verdict: 'refuse',
-    says: /tls\.crt holds no certificate/,
+    says: /tls\.crt holds no readable certificate/,
   },
   {
     id: 'B-03',
@@ -203,7 +203,7 @@ const CASES: readonly Case[] = [
     machine: { files: { '/etc/tls.crt': TLS_FILES['/etc/tls.crt'] } },
     setting: { listeners: [TLS] },
     verdict: 'refuse',
-    says: /tls\.key holds no private key/,
+    says: /tls\.key holds no readable private key/,
   },
   {
     id: 'B-03',
@@ -225,7 +225,7 @@ const CASES: readonly Case[] = [
     },
     setting: { listeners: [TLS] },
     verdict: 'ok',
-    says: /speaks TLS/,
+    says: /uses TLS/,
   },
   { id: 'B-04', name: 'no swap', verdict: 'ok', says: /no swap/ },
   { id: 'B-04', name: 'swap', machine: { files: swaps }, verdict: 'warn', says: /MemorySwapMax=0/ },
@@ -234,23 +234,23 @@ const CASES: readonly Case[] = [
     name: 'swap that the group may not use',
     machine: { files: { ...swaps, ...group('memory.swap.max', '0') } },
     verdict: 'ok',
-    says: /may not swap/,
+    says: /control group has no swap/,
   },
   {
     id: 'B-04',
     name: 'swap that a group above may not use',
     machine: { files: { ...swaps, '/sys/fs/cgroup/system.slice/memory.swap.max': { text: '0\n' } } },
     verdict: 'ok',
-    says: /may not swap/,
+    says: /control group has no swap/,
   },
   {
     id: 'B-04',
     name: 'memory that is swapped out',
     machine: { files: { ...swaps, '/proc/self/status': { text: 'VmSwap:\t     128 kB\n' } } },
     verdict: 'warn',
-    says: /128 kB .* switch swap off/,
+    says: /128 kB .* disable swap/,
   },
-  { id: 'B-05', name: 'no core dumps', verdict: 'ok', says: /limit is 0/ },
+  { id: 'B-05', name: 'no core dumps', verdict: 'ok', says: /size limit is 0/ },
   {
     id: 'B-05',
     name: 'core dumps without memory',
@@ -272,7 +272,7 @@ const CASES: readonly Case[] = [
     name: 'T-17: root tokens',
     setting: { rootTokens: { found: 2, looked: 9, isPartial: false } },
     verdict: 'warn',
-    says: /2 root tokens live: revoke/,
+    says: /There are 2 root tokens: revoke/,
   },
   { id: 'B-06', name: 'none', verdict: 'ok', says: /none among 3/ },
   {
@@ -280,16 +280,16 @@ const CASES: readonly Case[] = [
     name: 'none among those looked at',
     setting: { rootTokens: { found: 0, looked: 9, isPartial: true } },
     verdict: 'unknown',
-    says: /more were not looked at/,
+    says: /the rest were not checked/,
   },
   {
     id: 'B-06',
     name: 'a sealed server',
     setting: { rootTokens: undefined },
     verdict: 'unknown',
-    says: /while the server is open/,
+    says: /while the server is unsealed/,
   },
-  { id: 'B-07', name: 'no device', setting: { auditDevices: [] }, verdict: 'warn', says: /nobody sees/ },
+  { id: 'B-07', name: 'no device', setting: { auditDevices: [] }, verdict: 'warn', says: /no record of who/ },
   {
     id: 'B-07',
     name: 'no device where one is required',
@@ -303,7 +303,7 @@ const CASES: readonly Case[] = [
     name: 'a sealed server',
     setting: { auditDevices: undefined },
     verdict: 'unknown',
-    says: /while the server is open/,
+    says: /while the server is unsealed/,
   },
   {
     id: 'B-07',
@@ -317,7 +317,7 @@ const CASES: readonly Case[] = [
     name: 'a file in a missing directory',
     setting: AUDITED,
     verdict: 'refuse',
-    says: /\/var\/log\/keywright is missing: make it/,
+    says: /\/var\/log\/keywright is missing: create it/,
   },
   {
     id: 'B-07',
@@ -371,14 +371,14 @@ const CASES: readonly Case[] = [
   },
   { id: 'B-08', name: 'a clock of the past', machine: { nowMs: 0 }, verdict: 'warn', says: /1970-01-01/ },
   { id: 'B-08', name: 'a clock', verdict: 'ok', says: /2027-01-01T00:00:00Z/ },
-  { id: 'B-09', name: 'no directory', setting: { storage: STORED }, verdict: 'ok', says: /the server makes it/ },
+  { id: 'B-09', name: 'no directory', setting: { storage: STORED }, verdict: 'ok', says: /the server creates it/ },
   {
     id: 'B-09',
     name: 'no directory, where none can be made',
     machine: { files: { '/var/lib': { kind: 'directory', mode: 0o755, owner: 0 } } },
     setting: { storage: STORED },
     verdict: 'refuse',
-    says: /make it, owned by the user/,
+    says: /create it, owned by the user/,
   },
   {
     id: 'B-09',
@@ -386,7 +386,7 @@ const CASES: readonly Case[] = [
     machine: { files: { [DATA]: OWN, [`${DATA}/keywright.db`]: {} } },
     setting: { storage: STORED },
     verdict: 'ok',
-    says: /its owner's alone/,
+    says: /Only its owner/,
   },
   {
     id: 'B-09',
@@ -418,7 +418,7 @@ const CASES: readonly Case[] = [
     machine: { files: { [DATA]: OWN, [`${DATA}/keywright.db`]: { kind: 'link' } } },
     setting: { storage: STORED },
     verdict: 'refuse',
-    says: /holds none/,
+    says: /must hold none/,
   },
   {
     id: 'B-09',
@@ -458,14 +458,14 @@ const CASES: readonly Case[] = [
     machine: { files: { [DATA]: OWN }, fileSystem: () => ({ type: 0xef53, freeBytes: 2 ** 20 }) },
     setting: { storage: STORED },
     verdict: 'warn',
-    says: /1 MiB left: make space/,
+    says: /1 MiB left: free space/,
   },
   {
     id: 'B-10',
     name: 'a secret in the configuration',
     setting: { inlineSecrets: ['seal.current_key'] },
     verdict: 'warn',
-    says: /seal\.current_key stands in .*file:\/\/PATH/,
+    says: /seal\.current_key is in .*file:\/\/PATH/,
   },
   {
     id: 'B-10',
@@ -473,9 +473,9 @@ const CASES: readonly Case[] = [
     machine: { files: { '/etc/keywright.hcl': { mode: 0o644 } } },
     setting: { inlineSecrets: ['seal.current_key'] },
     verdict: 'warn',
-    says: /which everybody may read/,
+    says: /which every user can read/,
   },
-  { id: 'B-10', name: 'no secret', verdict: 'ok', says: /elsewhere/ },
+  { id: 'B-10', name: 'no secret', verdict: 'ok', says: /holds no secret/ },
   { id: 'B-11', name: 'this runtime', verdict: 'ok', says: /FIPS mode off/ },
   { id: 'B-11', name: 'an old library', machine: { opensslVersion: '3.0.13' }, verdict: 'refuse', says: /npm ci/ },
   {
@@ -492,7 +492,13 @@ const CASES: readonly Case[] = [
     verdict: 'warn',
     says: /1024 .* LimitNOFILE=65536/,
   },
-  { id: 'B-12', name: 'a small heap', machine: { heapLimitBytes: 2 ** 26 }, verdict: 'warn', says: /64 MiB only/ },
+  {
+    id: 'B-12',
+    name: 'a small heap',
+    machine: { heapLimitBytes: 2 ** 26 },
+    verdict: 'warn',
+    says: /limited to 64 MiB/,
+  },
   {
     id: 'B-12',
     name: 'a group that cannot hold it',
@@ -508,7 +514,7 @@ const CASES: readonly Case[] = [
     says: /300 MiB/,
   },
   { id: 'B-12', name: 'enough', verdict: 'ok', says: /65536/ },
-  { id: 'B-13', name: 'nothing', verdict: 'ok', says: /No variable/ },
+  { id: 'B-13', name: 'nothing', verdict: 'ok', says: /No environment variable/ },
   {
     id: 'B-13',
     name: 'N-34: an inspector',
@@ -535,7 +541,7 @@ const CASES: readonly Case[] = [
     name: 'N-35: certificates of everybody',
     machine: { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } },
     verdict: 'refuse',
-    says: /trusts everybody/,
+    says: /disables certificate checks/,
   },
   {
     id: 'B-13',
@@ -596,7 +602,7 @@ const CASES: readonly Case[] = [
     verdict: 'warn',
     says: /rekey, rotate, and remove the file/,
   },
-  { id: 'B-17', name: 'another server', setting: { storage: STORED }, verdict: 'ok', says: /It is none/ },
+  { id: 'B-17', name: 'another server', setting: { storage: STORED }, verdict: 'ok', says: /Neither the server/ },
 ]
 
 for (const { id, name, machine, setting: given, verdict, says } of CASES) {

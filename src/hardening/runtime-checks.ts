@@ -13,9 +13,9 @@ const DRAW_BYTES = 32
 
 const cryptography: Check = {
   id: 'B-11',
-  title: 'Cryptography gives known answers',
+  title: 'Cryptographic self-tests pass',
   group: 'runtime',
-  how: 'self-tests, two draws of the generator, version of OpenSSL',
+  how: 'self-tests, two outputs of the random generator, version of OpenSSL',
   again: false,
   run: ({ world, opensslVersion, isFips }) => {
     try {
@@ -25,10 +25,10 @@ const cryptography: Check = {
       return refusing(cause.message)
     }
     if (world.random.bytes(DRAW_BYTES).equals(world.random.bytes(DRAW_BYTES)))
-      return refusing('The generator of random bytes repeats itself: do not use this system')
+      return refusing('The random generator repeats itself: do not use this system')
     if (isOlder(opensslVersion, LEAST_OPENSSL))
       return refusing(`OpenSSL ${opensslVersion} is too old, ${LEAST_OPENSSL} is needed: run \`npm ci\``)
-    return ok(`All answers are right; OpenSSL ${opensslVersion}, FIPS mode ${isFips ? 'on' : 'off'}`)
+    return ok(`All self-tests passed; OpenSSL ${opensslVersion}, FIPS mode ${isFips ? 'on' : 'off'}`)
   },
 }
 
@@ -66,25 +66,25 @@ const isForbidden = (flag: string): boolean =>
 type Rule = { readonly name: string; readonly verdict: 'warn' | 'refuse'; readonly why: string }
 
 const VARIABLES: readonly Rule[] = [
-  { name: 'NODE_DEBUG', verdict: 'refuse', why: 'writes what passes through to the log' },
-  { name: 'NODE_DEBUG_NATIVE', verdict: 'refuse', why: 'writes what passes through to the log' },
-  { name: 'NODE_V8_COVERAGE', verdict: 'refuse', why: 'writes about the program to a folder' },
+  { name: 'NODE_DEBUG', verdict: 'refuse', why: 'writes request data to the log' },
+  { name: 'NODE_DEBUG_NATIVE', verdict: 'refuse', why: 'writes request data to the log' },
+  { name: 'NODE_V8_COVERAGE', verdict: 'refuse', why: 'writes data about the program to a directory' },
   { name: 'NODE_REDIRECT_WARNINGS', verdict: 'warn', why: 'writes warnings to a file' },
-  { name: 'SSLKEYLOGFILE', verdict: 'refuse', why: 'asks for the keys of TLS connections in a file' },
-  { name: 'OPENSSL_CONF', verdict: 'refuse', why: 'replaces algorithms' },
+  { name: 'SSLKEYLOGFILE', verdict: 'refuse', why: 'writes the keys of TLS connections to a file' },
+  { name: 'OPENSSL_CONF', verdict: 'refuse', why: 'can replace cryptographic algorithms' },
   { name: 'OPENSSL_MODULES', verdict: 'refuse', why: 'loads native code' },
   { name: 'LD_PRELOAD', verdict: 'warn', why: 'loads native code' },
   { name: 'LD_AUDIT', verdict: 'warn', why: 'loads native code' },
-  { name: 'LD_LIBRARY_PATH', verdict: 'warn', why: 'chooses native code' },
-  { name: 'NODE_EXTRA_CA_CERTS', verdict: 'warn', why: 'adds authorities that outgoing connections trust' },
+  { name: 'LD_LIBRARY_PATH', verdict: 'warn', why: 'changes which native code is loaded' },
+  { name: 'NODE_EXTRA_CA_CERTS', verdict: 'warn', why: 'adds CAs that outgoing connections trust' },
   { name: 'NODE_USE_ENV_PROXY', verdict: 'warn', why: 'sends outgoing connections through a proxy' },
 ]
 
 const surroundings: Check = {
   id: 'B-13',
-  title: 'Nothing changes the program',
+  title: 'Nothing alters the program',
   group: 'runtime',
-  how: 'flags of the runtime, NODE_OPTIONS and other variables',
+  how: 'runtime flags, NODE_OPTIONS and other environment variables',
   again: true,
   run: (machine) => {
     const { env, flags } = machine
@@ -100,10 +100,12 @@ const surroundings: Check = {
       })),
     ]
     if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
-      findings.push(refusing('NODE_TLS_REJECT_UNAUTHORIZED is 0, which trusts everybody: unset it'))
+      findings.push(
+        refusing('NODE_TLS_REJECT_UNAUTHORIZED is 0, which disables certificate checks: unset it for the server'),
+      )
     if (inOptions.length > 0 && !inOptions.some(isForbidden))
       findings.push(warn('NODE_OPTIONS changes the runtime: unset it for the server'))
-    return findings.length === 0 ? ok('No variable and no flag does') : worst(findings)
+    return findings.length === 0 ? ok('No environment variable or flag does') : worst(findings)
   },
 }
 
@@ -122,9 +124,9 @@ export const HARDENING_FLAGS = [
 
 const version: Check = {
   id: 'B-14',
-  title: 'The runtime, and how it was started',
+  title: 'The runtime is current and hardened',
   group: 'runtime',
-  how: 'version, flags of the runtime',
+  how: 'version and flags of the runtime',
   again: true,
   run: (machine) => {
     const { nodeVersion } = machine
@@ -133,7 +135,7 @@ const version: Check = {
         `Node.js ${nodeVersion} is too old, ${LEAST_NODE} is needed: start with bin/keywright after \`npm ci\``,
       )
     const missing = missingFlags(machine)
-    if (missing.length === 0) return ok(`Node.js ${nodeVersion}, with all flags`)
+    if (missing.length === 0) return ok(`Node.js ${nodeVersion}, with all hardening flags`)
     return warn(`The runtime was started without ${missing.join(', ')}: start with bin/keywright`)
   },
 }

@@ -11,19 +11,20 @@ const CLOCK_TIMEOUT_MS = 60_000
 
 const clock: Check = {
   id: 'B-08',
-  title: 'The clock is right',
+  title: 'The clock is plausible',
   group: 'storage',
   how: 'clock, time of the last change in the store',
   again: false,
   run: async ({ world }, { storage }) => {
     const nowMs = world.clock.nowMs()
     if (nowMs < WRITTEN_AT_MS)
-      return warn(`The clock says ${dayOf(nowMs)}, which is over: set it, or run a time service`)
+      return warn(`The clock says ${dayOf(nowMs)}, which is in the past: set it, or run a time service`)
     const summary = await storeLocation(storage).durable?.summary()
     const lastMs = summary?.kind === 'sound' ? summary.committedAtMs : undefined
-    if (lastMs === undefined) return ok(`It says ${momentOf(nowMs)}`)
+    if (lastMs === undefined) return ok(`The clock says ${momentOf(nowMs)}`)
     const behindMs = lastMs - nowMs
-    if (behindMs <= CLOCK_TIMEOUT_MS) return ok(`It says ${momentOf(nowMs)}, the last change is of ${momentOf(lastMs)}`)
+    if (behindMs <= CLOCK_TIMEOUT_MS)
+      return ok(`The clock says ${momentOf(nowMs)}, the last change in the store was at ${momentOf(lastMs)}`)
     return warn(`The last change in the store is ${Math.round(behindMs / 1000)} s in the future: set the clock`)
   },
 }
@@ -36,9 +37,9 @@ const SLOW_SYNC_MS = 50
 
 const store: Check = {
   id: 'B-15',
-  title: 'The store opens, and the disk keeps up',
+  title: 'The store opens and the disk is fast',
   group: 'storage',
-  how: 'format and last records of the store, its journal, one write with a sync',
+  how: 'format and last records of the store, its journal, one synced write',
   again: false,
   run: async (machine, { storage }) => {
     const { durable } = storeLocation(storage)
@@ -56,7 +57,7 @@ async function storeFinding(location: DurableLocation): Promise<Finding> {
   const size = `${sizeOf(summary.databaseBytes)}, last change ${summary.index}`
   if (summary.isInUse) return ok(`A server has the store open: ${size}`)
   if (summary.journalBytes === 0) return ok(`The store was closed cleanly: ${size}`)
-  return ok(`The store was not closed cleanly, its journal has ${sizeOf(summary.journalBytes)} and is sound: ${size}`)
+  return ok(`The store was not closed cleanly; its journal of ${sizeOf(summary.journalBytes)} is intact: ${size}`)
 }
 
 async function syncFinding({ world }: Machine, location: DurableLocation): Promise<Finding> {
@@ -64,7 +65,7 @@ async function syncFinding({ world }: Machine, location: DurableLocation): Promi
   try {
     ms = await location.measureSync(() => world.clock.monotonicMs())
   } catch {
-    return unknown(`How fast the disk is cannot be measured: this user may not write to ${location.directory}`)
+    return unknown(`The disk speed cannot be measured: this user may not write to ${location.directory}`)
   }
   if (ms < SLOW_SYNC_MS) return ok('')
   return warn(`A durable write takes ${Math.round(ms)} ms: every change waits for one, so use a faster disk`)

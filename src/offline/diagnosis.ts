@@ -57,7 +57,7 @@ async function withoutConfig(file: string | undefined, finding: Diagnosed): Prom
     await hardeningSetting(DEFAULT_CONFIG, { isDevelopment: false, configFiles: [] }),
     CHECKS.filter(({ id }) => WITHOUT_CONFIG.includes(id)),
   )
-  return { subject: `${file}, which is refused: what follows from it is left out`, checks: [finding, ...results] }
+  return { subject: `${file}, which is refused: checks that depend on it are left out`, checks: [finding, ...results] }
 }
 
 /**
@@ -76,10 +76,13 @@ function configIn(file: string | undefined): {
 } {
   const about = { id: 'config', title: 'The configuration can be read', group: 'configuration' }
   if (file === undefined)
-    return { config: DEFAULT_CONFIG, finding: { ...about, verdict: 'ok', sentence: 'None was named: the defaults' } }
+    return {
+      config: DEFAULT_CONFIG,
+      finding: { ...about, verdict: 'ok', sentence: 'No configuration file was given: the defaults apply' },
+    }
   try {
     const config = settle(readConfig([file], process.env, { isPlainAllowed: false }))
-    return { config, finding: { ...about, verdict: 'ok', sentence: `${file} says nothing that is not known` } }
+    return { config, finding: { ...about, verdict: 'ok', sentence: `${file} is valid` } }
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause
     return { config: undefined, finding: { ...about, verdict: 'refuse', sentence: cause.message } }
@@ -89,7 +92,7 @@ function configIn(file: string | undefined): {
 /** Findings about logs that keep the server from starting; none if all is well. */
 async function logFindings(config: ServerConfig): Promise<readonly Diagnosed[]> {
   const sentences = await misplacedLogs(config)
-  const about = { id: 'audit', title: 'Audit logs lie outside the data', group: 'configuration' }
+  const about = { id: 'audit', title: 'Audit logs are kept outside the data', group: 'configuration' }
   return sentences.map((sentence) => ({ ...about, verdict: 'refuse', sentence }))
 }
 
@@ -104,7 +107,7 @@ async function addressFinding(
   { address, rules }: ListenerConfig,
   store: DurableLocation | undefined,
 ): Promise<Diagnosed> {
-  const about = { id: 'address', title: 'The address can be listened on', group: 'network' }
+  const about = { id: 'address', title: 'The listen address is free', group: 'network' }
   const text = addressText(address)
   const world = realWorld()
   const figures = newSharedFigures(1, world.random)
@@ -117,7 +120,7 @@ async function addressFinding(
   } catch (cause) {
     if (!(cause instanceof ListenFailed)) throw cause
     if (store !== undefined && (await isHeld(store)))
-      return { ...about, verdict: 'ok', sentence: `${text} is in use, and so is the store: by its server` }
+      return { ...about, verdict: 'ok', sentence: `${text} is in use, as is the store: by its own server` }
     return { ...about, verdict: 'refuse', sentence: cause.message }
   }
 }

@@ -23,9 +23,7 @@ export function openWithShares(directory: string, shares: AsyncIterable<string>,
       const opened = await give(seal, share)
       if (opened !== undefined) return opened
     }
-    throw new CliError(
-      `The store opens with ${seal.status().threshold} unseal keys, ${seal.status().progress} were given`,
-    )
+    throw new CliError(`The store needs ${seal.status().threshold} unseal keys, ${seal.status().progress} were given`)
   })
 }
 
@@ -39,7 +37,7 @@ export function openWithKey(directory: string, unsealKeys: readonly Buffer[], wo
         if (!(cause instanceof Refusal)) throw cause
       }
     }
-    throw new CliError('The unseal keys do not open this store')
+    throw new CliError('The unseal keys do not unseal this store')
   })
 }
 
@@ -69,7 +67,7 @@ async function loadFor(seal: Seal): Promise<void> {
     await seal.load()
   } catch (cause) {
     if (!(cause instanceof AutoSealFailed)) throw cause
-    throw new CliError('The store is opened by a static key, not by unseal keys: check it without -unseal-key', cause)
+    throw new CliError('The store is unsealed by a static key, not by unseal keys: check it without -unseal-key', cause)
   }
 }
 
@@ -79,7 +77,7 @@ async function give(seal: Seal, text: string): Promise<OpenedKeys | undefined> {
   try {
     return await seal.give(share)
   } catch (cause) {
-    if (cause instanceof Refusal) throw new CliError('The unseal keys do not open this store', cause)
+    if (cause instanceof Refusal) throw new CliError('The unseal keys do not unseal this store', cause)
     throw cause
   } finally {
     share.fill(0)
@@ -99,7 +97,7 @@ function readShare(text: string): Buffer {
 /** Gives shares from standard input, one a line; on a terminal asks for them as long as they are taken. */
 export async function* typedShares(io: CliIo): AsyncGenerator<string> {
   if (io.stdin.isTTY === true) {
-    await writeAll(io.stderr, 'Unseal keys are asked for until there are enough.\n')
+    await writeAll(io.stderr, 'Enter unseal keys until the threshold is reached.\n')
     for (;;) yield await askSecret(io, 'Unseal Key')
   }
   for (const line of (await readInputText(io, STDIN)).split('\n')) {
@@ -111,7 +109,7 @@ export async function* typedShares(io: CliIo): AsyncGenerator<string> {
 /** A store for the seal, which only reads here. What it would write is the business of a server. */
 function readOnlyStore(reader: ReadStore): Store {
   const refuse = async (): Promise<never> => {
-    throw new StorageReadOnly('A store that is looked at is not written')
+    throw new StorageReadOnly('An offline store is read-only')
   }
   return {
     get: (key) => reader.get(key),

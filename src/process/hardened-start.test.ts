@@ -41,14 +41,14 @@ const OPEN = { ...LOCAL, address: '0.0.0.0:8200', isLocal: false, isTlsDisabled:
 
 test('P-61: that a server speaks in clear is in its log at the start and every day', async () => {
   const lines = await loggedOver(2, { listeners: [OPEN] })
-  assert.equal(lines.filter((line) => /^warn TLS on every address.*speaks in clear/.test(line)).length, 3)
-  assert.equal(lines.filter((line) => line.startsWith('info Checks of the surroundings')).length, 3)
+  assert.equal(lines.filter((line) => /^warn Hardening check "TLS on every.*has no TLS/.test(line)).length, 3)
+  assert.equal(lines.filter((line) => line.startsWith('info Hardening checks')).length, 3)
 })
 
 test('B-07: what requests made since the start is not denied in the log of a running server', async () => {
   const lines = await loggedOver(2, { auditDevices: [], isAuditDeclared: false })
-  assert.equal(lines.filter((line) => line.includes('No audit device is on')).length, 1)
-  assert.equal(lines.filter((line) => line.startsWith('info Checks of the surroundings')).length, 3)
+  assert.equal(lines.filter((line) => line.includes('No audit device is enabled')).length, 1)
+  assert.equal(lines.filter((line) => line.startsWith('info Hardening checks')).length, 3)
 })
 
 test('a development server says its numbers once', async () => {

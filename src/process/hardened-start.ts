@@ -49,7 +49,8 @@ const whileRunning = (setting: HardeningSetting): HardeningSetting =>
 
 function writeFindings({ setting, results }: HardeningFound, log: Log): void {
   if (!setting.isDevelopment) {
-    for (const { id, title, sentence } of faultsOf(results)) log('warn', `${title}? ${sentence}`, { check: id })
+    for (const { id, title, sentence } of faultsOf(results))
+      log('warn', `Hardening check "${title}": ${sentence}`, { check: id })
   }
-  log('info', 'Checks of the surroundings: `keywright operator diagnose` shows them', summaryOf(results))
+  log('info', 'Hardening checks: `keywright operator diagnose` shows the results', summaryOf(results))
 }

@@ -37,7 +37,9 @@ export const transitRewrap = command({
     const reader = new ByteReader(readParts(file))
     const beginning = await reader.take(FIXED_BYTES)
     if (!isFileEnvelope(beginning)) {
-      throw new CliError(`${file} is not the output of transit encrypt; to rewrap a ciphertext of the API, use keywright write`)
+      throw new CliError(
+        `${file} is not the output of transit encrypt; to rewrap a ciphertext of the API, use keywright write`,
+      )
     }
     const { wrappedKey, salt } = await readHeader(beginning, reader, file)
     const doing = `rewrapping ${file}`

@@ -214,10 +214,10 @@ if (ENGINE !== undefined) {
     const { body } = await api({ ...server, token: String(made.body.root_token) }, 'GET', 'sys/hardening')
     const checks = body.data?.checks as { readonly id: string; readonly verdict: string; readonly message: string }[]
     const verdict = (id: string) => checks.find((check) => check.id === id)?.message
-    assert.match(verdict('B-01') ?? '', new RegExp(`^It runs as user ${user}, with no capability$`))
-    assert.match(verdict('B-02') ?? '', /^It may write neither program nor configuration$/)
-    assert.match(verdict('B-09') ?? '', /is its owner's alone$/)
-    assert.match(verdict('B-13') ?? '', /^No variable and no flag does$/)
+    assert.match(verdict('B-01') ?? '', new RegExp(`^The process runs as user ${user}, with no capabilities$`))
+    assert.match(verdict('B-02') ?? '', /^The server can write neither its program nor its configuration$/)
+    assert.match(verdict('B-09') ?? '', /^Only its owner can access /)
+    assert.match(verdict('B-13') ?? '', /^No environment variable or flag does$/)
     assert.equal(await server.stop(), 0)
   })
 }

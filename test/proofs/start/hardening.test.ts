@@ -80,7 +80,7 @@ test('a development server logs the numbers only', async (context) => {
 })
 
 const REFUSALS = [
-  { name: 'strict_hardening', more: 'strict_hardening = true', env: {}, says: /audit device is on.*\(B-07\)/ },
+  { name: 'strict_hardening', more: 'strict_hardening = true', env: {}, says: /audit device is enabled.*\(B-07\)/ },
   { name: 'require_audit', more: 'require_audit = true', env: {}, says: /^keywright: require_audit .* \(B-07\)\n$/ },
   {
     name: 'P-13, N-35: code before the program',
@@ -132,14 +132,14 @@ test('P-62: sys/hardening shows every check, anew, to who has sudo', async () =>
   const able = await made('path "sys/hardening" { capabilities = ["read", "sudo"] }')
   const first = await checksOf(dev, able)
   assert.equal(first.size, 17)
-  assert.match(first.get('B-06') ?? '', /^warn: 1 root token lives/)
+  assert.match(first.get('B-06') ?? '', /^warn: There is 1 root token:/)
   assert.match(first.get('B-17') ?? '', /^warn: This is a development server/)
   await api(dev, 'POST', 'auth/token/create', { policies: ['root'] })
   chmodSync(join(devFolder, 'data'), 0o755)
   const second = await checksOf(dev, able)
   chmodSync(join(devFolder, 'data'), 0o700)
-  assert.match(second.get('B-06') ?? '', /^warn: 2 root tokens live/)
-  assert.match(second.get('B-09') ?? '', /^refuse: Others may use .*: chmod 700/)
+  assert.match(second.get('B-06') ?? '', /^warn: There are 2 root tokens:/)
+  assert.match(second.get('B-09') ?? '', /^refuse: Others can access .*: chmod 700/)
 })
 
 test('operator diagnose beside a running server, after its end, and after a kill', async () => {
@@ -151,10 +151,10 @@ test('operator diagnose beside a running server, after its end, and after a kill
     `listener "tcp" {\n address = "${address}"\n tls_disable = true\n}\nstorage "sqlite" { path = "${data}" }\n`,
   )
   const beside = diagnosed(['-config', config])
-  assert.match(beside.checks.get('address') ?? '', /^ok: .* is in use, and so is the store: by its server$/)
+  assert.match(beside.checks.get('address') ?? '', /^ok: .* is in use, as is the store: by its own server$/)
   assert.match(beside.checks.get('B-15') ?? '', /^ok: A server has the store open/)
-  assert.match(beside.checks.get('B-08') ?? '', /^ok: .* the last change is of \d{4}-/)
-  assert.match(beside.checks.get('B-17') ?? '', /^warn: .*development-keys\.json opens the store beside it/)
+  assert.match(beside.checks.get('B-08') ?? '', /^ok: .* the last change in the store was at \d{4}-/)
+  assert.match(beside.checks.get('B-17') ?? '', /^warn: .*development-keys\.json unseals the store beside it/)
   assert.equal(beside.status, 2)
   // It was only looked at.
   assert.equal(
@@ -163,10 +163,7 @@ test('operator diagnose beside a running server, after its end, and after a kill
   )
   await dev.kill()
   const killed = diagnosed(['-config', config])
-  assert.match(
-    killed.checks.get('B-15') ?? '',
-    /^ok: The store was not closed cleanly, its journal has .* and is sound/,
-  )
+  assert.match(killed.checks.get('B-15') ?? '', /^ok: The store was not closed cleanly; its journal of .* is intact/)
   assert.match(killed.checks.get('address') ?? '', /^ok: .* is free$/)
   const again = await startServerProcess({ directory: data })
   assert.equal(await again.stop(), 0)
@@ -199,12 +196,12 @@ test('B-07: what cannot be recorded is told before a start; what the store may k
   const audited = configIn(folder, `audit "file" "all" { options { file_path = "${log}/audit.log" } }`)
   const refused = run(['server', '-config', audited])
   assert.equal(refused.status, 1)
-  assert.equal(refused.stderr.includes(`${log} is missing: make it, for the user of the server (B-07)`), true)
+  assert.equal(refused.stderr.includes(`${log} is missing: create it for the user of the server (B-07)`), true)
   assert.match(diagnosed(['-config', audited]).checks.get('B-07') ?? '', /^refuse: .*audit\.log .* is missing/)
   mkdirSync(log)
   assert.match(diagnosed(['-config', audited]).checks.get('B-07') ?? '', /^ok: .*all\//)
   const plain = configIn(folder)
-  assert.match(diagnosed(['-config', plain]).checks.get('B-07') ?? '', /^warn: No audit device is on/)
+  assert.match(diagnosed(['-config', plain]).checks.get('B-07') ?? '', /^warn: No audit device is enabled/)
   const server = await startConfigured(plain)
   assert.equal(await server.stop(), 0)
   assert.match(diagnosed(['-config', plain]).checks.get('B-07') ?? '', /^unknown: .*whether the store has one/)
@@ -235,6 +232,6 @@ test('operator diagnose is read by people: marks, groups, and no colour where th
     stdout,
   )
   assert.match(stdout, /^configuration\n {2}\[ok\] {3}The configuration can be read {2,}/m)
-  assert.match(stdout, /^\d+ well, .*\n$/m)
+  assert.match(stdout, /^\d+ passed, .*\n$/m)
   for (const line of stdout.split('\n')) assert.ok(line.length <= 100, line)
 })

@@ -60,7 +60,7 @@ test('storage verify takes the unseal key from standard input, and says why it c
   assert.deepEqual([opened.status, opened.stderr], [0, ''])
   assert.doesNotMatch(opened.stdout, /Not checked/)
   for (const [input, says] of [
-    ['', /opens with 1 unseal keys, 0 were given/],
+    ['', /needs 1 unseal keys, 0 were given/],
     ['nonsense\n', /neither hexadecimal nor base64/],
     [`${Buffer.alloc(32, 1).toString('base64')}\n`, /do not open this store/],
   ] as const) {

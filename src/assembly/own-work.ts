@@ -67,6 +67,6 @@ async function noteVersion({ versions }: Pick<SystemServices, 'versions'>, log: 
     await versions.note(VERSION)
   } catch (cause) {
     if (!(cause instanceof StorageFull)) throw cause
-    log('warn', 'The version of this program could not be noted: the storage device is full')
+    log('warn', 'The version of the server could not be recorded: the storage device is full, free space on it')
   }
 }

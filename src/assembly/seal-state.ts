@@ -44,7 +44,9 @@ export class SealAnnouncer {
     try {
       await this.tell()
     } catch (cause) {
-      this.#log('error', 'Not all threads could be told of the seal', { cause: describeCause(cause) })
+      this.#log('error', 'Some threads could not be notified that the seal status changed', {
+        cause: describeCause(cause),
+      })
     }
   }
 

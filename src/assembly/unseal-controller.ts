@@ -131,7 +131,9 @@ export class UnsealController {
       await rotation.rest()
     } catch (cause) {
       // The stored count is above the true one, which is safe: the key is rotated earlier.
-      log('warn', 'The use of the data key could not be stored', { cause: cause instanceof Error ? cause.name : '' })
+      log('warn', 'The usage count of the data key could not be stored', {
+        cause: cause instanceof Error ? cause.name : '',
+      })
     }
   }
 
@@ -198,7 +200,7 @@ export class UnsealController {
       await this.#openByItself()
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : 'unknown'
-      this.#parts.log('error', `The server stays sealed: the ${what} store does not open`, { cause: message })
+      this.#parts.log('error', `The server stays sealed: the ${what} store could not be opened`, { cause: message })
     }
   }
 }

@@ -145,7 +145,7 @@ export class Connections {
     const { deadlines, log } = this.#parts
     if (deadlines.tickMs - this.#loggedAtMs < LOG_PAUSE_MS) return
     this.#loggedAtMs = deadlines.tickMs
-    log('warn', 'Connections are refused: there are as many as max_connections, or its limit of one address, allows', {
+    log('warn', 'Connections are refused: max_connections or max_connections_per_address is reached', {
       refused: this.#refused,
     })
     this.#refused = 0

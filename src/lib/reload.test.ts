@@ -25,7 +25,7 @@ test('a reload runs every task with what is new, in order, and names the one tha
     logged.push(`${level} ${message} ${JSON.stringify(fields)}`)
   assert.equal(await listOf(ran).run(7, log), false)
   assert.deepEqual(ran, ['first 7', 'late 7'])
-  assert.deepEqual(logged, ['error Reload: audit failed, it goes on as before {"cause":"ENOENT"}'])
+  assert.deepEqual(logged, ['error Reload: audit failed, its previous state stays in use {"cause":"ENOENT"}'])
 })
 
 test('a reload of one part runs the tasks of that part, and tells whether something goes on as before', async () => {

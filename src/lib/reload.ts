@@ -34,7 +34,7 @@ export class ReloadList<S> {
         if ((await task(state)) === 'kept') isWhole = false
       } catch (cause) {
         isWhole = false
-        log('error', `Reload: ${of} failed, it goes on as before`, { cause: nameOf(cause) })
+        log('error', `Reload: ${of} failed, its previous state stays in use`, { cause: nameOf(cause) })
       }
     }
     return isWhole

@@ -24,7 +24,7 @@ export type RunningDevices = {
 export function startDevices(config: ServerConfig, world: World, log: Log): RunningDevices {
   const { kmsLibraries } = config
   if (kmsLibraries.length === 0) return { newHandle: () => undefined, stop: async () => {} }
-  if (!isBindingInstalled()) log('warn', `Managed keys will be refused. ${NOT_INSTALLED}`)
+  if (!isBindingInstalled()) log('warn', `Requests that use managed keys will fail: ${NOT_INSTALLED}`)
   const names = kmsLibraries.map(({ name }) => name)
   const running = new Set<Promise<void>>()
   const queue = new DeviceQueue({

@@ -41,10 +41,11 @@ export class ListenFailed extends Error {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is in use by another program: stop it, or choose another with -dev-listen-address or listener "tcp"',
+  EADDRINUSE:
+    'is in use by another program: stop it, or choose another address with -dev-listen-address or listener "tcp"',
   EACCES: 'may not be used by this user: choose a port from 1024 on, or a directory that it may write to',
   EADDRNOTAVAIL: 'does not belong to this machine',
-  ENOTFOUND: 'has a host name that is not known',
+  ENOTFOUND: 'has an unknown host name',
   ENOTSOCK: 'is the path of another file: remove that, or choose another path',
   ENOENT: 'is in a directory that does not exist',
   EPERM: 'cannot be given to socket_user and socket_group by this user',

@@ -39,13 +39,13 @@ export function reloadWith({ config, log, levels, tls, reread, tellOthers }: Rel
     } catch (cause) {
       // The message names the file and the key, and no value.
       const message = cause instanceof Error ? cause.message : 'unknown'
-      log('error', `Reload: the configuration is refused, what was read before counts: ${message}`)
+      log('error', `Reload: the configuration is invalid, the previous one stays in force: ${message}`)
       return false
     }
   }
   return (part) =>
     oneByOne.run(async () => {
-      log('info', 'Reload: asked for', part === undefined ? {} : { part })
+      log('info', 'Reload: requested', part === undefined ? {} : { part })
       const isTaken = isReread()
       const isWholeHere = await list.run({ config: current, tls: tls.materials }, log, part)
       const isWholeThere = await tellOthers({ config: current, tls: tls.materials }, part)

@@ -30,20 +30,20 @@ type Flags = {
 
 const HELP = `Usage: keywright server [options]
 
-  Starts a server. One of -dev and -config is needed; with both, the file's listener, storage and limits count.
+  Starts a server. Requires -dev or -config; with both, listeners, storage and limits come from the configuration.
 
-  -dev                            Development server: initialises and opens itself, keeps its unseal key beside its
-                                  data, listens on loopback only. Never for real secrets.
-  -config=FILE|DIR                Configuration, HCL or JSON (docs/configuration.md); a directory stands for its .hcl
-                                  and .json files. Can be given several times; a key stands in one of the files
-  -data=DIR                       Directory of the data (default ./data); instead of storage in the file
-  -threads=N                      Threads that serve requests (default: one less than cores); one more writes
+  -dev                            Run a development server, which initialises and unseals itself, keeps its unseal
+                                  key beside its data, and listens on loopback only. Never use it for real secrets.
+  -config=FILE|DIR                Configuration in HCL or JSON (docs/configuration.md); a directory stands for its
+                                  .hcl and .json files. May be given several times; each key in one file only
+  -data=DIR                       Data directory (default: ./data); overrides storage in the configuration
+  -threads=N                      Threads that serve requests (default: cores minus one); one more thread writes
   -dev-root-token-id=TOKEN        Root token of the development server (VAULT_DEV_ROOT_TOKEN_ID)
-  -dev-listen-address=HOST:PORT   Its address, default 127.0.0.1:8200 (VAULT_DEV_LISTEN_ADDRESS)
-  -h, -help                       This text
+  -dev-listen-address=HOST:PORT   Listen address (default: 127.0.0.1:8200) (VAULT_DEV_LISTEN_ADDRESS)
+  -h, -help                       Show this help
 
-  Flags take one or two dashes, and their value behind "=" or as the next word. KEYWRIGHT_DEV_LISTEN_ADDRESS and
-  KEYWRIGHT_DEV_ROOT_TOKEN_ID are read before the names in brackets.
+  Flags take one or two dashes, with the value after "=" or as the next argument. KEYWRIGHT_DEV_LISTEN_ADDRESS and
+  KEYWRIGHT_DEV_ROOT_TOKEN_ID take precedence over the variables in parentheses.
 `
 
 const VALUE_FLAGS = ['threads', 'config', 'data', 'dev-root-token-id', 'dev-listen-address'] as const
@@ -117,7 +117,7 @@ function configOf(flags: Flags): ServerConfig {
       throw new StartError(`The development server listens on loopback only, not on ${address.host}`)
   }
   if (flags.dev && config.seal !== undefined)
-    throw new StartError('The development server opens itself: leave out seal "static", or -dev')
+    throw new StartError('The development server unseals itself: leave out seal "static", or -dev')
   if (flags.rootToken !== undefined && !isTokenText(flags.rootToken)) {
     throw new StartError('The flag -dev-root-token-id must be 1 to 512 printable ASCII characters')
   }
@@ -157,7 +157,7 @@ export async function runServer(words: readonly string[]): Promise<void> {
       return
     }
     if (!flags.dev && flags.config.length === 0)
-      throw new StartError('Say -config=FILE, or -dev for a development server')
+      throw new StartError('Give -config=FILE, or -dev for a development server')
     await run(configOf(flags), flags)
   } catch (cause) {
     if (!isExplained(cause)) throw cause
@@ -186,7 +186,7 @@ async function run(config: ServerConfig, flags: Flags): Promise<void> {
   const log = logTo(process.stderr, world.clock, { thread: 'watching', format: config.logging.format, levels })
   process.stdout.on('error', () => {})
   const onFatal = (reason: string): void => {
-    log('error', 'The server cannot go on', { reason })
+    log('error', 'Fatal error: the server stops', { reason })
     process.exit(EXIT_FATAL)
   }
   const development = flags.dev ? { rootToken: flags.rootToken } : undefined
@@ -247,14 +247,14 @@ function handleSignals(starting: Promise<RunningServer>, { pidFile }: ServerConf
 
 function developmentBanner(server: RunningServer, config: ServerConfig): string {
   const { durable, where } = storeLocation(config.storage)
-  const until = durable === undefined ? 'gone when it stops' : 'with the key that opens them'
+  const until = durable === undefined ? 'and are lost when it stops' : 'with the key that unseals them'
   const { unsealKey, rootToken = '' } = server.development ?? {}
   return `Keywright development server: not for real secrets. Its data are ${where}, ${until}.
 
     export VAULT_ADDR='${server.address}'
     export VAULT_TOKEN='${rootToken}'
 
-Unseal Key: ${unsealKey ?? 'in the shares that its rekey gave out'}
+Unseal Key: ${unsealKey ?? 'not stored here: a rekey has replaced it'}
 Root Token: ${rootToken}
 
 ${server.addresses.map((address) => `Listening on ${address}\n`).join('')}`

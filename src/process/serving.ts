@@ -140,7 +140,9 @@ async function followWriter(data: ServingData, own: ThreadTelemetry, endOfTick: 
     },
     onLost: (cause) => {
       // The group starts another thread in its place.
-      own.log('error', 'A serving thread could not open the restored store', { cause: String(cause) })
+      own.log('error', 'A serving thread could not open the restored store: the thread is replaced', {
+        cause: String(cause),
+      })
       process.exit(1)
     },
   })

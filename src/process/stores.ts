@@ -43,7 +43,7 @@ export async function openWritingStore(parts: WritingStoreParts): Promise<Writin
       onCommitting,
       onCommitted,
       onFatal: (cause) => {
-        log('error', 'A write could not be made durable: the server ends', { cause: cause.message })
+        log('error', 'A write could not be made durable: the server stops', { cause: cause.message })
         onFatal()
       },
     })
@@ -51,7 +51,7 @@ export async function openWritingStore(parts: WritingStoreParts): Promise<Writin
     try {
       return await open()
     } catch (cause) {
-      log('error', 'The store could not be opened after a restore: the server ends', { cause: String(cause) })
+      log('error', 'The store could not be opened after a restore: the server stops', { cause: String(cause) })
       onFatal()
       throw cause
     }

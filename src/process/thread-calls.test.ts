@@ -119,7 +119,7 @@ test('A3: a thread whose answer cannot be sent is silent at once, says why, and 
   const { threads } = stage([() => answers.shift()?.(), says('other')], log)
   const asked = await threads[1]?.ask()
   assert.deepEqual(asked, { flights: [flight('other')], silent: 1 })
-  assert.match(lines.join(), /^error What this thread was asked it could not answer DataCloneError/)
+  assert.match(lines.join(), /^error An internal call to this thread failed DataCloneError/)
   assert.doesNotMatch(lines.join(), /secret/)
   const again = await threads[1]?.ask()
   assert.deepEqual(again && [idsOf(again), again.silent], [['other', 'text'], 0])

@@ -41,11 +41,11 @@ export class TlsState {
       const listener = this.#nameOf(index)
       try {
         const material = this.#read(index)
-        this.#log('info', 'Reload: the certificate is read', { listener })
+        this.#log('info', 'Reload: the certificate was reloaded', { listener })
         return material
       } catch (cause) {
         if (!(cause instanceof TlsFileError)) throw cause
-        this.#log('error', `Reload: the old certificate goes on: ${cause.message}`, { listener })
+        this.#log('error', `Reload: the previous certificate stays in use: ${cause.message}`, { listener })
         outcome = 'kept'
         return before
       }

@@ -89,7 +89,7 @@ test('A3: a thread that cannot be told counts as one that goes on as before, and
   const { coordinator, seen, lines } = stage([true, true], () => 'a secret')
   assert.equal(await coordinator.tell('state', undefined), false)
   assert.deepEqual(seen, ['1 undefined state'])
-  assert.match(lines.join(), /^error A thread could not be told of a reload DataCloneError/)
+  assert.match(lines.join(), /^error A thread could not be notified of a reload DataCloneError/)
   assert.doesNotMatch(lines.join(), /secret/)
 })
 
@@ -99,7 +99,7 @@ test('A3: a reload that throws, or that cannot be asked for, is no reason to wai
     throw new Error('a secret')
   }
   assert.equal(await threads[0]?.want('tls'), false)
-  assert.match(lines.join(), /^error A reload that a thread asked for failed Error/)
+  assert.match(lines.join(), /^error A reload requested by a thread failed Error/)
   assert.doesNotMatch(lines.join(), /secret/)
   await assert.rejects(threads[0]?.want((() => {}) as unknown as 'tls') ?? Promise.resolve())
 })

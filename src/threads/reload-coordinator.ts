@@ -43,7 +43,7 @@ export class ReloadCoordinator<S> {
     try {
       return (await this.onWanted?.(part)) ?? false
     } catch (cause) {
-      this.#log('error', 'A reload that a thread asked for failed', { cause: describeCause(cause) })
+      this.#log('error', 'A reload requested by a thread failed', { cause: describeCause(cause) })
       return false
     }
   }
@@ -53,7 +53,8 @@ export class ReloadCoordinator<S> {
       return await thread(order)
     } catch (cause) {
       const isBusyOrGone = cause instanceof CallLate || cause instanceof PeerGone
-      if (!isBusyOrGone) this.#log('error', 'A thread could not be told of a reload', { cause: describeCause(cause) })
+      if (!isBusyOrGone)
+        this.#log('error', 'A thread could not be notified of a reload', { cause: describeCause(cause) })
       return false
     }
   }

@@ -71,7 +71,7 @@ export class ThreadGroup {
     this.#threads.delete(thread)
     if (this.#stopping) return
     const { clock, log, onFatal, kind } = this.#options
-    log('error', `A ${kind} thread ended, another takes its place`, { reason })
+    log('error', `A ${kind} thread ended unexpectedly and is being replaced`, { reason })
     const nowMs = clock.monotonicMs()
     this.#deathsAtMs = [...this.#deathsAtMs.filter((atMs) => nowMs - atMs < DEATHS_WITHIN_MS), nowMs]
     if (this.#deathsAtMs.length > MAX_DEATHS) {
@@ -79,7 +79,7 @@ export class ThreadGroup {
       return
     }
     const replacement = this.#startOne()
-      .catch((cause: unknown) => onFatal(`no ${kind} thread could take its place: ${messageOf(cause)}`))
+      .catch((cause: unknown) => onFatal(`a ${kind} thread that ended could not be replaced: ${messageOf(cause)}`))
       .finally(() => this.#replacements.delete(replacement))
     this.#replacements.add(replacement)
   }

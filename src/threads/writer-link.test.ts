@@ -173,7 +173,7 @@ test('what cannot be sent down fails alone and says why, without a value, and th
   await assert.rejects(link.ask('mount', {}), isNamed('DataCloneError'))
   assert.equal((await link.forward(wireRequest('POST', 'good'))).body, 'text')
   assert.equal(faults.length, 4)
-  assert.match(faults[2] ?? '', /^What this thread was asked it could not answer RangeError at .*writer-link\.test\.ts/)
+  assert.match(faults[2] ?? '', /^An internal call to this thread failed RangeError at .*writer-link\.test\.ts/)
   assert.doesNotMatch(faults.join(), /secret/)
 })
 

@@ -86,7 +86,7 @@ test('tls: a certificate that cannot be used is a refusal, and the one there was
   assert.equal(status, 400)
   assert.match(text, /\\"tls\\" was not read anew everywhere/)
   assert.doesNotMatch(text, /cert\.pem/)
-  const said = 'Reload: the old certificate goes on: tls_cert_file'
+  const said = 'Reload: the previous certificate stays in use: tls_cert_file'
   await until(() => server.output().includes(said), 'the line in the log')
   for (let i = 0; i < 4; i++) assert.equal(await isTrusted(address, SECOND_CERTIFICATE), true)
 })

@@ -159,7 +159,8 @@ test('client: nobody listening is an error of the way there, with advice', async
   await assert.rejects(client({ address }).send(READ), {
     exitCode: 2,
     message:
-      `Error reading it: the connection was refused: ${address} (ECONNREFUSED)\n\nIs the server running at ${address}? Start one ` +
+      `Error reading it: the connection was refused: ${address} (ECONNREFUSED)\n\n` +
+      `Is the server running at ${address}? Start one ` +
       'with `keywright server`, or name another address with -address or KEYWRIGHT_ADDR.\n' +
       'The address is that of -address.',
   })

@@ -14,21 +14,21 @@ export type CloudConfigured = Omit<CloudStanza, 'ca'> & { readonly caFile?: stri
 export const CLOUD_STANZA: Stanza = {
   title: 'cloud "NAME"',
   about:
-    'A cloud that `cloud` auth mounts can use with `environment = "NAME"`, besides those of the vendor. The addresses ' +
+    'A cloud that `cloud` auth mounts can use with `environment = "NAME"`, besides those of the vendor. Addresses ' +
     'must not be those of the vendor, and must be https, or http on loopback if `allow_http_loopback` is set.',
   settings: {
     authority: setting(
       'URL',
-      'needed',
+      'required',
       'Address of the identity provider; its documents and tokens are below `/TENANT/`',
     ),
-    resource_manager: setting('URL', 'needed', 'Address of the resource manager'),
+    resource_manager: setting('URL', 'required', 'Address of the resource manager'),
     resource_manager_audience: setting(
       'URL',
-      'needed',
+      'required',
       'Audience of tokens for the resource manager, including a trailing `/` if it has one',
     ),
-    graph: setting('URL', 'needed', 'Address of the directory graph API'),
+    graph: setting('URL', 'required', 'Address of the directory graph API'),
     metadata: setting(
       'URL',
       'none',

@@ -21,8 +21,8 @@ export const KMS_LIBRARY_STANZA: Stanza = {
     'A PKCS #11 device for managed keys; see docs/runbooks/managed-keys.md. There can be several; the first one is ' +
     'also a source of random bytes.',
   settings: {
-    name: setting('text', 'needed', 'Name that managed keys refer to'),
-    library: setting('path', 'needed', 'Absolute path of the PKCS #11 library of the device'),
+    name: setting('text', 'required', 'Name that managed keys refer to'),
+    library: setting('path', 'required', 'Absolute path of the PKCS #11 library of the device'),
   },
 }
 

@@ -14,9 +14,9 @@ export const LIMIT_SETTINGS = {
   max_request_size: setting(
     'bytes',
     '33554432',
-    'Maximum size of a request body; beyond it 413. 0 is the default; a negative value allows as much as `max_body_memory`',
+    'Maximum size of a request body; beyond it 413. 0: the default; negative: as much as `max_body_memory` allows',
   ),
-  max_request_duration: setting('duration', '90s', 'Maximum time to process a request; beyond it 503'),
+  max_request_duration: setting('duration', '90s', 'Maximum time from a request to its answer; beyond it 503'),
   http_read_header_timeout: setting('duration', '10s', 'Maximum time to receive the request headers'),
   http_read_timeout: setting('duration', '30s', 'Maximum time to receive the request body'),
   http_idle_timeout: setting('duration', '5m', 'Maximum idle time between two requests on a connection'),

@@ -56,7 +56,7 @@ export const UNIX_STANZA: Stanza = {
   title: 'listener "unix"',
   about: 'A Unix socket, without TLS: its file permissions control access. One thread serves it.',
   settings: {
-    address: setting('path', 'needed', 'Path of the socket; a stale one is replaced'),
+    address: setting('path', 'required', 'Path of the socket; a stale one is replaced'),
     socket_mode: setting('octal digits', '600', 'Permissions of the socket'),
     socket_user: setting('id', 'that of the process', 'Owner of the socket, as a numeric user id'),
     socket_group: setting('id', 'that of the process', 'Group of the socket, as a numeric group id'),

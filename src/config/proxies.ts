@@ -28,18 +28,19 @@ export const PROXY_SETTINGS = {
   x_forwarded_for_reject_not_authorized: setting(
     'bool',
     'true',
-    'Whether a request with the header that comes from any other address is refused with 400; otherwise its own address counts',
+    'Whether a request with the header from any other address is refused with 400; if not, its own address counts',
   ),
   proxy_protocol_behavior: setting(
     '"use_always", "allow_authorized", "deny_unauthorized"',
     'none',
-    'Which connections must begin with a PROXY protocol header (version 1 or 2): all; those from the listed proxies, ' +
-      'while others are accepted without it; or those from the listed proxies, while others are closed',
+    'Which connections begin with a PROXY protocol header (version 1 or 2). `use_always`: all. `allow_authorized`: ' +
+      'those from the listed proxies; others are accepted without it. `deny_unauthorized`: the same, but others are ' +
+      'closed',
   ),
   proxy_protocol_authorized_addrs: setting(
     'list of blocks',
     'none',
-    'Proxies for `allow_authorized` and `deny_unauthorized`',
+    'Proxies listed for `allow_authorized` and `deny_unauthorized`',
   ),
 } as const
 

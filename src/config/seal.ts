@@ -9,11 +9,10 @@ const KEY_FORM = 'text, `file://PATH`, `env://NAME`'
 /** Keys of `seal "static"`; `seal "shamir"` has none. */
 export const SEAL_STANZA: Stanza = {
   title: 'seal "static"',
-  about:
-    'A key that unseals the server when it starts. Without the stanza, or with `seal "shamir" {}`, key shares unseal it.',
+  about: 'A key that unseals the server at every start. Without it, or with `seal "shamir" {}`, key shares unseal it.',
   settings: {
-    current_key_id: setting('text', 'needed', 'Id of the key'),
-    current_key: setting(KEY_FORM, 'needed', 'Key of 32 bytes'),
+    current_key_id: setting('text', 'required', 'Id of the key'),
+    current_key: setting(KEY_FORM, 'required', 'Key of 32 bytes'),
     previous_key_id: setting('text', 'none', 'Id of the previous key, while the key is being changed'),
     previous_key: setting(KEY_FORM, 'none', 'Previous key'),
   },

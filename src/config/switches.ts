@@ -25,7 +25,7 @@ export const SWITCH_SETTINGS = {
   redact_addresses: setting(
     'bool',
     'false',
-    '`sys/leader` shows no addresses, nor does the issuer of identity tokens until a mount has asked for one',
+    '`sys/leader` shows no addresses, nor does the identity token issuer until a mount has requested a token',
   ),
   redact_version: setting('bool', 'false', '`sys/health` and `sys/seal-status` do not show the version'),
   redact_cluster_name: setting('bool', 'false', '`sys/health` and `sys/seal-status` do not show the cluster name'),

@@ -82,7 +82,7 @@ function files(machine: Machine): Finding {
   if (limit === undefined) return unknown(NOT_LINUX)
   if (limit === 'unlimited' || Number(limit) >= WANTED_FILES) return ok(`${limit} open files are allowed`)
   return warn(
-    `Only ${limit} files and connections can be open: set LimitNOFILE=${WANTED_FILES}, or \`ulimit -n\` before the start`,
+    `Only ${limit} files and connections can be open: set LimitNOFILE=${WANTED_FILES}, or raise \`ulimit -n\``,
   )
 }
 
@@ -97,11 +97,12 @@ function memory(machine: Machine, { threads, maxBodyBytes }: HardeningSetting): 
   const needed = BASE_BYTES + threads * THREAD_BYTES + maxBodyBytes
   if (limit < needed)
     return refusing(
-      `The memory of the control group is limited to ${inMebibytes(limit)}: give it ${inMebibytes(needed)}, or fewer threads`,
+      `The control group allows ${inMebibytes(limit)}: give it ${inMebibytes(needed)}, or use fewer threads`,
     )
   if (limit >= 2 * needed) return ok('')
   return warn(
-    `The memory of the control group is limited to ${inMebibytes(limit)}, which may not suffice under load: give it ${inMebibytes(2 * needed)}`,
+    `The control group allows ${inMebibytes(limit)}, which may not suffice under load: give it ` +
+      inMebibytes(2 * needed),
   )
 }
 

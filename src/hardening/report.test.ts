@@ -504,7 +504,7 @@ const CASES: readonly Case[] = [
     name: 'a group that cannot hold it',
     machine: { files: group('memory.max', String(128 * 2 ** 20)) },
     verdict: 'refuse',
-    says: /128 MiB: give it 208 MiB, or fewer threads/,
+    says: /128 MiB: give it 208 MiB, or use fewer threads/,
   },
   {
     id: 'B-12',

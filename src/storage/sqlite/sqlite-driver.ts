@@ -34,7 +34,7 @@ export const SQLITE_DRIVER: StorageDriver<SqliteConfig> = {
   type: 'sqlite',
   about: 'Stores the data in a directory, which holds nothing else.',
   settings: {
-    path: { type: 'path', default: 'needed', effect: 'Data directory; created if it is missing' },
+    path: { type: 'path', default: 'required', effect: 'Data directory; created if it is missing' },
     log_retention_bytes: {
       type: 'bytes',
       default: String(DEFAULT_RETENTION.bytes),

@@ -28,7 +28,7 @@ export const CONNECTION_OPTIONS = {
     kind: 'text',
     value: 'FILE',
     env: ['KEYWRIGHT_CACERT', 'VAULT_CACERT'],
-    about: 'PEM file of the CA certificates that the server certificate must chain to, instead of the system CAs',
+    about: 'PEM file of the CA certificates that the server certificate must chain to, instead of the default CAs',
   },
   'ca-path': {
     kind: 'text',
@@ -57,9 +57,9 @@ export const CONNECTION_OPTIONS = {
   'tls-skip-verify': {
     kind: 'flag',
     env: ['KEYWRIGHT_SKIP_VERIFY', 'VAULT_SKIP_VERIFY'],
-    about: 'Accept any server certificate: a machine in the middle can then read the token',
+    about: 'Accept any server certificate: anyone on the network path can then read the token',
   },
-  header: { kind: 'texts', value: 'NAME=VALUE', about: 'Header to add to every request' },
+  header: { kind: 'texts', value: 'NAME=VALUE', about: 'Additional header for every request' },
   timeout: {
     kind: 'text',
     value: 'DURATION',
@@ -117,7 +117,7 @@ export const OUTPUT_OPTIONS = {
   field: {
     kind: 'text',
     value: 'NAME',
-    about: 'Print only this field; a line break follows only on a terminal',
+    about: 'Print only this field, with a line break at the end only on a terminal',
   },
 } as const satisfies OptionTable
 

@@ -36,7 +36,7 @@ export const CLOUD_STANZA: Stanza = {
     ),
     ca_file: setting(
       'path',
-      'the system CAs',
+      'the default CAs',
       'PEM CA certificates that the certificates of these addresses must chain to',
     ),
     allow_http_loopback: setting('bool', 'false', 'Allow http for addresses on this machine'),

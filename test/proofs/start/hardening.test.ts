@@ -62,7 +62,7 @@ test('P-62: a server logs what is not well and a summary, once it has started', 
   context.after(() => server.stop())
   const lines = server.output().split('\n')
   assert.ok(
-    lines.some((line) => / warn .*seal\.current_key stands in .* check="B-10"$/.test(line)),
+    lines.some((line) => / warn .*seal\.current_key is in .* check="B-10"$/.test(line)),
     server.output(),
   )
   assert.ok(lines.some((line) => / info .*operator diagnose.* ok=\d+ warn=\d+ refuse=0 unknown=\d+$/.test(line)))

@@ -62,7 +62,7 @@ test('storage verify takes the unseal key from standard input, and says why it c
   for (const [input, says] of [
     ['', /needs 1 unseal keys, 0 were given/],
     ['nonsense\n', /neither hexadecimal nor base64/],
-    [`${Buffer.alloc(32, 1).toString('base64')}\n`, /do not open this store/],
+    [`${Buffer.alloc(32, 1).toString('base64')}\n`, /do not unseal this store/],
   ] as const) {
     const refused = verify(directory, ['-unseal-key'], input)
     assert.match(refused.stderr, says)

@@ -49,7 +49,7 @@ test('a success begins the count anew, and many callers who know the secret do n
   assert.ok(answers.every((answer) => answer === 'in'))
 })
 
-test('a flood of made-up names does not unlock a name, and counts of others are forgotten, the oldest first', async () => {
+test('a flood of made-up names does not unlock a name; counts of others are forgotten, the oldest first', async () => {
   const { lockout, guess } = stage()
   for (let i = 0; i < 5; i++) await guess()
   const fails = (name: string) =>

@@ -26,7 +26,7 @@ export const isSwitchedOff = ({ threshold, disabled }: LockoutSettings): boolean
 
 /**
  * Most names that are counted, and as many again that are locked. Names that do not exist count too, so a lock does not
- * tell which exist. Locked names are kept apart: a flood of made-up names does not push them out, unless it locks as many.
+ * tell which exist. Locked names are kept apart, so a flood of made-up names pushes them out only if it locks as many.
  */
 const MAX_NAMES = 100_000
 /** No real name is longer. All longer ones share one count: any client can send them, and memory is finite. */

@@ -71,7 +71,7 @@ export class DeviceQueue {
         forget: () => this.#forget(),
       },
       onFault: (call, cause) =>
-        this.#parts.log('error', 'What this thread was asked it could not answer', { call, cause: nameOf(cause) }),
+        this.#parts.log('error', 'An internal call to this thread failed', { call, cause: nameOf(cause) }),
     })
     port.on('close', () => {
       this.#ports.delete(port)

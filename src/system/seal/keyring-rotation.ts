@@ -225,7 +225,9 @@ export class KeyringRotation {
         } else if (storage.barrier.encryptions >= this.#reserved - WINDOW / 2) await this.#reserve()
       })
     } catch (cause) {
-      log('warn', 'The use of the data key could not be stored', { cause: cause instanceof Error ? cause.name : '' })
+      log('warn', 'The usage count of the data key could not be stored', {
+        cause: cause instanceof Error ? cause.name : '',
+      })
       // The next check tries again. Until then the count in memory is right, and the barrier refuses at the limit.
     }
   }

@@ -255,7 +255,11 @@ test('server refuses a data directory that it may not write', { skip: cannotGive
   mkdirSync(directory, { mode: 0o500 })
   const args = ['-dev', FREE_PORT, '-data']
   assertRefused([...args, directory], /data directory \S+ cannot be used: EACCES/, WITHOUT_OVERRIDE)
-  assertRefused([...args, join(directory, 'below')], /\S+ is missing and cannot be created: create it/, WITHOUT_OVERRIDE)
+  assertRefused(
+    [...args, join(directory, 'below')],
+    /\S+ is missing and cannot be created: create it/,
+    WITHOUT_OVERRIDE,
+  )
 })
 
 test('server refuses a data directory that another process uses', async (context) => {

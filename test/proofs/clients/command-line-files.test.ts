@@ -117,7 +117,7 @@ test('keys: what cannot be imported is refused here, and says nothing of the key
   writeFileSync(at('rsa.pem'), '-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n')
   for (const [words, says] of [
     ['import transit/other/k AAAA', /PATH is MOUNT\/keys\/NAME/],
-    ['import transit/keys/k secret!', /neither base64 nor PEM; the name of a file begins with @/],
+    ['import transit/keys/k secret!', /neither base64 nor PEM; for a file write @FILE/],
     [`import transit/keys/k @${at('rsa.pem')}`, /convert it with openssl pkcs8/],
     ['import transit/keys/k @/nowhere', /there is no/],
   ] as const) {

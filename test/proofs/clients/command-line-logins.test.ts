@@ -74,12 +74,12 @@ test('logins: a login with userpass keeps its token, and the commands that follo
   assert.match(await printed('write -field=ciphertext transit/encrypt/orders plaintext=YQ=='), /^vault:v1:/)
 
   await printed('token revoke -self')
-  assert.match(await refused('token lookup'), /Either the token is unknown or has ended, and `keywright login` gets/)
+  assert.match(await refused('token lookup'), /Either the token is invalid or has expired \(`keywright login` gets/)
 })
 
 test('logins: a wrong password, a method that is not mounted, and a name that is locked are told apart', async () => {
   assert.match(await refused('login -method=userpass username=kim password=no'), /\* invalid username or password\n$/)
-  assert.match(await refused('login -method=ldap username=kim password=no'), /no login method is mounted at this path/)
+  assert.match(await refused('login -method=ldap username=kim password=no'), /no auth method is mounted at this path/)
   await asRoot('auth enable -path=door -user-lockout-threshold=2 userpass')
   await asRoot('write auth/door/users/lee password=right')
   const login = 'login -method=userpass -path=door -token-only username=lee password='
@@ -87,7 +87,7 @@ test('logins: a wrong password, a method that is not mounted, and a name that is
   assert.equal(await asRoot('read -field=user_lockout_config.lockout_duration sys/auth/door/tune'), '3600')
   for (let guess = 0; guess < 2; guess++) assert.match(await refused(`${login}wrong`), /invalid username or password/)
   const locked = await refused(`${login}right`)
-  assert.match(locked, /Code: 403[\s\S]*the name is locked for a while after too many failures/)
+  assert.match(locked, /Code: 403[\s\S]*the user is locked out after too many failed logins/)
   assert.doesNotMatch(locked, /No token was sent/)
   await asRoot('auth tune -user-lockout-disable door')
   assert.match(await printed(`${login}right`), /^hvs\./)

@@ -71,7 +71,7 @@ test('a thread in the place of one that died has its sockets and the newest cert
   await server.reload()
   file('cert.pem', 'broken')
   await server.reload()
-  assert.equal(logged.filter((message) => message.includes('the old certificate goes on')).length, 1)
+  assert.equal(logged.filter((message) => message.includes('the previous certificate stays in use')).length, 1)
 
   // One of the two has the socket: each dies once.
   for (const dying of [0, 1]) {

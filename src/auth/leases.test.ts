@@ -266,7 +266,7 @@ test('T-15: a removal that fails stays, is tried again later, and holds up no ot
   })
   const easy = await make(server, { ttl: '10s' })
   server.advance(11)
-  await expiry.look()
+  await expiry.runNow()
   const keys = await keysOf(server)
   assert.equal(
     keys.some((key) => key.includes(tokens.idOf(easy))),
@@ -275,7 +275,7 @@ test('T-15: a removal that fails stays, is tried again later, and holds up no ot
   assert.equal(keys.includes(`root/sys/token/id/${id}`), true)
   assert.equal(await lives(server, lasting), false)
   assert.equal(lines.filter((line) => line.includes('could not be removed')).length, 1)
-  await expiry.look()
+  await expiry.runNow()
   assert.equal(
     lines.filter((line) => line.includes('could not be removed')).length,
     1,
@@ -283,7 +283,7 @@ test('T-15: a removal that fails stays, is tried again later, and holds up no ot
   )
   for (let i = 0; i < 6; i++) {
     server.advance(3_600)
-    await expiry.look()
+    await expiry.runNow()
   }
   assert.deepEqual(await leases.stuck(), [{ leaseId: leaseOf(server, lasting), cause: 'Error' }])
   const { data } = (await server.call('GET', 'sys/leases/count?type=irrevocable')).body
@@ -291,7 +291,7 @@ test('T-15: a removal that fails stays, is tried again later, and holds up no ot
   assert.equal((await server.call('GET', 'sys/leases?type=irrevocable')).body.data?.lease_count, 1)
   fails = false
   server.advance(3_600)
-  await expiry.look()
+  await expiry.runNow()
   assert.equal(
     (await keysOf(server)).some((key) => key.includes(id)),
     false,
@@ -307,7 +307,7 @@ test('T-02, P-27: 1,000 tokens that ended while the server was down are refused 
   const again = await startMemoryServer({ store: server.store, key: server.shares[0] as Buffer })
   again.advance(60)
   for (const token of tokens) assert.equal(await lives(again, token), false)
-  await again.node.expiry.look()
+  await again.node.expiry.runNow()
   const keys = await keysOf(again)
   const removed = tokens.filter((token) => keys.includes(`root/sys/token/id/${again.node.tokens.idOf(token)}`))
   assert.deepEqual(removed, [])
@@ -319,10 +319,10 @@ test('a renewed token is not removed at its first end', async () => {
   const token = await make(server, { ttl: '60s' })
   await server.call('POST', 'auth/token/renew', { token, increment: '600s' })
   server.advance(61)
-  await server.node.expiry.look()
+  await server.node.expiry.runNow()
   assert.equal(await lives(server, token), true)
   server.advance(600)
-  await server.node.expiry.look()
+  await server.node.expiry.runNow()
   assert.equal(
     (await keysOf(server)).some((key) => key.includes(server.node.tokens.idOf(token))),
     false,
@@ -336,7 +336,7 @@ test('children of a token that ended are removed with it', async () => {
   const parent = await make(server, { policies: ['maker'], ttl: '10s' })
   await make(server, { policies: ['maker'], ttl: '10h' }, parent)
   server.advance(11)
-  await server.node.expiry.look()
+  await server.node.expiry.runNow()
   assert.deepEqual(await keysOf(server), before)
 })
 
@@ -375,7 +375,7 @@ test('what a stop left of a removal is finished after the next unseal', async ()
   await tokens.view.transaction((tx) => tokens.removal.remove(tx, tokens.idOf(parent)))
   assert.notDeepEqual(await keysOf(server), before)
   const again = await startMemoryServer({ store: server.store, key: server.shares[0] as Buffer })
-  await again.node.expiry.look()
+  await again.node.expiry.runNow()
   assert.deepEqual(await keysOf(again), before)
 })
 
@@ -423,14 +423,14 @@ test('what cannot be removed to its end holds up neither the rest nor what is du
   assert.equal((await server.call('POST', 'auth/token/revoke', { token: parent })).status, 500)
   assert.deepEqual([await lives(server, parent), await lives(server, child)], [false, false])
   server.advance(11)
-  await expiry.look()
+  await expiry.runNow()
   assert.equal(
     (await keysOf(server)).some((key) => key.includes(tokens.idOf(due))),
     false,
   )
   fails = false
   server.advance(3_600)
-  await expiry.look()
+  await expiry.runNow()
   assert.equal(
     (await keysOf(server)).some((key) => key.includes(tokens.idOf(child))),
     false,
@@ -451,7 +451,7 @@ test('a store without indexes gets them when it is opened, and its tokens end', 
   const again = await startMemoryServer({ store: server.store, key: server.shares[0] as Buffer })
   assert.deepEqual(await keysOf(again), indexed)
   again.advance(61)
-  await again.node.expiry.look()
+  await again.node.expiry.runNow()
   const answer = await again.call('LIST', 'sys/leases/lookup/auth/token/create')
   assert.equal(listed(answer).length, 350)
 })

@@ -33,7 +33,7 @@ export class PolicySweep {
   }
 
   /** Deletes what has expired by now, and schedules the next sweep; never throws. */
-  look(): Promise<void> {
+  runNow(): Promise<void> {
     return this.#task.now()
   }
 

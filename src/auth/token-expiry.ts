@@ -9,7 +9,7 @@ import { decodeTokenEntry } from './token-entry.ts'
 import { EXPIRY_FOLDER, expiryKey, goneKey, idKey } from './token-keys.ts'
 import type { TokenStore } from './token-store.ts'
 
-const LOOK_EVERY_MS = 1_000
+const ROUND_EVERY_MS = 1_000
 /** Tokens that are listed and removed at once: enough to share a sync, few enough to keep the writing thread free. */
 const PAGE = 100
 /** Pause after each page, in which requests run. */
@@ -38,12 +38,12 @@ export class TokenExpiry {
     this.#world = world
     this.#log = log
     const failure = 'The removal of expired tokens stopped: it is tried again'
-    this.#task = new PeriodicTask(() => this.#removeEnded(), { world, log, failure, retryMs: LOOK_EVERY_MS, isClosed })
+    this.#task = new PeriodicTask(() => this.#removeEnded(), { world, log, failure, retryMs: ROUND_EVERY_MS, isClosed })
   }
 
-  /** Starts looking every second. Runs from unseal to seal, where tokens may be written. */
+  /** Starts the rounds, one each second. Runs from unseal to seal, where tokens may be written. */
   start(): void {
-    this.#task.start(LOOK_EVERY_MS)
+    this.#task.start(ROUND_EVERY_MS)
   }
 
   /** Stops. Work under way ends with its page, or fails when the barrier closes. */
@@ -53,7 +53,7 @@ export class TokenExpiry {
   }
 
   /** Removes everything that is due now; never throws. */
-  look(): Promise<void> {
+  runNow(): Promise<void> {
     return this.#task.now()
   }
 
@@ -74,7 +74,7 @@ export class TokenExpiry {
         cause: first,
       })
     }
-    return LOOK_EVERY_MS
+    return ROUND_EVERY_MS
   }
 
   /** Lists tokens whose removal began and did not end, after a failure or a restart. */

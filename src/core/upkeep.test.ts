@@ -32,11 +32,11 @@ test('engines are asked one after the other, again and again, and one that fails
   const log = (...line: unknown[]) => void logged.push(line)
   const upkeep = new Upkeep(() => mounts, { ...world, timers: { ...world.timers, after } }, log)
   upkeep.start()
-  for (let look = 1; look <= 2; look += 1) {
+  for (let round = 1; round <= 2; round += 1) {
     planned.at(-1)?.()
-    await upkeep.look()
+    await upkeep.runNow()
     await new Promise(setImmediate)
-    assert.equal(planned.length, look + 1)
+    assert.equal(planned.length, round + 1)
   }
   assert.deepEqual(asked, ['fails', 'works', 'fails', 'works'])
   assert.ok(delays.every((delayMs) => delayMs <= 60_000))
@@ -44,7 +44,7 @@ test('engines are asked one after the other, again and again, and one that fails
   assert.ok(!JSON.stringify(logged).includes('a secret'))
   upkeep.stop()
   planned.at(-1)?.()
-  await upkeep.look()
+  await upkeep.runNow()
   assert.equal(asked.length, 4)
 })
 
@@ -53,10 +53,10 @@ test('a due key of a mounted engine is rotated, with nobody asking, and not once
   await call('POST', 'sys/mounts/transit', { type: 'transit' })
   await call('POST', 'transit/keys/k', { auto_rotate_period: '1h' })
   advance(3_601)
-  await node.upkeep.look()
+  await node.upkeep.runNow()
   const { body } = await call('GET', 'transit/keys/k')
   assert.equal(body.data?.latest_version, 2)
   await node.operations.seal()
   advance(7_200)
-  await node.upkeep.look()
+  await node.upkeep.runNow()
 })

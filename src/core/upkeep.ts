@@ -37,7 +37,7 @@ export class Upkeep {
   /**
    * Runs a round now, one engine after the other. A failure in one engine does not hold up the others. Never rejects.
    */
-  look(): Promise<void> {
+  runNow(): Promise<void> {
     return this.#task.now()
   }
 

@@ -25,22 +25,22 @@ function stage() {
   const logged: unknown[] = []
   let running = 0
   let mostRunning = 0
-  const look = (): Promise<number> => {
+  const task = (): Promise<number> => {
     mostRunning = Math.max(mostRunning, ++running)
     return new Promise<number>((give, fail) => answers.push({ give, fail })).finally(() => {
       running -= 1
     })
   }
-  const looks = new PeriodicTask(look, {
+  const series = new PeriodicTask(task, {
     world: { clock: { nowMs: () => 0, monotonicMs: () => nowMs }, timers },
     log: (...line) => void logged.push(line),
-    failure: 'The look failed',
+    failure: 'The task failed',
     retryMs: 7_000,
     isClosed: (cause) => cause instanceof Closed,
   })
   const turn = () => new Promise((resolve) => setImmediate(resolve))
   return {
-    looks,
+    series,
     logged,
     begun: () => answers.length,
     mostRunning: () => mostRunning,
@@ -66,10 +66,10 @@ function stage() {
   }
 }
 
-test('the first look is after the wait of the start, each further one after what the last one said', async () => {
+test('the first run is after the wait of the start, each further one after what the last one said', async () => {
   const at = stage()
-  at.looks.start(30)
-  assert.deepEqual([at.waitMs(), at.begun(), at.looks.isOn], [30, 0, true])
+  at.series.start(30)
+  assert.deepEqual([at.waitMs(), at.begun(), at.series.isOn], [30, 0, true])
   at.runTimer()
   assert.equal(at.begun(), 1)
   await at.give(50)
@@ -81,105 +81,105 @@ test('the first look is after the wait of the start, each further one after what
 
 test('it waits an hour at most, and without end until somebody asks', async () => {
   const at = stage()
-  at.looks.start(0)
+  at.series.start(0)
   at.runTimer()
   await at.give(3 * 3_600_000)
   assert.equal(at.waitMs(), 3_600_000)
   at.runTimer()
   await at.give(Infinity)
   assert.equal(at.waitMs(), undefined)
-  at.looks.within(40)
+  at.series.within(40)
   assert.equal(at.waitMs(), 40)
 })
 
-test('asked for sooner it looks sooner, and never later than planned', () => {
+test('asked for sooner it runs sooner, and never later than planned', () => {
   const at = stage()
-  at.looks.start(100)
-  at.looks.within(200)
+  at.series.start(100)
+  at.series.within(200)
   assert.equal(at.waitMs(), 100)
-  at.looks.within(10)
+  at.series.within(10)
   assert.equal(at.waitMs(), 10)
 })
 
-test('one look at a time: who wants one joins it, and what is asked for meanwhile comes after it', async () => {
+test('one run at a time: who wants one joins it, and what is asked for meanwhile comes after it', async () => {
   const at = stage()
-  at.looks.start(0)
+  at.series.start(0)
   at.runTimer()
-  const joined = Promise.all([at.looks.now(), at.looks.now()])
-  at.looks.within(5)
+  const joined = Promise.all([at.series.now(), at.series.now()])
+  at.series.within(5)
   assert.deepEqual([at.begun(), at.waitMs()], [1, undefined])
   at.pass(2)
   await at.give(1_000)
   await joined
   assert.equal(at.waitMs(), 3)
   at.runTimer()
-  at.looks.within(5)
+  at.series.within(5)
   at.pass(9)
   await at.give(1_000)
   assert.equal(at.waitMs(), 0)
   assert.equal(at.mostRunning(), 1)
 })
 
-test('a look out of turn takes the place of the planned one', async () => {
+test('a run out of order takes the place of the planned one', async () => {
   const at = stage()
-  at.looks.start(100)
-  const looked = at.looks.now()
+  at.series.start(100)
+  const ran = at.series.now()
   assert.deepEqual([at.begun(), at.waitMs()], [1, undefined])
   await at.give(60)
-  await looked
+  await ran
   assert.equal(at.waitMs(), 60)
 })
 
-test('a look that fails is logged without its message and tried again', async () => {
+test('a run that fails is logged without its message and tried again', async () => {
   const at = stage()
-  at.looks.start(0)
+  at.series.start(0)
   at.runTimer()
   await at.fail(new TypeError('a secret'))
-  assert.deepEqual(at.logged, [['warn', 'The look failed', { cause: 'TypeError' }]])
+  assert.deepEqual(at.logged, [['warn', 'The task failed', { cause: 'TypeError' }]])
   assert.equal(at.waitMs(), 7_000)
   at.runTimer()
   await at.fail('no error')
-  assert.deepEqual(at.logged[1], ['warn', 'The look failed', { cause: 'string' }])
+  assert.deepEqual(at.logged[1], ['warn', 'The task failed', { cause: 'string' }])
   at.runTimer()
   await at.give(10)
   assert.deepEqual([at.begun(), at.logged.length, at.waitMs()], [3, 2, 10])
 })
 
-test('what is closed meanwhile is no news, and is looked at again while nobody stops', async () => {
+test('what is closed meanwhile is no news, and the task runs again while nobody stops', async () => {
   const at = stage()
-  at.looks.start(0)
+  at.series.start(0)
   at.runTimer()
   await at.fail(new Closed())
   assert.deepEqual([at.logged.length, at.waitMs()], [0, 7_000])
 })
 
-test('stopped, it looks at nothing, whoever asks; started again it goes on', async () => {
+test('stopped, nothing runs, whoever asks; started again it goes on', async () => {
   const at = stage()
-  at.looks.start(10)
-  at.looks.stop()
-  at.looks.within(0)
-  await at.looks.now()
-  assert.deepEqual([at.begun(), at.waitMs(), at.looks.isOn], [0, undefined, false])
-  at.looks.start(10)
+  at.series.start(10)
+  at.series.stop()
+  at.series.within(0)
+  await at.series.now()
+  assert.deepEqual([at.begun(), at.waitMs(), at.series.isOn], [0, undefined, false])
+  at.series.start(10)
   at.runTimer()
   assert.equal(at.begun(), 1)
 })
 
-test('stop does not wait for the look under way: how it ends is no news, and no other follows', async () => {
+test('stop does not wait for the run under way: how it ends is no news, and no other follows', async () => {
   const at = stage()
-  at.looks.start(0)
+  at.series.start(0)
   at.runTimer()
-  at.looks.stop()
+  at.series.stop()
   await at.fail(new Error('stopped'))
   assert.deepEqual([at.logged.length, at.waitMs()], [0, undefined])
 })
 
-test('started again during a look of the time before, the next look comes after that one', async () => {
+test('started again during a run of the time before, the next run comes after that one', async () => {
   const at = stage()
-  at.looks.start(0)
+  at.series.start(0)
   at.runTimer()
-  at.looks.stop()
-  at.looks.start(25)
+  at.series.stop()
+  at.series.start(25)
   assert.equal(at.waitMs(), undefined)
   await at.fail(new Closed())
   assert.equal(at.waitMs(), 25)

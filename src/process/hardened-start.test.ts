@@ -32,7 +32,7 @@ async function loggedOver(days: number, given: Partial<HardeningSetting>): Promi
     assert.equal(next.delayMs, 86_400_000)
     next.work()
     // Its checks look at this machine.
-    await until(() => waiting.length > 0, 'the look of the next day')
+    await until(() => waiting.length > 0, 'the check of the next day')
   }
   return lines
 }

@@ -23,7 +23,7 @@ after(() => {
   for (const port of ports) port.close()
 })
 
-const flight = (id: string) => ({ id }) as unknown as InFlightView
+const inFlight = (id: string) => ({ id }) as unknown as InFlightView
 
 /** Threads that answer so, undefined for one that is busy. The time stands still until the test moves it. */
 function stage(answers: readonly ((() => unknown) | undefined)[], log: Log = () => {}) {
@@ -68,8 +68,8 @@ function stage(answers: readonly ((() => unknown) | undefined)[], log: Log = () 
   return { threads, endTimeouts }
 }
 
-const says = (id: string) => () => [flight(id)]
-const idsOf = ({ flights }: { readonly flights: readonly InFlightView[] }) => flights.map(({ id }) => id).toSorted()
+const says = (id: string) => () => [inFlight(id)]
+const idsOf = ({ requests }: { readonly requests: readonly InFlightView[] }) => requests.map(({ id }) => id).toSorted()
 
 test('everybody is asked, whoever asks', async () => {
   const { threads } = stage([says('a'), says('b'), says('c')])
@@ -82,7 +82,7 @@ test('everybody is asked, whoever asks', async () => {
 test('several questions at once get each its own answers', async () => {
   const [first, second] = stage([says('a'), says('b')]).threads
   const asked = Array.from({ length: 10 }, (_, at) => (at % 2 === 0 ? first : second)?.ask())
-  for (const one of await Promise.all(asked)) assert.deepEqual([one?.flights.length, one?.silent], [2, 0])
+  for (const one of await Promise.all(asked)) assert.deepEqual([one?.requests.length, one?.silent], [2, 0])
 })
 
 test('who does not answer in time is counted, and who has ended is not asked', async () => {
@@ -90,9 +90,9 @@ test('who does not answer in time is counted, and who has ended is not asked', a
   const [asker, busy] = threads
   const asked = asker?.ask()
   await endTimeouts(2)
-  assert.deepEqual(await asked, { flights: [flight('a')], silent: 1 })
+  assert.deepEqual(await asked, { requests: [inFlight('a')], silent: 1 })
   busy?.leave()
-  assert.deepEqual(await asker?.ask(), { flights: [flight('a')], silent: 0 })
+  assert.deepEqual(await asker?.ask(), { requests: [inFlight('a')], silent: 0 })
 })
 
 test('who ends while it is asked is counted at once', async () => {
@@ -100,16 +100,16 @@ test('who ends while it is asked is counted at once', async () => {
   const [asker, ends] = stage([says('a'), () => new Promise(() => {})]).threads
   const asked = asker?.ask()
   ends?.end()
-  assert.deepEqual(await asked, { flights: [flight('a')], silent: 1 })
+  assert.deepEqual(await asked, { requests: [inFlight('a')], silent: 1 })
 })
 
 test('questions that nobody answers do not pile up', async () => {
   const { endTimeouts, threads } = stage([says('a'), undefined])
   const asked = Array.from({ length: MOST_IN_FLIGHT_ASKED + 1 }, () => threads[0]?.ask())
-  assert.deepEqual(await asked.at(-1), { flights: [], silent: 1 })
+  assert.deepEqual(await asked.at(-1), { requests: [], silent: 1 })
   await endTimeouts(2 * MOST_IN_FLIGHT_ASKED)
   const found = await Promise.all(asked)
-  assert.equal(found.filter((one) => one?.flights.length === 1).length, MOST_IN_FLIGHT_ASKED)
+  assert.equal(found.filter((one) => one?.requests.length === 1).length, MOST_IN_FLIGHT_ASKED)
 })
 
 test('A3: a thread whose answer cannot be sent is silent at once, says why, and answers again', async () => {
@@ -118,7 +118,7 @@ test('A3: a thread whose answer cannot be sent is silent at once, says why, and 
   const answers: (() => unknown)[] = [() => [() => 'a secret'], says('text')]
   const { threads } = stage([() => answers.shift()?.(), says('other')], log)
   const asked = await threads[1]?.ask()
-  assert.deepEqual(asked, { flights: [flight('other')], silent: 1 })
+  assert.deepEqual(asked, { requests: [inFlight('other')], silent: 1 })
   assert.match(lines.join(), /^error An internal call to this thread failed DataCloneError/)
   assert.doesNotMatch(lines.join(), /secret/)
   const again = await threads[1]?.ask()

@@ -44,7 +44,7 @@ export type WritingPeer = Peer<typeof WRITING_CALLS>
 /** In the watching thread: the requests in flight of all serving threads. */
 export async function inFlightOfAll(threads: Iterable<ServingPeer>): Promise<AllInFlight> {
   const { answers, silent } = await askAll([...threads].map((thread) => thread.call('inFlight', undefined)))
-  return { flights: answers.flat(), silent }
+  return { requests: answers.flat(), silent }
 }
 
 /** In a serving thread: asks for all requests in flight. Beyond MOST_IN_FLIGHT_ASKED it gets none, at once. */
@@ -52,7 +52,7 @@ export async function askInFlight(watcher: Peer<typeof WATCHER_CALLS>): Promise<
   try {
     return await watcher.call('allInFlight', undefined)
   } catch (cause) {
-    if (cause instanceof Unreachable) return { flights: [], silent: 1 }
+    if (cause instanceof Unreachable) return { requests: [], silent: 1 }
     throw cause
   }
 }

@@ -122,11 +122,11 @@ export function poolMeterOf({ telemetry, world }: Pick<ThreadTelemetry, 'telemet
   }
 }
 
-/** Samples the thread, its caches and its log at intervals. `look` adds what only the caller knows. */
+/** Samples the thread, its caches and its log at intervals. `sample` adds what only the caller knows. */
 export function watchThread(
   { telemetry, world }: ThreadTelemetry,
   { tokens, mounts }: Pick<NodeRooms, 'tokens' | 'mounts'>,
-  look: (row: CellRow) => void = () => {},
+  sample: (row: CellRow) => void = () => {},
 ): { stop(): void } {
   const { row } = telemetry
   const caches = [
@@ -142,7 +142,7 @@ export function watchThread(
       cache.seen = { hits, misses }
     }
     row[CELL.logQueued] = process.stderr.writableLength
-    look(row)
+    sample(row)
   })
 }
 

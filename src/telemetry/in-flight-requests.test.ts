@@ -15,7 +15,7 @@ const secret = endpoint({
   fields: { token: string('Token', { secret: true }) },
 })
 
-const flight = (routed: RouteTaken | undefined, id = '1') => ({
+const requestOf = (routed: RouteTaken | undefined, id = '1') => ({
   id,
   method: 'GET',
   remoteAddress: '192.0.2.1',
@@ -25,12 +25,14 @@ const flight = (routed: RouteTaken | undefined, id = '1') => ({
 const at = (path: string) => ({ entry: { path } })
 
 test('a request is shown with its path, and none that is secret', () => {
-  const flights = new InFlightRequests()
-  flights.add(flight({ endpoint: plain, mounted: at('transit/'), pathParameters: { name: 'k' } }, 'a'))
-  flights.add(flight({ endpoint: secret, mounted: at('auth/token/'), pathParameters: { token: 'hvs.secret' } }, 'b'))
-  flights.add(flight({ endpoint: undefined, mounted: at('transit/'), pathParameters: {} }, 'c'))
-  flights.add(flight(undefined, 'd'))
-  const shown = flights.shown(clock)
+  const requests = new InFlightRequests()
+  requests.add(requestOf({ endpoint: plain, mounted: at('transit/'), pathParameters: { name: 'k' } }, 'a'))
+  requests.add(
+    requestOf({ endpoint: secret, mounted: at('auth/token/'), pathParameters: { token: 'hvs.secret' } }, 'b'),
+  )
+  requests.add(requestOf({ endpoint: undefined, mounted: at('transit/'), pathParameters: {} }, 'c'))
+  requests.add(requestOf(undefined, 'd'))
+  const shown = requests.shown(clock)
   assert.deepEqual(
     shown.map(({ id, request_path: path }) => [id, path]),
     [
@@ -44,10 +46,10 @@ test('a request is shown with its path, and none that is secret', () => {
 })
 
 test('P-40: of any number the oldest are shown', () => {
-  const flights = new InFlightRequests()
-  for (let i = 0; i < MAX_SHOWN + 50; i++) flights.add(flight(undefined, String(i)))
+  const requests = new InFlightRequests()
+  for (let i = 0; i < MAX_SHOWN + 50; i++) requests.add(requestOf(undefined, String(i)))
   assert.deepEqual(
-    [flights.size, flights.shown(clock).length, flights.shown(clock)[0]?.id],
+    [requests.size, requests.shown(clock).length, requests.shown(clock)[0]?.id],
     [MAX_SHOWN + 50, MAX_SHOWN, '0'],
   )
 })

@@ -14,7 +14,7 @@ import type { Tracer } from './tracer.ts'
 export type ServerState = { readonly isSealed: boolean; readonly isInitialized: boolean }
 
 /** Requests in flight of all threads; `silent` is the number of threads that did not answer in time. */
-export type AllInFlight = { readonly flights: readonly InFlightView[]; readonly silent: number }
+export type AllInFlight = { readonly requests: readonly InFlightView[]; readonly silent: number }
 
 /** The parts that the start of a thread hands in. */
 export type TelemetryParts = {
@@ -73,8 +73,8 @@ export class Telemetry {
   }
 
   /** Requests in flight of all threads that answer in time. */
-  async flights(): Promise<AllInFlight> {
-    return (await this.#parts.askInFlight?.()) ?? { flights: this.ownInFlight(), silent: 0 }
+  async allInFlight(): Promise<AllInFlight> {
+    return (await this.#parts.askInFlight?.()) ?? { requests: this.ownInFlight(), silent: 0 }
   }
 
   /** Adds to a counter or gauge of this thread. */

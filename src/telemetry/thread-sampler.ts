@@ -4,7 +4,7 @@ import { getHeapStatistics } from 'node:v8'
 import type { Timer, World } from '../lib/world.ts'
 import { CELL, type CellRow, HISTOGRAM, observe } from './cells.ts'
 
-const LOOK_EVERY_MS = 100
+const SAMPLE_EVERY_MS = 100
 /** Everything but the timers is sampled once in so many rounds: once a second. */
 const REST_EVERY = 10
 
@@ -16,8 +16,8 @@ export function sampleThread({ clock, timers }: World, row: CellRow, sample: () 
   let count = 0
   let timer: Timer
   const plan = (): void => {
-    const dueMs = clock.monotonicMs() + LOOK_EVERY_MS
-    timer = timers.after(LOOK_EVERY_MS, () => {
+    const dueMs = clock.monotonicMs() + SAMPLE_EVERY_MS
+    timer = timers.after(SAMPLE_EVERY_MS, () => {
       observe(row, HISTOGRAM.loopDelay, Math.max(0, clock.monotonicMs() - dueMs) / 1000)
       if (++count % REST_EVERY === 0) {
         row[CELL.heapUsed] = getHeapStatistics().used_heap_size

@@ -120,7 +120,7 @@ export class Transit implements Engine {
   }
 
   upkeep(): Promise<void> {
-    return this.#rotation.look()
+    return this.#rotation.rotateDue()
   }
 
   reset(): void {

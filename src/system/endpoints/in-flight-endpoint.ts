@@ -28,9 +28,9 @@ export const inFlight: Endpoint<System> = endpoint({
   fields: {},
   response: { [OTHERS]: group(IN_FLIGHT, 'Request in flight, by its ID') },
   handler: async (system: System) => {
-    const { flights, silent } = await system.telemetry.flights()
+    const { requests, silent } = await system.telemetry.allInFlight()
     // A request that hangs is among the oldest. Differs: docs/differences.md#telemetry-and-quotas.
-    const oldest = [...flights].sort((a, b) => (a.start_time < b.start_time ? -1 : 1)).slice(0, MAX_SHOWN)
+    const oldest = [...requests].sort((a, b) => (a.start_time < b.start_time ? -1 : 1)).slice(0, MAX_SHOWN)
     const warnings = silent === 0 ? {} : { warnings: [`${silent} threads are too busy to say what they do`] }
     return { data: Object.fromEntries(oldest.map(({ id, ...shown }) => [id, shown])), ...warnings }
   },

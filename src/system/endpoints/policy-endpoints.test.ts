@@ -181,7 +181,7 @@ test('a policy ends when it was said to: told by read and explain, granting noth
   assert.equal((await read()).status, 404)
   const why = await explain({ token, path: 'sys/mounts', operation: 'read' })
   assert.match(JSON.stringify(why.body.data?.considered), /belongs to a policy that has expired/)
-  await server.node.policySweep.look()
+  await server.node.policySweep.runNow()
   const names = (await server.call('LIST', 'sys/policies/acl')).body.data?.keys as string[]
   assert.ok(names.includes('app') && !names.includes('ending'))
 })

@@ -87,10 +87,10 @@ test('an interval that is over gives a new term; figures out of bounds are refus
   assert.equal((await call('POST', 'sys/rotate/config', { interval: '24h', max_operations: 1_000_000 })).status, 204)
   const { body } = await call('GET', 'sys/rotate/config')
   assert.deepEqual(body.data, { enabled: true, max_operations: 1_000_000, interval: 86_400 })
-  await node.operations.rotation.look()
+  await node.operations.rotation.check()
   assert.equal(node.operations.rotation.status().term, 1)
   advance(86_400)
-  await node.operations.rotation.look()
+  await node.operations.rotation.check()
   assert.equal(node.operations.rotation.status().term, 2)
   for (const bad of [{ interval: '23h' }, { max_operations: 999_999 }, { max_operations: MOST_MAX_OPERATIONS + 1 }]) {
     const refused = await call('POST', 'sys/rotate/config', bad)

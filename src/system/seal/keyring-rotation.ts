@@ -137,7 +137,7 @@ export class KeyringRotation {
   #reservedFrom(encryptions: number): void {
     this.#reserved = encryptions + WINDOW
     this.#parts.storage.barrier.alarmAt(Math.min(this.#reserved - WINDOW / 2, MOST_MAX_OPERATIONS), () => {
-      this.#outside(() => void this.look())
+      this.#outside(() => void this.check())
     })
   }
 
@@ -205,14 +205,14 @@ export class KeyringRotation {
   #plan(): void {
     this.#timer?.cancel()
     this.#timer = this.#parts.world.timers.after(CHECK_EVERY_MS, () => {
-      void this.look().then(() => {
+      void this.check().then(() => {
         if (this.#timer !== undefined) this.#plan()
       })
     })
   }
 
   /** Rotates if a limit is reached; else stores a new bound if half the window is used. Never throws. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const { storage, world, log } = this.#parts
     if (storage.barrier.sealed) return
     try {

@@ -28,7 +28,7 @@ async function latest({ client }: Pick<MountedTransit, 'client'>, name: string):
 const due = ({ view }: Pick<MountedTransit, 'view'>): string[] =>
   [...view.entries.keys()].filter((path) => path.startsWith('due/')).sort()
 
-test('a key rotates when its period has passed, once a look, and what was missed is not made up for', async () => {
+test('a key rotates when its period has passed, once a round, and what was missed is not made up for', async () => {
   const one = mounted()
   await one.client.write('keys/k', { auto_rotate_period: '1h' })
   await one.client.write('keys/never')
@@ -216,7 +216,7 @@ test('one key that cannot be rotated holds up no other, and is tried again', asy
   assert.equal(await latest(one, 'b'), 2)
 })
 
-test('a look that is under way while the server is sealed ends with it, and says nothing', async () => {
+test('a round that is under way while the server is sealed ends with it, and says nothing', async () => {
   const view = new MemoryView()
   let isSealed = false
   const sealable: View = {
@@ -250,7 +250,7 @@ test('keys of before there was a schedule come into it, once', async () => {
   assert.deepEqual(due(one), scheduled.slice(1))
 })
 
-test('a look reads nothing of keys that are not due', async () => {
+test('a round reads nothing of keys that are not due', async () => {
   const view = new MemoryView()
   const read: string[] = []
   const watched: View = {

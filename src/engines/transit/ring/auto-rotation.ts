@@ -42,7 +42,7 @@ export class AutoRotation {
    * Rotates all keys that are due now, where this node may change the mount. A key that fails holds up no other, and is
    * tried again at the next call.
    */
-  async look(): Promise<void> {
+  async rotateDue(): Promise<void> {
     const { role, mount, storage, world, log } = this.#parts
     if (!maintains(role(), mount())) return
     await this.#complete()

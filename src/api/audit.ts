@@ -32,8 +32,8 @@ export interface AuditDevices {
   /** The devices that are enabled, in order of their paths. */
   list(): readonly ShownDevice[]
   /**
-   * Enables a device; it has stored a line when this resolves. @throws Refusal if it
-   * cannot be used, or the path is taken
+   * Enables a device; it has stored a line when this resolves.
+   * @throws Refusal if it cannot be used, or the path is taken
    */
   enable(device: NewDevice): Promise<void>
   /** Disables a device; does nothing if there is none. @throws Refusal if the configuration file declares it */

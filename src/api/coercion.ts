@@ -99,12 +99,13 @@ export function parseBool(text: string): boolean | undefined {
 
 /**
  * Returns a duration in seconds. Fractions above 0 become one second, since 0 means "none" or "without end" in many
- * fields. @throws Refusal naming the field
+ * fields.
+ * @throws Refusal naming the field
  */
 export function toSeconds(value: JsonValue, name: string): number {
   if (typeof value === 'number') {
-    // The comparison also refuses NaN. The bound is that of texts: added to the time of
-    // day, the result is still a date.
+    // The comparison also refuses NaN. The bound is that of texts: added to the time of day, the result is still a
+    // date.
     if (!(Math.abs(value) <= MAX_DURATION_SECONDS)) throw fail('out_of_range', [name, 'must be shorter than 292 years'])
     return value > 0 && value < 1 ? 1 : Math.trunc(value) + 0
   }

@@ -4,13 +4,13 @@ import { fail } from './errors.ts'
 
 /** Values of the setting, the fullest first. */
 export const EDITIONS = ['enterprise', 'plus', 'community'] as const
-/** One of EDITIONS. */
+/** A set of features, as the setting names it. */
 export type Edition = (typeof EDITIONS)[number]
 
 /** The edition of a configuration that names none: everything is on. */
 export const DEFAULT_EDITION: Edition = 'enterprise'
 
-/** Features that can be switched off, by the names that `sys/license/status` lists. */
+/** Features by the names that `sys/license/status` lists. An edition may lack those that it has in OFF. */
 export const FEATURES = [
   'DR Replication',
   'Entropy Augmentation',
@@ -20,7 +20,7 @@ export const FEATURES = [
   'Performance Standby',
   'Seal Wrapping',
 ] as const
-/** One of FEATURES. */
+/** A feature, with its name on the wire. */
 export type Feature = (typeof FEATURES)[number]
 
 const OFF: Readonly<Record<Edition, readonly Feature[]>> = {

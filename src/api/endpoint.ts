@@ -34,8 +34,9 @@ type Common<E, F extends Fields> = {
   /** True if policies must grant sudo as well. */
   readonly sudo?: boolean
   /**
-   * 'writer': always changes something, so the request goes at once to the node and thread that may write. 'any-node':
-   * served where it arrives, and forwarded only once it turns out to write.
+   * 'writer': always changes something, so the request is forwarded to the node and thread that may write before its
+   * handler runs, unless it `takesAnyFields`. 'any-node': served where it arrives, and forwarded only once it turns out
+   * to write, as when its answer is wrapped.
    */
   readonly runsOn: 'any-node' | 'writer'
   /** On a login method: the endpoint also answers at MOUNT/… without `auth/`, unless another mount is there. */
@@ -56,9 +57,9 @@ type Common<E, F extends Fields> = {
   /** Returns true if the listener lets the endpoint answer without a token, and while the server is sealed. */
   readonly isOpen?: (listener: ListenerSwitches) => boolean
   /**
-   * Beyond its fields the body is the caller's own data, handed over as it came (`RequestInfo.input`).
-   * The request is never forwarded: its handler runs where it arrived, and sends only the bytes to be
-   * stored to the thread that writes.
+   * Beyond its fields the body is the caller's own data, handed over as it came (`RequestInfo.input`). The handler runs
+   * where the request arrived, even with `runsOn: 'writer'`, and sends only the bytes to be stored to the thread that
+   * writes. The whole request is forwarded only if a step comes to a write itself, such as counting a use of the token.
    */
   readonly takesAnyFields?: boolean
   /**
@@ -134,8 +135,8 @@ export type Endpoint<E = never> = Common<E, Fields> & {
 }
 
 /**
- * Checks a definition and completes it. It runs when the program starts, so a contradiction is never
- * served. @throws AssertionError
+ * Checks a definition and completes it. It runs when the program starts, so a contradiction stops the start.
+ * @throws AssertionError
  */
 export function endpoint<E, const F extends Fields>(definition: EndpointDefinition<E, F>): Endpoint<E> {
   const where = `endpoint ${definition.id}`

@@ -1,9 +1,9 @@
 // Every refusal of the service: code, status, public sentence and remedy, in one table put together from groups
 // (src/api/refusals). docs/errors.md is generated from them.
 //
-// Only the program sees the code (calls between threads, tests); the wire carries `{"errors": [sentence]}` and
-// the status. An error that was not made by `fail` is a defect of ours and becomes `internal`. No status is
-// ever chosen by reading a message.
+// Only the program sees the code (calls between threads, tests); the wire carries `{"errors": [sentence]}` and the
+// status. `refusalOf` (src/core/response.ts) makes refusals of those errors of other rooms that are no defects. Any
+// other error is a defect of ours and becomes `internal`. No status is chosen by reading a message.
 import { ACCESS_REFUSALS } from './refusals/access.ts'
 import { FIELD_REFUSALS } from './refusals/fields.ts'
 import { KEY_REFUSALS } from './refusals/keys.ts'
@@ -63,8 +63,8 @@ export function failFor<C extends ErrorCode>(seconds: number, code: C, args: Mes
 }
 
 /**
- * The refusal of a request that the policies of a valid token do not allow. `hint` tells
- * what they lack; '' tells nothing.
+ * The refusal of a request that the policies of a valid token do not allow. `hint` tells what they lack; '' tells
+ * nothing.
  */
 export function permissionDenied(hint: string): Refusal {
   const row = ERRORS.permission_denied

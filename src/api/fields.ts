@@ -354,7 +354,8 @@ function decodeItem(
 
 /**
  * Decodes every declared field, from the path if it is there, otherwise from the body. `prefix` precedes the names in
- * messages. @throws Refusal naming the field
+ * messages.
+ * @throws Refusal naming the field
  */
 export function decodeFields(
   fields: Fields,

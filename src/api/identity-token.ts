@@ -17,8 +17,8 @@ export interface IdentityTokens {
   /** Address of the issuer. @throws Refusal if this server has none that others could ask */
   issuer(): string
   /**
-   * Makes a token, signed with RS256. Runs only on the thread that writes, since the first token makes the
-   * key. @throws Refusal as `issuer`
+   * Makes a token, signed with RS256. Runs only on the thread that writes, since the first token makes the key.
+   * @throws Refusal as `issuer`
    */
   mint(claims: IdentityClaims): Promise<string>
 }

@@ -12,7 +12,7 @@ export const LOCKOUT_SETTINGS = group({
   disabled: optional(oneOf(true)),
   /** How long a name stays locked. */
   durationSeconds: count,
-  /** Time without a failure after which the count begins anew. */
+  /** Time without a failure after which the count starts at 0 again. */
   counterResetSeconds: count,
 })
 /** The settings as the program has them. */

@@ -18,8 +18,8 @@ export interface LoginMethod extends Engine {
   /** Locks names against guessing. The count that matters is on the thread that writes, which serves logins. */
   readonly lockout?: Lockout
   /**
-   * Returns the settings as they are now, which bound what a renewal grants. @throws Refusal if the
-   * caller would no longer be let in
+   * Returns the settings as they are now, which bound what a renewal grants.
+   * @throws Refusal if the caller would no longer be let in
    */
   renewLogin(renewal: JsonObject): Promise<Pick<Login, 'settings'> & { readonly groups?: readonly string[] }>
   /** Returns the role of a login from its decoded fields, for quotas of roles; missing on methods without roles. */

@@ -20,8 +20,8 @@ export const newLoginQueue = (): FairQueue =>
   new FairQueue({ atOnce: LOGINS_AT_ONCE, waitingOfOne: WAITING_LOGINS_OF_ADDRESS, waitingOfAll: WAITING_LOGINS })
 
 /**
- * Runs `work` when its address comes up. @throws Refusal if too many of the address wait, Overloaded if too many wait
- * in all; whatever `work` throws
+ * Runs `work` when its address comes up.
+ * @throws Refusal if too many of the address wait, Overloaded if too many wait in all; whatever `work` throws
  */
 export async function queued<T>(queue: FairQueue, remoteAddress: string, work: () => Promise<T>): Promise<T> {
   try {

@@ -6,12 +6,12 @@ export type ManagedUse = 'encrypt' | 'decrypt' | 'sign' | 'verify'
 
 /** Kinds of managed keys, which follow from the mechanism. */
 export const MANAGED_SCHEMES = ['aes-gcm', 'rsa-oaep', 'rsa-pkcs1', 'rsa-pss', 'ecdsa'] as const
-/** One of MANAGED_SCHEMES. */
+/** The kind of a managed key, as its mechanism decides it. */
 export type ManagedScheme = (typeof MANAGED_SCHEMES)[number]
 
 /** Hashes that devices offer for RSA-OAEP and RSA-PSS. */
 export const DEVICE_HASHES = ['sha1', 'sha224', 'sha256', 'sha384', 'sha512'] as const
-/** One of DEVICE_HASHES. */
+/** A hash by its name at devices, without the `sha2-` of transit. */
 export type DeviceHash = (typeof DEVICE_HASHES)[number]
 
 /** Facts about a key, as its device reports them. */
@@ -32,8 +32,8 @@ export interface ManagedKey {
   /** True if mechanism and `usages` allow the use. It does not ask the device. */
   can(use: ManagedUse): boolean
   /**
-   * Asks the device for facts. The device makes the key if there is none and its
-   * configuration allows it. @throws Refusal
+   * Asks the device for facts. The device makes the key if there is none and its configuration allows it.
+   * @throws Refusal
    */
   facts(): Promise<ManagedKeyFacts>
   /** Seals with AES-GCM; returns ciphertext ‖ tag. @throws Refusal */
@@ -43,8 +43,8 @@ export interface ManagedKey {
   /** Opens with RSA-OAEP; returns undefined if the message does not open. @throws Refusal */
   openOaep(sealed: Buffer): Promise<Buffer | undefined>
   /**
-   * Signs a block: for PKCS #1 v1.5 the content behind the padding, for ECDSA the hash. ECDSA
-   * returns r ‖ s. @throws Refusal
+   * Signs a block: for PKCS #1 v1.5 the content behind the padding, for ECDSA the hash. ECDSA returns r ‖ s.
+   * @throws Refusal
    */
   signBlock(block: Buffer): Promise<Buffer>
   /** Signs a hash with RSA-PSS. @throws Refusal */
@@ -54,12 +54,13 @@ export interface ManagedKey {
 /** The managed keys that one mount may use. */
 export interface ManagedKeys {
   /**
-   * Finds a key by the reference that is not empty. @throws Refusal that names the field:
-   * none given, unknown, not allowed
+   * Finds a key by the reference that is not empty.
+   * @throws Refusal that names the field: none given, unknown, not allowed
    */
   find(reference: { readonly name: string; readonly id: string }): Promise<ManagedKey>
   /**
-   * Returns a key by UUID, for data that was made with it. @throws Refusal if it is gone, or the mount may not use it
+   * Returns a key by UUID, for data that was made with it.
+   * @throws Refusal if it is gone, or the mount may not use it
    */
   get(id: string): Promise<ManagedKey>
 }

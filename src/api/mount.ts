@@ -134,8 +134,8 @@ export interface Mounts {
   /** The engine of the mount with this UUID. */
   engineOf(uuid: string): Engine | undefined
   /**
-   * Mounts an engine. @throws Refusal if the path is taken, lies inside or around another mount, or is
-   * reserved; or if the type is unknown
+   * Mounts an engine.
+   * @throws Refusal if the path is taken, reserved, or inside or around another mount; or if the type is unknown
    */
   mount(entry: MountEntry): Promise<void>
   /** Replaces the settings of a mount; `change` must leave everything else. @throws Refusal if there is none */

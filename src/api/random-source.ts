@@ -17,7 +17,7 @@ export type RandomParts = {
   readonly mixed: (device: Buffer, count: number) => Buffer
 }
 
-/** Answers `random`. @throws Refusal as `readRandomRequest` and `drawRandom` */
+/** Answers `random`. @throws Refusal as `readRandomRequest`, and as `drawRandom` */
 export async function randomAnswer(args: RandomArgs, parts: RandomParts): Promise<Answer> {
   const { source, count } = readRandomRequest(args)
   const { bytes, warnings } = await drawRandom(source, count, parts)
@@ -27,6 +27,7 @@ export async function randomAnswer(args: RandomArgs, parts: RandomParts): Promis
 /**
  * Draws bytes. `seal` and `all` do the same here: both sources are mixed, since a device alone is never relied on.
  * @throws Refusal if the edition has no such source, or the device does not answer
+ * @throws RandomnessFailed, which becomes a 500, if a source is broken
  */
 async function drawRandom(source: RandomSource, count: number, parts: RandomParts): Promise<DrawnBytes> {
   if (source === 'platform') return { bytes: parts.platform(count), warnings: [] }

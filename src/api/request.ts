@@ -129,10 +129,7 @@ export type Answer = {
   readonly wrapInfo?: WrapInfo
   /** A complete body that was made before; replaces everything else. */
   readonly body?: string
-  /**
-   * The answer is the only copy of something already in force: it goes to the caller even if
-   * a step after the handler fails.
-   */
+  /** The answer is the only copy of something already in force: the caller gets it even if it cannot be recorded. */
   readonly isOnlyCopy?: true
   /** How long caches may keep an answer without envelope; missing: not at all. */
   readonly maxAgeSeconds?: number

@@ -33,7 +33,8 @@ const NEXT = 'x'
 
 /**
  * Folds the names of a pattern (segments of `+`, a star at its end) according to the shape. Returns undefined if the
- * pattern matches no path of the shape. With `isExact` a star and `+` are ordinary characters.
+ * pattern matches no path of the shape. With `isExact` a star is an ordinary character, and `+` matches no literal
+ * segment.
  */
 export function foldedPattern(
   { mountPath, shape }: PlacedShape,

@@ -91,8 +91,8 @@ export const bytesAlone = (path: string): AlsoNamed => ({
 })
 
 /**
- * Returns source and number of bytes. @throws Refusal for an unknown source, and for a
- * number out of bounds in its place
+ * Returns source and number of bytes.
+ * @throws Refusal for an unknown source, and for a number out of bounds in its place
  */
 export function readRandomRequest(args: RandomArgs): {
   readonly source: RandomSource

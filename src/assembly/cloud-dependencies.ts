@@ -51,8 +51,8 @@ function certificates(cloud: string, path: string): string {
 }
 
 /**
- * Returns where requests to clouds may go. A vendor's cloud must have a public address: a name that leads to this
- * machine or its link is refused.
+ * Returns where requests to clouds may go. For the https origins of a vendor's cloud, a name that leads to this machine
+ * or its link is refused (src/lib/own-network.ts). Addresses of private networks are not.
  */
 export function cloudReaches({ clouds }: CloudEnvironment): readonly Reach[] {
   const reachesOf = (cloud: Cloud): readonly Reach[] =>

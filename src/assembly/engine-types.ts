@@ -29,10 +29,7 @@ const IDENTITY_ROUTER = new Router(IDENTITY_ENDPOINTS)
 /** Engines that need no more than their context. Those of clouds also reach out, and are added below. */
 const ENGINES: readonly MountableType<EngineContext>[] = [TRANSIT, USERPASS, APPROLE]
 
-/**
- * All engines that can be mounted, one for each page of docs/api. The type `azure` is left out: it is CLOUD by another
- * name.
- */
+/** The engines that can be mounted, each with a page in docs/api. `azure` is not among them: it is CLOUD renamed. */
 export const MOUNTABLE: readonly MountableType<never>[] = [...ENGINES, CLOUD]
 
 /** The routes by the type of a mount. */

@@ -21,7 +21,7 @@ export type InitialSecrets = { readonly shares: readonly Buffer[]; readonly root
 export type InitialiseOptions = {
   /** A token is made up if this is missing. */
   readonly rootToken?: string
-  /** Gets the secrets before the commit, so that they cannot be lost. If it throws, nothing was done. */
+  /** Gets the secrets before the commit, so that they cannot be lost. If it throws, nothing is stored. */
   readonly keep?: (made: InitialSecrets) => void | Promise<void>
 }
 

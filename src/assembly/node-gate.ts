@@ -32,7 +32,7 @@ export class NodeGate {
 
   /**
    * After unseal: requests are served once it resolves. While open, takes over a keyring with a new term. If it throws,
-   * the thread is as sealed as before.
+   * the barrier is sealed again.
    */
   async open(keyring: Keyring): Promise<void> {
     const { barrier, tokens, mounts, audit } = this.#parts
@@ -50,7 +50,7 @@ export class NodeGate {
     }
   }
 
-  /** At seal: releases every key and every cached value, then collects garbage, so that they leave the heap. */
+  /** At seal: releases keys and cached values. If it was open, collects garbage, so that they leave the heap. */
   close(): void {
     const { barrier, invalidation, tokens, mounts, audit } = this.#parts
     const wasOpen = this.#isOpen

@@ -1,4 +1,4 @@
-// Puts the rooms together, alike in every thread whatever its role.
+// Puts the rooms together, in the same way in every thread whatever its role.
 import { ACTIVE_PRIMARY, type NodeRole } from '../api/node-role.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { Core } from '../core/core.ts'

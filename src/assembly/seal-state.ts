@@ -1,26 +1,26 @@
-// The state of the seal, as the writing thread tells it to the serving threads.
+// The state of the seal, which the writing thread sends to the serving threads.
 import { describeCause } from '../core/describe-cause.ts'
 import type { Log } from '../lib/log.ts'
 import type { Keyring } from '../storage/keyring.ts'
 import type { Seal, SealStatus } from '../system/seal/seal.ts'
 
-/** A state to take over. The keyring comes along when the server opens, or when its keys change. */
+/** A state that a serving thread applies. It has a keyring when the server is unsealed or its data keys change. */
 export type SealState = {
   readonly status: SealStatus
   readonly keyring: Keyring | undefined
   /**
-   * 'detached': no thread may have the store open now. 'attached': it may be opened again, and may be another store.
+   * 'detached': every serving thread must close the store. 'attached': it may open it again, and it may be another one.
    */
   readonly store?: 'detached' | 'attached'
 }
 
-/** Tells all serving threads, through one function. */
+/** Sends the present state to all serving threads. */
 export class SealAnnouncer {
   readonly #seal: Pick<Seal, 'status'>
   readonly #announce: (news: SealState) => Promise<void>
   readonly #log: Log
 
-  /** `announce` resolves when every serving thread has taken over the state. */
+  /** `announce` sends a state. It resolves when every serving thread has applied it, failed to, or ended. */
   constructor(seal: Pick<Seal, 'status'>, announce: (news: SealState) => Promise<void>, log: Log) {
     this.#seal = seal
     this.#announce = announce
@@ -28,8 +28,7 @@ export class SealAnnouncer {
   }
 
   /**
-   * Tells the present status. `keyring` goes along if the server is open; without it the threads keep the one they
-   * have.
+   * Sends the present status. `keyring` is sent only while the server is unsealed; without one the threads keep theirs.
    */
   tell(keyring?: Keyring): Promise<void> {
     const status = this.#seal.status()
@@ -37,8 +36,7 @@ export class SealAnnouncer {
   }
 
   /**
-   * Like `tell`, after a change that stands even if some thread cannot be told: such a thread hears it with the next
-   * state.
+   * Like `tell`, but logs a failure: the change has been made. A thread that was not told gets it with the next state.
    */
   async tellDone(): Promise<void> {
     try {
@@ -50,7 +48,7 @@ export class SealAnnouncer {
     }
   }
 
-  /** Has the threads close the store, or open it again. Only while the server is sealed. */
+  /** Makes the threads close the store, or open it again. Call it only while the server is sealed. */
   tellStore(store: 'detached' | 'attached'): Promise<void> {
     return this.#announce({ status: this.#seal.status(), keyring: undefined, store })
   }

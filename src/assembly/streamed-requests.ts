@@ -14,7 +14,7 @@ export function streamedRequests(
   )
   return (method, rawPath) => {
     if (method !== 'POST' && method !== 'PUT') return false
-    // Nearly every request is decided here, by one comparison for each such endpoint.
+    // Most paths are decided by one comparison for each such endpoint.
     return ends.some((end) => rawPath.endsWith(end)) && endpointTakesStream(mounts, rawPath)
   }
 }

@@ -33,7 +33,7 @@ export type OpeningParts = {
   readonly log: Log
 }
 
-/** Runs on the writing thread. Its public methods wait for each other. */
+/** Runs on the writing thread. Its public methods wait for each other, except `rest`. */
 export class UnsealController {
   readonly #parts: OpeningParts
   readonly #changes = new OneAtATime()

@@ -1,4 +1,4 @@
-// Runs a request through the steps and turns every outcome into a response: no error leaves this file.
+// Runs a request through the steps and turns its outcome, an error of a step included, into a response.
 
 import { ERRORS, fail } from '../api/errors.ts'
 import { DecisionOutdated } from '../api/request.ts'
@@ -18,7 +18,7 @@ import { recordEnd, unrecorded } from './record-end.ts'
 import { refusalOf, refusalResponse } from './response.ts'
 import { runTraced } from './traced-steps.ts'
 
-/** Attempts lost to a faster request before the caller is told to try again later. Each of them repeats all steps. */
+/** How often a request that lost to a faster one is tried again. After that its caller is told to try later. */
 const MAX_ATTEMPTS = 5
 
 /**
@@ -102,7 +102,7 @@ export class Core {
 
   /**
    * Returns the response for an attempt that threw. Returns undefined if the request is to be judged again, because
-   * another one changed what its decision rested on. An attempt to write on a thread that cannot has changed nothing,
+   * another one changed what its decision rested on. An attempt to write on a thread that cannot has stored nothing,
    * so the request is forwarded and starts over on the writing thread.
    */
   async #failed(exchange: Exchange, cause: unknown, attempt: number): Promise<WireResponse | undefined> {

@@ -22,7 +22,7 @@ export type WireRequest = {
   readonly query: string
   readonly headers: WireHeaders
   readonly body: Uint8Array | undefined
-  /** The body was longer than a caller without a live token may send, and was thrown away unread. */
+  /** The body was longer than a caller without a live token may send, and nothing of it was kept. */
   readonly isBodyCut?: true
   /** Takes the place of `body` at endpoints with `takesStream`. */
   readonly stream?: ByteStream

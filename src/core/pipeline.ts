@@ -200,8 +200,8 @@ export async function forward(exchange: Exchange, to: NonNullable<PipelineServic
 const findAuditDevices = (_exchange: Exchange, { audit }: PipelineServices): Promise<void> | undefined => audit.ready()
 
 /**
- * Writes the first audit entry. Every effect comes after it, so nothing happens unrecorded. A request refused before is
- * recorded along with its refusal (core.ts).
+ * Writes the first audit entry, before the handler has any effect. Earlier steps only charge quotas and take a use of
+ * the token. A request refused before is recorded along with its refusal (record-end.ts).
  */
 const recordRequest = (exchange: Exchange, { audit }: PipelineServices): void | Promise<void> => {
   if (exchange.record !== undefined || !isRecorded(exchange)) return

@@ -39,10 +39,10 @@ function finish(exchange: Exchange, audit: PipelineServices['audit']): Promise<v
 }
 
 /**
- * Returns the response to send when the answer could not be recorded. Such an answer is withheld and its token revoked,
- * so that no effect of it goes unrecorded. The exception is an answer that is the only copy of what is already in
- * force, such as new unseal shares: withheld, it would be lost for good. Its request is recorded, and the log says the
- * rest.
+ * Returns the response to send when the answer could not be recorded. Such an answer is withheld, and a token that it
+ * would have given is revoked; what the handler stored stays. The exception is an answer that is the only copy of what
+ * is already in force, such as new unseal shares: withheld, it would be lost for good. Its request is recorded, and the
+ * log says the rest.
  */
 export async function unrecorded(
   exchange: Exchange,

@@ -148,7 +148,7 @@ export function refusalOf(cause: unknown): Refusal | undefined {
   if (cause instanceof DecisionOutdated) return fail('busy', [], cause)
   if (cause instanceof NotRecorded) return fail('audit_request_failed', [], cause)
   if (cause instanceof Sealed) return fail('sealed', [], cause)
-  // Storage is closed only at seal, for a restore, and at the end of the process: nothing can be read then.
+  // Storage is closed only while it is replaced and at the end of the process: nothing can be read then.
   if (cause instanceof StorageClosed) return fail('sealed', [], cause)
   if (cause instanceof JobForgotten) return fail('sealed', [], cause)
   if (cause instanceof Overloaded) return fail('overloaded', [], cause)

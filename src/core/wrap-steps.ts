@@ -41,9 +41,10 @@ function parsed(text: string): number {
 }
 
 /**
- * Step: refuses to wrap an answer that is not in the envelope, since it would reach the wrong reader. A plain read of
- * the state of the server is answered unwrapped instead: clients that wrap everything ask for it too, and it is no
- * secret. An endpoint with `neverWrapped` is refused as well: what it gives could be lost on its way under a token.
+ * Step: refuses to wrap an answer that is not in the envelope, since it would reach the wrong reader. A read of a plain
+ * answer is answered unwrapped instead, since clients that wrap everything ask for the state of the server too: such an
+ * endpoint must not show secrets. An endpoint with `neverWrapped` is refused as well: its answer could be lost on its
+ * way under a token.
  */
 export const limitWrapping = (exchange: Exchange): void => {
   const { endpoint, method } = exchange

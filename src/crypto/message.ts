@@ -72,7 +72,7 @@ function sealConvergent(sealing: Sealing, context: Buffer, plaintext: Buffer, as
   return cipher.sealWithNonce(keys.encryptionKey, convergent.nonce(keys, plaintext), plaintext)
 }
 
-/** True for associated data that are not empty: an empty text is none, to the ciphers too. */
+/** True for associated data that are not empty: an empty text is the same as no data, also for the ciphers. */
 const isSome = (associatedData: Buffer | undefined): associatedData is Buffer => (associatedData?.length ?? 0) > 0
 
 /** Opens what `sealMessage` returned. The plaintext is the caller's to wipe. @throws AuthenticationFailed */

@@ -135,7 +135,8 @@ async function encryptTo(key: Key, content: Uint8Array, date: Date): Promise<Uin
 
 /**
  * Encrypts a trial message: signatures can be right over numbers that are no key. Later would be too late, since what
- * is encrypted then exists only once. @throws PgpKeyError
+ * is encrypted then exists only once.
+ * @throws PgpKeyError
  */
 async function tryEncrypting(key: Key, now: Date): Promise<void> {
   try {

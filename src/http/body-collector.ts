@@ -37,8 +37,8 @@ export class BodyCollector {
   }
 
   /**
-   * Applies the smaller limit of callers without a live token. Call it before anything
-   * was taken from the shared budget.
+   * Applies the smaller limit of callers without a live token. Call it before anything was taken from the shared
+   * budget.
    */
   limitToStrangers(): void {
     this.#owner = { ...this.#owner, hasLiveToken: false }
@@ -69,8 +69,8 @@ export class BodyCollector {
   }
 
   /**
-   * Joins the parts and frees each as it is copied, so the body is never in memory twice. Unused space at the end
-   * of the last block is not copied.
+   * Joins the parts and frees each once it is copied, so that only one part at a time is in memory twice. Unused space
+   * at the end of the last block is not copied.
    */
   #join(): Buffer {
     const whole = Buffer.alloc(this.#size)

@@ -56,8 +56,8 @@ export class PipelinedRequest {
     const work = this.incoming.socket.destroyed ? undefined : this.#work
     this.#work = undefined
     if (work !== undefined) this.#run(work)
-    // The work never ran, so the holder of its body frees that. Not synchronously: a
-    // chain of any length may be waiting.
+    // The work never ran, so the holder of its body frees that. Not synchronously: a chain of any length may be
+    // waiting.
     else void Promise.resolve().then(() => this.end())
   }
 

@@ -4,8 +4,8 @@ import type { Clock, Timer, Timers } from '../lib/world.ts'
 
 const TICK_MS = 1_000
 /**
- * The most that one tick may count. A thread that stood still has not read what arrived meanwhile, and its
- * clients must not pay for that.
+ * The most that one tick may count. A thread that stood still has not read what arrived meanwhile, and its clients must
+ * not pay for that.
  */
 const MOST_TICK_MS = 1_500
 
@@ -24,8 +24,8 @@ export class DeadlineQueue {
   }
 
   /**
-   * Sets a deadline. `onLate` is called once unless the deadline is removed before: never early, and at most two ticks
-   * late if the thread runs. Returns undefined if the length is 0, which means no deadline.
+   * Sets a deadline. `onLate` is called once unless the deadline is removed before. While the thread runs without a
+   * stop, that is not early, and about two ticks late at most. Returns undefined if the length is 0: no deadline.
    */
   add(onLate: () => void): Deadline | undefined {
     if (this.#lengthMs === 0) return undefined

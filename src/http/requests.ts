@@ -1,5 +1,5 @@
-// Serves one request of a connection: reads its body within the limits, hands plain data to
-// the core, and writes the answer.
+// Serves one request of a connection: reads its body within the limits, hands plain data to the core, and writes the
+// answer.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { fail, Refusal } from '../api/errors.ts'
 import type { ListenerSwitches } from '../api/request.ts'
@@ -70,8 +70,8 @@ export type RequestParts = Service &
 export type Origin = { readonly headers: WireHeaders; readonly remoteAddress: string }
 
 /**
- * Reads the headers and finds the client's address. @throws Refusal for a token that is too
- * long, or a bad forwarding header
+ * Reads the headers and finds the client's address.
+ * @throws Refusal for a token that is too long, or a bad forwarding header
  */
 export function originOf(parts: RequestParts, socket: IncomingMessage['socket'], source: HeaderSource): Origin {
   const headers = wireHeaders(source, parts.auditedHeaders?.(), parts.passedHeaders?.())

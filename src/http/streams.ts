@@ -1,5 +1,5 @@
-// Bodies that are not held in memory. Incoming bytes stay in the socket until they are wanted; outgoing ones are
-// asked for as the socket takes them.
+// Bodies that are not held in memory. Incoming bytes stay in the socket until they are wanted; outgoing ones are asked
+// for as the socket takes them.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import type { ByteStream } from '../api/request.ts'
@@ -96,8 +96,8 @@ export class RequestStream {
 }
 
 /**
- * Sends a stream as the answer. If the stream fails the connection is cut, so the client
- * cannot take a part for the whole.
+ * Sends a stream as the answer. If the stream fails the connection is cut, so the client cannot take a part for the
+ * whole.
  */
 export function sendStream(
   outgoing: ServerResponse,

@@ -16,7 +16,8 @@ export type UnixAddress = {
 const OWNER_ONLY = 0o600
 
 /**
- * Makes the path free. @throws an error with `code`: EADDRINUSE if a server answers, ENOTSOCK if the file is no socket
+ * Makes the path free.
+ * @throws an error with `code`: EADDRINUSE if a server answers, ENOTSOCK if the file is no socket
  */
 export async function makeRoom(path: string): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false })

@@ -1,4 +1,4 @@
-// The log of the server. Fields are names and numbers. They are never values that a caller sent, and never an error
+// The log of the server. Fields are names and numbers. They hold no bodies, tokens or keys of callers, and no error
 // object of a parser, which quotes its input (threats N-08, U-05).
 
 /** From the least to the most severe. */
@@ -13,7 +13,10 @@ export const LOGGERS = ['server', 'core', 'auth', 'identity', 'seal', 'storage',
 /** The part of the server that logs a line. */
 export type LoggerName = (typeof LOGGERS)[number]
 
-/** Writes a line. The message is a fixed sentence; what varies goes into fields. */
+/**
+ * Writes a line. What varies belongs in the fields; a message takes up only names and sentences of the program and its
+ * configuration.
+ */
 export type Log = ((level: LogLevel, message: string, fields?: LogFields) => void) & {
   /** Returns the log for another part of the server; missing if parts are not distinguished. */
   readonly named?: (name: LoggerName) => Log

@@ -1,4 +1,4 @@
-// Addresses of this machine or of its link: nothing in the internet has one.
+// Addresses that mean the machine itself or its link, on whatever machine. No service of the internet has one.
 import { cidrMatcher } from './cidr.ts'
 
 const OWN = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '::/128', '::1/128', 'fe80::/10']

@@ -2,14 +2,17 @@
 import type { Log } from './log.ts'
 import type { Timer, World } from './world.ts'
 
-/** The wall clock may be set while a timer runs, and other work be due then. So the task runs once an hour at least. */
+/**
+ * The wall clock may be set while a timer runs, and other work be due then. So a run that is planned comes within the
+ * hour.
+ */
 const LONGEST_WAIT_MS = 3_600_000
 
 /** How a task waits, and what becomes of its failures. */
 export type PeriodicTaskOptions = {
   readonly world: Pick<World, 'clock' | 'timers'>
   readonly log: Log
-  /** The message of the log for a run that failed; it is repeated after `retryMs`. */
+  /** The message of the log for a run that failed. The next run comes after `retryMs`. */
   readonly failure: string
   readonly retryMs: number
   /** True for a cause that only tells that the task's subject was closed meanwhile: it is not logged. */

@@ -12,7 +12,7 @@ export type JobTools = Pick<World, 'random' | 'clock'>
  */
 export type Job<I, O> = {
   readonly name: string
-  /** 'short': milliseconds. 'long': up to seconds; it never delays a short job. */
+  /** 'short': milliseconds. 'long': up to seconds. The pool has workers for each: a short job waits for no long one. */
   readonly takes: 'short' | 'long'
   readonly run: (input: I, tools: JobTools) => O | Promise<O>
   /** Names the inputs that take about as long: by key type, by size. Without it all jobs of this name do. */

@@ -1,5 +1,5 @@
-// Everything that a program cannot compute: time, randomness, timers, the outside network. It is handed in from
-// main.ts, so that a test or a simulation can replace it and repeat a run from a seed.
+// What a program cannot compute: time, randomness, timers, the outside network. The start of a thread or of a command
+// makes it and hands it on, so that a test or a simulation can replace it and repeat a run from a seed.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Outbound, outboundTo, type Reach } from './outbound.ts'

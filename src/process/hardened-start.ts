@@ -1,5 +1,5 @@
 // The checks of the surroundings at the start of a server. What must not be keeps it from starting. What should not be
-// is logged, and again every day.
+// is logged. A server that is no development server checks and logs again every day.
 import type { ServerConfig } from '../config/config.ts'
 import { emptyCoreDumps } from '../hardening/core-dumps.ts'
 import { realMachine } from '../hardening/machine.ts'
@@ -26,7 +26,8 @@ export async function checkedConfig(config: ServerConfig, start: Start, world: W
 }
 
 /**
- * Logs the findings once the server has started, and new ones every day. A development server logs the numbers only.
+ * Logs the findings once the server has started, and those of a new check every day. A development server logs only
+ * their numbers, once.
  */
 export function logHardening({ hardeningFound: found }: ServerConfig, world: World, log: Log): void {
   if (found === undefined) return

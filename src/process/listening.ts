@@ -54,7 +54,7 @@ const REASONS: Readonly<Record<string, string>> = {
 const listenReason = (address: string, code: string): string =>
   `The address ${address} ${own(REASONS, code) ?? `cannot be listened on (${code})`}`
 
-/** The parts that the listeners of a thread are made of. */
+/** The data and services that the listeners of a thread share. */
 export type ListeningParts = {
   readonly config: ServerConfig
   readonly assignment: ListenerAssignment

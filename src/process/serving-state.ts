@@ -1,5 +1,5 @@
-// The store and the keys of a serving thread, which it holds as long as the writer says so. States are taken over one
-// after the other. A store is thus given back before the writer is told that it is.
+// Applies the states that the writing thread sends: a serving thread opens its store and takes its keys when told, and
+// gives up both when told. One state is applied after another. So the writer hears of a closed store after the closing.
 import type { NodeGate } from '../assembly/node-gate.ts'
 import type { SealState } from '../assembly/seal-state.ts'
 import type { ReadStore } from '../storage/contract.ts'

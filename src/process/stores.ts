@@ -9,7 +9,7 @@ import { ReplaceableStore } from '../storage/replaceable-store.ts'
 type Commits = {
   /** Called before changes up to the index are written. */
   readonly onCommitting: (index: number) => void
-  /** Called after each commit with its transactions, and how long it took. */
+  /** Called for each group of commits that became durable: its number of changes, and how long the write took. */
   readonly onCommitted: (transactions: number, ms: number) => void
 }
 

@@ -1,5 +1,5 @@
-// Reads the TLS files of a listener and checks them before any thread gets them: a server never gives up a certificate
-// that works for one that does not.
+// Reads the TLS files of a listener and checks them before any thread gets them, so that a server keeps its certificate
+// if the new files cannot be used. Dates are not checked: they are only warned about.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'

@@ -49,7 +49,7 @@ export class WriterThread {
     this.started = writerStarted(this.#worker)
   }
 
-  /** Watches the thread from its start on: the process cannot go on without it. */
+  /** Watches the thread; called once it has started. If it ends, the process cannot go on. */
   watch(onFatal: (reason: string) => void): void {
     this.#worker.on('message', (message: { readonly kind: string }) => {
       if (message.kind === 'fatal') onFatal('storage could not make a write durable')

@@ -3,7 +3,7 @@
 // eight of one bucket. If all eight are in use, the one that would be free first is given away.
 //
 // One thread at a time changes a bucket, and does a few additions while it holds it. A thread may die holding one, so
-// no thread waits for a bucket longer than a second.
+// another that hears nothing of the lock for a second takes the bucket all the same.
 
 /** The shared table; plain data that is handed to every thread at its start. */
 export type LimitMemory = {

@@ -67,8 +67,8 @@ export class QuotaStore {
   }
 
   /**
-   * Stores what `change` makes of the quota that has the name now. @throws Refusal if another quota covers the same
-   * requests or the limit of quotas is reached; also whatever `change` throws
+   * Stores what `change` makes of the quota that has the name now.
+   * @throws Refusal if another quota covers the same requests or there are too many; whatever `change` throws
    */
   async write(name: string, change: (before: RateQuota | undefined) => RateQuota): Promise<void> {
     await this.#view.transaction(async (tx) => {

@@ -3,11 +3,11 @@ import { count, flag, number, oneOf, otherwise, text, texts } from '../lib/membe
 import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 
 /**
- * How callers are grouped: by address, all together, or by entity; requests without an
- * entity fall back to the second word.
+ * How callers are grouped: by address, all together, or by entity; requests without an entity fall back to the second
+ * word.
  */
 export const GROUPINGS = ['ip', 'none', 'entity_then_ip', 'entity_then_none'] as const
-/** One of GROUPINGS. */
+/** The stored and the wire form of a grouping are the same text. */
 export type Grouping = (typeof GROUPINGS)[number]
 
 /** The stored form of one quota. */

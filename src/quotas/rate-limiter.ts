@@ -25,7 +25,10 @@ export class RateLimiter {
     this.#onEvicted = onEvicted
   }
 
-  /** Counts one request and says whether it may go on. Takes about 2 µs, and is done before the body is read. */
+  /**
+   * Counts one request and says whether it may go on. Takes about 2 µs. rate-steps.ts says which quotas are charged
+   * before the body is read.
+   */
   charge(quota: RateQuota, caller: CountedCaller): Charge {
     const isSecondary = isEntityGrouping(quota) && caller.entityId === undefined
     const limit = {

@@ -7,7 +7,7 @@ import { type Channel, type Movable, release } from './channel.ts'
 import { CallFailed, CallLate, PeerGone, TooManyCalls, UnknownCall } from './errors.ts'
 import { type Frame, frameOf, receivedRefusal, sentRefusal } from './frames.ts'
 
-/** The parts that an end is made of. */
+/** One end: `A` are the calls that it makes, `B` those that it answers. */
 export type PeerParts<A extends CallTable, B extends CallTable> = {
   readonly channel: Channel
   /** Calls that the other end answers. */

@@ -1,4 +1,4 @@
-// What one kind of storage has to do itself. Everything that all kinds do alike (transactions, order, leaves, checks of
+// What one kind of storage has to do itself. What is the same for all kinds (transactions, order, leaves, checks of
 // keys) stands above it: read-store.ts and commit/transactional-store.ts. Fourteen verbs: seven read (`ReadBackend`),
 // seven more are for writing (`Backend`). The layers above have checked the arguments.
 //

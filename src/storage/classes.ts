@@ -1,5 +1,5 @@
-// Which class a stored key belongs to: one table. A key that is not in it cannot be written, so it is known of every
-// entry where replication may carry it. The form of keys and values stands here too: both are checked together.
+// The class of each stored key, in one table. The class decides which clusters get an entry, so a key that no row
+// covers cannot be written. The allowed form of keys and values is here too, since both checks are made together.
 import {
   MAX_KEY_BYTES,
   MAX_VALUE_BYTES,

@@ -12,7 +12,7 @@
 //   history  the line of changes that began with one new or restored store; its id is the chain's beginning
 //   epoch    counter that only grows: a restore raises it, so changes of before and after can be told apart
 //
-// A follower that stands at index i asks `changesSince(i)` and applies what it gets, in order. It starts anew from a
+// A follower that stands at index i asks `changesSince(i)` and applies what it gets, in order. It starts over from a
 // `snapshot` in two cases: the log no longer reaches back to i, or the chain does not continue its own. It then goes on
 // from the position of that snapshot. `roots` tells whether two stores are equal, and `tree` in which buckets of keys
 // they differ (docs/decisions/0015-log-and-tree.md).
@@ -145,7 +145,7 @@ export type Change = {
   /** One more than that of the change before. A restored store goes on far above both indexes that were in use. */
   readonly index: number
   readonly epoch: number
-  /** The writer's wall clock. Nothing orders or decides by it; only metrics and checks of the clock look at it. */
+  /** The writer's wall clock. Nothing is ordered or decided by it; it is for the check of the clock (src/hardening). */
   readonly committedAtMs: number
   /** First 16 bytes of SHA-256(chain of the change before ‖ body of this record) (log/change-record.ts). */
   readonly chain: Buffer
@@ -228,7 +228,8 @@ export interface Store extends ReadStore {
   setLeafKey(key: Buffer | undefined): void
   /**
    * Roots of the tree over all `replicated` and `local` entries, as of `index`. Waits while the tree is being read
-   * after `setLeafKey`. @throws StorageRefused while there is no leaf key, and what kept the tree from being read
+   * after `setLeafKey`.
+   * @throws StorageRefused while there is no leaf key, and what kept the tree from being read
    */
   roots(): Promise<TreeRoots & { readonly index: number }>
   /** A copy of the tree as of `index`, to find where two stores differ. Waits and throws as `roots` does. */

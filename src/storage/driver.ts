@@ -10,7 +10,7 @@ import type { StoreOptions } from './commit/transactional-store.ts'
 import type { ReadStore, Store, StoredEntry, TreeRoots } from './contract.ts'
 import type { VerifyKeys } from './verify-keys.ts'
 
-/** One kind of storage. `Config` is plain data, since it goes to other threads; its `type` is the driver's name. */
+/** One kind of storage. `Config` is plain data, since it is sent to other threads; its `type` is the driver's name. */
 export interface StorageDriver<Config extends { readonly type: string }> {
   /** The name that an operator writes: `storage "NAME"`. */
   readonly type: Config['type']
@@ -47,7 +47,7 @@ export type StorageStanza = {
   fault(sentence: string): Error
 }
 
-/** One store, opened or not. Made anew in every thread from the `StorageConfig`. */
+/** One store, opened or not. Every thread makes its own from the `StorageConfig`. */
 export interface StoreLocation {
   /** Continues a sentence from "data": 'in ./data', 'in memory'. */
   readonly where: string

@@ -7,7 +7,7 @@ import { SQLITE_DRIVER } from './sqlite/sqlite-driver.ts'
 
 const ROWS = [SQLITE_DRIVER, MEMORY_DRIVER] as const
 
-/** Which storage a server uses: plain data, which goes to other threads. */
+/** Which storage a server uses: plain data, which is sent to other threads. */
 export type StorageConfig = ReturnType<(typeof ROWS)[number]['configure']>
 
 /** All drivers, in the order of docs/configuration.md. Each takes configurations of its own type only. */

@@ -1,5 +1,5 @@
 // A store that another can replace while everything that holds it goes on holding it: for the restore of a snapshot.
-// Between `putAway` and `putBack`, and only then, every verb throws StorageClosed.
+// After `putAway`, until `putBack`, every verb throws StorageClosed.
 import type { Change, Entry, ListOptions, ReadStore, Snapshot, Store, Transaction } from './contract.ts'
 import { StorageClosed } from './contract.ts'
 

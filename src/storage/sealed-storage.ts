@@ -1,19 +1,20 @@
-// The store as the rooms above see it: values in clear here, ciphertext below. A view is bound to one scope and folder,
-// so an engine can neither reach nor name what belongs to another.
+// The store as the rooms above see it: values in clear here, ciphertext below. A view is bound to one scope and one
+// folder, so an engine cannot reach what belongs to another.
 import type { Barrier } from './barrier.ts'
 import type { Entry, ListOptions, Reader, ReadStore, Scope, Store, Transaction } from './contract.ts'
 import { Sealed, StorageReadOnly } from './contract.ts'
 
 /**
- * What an engine is given of the store: one folder, with keys relative to it and values in clear. Verbs behave as those
- * of the contract. Reading a value throws Sealed while sealed, and StorageCorrupt for one that was not written there.
+ * One folder of the store, for an engine: keys are relative to it, values are in clear. The methods do what those of
+ * the same name in contract.ts do. Reading a value throws Sealed while the server is sealed. It throws StorageCorrupt
+ * if the value does not open, since it is damaged or was stored under another key.
  */
 export interface View {
   get(path: string): Promise<Buffer | undefined>
   list(path: string, options?: ListOptions): Promise<string[]>
   /**
    * Runs `work` as `Store.transaction` does.
-   * @throws Sealed, or StorageReadOnly in a thread that does not write: the request then travels and runs anew
+   * @throws Sealed, or StorageReadOnly in a thread that does not write: the request is then forwarded and starts over
    */
   transaction<T>(work: (tx: ViewTransaction) => Promise<T>): Promise<T>
 }

@@ -7,11 +7,11 @@ import { bucketKeyOf } from './log/tree.ts'
 /** Opens values, computes leaves, and finds the bucket of a key. */
 export type VerifyKeys = { readonly barrier: Barrier; readonly leafKey: KeyObject; readonly bucketKey: KeyObject }
 
-/** Makes them from what unsealing gives. The caller wipes `leafKey`. */
+/** Makes them from the barrier and the leaf key of an unsealed server. The caller wipes `leafKey`. */
 export function verifyKeysOf(barrier: Barrier, leafKey: Buffer): VerifyKeys {
   const key = importSecret(leafKey)
   return { barrier, leafKey: key, bucketKey: bucketKeyOf(key) }
 }
 
-/** Reports one fault of the store, as a sentence that names the entry or the record. It may throw to end the check. */
+/** Reports one fault of the store, as a sentence that names the entry or the record. It must not throw. */
 export type Found = (sentence: string) => void

@@ -1,6 +1,6 @@
 // Lays out the numbers in the memory that all threads share. Every thread has a row of its own and is the only one that
-// writes it, so counting is one addition, without a lock; a reader adds the rows up. A thread that replaces a dead one
-// continues its row, so nothing that was counted is lost.
+// counts in it, so counting is one addition, without a lock; a reader adds the rows up. A thread that replaces a dead
+// one continues its row, so counters lose nothing.
 //
 // The numbers are 64-bit floats, exact up to 2^53, and aligned: no machine that this runs on reads half of one.
 import type { Endpoint } from '../api/endpoint.ts'
@@ -68,14 +68,14 @@ export function clearGauges(row: CellRow): void {
 }
 
 /**
- * Position in a row of an endpoint's numbers. `index` is its position in the list of all endpoints, or
- * -1 for requests that found none.
+ * Position in a row of an endpoint's numbers. `index` is its position in the list of all endpoints, or -1 for requests
+ * that found none.
  */
 export const endpointAt = (index: number): number => FIRST_ENDPOINT + (index + 1) * ENDPOINT_CELLS
 
 /**
- * Positions of all endpoints. Threads agree on them because they all pass the same list. @throws Error if
- * there are more than ENDPOINT_ROOM
+ * Positions of all endpoints. Threads agree on them because they all pass the same list.
+ * @throws Error if there are more than ENDPOINT_ROOM
  */
 export function endpointColumns(endpoints: readonly Endpoint[]): ReadonlyMap<Endpoint | undefined, number> {
   if (endpoints.length > ENDPOINT_ROOM) throw new Error('There are more endpoints than ENDPOINT_ROOM')

@@ -35,8 +35,8 @@ export class EntryCounts {
   }
 
   /**
-   * Counts after unseal; does nothing if already started. Resolves when the gauges are set, or the
-   * count was stopped; never rejects.
+   * Counts after unseal; does nothing if already started. Resolves when the gauges are set, or the count was stopped;
+   * never rejects.
    */
   async start(): Promise<void> {
     if (this.#isOn) return
@@ -56,7 +56,7 @@ export class EntryCounts {
     }
   }
 
-  /** Sets the gauges to 0 before seal: a sealed server does not tell what its store holds. */
+  /** Sets the gauges to 0, called after seal: a sealed server does not tell what its store holds. */
   stop(): void {
     this.#round++
     this.#isOn = false

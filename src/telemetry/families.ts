@@ -2,8 +2,8 @@
 // memory (cells.ts) follow from this table. Names keep to the Prometheus conventions: the unit at the end, `_total` for
 // counters, `process_` for figures that every exporter has.
 /**
- * Labels of one sample, by name. Values come from tables of the program, never from
- * requests, so their number is bounded.
+ * Labels of one sample, by name. Values come from tables of the program, never from requests, so their number is
+ * bounded.
  */
 export type Labels = Readonly<Record<string, string>>
 

@@ -1,5 +1,5 @@
-// Keeps the requests in flight in one thread, and says what of them may be shown: no token, and no path segment
-// that an endpoint marks as secret.
+// Keeps the requests in flight in one thread, and says what of them may be shown: no token, and no path segment that an
+// endpoint marks as secret.
 import type { Endpoint } from '../api/endpoint.ts'
 import { parsePattern } from '../api/pattern.ts'
 import { LinkedList, type ListNode } from '../lib/linked-list.ts'
@@ -20,7 +20,7 @@ export type InFlightRequest = {
   readonly remoteAddress: string
   /** Start on the monotonic clock. */
   readonly startedMs: number
-  /** Set by the pipeline once it looked for the endpoint. */
+  /** Set at the start of each attempt; its members are undefined until the pipeline has found the endpoint. */
   routed: RouteTaken | undefined
 }
 

@@ -1,5 +1,5 @@
-// Observes every request of one thread from beginning to end. A request that another thread passed on was
-// counted there, and keeps its id.
+// Observes the requests of one thread: each from its arrival to its answer. A request that another thread passed on
+// keeps the id that it got there. It is counted there and not here.
 import type { ListNode } from '../lib/linked-list.ts'
 import type { Clock, Random } from '../lib/world.ts'
 import { type InFlightRequest, InFlightRequests, type RouteTaken } from './in-flight-requests.ts'
@@ -19,7 +19,7 @@ export type RequestSummary = {
   readonly passedOn?: PassedOn | undefined
 }
 
-/** A request between `begin` and `end`. The pipeline keeps it on the exchange. */
+/** A request between `begin` and `end`. The exchange takes its id and trace from here; `routed` is the exchange. */
 export type ObservedRequest = InFlightRequest & {
   readonly isPassedOn: boolean
   readonly trace: RequestTrace | undefined

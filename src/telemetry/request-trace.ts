@@ -7,7 +7,8 @@ import { newSpanId, type TraceContext } from './trace-context.ts'
 export type SpanName = 'authenticate' | 'authorise' | 'forward' | 'handle' | 'issue token' | 'commit'
 
 /**
- * Attributes of a span or of the server. Values come from the endpoint table and the answer, never from the request.
+ * Attributes of a span or of the server. Of a request they have its method and the id that it got here, and its route
+ * without the names in its path.
  */
 export type SpanAttributes = Readonly<Record<string, string | number>>
 

@@ -11,7 +11,8 @@ export class Rows {
   }
 
   /**
-   * Returns the first free row, so a thread that replaces a dead one continues its row. @throws Error if none is free
+   * Returns the first free row, so a thread that replaces a dead one continues its row.
+   * @throws Error if none is free
    */
   take(): number {
     for (let row = FIRST_SERVING_ROW; row < rowCount(this.#memory); row++) {

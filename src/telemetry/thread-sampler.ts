@@ -1,5 +1,5 @@
-// Samples a thread from time to time, instead of at each request: the lateness of its timers, the size
-// of its heap and of its queues.
+// Samples a thread from time to time, instead of at each request: the lateness of its timers, the size of its heap and
+// of its queues.
 import { getHeapStatistics } from 'node:v8'
 import type { Timer, World } from '../lib/world.ts'
 import { CELL, type CellRow, HISTOGRAM, observe } from './cells.ts'
@@ -9,8 +9,8 @@ const SAMPLE_EVERY_MS = 100
 const REST_EVERY = 10
 
 /**
- * Samples until it is stopped, at the latest when the thread ends. `sample` writes further
- * figures into the row, once a second.
+ * Samples until it is stopped, at the latest when the thread ends. `sample` writes further figures into the row, once a
+ * second.
  */
 export function sampleThread({ clock, timers }: World, row: CellRow, sample: () => void): { stop(): void } {
   let count = 0

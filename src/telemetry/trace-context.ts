@@ -33,7 +33,7 @@ export const newTraceId = (random: Random): string => random.bytes(TRACE_DIGITS 
 export const newSpanId = (random: Random): string => random.bytes(SPAN_DIGITS / 2).toString('hex')
 
 /**
- * True if the trace is among the sampled part. Every server decides alike: the last 32 bits of the
+ * True if the trace is among the sampled part. Every server decides in the same way: the last 32 bits of the
  * id decide (TraceIdRatioBased).
  */
 export function isWithin(ratio: number, traceId: string): boolean {

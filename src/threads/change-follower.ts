@@ -47,8 +47,8 @@ export class ChangeFollower {
   }
 
   /**
-   * Returns undefined if no commit was begun since the last call. Otherwise resolves when the caches of this thread
-   * have forgotten what changed.
+   * Returns undefined if this thread has seen the newest commit that was begun. Otherwise resolves when the caches of
+   * this thread have forgotten what the log has of it. If the log does not have it yet, the next call reads again.
    */
   catchUp(): Promise<void> | undefined {
     if (Atomics.load(this.#published, 0) === (this.#seen | 0)) return undefined

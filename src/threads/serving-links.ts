@@ -24,7 +24,8 @@ export class ServingLinks<S> {
   }
 
   /**
-   * Resolves when every thread has taken over the state or has ended. A thread that joins meanwhile hears `current`.
+   * Resolves when every thread has taken over the state, has failed to, or has ended. A thread that joins meanwhile
+   * hears `current`.
    */
   async tell(state: S): Promise<void> {
     await Promise.all([...this.#links].map((link) => link.tell(state)))

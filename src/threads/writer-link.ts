@@ -112,7 +112,7 @@ export class ServingLink<S> {
     })
   }
 
-  /** Resolves when the other thread has taken over the state, or has ended. */
+  /** Resolves when the other thread has taken over the state, has failed to, or has ended. */
   async tell(state: S): Promise<void> {
     try {
       await this.#peer.call('takeOver', state)

@@ -1,7 +1,7 @@
 // Refusals about keys, and about operations on them.
 import type { RefusalRows } from './row.ts'
 
-/** Rows of ERRORS about keys. */
+/** Most are refusals of transit; its clients know the status 400 also for a key that does not exist. */
 export const KEY_REFUSALS = {
   key_not_found: {
     status: 400,

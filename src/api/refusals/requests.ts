@@ -1,7 +1,7 @@
 // Refusals of a request as such: how it arrived, and where it was to go.
 import type { RefusalRows } from './row.ts'
 
-/** Rows of ERRORS about requests as such. */
+/** `bad_request` is here for whatever no other row of any group says. */
 export const REQUEST_REFUSALS = {
   bad_request: {
     status: 400,

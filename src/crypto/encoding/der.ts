@@ -190,7 +190,7 @@ export function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   const lengthBytes: number[] = []
   if (length >= LONG_FORM) for (let rest = length; rest > 0; rest >>>= 8) lengthBytes.unshift(rest & 0xff)
   const head = [tag, ...(length < LONG_FORM ? [length] : [LONG_FORM | lengthBytes.length, ...lengthBytes])]
-  // Not `concat`: what it gives may share memory with others (threats N-09).
+  // Not `concat`: its result may share memory with others (threats N-09).
   const bytes = Buffer.from(new ArrayBuffer(head.length + length))
   bytes.set(head)
   let at = head.length

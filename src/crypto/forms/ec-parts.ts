@@ -57,7 +57,8 @@ export function ecPkcs8OfParts(curve: Curve, { x, y, d }: EcParts & { readonly d
 }
 
 /**
- * The numbers of a key, with `d` for a private one. @throws InvalidKeyMaterial for the point at infinity, without any
+ * The numbers of a key, with `d` for a private one.
+ * @throws InvalidKeyMaterial for the point at infinity, which has none
  */
 export function ecParts(key: KeyObject): EcParts {
   const { x = '', y = '' } = numbersOf(key.type === 'public' ? key : createPublicKey(key))

@@ -1,5 +1,5 @@
 // Makes private keys on a curve, as PKCS #8 (RFC 5208) around an ECPrivateKey (RFC 5915) with its public point. Without
-// the point every load would compute it anew, which takes up to 1.8 ms.
+// the point every load would compute it again, which takes up to 1.8 ms.
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import type { Job, SlowWork } from '../../lib/slow-work.ts'
 import { BIT_STRING, derHead, OCTET_STRING, SEQUENCE } from '../encoding/der-values.ts'

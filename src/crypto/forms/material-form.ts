@@ -5,7 +5,7 @@ import type { KeyObject } from 'node:crypto'
 
 /** Formats of exports. 'usual' is the one for clients that ask for none. */
 export const EXPORT_FORMATS = ['usual', 'raw', 'der', 'pem'] as const
-/** One of EXPORT_FORMATS. */
+/** A format by its name here; the wire has '' for 'usual'. */
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
 /** The forms of the keys of one type outside the service. */

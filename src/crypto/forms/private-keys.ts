@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto'
 import { InvalidKeyMaterial } from '../key-types/key-type.ts'
 import { openPkcs8 } from './pkcs8.ts'
 
-/** Loads a private key; the caller checks its kind. @throws InvalidKeyMaterial if it is none, or if bytes follow it */
+/** Loads a private key; the caller checks its kind. @throws InvalidKeyMaterial for no key, or if bytes follow it */
 export function loadPkcs8(typeName: string, material: Buffer): KeyObject {
   try {
     // The runtime ignores bytes that follow the key.

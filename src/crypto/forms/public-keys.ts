@@ -22,7 +22,7 @@ export function publicKind({ asymmetricKeyType, asymmetricKeyDetails = {} }: Key
   return `${asymmetricKeyType} ${asymmetricKeyDetails.modulusLength ?? asymmetricKeyDetails.namedCurve}`
 }
 
-/** Loads a public key; the caller checks its kind. @throws InvalidKeyMaterial if it is none */
+/** Loads a public key; the caller checks its kind. @throws InvalidKeyMaterial if it is not a key */
 export function loadSpki(typeName: string, spki: Buffer): KeyObject {
   try {
     return createPublicKey({ key: spki, format: 'der', type: 'spki' })

@@ -106,7 +106,8 @@ function requireRsaParts({ n, e, d, p, q }: RsaParts): void {
 
 /**
  * Must run before any arithmetic, whose time grows with the lengths: otherwise one caller could stop all others for
- * minutes (threats P-42). @throws InvalidKeyMaterial
+ * minutes (threats P-42).
+ * @throws InvalidKeyMaterial
  */
 function requireSizes({ n, d, p, q }: Omit<RsaParts, 'e'>): void {
   const bits = bitsOf(n)

@@ -15,7 +15,7 @@ const AES_KEY_BYTES = 32
 
 /** Hashes of OAEP by their names on the wire, without a dash (Interface 4.2). */
 export const OAEP_HASHES = ['SHA1', 'SHA224', 'SHA256', 'SHA384', 'SHA512'] as const
-/** One of OAEP_HASHES. */
+/** A hash of OAEP in capital letters; callers may write it in any case. */
 export type OaepHash = (typeof OAEP_HASHES)[number]
 
 /** The hash with this name in any case of letters; undefined if there is none. */

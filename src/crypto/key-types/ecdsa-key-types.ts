@@ -95,7 +95,10 @@ const WITH_SHA256 = x509Signature('1.2.840.10045.4.3.2', { hash: 'sha2-256' })
 const WITH_SHA384 = x509Signature('1.2.840.10045.4.3.3', { hash: 'sha2-384' })
 const WITH_SHA512 = x509Signature('1.2.840.10045.4.3.4', { hash: 'sha2-512' })
 
-/** P-256 with SHA-256 in certificates. Fast enough for the thread that serves. */
+/**
+ * P-256 with SHA-256 in certificates. Signing a message is fast enough for the thread that serves; a digest goes to the
+ * pool.
+ */
 export const ecdsaP256 = ecdsaKeyType({
   name: 'ecdsa-p256',
   backupId: 1,

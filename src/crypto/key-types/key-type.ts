@@ -1,5 +1,5 @@
 // What a key type is (Interface 2.3). It can do what it carries: a type without `cipher` does not encrypt, and nothing
-// else says so anywhere. Operations take the loaded key: Node parses raw bytes anew at each use (threats N-23).
+// else says so anywhere. Operations take the loaded key: Node parses raw bytes again at each use (threats N-23).
 import type { KeyObject } from 'node:crypto'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import type { MaterialForm } from '../forms/material-form.ts'
@@ -12,7 +12,8 @@ export type KeyType = {
   readonly name: string
   /**
    * New material, as it is stored inside the barrier; the caller wipes it. `keyBytes` is a length within `sizes`, for a
-   * type that has them. @throws RandomnessFailed, and what `SlowWork` throws
+   * type that has them.
+   * @throws RandomnessFailed, and what `SlowWork` throws
    */
   readonly generate: (random: RandomBytes, slow: SlowWork, keyBytes?: number) => Buffer | Promise<Buffer>
   /** Lengths of a key in bytes, if they can be chosen. */
@@ -62,7 +63,7 @@ export type ListedKeyType = KeyType & {
 
 /** Paddings of RSA encryption by their names on the wire: OAEP with SHA-256, and that of PKCS #1 v1.5. */
 export const PADDING_SCHEMES = ['oaep', 'pkcs1v15'] as const
-/** One of PADDING_SCHEMES. */
+/** A padding of RSA encryption, as the API names it. */
 export type PaddingScheme = (typeof PADDING_SCHEMES)[number]
 
 /** The cipher with this padding, or the usual one; undefined if the type has no such padding or does not encrypt. */
@@ -109,7 +110,7 @@ export type Signing = {
   readonly verify: (key: KeyObject, input: Buffer, signature: Buffer, options: SignatureOptions) => boolean
   /** How certificates, and requests for them, are signed with `key`. Its public half will do. */
   readonly x509: (key: KeyObject) => X509Signature
-  /** Set if private keys of the type may be in devices (`src/crypto/devices`), where they sign alike. */
+  /** Set if private keys of the type may be in devices (`src/crypto/devices`), where they make the same signatures. */
   readonly device?: DeviceFacts
   /** Set if a serving thread leaves it to the pool (`signWith` and `verifyWith` of signing-jobs.ts). */
   readonly signsSlowly?: true

@@ -109,7 +109,7 @@ export function deriveBindingKeys(key: KeyObject, context: Buffer, keyBytes: num
 
 /**
  * The nonce of a message with associated data: the head of HMAC-SHA-256(be64(length of the associated data) ‖
- * associated data ‖ plaintext). The length keeps two pairs from being hashed alike.
+ * associated data ‖ plaintext). The length keeps two different pairs from having the same hash.
  */
 export function bindingNonce(
   nonceKey: KeyObject,

@@ -1,7 +1,7 @@
-// Mixes random bytes of two generators. The mix is as good as the better of the two, whatever the other one gives.
+// Mixes random bytes of two generators. The mix is as good as the better of the two, whatever the other one returns.
 import { freshBytes, type RandomBytes, RandomnessFailed } from './random-bytes.ts'
 
-/** XOR of both. @throws RandomnessFailed if the platform's bytes cannot be random, or the device gave too few */
+/** XOR of both. @throws RandomnessFailed if the platform's bytes cannot be random, or `device` has another length */
 function mixedBytes(random: RandomBytes, device: Buffer, count: number): Buffer {
   if (device.length !== count) throw new RandomnessFailed(`Asked a device for ${count} bytes, got ${device.length}`)
   const mixed = freshBytes(random, count)

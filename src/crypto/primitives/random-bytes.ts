@@ -10,7 +10,7 @@ export class RandomnessFailed extends Error {
   override name = 'RandomnessFailed'
 }
 
-/** From this size on, nothing but zeros means a broken source: chance gives it once in 2^96 draws. */
+/** From this size on, nothing but zeros means a broken source: by chance that happens once in 2^96 draws. */
 const SHORTEST_CHECKED_BYTES = 12
 
 /**

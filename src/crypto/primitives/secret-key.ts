@@ -1,5 +1,5 @@
-// Secret bytes as KeyObjects. Their memory is outside the JavaScript heap and is cleared when the last reference goes.
-// They print as nothing, and threads share them without a copy (threats N-10, N-28).
+// Secret bytes as KeyObjects. Their memory is outside the JavaScript heap and is cleared when the last reference is
+// collected. They print as nothing, and threads share them without a copy (threats N-10, N-28).
 import { createSecretKey, type KeyObject } from 'node:crypto'
 
 /** A key with a copy of `bytes`; the caller wipes its own buffer. */

@@ -41,7 +41,7 @@ export function signatureHash(name: string): SignatureHash {
   return hash
 }
 
-/** @throws UnusableInput for a digest that is not as long as the hash gives */
+/** @throws UnusableInput for a digest whose length is not that of the hash */
 export function requireDigest({ name, bytes }: SignatureHash, digest: Buffer): void {
   if (digest.length !== bytes) throw notHashed(`${bytes} bytes of ${name}`, digest)
 }
@@ -53,6 +53,7 @@ export function notHashed(takes: string, { length }: Buffer): UnusableInput {
 
 /**
  * Makes a row. Its `digestInfo` is SEQUENCE { SEQUENCE { OID, NULL }, OCTET STRING } up to the octets of the digest.
+ * Each length takes one byte, so it must be below 128 for a new hash too.
  */
 function row(name: string, algorithm: string, bytes: number, oid: Buffer): SignatureHash {
   const identifier = Buffer.from([0x30, oid.length + 2, ...oid, 0x05, 0x00])

@@ -1,7 +1,7 @@
 // Turns finished transactions into changes: a group of them becomes one durable step of the backend. Only one group is
 // under way at a time (commit-queue.ts sees to that), so indexes and the chain are assigned without races.
 //
-//   check the reads ─▶ heads of the written keys ─▶ leaves, records, chain ─▶ onCommitting ─▶ append ─▶ tree, listeners
+//   heads of the written keys ─▶ check the reads ─▶ leaves, records, chain ─▶ onCommitting ─▶ append ─▶ tree, listeners
 import { strict as assert } from 'node:assert'
 import type { KeyObject } from 'node:crypto'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'

@@ -88,7 +88,8 @@ function writeOperation(record: Buffer, start: number, operation: ChangeOperatio
 
 /**
  * Decodes one record and checks its length, checksum and form, not its chain. Buffers are views of `record`.
- * `name` names the record in messages: `log record 17`. @throws StorageCorrupt
+ * `name` names the record in messages: `log record 17`.
+ * @throws StorageCorrupt
  */
 export function decodeChange(record: Buffer, name: string): Change {
   const reader = new RecordReader(record, name)
@@ -148,7 +149,8 @@ function hasTheRightLeaves({ kind, class: storageClass, oldLeaf, newLeaf, value 
 
 /**
  * Decodes neighbouring records and checks that each continues the one before. The link of the first record is not
- * checked: what precedes it is not here. @throws StorageCorrupt
+ * checked: what precedes it is not here.
+ * @throws StorageCorrupt
  */
 export function decodeRun(records: readonly { readonly index: number; readonly record: Buffer }[]): Change[] {
   const changes: Change[] = []

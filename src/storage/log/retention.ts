@@ -1,5 +1,5 @@
-// How far back the log is kept. The limits hold against every follower: one that was away for too long gets HistoryGone
-// and starts anew. So no follower can fill the device.
+// How far back the log is kept. The limits hold whoever follows: a follower that was away for too long gets HistoryGone
+// and starts over. So no follower can fill the device.
 import type { Checkpoint } from '../backend.ts'
 
 /** Limits from the configuration. Records beyond either of them are removed. */
@@ -7,7 +7,7 @@ export type Retention = { readonly bytes: number; readonly ms: number }
 
 /** 1 GiB and 24 hours. */
 export const DEFAULT_RETENTION: Retention = { bytes: 1024 ** 3, ms: 24 * 3_600_000 }
-/** Kept whatever the limits say: the threads of this process follow the log, and are never so far behind. */
+/** Kept whatever the limits say, so that threads of this process need not start over: they are hardly so far behind. */
 export const MIN_RECORDS = 10_000
 
 /**

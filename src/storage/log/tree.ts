@@ -61,7 +61,7 @@ type Scope = { readonly pages: Map<number, Page>; hash: Buffer | undefined }
 export class Tree {
   readonly #scopes: Readonly<Record<TreeClass, Map<string, Scope>>> = { replicated: new Map(), local: new Map() }
 
-  /** Takes over the operations of a commit. The leaves before must be in the tree, or it goes wrong unseen. */
+  /** Applies the operations of a commit. An `oldLeaf` that is not in the tree makes it wrong, and nothing notices. */
   apply(operations: readonly ChangeOperation[], bucketKey: KeyObject): void {
     for (const { class: storageClass, key, oldLeaf, newLeaf } of operations) {
       if (storageClass === 'ignored') continue
@@ -75,7 +75,7 @@ export class Tree {
     this.#toggle(storageClass, treeScopeOf(key), bucketOf(bucketKey, key), leaf)
   }
 
-  /** Adds a leaf or takes it away: XOR does both. An empty leaf is none. */
+  /** Adds a leaf or takes it away: XOR does both. An empty leaf stands for no leaf and changes nothing. */
   #toggle(storageClass: TreeClass, scopeName: string, bucket: number, leaf: Buffer): void {
     if (leaf.length === 0) return
     assert(leaf.length === LEAF_BYTES)

@@ -9,7 +9,7 @@ import { bucketKeyOf } from '../log/tree.ts'
 import type { VerifyKeys } from '../verify-keys.ts'
 import { SnapshotDamaged } from './snapshot-format.ts'
 
-/** What the staged store must hold. Plain data and key objects: it goes to another thread. */
+/** What the staged store must hold. Plain data and key objects: it is sent to another thread. */
 export type StagedCheck = StagedPosition & {
   readonly entries: number
   readonly replicated: Uint8Array

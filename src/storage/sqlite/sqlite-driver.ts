@@ -21,7 +21,7 @@ import { SqliteStaging } from './sqlite-staging.ts'
 import { openSqliteReader, openSqliteStore, openUncheckedReader } from './sqlite-store.ts'
 import { summarizeStore } from './store-summary.ts'
 
-/** Plain data, which goes to other threads. */
+/** Plain data, which is sent to other threads. */
 export type SqliteConfig = {
   readonly type: 'sqlite'
   readonly directory: string

@@ -55,7 +55,8 @@ export function makeDerivedTables(database: DatabaseSync): void {
 
 /**
  * Makes an empty store. It gets its name only when it is complete and durable, so an empty file is damage and not a
- * beginning. @throws StorageError, or the system's error
+ * beginning.
+ * @throws StorageError, or the system's error
  */
 export function createDatabase(directory: string, historyId: Buffer): void {
   const path = databasePath(directory)
@@ -71,7 +72,7 @@ export function createDatabase(directory: string, historyId: Buffer): void {
 
 function writeEmptyStore(draft: string, historyId: Buffer): void {
   for (const leftover of [draft, `${draft}-wal`, `${draft}-shm`]) rmSync(leftover, { force: true })
-  // SQLite gives its side files the same mode.
+  // SQLite makes its side files with the same mode.
   createPrivateFile(draft)
   const database = new DatabaseSync(draft)
   try {
@@ -89,7 +90,8 @@ function writeEmptyStore(draft: string, historyId: Buffer): void {
 
 /**
  * Checks a database that is to be used: format, the row of `meta`, and the last records against it. Entries are not
- * read. @throws StorageCorrupt or StorageError, in a sentence that begins with the path of the file
+ * read.
+ * @throws StorageCorrupt or StorageError, in a sentence that begins with the path of the file
  */
 export function requireSoundDatabase(database: DatabaseSync, path: string): void {
   if (statSync(path).size === 0) throw new StorageCorrupt(`${path} is empty`)

@@ -14,7 +14,7 @@ import { requireSoundJournal } from './sqlite-journal.ts'
 import { createDatabase, makeDerivedTables, requireSoundDatabase } from './sqlite-schema.ts'
 import { BUSY_TIMEOUT_MS, openReadOnly } from './sqlite-view.ts'
 
-/** Options of a store and where it lies. `random` gives the history id of a new one. */
+/** Options of a store and where it lies. `random` draws the history id of a new one. */
 export type SqliteStoreOptions = StoreOptions & { readonly directory: string; readonly random: Random }
 
 /** Opens the store in the directory; makes either if it is missing. @throws StorageError, in a sentence */

@@ -1,6 +1,6 @@
-// Request headers that give access. Those that give access here are recorded as client_token, as an HMAC; those
-// that give access elsewhere are not recorded at all. No setting can change that, not even one stored by an older
-// version or restored from a snapshot.
+// Request headers that give access. Those that give access here are recorded as client_token, as an HMAC; those that
+// give access elsewhere are not recorded at all. No setting can change that, not even one stored by an older version or
+// restored from a snapshot.
 const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
   'x-vault-token',
   'authorization',

@@ -12,14 +12,14 @@ import type { Fold } from './spelling.ts'
 export type EndpointOperation = 'read' | 'list' | 'update' | 'delete'
 
 /**
- * The right that a policy must grant on the path. For 'create-or-update' the endpoint's
- * `exists` decides which of the two.
+ * The right that a policy must grant on the path. For 'create-or-update' the endpoint's `exists` decides which of the
+ * two.
  */
 export type Capability = 'none' | 'read' | 'list' | 'update' | 'create-or-update' | 'delete'
 
 /**
- * The place of an answer's data: in the envelope; bare; or in the envelope and copied to its top
- * level, where old clients read it.
+ * The place of an answer's data: in the envelope; bare; or in the envelope and copied to its top level, where old
+ * clients read it.
  */
 export type BodyForm = 'envelope' | 'plain' | 'both'
 
@@ -63,8 +63,8 @@ type Common<E, F extends Fields> = {
    */
   readonly takesAnyFields?: boolean
   /**
-   * May be called with a wrapping token instead of a token of one's own: the call reads the
-   * wrapping token and does not use it up.
+   * May be called with a wrapping token instead of a token of one's own: the call reads the wrapping token and does not
+   * use it up.
    */
   readonly takesWrappingToken?: boolean
   /** A name in the path whose spellings only the engine knows; for all others `Field.canonical` says them. */
@@ -124,9 +124,9 @@ export type Declared = { readonly fields: Fields; readonly otherNames?: OtherNam
 export type OtherNames = ReadonlyMap<string, readonly string[]>
 
 /**
- * A definition without the types of its fields. `E` is what the endpoint needs of its engine; an engine may
- * list endpoints that need no more than it has. Router and pipeline hold endpoints of all engines, and each
- * mount pairs them with its own.
+ * A definition without the types of its fields. `E` is what the endpoint needs of its engine; an engine may list
+ * endpoints that need no more than it has. Router and pipeline hold endpoints of all engines, and each mount pairs them
+ * with its own.
  */
 export type Endpoint<E = never> = Common<E, Fields> & {
   /** Missing if each field has one name, as most do. */

@@ -174,8 +174,8 @@ export const MAX_ITEM_CHARACTERS = 131_072
 const MAX_LIST_CHARACTERS = 1_048_576
 
 /**
- * Splits at commas, into at most one item too many, which is enough to refuse it: 32 MB of
- * commas must not fill the memory.
+ * Splits at commas, into at most one item too many, which is enough to refuse it: 32 MB of commas must not fill the
+ * memory.
  */
 function splitAtCommas(text: string): string[] {
   const trimmed = text.trim()
@@ -290,8 +290,8 @@ type ItemRules = {
   /** True if the engine checks that field instead, and numbers are accepted as texts. */
   readonly lenient?: boolean
   /**
-   * 'empty': null counts as an item without fields, or as an empty text. Otherwise null is refused as an item,
-   * and counts as not sent as a text.
+   * 'empty': null counts as an item without fields, or as an empty text. Otherwise null is refused as an item, and
+   * counts as not sent as a text.
    */
   readonly nulls?: 'empty'
 }

@@ -5,8 +5,8 @@ import { Overloaded } from '../lib/slow-work.ts'
 import { failFor } from './errors.ts'
 
 /**
- * Logins that run at once: as many as a small machine can do. Those that wait here do not
- * fill the pool before other work.
+ * Logins that run at once: as many as a small machine can do. Those that wait here do not fill the pool before other
+ * work.
  */
 export const LOGINS_AT_ONCE = 4
 /** Most logins of one address that wait. */

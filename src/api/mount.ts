@@ -75,8 +75,8 @@ export interface Engine {
   /** Does what is due without a request. Called periodically, only on the thread that writes. */
   upkeep?(): Promise<void>
   /**
-   * Answers a call from the same mount on a serving thread; runs on the thread that writes.
-   * Input and result are plain data.
+   * Answers a call from the same mount on a serving thread; runs on the thread that writes. Input and result are plain
+   * data.
    */
   handleWriterCall?(question: unknown): Promise<unknown>
   /** Begins periodic work, on the thread that writes, once the server is unsealed. */
@@ -125,8 +125,8 @@ export interface Mounts {
   /** The mount that serves requests to the path. */
   serving(path: string): MountEntry | undefined
   /**
-   * The path with its names in canonical spelling, and the shape that says which these are. A path that no
-   * mount serves is returned unchanged.
+   * The path with its names in canonical spelling, and the shape that says which these are. A path that no mount serves
+   * is returned unchanged.
    */
   spelled(path: string): { readonly path: string; readonly spelling: PlacedShape | undefined }
   /** The endpoint at the path, and the names in the path. */

@@ -55,8 +55,8 @@ function parameterNames(segments: readonly Segment[]): ReadonlySet<string> {
 const SINGLE_MOUNTS = ['sys/', 'auth/token/']
 
 /**
- * Operation id: the id of the endpoint. Unless the mount is at its usual path, that path precedes it, since a
- * type may be mounted several times.
+ * Operation id: the id of the endpoint. Unless the mount is at its usual path, that path precedes it, since a type may
+ * be mounted several times.
  */
 function operationId(mountPath: string, id: string): string {
   const usual = SINGLE_MOUNTS.includes(mountPath) || id.startsWith(`${mountPath.slice(0, -1)}-`)

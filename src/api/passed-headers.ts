@@ -1,6 +1,6 @@
-// Headers that a mount passes on: request headers that its engine sees, and answer headers that it may set.
-// Headers that give access pass in neither direction. Headers that tell how an answer is to be read, or who may
-// read it, are the server's own.
+// Headers that a mount passes on: request headers that its engine sees, and answer headers that it may set. Headers
+// that give access pass in neither direction. Headers that tell how an answer is to be read, or who may read it, are
+// the server's own.
 import { isCredentialHeader } from './credential-headers.ts'
 
 /** Most headers of one list of a mount. */
@@ -48,8 +48,8 @@ export function whyNotSet(name: string): string | undefined {
 }
 
 /**
- * The headers of `found` that are named and may be seen. Names are checked again, since
- * another version may have stored them.
+ * The headers of `found` that are named and may be seen. Names are checked again, since another version may have stored
+ * them.
  */
 export function seen(found: PassedHeaders, names: readonly string[]): PassedHeaders {
   return picked(found, names, whyNotSeen)

@@ -1,5 +1,5 @@
-// The path of an endpoint as segments. It is never a regular expression: so the order of endpoints cannot
-// matter, and OpenAPI follows from it.
+// The path of an endpoint as segments. It is never a regular expression: so the order of endpoints cannot matter, and
+// OpenAPI follows from it.
 /** A fixed text, a name, or the rest of the path. */
 export type Segment =
   | { readonly kind: 'literal'; readonly text: string }
@@ -29,9 +29,9 @@ export function expandPattern(path: string): Segment[][] {
 }
 
 /**
- * Returns the forms by which requests find the endpoint. The last optional segment can mean nothing else,
- * so it takes anything, slashes included, and its field reports what is wrong. In `a(/:b)(/:c)` the place
- * of b also takes what is no name.
+ * Returns the forms by which requests find the endpoint. The last optional segment can mean nothing else, so it takes
+ * anything, slashes included, and its field reports what is wrong. In `a(/:b)(/:c)` the place of b also takes what is
+ * no name.
  */
 export function routedForms(path: string): Segment[][] {
   const forms = expandPattern(path)

@@ -13,8 +13,8 @@ type Found = {
   /** Set if names have several spellings; most paths have none, and pay nothing. */
   readonly shape: PathShape | undefined
   /**
-   * Shapes by the fold that the engine returned for a name, so that each fold keeps one
-   * shape: others cache by its identity.
+   * Shapes by the fold that the engine returned for a name, so that each fold keeps one shape: others cache by its
+   * identity.
    */
   readonly shapes: WeakMap<Fold, PathShape> | undefined
 }

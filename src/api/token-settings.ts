@@ -1,5 +1,5 @@
-// The `token_*` fields that roles and users of all login methods share (Interface 2.2):
-// declared, read and shown in one place.
+// The `token_*` fields that roles and users of all login methods share (Interface 2.2): declared, read and shown in one
+// place.
 
 import { asciiLowerCase, asciiTrim, isPrintableAscii } from '../lib/ascii.ts'
 import { CidrError, normalizeCidr } from '../lib/cidr.ts'
@@ -103,8 +103,8 @@ function typeOf(text: string): TokenSettings['type'] {
 }
 
 /**
- * Names of policies in canonical form: lower case, each once, sorted. No character turns
- * into another one (threats I-01).
+ * Names of policies in canonical form: lower case, each once, sorted. No character turns into another one
+ * (threats I-01).
  */
 function policyNames(names: readonly string[]): readonly string[] {
   const plain = names.map((name) => asciiLowerCase(asciiTrim(name))).filter((name) => name !== '')

@@ -102,8 +102,8 @@ export class Core {
 
   /**
    * Returns the response for an attempt that threw. Returns undefined if the request is to be judged again, because
-   * another one changed what its decision rested on. An attempt to write on a thread that cannot has stored nothing,
-   * so the request is forwarded and starts over on the writing thread.
+   * another one changed what its decision rested on. An attempt to write on a thread that cannot has stored nothing, so
+   * the request is forwarded and starts over on the writing thread.
    */
   async #failed(exchange: Exchange, cause: unknown, attempt: number): Promise<WireResponse | undefined> {
     if (cause instanceof DecisionOutdated && attempt < MAX_ATTEMPTS) return undefined

@@ -176,7 +176,7 @@ export class MountTable implements Mounts {
     return this.#stale || this.#refreshing !== undefined
   }
 
-  /** Reloads the table; resolves when it has every change that was committed before the call. */
+  /** Reloads the table; resolves when it has the changes that this thread knew of at the call. */
   refresh(): Promise<void> {
     // The load under way may have begun before the newest change; `#loadUntilFresh` then loads once more.
     this.#refreshing ??= this.#loadUntilFresh().finally(() => {

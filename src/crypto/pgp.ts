@@ -30,7 +30,7 @@ const KEY_VERSION = 4
  */
 const ALGORITHMS: ReadonlySet<number> = new Set([1, 2, 3, 18, 19, 22, 25, 26, 27, 28])
 const MAX_RSA_BITS = 8192
-/** Most signatures of a key by itself; each takes up to 20 ms. Certifications by others are never checked. */
+/** Most signatures of a key by itself; each takes up to 20 ms. Certifications by others are not checked. */
 const MAX_SIGNATURES = 64
 /** Length of the message of a trial encryption. */
 const TRIAL_BYTES = 32

@@ -1,5 +1,5 @@
 // Computes known answers of the primitives that protect stored data, before the server does anything with a key
-// (threats P-16). A broken or replaced library then stops the start, instead of writing ciphertexts that never open.
+// (threats P-16). A broken or replaced library then stops the start, instead of writing ciphertexts that do not open.
 // Signatures, RSA and password hashing have no test here.
 import { createSecretKey } from 'node:crypto'
 import { AEADS, type AeadAlgorithm, AuthenticationFailed, open, seal } from './primitives/aead.ts'

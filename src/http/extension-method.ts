@@ -1,8 +1,8 @@
-// Reads a LIST or HELP request, which the parser of node:http does not know. It accepts a strict subset of RFC
-// 9112: every line ends in CRLF; no folding, no repeated header that matters, no extensions and trailers of
-// chunks, and nothing after the request. Everything else is refused: a reader that is more lenient than the
-// proxy before it could be led to see another request. A body is read and ignored, as with GET: clients behind a
-// proxy send an empty one in chunks.
+// Reads a LIST or HELP request, which the parser of node:http does not know. It accepts a strict subset of RFC 9112:
+// every line ends in CRLF; no folding, no repeated header that matters, no extensions and trailers of chunks, and
+// nothing after the request. Everything else is refused: a reader that is more lenient than the proxy before it could
+// be led to see another request. A body is read and ignored, as with GET: clients behind a proxy send an empty one in
+// chunks.
 import { fail } from '../api/errors.ts'
 import type { WireRequest } from '../core/exchange.ts'
 import type { HeaderSource } from './headers.ts'

@@ -1,4 +1,4 @@
-// Checks the head of a request, before anything is known of the caller.
+// Checks the head of a request, before its token is looked up.
 import type { IncomingMessage } from 'node:http'
 import { fail, type Refusal } from '../api/errors.ts'
 import type { ListenerLimits } from './limits.ts'
@@ -16,8 +16,8 @@ export function hasUnknownCoding({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * True if there is exactly one Host (RFC 9112 section 3.2), since a proxy before us may have routed by
- * another one. HTTP/1.0 has none.
+ * True if there is exactly one Host (RFC 9112 section 3.2), since a proxy before us may have routed by another one.
+ * HTTP/1.0 has none.
  */
 function hasOneHost({ headers, rawHeaders, httpVersionMinor }: IncomingMessage): boolean {
   if (headers.host === undefined) return httpVersionMinor === 0

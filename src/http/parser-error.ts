@@ -1,6 +1,6 @@
-// Answers what the parser of node:http refuses. LIST and HELP are methods that it does not know: their
-// requests are read here, strictly, and answered, and then the connection ends. Everything else gets a
-// refusal that says what is wrong.
+// Answers what the parser of node:http refuses. LIST and HELP are methods that it does not know: their requests are
+// read here, strictly, and answered, and then the connection ends. Everything else gets a refusal that says what is
+// wrong.
 import type { Socket } from 'node:net'
 import { fail, Refusal } from '../api/errors.ts'
 import type { WireResponse } from '../core/exchange.ts'

@@ -12,8 +12,8 @@ export type ProxyRules =
   /** Every connection begins with the header. */
   | { readonly behavior: 'use_always' }
   /**
-   * `authorized` holds address blocks, from which the header is expected. Connections from elsewhere
-   * are taken without it, or ended.
+   * `authorized` holds address blocks, from which the header is expected. Connections from elsewhere are taken without
+   * it, or ended.
    */
   | { readonly behavior: 'allow_authorized' | 'deny_unauthorized'; readonly authorized: readonly string[] }
 
@@ -22,8 +22,8 @@ export type ProxyHeader =
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'malformed' }
   /**
-   * `length` is that of the header in bytes. `address` is undefined if the proxy speaks
-   * for itself: then the peer counts.
+   * `length` is that of the header in bytes. `address` is undefined if the proxy speaks for itself: then the peer
+   * counts.
    */
   | { readonly kind: 'read'; readonly length: number; readonly address: string | undefined }
 

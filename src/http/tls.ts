@@ -1,4 +1,4 @@
-// TLS of a listener: only HTTP/1.1, only suites with forward secrecy and authenticated encryption (RFC 9325).
+// TLS of a listener: no HTTP/2, only suites with forward secrecy and authenticated encryption (RFC 9325).
 import type { ServerOptions } from 'node:https'
 
 /** A version as the configuration names it. */
@@ -26,8 +26,8 @@ export type TlsMaterial = {
 }
 
 /**
- * Suites of TLS 1.2 that can be set: names of the registry (RFC 5289, RFC 7905) and
- * OpenSSL's names, preferred ones first.
+ * Suites of TLS 1.2 that can be set: names of the registry (RFC 5289, RFC 7905) and OpenSSL's names, preferred ones
+ * first.
  */
 export const CIPHER_SUITES: ReadonlyMap<string, string> = new Map([
   ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', 'ECDHE-ECDSA-AES256-GCM-SHA384'],

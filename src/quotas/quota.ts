@@ -36,8 +36,8 @@ export const RATE_QUOTA = storedRecord('A quota', {
 export type RateQuota = RecordOf<typeof RATE_QUOTA>
 
 /**
- * Settings for all quotas. Each member has the default for a value that was never set, or that an
- * earlier version did not store.
+ * Settings for all quotas. Each member has the default for a value that was never set, or that an earlier version did
+ * not store.
  */
 export const QUOTA_CONFIG = storedRecord('The setting of quotas', {
   format: otherwise(oneOf(1), 1),

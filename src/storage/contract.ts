@@ -46,8 +46,7 @@ export const systemScope: Scope = { namespace: ROOT_NAMESPACE, mount: SYSTEM_SCO
 export type StorageClass = 'replicated' | 'local' | 'ignored'
 
 /**
- * A key and its stored bytes. They are ciphertext (barrier.ts), but for `core/seal-config`, which is read while
- * sealed.
+ * A key and its stored bytes. They are ciphertext (barrier.ts), but for `core/seal-config`, which is read while sealed.
  */
 export type Entry = { readonly key: string; readonly value: Buffer }
 

@@ -6,8 +6,8 @@ import type { Distribution, Reading } from './reading.ts'
 export const PROMETHEUS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 /**
- * Returns all readings as text. Buckets are cumulative, as the format asks; a metric with an
- * alias appears under both names.
+ * Returns all readings as text. Buckets are cumulative, as the format asks; a metric with an alias appears under both
+ * names.
  */
 export function prometheusText(readings: readonly Reading[]): string {
   const lines: string[] = []

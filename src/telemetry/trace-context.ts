@@ -1,5 +1,5 @@
-// Reads the header `traceparent` (W3C Trace Context, level 1): the trace that the client
-// began, and whether it is recorded.
+// Reads the header `traceparent` (W3C Trace Context, level 1): the trace that the client began, and whether it is
+// recorded.
 import type { Random } from '../lib/world.ts'
 
 /** Position of a request in a trace. */
@@ -33,8 +33,8 @@ export const newTraceId = (random: Random): string => random.bytes(TRACE_DIGITS 
 export const newSpanId = (random: Random): string => random.bytes(SPAN_DIGITS / 2).toString('hex')
 
 /**
- * True if the trace is among the sampled part. Every server decides in the same way: the last 32 bits of the
- * id decide (TraceIdRatioBased).
+ * True if the trace is among the sampled part. Every server decides in the same way: the last 32 bits of the id decide
+ * (TraceIdRatioBased).
  */
 export function isWithin(ratio: number, traceId: string): boolean {
   return Number.parseInt(traceId.slice(-8), 16) < ratio * 2 ** 32

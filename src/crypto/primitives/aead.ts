@@ -126,8 +126,8 @@ function authenticated(decipher: ReturnType<typeof newDecipher>, plaintext: Buff
 
 /**
  * Bytes decrypted at once by `openSecret`. The system's allocator gives a freed piece so small out again next, to the
- * same thread (glibc keeps up to 1,032 bytes so): it can be overwritten. Larger ones are merged with their
- * neighbours and come back anywhere.
+ * same thread (glibc keeps up to 1,032 bytes so): it can be overwritten. Larger ones are merged with their neighbours
+ * and come back anywhere.
  */
 const PIECE_BYTES = 896
 /** Node decrypts into memory that is longer than the result by one block, and copies the result from there. */

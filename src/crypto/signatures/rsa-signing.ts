@@ -101,8 +101,7 @@ function encodePkcs1(block: Buffer, modulusBytes: number): Buffer {
 }
 
 /**
- * The encoded block (RSAVP1, section 5.2.2); undefined if the signature has another length or is not below the
- * modulus.
+ * The encoded block (RSAVP1, section 5.2.2); undefined if the signature has another length or is not below the modulus.
  */
 function recover(modulusBytes: number, key: KeyObject, signature: Buffer): Buffer | undefined {
   if (signature.length !== modulusBytes) return undefined

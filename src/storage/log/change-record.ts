@@ -7,8 +7,8 @@
 //              | old leaf length u8 (0 or 16) | old leaf | new leaf length u8 (0 or 16) | new leaf
 //              | value length u32 | value
 //
-// The namespace of an operation is the first segment of its key. The chain is the first 16 bytes of
-// SHA-256(chain of the record before ‖ body); before the first record it is the store's history id.
+// The namespace of an operation is the first segment of its key. The chain is the first 16 bytes of SHA-256(chain of
+// the record before ‖ body); before the first record it is the store's history id.
 import { strict as assert } from 'node:assert'
 import { crc32 } from 'node:zlib'
 import { sha256 } from '../../crypto/primitives/digest.ts'
@@ -87,8 +87,8 @@ function writeOperation(record: Buffer, start: number, operation: ChangeOperatio
 }
 
 /**
- * Decodes one record and checks its length, checksum and form, not its chain. Buffers are views of `record`.
- * `name` names the record in messages: `log record 17`.
+ * Decodes one record and checks its length, checksum and form, not its chain. Buffers are views of `record`. `name`
+ * names the record in messages: `log record 17`.
  * @throws StorageCorrupt
  */
 export function decodeChange(record: Buffer, name: string): Change {

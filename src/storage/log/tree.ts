@@ -46,8 +46,8 @@ export function bucketOf(bucketKey: KeyObject, key: string): number {
 }
 
 /**
- * The part of the tree that an entry belongs to, one for each mount: filters of replication name mounts and
- * namespaces, so two clusters can compare what both of them have.
+ * The part of the tree that an entry belongs to, one for each mount: filters of replication name mounts and namespaces,
+ * so two clusters can compare what both of them have.
  */
 export function treeScopeOf(key: string): string {
   return `${namespaceOfKey(key)}/${mountOfKey(key)}`

@@ -60,8 +60,8 @@ export class SqliteReadBackend implements ReadBackend {
 }
 
 /**
- * The backend of the thread that writes. After a failed write it goes on reading through a new connection that cannot
- * write (threats P-02, P-03).
+ * The backend of the thread that writes. After a write that failed, and not because the device is full, it reads on
+ * through a new connection that cannot write (threats P-02, P-03).
  */
 export class SqliteBackend extends SqliteReadBackend implements Backend {
   readonly #lock: DirectoryLock | undefined

@@ -1,6 +1,6 @@
-// A cache of values read from storage. The writer of a change tells which name changed. A load under way then is not
-// kept, so nothing older than the last change is served. Kept values are frozen: a caller that got one cannot change it
-// for the others (threats D-09).
+// A cache of values read from storage. The writer of a change tells which name changed. The result of a load under way
+// then goes only to those who wait for it and is not kept, so the cache has nothing older than the last change it was
+// told of. Kept values are frozen: a caller that got one cannot change it for the others (threats D-09).
 import { freezePlain } from './freeze.ts'
 
 /** Look-ups since the start of the thread, for metrics. */

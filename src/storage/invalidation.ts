@@ -1,4 +1,4 @@
-// Tells caches to forget entries that changed. Every cache registers here. The writer's own commits go through this
+// Tells caches to forget entries that changed. Each cache of stored values registers here. The writer's own commits go through this
 // table, and so do the changes that a thread reads from the log.
 import { strict as assert } from 'node:assert'
 

@@ -21,8 +21,9 @@ type Task = { readonly order: JobOrder; readonly lane: Lane }
 type Answer = { readonly answer: JobAnswer; readonly moved: ArrayBuffer[] }
 
 /**
- * How long an answer waits for others to go with it, if the next job takes no longer than the last. Each message wakes the thread that asked. Its work for one
- * request alone then costs twice as much as for one of four, and so do the requests that follow the answers.
+ * How long an answer waits for others to go with it, if the next job takes no longer than the last. Each message wakes
+ * the thread that asked. Its work for one request alone then costs twice as much as for one of four, and so do the
+ * requests that follow the answers.
  */
 const HOLD_MS = 4
 

@@ -1,7 +1,7 @@
 // Refusals about the caller: logins, tokens, their policies and roles.
 import type { RefusalRows } from './row.ts'
 
-/** Rows of ERRORS about the caller. */
+/** `permission_denied` is also the answer to a request without a usable token. */
 export const ACCESS_REFUSALS = {
   bad_wrapping_token: {
     status: 400,

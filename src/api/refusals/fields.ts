@@ -9,7 +9,7 @@ const fieldSentence = (name: string, why: string): string =>
 const fieldOr = (nameOrSentence: string, why?: string): string =>
   why === undefined ? nameOrSentence : fieldSentence(nameOrSentence, why)
 
-/** Rows of ERRORS about fields. */
+/** Most sentences begin as clients match them; for some fields clients know another one. */
 export const FIELD_REFUSALS = {
   field_missing: {
     status: 400,

@@ -1,7 +1,7 @@
 // Refusals about the server: what it holds, how it is set up, and its state.
 import type { RefusalRows } from './row.ts'
 
-/** Rows of ERRORS about the server. */
+/** Some pass by themselves; the answer to `overloaded` says when to come back. */
 export const SERVER_REFUSALS = {
   feature_off: {
     status: 400,

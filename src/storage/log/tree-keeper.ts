@@ -13,7 +13,7 @@ import { decodeRun } from './change-record.ts'
 import { DEFAULT_RETENTION, forgettableIndex, keptCheckpoints, type Retention } from './retention.ts'
 import { bucketKeyOf, faultOfPage, Tree } from './tree.ts'
 
-/** Records between two saves, so the most that a start replays, unless the process was killed during a save. */
+/** Records between two saves, so about as many as a start replays, unless the process was killed during a save. */
 export const RECORDS_PER_CHECKPOINT = 20_000
 /** A save is also due this long after the last one, if something was written. */
 const MS_PER_CHECKPOINT = 30_000

@@ -1,5 +1,5 @@
-// The TLS material of all listeners, held by the watching thread. It alone reads the files for them, so that all threads
-// change to a new certificate together. A thread that replaces another gets the same material.
+// The TLS material of all listeners, held by the watching thread. It alone reads the files for them, so that all
+// threads change to a new certificate together. A thread that replaces another gets the same material.
 import type { ServerConfig } from '../config/config.ts'
 import { addressText } from '../config/listener.ts'
 import type { TlsMaterial } from '../http/tls.ts'

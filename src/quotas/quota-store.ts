@@ -16,7 +16,7 @@ const MAX_QUOTAS = 1_000
 
 const NO_RULES = new QuotaRules([], DEFAULT_QUOTA_CONFIG)
 
-/** The stored quotas of the server. Every thread has one; a change of a quota anywhere drops the rules that it keeps. */
+/** The stored quotas. Every thread has one; a change of a quota anywhere drops the rules that it keeps. */
 export class QuotaStore {
   readonly #view: View
   #rules: QuotaRules | undefined

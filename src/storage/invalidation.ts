@@ -1,5 +1,5 @@
-// Tells caches to forget entries that changed. Each cache of stored values registers here. The writer's own commits go through this
-// table, and so do the changes that a thread reads from the log.
+// Tells caches to forget entries that changed. Each cache of stored values registers here. The writer's own commits go
+// through this table, and so do the changes that a thread reads from the log.
 import { strict as assert } from 'node:assert'
 
 /** One cache, and the stored keys that it is made from. Its functions must not throw. */

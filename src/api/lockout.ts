@@ -54,7 +54,7 @@ export class Lockout {
     this.canonical = canonical
   }
 
-  /** Names that are locked now, sorted; at most MAX_NAMES. */
+  /** Names that are locked now, sorted. If the threshold was lowered, names that are only counted may be among them. */
   locked(settings: LockoutSettings): string[] {
     if (isSwitchedOff(settings)) return []
     const names: string[] = []
@@ -65,7 +65,7 @@ export class Lockout {
     return names.sort()
   }
 
-  /** Unlocks a name and clears its count; does nothing if it is not locked. */
+  /** Unlocks a name and clears its count; does nothing for a name without failures. */
   unlock(given: string): void {
     const attempts = this.#find(this.canonical(given))
     if (attempts === undefined) return

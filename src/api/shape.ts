@@ -1,5 +1,4 @@
-// Shapes of answers: declared beside each endpoint, published in OpenAPI, and checked against every answer by the
-// tests.
+// Shapes of answers: declared beside each endpoint, published in OpenAPI, and compared with answers by the tests.
 import type { Schema } from './fields.ts'
 
 /** The shape of one value. */

@@ -1,5 +1,5 @@
-// From the raw request target to the one path that router, policy and log see. It is decoded exactly once, before
-// anything is decided (threats A-02), and never by `URL`, which folds segments silently (N-12).
+// From the raw request target to the one path that router, policy and log see. Percent-encoding is undone exactly once,
+// before anything is decided (threats A-02), and not by `URL`, which folds segments silently (N-12).
 import { isUtf8 } from 'node:buffer'
 import { fail } from '../api/errors.ts'
 import type { JsonObject } from '../lib/json.ts'

@@ -63,7 +63,7 @@ export type ListeningParts = {
   readonly log: Log
 }
 
-/** Longer than any request takes that has arrived as a whole. Container runtimes kill what has not ended after 10 s. */
+/** Longer than most requests take once they have arrived. Container runtimes kill what has not ended after 10 s. */
 const STOP_TIMEOUT_MS = 5_000
 
 /** The open listeners of one thread. */

@@ -10,7 +10,7 @@ export type Edition = (typeof EDITIONS)[number]
 /** The edition of a configuration that names none: everything is on. */
 export const DEFAULT_EDITION: Edition = 'enterprise'
 
-/** Features by the names that `sys/license/status` lists. An edition may lack those that it has in OFF. */
+/** Features by the names that `sys/license/status` lists. OFF has those that an edition lacks. */
 export const FEATURES = [
   'DR Replication',
   'Entropy Augmentation',

@@ -64,7 +64,7 @@ export type ToWriter = {
 
 /** The links from a writing thread to the serving ones. */
 export type ToServing = {
-  /** Resolves when every serving thread has taken over the state. */
+  /** Resolves when every serving thread has taken over the state, has failed to, or has ended. */
   readonly announce: (news: SealState) => Promise<void>
   /** Reloads of a part of the configuration on every thread (sys/config/reload). */
   readonly configReloads: SealOperations['configReloads']

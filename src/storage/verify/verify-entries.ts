@@ -1,4 +1,5 @@
-// Checks every entry: its class and its leaf, that it opens at its key, and that it is what the log wrote last.
+// Checks every entry: its class, and that it is what the log wrote last. With keys it also checks its leaf, and that it
+// opens at its key.
 import type { DatabaseSync } from 'node:sqlite'
 import { sha256 } from '../../crypto/primitives/digest.ts'
 import { faultOfKey, isBehindBarrier, mayHaveClass, mountOfKey } from '../classes.ts'

@@ -1,5 +1,5 @@
-// Turns the failure to reach the writing thread into a refusal, here, because rooms do not know each other's errors. Any
-// other error on the way to it is a defect, and must not pass for that.
+// Turns the failure to reach the writing thread into a refusal, here, because rooms do not know each other's errors.
+// Any other error on the way to it is a defect, and must not pass for that.
 import { fail } from '../api/errors.ts'
 import type { CallWriter } from '../core/engine-context.ts'
 import type { WireRequest, WireResponse } from '../core/exchange.ts'

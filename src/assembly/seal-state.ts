@@ -4,7 +4,7 @@ import type { Log } from '../lib/log.ts'
 import type { Keyring } from '../storage/keyring.ts'
 import type { Seal, SealStatus } from '../system/seal/seal.ts'
 
-/** A state that a serving thread applies. It has a keyring when the server is unsealed or its data keys change. */
+/** A state that a serving thread applies. It has a keyring if the thread does not have the newest one yet. */
 export type SealState = {
   readonly status: SealStatus
   readonly keyring: Keyring | undefined

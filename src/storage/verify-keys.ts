@@ -7,7 +7,7 @@ import { bucketKeyOf } from './log/tree.ts'
 /** Opens values, computes leaves, and finds the bucket of a key. */
 export type VerifyKeys = { readonly barrier: Barrier; readonly leafKey: KeyObject; readonly bucketKey: KeyObject }
 
-/** Makes them from the barrier and the leaf key of an unsealed server. The caller wipes `leafKey`. */
+/** Makes them from an opened barrier and the leaf key, which the caller wipes. */
 export function verifyKeysOf(barrier: Barrier, leafKey: Buffer): VerifyKeys {
   const key = importSecret(leafKey)
   return { barrier, leafKey: key, bucketKey: bucketKeyOf(key) }

@@ -26,7 +26,7 @@ export async function importJwtKey(n: string, e: string): Promise<JwtKey | undef
   }
 }
 
-/** Length of a modulus in base64url; 0 for a text that is not base64url. Its length bounds what is decoded. */
+/** Bits of a modulus in base64url; 0 for a text that is too long, which is not decoded, or is not base64url. */
 function modulusBits(n: string): number {
   if (n.length > MAX_MODULUS_BITS || !BASE64URL.test(n)) return 0
   const bytes = Buffer.from(n, 'base64url')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { findTests, inOrder, LONGEST } from './run-tests.ts'
+import { findTests, inOrder, LONGEST, readTestOptions } from './run-tests.ts'
 
 const found = findTests(fileURLToPath(new URL('..', import.meta.url)), [])
 
@@ -12,4 +12,11 @@ test('the order of the tests leaves none out and takes none twice', () => {
 
 test('the longest tests begin first, and are there', () => {
   assert.deepEqual(inOrder(found).slice(0, LONGEST.length), LONGEST)
+})
+
+test('options are read before and behind the patterns', () => {
+  const none = { patterns: [], timesPath: undefined, isTogether: false }
+  assert.deepEqual(readTestOptions([]), none)
+  assert.deepEqual(readTestOptions(['a', '--together', 'b']), { ...none, patterns: ['a', 'b'], isTogether: true })
+  assert.deepEqual(readTestOptions(['--times', 'f', 'a']), { ...none, patterns: ['a'], timesPath: 'f' })
 })

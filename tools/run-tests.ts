@@ -1,13 +1,14 @@
 // Runs the tests with the flags that the server has: a proof in a process of its own, several files of exact tests in
 // one. A proof that fails is run once more, by itself, when all have ended.
-//   sh bin/with-runtime tools/run-tests.ts [--times FILE] [part of a path, or a pattern with *]...
+//   sh bin/with-runtime tools/run-tests.ts [--times FILE] [--together] [part of a path, or a pattern with *]...
 // FILE gets a line for each test file: the seconds that it took in its first run, its path; the longest first.
+// With --together all run in one process, as those that failed in company did.
 // With KEYWRIGHT_REQUIRE=all a skipped test is a failure: where everything is installed, nothing may be left out.
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, matchesGlob } from 'node:path'
 import { parseArgs } from 'node:util'
-import { groupTests } from './test-groups.ts'
+import { groupTests, type TestGroup } from './test-groups.ts'
 import { runInLanes } from './test-lanes.ts'
 import { runTestGroup } from './test-process.ts'
 import { closingLines, isWell, outputLines, type Times, timeLines } from './test-report.ts'
@@ -35,14 +36,15 @@ export const LONGEST: readonly string[] = [
 /** A cache like the program's own: types are stripped once, not in every process and thread of the tests. */
 const COMPILE_CACHE = 'node_modules/.cache/keywright'
 
-/** Beyond this number no proof is run again: so many failures are no matter of chance. */
+/** Only so many of the failed proofs are run again: more failures are no matter of chance. */
 const MOST_AGAIN = 6
 /** The list of proofs that are known to be unsteady, each with its last day. */
 export const KNOWN_UNSTEADY = 'test/proofs/unsteady.json'
 
 /** Runs the tests, and resolves to whether all is well. Only on a terminal everything is shown. */
-export async function runTests(root: string, { patterns, timesPath }: TestOptions): Promise<boolean> {
+export async function runTests(root: string, { patterns, timesPath, isTogether }: TestOptions): Promise<boolean> {
   const startMs = performance.now()
+  const lanes = availableParallelism()
   const files = findTests(root, patterns)
   const unmatched = patterns.filter((pattern) => findTests(root, [pattern]).length === 0)
   if (files.length === 0 || unmatched.length > 0) {
@@ -51,12 +53,12 @@ export async function runTests(root: string, { patterns, timesPath }: TestOption
   }
   process.env.NODE_COMPILE_CACHE ??= join(root, COMPILE_CACHE)
   const times: Times = new Map()
-  const first = await runFiles(root, inOrder(files), times)
+  const first = await runFiles(root, isTogether ? [files] : groupTests(inOrder(files), lanes, LONGEST), times)
   if (timesPath !== undefined) writeFileSync(timesPath, timeLines(times))
   const second = new Map<string, FileResult>()
   for (const file of failedProofs(first).slice(0, MOST_AGAIN)) {
     console.log(`\nonce more, by itself: ${file}`)
-    for (const [path, result] of await runFiles(root, [file], times)) second.set(path, result)
+    for (const [path, result] of await runFiles(root, [[file]], times)) second.set(path, result)
   }
   const known = readKnownUnsteady(root)
   const verdict = judge({ first, second }, known, new Date().toISOString().slice(0, 10))
@@ -77,16 +79,17 @@ export async function runTests(root: string, { patterns, timesPath }: TestOption
 /** Returns the results by path from `root`. */
 async function runFiles(
   root: string,
-  paths: readonly string[],
+  groups: readonly TestGroup[],
   times: Times,
 ): Promise<ReadonlyMap<string, FileResult>> {
   const results = new Map<string, FileResult>()
-  const lanes = availableParallelism()
-  await runInLanes(groupTests(paths, lanes, LONGEST), lanes, async (group, isBeside) => {
+  await runInLanes(groups, availableParallelism(), async (group, isBeside) => {
     for (const [path, { result, seconds }] of await runTestGroup(root, group, { isBeside })) {
       results.set(path, result)
       times.set(path, seconds)
     }
+    if (group.length > 1 && group.some((path) => (results.get(path)?.failures.length ?? 0) > 0))
+      console.log(`\nthese share a process, and do with npm test -- --together ${group.join(' ')}`)
   })
   if (!process.stdout.isTTY) for (const line of outputLines(results)) console.log(line)
   return results
@@ -125,16 +128,18 @@ export type TestOptions = {
   readonly patterns: readonly string[]
   /** The file that gets the time of each test file. */
   readonly timesPath: string | undefined
+  /** All in one process, in the order of their paths. */
+  readonly isTogether: boolean
 }
 
 /** Parses the command line. @throws Error for an unknown option */
 export function readTestOptions(args: readonly string[]): TestOptions {
   const { values, positionals } = parseArgs({
     args: [...args],
-    options: { times: { type: 'string' } },
+    options: { times: { type: 'string' }, together: { type: 'boolean', default: false } },
     allowPositionals: true,
   })
-  return { patterns: positionals, timesPath: values.times }
+  return { patterns: positionals, timesPath: values.times, isTogether: values.together }
 }
 
 if (import.meta.main) {

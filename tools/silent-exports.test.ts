@@ -9,6 +9,7 @@ test('an exported thing without a sentence above it is found', () => {
   for (const declaration of declarations) {
     assert.deepEqual(lines('src/core/a.ts', `export ${declaration}\n`), [1], declaration)
     assert.deepEqual(lines('tools/a.ts', `// The head of the file.\n\nexport ${declaration}\n`), [3], declaration)
+    assert.deepEqual(lines('src/core/a.ts', `const b = 2 // Two.\nexport ${declaration}\n`), [2], declaration)
     assert.deepEqual(lines('src/core/a.ts', `/** What it is for. */\nexport ${declaration}\n`), [], declaration)
     assert.deepEqual(
       lines('src/core/a.ts', `/**\n * What it\n * is for.\n */\nexport ${declaration}\n`),

@@ -13,9 +13,10 @@ export function silentExports(tree: Tree): Finding[] {
     if (isTest(path) || path === GENERATED) return []
     const source = readSource(text)
     const comments = source.comments.split('\n')
-    return source.code.split('\n').flatMap((line, index) => {
+    const code = source.code.split('\n')
+    return code.flatMap((line, index) => {
       const name = EXPORTED.exec(line)?.[1]
-      if (name === undefined || comments[index - 1]?.trim()) return []
+      if (name === undefined || (comments[index - 1]?.trim() && code[index - 1]?.trim() === '')) return []
       return [{ path, line: index + 1, message: `${name} is exported without a sentence above it: say what it is for` }]
     })
   })

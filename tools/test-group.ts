@@ -1,6 +1,11 @@
-// The entry of a process in which several test files run, one after another: node tools/test-group.ts FILE...
-// Each file is a suite with its path as the name, so that its hooks are its own.
-import { describe } from 'node:test'
+// Runs several test files in one process, one after another: node tools/test-group.ts FILE...
+// Each file is loaded when the one before has ended. It is a suite, so that its hooks are its own, and its tests begin
+// when all of it was loaded.
+import { suite, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 
-for (const path of process.argv.slice(2)) describe(path, async () => void (await import(pathToFileURL(path).href)))
+for (const path of process.argv.slice(2)) {
+  await test(path, () => {
+    void suite(path, async () => void (await import(pathToFileURL(path).href)))
+  })
+}

@@ -10,7 +10,7 @@ import type { TestGroup } from './test-groups.ts'
 import { failureLine } from './test-report.ts'
 import { type FileResult, TestResults } from './test-results.ts'
 
-/** Ten minutes: a process that hangs is ended and named while a person or CI still waits for the run. */
+/** Ten minutes: a process that hangs is ended, and its file named, while a person or CI still waits for the run. */
 const MOST_PROCESS_MS = 10 * 60 * 1000
 const STEP_BACK = preloaded('tools/step-back.js')
 /** Where several files share a process. */
@@ -26,6 +26,8 @@ type RunOptions = {
   readonly isBeside?: boolean
   /** Takes each failure at once, where the output is no terminal. */
   readonly tell?: (failure: string) => void
+  /** The process is ended after this time. */
+  readonly mostMs?: number
 }
 
 /**
@@ -35,7 +37,7 @@ type RunOptions = {
 export async function runTestGroup(
   root: string,
   group: TestGroup,
-  { isBeside = false, tell = console.log }: RunOptions = {},
+  { isBeside = false, tell = console.log, mostMs = MOST_PROCESS_MS }: RunOptions = {},
 ): Promise<ReadonlyMap<string, TimedResult>> {
   const startMs = performance.now()
   const paths = group.map((path) => join(root, path))
@@ -44,7 +46,8 @@ export async function runTestGroup(
     ...(together === undefined ? { files: paths } : { files: [GROUP_ENTRY], argv: paths }),
     cwd: root,
     execArgv: [...runtimeFlags(root), OWN_FILES, ...(isBeside ? [STEP_BACK] : [])],
-    timeout: MOST_PROCESS_MS,
+    // Not the timeout of tests: that does not count while a file is loaded.
+    signal: AbortSignal.timeout(mostMs),
   })
   const shown = process.stdout.isTTY ? new Shown() : undefined
   const results = new TestResults(root, (failure) => {

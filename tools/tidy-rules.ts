@@ -369,6 +369,13 @@ export const RULES: readonly Rule[] = [
     except: {},
   },
   {
+    id: 'tests',
+    message: 'a hook of a fixture is that of the first test file that loads it: export a function that each file calls',
+    applies: (path) => isTest(path) && !path.endsWith('.test.ts'),
+    find: code(/^(?:before|after|beforeEach|afterEach)\s*\(/gm),
+    except: {},
+  },
+  {
     id: 'exact',
     message: 'a clock decides here: hand in the time, wait by `until`, or make it a proof (test/proofs)',
     applies: isExactTest,

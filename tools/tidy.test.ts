@@ -287,6 +287,14 @@ const CASES: readonly { name: string; refused: readonly Snippet[]; allowed: read
     ],
   },
   {
+    name: 'hooks of fixtures',
+    refused: [{ path: 'test/fixtures/a.ts', text: 'afterEach(() => close())' }],
+    allowed: [
+      { path: 'test/fixtures/a.ts', text: 'function hooks() {\n  afterEach(() => close())\n}' },
+      { path: 'test/a.test.ts', text: 'afterEach(() => close())' },
+    ],
+  },
+  {
     name: 'clocks in exact tests',
     refused: [
       { path: 'src/lib/a.test.ts', text: 'const a = Date.now()' },

@@ -498,6 +498,7 @@ test('tidy removes what leads nowhere, and nothing else', async () => {
   assert.equal((await keysOf(again)).length, left.length - 1, 'without the accessor of the spent one')
   assert.equal(await lives(again, kept), true)
   assert.equal(tokenService.tidy.start(), true)
+  assert.equal(tokenService.tidy.start(), false, 'one at a time')
   assert.equal((await server.call('POST', 'auth/token/tidy')).status, 202)
 })
 

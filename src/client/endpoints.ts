@@ -6141,7 +6141,7 @@ export type Endpoints = {
        * sha3-256, sha3-384, sha3-512, none; sha2-256 if unset or empty
        */
       hash_algorithm?: string | undefined
-      /** Old name of hash_algorithm; used only if hash_algorithm is sent empty */
+      /** Deprecated: use hash_algorithm; counts only if that is sent empty */
       algorithm?: string | undefined
       /** The input is already hashed; ed25519 takes it as the message, ML-DSA refuses this */
       prehashed?: boolean | undefined
@@ -6199,7 +6199,7 @@ export type Endpoints = {
        * sha3-256, sha3-384, sha3-512, none; sha2-256 if unset or empty
        */
       hash_algorithm: string
-      /** Old name of hash_algorithm; used only if hash_algorithm is sent empty */
+      /** Deprecated: use hash_algorithm; counts only if that is sent empty */
       algorithm?: string | undefined
       /** The input is already hashed; ed25519 takes it as the message, ML-DSA refuses this */
       prehashed?: boolean | undefined
@@ -6257,7 +6257,7 @@ export type Endpoints = {
        * sha3-256, sha3-384, sha3-512, none; sha2-256 if unset or empty
        */
       hash_algorithm?: string | undefined
-      /** Old name of hash_algorithm; used only if hash_algorithm is sent empty */
+      /** Deprecated: use hash_algorithm; counts only if that is sent empty */
       algorithm?: string | undefined
       /** The input is already hashed; ed25519 takes it as the message, ML-DSA refuses this */
       prehashed?: boolean | undefined
@@ -6324,7 +6324,7 @@ export type Endpoints = {
        * sha3-256, sha3-384, sha3-512, none; sha2-256 if unset or empty
        */
       hash_algorithm: string
-      /** Old name of hash_algorithm; used only if hash_algorithm is sent empty */
+      /** Deprecated: use hash_algorithm; counts only if that is sent empty */
       algorithm?: string | undefined
       /** The input is already hashed; ed25519 takes it as the message, ML-DSA refuses this */
       prehashed?: boolean | undefined

@@ -1,10 +1,12 @@
 // Answers that go together: which wait for others, how long, and what becomes of them where the worker ends.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { settle, stage, unanswered } from '../../test/fixtures/pool-stage.ts'
+import { closePorts, settle, stage, unanswered } from '../../test/fixtures/pool-stage.ts'
 import { JobFailed } from '../lib/slow-work.ts'
 import { realWorld } from '../lib/world.ts'
 import { FIRST_SLOT, LAST_JOB, newJobId, newLoad, nowAt, takeSlot, wasAt } from './load.ts'
+
+closePorts()
 
 /** One worker, whose clock goes on only where the test says so. Every job is timed by what `took` tells. */
 function timed() {

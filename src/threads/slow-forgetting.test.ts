@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import type { MessagePort } from 'node:worker_threads'
-import { channel, settle, stage, unanswered } from '../../test/fixtures/pool-stage.ts'
+import { channel, closePorts, settle, stage, unanswered } from '../../test/fixtures/pool-stage.ts'
 import { until } from '../../test/fixtures/until.ts'
 import { JobFailed, JobForgotten } from '../lib/slow-work.ts'
 import { realWorld } from '../lib/world.ts'
@@ -11,6 +11,8 @@ import { connectPeer } from '../rpc/peer.ts'
 import { type Port, portChannel } from '../rpc/ports.ts'
 import { FIRST_SLOT, SLOTS } from './load.ts'
 import { CLIENT_CALLS, type ClientLane, type JobAnswer, POOL_CALLS, WORKER_CALLS } from './slow-messages.ts'
+
+closePorts()
 
 /** A client of the test's own, which confirms whatever it is asked. */
 function falseClient(port: Port, does: Partial<Handlers<typeof CLIENT_CALLS>> = {}): void {

@@ -1,10 +1,12 @@
 // The pool with ports inside this thread: what it gives to whom, and when.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { settle, stage, unanswered } from '../../test/fixtures/pool-stage.ts'
+import { closePorts, settle, stage, unanswered } from '../../test/fixtures/pool-stage.ts'
 import { inlineWork, JobFailed, Overloaded } from '../lib/slow-work.ts'
 import { realWorld } from '../lib/world.ts'
 import { depthOf, jobSent, leaveSeat, newLoad, nowAt, takeSeat, takeSlot, wasAt } from './load.ts'
+
+closePorts()
 
 test('no worker is started before there is a job for it', async () => {
   const { client, starts, short, end, close } = stage({ workers: { short: 1, long: 0 } })

@@ -97,6 +97,16 @@ test('R1, R5: a new secret is stored, proven, used; the operator’s stays in th
   assert.deepEqual(names().length, 3)
   assert.ok(names().includes('somebody else’s'))
   await logIn()
+  // It is named as long as it is there.
+  assert.match(String((await config()).warnings), new RegExp(own?.keyId ?? 'none'))
+  const { secrets: all } = application()
+  all.splice(
+    all.findIndex((one) => one === own),
+    1,
+  )
+  assert.equal((await rotate()).status, 204)
+  await settled()
+  assert.doesNotMatch(String((await config()).warnings), new RegExp(own?.keyId ?? 'none'))
 })
 
 test('R1: a lifetime of 0 is the default: no secret is made that has ended', async () => {

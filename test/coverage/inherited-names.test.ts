@@ -61,7 +61,9 @@ const INHERITED = /\[native code\]|\[object |function |=>/
 function faultOf({ status, body }: Called): string | undefined {
   const text = JSON.stringify(body)
   if (status >= 500) return `${status} ${text}`
-  return INHERITED.test(text) && body.data?.openapi === undefined ? `shows ${text.slice(0, 500)}` : undefined
+  // The description of the API has the words of programmers.
+  const isOfApi = (body.openapi ?? body.data?.openapi) !== undefined
+  return INHERITED.test(text) && !isOfApi ? `shows ${text.slice(0, 500)}` : undefined
 }
 
 /** The bodies for one name: what is missing otherwise is what the others are refused for. */

@@ -83,7 +83,7 @@ test('every field that is told of as an older name says of which', () => {
   let aliases = 0
   for (const { endpoint } of PLACED_ENDPOINTS) {
     for (const [name, { description, aliasOf }] of Object.entries(endpoint.fields)) {
-      const isToldOf = /^Old(er)? (name|way)/.test(description)
+      const isToldOf = /^Deprecated: use /.test(description)
       assert.equal(isToldOf, aliasOf !== undefined, `${endpoint.id}: ${name}`)
       if (aliasOf === undefined) continue
       aliases++

@@ -39,6 +39,7 @@ function start(document: object, version: 'v1' | 'v2' = 'v1') {
     refusal: () => detail(directory.issuer(deadline)),
     keyRefusal: () => detail(directory.key('a', deadline)),
     urls: () => asked.map(({ url }) => url),
+    bounds: () => asked.map(({ maxAnswerBytes }) => maxAnswerBytes),
   }
 }
 
@@ -86,4 +87,10 @@ test('an issuer has the form that the cloud has, and names a tenant', async () =
   for (const { issuer, says } of ISSUERS) {
     assert.equal(await start({ issuer, jwks_uri: `${AUTHORITY}/keys` }).refusal(), says)
   }
+})
+
+test('documents and keys are asked for with a bound of 256 KiB', async () => {
+  const { keyRefusal, bounds } = start({ issuer: ISSUER.v1, jwks_uri: `${AUTHORITY}/keys` })
+  await keyRefusal()
+  assert.deepEqual(bounds(), [256 * 1024, 256 * 1024])
 })

@@ -16,7 +16,7 @@ export const signatureFields = {
   hash_algorithm: string(
     `Hash algorithm, not used by ed25519 and ML-DSA: ${OFFERED_HASHES}; ${USUAL_HASH} if unset or empty`,
   ),
-  algorithm: string('Old name of hash_algorithm; used only if hash_algorithm is sent empty', {
+  algorithm: string('Deprecated: use hash_algorithm; counts only if that is sent empty', {
     aliasOf: 'hash_algorithm',
     default: '',
   }),

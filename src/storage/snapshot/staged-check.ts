@@ -28,11 +28,18 @@ export async function checkStaged(staging: Staging, check: StagedCheck, random: 
   const onFinding = (sentence: string): void => {
     fault ??= sentence
   }
-  const { entries, roots } = await staging.verify({ keys: keysOf(check, random), onFinding })
-  if (fault !== undefined) throw new SnapshotDamaged(`What was restored is not sound: ${fault}`)
+  const { entries, roots } = await staging.verify({ keys: keysOf(check, random), onFinding }).catch((cause) => {
+    if (fault === undefined) throw cause
+    throw unsound(fault, cause)
+  })
+  if (fault !== undefined) throw unsound(fault)
   if (entries !== check.entries) throw new SnapshotDamaged(`Of ${check.entries} entries ${entries} were restored`)
   if (roots !== undefined && !(roots.replicated.equals(check.replicated) && roots.local.equals(check.local)))
     throw new SnapshotDamaged('The roots of what was restored are not those of the snapshot')
+}
+
+function unsound(fault: string, cause?: unknown): SnapshotDamaged {
+  return new SnapshotDamaged(`What was restored is not sound: ${fault}`, { cause })
 }
 
 function keysOf({ keys }: StagedCheck, random: Random): VerifyKeys | undefined {

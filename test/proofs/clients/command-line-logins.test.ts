@@ -95,7 +95,7 @@ test('logins: a wrong password, a method that is not mounted, and a name that is
   const alias = `alias_name=lee alias_mount_accessor=${accessor}`
   const entity = await asRoot(`write -field=id identity/lookup/entity ${alias}`)
   await asRoot(`write identity/entity/id/${entity} disabled=true`)
-  assert.match(await refused(`${login}right`), /Code: 403[\s\S]*or its entity is disabled/)
+  assert.match(await refused(`${login}right`), /Code: 403[\s\S]*or the entity is disabled/)
   await asRoot('auth disable auth/door')
 })
 

@@ -8,6 +8,7 @@ import { DER, der, derNatural, derOid } from '../../../crypto/encoding/der.ts'
 import { spkiPem } from '../../../crypto/forms/public-keys.ts'
 import { transferBytes, wrapForRsa } from '../../../crypto/forms/wrapped-key.ts'
 import { KEY_TYPES } from '../../../crypto/key-types/key-types.ts'
+import { Secret } from '../../../crypto/primitives/secret.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { realWorld } from '../../../lib/world.ts'
 
@@ -303,11 +304,13 @@ test('the wrapping key is made once, however many ask for it at the same time, a
   assert.equal((await transit.client.list('keys')).status, 404)
 })
 
-test('of two makers the one that stored first wins', async () => {
+test('of two makers the one that stored first wins, and both wipe what they made', async (t) => {
+  const wipe = t.mock.method(Secret.prototype, 'wipe')
   const transit = mountTransit()
   const other = mountTransit(transit.view)
   const both = await Promise.all([transit.client.read('wrapping_key'), other.client.read('wrapping_key')])
   assert.equal(both[0].data.public_key, both[1].data.public_key)
+  assert.equal(wipe.mock.callCount(), 4)
 })
 
 test('of two imports of one name at once one makes the key, and the other replaces nothing', async () => {

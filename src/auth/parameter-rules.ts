@@ -168,7 +168,6 @@ function isListed(list: readonly ParameterValue[], sent: Sent, as: 'allowed' | '
 }
 
 function isJson(value: unknown): boolean {
-  if (value === null) return true
   if (typeof value === 'object') return !ArrayBuffer.isView(value)
   return (
     typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean'

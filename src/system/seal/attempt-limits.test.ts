@@ -18,19 +18,22 @@ import {
 const HERE = '192.0.2.1'
 const THERE = '192.0.2.2'
 
+/** Undefined: a share that changed nothing. */
+type Work = () => Promise<boolean | undefined>
+
 function newLimits() {
   let nowMs = 0
   const logged: string[] = []
   const limits = new AttemptLimits({ nowMs: () => nowMs, monotonicMs: () => nowMs }, (_level, message) => {
     logged.push(message)
   })
-  const attempt = (address: string, action: AttemptAction, work: () => Promise<boolean> = async () => false) =>
+  const attempt = (address: string, action: AttemptAction, work: Work = async () => false) =>
     limits.run({ purpose: 'unseal', action, address }, work, (isOver) => isOver)
   return {
     logged,
     attempt,
     /** Seconds to wait; 0 where it was let through. */
-    wait: (address: string, action: AttemptAction, work?: () => Promise<boolean>): Promise<number> =>
+    wait: (address: string, action: AttemptAction, work?: Work): Promise<number> =>
       attempt(address, action, work).then(
         () => 0,
         (cause: unknown) => (cause instanceof RefusalForNow ? cause.retryAfterSeconds : 0),
@@ -102,6 +105,16 @@ test('S-02: of a combination of several that was wrong each has a doubt, which b
   }
   assert.equal(await wait(HERE, 'share'), AMBIGUOUS_FAILURES.everyMs / 1000)
   assert.equal(await wait('192.0.2.100', 'share'), 0)
+})
+
+test('S-02: who sends a share that was given already is no giver, and takes no blame off another', async () => {
+  const { wait } = newLimits()
+  for (let i = 0; i < DISRUPTIVE_ACTIONS.burst; i++) {
+    assert.equal(await wait(THERE, 'share', async () => undefined), 0)
+    assert.equal(await wait(HERE, 'share', wrong), 0)
+  }
+  assert.equal(await wait(HERE, 'share'), DISRUPTIVE_ACTIONS.everyMs / 1000)
+  assert.equal(await wait(THERE, 'share'), 0)
 })
 
 test('S-02: a stranger who spoils each attempt keeps nobody out who gives a share every ten seconds', async () => {

@@ -16,7 +16,8 @@ export type PolicyWish = {
 
 /**
  * Returns the policies, sorted; exactly `root` if that is among them. A child gets no policy that its parent lacks,
- * unless the caller has `sudo` or a role names it (threats T-05).
+ * unless the caller has `sudo` or a role has lists of policies (threats T-05). Such a role decides alone: one that only
+ * disallows gives any other policy that is requested, except `root`, which only a root token gives.
  * @throws Refusal if more is asked for than is allowed.
  */
 export function policiesOfNew(wish: PolicyWish): readonly string[] {

@@ -115,7 +115,7 @@ export class TokenCreation {
   async #parentOf(caller: Caller): Promise<LiveToken> {
     if ((caller.entry as TokenEntry).type === 'batch')
       throw fail('token_cannot', ['batch tokens cannot create more tokens'])
-    // Uses are judged by the entry as it was admitted: on its last use the stored token is already gone.
+    // Uses are judged by the entry as it was admitted: on its last use the stored token is already unusable.
     if ((caller.entry as TokenEntry).numUses !== 0)
       throw fail('token_cannot', ['restricted use token cannot generate child tokens'])
     const parent = await this.#parts.tokens.findById(caller.tokenId)

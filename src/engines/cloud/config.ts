@@ -30,7 +30,8 @@ const CLIENT_SECRET = {
   ...OWNER,
   value: text,
   /**
-   * A secret that an operator wrote may be shown to callers with the right; one that the service made never leaves it.
+   * A secret that an operator wrote may be shown to callers with the right. One that the service made is shown to no
+   * caller, only to the identity provider.
    */
   writtenBy: oneOf('operator', 'service'),
   /** Its id in the directory; empty if an operator wrote it. */

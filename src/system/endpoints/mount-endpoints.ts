@@ -296,7 +296,7 @@ const tuned = (entry: MountEntry, given: GivenTuning): MountEntry => ({
   config: changedMountConfig(given, entry.kind, { before: entry.config }),
 })
 
-/** Engines of built-in mounts that cannot be tuned: other rooms rely on their settings. */
+/** Engines of the mounts that cannot be tuned: they belong to the server itself. */
 const FIXED: ReadonlySet<string> = new Set(['system', 'cubbyhole', 'identity'])
 
 /** A mount's settings as they are in force: lifetimes that it does not set are those of the system. */
@@ -350,7 +350,7 @@ export function mountPath(path: string): string {
       throw fail('field_invalid', ['path', "must be printable ASCII without '*' and '+'"])
     }
   }
-  // No request could reach such a mount: the pipeline refuses these segments, or decodes the path differently.
+  // No request could reach such a mount: the pipeline refuses dot segments, and drops empty ones (target.ts).
   const segments = path.slice(0, -1).split('/')
   if (path !== '/' && segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
     throw fail('field_invalid', ['path', 'must not have empty, "." or ".." segments'])

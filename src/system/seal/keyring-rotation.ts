@@ -133,7 +133,10 @@ export class KeyringRotation {
     this.#reservedFrom(encryptions)
   }
 
-  /** Sets the alarm: half way to the bound, or where NIST SP 800-38D forbids more, whichever comes first. */
+  /**
+   * Sets the alarm: half way to the bound, or at the largest limit that can be set, whichever comes first. That limit is
+   * a tenth below the 2^32 messages of NIST SP 800-38D.
+   */
   #reservedFrom(encryptions: number): void {
     this.#reserved = encryptions + WINDOW
     this.#parts.storage.barrier.alarmAt(Math.min(this.#reserved - WINDOW / 2, MOST_MAX_OPERATIONS), () => {

@@ -17,7 +17,7 @@ import type { RestoredState } from './device.ts'
 import type { AuditedHeaders } from './entry.ts'
 import { noteHistory, readRestored } from './restored-state.ts'
 
-/** The stored form of a device. */
+/** The stored form of an audit device, with the salt of its HMACs. */
 export const STORED_DEVICE = storedRecord('An audit device', {
   format: oneOf(1),
   uuid: text,

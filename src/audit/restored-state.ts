@@ -9,7 +9,7 @@ import type { RestoredState } from './device.ts'
 
 const ORIGIN = 'audit-origin'
 
-/** The stored record. */
+/** The history that audit knows, and the last restore, if there was one. */
 export const AUDIT_ORIGIN = storedRecord(
   'The origin of the audited state',
   { history: text, restored: orUndefined(group({ at: text, before: text })) },

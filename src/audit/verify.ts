@@ -27,7 +27,7 @@ export type AuditVerifyOptions = {
   readonly server?: readonly ServerChain[] | undefined
 }
 
-/** The result for one chain. */
+/** What the check found about one chain, and how far signatures cover it. */
 export type ChainReport = {
   readonly stream: string
   readonly device: string

@@ -41,7 +41,7 @@ export const TOKEN_ROLE = storedRecord('A token role', {
   /** Settings that were written by their old name, and so are read back under both. */
   oldNames: otherwise(listOf(OLD_NAME), []),
 })
-/** A decoded token role. */
+/** A role of auth/token: rules for tokens that are made under its name. */
 export type TokenRole = RecordOf<typeof TOKEN_ROLE>
 
 /** A role before its first write: every member has its default. */

@@ -25,7 +25,7 @@ export type TextOption = Common & {
 export type NumberOption = Common & { readonly kind: 'number'; readonly value: string; readonly default?: number }
 /** An option that may be given several times; its value is a list. It has no variables: they hold one text. */
 export type TextsOption = Common & { readonly kind: 'texts'; readonly value: string }
-/** Any option. */
+/** An option of a command, by the kind of its value. */
 export type Option = FlagOption | TextOption | TextsOption | NumberOption
 /** Options by name, without the dash. */
 export type OptionTable = { readonly [name: string]: Option }

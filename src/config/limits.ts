@@ -9,7 +9,7 @@ import { ConfigError, integerIn, secondsIn } from './values.ts'
 /** The reference has six limits of JSON documents. Here depth and size bound all of them. */
 const JSON_LIMIT = refused('leave it out; JSON nesting is limited to 64 levels, everything else by max_request_size')
 
-/** Keys of a listener. */
+/** Limits that each listener has for itself: keys of the stanza `listener`. */
 export const LIMIT_SETTINGS = {
   max_request_size: setting(
     'bytes',
@@ -30,7 +30,7 @@ export const LIMIT_SETTINGS = {
   max_request_json_strings: JSON_LIMIT,
 } as const
 
-/** Keys at the top. */
+/** Limits that all listeners share: keys outside the stanzas. */
 export const SHARED_LIMIT_SETTINGS = {
   max_connections: setting(
     'number',

@@ -23,7 +23,7 @@ const MOUNT: Shapes = {
   mount_type: text('Type of the login mount; empty if it no longer exists'),
 }
 
-/** Shape of `aliasBody`. */
+/** An alias, in answers of identity/entity-alias and within its entity. */
 export const ALIAS_SHAPE: Shapes = {
   id: text('ID of the alias'),
   canonical_id: text('ID of its entity'),
@@ -62,7 +62,7 @@ export function aliasMountBody(accessor: string, mountOf: MountOf): Record<strin
   return { mount_accessor: accessor, mount_path: mount?.path ?? '', mount_type: mount?.type ?? '' }
 }
 
-/** Shape of `entityBody`. */
+/** An entity with its aliases and groups, in answers of identity/entity. */
 export const ENTITY_SHAPE: Shapes = {
   id: text('ID of the entity'),
   name: text('Name of the entity'),
@@ -104,7 +104,7 @@ export function entityBody(
   }
 }
 
-/** Shape of `groupAliasBody`. */
+/** The alias of an external group, in answers of identity/group-alias and within its group. */
 export const GROUP_ALIAS: Shapes = {
   id: text('ID of the group alias'),
   canonical_id: text('ID of its group'),
@@ -132,7 +132,7 @@ export function groupAliasBody({ id, alias, namespace }: Group, mountOf: MountOf
   }
 }
 
-/** Shape of `groupBody`. */
+/** A group with its members, in answers of identity/group. */
 export const GROUP_SHAPE: Shapes = {
   id: text('ID of the group'),
   name: text('Name of the group'),

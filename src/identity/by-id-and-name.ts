@@ -22,7 +22,7 @@ export type ByIdAndName<T, F extends Fields> = {
   readonly removal: string
   readonly fields: F
   readonly response: Shapes
-  /** Shape of the answer to a write. */
+  /** Members of the answer to a write: fewer than a read shows. */
   readonly written: Shapes
   /** A write that changes a thing is answered without data; only one that makes a thing has them. */
   readonly isSilent?: true

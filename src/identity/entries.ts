@@ -27,7 +27,7 @@ export const ENTITY = storedRecord('An entity', {
   /** Ids of the entities that were merged into this one. */
   mergedIds: texts,
 })
-/** Decoded ENTITY. */
+/** An entity without its aliases, which are entries of their own. */
 export type Entity = RecordOf<typeof ENTITY>
 
 /** The name of an entity at one login mount. */
@@ -45,7 +45,7 @@ export const ALIAS = storedRecord('An alias', {
   /** True if its mount stays out of replication; the alias then does too. */
   local: flag,
 })
-/** Decoded ALIAS. */
+/** An alias; its entity is named by id. */
 export type Alias = RecordOf<typeof ALIAS>
 
 const GROUP_TYPE = oneOf('internal', 'external')
@@ -79,7 +79,7 @@ export const GROUP = storedRecord('A group', {
   /** The name by which a login method knows an external group; null for an internal one, and before it has one. */
   alias: nullable(group(GROUP_ALIAS)),
 })
-/** Decoded GROUP. */
+/** A group with its settings; its members are entries of their own (memberships.ts). */
 export type Group = RecordOf<typeof GROUP>
 
 /** An entry of an index: it leads to a thing by its id. */
@@ -90,7 +90,7 @@ export const REFERENCE = storedRecord('A reference of identities', {
   /** The name in the case it was given; the key of the index is folded. */
   name: optional(text),
 })
-/** Decoded REFERENCE. */
+/** What an entry of an index leads to; its namespace is stored beside it. */
 export type Reference = Omit<RecordOf<typeof REFERENCE>, 'namespace'>
 
 /** Returns the stored form of a reference. */

@@ -9,7 +9,7 @@ export const pageFields = {
   limit: int('Maximum number of entries to return; 0: all', { default: 0 }),
 }
 
-/** Shape of `withInfo`. */
+/** A list of ids, with a summary of each. */
 export const LISTED_WITH_INFO: Shapes = {
   ...LISTED,
   key_info: mapOf(

@@ -7,7 +7,7 @@ import type { KeyFamily } from './orders.ts'
 
 /** Curves of keys that a device may make. */
 export const MANAGED_CURVES: readonly string[] = ['p256', 'p384', 'p521']
-/** Limit for `max_parallel`. */
+/** Largest `max_parallel`. */
 export const MOST_PARALLEL = 1_000
 const MOST_CHARACTERS = 256
 /** Limit for `key_id`, as CKA_ID has none of its own. */

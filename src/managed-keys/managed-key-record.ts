@@ -8,7 +8,7 @@ import { findMechanism } from './mechanisms.ts'
 /** All uses that `usages` can name. */
 export const USAGES: readonly ManagedUse[] = ['encrypt', 'decrypt', 'sign', 'verify']
 
-/** The members of the record, with their checks. */
+/** The stored form of a managed key. It has the PIN, and never the key. */
 export const MANAGED_KEY_RECORD = storedRecord(
   'A managed key',
   {

@@ -52,7 +52,7 @@ export const CONFIG_FIELDS = {
   plugin_version: string('Must be empty: only the built-in version is available'),
 }
 
-/** Decoded CONFIG_FIELDS, each optional: a tuning changes what it names. */
+/** The settings that a request names, each optional: a tuning changes no others. */
 export type GivenMountConfig = Partial<Args<typeof CONFIG_FIELDS>>
 
 /** The settings of a new mount: 0 and '' stand for those of the system. */

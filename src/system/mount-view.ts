@@ -12,7 +12,7 @@ type System = Pick<Whole, 'facts' | 'mounts'>
 /** Kind of token that a login gives when its mount does not set `token_type`. */
 export const DEFAULT_TOKEN_TYPE = 'default-service'
 
-/** Shape of `lockoutBody`. */
+/** The lockout settings of a login mount, in answers. */
 export const LOCKOUT = group(
   {
     lockout_threshold: integer('Failed logins after which a user is locked out; 0: never'),
@@ -31,7 +31,7 @@ export const lockoutBody = (settings: LockoutSettings): object => ({
   lockout_disable: isSwitchedOff(settings),
 })
 
-/** Shape of `clearKeysBody`. */
+/** Fields that audit leaves readable, in answers about a mount; absent if there are none. */
 export const CLEAR_KEYS: Shapes = {
   audit_non_hmac_request_keys: optional(
     listOf(text('Field'), 'Request fields that audit devices record in clear, not as HMAC'),
@@ -47,7 +47,7 @@ export const clearKeysBody = ({ auditNonHmacRequestKeys, auditNonHmacResponseKey
   ...(isGiven(auditNonHmacResponseKeys) ? { audit_non_hmac_response_keys: auditNonHmacResponseKeys } : {}),
 })
 
-/** Shape of `managedKeysBody`. */
+/** Managed keys that a mount may use, in answers; absent if there are none. */
 export const MANAGED_KEYS: Shapes = {
   allowed_managed_keys: optional(listOf(text('Name'), 'Names of the managed keys that the engine can use')),
 }
@@ -56,7 +56,7 @@ export const MANAGED_KEYS: Shapes = {
 export const managedKeysBody = ({ allowedManagedKeys }: MountConfig): object =>
   isGiven(allowedManagedKeys) ? { allowed_managed_keys: allowedManagedKeys } : {}
 
-/** Shape of `passedBody`. */
+/** Headers that go to an engine and come from it, in answers about a mount; absent if there are none. */
 export const PASSED: Shapes = {
   passthrough_request_headers: optional(listOf(text('Header'), 'Request headers passed to the engine')),
   allowed_response_headers: optional(listOf(text('Header'), 'Response headers that the engine can set')),
@@ -70,7 +70,7 @@ export const passedBody = ({ passthroughRequestHeaders, allowedResponseHeaders }
 
 const isGiven = (keys: readonly string[] | undefined): boolean => keys !== undefined && keys.length > 0
 
-/** Shape of `mountBody`. */
+/** A mount in answers, with the lifetimes that were set; 0 stands for those of the system. */
 export const MOUNT: Shapes = {
   type: text('Type of the engine or login method'),
   description: text('Description for operators'),
@@ -141,7 +141,7 @@ export function mountBody(entry: MountEntry, version: string): object {
   }
 }
 
-/** `mountBody` with the version of this server. */
+/** A mount as this server shows it, with the version that it reports. */
 export const bodyOf = (system: System, entry: MountEntry): object => mountBody(entry, builtinVersion(system))
 
 /** Mounts of one kind by path. Login mounts are listed without their 'auth/', as clients know them. */

@@ -4,7 +4,7 @@ import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 
 /** The setting behind sys/config/ui/headers: a list of values by header name. */
 export const UI_HEADERS_SETTING = storedRecord('The setting ui-headers', { headers: mapOf(texts) })
-/** Decoded UI_HEADERS_SETTING. */
+/** The headers that operators set for answers outside /v1/. */
 export type UiHeaders = RecordOf<typeof UI_HEADERS_SETTING>
 
 /** The value while nothing is stored. */

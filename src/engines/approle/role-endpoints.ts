@@ -122,7 +122,7 @@ export function roleBody(role: AppRole): Record<string, unknown> {
   }
 }
 
-/** List, read, write and delete of roles. */
+/** Endpoints that manage whole roles; single settings have their own. */
 export const APPROLE_ROLE_ENDPOINTS: readonly Endpoint<Approle>[] = namedThings({
   id: 'approle-role',
   path: 'role',

@@ -17,10 +17,10 @@ import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 import { decodeSecretId, encodeSecretId, isOver, type SecretId } from './secret-id.ts'
 
-/** Returns the canonical spelling of a role's name. */
+/** Case does not count in names: a role is stored and found by the name in lower case. */
 export const keptAppRoleName = asciiLowerCase
 
-/** A stored role. */
+/** The stored form of a role: what a login must show, and the settings of its tokens. */
 export const APPROLE_ROLE = storedRecord('A role of AppRole', {
   roleId: text,
   /** True if a login needs a secret id. */
@@ -33,7 +33,7 @@ export const APPROLE_ROLE = storedRecord('A role of AppRole', {
   settings: TOKEN_SETTINGS,
   oldNames: texts,
 })
-/** A decoded role. */
+/** A role of AppRole; its name is only in the key of its entry. */
 export type AppRole = RecordOf<typeof APPROLE_ROLE>
 
 /**

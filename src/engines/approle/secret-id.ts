@@ -20,7 +20,7 @@ export const SECRET_ID = storedRecord('A secret id', {
   /** Addresses that tokens may be used from; empty: those of the role. */
   tokenBoundCidrs: texts,
 })
-/** A decoded secret id. */
+/** The facts of a secret id: its limits and its uses. Its text is not stored. */
 export type SecretId = RecordOf<typeof SECRET_ID>
 
 /** True if the secret id has expired. The clock decides at every use; tidying only removes what is stored. */

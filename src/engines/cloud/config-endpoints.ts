@@ -166,5 +166,5 @@ const remove = endpoint({
   },
 })
 
-/** Read, write and delete of the configuration. */
+/** Endpoints of the mount's configuration. A read shows no secret that the service made. */
 export const CLOUD_CONFIG_ENDPOINTS: readonly Endpoint<CloudAuth>[] = [read, write, remove]

@@ -23,7 +23,7 @@ import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
  * The application that a secret belongs to. Entries of earlier versions do not have it; then it is that of the mount.
  */
 const OWNER = { clientId: optional(text), tenant: optional(text) }
-/** The application and tenant of a secret. */
+/** The application and tenant that a secret is for; without them it is for those of the mount. */
 export type Owner = GroupOf<typeof OWNER>
 
 const CLIENT_SECRET = {
@@ -53,7 +53,7 @@ const LEFTOVER = group({
   /** When it was asked for: the directory may list it only later. Absent: long ago. */
   sinceMs: optional(count),
 })
-/** A decoded leftover. */
+/** A credential to remove. It may have no id yet, when only its name is known. */
 export type Leftover = ValueOf<typeof LEFTOVER>
 
 /**
@@ -73,7 +73,7 @@ const ROTATION = group({
   left: listOf(group(NAMED_CREDENTIAL)),
   lastAtMs: nullable(count),
 })
-/** The decoded progress. */
+/** Where a change of the credential stands, and which credentials wait for removal. */
 export type RotationState = ValueOf<typeof ROTATION>
 
 /** No change was ever begun. */
@@ -124,7 +124,7 @@ export const CLOUD_CONFIG = storedRecord('A cloud configuration', {
   identityTokenTtlSeconds: otherwise(count, 0),
   rotation: otherwise(ROTATION, NO_ROTATION),
 })
-/** A decoded configuration. Empty texts mean that the environment may set the value. */
+/** The configuration of a mount. Empty texts mean that the environment may set the value. */
 export type CloudConfig = RecordOf<typeof CLOUD_CONFIG>
 
 /** The configuration before its first write. */

@@ -33,7 +33,7 @@ export const CLOUD_ROLE = storedRecord(
   },
   'dropped',
 )
-/** A decoded role. */
+/** A role of the cloud login: whom it admits, and the settings of its tokens. */
 export type CloudRole = RecordOf<typeof CLOUD_ROLE>
 
 /** True if the role is bound to resources: then the cloud is asked about the caller's machine or other resource. */
@@ -85,7 +85,7 @@ export class CloudRoles {
   }
 }
 
-/** Returns the canonical spelling of a role's name. */
+/** Case does not count in names: a role is stored and found by the name in lower case. */
 export const keptCloudRoleName = asciiLowerCase
 
 const keyOf = (name: string): string => FOLDER + keptCloudRoleName(name)

@@ -125,5 +125,5 @@ const policies = endpoint({
   },
 })
 
-/** Read, write and delete of users, and the two settings that have endpoints of their own. */
+/** Endpoints that manage users. Password and policies can be changed alone, under a permission of their own. */
 export const USER_ENDPOINTS: readonly Endpoint<Userpass>[] = [...users, password, policies]

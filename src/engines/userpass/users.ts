@@ -6,7 +6,7 @@ import { otherwise, text, texts } from '../../lib/member-kinds.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 
-/** A stored user. */
+/** The stored form of a user: a hash of the password, and the settings of its tokens. */
 export const USER = storedRecord(
   'A user',
   {
@@ -18,7 +18,7 @@ export const USER = storedRecord(
   },
   'dropped',
 )
-/** A decoded user. */
+/** A user; its name is only in the key of its entry. */
 export type User = RecordOf<typeof USER>
 
 const FOLDER = 'user/'
@@ -61,7 +61,7 @@ export class Users {
   }
 }
 
-/** Returns the canonical spelling of a user's name. */
+/** Case does not count in names: a user is stored and found by the name in lower case. */
 export const keptUsername = asciiLowerCase
 
 const keyOf = (name: string): string => FOLDER + keptUsername(name)

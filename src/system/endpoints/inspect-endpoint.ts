@@ -33,7 +33,7 @@ function storagePrefix({ kind, namespace, uuid }: MountEntry): string {
   return `${namespace}/${kind === 'auth' ? 'auth' : 'logical'}/${uuid}/`
 }
 
-/** Lists all mounts by one of the keys. */
+/** Shows the mounts in the router; `tag` chooses the key by which they are listed. */
 export const inspectRouter: Endpoint<System> = endpoint({
   id: 'inspect-router',
   operation: 'read',

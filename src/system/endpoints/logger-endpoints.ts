@@ -35,7 +35,7 @@ function set({ telemetry }: System, loggers: readonly LoggerName[], asked: strin
 const shown = ({ telemetry }: System, loggers: readonly LoggerName[]): Record<string, string> =>
   Object.fromEntries(loggers.map((logger) => [logger, levelOf(telemetry.levels, logger)]))
 
-/** Read, write and reset, for all loggers and for one. */
+/** Endpoints of log levels. They change the running server alone: a restart takes those of the configuration. */
 export const LOGGER_ENDPOINTS: readonly Endpoint<System>[] = [
   endpoint({
     ...common,

@@ -78,5 +78,5 @@ const status = endpoint({
   },
 })
 
-/** The move and its status. */
+/** Endpoints that move a mount to another path, and say how far a move is. */
 export const REMOUNT_ENDPOINTS: readonly Endpoint<System>[] = [remount, status]

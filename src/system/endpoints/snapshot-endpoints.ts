@@ -60,5 +60,5 @@ const restore = endpoint({
   },
 })
 
-/** Save and restore. */
+/** Endpoints with bodies of any length: a snapshot streams out, or in. */
 export const SNAPSHOT_ENDPOINTS: readonly Endpoint<System>[] = [save, restore]

@@ -5,7 +5,7 @@
 //   root/core/key-use   inside a record sealed by the root key:  format 1 | encryptions u64
 import { StorageCorrupt } from '../../storage/contract.ts'
 
-/** Key of the record. */
+/** Where the bound on encryptions is stored, sealed by the root key. */
 export const KEY_USE = 'root/core/key-use'
 const FORMAT = 1
 const BYTES = 9

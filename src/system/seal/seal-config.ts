@@ -12,10 +12,10 @@ import { StorageCorrupt } from '../../storage/contract.ts'
 import { storedRecord } from '../../storage/stored-record.ts'
 import type { ShareConfig } from './key-shares.ts'
 
-/** Key of the record. */
+/** Where the configuration of the seal is stored, in clear. */
 export const SEAL_CONFIG = 'root/core/seal-config'
 
-/** The decoded record. */
+/** How the server is unsealed, and how its shares are split. */
 export type SealConfig = ShareConfig & {
   /** Id of the static key that opens; undefined if shares do. */
   readonly keyId?: string

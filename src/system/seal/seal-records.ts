@@ -16,18 +16,18 @@ import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 
 /** Folder of everything here, and of the view on what lies behind the barrier. */
 export const SEAL_FOLDER = 'root/core/'
-/** Key of the root key's record. */
+/** Where the root key is stored, sealed by the shared or the static key. */
 export const ROOT_KEY = 'root/core/root-key'
 /** Key of the recovery key's record; only with a static seal. */
 export const RECOVERY_KEY = 'root/core/recovery-key'
-/** Key of the keyring's record. */
+/** Where the data keys are stored, sealed by the root key. */
 export const KEYRING = 'root/core/keyring'
 /** NIST SP 800-38D section 8.2.2: a random nonce of 96 bits. Few records are ever sealed by these keys. */
 const NONCE_BYTES = 12
 
 /** The record of the cluster: its name, which operators choose, and its id, by which snapshots know it. */
 export const CLUSTER = storedRecord('The record of the cluster', { name: text, id: text }, 'dropped')
-/** Decoded CLUSTER. */
+/** Name and id of the cluster, known once the server is unsealed. */
 export type Cluster = RecordOf<typeof CLUSTER>
 
 /** What unsealing yields, for the barrier and store of this thread and of the others. The caller wipes `leafKey`. */

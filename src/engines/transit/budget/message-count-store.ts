@@ -32,7 +32,7 @@ export const LIVES = 'lives'
 /** Lives that are stored at once: more than the usual number of threads. Each costs every version FREE_MESSAGES. */
 const LIVES_AT_ONCE = 8
 
-/** The stored form of a count. */
+/** How many messages of a version were handed out to threads, used or not. */
 export const MESSAGE_COUNT = storedRecord('The count of messages of a key version', { granted: count })
 /** The stored form of the number of lives. */
 export const LIVES_COUNT = storedRecord('The count of lives of a mount', { lives: integer() })

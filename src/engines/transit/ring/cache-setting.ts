@@ -8,7 +8,7 @@ const PATH = 'config/cache'
 /** Interface 7.11: a cache that is bounded holds ten keys or more. */
 export const LEAST_CACHE_SIZE = 10
 
-/** The stored form. */
+/** The setting as it is stored for a mount. Sizes that no request could have set make it corrupt. */
 export const CACHE_SETTING = storedRecord('The setting of the cache of keys', {
   size: checked(count, (size) => size === 0 || size >= LEAST_CACHE_SIZE),
 })

@@ -27,7 +27,7 @@ export const CONVERGENT_VERSION = 3
  * restored ones that are older than HKDF.
  */
 export const KDFS = ['hkdf', 'counter'] as const
-/** A way of derivation, by its stored name. */
+/** One of KDFS; keys store it, so a name never changes. */
 export type Kdf = (typeof KDFS)[number]
 
 /** The managed key that a version stands for: its UUID, and its scheme, which never changes. */

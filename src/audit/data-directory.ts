@@ -38,6 +38,6 @@ async function factsOf(path: string): Promise<BigIntStats | undefined> {
   }
 }
 
-/** The refusal's sentence for such a file. */
+/** Returns the sentence that refuses a file in the data directory. */
 export const inDataDirectory = (file: string): string =>
   `${file} lies in the data directory, which is the store's alone: name a place outside it`

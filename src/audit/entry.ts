@@ -42,7 +42,7 @@ export type AuditedRequest = {
   readonly input: object | undefined
 }
 
-/** How a request ended. */
+/** What the second entry of a request records. */
 export type AuditedAnswer = {
   readonly answer: Answer | undefined
   readonly warnings: readonly string[]

@@ -11,7 +11,7 @@ const RETRY_MS = 1_000
 /** Errors of a file that is there but takes nothing: opening it anew would not help. */
 const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'short write'])
 
-/** A device whose writes do not wait. */
+/** A device that appends to a file on this machine, within the call that records. */
 export class FileDevice implements Device {
   readonly path: string
   readonly format: DeviceParts['format']

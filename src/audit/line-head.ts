@@ -15,7 +15,7 @@ const BEGINNING = '{"time":"'
 const HEAD_TIME = /^\{"time":"([0-9T:.Z-]{20,30})","chain":\{/
 const HEAD_POSITION = /^"stream":"([0-9A-Za-z]{16})","seq":(\d{1,15}),"prev":"([\w-]{43}|)"\}/
 const HEAD_TYPE = /^,"type":"(request|response|chain)",/
-/** Upper bound of the length of a head. */
+/** No head is longer, so a reader need look no further. */
 export const MOST_HEAD_CHARACTERS = 256
 
 /** Returns where the hashed part of a line begins; -1 if it is no line of a chain. */

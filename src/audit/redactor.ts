@@ -14,7 +14,7 @@ import { isBytes } from './bytes.ts'
  */
 export type TextHmac = { hexOf(text: string): string; hexOfBytes(bytes: Uint8Array): string }
 
-/** How values are redacted. */
+/** What of the values stays readable in an entry. */
 export type Redaction = {
   readonly hmac: TextHmac | undefined
   /** Members whose texts stay readable, at any depth, as the mount was tuned. */

@@ -5,7 +5,7 @@ import { fail } from '../../api/errors.ts'
 import { PemError, readPem } from '../../crypto/encoding/pem.ts'
 import { canonicalSpki } from '../../crypto/forms/canonical-spki.ts'
 
-/** Certificates of one version. */
+/** Most certificates in the chain of one version. */
 export const MAX_CERTIFICATES = 10
 /** Characters of one chain. Certificates are stored in the header of the key, which is read as a whole. */
 export const MAX_CHAIN_CHARACTERS = 65_536

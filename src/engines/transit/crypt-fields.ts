@@ -72,7 +72,7 @@ export function allOptional(shapes: Shapes): Shapes {
 
 /** The answer of encrypt and rewrap. */
 export const ENCRYPTED_OR_BATCH = singleOrBatch(ENCRYPTED, allOptional(ENCRYPTED))
-/** The answer of datakey. */
+/** The answer of datakey; without the plaintext if only its ciphertext was asked for. */
 export const DATA_KEY: Shapes = {
   ...ENCRYPTED,
   plaintext: optional(text('Data key, base64; only with type plaintext')),

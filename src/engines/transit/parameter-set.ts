@@ -19,7 +19,7 @@ function families(): Map<string, Map<string, string>> {
 
 const setsOf = (sets: ReadonlyMap<string, string>): string => [...sets.keys()].join(', ')
 
-/** The field for the second spelling. */
+/** The field that completes the type of a family, such as 65 for `ml-dsa`. */
 export const parameterSetField = {
   parameter_set: string(
     [...FAMILIES]

@@ -5,7 +5,7 @@ import type { LoadedRing, LoadedVersion } from './loaded-ring.ts'
 
 const NUMBER = /^v?(\d{1,9})$/
 
-/** The optional version of a path. */
+/** The version in a path of an export; without it all usable versions are meant. */
 export const chosenVersionField = {
   version: string('Key version, or latest; if unset, all usable versions', {
     default: '',

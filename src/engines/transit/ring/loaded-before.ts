@@ -18,7 +18,7 @@ const LEAST_VERSIONS = 2
 /** Rings that are remembered, at about 300 bytes each. Beyond it the one that was loaded first goes. */
 export const MOST_KEPT = 2_000
 
-/** The rings by the names of their keys. */
+/** The last ring of each key by name, unless it has a single version or was collected. */
 export class LoadedBefore {
   readonly #kept = new Map<string, Kept>()
 

@@ -32,7 +32,7 @@ export type Kdf = (typeof KDFS)[number]
 
 /** The managed key that a version stands for: its UUID, and its scheme, which never changes. */
 const MANAGED_REFERENCE = group({ id: text, scheme: oneOf(...MANAGED_SCHEMES) }, 'dropped')
-/** The stored reference to a managed key. */
+/** Which managed key a version stands for. */
 export type ManagedReference = ValueOf<typeof MANAGED_REFERENCE>
 
 const VERSION = group(
@@ -53,12 +53,12 @@ const VERSION = group(
   },
   'dropped',
 )
-/** The header of one version. */
+/** Facts of one version that are no secret. */
 export type VersionHeader = ValueOf<typeof VERSION>
 
 /** When a key was last backed up or restored, and its latest version then. */
 const BACKUP_NOTE = group({ atMs: count, nanos: optional(count), version: count }, 'dropped')
-/** A note of a backup or a restore. */
+/** The last backup or restore of a key, as its header notes it. */
 export type BackupNote = ValueOf<typeof BACKUP_NOTE>
 
 const HEADER = {
@@ -160,7 +160,7 @@ const OLDER_VERSIONS = group(
   },
   'dropped',
 )
-/** The stored reference to the blocks. */
+/** Where older versions are: the number of the first, and the digest of the last block. */
 export type OlderVersions = ValueOf<typeof OLDER_VERSIONS>
 
 /** The head of an entry: the header, and the reference to the blocks. */
@@ -172,7 +172,7 @@ export type RingHead = {
 
 /** The head of a block: its versions, and the digest of the block before it, which the first block does not have. */
 const BLOCK_HEAD = group({ versions: listOf(VERSION), before: optional(text) }, 'dropped')
-/** The head of a block. */
+/** The part of a block without secrets: its versions, and the digest that chains it to the block before. */
 export type BlockHead = ValueOf<typeof BLOCK_HEAD>
 
 /** The first byte of an entry or a block (key-ring.ts). */

@@ -104,7 +104,7 @@ export function entityBody(
   }
 }
 
-/** The alias of an external group, in answers of identity/group-alias and within its group. */
+/** The alias of an external group, in answers of identity/group-alias. */
 export const GROUP_ALIAS: Shapes = {
   id: text('ID of the group alias'),
   canonical_id: text('ID of its group'),

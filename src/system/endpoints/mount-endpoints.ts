@@ -350,7 +350,7 @@ export function mountPath(path: string): string {
       throw fail('field_invalid', ['path', "must be printable ASCII without '*' and '+'"])
     }
   }
-  // No request could reach such a mount: the pipeline refuses dot segments, and drops empty ones (target.ts).
+  // No request could reach such a mount: the pipeline refuses dot segments, and drops empty ones (core/target.ts).
   const segments = path.slice(0, -1).split('/')
   if (path !== '/' && segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
     throw fail('field_invalid', ['path', 'must not have empty, "." or ".." segments'])

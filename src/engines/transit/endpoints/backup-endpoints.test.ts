@@ -305,6 +305,16 @@ for (const { name, backup, says } of NONSENSE) {
   })
 }
 
+test('a version of a backup that has only seconds was made then', async () => {
+  const mount = mountTransit()
+  const backup = changed(await keyWithBackup(mount), ({ policy }) => {
+    delete policy.keys['1'].time
+    policy.keys['1'].creation_time = 1_600_000_000
+  })
+  assert.equal((await mount.client.write('restore/new', { backup })).status, 204)
+  assert.equal((await mount.client.read('keys/new')).data.keys['1'], 1_600_000_000)
+})
+
 const digits = (backup: string, change: (json: string) => string): string => base64(change(decoded(backup)))
 
 test('D-06 numbers of key pairs are held to each other', async () => {

@@ -109,17 +109,17 @@ test('R1, R5: a new secret is stored, proven, used; the operator’s stays in th
   assert.doesNotMatch(String((await config()).warnings), new RegExp(own?.keyId ?? 'none'))
 })
 
-test('R5: a secret that a mount of another server made is not named as the operator’s, however it begins', async () => {
+test('R5: a secret made by another server is not named as the operator’s, however it begins', async (context) => {
   const { directory } = server.emulator
   const alike = `${SAMPLE.clientSecret.slice(0, 3)}~made-by-another`
   const other = directory.addSecret(application(), { displayName: 'keywright-of-another', secretText: alike }, 0)
+  context.after(() => directory.removeSecret(application(), other.keyId))
   assert.equal((await rotate()).status, 204)
   await settled()
   const own = application().secrets.find(({ secretText }) => secretText === SAMPLE.clientSecret)
   const warnings = String((await config()).warnings)
   assert.match(warnings, new RegExp(own?.keyId ?? 'none'))
   assert.doesNotMatch(warnings, new RegExp(other.keyId))
-  directory.removeSecret(application(), other.keyId)
 })
 
 test('R1: a lifetime of 0 is the default: no secret is made that has ended', async () => {

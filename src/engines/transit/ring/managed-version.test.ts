@@ -21,7 +21,7 @@ const device: ManagedKey = {
   signPss: () => assert.fail(),
 }
 
-test('P-15 what the HMAC secret of a managed version was drawn in is wiped, and the version has it', async () => {
+test('N-10 what the HMAC secret of a managed version was drawn in is wiped, and the version has it', async () => {
   const real = realWorld()
   const drawn: Buffer[] = []
   const random = {

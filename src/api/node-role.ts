@@ -1,29 +1,38 @@
 // The role of this node among others, and what it may do by itself in that role.
 
+/**
+ * What a cluster is in one family of replication. `bootstrapping`: it was made a secondary, and its copy of what the
+ * primary has is not whole yet.
+ */
+export type FamilyState = 'disabled' | 'bootstrapping' | 'primary' | 'secondary'
+
 /** The role of a node; it may change while the node runs. */
 export type NodeRole = {
   /** True if another node of the same cluster is active. */
   readonly isStandby: boolean
-  /** Secondary for disaster recovery: it follows its primary and serves no client. */
-  readonly isDrSecondary: boolean
-  /** Performance secondary: it serves clients, and follows its primary in what the whole set shares. */
-  readonly isPerformanceSecondary: boolean
+  /** The family for disaster recovery: a secondary follows its primary and serves no client. */
+  readonly dr: FamilyState
+  /** A secondary of this family serves clients, and follows its primary in what the whole set shares. */
+  readonly performance: FamilyState
+  /** True for a former primary that another cluster took over from: whatever it changed would be lost. */
+  readonly isFenced: boolean
 }
 
 /** A single node, or the active node of a cluster that follows no other. */
-export const ACTIVE_PRIMARY: NodeRole = { isStandby: false, isDrSecondary: false, isPerformanceSecondary: false }
+export const ACTIVE_PRIMARY: NodeRole = { isStandby: false, dr: 'disabled', performance: 'disabled', isFenced: false }
 
 /** The owner of stored data: all clusters of a set, one cluster, or one node. */
 export type DataOwner = 'set' | 'cluster' | 'node'
 
 /**
- * True if this node may change the data without being asked. A performance secondary may change what is its own; shared
- * data is changed by its primary alone.
+ * True if this node may change data of this owner. A performance secondary may change what is its own; shared data is
+ * changed by its primary alone.
  */
-export function mayChange(role: NodeRole, owner: DataOwner): boolean {
+export function mayChange({ isStandby, dr, performance, isFenced }: NodeRole, owner: DataOwner): boolean {
   if (owner === 'node') return true
-  if (role.isStandby || role.isDrSecondary) return false
-  return owner === 'cluster' || !role.isPerformanceSecondary
+  if (isStandby || isFenced || dr === 'secondary') return false
+  if (dr === 'bootstrapping' || performance === 'bootstrapping') return false
+  return owner === 'cluster' || performance !== 'secondary'
 }
 
 /** True if this node maintains the data of a mount, for example rotates its keys. */

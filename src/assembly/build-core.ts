@@ -27,6 +27,7 @@ export type CoreRooms = {
   readonly services: SystemServices
   readonly mounts: MountTable
   readonly gate: NodeGate
+  readonly primaryAddress: () => string
   /** The link to the writing thread; undefined if this is it. */
   readonly writer: ToWriter | undefined
 }
@@ -42,7 +43,7 @@ export function buildCore(parts: CommonParts, rooms: CoreRooms): Core {
 }
 
 function pipelineServices({ world, facts, tokenLimits }: CommonParts, rooms: CoreRooms): PipelineServices {
-  const { auth, audit, mounts, quotas, gate, seal, services, writer } = rooms
+  const { auth, audit, mounts, quotas, gate, seal, services, writer, primaryAddress } = rooms
   const { telemetry, limits } = rooms.telemetry
   const { tokens, policies, identities, logins, wrapping } = auth
   return {
@@ -64,6 +65,7 @@ function pipelineServices({ world, facts, tokenLimits }: CommonParts, rooms: Cor
     audit,
     sealed: () => !gate.isOpen,
     initialized: () => seal.status().initialized,
+    primaryAddress,
     permissionHints: facts.permissionHints ?? true,
     mostFreeBytes: (tokenLimits.kept ?? DEFAULT_KEPT_LIMITS).entryBytes,
     forward: writer && forwardOrRefuse(writer.forward),

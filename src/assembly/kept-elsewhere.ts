@@ -50,19 +50,23 @@ export function keptElsewhere(ask: CallWriter): KeptValues {
   }
 }
 
-type Values = { readonly cubbyhole: Pick<Cubbyhole, 'keep'>; readonly wrapping: Pick<Wrapping, 'keepAnswer'> }
+type Values = {
+  readonly cubbyhole: Pick<Cubbyhole, 'keep'>
+  readonly wrapping: Pick<Wrapping, 'keepAnswer'>
+  readonly primaryAddress: () => string
+}
 
 /**
  * On the writing thread: keeps a value. A refusal is sent as data, since an error cannot be thrown at another thread.
  */
-export async function answerKept({ cubbyhole, wrapping }: Values, asked: unknown): Promise<Reply> {
+export async function answerKept({ cubbyhole, wrapping, primaryAddress }: Values, asked: unknown): Promise<Reply> {
   const question = asked as Question
   try {
     if (question.what === 'answer') return { is: 'kept', wrapInfo: await wrapping.keepAnswer(question.answer) }
     await cubbyhole.keep(question.tokenId, question.path, question.value)
     return { is: 'kept', wrapInfo: undefined }
   } catch (cause) {
-    const refusal = refusalOf(cause)
+    const refusal = refusalOf(cause, primaryAddress())
     if (refusal === undefined) return { is: 'failed', cause: describeCause(cause) }
     const { code, status, message } = refusal
     return { is: 'refused', code, status, message }

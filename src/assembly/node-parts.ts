@@ -35,6 +35,8 @@ export type CommonParts = {
   readonly tokenLimits: TokenLimits & { readonly kept?: KeptLimits }
   /** The role of this node among others, at the time of the call; missing: it follows no other node. */
   readonly nodeRole?: () => NodeRole
+  /** Where its primary answers, at the time of the call; missing: it has none. */
+  readonly primaryAddress?: () => string
   /** The queue of the thread; missing: the node makes one of its own. */
   readonly endOfTick?: EndOfTickQueue
   /** Missing: telemetry of a server with one thread is made. */

@@ -32,6 +32,8 @@ export type NodeRooms = AuthServices & {
   readonly gate: NodeGate
   /** The role of this node among others, at the time of the call. */
   readonly nodeRole: () => NodeRole
+  /** Where its primary answers, at the time of the call; '': it has none, or that is not known. */
+  readonly primaryAddress: () => string
   /** True if the body of such a request is to be passed on as a stream, not collected. */
   readonly takesStream: (method: string, rawPath: string) => boolean
   /** The names of the request headers that audit records, in lower case. */
@@ -43,7 +45,7 @@ export type NodeRooms = AuthServices & {
  * that thread.
  */
 export function buildRooms(parts: NodeParts, seal: SealSide, writer?: ToWriter): NodeRooms {
-  const { world, nodeRole = () => ACTIVE_PRIMARY } = parts
+  const { world, nodeRole = () => ACTIVE_PRIMARY, primaryAddress = () => '' } = parts
   // The table consists of engines that ask it what is mounted (tokens, identities, sys/): they get a function.
   const table = () => mounts
   const callWriter = writer && callOrRefuse(writer.ask)
@@ -65,6 +67,7 @@ export function buildRooms(parts: NodeParts, seal: SealSide, writer?: ToWriter):
     writer,
     callWriter,
     nodeRole,
+    primaryAddress,
   }
   const system = buildSystem(parts, { ...below, mounts: table })
   const mounts = buildMounts(parts, { ...below, system })
@@ -80,6 +83,7 @@ export function buildRooms(parts: NodeParts, seal: SealSide, writer?: ToWriter):
     invalidation,
     gate,
     nodeRole,
+    primaryAddress,
     takesStream: streamedRequests(ROUTERS.values(), mounts),
     auditedHeaders: () => audit.headerNames,
   }

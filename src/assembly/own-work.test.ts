@@ -47,18 +47,18 @@ const ROLES: readonly { readonly name: string; readonly role: Partial<NodeRole>;
     { name: 'the active primary', role: {}, does: [...OF_A_SET, ...OF_A_CLUSTER, ...OF_A_NODE, ...OF_EACH_MOUNT] },
     {
       name: 'a performance secondary',
-      role: { isPerformanceSecondary: true },
+      role: { performance: 'secondary' },
       does: [...OF_A_CLUSTER, ...OF_A_NODE, ...OF_EACH_MOUNT],
     },
     {
       name: 'a secondary for disaster recovery',
-      role: { isDrSecondary: true },
+      role: { dr: 'secondary' },
       does: [...OF_A_NODE, ...OF_EACH_MOUNT],
     },
     { name: 'a standby', role: { isStandby: true }, does: [...OF_A_NODE, ...OF_EACH_MOUNT] },
     {
       name: 'a standby of a performance secondary',
-      role: { isStandby: true, isPerformanceSecondary: true },
+      role: { isStandby: true, performance: 'secondary' },
       does: [...OF_A_NODE, ...OF_EACH_MOUNT],
     },
   ]
@@ -102,6 +102,6 @@ test('a node that is opened writes nothing that its role leaves to others', asyn
   const ofThisNode = ['root/core/audit-origin', 'root/core/key-use', `root/core/version/${VERSION}`]
   const ofOthersToo = ['root/core/local-mounts/UUID', 'root/core/mounts/UUID', 'root/core/wrapping-key']
   assert.deepEqual(await writtenAtOpening({}), [...ofThisNode, ...ofOthersToo].sort())
-  for (const role of [{ isDrSecondary: true }, { isStandby: true }, { isPerformanceSecondary: true }])
-    assert.deepEqual(await writtenAtOpening(role), ofThisNode, JSON.stringify(role))
+  const roles: readonly Partial<NodeRole>[] = [{ dr: 'secondary' }, { isStandby: true }, { performance: 'secondary' }]
+  for (const role of roles) assert.deepEqual(await writtenAtOpening(role), ofThisNode, JSON.stringify(role))
 })

@@ -3,7 +3,9 @@
 import { fail } from '../api/errors.ts'
 import type { CallWriter } from '../core/engine-context.ts'
 import type { WireRequest, WireResponse } from '../core/exchange.ts'
+import { refusalOf } from '../core/response.ts'
 import { Unreachable } from '../rpc/errors.ts'
+import { WriteNotAllowed } from '../storage/contract.ts'
 
 type Forward = (request: WireRequest) => Promise<WireResponse>
 
@@ -15,6 +17,18 @@ export function forwardOrRefuse(forward: Forward): Forward {
 /** Returns `ask` with a refusal `writer_gone` in the place of `Unreachable`. */
 export function callOrRefuse(ask: CallWriter): CallWriter {
   return (mount, question) => ask(mount, question).catch(refused)
+}
+
+/**
+ * On the writing thread: returns what `work` answers. What the role of the node forbids to write is a refusal, which
+ * reaches the asking thread as it is.
+ */
+export async function writeOrRefuse<T>(work: () => Promise<T>, primaryAddress: () => string): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw cause instanceof WriteNotAllowed ? (refusalOf(cause, primaryAddress()) ?? cause) : cause
+  }
 }
 
 function refused(cause: unknown): never {

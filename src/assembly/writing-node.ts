@@ -6,6 +6,7 @@ import { forgetCommits } from './build-storage.ts'
 import { answerKept, KEPT_MOUNT } from './kept-elsewhere.ts'
 import type { WritingParts } from './node-parts.ts'
 import { buildRooms, type NodeRooms } from './node-rooms.ts'
+import { writeOrRefuse } from './writer-refusals.ts'
 
 /** All rooms, the seal, and the answers to threads that do not write. */
 export type WritingNode = NodeRooms &
@@ -24,6 +25,8 @@ export async function assembleWriting(parts: WritingParts): Promise<WritingNode>
   forgetCommits(store, rooms.invalidation)
   const sealRoom = buildSeal(parts, seal, rooms)
   const answer: CallWriter = (mount, question) =>
-    mount === KEPT_MOUNT ? answerKept(rooms, question) : rooms.mounts.answer(mount, question)
+    mount === KEPT_MOUNT
+      ? answerKept(rooms, question)
+      : writeOrRefuse(() => rooms.mounts.answer(mount, question), rooms.primaryAddress)
   return { ...rooms, ...sealRoom, answer }
 }

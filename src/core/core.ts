@@ -129,7 +129,7 @@ export class Core {
 
   #refused(exchange: Exchange, cause: unknown): WireResponse {
     if (cause instanceof NotRecorded) this.#services.noteUnrecorded('request')
-    const refusal = refusalOf(cause)
+    const refusal = refusalOf(cause, this.#services.primaryAddress())
     exchange.error = refusal?.message ?? 'internal error'
     if (refusal !== undefined) return refusalResponse(refusal)
     this.#log('error', 'A request failed inside', {

@@ -36,6 +36,8 @@ export type PipelineServices = {
   readonly audit: Audit
   readonly sealed: () => boolean
   readonly initialized: () => boolean
+  /** Where the primary of this node answers; '': there is none, or it is not known. */
+  readonly primaryAddress: () => string
   /** True if the holder of a valid token is told what its policies lack for a request. */
   readonly permissionHints: boolean
   /**

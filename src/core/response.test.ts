@@ -6,6 +6,7 @@ import { DecisionOutdated } from '../api/request.ts'
 import { LongText } from '../lib/long-text.ts'
 import {
   Sealed,
+  type StorageClass,
   StorageClosed,
   StorageConflict,
   StorageCorrupt,
@@ -13,6 +14,7 @@ import {
   StorageFull,
   StorageRefused,
   StorageTooLarge,
+  WriteNotAllowed,
 } from '../storage/contract.ts'
 import { bodyText, type Exchange, type WireResponse } from './exchange.ts'
 import { refusalOf, successResponse } from './response.ts'
@@ -53,6 +55,19 @@ test('a refusal passes as it is; what is our own fault is none', () => {
     'x',
   ])
     assert.equal(refusalOf(cause), undefined)
+})
+
+test('what the role of a node forbids to write is a 503 that names the primary, if it is known', () => {
+  const refused = (storageClass: StorageClass, primaryAddress?: string) => {
+    const { status, code, message } = refusalOf(new WriteNotAllowed(storageClass), primaryAddress) ?? {}
+    return [status, code, message]
+  }
+  assert.deepEqual(refused('replicated', 'https://primary:8200'), [
+    503,
+    'not_primary',
+    'This cluster does not change what the set shares: its primary does, at https://primary:8200',
+  ])
+  assert.deepEqual(refused('local'), [503, 'not_primary', 'This node changes no data in its role: its primary does'])
 })
 
 function responseTo(data: object, body?: 'both'): WireResponse {

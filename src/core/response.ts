@@ -11,6 +11,7 @@ import {
   StorageFailed,
   StorageFull,
   StorageTooLarge,
+  WriteNotAllowed,
 } from '../storage/contract.ts'
 import type { Exchange, WireResponse } from './exchange.ts'
 
@@ -142,8 +143,11 @@ const RETRY_AFTER_SECONDS: Readonly<Partial<Record<ErrorCode, number>>> = {
   body_share_full: 1,
 }
 
-/** Returns the refusal for an error of the rooms below; undefined if the error is a defect. The one place for this. */
-export function refusalOf(cause: unknown): Refusal | undefined {
+/**
+ * Returns the refusal for an error of the rooms below; undefined if the error is a defect. The one place for this.
+ * `primaryAddress` is where what this node must not write is written; '': not known.
+ */
+export function refusalOf(cause: unknown, primaryAddress = ''): Refusal | undefined {
   if (cause instanceof Refusal) return cause
   if (cause instanceof DecisionOutdated) return fail('busy', [], cause)
   if (cause instanceof NotRecorded) return fail('audit_request_failed', [], cause)
@@ -152,6 +156,8 @@ export function refusalOf(cause: unknown): Refusal | undefined {
   if (cause instanceof StorageClosed) return fail('sealed', [], cause)
   if (cause instanceof JobForgotten) return fail('sealed', [], cause)
   if (cause instanceof Overloaded) return fail('overloaded', [], cause)
+  if (cause instanceof WriteNotAllowed)
+    return fail('not_primary', [cause.storageClass === 'replicated', primaryAddress], cause)
   if (cause instanceof StorageConflict) return fail('busy', [], cause)
   if (cause instanceof StorageTooLarge) return fail('value_too_large', [cause.limitBytes], cause)
   if (cause instanceof StorageFull) return fail('storage_full', [], cause)

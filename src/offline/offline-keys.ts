@@ -122,6 +122,7 @@ function readOnlyStore(reader: ReadStore): Store {
     transaction: refuse,
     onCommit: () => {},
     setLeafKey: () => {},
+    setWritable: async () => {},
     roots: refuse,
     tree: refuse,
   }

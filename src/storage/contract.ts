@@ -1,5 +1,5 @@
-// What every storage offers to the rooms above it: twelve verbs, none of them optional. Seven read (`ReadStore`); a
-// thread that holds only those cannot write, and the type says so. Five more (`Store`) are for the one thread that
+// What every storage offers to the rooms above it: thirteen verbs, none of them optional. Seven read (`ReadStore`); a
+// thread that holds only those cannot write, and the type says so. Six more (`Store`) are for the one thread that
 // writes. drivers.ts lists the kinds of storage; docs/storage-format.md draws the bytes; test/conformance/storage.ts
 // holds every kind to this file, one test a clause.
 //
@@ -49,6 +49,9 @@ export type StorageClass = 'replicated' | 'local' | 'ignored'
  * A key and its stored bytes. They are ciphertext (barrier.ts), but for `core/seal-config`, which is read while sealed.
  */
 export type Entry = { readonly key: string; readonly value: Buffer }
+
+/** Says which classes may be written. It must not throw, and answers from memory: each written entry asks. */
+export type MayWrite = (storageClass: StorageClass) => boolean
 
 /** One page of a `list`. */
 export type ListOptions = {
@@ -208,7 +211,7 @@ export interface Store extends ReadStore {
    *
    * An entry keeps its class as long as it exists: a write of another class is refused.
    * @throws what `work` throws, on one consistent state: nothing is written then
-   * @throws StorageRefused, Sealed or StorageTooLarge where the writes are not allowed
+   * @throws StorageRefused, Sealed, StorageTooLarge or WriteNotAllowed where the writes are not allowed
    * @throws StorageFull if nothing was written for lack of space
    * @throws StorageFailed if it is not known what was written, and for every write after that; reads go on
    * @throws StorageConflict never today: it is for a storage that other nodes write too
@@ -225,6 +228,12 @@ export interface Store extends ReadStore {
    * writes of class `replicated` and `local` throw Sealed: a store never holds such an entry without its leaf.
    */
   setLeafKey(key: Buffer | undefined): void
+  /**
+   * Says which classes may be written from now on; a new store allows all. A transaction that puts or deletes an entry
+   * of another class throws WriteNotAllowed, and nothing of it is written. Resolves when every commit that was allowed
+   * before has ended, so that no forbidden write follows. What is applied from a peer is not bound by it.
+   */
+  setWritable(mayWrite: MayWrite): Promise<void>
   /**
    * Roots of the tree over all `replicated` and `local` entries, as of `index`. Waits while the tree is being read
    * after `setLeafKey`.
@@ -265,6 +274,15 @@ export class StorageTooLarge extends StorageRefused {
   constructor(message: string, limitBytes: number) {
     super(message)
     this.limitBytes = limitBytes
+  }
+}
+/** This node may not change entries of the class in its present role: nothing was written. */
+export class WriteNotAllowed extends StorageError {
+  override name = 'WriteNotAllowed'
+  readonly storageClass: StorageClass
+  constructor(storageClass: StorageClass) {
+    super(`Entries of class ${storageClass} are not written by this node in its present role`)
+    this.storageClass = storageClass
   }
 }
 /** The keys are not there: the server is sealed, or is being sealed. */

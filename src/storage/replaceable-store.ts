@@ -1,6 +1,6 @@
 // A store that another can replace while everything that holds it goes on holding it: for the restore of a snapshot.
 // After `putAway`, until `putBack`, every verb throws StorageClosed.
-import type { Change, Entry, ListOptions, ReadStore, Snapshot, Store, Transaction } from './contract.ts'
+import type { Change, Entry, ListOptions, MayWrite, ReadStore, Snapshot, Store, Transaction } from './contract.ts'
 import { StorageClosed } from './contract.ts'
 
 /** Passes each verb on to the store of the moment. Without a store in the constructor it begins as put away. */
@@ -13,6 +13,11 @@ export class ReplaceableReader<S extends ReadStore = ReadStore> implements ReadS
 
   protected get store(): S {
     if (this.#store === undefined) throw new StorageClosed('The store is being replaced')
+    return this.#store
+  }
+
+  /** The store of the moment; undefined while there is none. */
+  protected get present(): S | undefined {
     return this.#store
   }
 
@@ -57,13 +62,18 @@ export class ReplaceableReader<S extends ReadStore = ReadStore> implements ReadS
   }
 }
 
-/** A replaceable `Store`. Listeners of commits move on to the new store; the leaf key has to be set again. */
+/**
+ * A replaceable `Store`. Listeners of commits and the gate of writes move on to the new store; the leaf key has to be set
+ * again.
+ */
 export class ReplaceableStore extends ReplaceableReader<Store> implements Store {
   readonly #listeners: ((change: Change) => void)[] = []
+  #mayWrite: MayWrite | undefined
 
   override putBack(store: Store): void {
-    // Before the store is reachable: no commit may pass a listener by.
+    // Before the store is reachable: no commit may pass a listener or the gate by.
     for (const listener of this.#listeners) store.onCommit(listener)
+    if (this.#mayWrite !== undefined) void store.setWritable(this.#mayWrite)
     super.putBack(store)
   }
 
@@ -78,6 +88,12 @@ export class ReplaceableStore extends ReplaceableReader<Store> implements Store 
 
   setLeafKey(key: Buffer | undefined): void {
     this.store.setLeafKey(key)
+  }
+
+  /** Noted while there is no store too: the role of a node may change during a restore. */
+  async setWritable(mayWrite: MayWrite): Promise<void> {
+    this.#mayWrite = mayWrite
+    await this.present?.setWritable(mayWrite)
   }
 
   async roots(): ReturnType<Store['roots']> {

@@ -19,6 +19,7 @@ export function tracedStore(store: Store): Store {
     close: () => store.close(),
     onCommit: (listener) => store.onCommit(listener),
     setLeafKey: (key) => store.setLeafKey(key),
+    setWritable: (mayWrite) => store.setWritable(mayWrite),
     roots: () => store.roots(),
     tree: () => store.tree(),
     transaction: async (work) => {

@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import { wireRequest } from '../../test/fixtures/memory-server.ts'
+import { fail } from '../api/errors.ts'
 import type { WireResponse } from '../core/exchange.ts'
 import { Unreachable } from '../rpc/errors.ts'
 import type { Port } from '../rpc/ports.ts'
@@ -102,11 +103,14 @@ test('what an engine asks the same mount answers, or refuses without a reason, o
   const handle = async () => ({ status: 200, body: undefined })
   serve(port2, handle, async (mount, question) => {
     if (mount === 'slow') return new Promise(() => {})
+    if (mount === 'elsewhere') throw fail('not_primary', [true, 'https://primary:8200'])
     if (mount !== 'there') throw new Error('a secret')
     return { asked: question }
   })
   assert.deepEqual(await link.ask('there', { kind: 'life' }), { asked: { kind: 'life' } })
   await assert.rejects(link.ask('gone', {}), (cause) => cause instanceof Unreachable && !/secret/.test(cause.message))
+  const refused = fail('not_primary', [true, 'https://primary:8200'])
+  await assert.rejects(link.ask('elsewhere', {}), { code: refused.code, status: 503, message: refused.message })
   const waiting = link.ask('slow', {})
   port2.close()
   await assert.rejects(waiting, Unreachable)

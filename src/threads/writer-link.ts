@@ -1,5 +1,6 @@
 // The link between a serving thread and the writing one. Requests go up whole and responses come down. The writer tells
 // the state of the seal, and waits until it is confirmed. `S` is that state, opaque here.
+import { Refusal } from '../api/errors.ts'
 import type { ByteStream } from '../api/request.ts'
 import type { WireRequest, WireResponse } from '../core/exchange.ts'
 import type { Log } from '../lib/log.ts'
@@ -18,7 +19,7 @@ const streamsOf = ({ stream }: WireRequest | WireResponse): ByteStream[] => (str
 
 /** A question to a mount, named by its UUID. */
 type MountQuestion = { readonly mount: string; readonly question: unknown }
-/** 'none': there was no answer. The reason stays on the writing thread. */
+/** 'none': there was no answer. The reason stays on the writing thread, unless it is a refusal. */
 type MountAnswer = { readonly answer: unknown } | 'none'
 
 /** Calls that the writing thread answers to a serving one. */
@@ -53,7 +54,7 @@ export class WriterLink<S> {
 
   /**
    * Returns what the same mount on the writing thread answers.
-   * @throws Unreachable if there is no answer; another error if the question or its answer cannot be sent
+   * @throws Refusal as the engine threw it; Unreachable if there is no answer; another error if the question or its answer cannot be sent
    */
   async ask(mount: string, question: unknown): Promise<unknown> {
     const reply = await this.#peer.call('ask', { mount, question })
@@ -105,7 +106,10 @@ export class ServingLink<S> {
         ask: ({ mount, question }) =>
           answer(mount, question).then(
             (answered): MountAnswer => ({ answer: answered }),
-            (): MountAnswer => 'none',
+            (cause: unknown): MountAnswer => {
+              if (cause instanceof Refusal) throw cause
+              return 'none'
+            },
           ),
       },
       onFault: faultLog(log),

@@ -12,6 +12,7 @@ import {
   MAX_VALUE_BYTES,
   type Reader,
   type Scope,
+  type StorageClass,
   StorageClosed,
   StorageFailed,
   StorageFull,
@@ -19,6 +20,7 @@ import {
   type Store,
   systemScope,
   type Transaction,
+  WriteNotAllowed,
 } from '../../src/storage/contract.ts'
 import { bucketKeyOf, Tree } from '../../src/storage/log/tree.ts'
 import { testSeed } from '../fixtures/seed.ts'
@@ -57,6 +59,7 @@ export function storageConformance(name: string, newPlace: (seed: number) => Pla
   readingClauses(clause)
   transactionClauses(clause)
   boundClauses(clause)
+  writableClauses(clause)
   indexClauses(clause)
   treeClauses(clause)
   closingClauses(clause)
@@ -682,6 +685,71 @@ function treeClauses(clause: Clause): void {
   })
 }
 
+/** A key of each class, and the scope in which it is written. */
+const OF_CLASS = {
+  replicated: { scope, key: `${folder}a` },
+  local: { scope: systemScope, key: 'root/sys/token/a' },
+  ignored: { scope: systemScope, key: 'root/core/seal-config' },
+} as const
+
+function writableClauses(clause: Clause): void {
+  for (const forbidden of Object.keys(OF_CLASS) as StorageClass[]) {
+    clause(`what is ${forbidden} is neither put nor deleted while that is not writable`, async ({ store }) => {
+      const one = OF_CLASS[forbidden]
+      const others = Object.entries(OF_CLASS).filter(([name]) => name !== forbidden)
+      await store.transaction(async (tx) => {
+        for (const { scope: at, key } of Object.values(OF_CLASS)) tx.put(at, key, text('before'))
+      })
+      const before = await everything(store)
+      const index = await store.lastIndex()
+      await store.setWritable((storageClass) => storageClass !== forbidden)
+      const attempts: ((tx: Transaction) => void)[] = [
+        (tx) => tx.put(one.scope, one.key, text('after')),
+        (tx) => tx.put(one.scope, one.key, text('before')),
+        (tx) => tx.delete(one.scope, one.key),
+        (tx) => tx.delete(one.scope, `${one.key}-missing`),
+      ]
+      for (const attempt of attempts) {
+        const whole = store.transaction(async (tx) => {
+          for (const [, other] of others) tx.put(other.scope, other.key, text('after'))
+          // A key of class ignored has no neighbours.
+          if (forbidden === 'ignored' && attempt === attempts[3]) tx.delete(systemScope, 'root/core/root-key')
+          else attempt(tx)
+        })
+        await assert.rejects(whole, { name: 'WriteNotAllowed', storageClass: forbidden })
+      }
+      assert.deepEqual([await everything(store), await store.lastIndex()], [before, index])
+      for (const [, other] of others)
+        await store.transaction(async (tx) => tx.put(other.scope, other.key, text('after')))
+      await store.setWritable(() => true)
+      await store.transaction(async (tx) => tx.delete(one.scope, one.key))
+      assert.equal(await store.lastIndex(), index + 3)
+    })
+  }
+
+  clause('what was allowed is durable when a class is no longer writable', async ({ store, faults }) => {
+    faults.hold()
+    const written = put(store, 'a')
+    while (faults.appends === 0) await nextLoop()
+    // One more waits behind it: it comes too late.
+    const late = put(store, 'b')
+    let isClosed = false
+    const closed = store
+      .setWritable((storageClass) => storageClass !== 'replicated')
+      .then(() => {
+        isClosed = true
+      })
+    for (let turn = 0; turn < 5; turn++) await nextLoop()
+    assert.equal(isClosed, false)
+    faults.release()
+    await closed
+    assert.equal(await store.lastIndex(), 1)
+    await written
+    await assert.rejects(late, WriteNotAllowed)
+    assert.deepEqual(await store.list(folder), ['a'])
+  })
+}
+
 function closingClauses(clause: Clause): void {
   clause('after close every verb is refused', async ({ store }) => {
     await put(store, 'a')
@@ -699,6 +767,7 @@ function closingClauses(clause: Clause): void {
       () => store.transaction(async () => {}),
       () => store.onCommit(() => {}),
       () => store.setLeafKey(LEAF_KEY),
+      () => store.setWritable(() => true),
       () => store.roots(),
       () => store.tree(),
     ]

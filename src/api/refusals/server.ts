@@ -162,6 +162,18 @@ export const SERVER_REFUSALS = {
     message: () => 'server is not yet initialized, see sys/init',
     remedy: 'Initialise the server (sys/init), then unseal it.',
   },
+  not_primary: {
+    status: 503,
+    message: (isShared: boolean, primaryAddress: string) => {
+      const what = isShared
+        ? 'This cluster does not change what the set shares'
+        : 'This node changes no data in its role'
+      return `${what}: its primary does${primaryAddress === '' ? '' : `, at ${primaryAddress}`}`
+    },
+    remedy:
+      'Nothing was written: send the request to the primary. sys/replication/status says what this cluster is; once it ' +
+      'is a primary itself, it carries the request out.',
+  },
   busy: {
     status: 503,
     message: () => 'The write lost against others too often, try again',

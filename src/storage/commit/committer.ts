@@ -7,8 +7,18 @@ import type { KeyObject } from 'node:crypto'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import type { Clock } from '../../lib/world.ts'
 import type { Backend } from '../backend.ts'
-import type { EntryHead, Position } from '../contract.ts'
-import { type Change, type ChangeOperation, Sealed, StorageFailed, StorageFull, StorageRefused } from '../contract.ts'
+import {
+  type Change,
+  type ChangeOperation,
+  type EntryHead,
+  type MayWrite,
+  type Position,
+  Sealed,
+  StorageFailed,
+  StorageFull,
+  StorageRefused,
+  WriteNotAllowed,
+} from '../contract.ts'
 import { type EncodedChange, encodeChange } from '../log/change-record.ts'
 import { leafOf, NO_LEAF } from '../log/leaf.ts'
 import { RecentChanges } from '../log/recent-changes.ts'
@@ -56,6 +66,7 @@ export class Committer {
   #index: number
   #chain: Buffer
   #leafKey: KeyObject | undefined
+  #mayWrite: MayWrite = () => true
   #failure: Error | undefined
   #underWay: Promise<unknown> = Promise.resolve()
 
@@ -85,6 +96,12 @@ export class Committer {
   setLeafKey(key: Buffer | undefined): void {
     this.#leafKey = key && importSecret(key)
     this.treeKeeper.setLeafKey(this.#leafKey)
+  }
+
+  /** The one gate of all writes that this node begins. Resolves when no commit of before is under way. */
+  async setWritable(mayWrite: MayWrite): Promise<void> {
+    this.#mayWrite = mayWrite
+    await this.settled()
   }
 
   /** True if a change after `start`, durable or under way, may have changed something in `reads`. */
@@ -167,11 +184,13 @@ export class Committer {
     return 'committed'
   }
 
-  /** The operation of a write; undefined for deleting a missing entry. @throws Sealed, StorageRefused */
+  /** The operation of a write; undefined for deleting a missing entry. @throws Sealed, StorageRefused, WriteNotAllowed */
   #operationOf(write: Write, head: EntryHead | undefined): ChangeOperation | undefined {
     if (write.class !== 'ignored' && this.#leafKey === undefined) {
       throw new Sealed(`The key ${write.key} cannot be written before the leaf key is set`)
     }
+    // A delete of a missing entry too: where another node may write, it may be there.
+    if (!this.#mayWrite(write.class)) throw new WriteNotAllowed(write.class)
     if (head !== undefined && head.class !== write.class) {
       throw new StorageRefused(`The key ${write.key} is ${head.class} and cannot be written as ${write.class}`)
     }

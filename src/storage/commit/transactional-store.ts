@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Backend } from '../backend.ts'
-import type { Change, Position, Store, Transaction, TreeRoots } from '../contract.ts'
+import type { Change, MayWrite, Position, Store, Transaction, TreeRoots } from '../contract.ts'
 import type { Tree } from '../log/tree.ts'
 import { BackendReadStore } from '../read-store.ts'
 import { CommitQueue } from './commit-queue.ts'
@@ -50,6 +50,11 @@ export class TransactionalStore extends BackendReadStore implements Store {
   setLeafKey(key: Buffer | undefined): void {
     this.requireOpen()
     this.#committer.setLeafKey(key)
+  }
+
+  async setWritable(mayWrite: MayWrite): Promise<void> {
+    this.requireOpen()
+    await this.#committer.setWritable(mayWrite)
   }
 
   async roots(): Promise<TreeRoots & { readonly index: number }> {

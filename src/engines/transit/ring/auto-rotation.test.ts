@@ -143,9 +143,9 @@ function asImported(stored: Buffer, allowImportedRotation: boolean): Buffer {
 
 const ROLES: readonly { name: string; role: Partial<NodeRole>; local: boolean; rotates: boolean }[] = [
   { name: 'a standby', role: { isStandby: true }, local: true, rotates: false },
-  { name: 'a secondary for disaster recovery', role: { isDrSecondary: true }, local: true, rotates: false },
-  { name: 'a performance secondary', role: { isPerformanceSecondary: true }, local: false, rotates: false },
-  { name: 'a local mount of one', role: { isPerformanceSecondary: true }, local: true, rotates: true },
+  { name: 'a secondary for disaster recovery', role: { dr: 'secondary' }, local: true, rotates: false },
+  { name: 'a performance secondary', role: { performance: 'secondary' }, local: false, rotates: false },
+  { name: 'a local mount of one', role: { performance: 'secondary' }, local: true, rotates: true },
 ]
 for (const { name, role, local, rotates } of ROLES) {
   test(`${name} rotates ${rotates ? 'its own keys' : 'nothing'}`, async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { CLASSES, classify } from './classes.ts'
+import { CLASSES, classify, mayHaveClass } from './classes.ts'
 import { MAX_KEY_BYTES, type Scope, type StorageClass, StorageRefused, systemScope } from './contract.ts'
 
 const MOUNT = '6f1d2c3b-0a4e-4f58-9c67-7b8a9d0e1f23'
@@ -26,6 +26,20 @@ const classified: { key: string; scope: Scope; class: StorageClass }[] = [
   { key: `root/logical/${MOUNT}/key/a`, scope: localMount, class: 'local' },
   { key: `root/auth/${MOUNT}/role/a`, scope: mountScope, class: 'replicated' },
   { key: `root/auth/${MOUNT}/role/a`, scope: localMount, class: 'local' },
+  { key: `root/logical/${MOUNT}/cluster/use/a`, scope: mountScope, class: 'local' },
+  { key: `root/logical/${MOUNT}/cluster/use/a`, scope: localMount, class: 'local' },
+  { key: `root/auth/${MOUNT}/node/a`, scope: mountScope, class: 'ignored' },
+  { key: `root/auth/${MOUNT}/node/a`, scope: localMount, class: 'ignored' },
+  { key: `root/logical/${MOUNT}/cluster`, scope: mountScope, class: 'replicated' },
+  { key: `root/logical/${MOUNT}/key/cluster/a`, scope: mountScope, class: 'replicated' },
+  { key: `root/logical/${MOUNT}/nodes/a`, scope: localMount, class: 'local' },
+  { key: 'root/core/replication/performance/role', scope: systemScope, class: 'local' },
+  { key: 'root/core/replication/dr/role', scope: systemScope, class: 'ignored' },
+  { key: 'root/core/replication/performance', scope: systemScope, class: 'ignored' },
+  { key: 'root/core/former-keys', scope: systemScope, class: 'local' },
+  { key: 'root/core/index-key', scope: systemScope, class: 'replicated' },
+  { key: `root/core/declared-audit/${MOUNT}`, scope: systemScope, class: 'ignored' },
+  { key: 'root/core/audit-history', scope: systemScope, class: 'ignored' },
   { key: `team/logical/${MOUNT}/key/a`, scope: { ...mountScope, namespace: 'team' }, class: 'replicated' },
 ]
 for (const { key, scope, class: expected } of classified) {
@@ -34,13 +48,49 @@ for (const { key, scope, class: expected } of classified) {
   })
 }
 
-test('no row of the class table covers another', () => {
-  for (const { path } of CLASSES) {
+test('each row of the class table decides about some key: no earlier row covers all that it covers', () => {
+  for (const [at, { path }] of CLASSES.entries()) {
     assert.deepEqual(
-      CLASSES.filter((other) => other.path.startsWith(path)).map((other) => other.path),
-      [path],
+      CLASSES.slice(0, at).filter((earlier) => path.startsWith(earlier.path)),
+      [],
     )
   }
+})
+
+const CLASSES_OF_KEYS: { key: string; may: StorageClass[] }[] = [
+  { key: `root/logical/${MOUNT}/key/a`, may: ['replicated', 'local'] },
+  { key: `root/logical/${MOUNT}/cluster/use/a`, may: ['local'] },
+  { key: `root/logical/${MOUNT}/node/a`, may: ['ignored'] },
+  { key: 'root/core/declared-audit/a', may: ['ignored'] },
+  { key: 'root/other/a', may: [] },
+]
+for (const { key, may } of CLASSES_OF_KEYS) {
+  test(`F8: an entry ${key} that is read may have the classes ${may.join(', ') || 'none'}`, () => {
+    const all: StorageClass[] = ['replicated', 'local', 'ignored']
+    assert.deepEqual(
+      all.filter((storageClass) => mayHaveClass(key, storageClass)),
+      may,
+    )
+  })
+}
+
+test('F8: every key that the source names as a whole has a class', () => {
+  const source = new URL('../../src/', import.meta.url)
+  const named = globSync('**/*.ts', { cwd: source })
+    .filter((path) => !path.endsWith('.test.ts') && path !== 'storage/classes.ts')
+    .flatMap(
+      (path) =>
+        readFileSync(new URL(path, source), 'utf8').match(/\b(?:root|\$\{ROOT_NAMESPACE\})\/[^\s'"`,;:)]*/g) ?? [],
+    )
+    .map((text) => text.slice(text.indexOf('/') + 1).replace(/\.$/, ''))
+    .filter((path) => /^(?:core|sys|logical|auth)\/./.test(path))
+  const covers = (row: string, path: string): boolean => (row.endsWith('/') ? path.startsWith(row) : path === row)
+  const isKnown = (path: string): boolean => CLASSES.some((row) => covers(row.path, path) || row.path === `${path}/`)
+  assert.ok(named.length > 40)
+  assert.deepEqual(
+    named.filter((path) => !isKnown(path)),
+    [],
+  )
 })
 
 const refused: { key: string; scope?: Scope; message: string }[] = [

@@ -10,12 +10,16 @@ import {
   SYSTEM_SCOPE,
 } from './contract.ts'
 
-/** A row of the table. `mount`: the next segment is a mount's UUID, and the mount's `local` decides the class. */
+/**
+ * A row of the table. `mount`: the next segment is a mount's UUID; its `local` decides the class, but not in the
+ * folders of OWN_FOLDERS.
+ */
 type Rule = { readonly path: string; readonly class: StorageClass | 'mount' }
 
 /**
- * Paths after the namespace segment. One that ends in '/' covers all keys below it, any other is one key. Stores and
- * their logs hold the class, so a row may be added but not changed (docs/storage-format.md has the same table).
+ * Paths after the namespace segment. One that ends in '/' covers all keys below it, any other is one key; the first row
+ * that covers a key decides. Stores and their logs hold the class, so a row may be added but not changed, and a row of
+ * another class may be added only for keys that no store has yet (docs/storage-format.md has the same table).
  */
 export const CLASSES: readonly Rule[] = [
   { path: 'logical/', class: 'mount' },
@@ -38,10 +42,13 @@ export const CLASSES: readonly Rule[] = [
   { path: 'core/local-unmounting/', class: 'local' },
   { path: 'core/audit/', class: 'replicated' },
   { path: 'core/local-audit/', class: 'local' },
+  { path: 'core/declared-audit/', class: 'ignored' },
   { path: 'core/audit-key', class: 'local' },
   { path: 'core/audit-headers', class: 'replicated' },
   { path: 'core/audit-origin', class: 'local' },
+  { path: 'core/audit-history', class: 'ignored' },
   { path: 'core/keyring', class: 'replicated' },
+  { path: 'core/former-keys', class: 'local' },
   { path: 'core/key-use', class: 'ignored' },
   { path: 'core/rotation', class: 'replicated' },
   { path: 'core/reload/', class: 'ignored' },
@@ -49,8 +56,11 @@ export const CLASSES: readonly Rule[] = [
   { path: 'core/version/', class: 'ignored' },
   { path: 'core/leaf-key', class: 'replicated' },
   { path: 'core/wrapping-key', class: 'replicated' },
+  { path: 'core/index-key', class: 'replicated' },
   { path: 'core/plugin-identity/', class: 'replicated' },
   { path: 'core/cluster', class: 'ignored' },
+  { path: 'core/replication/performance/', class: 'local' },
+  { path: 'core/replication/', class: 'ignored' },
   { path: 'core/seal-config', class: 'ignored' },
   { path: 'core/root-key', class: 'ignored' },
   { path: 'core/recovery-key', class: 'ignored' },
@@ -58,8 +68,24 @@ export const CLASSES: readonly Rule[] = [
   { path: 'core/recovery-shares-backup', class: 'ignored' },
 ]
 
+/**
+ * First folders of a mount that stay with the cluster or the server, also in a mount that is shared: what a cluster
+ * counted or asked for itself. The class follows from the key alone, so no entry can change it.
+ */
+const OWN_FOLDERS: readonly { readonly folder: string; readonly class: StorageClass }[] = [
+  { folder: 'cluster/', class: 'local' },
+  { folder: 'node/', class: 'ignored' },
+]
+
 /** Records that open the barrier cannot lie behind it: they are sealed by other keys, or in clear. */
-const BEFORE_THE_BARRIER = ['core/keyring', 'core/key-use', 'core/seal-config', 'core/root-key', 'core/recovery-key']
+const BEFORE_THE_BARRIER = [
+  'core/keyring',
+  'core/former-keys',
+  'core/key-use',
+  'core/seal-config',
+  'core/root-key',
+  'core/recovery-key',
+]
 
 /** True if the value at a stored key is sealed by a key of the keyring. */
 export function isBehindBarrier(key: string): boolean {
@@ -89,7 +115,8 @@ function classOfMount(scope: Scope, key: string, mountAt: number): StorageClass 
   const mount = mountEnd === -1 ? '' : key.slice(mountAt, mountEnd)
   if (!isUuid(mount)) throw new StorageRefused(`The key ${key} does not name a mount by its UUID`)
   if (mount !== scope.mount) throw new StorageRefused(`The key ${key} belongs to another mount than its scope`)
-  return scope.local ? 'local' : 'replicated'
+  const own = OWN_FOLDERS.find(({ folder }) => key.startsWith(folder, mountEnd + 1))
+  return own?.class ?? (scope.local ? 'local' : 'replicated')
 }
 
 /** The namespace of a stored key: its first segment. */
@@ -103,7 +130,10 @@ export function mountOfKey(key: string): string {
   return (folder === 'logical' || folder === 'auth') && mount !== undefined ? mount : SYSTEM_SCOPE
 }
 
-/** True if the key allows this class. It cannot tell whether the mount is `local`: both answers pass for a mount. */
+/**
+ * True if the key allows this class. It cannot tell whether the mount is `local`: both answers pass for a key of a
+ * mount, unless its folder decides.
+ */
 export function mayHaveClass(key: string, storageClass: StorageClass): boolean {
   const mount = mountOfKey(key)
   const scope = { namespace: namespaceOfKey(key), mount, local: mount !== SYSTEM_SCOPE && storageClass === 'local' }

@@ -66,7 +66,7 @@ export class RawStorage {
  * The records of audit devices and of their signing key. A caller who changed them could make every request fail, or
  * sign entries that were never recorded. sys/audit is the way to them.
  */
-const AUDIT = ['core/audit', 'core/local-audit/']
+const AUDIT = ['core/audit', 'core/local-audit/', 'core/declared-audit/']
 
 function requireReadable(path: string): void {
   if (AUDIT.some((beginning) => path.startsWith(beginning)))

@@ -57,7 +57,7 @@ test('entries of mounts keep where they belong, those of local mounts too', asyn
 
 test('what opens the barrier is neither read nor written', async () => {
   const { call } = await startMemoryServer({ facts: { rawStorage: true } })
-  for (const name of ['keyring', 'key-use', 'seal-config', 'root-key', 'recovery-key']) {
+  for (const name of ['keyring', 'former-keys', 'key-use', 'seal-config', 'root-key', 'recovery-key']) {
     for (const [method, body] of [['GET'], ['PUT', { value: 'x' }], ['DELETE']] as const) {
       const { status } = await call(method, `sys/raw/core/${name}`, body)
       assert.equal(status, 400, `${method} ${name}`)
@@ -68,7 +68,7 @@ test('what opens the barrier is neither read nor written', async () => {
 test('what the audit is made of is neither read nor written', async () => {
   const { call } = await startMemoryServer({ facts: { rawStorage: true } })
   await call('PUT', 'sys/audit/f', { type: 'file', options: { file_path: 'discard' } })
-  for (const name of ['audit-key', 'audit-headers', 'audit/x', 'local-audit/x']) {
+  for (const name of ['audit-key', 'audit-headers', 'audit/x', 'local-audit/x', 'declared-audit/x', 'audit-history']) {
     for (const [method, body] of [['GET'], ['PUT', { value: 'x' }], ['DELETE']] as const)
       assert.equal((await call(method, `sys/raw/core/${name}`, body)).status, 400, `${method} ${name}`)
   }

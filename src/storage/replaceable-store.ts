@@ -63,8 +63,8 @@ export class ReplaceableReader<S extends ReadStore = ReadStore> implements ReadS
 }
 
 /**
- * A replaceable `Store`. Listeners of commits and the gate of writes move on to the new store; the leaf key has to be set
- * again.
+ * A replaceable `Store`. Listeners of commits and the gate of writes move on to the new store; the leaf key has to be
+ * set again.
  */
 export class ReplaceableStore extends ReplaceableReader<Store> implements Store {
   readonly #listeners: ((change: Change) => void)[] = []

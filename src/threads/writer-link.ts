@@ -54,7 +54,8 @@ export class WriterLink<S> {
 
   /**
    * Returns what the same mount on the writing thread answers.
-   * @throws Refusal as the engine threw it; Unreachable if there is no answer; another error if the question or its answer cannot be sent
+   * @throws Refusal as the engine threw it; Unreachable if there is no answer; another error if the question or its
+   * answer cannot be sent
    */
   async ask(mount: string, question: unknown): Promise<unknown> {
     const reply = await this.#peer.call('ask', { mount, question })

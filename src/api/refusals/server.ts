@@ -165,14 +165,12 @@ export const SERVER_REFUSALS = {
   not_primary: {
     status: 503,
     message: (isShared: boolean, primaryAddress: string) => {
-      const what = isShared
-        ? 'This cluster does not change what the set shares'
-        : 'This node changes no data in its role'
-      return `${what}: its primary does${primaryAddress === '' ? '' : `, at ${primaryAddress}`}`
+      const isNot = isShared ? 'cluster does not change what the set shares' : 'node changes no data in its role'
+      return `This ${isNot}: its primary does${primaryAddress === '' ? '' : `, at ${primaryAddress}`}`
     },
     remedy:
-      'Nothing was written: send the request to the primary. sys/replication/status says what this cluster is; once it ' +
-      'is a primary itself, it carries the request out.',
+      'Nothing was written: send the request to the primary. Once this cluster is a primary itself, it carries the ' +
+      'request out.',
   },
   busy: {
     status: 503,

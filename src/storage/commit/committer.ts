@@ -184,7 +184,10 @@ export class Committer {
     return 'committed'
   }
 
-  /** The operation of a write; undefined for deleting a missing entry. @throws Sealed, StorageRefused, WriteNotAllowed */
+  /**
+   * The operation of a write; undefined for deleting a missing entry.
+   * @throws Sealed, StorageRefused, WriteNotAllowed
+   */
   #operationOf(write: Write, head: EntryHead | undefined): ChangeOperation | undefined {
     if (write.class !== 'ignored' && this.#leafKey === undefined) {
       throw new Sealed(`The key ${write.key} cannot be written before the leaf key is set`)

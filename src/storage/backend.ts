@@ -50,7 +50,13 @@ export interface ReadBackend extends BackendView {
 }
 
 /** The tree as it was after the record `index`. The chain of that record proves that the log is still the same one. */
-export type SavedTree = { readonly index: number; readonly chain: Buffer; readonly pages: readonly TreePage[] }
+export type SavedTree = {
+  readonly index: number
+  readonly chain: Buffer
+  /** TREE_VERSION of the program that saved it; 1 before that was stored. */
+  readonly version: number
+  readonly pages: readonly TreePage[]
+}
 /** A tree to save, whole or in part. */
 export type TreeSave = SavedTree & {
   /** `pages` is the whole tree, not only what changed since the last save. */

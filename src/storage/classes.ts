@@ -130,6 +130,28 @@ export function mountOfKey(key: string): string {
   return (folder === 'logical' || folder === 'auth') && mount !== undefined ? mount : SYSTEM_SCOPE
 }
 
+/** Folders of the system with one entry a mount, named by its UUID. */
+const FOLDERS_BY_MOUNT = [
+  'core/mounts/',
+  'core/local-mounts/',
+  'core/unmounting/',
+  'core/local-unmounting/',
+  'core/reload/',
+  'core/global-reload/',
+]
+
+/**
+ * UUID of the mount that an entry stands or falls with, or SYSTEM_SCOPE. Filters of replication go by it, and so does
+ * the tree: besides the data of a mount it takes the entry of the mount itself, which a filtered secondary lacks too.
+ * What merely names a mount, as aliases and quotas do, is of the system. The caller has passed the key to `classify`.
+ */
+export function filteredMountOf(key: string): string {
+  const pathAt = key.indexOf('/') + 1
+  const folder = FOLDERS_BY_MOUNT.find((path) => key.startsWith(path, pathAt))
+  const name = folder === undefined ? '' : key.slice(pathAt + folder.length)
+  return isUuid(name) ? name : mountOfKey(key)
+}
+
 /**
  * True if the key allows this class. It cannot tell whether the mount is `local`: both answers pass for a key of a
  * mount, unless its folder decides.

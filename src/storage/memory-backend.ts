@@ -91,7 +91,14 @@ export class MemoryBackend implements Backend {
   #isShared = false
   #position: Position
   #log: LogRecord[] = []
-  #tree: { readonly index: number; readonly chain: Buffer; readonly pages: Map<string, TreePage> } | undefined
+  #tree:
+    | {
+        readonly index: number
+        readonly chain: Buffer
+        readonly version: number
+        readonly pages: Map<string, TreePage>
+      }
+    | undefined
   #checkpoints: Checkpoint[] = []
   readonly #view = viewOf(() => this.#entries)
   readonly get = this.#view.get
@@ -143,7 +150,7 @@ export class MemoryBackend implements Backend {
     return this.#tree && { ...this.#tree, pages: [...this.#tree.pages.values()] }
   }
 
-  async saveTree({ index, chain, pages, isWhole, savedAtMs }: TreeSave): Promise<Checkpoint> {
+  async saveTree({ index, chain, version, pages, isWhole, savedAtMs }: TreeSave): Promise<Checkpoint> {
     const kept = isWhole ? new Map<string, TreePage>() : new Map(this.#tree?.pages)
     for (const page of pages) {
       const address = `${page.class} ${page.scope} ${page.page}`
@@ -154,7 +161,7 @@ export class MemoryBackend implements Backend {
     const since = this.#log.filter((record) => record.index > before && record.index <= index)
     const logBytes = since.reduce((sum, { record }) => sum + record.length, 0)
     const checkpoint = { index, logBytes, savedAtMs }
-    this.#tree = { index, chain, pages: kept }
+    this.#tree = { index, chain, version, pages: kept }
     this.#checkpoints.push(checkpoint)
     return checkpoint
   }

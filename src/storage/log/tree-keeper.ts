@@ -11,7 +11,7 @@ import type { Position } from '../contract.ts'
 import { type Change, StorageCorrupt, StorageError, StorageFull, StorageRefused, type TreeRoots } from '../contract.ts'
 import { decodeRun } from './change-record.ts'
 import { DEFAULT_RETENTION, forgettableIndex, keptCheckpoints, type Retention } from './retention.ts'
-import { bucketKeyOf, faultOfPage, Tree } from './tree.ts'
+import { bucketKeyOf, faultOfPage, TREE_VERSION, Tree } from './tree.ts'
 
 /** Records between two saves, so about as many as a start replays, unless the process was killed during a save. */
 export const RECORDS_PER_CHECKPOINT = 20_000
@@ -162,10 +162,10 @@ export class TreeKeeper {
     kept.isReady = !kept.isDropped
   }
 
-  /** The saved tree, if it is sound and of this very log: the log still reaches its index and has its chain there. */
+  /** The saved tree, if it is sound, of our scopes and of this very log: that has its chain at its index. */
   async #usableSave(position: Position): Promise<SavedTree | undefined> {
     const saved = await this.#backend.savedTree()
-    if (saved === undefined || saved.pages.some((page) => faultOfPage(page) !== undefined)) return undefined
+    if (saved?.version !== TREE_VERSION || saved.pages.some((page) => faultOfPage(page) !== undefined)) return undefined
     return (await this.#chainAt(saved.index, position))?.equals(saved.chain) === true ? saved : undefined
   }
 
@@ -211,7 +211,14 @@ export class TreeKeeper {
     const savedAtMs = Math.floor(this.#clock.nowMs())
     // Until this save is known to have worked, the next one writes all pages.
     kept.isNew = true
-    const checkpoint = await this.#backend.saveTree({ index, chain, pages, isWhole: isNew, savedAtMs })
+    const checkpoint = await this.#backend.saveTree({
+      index,
+      chain,
+      version: TREE_VERSION,
+      pages,
+      isWhole: isNew,
+      savedAtMs,
+    })
     Object.assign(kept, { isNew: false, savedIndex: index, savedAtMs: this.#clock.monotonicMs() })
     this.#checkpoints?.push(checkpoint)
   }

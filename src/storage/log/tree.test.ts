@@ -6,7 +6,7 @@ import { testSeed } from '../../../test/fixtures/seed.ts'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import type { TreeClass } from '../contract.ts'
 import { leafOf } from './leaf.ts'
-import { bucketKeyOf, bucketOf, faultOfPage, Tree } from './tree.ts'
+import { bucketKeyOf, bucketOf, faultOfPage, Tree, treeScopeOf } from './tree.ts'
 
 const LEAF_KEY_BYTES = Buffer.alloc(32, 7)
 const leafKey = importSecret(LEAF_KEY_BYTES)
@@ -48,6 +48,26 @@ test('the roots of two entries are the ones that another program computes from t
   assert.deepEqual(tree.scopes('replicated'), [`root/${MOUNT}`])
   assert.equal(bucketOf(bucketKey, key), bucket.readUInt16BE(0))
 })
+
+const scopes: { readonly path: string; readonly scope: string }[] = [
+  { path: `core/mounts/${MOUNT}`, scope: MOUNT },
+  { path: `core/local-mounts/${MOUNT}`, scope: MOUNT },
+  { path: `core/unmounting/${MOUNT}`, scope: MOUNT },
+  { path: `core/local-unmounting/${MOUNT}`, scope: MOUNT },
+  { path: `core/global-reload/${MOUNT}`, scope: MOUNT },
+  { path: `auth/${MOUNT}/role/a`, scope: MOUNT },
+  { path: `logical/${MOUNT}/cluster/use/a`, scope: MOUNT },
+  { path: `sys/identity/alias-name/userpass_1/${MOUNT}`, scope: 'system' },
+  { path: `core/audit/${MOUNT}`, scope: 'system' },
+  { path: 'core/mounts/other', scope: 'system' },
+  { path: `core/mounts/${MOUNT}/x`, scope: 'system' },
+  { path: 'core/keyring', scope: 'system' },
+]
+for (const { path, scope } of scopes) {
+  test(`F11: ${path} stands in the tree scope of ${scope === MOUNT ? 'its mount' : 'the system'}`, () => {
+    assert.equal(treeScopeOf(`root/${path}`), `root/${scope}`)
+  })
+}
 
 test('the order of entries does not matter, and what came and went leaves nothing', (t) => {
   fc.assert(

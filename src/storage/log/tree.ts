@@ -13,7 +13,7 @@ import { strict as assert } from 'node:assert'
 import type { KeyObject } from 'node:crypto'
 import { deriveKey } from '../../crypto/primitives/derivation.ts'
 import { hmacSha256, sha256 } from '../../crypto/primitives/digest.ts'
-import { mountOfKey, namespaceOfKey } from '../classes.ts'
+import { filteredMountOf, namespaceOfKey } from '../classes.ts'
 import type { ChangeOperation, PageAddress, TreeClass, TreePage, TreeRoots } from '../contract.ts'
 import { compareKeys } from '../key-order.ts'
 import { LEAF_BYTES } from './leaf.ts'
@@ -45,12 +45,15 @@ export function bucketOf(bucketKey: KeyObject, key: string): number {
   return hmacSha256(bucketKey, Buffer.from(key)).readUInt16BE(0)
 }
 
+/** Version of the scopes that `treeScopeOf` makes. Saved pages of another version are of another tree. */
+export const TREE_VERSION = 2
+
 /**
  * The part of the tree that an entry belongs to, one for each mount: filters of replication name mounts and namespaces,
- * so two clusters can compare what both of them have.
+ * so two clusters can compare what both of them have. A change here needs a new TREE_VERSION.
  */
 export function treeScopeOf(key: string): string {
-  return `${namespaceOfKey(key)}/${mountOfKey(key)}`
+  return `${namespaceOfKey(key)}/${filteredMountOf(key)}`
 }
 
 /** `hash` is computed when it is first needed; undefined after a change. */

@@ -4,8 +4,12 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Checkpoint, SavedTree, TreeSave } from '../backend.ts'
 import type { TreePage } from '../contract.ts'
 import { StorageCorrupt } from '../contract.ts'
+import { CHAIN_BYTES } from '../log/change-record.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
 import { bytesOf, numberOf, textOf } from './sqlite-schema.ts'
+
+/** Stands for the version that the first releases did not store: their checkpoints have the chain alone. */
+const FIRST_VERSION = 1
 
 /** The statements over the derived tables, on the connection of the writing thread. */
 export class SqliteDerived {
@@ -44,7 +48,7 @@ export class SqliteDerived {
     return readSavedTree(this.#database)
   }
 
-  saveTree({ index, chain, pages, isWhole, savedAtMs }: TreeSave): Checkpoint {
+  saveTree({ index, chain, version, pages, isWhole, savedAtMs }: TreeSave): Checkpoint {
     if (isWhole) {
       this.#database.exec('DELETE FROM tree')
       // Later checkpoints are of a log that is not this one. The last checkpoint is that of the saved tree.
@@ -55,7 +59,7 @@ export class SqliteDerived {
       else this.#dropPage.run(CLASS_NUMBERS[storageClass], scope, page)
     }
     const logBytes = numberOf(this.#bytesBetween.get(index)?.bytes)
-    this.#addCheckpoint.run(index, chain, logBytes, savedAtMs)
+    this.#addCheckpoint.run(index, Buffer.concat([chain, Buffer.of(version)]), logBytes, savedAtMs)
     return { index, logBytes, savedAtMs }
   }
 
@@ -79,7 +83,9 @@ export function readSavedTree(database: DatabaseSync): SavedTree | undefined {
   const row = database.prepare('SELECT idx, chain FROM checkpoint ORDER BY idx DESC LIMIT 1').get()
   if (row === undefined) return undefined
   const pages = database.prepare('SELECT class, scope, page, digests FROM tree').all()
-  return { index: numberOf(row.idx), chain: bytesOf(row.chain), pages: pages.map(pageOf) }
+  const stored = bytesOf(row.chain)
+  const [chain, version = FIRST_VERSION] = [stored.subarray(0, CHAIN_BYTES), stored[CHAIN_BYTES]]
+  return { index: numberOf(row.idx), chain, version, pages: pages.map(pageOf) }
 }
 
 function pageOf(row: Record<string, unknown>): TreePage {

@@ -7,7 +7,7 @@ import type { Position } from '../contract.ts'
 import { type Change, type ChangeOperation, StorageCorrupt, StorageRefused } from '../contract.ts'
 import { chainOf, decodeChange, nextChain } from '../log/change-record.ts'
 import { leafOf, NO_LEAF } from '../log/leaf.ts'
-import type { Tree } from '../log/tree.ts'
+import { TREE_VERSION, type Tree } from '../log/tree.ts'
 import type { LatestOperations } from '../sqlite/latest-operations.ts'
 import { bytesOf, numberOf } from '../sqlite/sqlite-schema.ts'
 import type { Found, VerifyKeys } from '../verify-keys.ts'
@@ -150,7 +150,8 @@ export class LogVerifier {
     if (saved?.index === position.index && !saved.chain.equals(position.chain)) {
       found(`The tree was saved behind another record ${position.index} than the last one`)
     }
-    if (saved === undefined && this.firstIndex > 1) this.canJudgeTree = false
+    const hasOldTree = saved !== undefined && saved.version !== TREE_VERSION
+    if (hasOldTree || (saved === undefined && this.firstIndex > 1)) this.canJudgeTree = false
   }
 }
 

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { SavedTree } from '../backend.ts'
 import type { Position } from '../contract.ts'
 import { classOfNumber } from '../log/leaf.ts'
-import { type BucketAddress, bucketOf, faultOfPage, type Tree, treeScopeOf } from '../log/tree.ts'
+import { type BucketAddress, bucketOf, faultOfPage, TREE_VERSION, type Tree, treeScopeOf } from '../log/tree.ts'
 import { numberOf, textOf } from '../sqlite/sqlite-schema.ts'
 import type { Found, VerifyKeys } from '../verify-keys.ts'
 
@@ -19,7 +19,8 @@ export function verifySavedTree(saved: SavedTree | undefined, position: Position
     return undefined
   }
   const fault = saved.pages.find((page) => faultOfPage(page) !== undefined)
-  if (fault === undefined) return saved
+  // Pages of other scopes say nothing about this tree; that there was a save still vouches for the log's beginning.
+  if (fault === undefined) return saved.version === TREE_VERSION ? saved : { ...saved, pages: [] }
   found(`The saved tree is damaged: page ${fault.page} of ${fault.class} ${fault.scope} ${faultOfPage(fault)}`)
   return undefined
 }

@@ -252,6 +252,15 @@ test('verify finds by the tree what the log no longer reaches: an entry set back
   database.close()
 })
 
+test('F11: a tree that an earlier release saved is not compared, and is no finding', async (t) => {
+  const directory = await damaged(t, (database) =>
+    database.exec("UPDATE checkpoint SET chain = substr(chain, 1, 16); DELETE FROM tree WHERE scope = 'root/system'"),
+  )
+  const { sentences, unchecked } = verify(directory)
+  assert.deepEqual(sentences, [])
+  assert.match(unchecked.join(), /The tree: the log cannot be read on from where the tree was saved/)
+})
+
 test('verify finds a record that was forged with its chain, by the leaf', async (t) => {
   const directory = await damaged(t, (database) => {
     const meta = database.prepare('SELECT chain FROM meta').get()

@@ -44,11 +44,7 @@ export function buildStorage(
       const open = () => store.snapshot()
       return ReadableStream.from(writeSnapshot({ open, barrier, bucketKey, clusterId, nowMs: world.clock.nowMs() }))
     },
-    history: async () => {
-      const snapshot = await store.snapshot()
-      await snapshot.close()
-      return snapshot.position.historyId.toString('hex')
-    },
+    history: async () => (await store.position()).historyId.toString('hex'),
   }
 }
 

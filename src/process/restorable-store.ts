@@ -14,11 +14,7 @@ export function restorableStore(
   const { staging } = durableLocation(storage)
   return {
     staging,
-    position: async () => {
-      const snapshot = await store.snapshot()
-      await snapshot.close()
-      return snapshot.position
-    },
+    position: () => store.position(),
     check: (staged) => checkStagedInThread(storage, staged),
     adopt: async () => {
       try {

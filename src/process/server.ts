@@ -4,6 +4,7 @@ import { runSelfTests } from '../crypto/self-test.ts'
 import type { ReloadPart } from '../lib/reload.ts'
 import { storeLocation } from '../storage/drivers.ts'
 import { newPublishedIndex } from '../threads/change-follower.ts'
+import { newCommittedIndex } from '../threads/committed-index.ts'
 import { ReloadCoordinator } from '../threads/reload-coordinator.ts'
 import { ThreadGroup } from '../threads/thread-group.ts'
 import { startDevices } from './device-host.ts'
@@ -46,7 +47,8 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
   const pool = startSlowPool(options)
   const devices = startDevices(config, world, log)
   const reloads = new ReloadCoordinator<ReloadState>(log)
-  const common = { config, directory, published: newPublishedIndex(), shared, chainHeads: newChainHeadsMemory() }
+  const counters = { published: newPublishedIndex(), committed: newCommittedIndex() }
+  const common = { config, directory, ...counters, shared, chainHeads: newChainHeadsMemory() }
   const writer = new WriterThread({
     data: { ...common, slow: pool.newHandle(), devices: devices.newHandle(), development: options.development },
     timers: world.timers,

@@ -12,6 +12,7 @@ import { connectPeer } from '../rpc/peer.ts'
 import { threadChannel } from '../rpc/ports.ts'
 import { Rows } from '../telemetry/rows.ts'
 import type { PublishedIndex } from '../threads/change-follower.ts'
+import type { CommittedIndex } from '../threads/committed-index.ts'
 import { faultLog } from '../threads/fault-log.ts'
 import type { PoolHandle } from '../threads/pooled-work.ts'
 import type { ReloadCoordinator } from '../threads/reload-coordinator.ts'
@@ -38,6 +39,7 @@ export type ServingContext = {
   readonly writing: WritingPeer
   readonly directory: string
   readonly published: PublishedIndex
+  readonly committed: CommittedIndex
   readonly shared: SharedTelemetry
   readonly chainHeads: ChainHeadsMemory
   readonly slow: () => PoolHandle
@@ -146,8 +148,8 @@ export class ServingThreads {
   }
 
   #launch(assignment: ListenerAssignment, metricRow: number): Worker {
-    const { config, directory, published, shared, chainHeads } = this.#context
-    const common = { config, directory, published, shared, chainHeads }
+    const { config, directory, published, committed, shared, chainHeads } = this.#context
+    const common = { config, directory, published, committed, shared, chainHeads }
     const slow = this.#context.slow()
     const devices = this.#context.devices()
     const writer = this.#linkToWriter()

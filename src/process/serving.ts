@@ -12,6 +12,7 @@ import { portChannel } from '../rpc/ports.ts'
 import { ReplaceableReader } from '../storage/replaceable-store.ts'
 import type { SealStatus } from '../system/seal/seal.ts'
 import { ChangeFollower, type PublishedIndex } from '../threads/change-follower.ts'
+import type { CommittedIndex } from '../threads/committed-index.ts'
 import { EarlyOrders } from '../threads/early-orders.ts'
 import { faultLog } from '../threads/fault-log.ts'
 import { PooledWork, type PoolHandle } from '../threads/pooled-work.ts'
@@ -30,6 +31,7 @@ export type ServingData = {
   readonly config: ServerConfig
   readonly directory: string
   readonly published: PublishedIndex
+  readonly committed: CommittedIndex
   readonly slow: PoolHandle
   readonly devices: DeviceHandle | undefined
   readonly chainHeads: ChainHeadsMemory

@@ -11,6 +11,8 @@ type Commits = {
   readonly onCommitting: (index: number) => void
   /** Called for each group of commits that became durable: its number of changes, and how long the write took. */
   readonly onCommitted: (transactions: number, ms: number) => void
+  /** Called with the last index of a group that is durable and told to all listeners. */
+  readonly onPublished: (index: number) => void
 }
 
 /** The parts that the store of the writing thread needs. */
@@ -33,7 +35,7 @@ export type WritingStore = {
 
 /** Opens the store on the writing thread. @throws StorageError */
 export async function openWritingStore(parts: WritingStoreParts): Promise<WritingStore> {
-  const { world, log, onFatal, onCommitting, onCommitted } = parts
+  const { world, log, onFatal, onCommitting, onCommitted, onPublished } = parts
   const { storage } = parts.config
   const location = durableLocation(storage)
   const open = (): Promise<Store> =>
@@ -42,6 +44,7 @@ export async function openWritingStore(parts: WritingStoreParts): Promise<Writin
       clock: world.clock,
       onCommitting,
       onCommitted,
+      onPublished,
       onFatal: (cause) => {
         log('error', 'A write could not be made durable: the server stops', { cause: cause.message })
         onFatal()

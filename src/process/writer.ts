@@ -19,6 +19,7 @@ import { CELL, WRITING_ROW } from '../telemetry/cells.ts'
 import { EntryCounts } from '../telemetry/entry-counts.ts'
 import { tracedStore } from '../telemetry/traced-store.ts'
 import { type PublishedIndex, publishIndex } from '../threads/change-follower.ts'
+import { type CommittedIndex, tellClosed, tellCommitted } from '../threads/committed-index.ts'
 import { faultLog } from '../threads/fault-log.ts'
 import { PooledWork, type PoolHandle } from '../threads/pooled-work.ts'
 import { ServingLinks } from '../threads/serving-links.ts'
@@ -34,6 +35,7 @@ export type WriterData = {
   readonly config: ServerConfig
   readonly directory: string
   readonly published: PublishedIndex
+  readonly committed: CommittedIndex
   readonly slow: PoolHandle
   readonly devices: DeviceHandle | undefined
   readonly shared: SharedTelemetry
@@ -57,7 +59,7 @@ export const EXIT_STORAGE_FAILED = 74
 
 /** Opens the store, unseals if the seal can, then tells the starter. The watching thread is heard only after that. */
 async function start(parent: MessagePort, data: WriterData): Promise<void> {
-  const { config, directory, published, chainHeads } = data
+  const { config, directory, chainHeads } = data
   const cloud = newCloudEnvironment(config, process.env)
   const own = threadTelemetry(data.shared, WRITING_ROW, config, undefined, cloudReaches(cloud))
   const { world } = own
@@ -65,12 +67,13 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     config,
     world,
     log: namedLog(own.log, 'storage'),
-    onCommitting: (index) => publishIndex(published, index),
+    onCommitting: (index) => publishIndex(data.published, index),
+    onPublished: (index) => tellCommitted(data.committed, index),
     onCommitted: commitMeter(data.shared),
     onFatal: () => parent.postMessage({ kind: 'fatal' }),
   })
   const { store, reopen } = opened
-  const serving = servingSide(() => node, { store, published, own })
+  const serving = servingSide(() => node, { store, counters: data, own })
   const node: WritingNode = await assembleNode({
     ...commonParts({
       config,
@@ -89,13 +92,15 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     restorable: restorableStore(config.storage, store, reopen),
   })
   // Followers begin at the last change of the store. With another counter they would look into the log at each request.
-  publishIndex(published, await store.lastIndex())
+  tellIndex(data, await store.lastIndex())
   const development = data.development && (await openDevelopment(node, directory, data.development.rootToken))
   await node.openByItself()
   watchStore(own, node, opened)
   const watcher = listenToWatcher(parent, { node, own, store, links: serving.links })
   parent.postMessage({ kind: 'started', development } satisfies WriterStarted)
 }
+
+type Counters = Pick<WriterData, 'published' | 'committed'>
 
 type ServingSide = { readonly links: ServingLinks<SealState>; readonly announce: ToServing['announce'] }
 
@@ -105,11 +110,7 @@ type ServingSide = { readonly links: ServingLinks<SealState>; readonly announce:
  */
 function servingSide(
   node: () => WritingNode,
-  {
-    store,
-    published,
-    own,
-  }: { readonly store: Store; readonly published: PublishedIndex; readonly own: ThreadTelemetry },
+  { store, counters, own }: { readonly store: Store; readonly counters: Counters; readonly own: ThreadTelemetry },
 ): ServingSide {
   let storeState: 'attached' | 'detached' = 'attached'
   const counts = new EntryCounts(store, own.telemetry.row, own.world.timers.sleep)
@@ -126,13 +127,20 @@ function servingSide(
     announce: async (news) => {
       // Before the threads are told, so that one that joins meanwhile hears it too.
       storeState = news.store ?? storeState
+      if (news.store === 'detached') tellClosed(counters.committed)
       await links.tell(news)
       if (news.status.sealed) counts.stop()
       else if (news.keyring !== undefined) void counts.start()
       // Only now: a thread that sees the counter raised reads the log, and needs the store for it.
-      if (news.store === 'attached') publishIndex(published, await store.lastIndex())
+      if (news.store === 'attached') tellIndex(counters, await store.lastIndex())
     },
   }
+}
+
+/** Sets both counters to where the store stands that was just opened. */
+function tellIndex({ published, committed }: Counters, index: number): void {
+  publishIndex(published, index)
+  tellCommitted(committed, index)
 }
 
 function watchStore(own: ThreadTelemetry, node: WritingNode, { bytes }: WritingStore): void {

@@ -7,7 +7,7 @@
 // be shared and must not be altered. What `append` and `saveTree` are given must not be altered either: a backend may
 // keep it.
 
-import type { Entry, EntryHead, Position, StoredEntry, TreeClass, TreePage } from './contract.ts'
+import type { Entry, EntryHead, LogRecord, Position, StoredEntry, TreeClass, TreePage } from './contract.ts'
 import type { EncodedChange } from './log/change-record.ts'
 
 /** Reads entries of one state: the newest one, or that of a snapshot. Semantics are those of `Reader` (contract.ts). */
@@ -34,9 +34,6 @@ export interface BackendSnapshot extends BackendView {
   /** Entries of all classes after the key `after`, in key order, ending with the one that brings them to `bytes`. */
   stored(after: string, bytes: number): Promise<StoredEntry[]>
 }
-
-/** A record of the log as it is stored, not yet checked (log/change-record.ts). */
-export type LogRecord = { readonly index: number; readonly record: Buffer }
 
 /** What a thread needs of a backend that only reads. */
 export interface ReadBackend extends BackendView {

@@ -1,6 +1,6 @@
-// What every storage offers to the rooms above it: thirteen verbs, none of them optional. Seven read (`ReadStore`); a
-// thread that holds only those cannot write, and the type says so. Six more (`Store`) are for the one thread that
-// writes. drivers.ts lists the kinds of storage; docs/storage-format.md draws the bytes; test/conformance/storage.ts
+// What every storage offers to the rooms above it, no verb of it optional. Those of `ReadStore` read; a thread that
+// holds only those cannot write, and the type says so. `Store` has the verbs of the one thread that writes. drivers.ts
+// lists the kinds of storage; docs/storage-format.md draws the bytes; test/conformance/storage.ts
 // holds every kind to this file, one test a clause.
 //
 //   entry    a key and its value. A key is a path whose first segment is its namespace: `root/core/mounts/UUID`
@@ -154,6 +154,9 @@ export type Change = {
   readonly operations: readonly ChangeOperation[]
 }
 
+/** A record of the log as it is stored, not yet checked (log/change-record.ts). */
+export type LogRecord = { readonly index: number; readonly record: Buffer }
+
 /** Classes whose entries are in the tree: those that leave the cluster. */
 export type TreeClass = Exclude<StorageClass, 'ignored'>
 /** A page of the tree. `scope` is `NAMESPACE/MOUNT-UUID` or `NAMESPACE/system`; `page` is 0 to 255. */
@@ -182,6 +185,8 @@ export interface TreeCopy {
 export interface ReadStore extends Reader {
   /** Index of the last committed change; 0 in a new store. It only grows, through a restore too. */
   lastIndex(): Promise<number>
+  /** Where the store stands now. It costs the reading of one row, unlike the opening of a snapshot. */
+  position(): Promise<Position>
   /**
    * Changes after `index`, in order and without a gap. The run may stop before `limit`; it is empty only if `index` is
    * the last index or `limit` is 0. Links inside the run are checked. Whether its first change continues the chain that
@@ -190,6 +195,12 @@ export interface ReadStore extends Reader {
    * @throws StorageCorrupt for a record that is damaged or does not continue the one before
    */
   changesSince(index: number, limit: number): Promise<Change[]>
+  /**
+   * The records that `changesSince` would decode, as they are stored: to pass them on. Nothing of them is checked;
+   * `decodeRun` does that (log/change-record.ts).
+   * @throws HistoryGone as `changesSince` does
+   */
+  records(index: number, limit: number): Promise<LogRecord[]>
   /** A view of the state now. The caller closes it. */
   snapshot(): Promise<Snapshot>
   /**
@@ -198,6 +209,9 @@ export interface ReadStore extends Reader {
    */
   close(): Promise<void>
 }
+
+/** What a commit tells: what its work returned, and the index of its change; undefined if nothing was changed. */
+export type Committed<T> = { readonly result: T; readonly index: number | undefined }
 
 /** The store in the one thread that may write it (docs/decisions/0014-one-writer.md). */
 export interface Store extends ReadStore {
@@ -217,6 +231,14 @@ export interface Store extends ReadStore {
    * @throws StorageConflict never today: it is for a storage that other nodes write too
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** `transaction`, and tells the index of the change as well: who waits for it elsewhere needs to know it. */
+  commit<T>(work: (tx: Transaction) => Promise<T>): Promise<Committed<T>>
+  /**
+   * Waits until a change after `index` is durable and all listeners have heard of it; resolves with the last such
+   * index, at once if there is one. Other threads wait on a counter (threads/committed-index.ts).
+   * @throws StorageClosed when the store closes, also for a restore, and StorageFailed when it writes no more
+   */
+  committedAfter(index: number): Promise<number>
   /**
    * Calls `listener` for each change once it is durable, in order, before the caller of its transaction goes on: so no
    * answer overtakes the caches. A listener must not throw. A cache that missed a change cannot be trusted, so the

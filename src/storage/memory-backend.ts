@@ -8,13 +8,20 @@ import {
   type Checkpoint,
   FIRST_EPOCH,
   type KeyLeaf,
-  type LogRecord,
   MAX_RUN_BYTES,
   type SavedTree,
   type TreeSave,
 } from './backend.ts'
 import { childNames } from './child-names.ts'
-import type { ChangeOperation, Entry, EntryHead, StoredEntry as KeptEntry, Position, TreePage } from './contract.ts'
+import type {
+  ChangeOperation,
+  Entry,
+  EntryHead,
+  StoredEntry as KeptEntry,
+  LogRecord,
+  Position,
+  TreePage,
+} from './contract.ts'
 import { compareKeys, justAfter, laterKey, prefixEnd } from './key-order.ts'
 import type { EncodedChange } from './log/change-record.ts'
 import { keptCheckpoints } from './log/retention.ts'

@@ -6,6 +6,7 @@ import {
   type Entry,
   HistoryGone,
   type ListOptions,
+  type LogRecord,
   type Reader,
   type ReadStore,
   type Snapshot,
@@ -107,13 +108,22 @@ export class BackendReadStore extends CheckedReader implements ReadStore {
     return (await this.#backend.position()).index
   }
 
+  async position(): Promise<Position> {
+    this.requireOpen()
+    return this.#backend.position()
+  }
+
   async changesSince(index: number, limit: number): Promise<Change[]> {
+    return decodeRun(await this.records(index, limit))
+  }
+
+  async records(index: number, limit: number): Promise<LogRecord[]> {
     this.requireOpen()
     requireLimit(index)
     requireLimit(limit)
     const records = await this.#backend.records(index, limit)
     if (records === undefined) throw new HistoryGone(`The log does not hold what follows index ${index}`)
-    return decodeRun(records)
+    return records
   }
 
   async snapshot(): Promise<Snapshot> {

@@ -1,6 +1,18 @@
 // A store that another can replace while everything that holds it goes on holding it: for the restore of a snapshot.
 // After `putAway`, until `putBack`, every verb throws StorageClosed.
-import type { Change, Entry, ListOptions, MayWrite, ReadStore, Snapshot, Store, Transaction } from './contract.ts'
+import type {
+  Change,
+  Committed,
+  Entry,
+  ListOptions,
+  LogRecord,
+  MayWrite,
+  Position,
+  ReadStore,
+  Snapshot,
+  Store,
+  Transaction,
+} from './contract.ts'
 import { StorageClosed } from './contract.ts'
 
 /** Passes each verb on to the store of the moment. Without a store in the constructor it begins as put away. */
@@ -49,8 +61,16 @@ export class ReplaceableReader<S extends ReadStore = ReadStore> implements ReadS
     return this.store.lastIndex()
   }
 
+  async position(): Promise<Position> {
+    return this.store.position()
+  }
+
   async changesSince(index: number, limit: number): Promise<Change[]> {
     return this.store.changesSince(index, limit)
+  }
+
+  async records(index: number, limit: number): Promise<LogRecord[]> {
+    return this.store.records(index, limit)
   }
 
   async snapshot(): Promise<Snapshot> {
@@ -79,6 +99,14 @@ export class ReplaceableStore extends ReplaceableReader<Store> implements Store 
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.store.transaction(work)
+  }
+
+  async commit<T>(work: (tx: Transaction) => Promise<T>): Promise<Committed<T>> {
+    return this.store.commit(work)
+  }
+
+  async committedAfter(index: number): Promise<number> {
+    return this.store.committedAfter(index)
   }
 
   onCommit(listener: (change: Change) => void): void {

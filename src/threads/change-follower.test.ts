@@ -89,6 +89,8 @@ const readVerbs = (store: ReadStore): ReadStore => ({
   list: (prefix, options) => store.list(prefix, options),
   scan: (prefix, after, limit) => store.scan(prefix, after, limit),
   lastIndex: () => store.lastIndex(),
+  position: () => store.position(),
+  records: (index, limit) => store.records(index, limit),
   changesSince: (index, limit) => store.changesSince(index, limit),
   snapshot: () => store.snapshot(),
   close: () => store.close(),

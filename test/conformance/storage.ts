@@ -22,6 +22,7 @@ import {
   type Transaction,
   WriteNotAllowed,
 } from '../../src/storage/contract.ts'
+import { decodeRun } from '../../src/storage/log/change-record.ts'
 import { bucketKeyOf, Tree } from '../../src/storage/log/tree.ts'
 import { testSeed } from '../fixtures/seed.ts'
 import { Faults, faultyBackend } from './faulty-backend.ts'
@@ -589,6 +590,70 @@ function indexClauses(clause: Clause): void {
     assert.equal(await store.lastIndex(), 1)
   })
 
+  clause('F3: the position is that of the last change, without a view', async ({ store }) => {
+    const { index, chain, historyId } = await store.position()
+    assert.deepEqual([index, chain], [0, historyId])
+    await put(store, 'a')
+    await put(store, 'b')
+    const [change] = await store.changesSince(1, 1)
+    const position = await store.position()
+    assert.deepEqual([position.index, position.chain, position.historyId], [2, change?.chain, historyId])
+  })
+
+  clause('F3: records come as the log holds them, and are what changes are decoded from', async ({ store, reopen }) => {
+    for (const name of ['a', 'b', 'c']) await put(store, name)
+    const records = await store.records(1, 10)
+    assert.deepEqual(decodeRun(records), await store.changesSince(1, 10))
+    assert.equal((await store.records(0, 1)).length, 1)
+    assert.deepEqual(await (await reopen()).records(1, 10), records)
+    await assert.rejects((await reopen()).records(4, 1), HistoryGone)
+  })
+
+  clause(
+    'F3: a commit tells the index of its change, also in a group, and none if nothing changed',
+    async ({ store }) => {
+      const commits = Array.from({ length: 20 }, async (_, number) => {
+        const { index, result } = await store.commit(async (tx) => {
+          await tx.get(`${folder}shared`)
+          tx.put(scope, `${folder}shared`, text(`${number}`))
+          return number
+        })
+        assert.equal(result, number)
+        const [change] = await store.changesSince((index ?? 0) - 1, 1)
+        assert.deepEqual(change?.operations[0]?.value, text(`${number}`))
+        return index
+      })
+      assert.equal(new Set(await Promise.all(commits)).size, 20)
+      assert.equal((await store.commit((tx) => tx.get(`${folder}shared`))).index, undefined)
+      assert.equal((await store.commit(async (tx) => tx.delete(scope, `${folder}none`))).index, undefined)
+    },
+  )
+
+  clause('F3: who waits for a change hears of it when it is durable and told to all', async ({ store, faults }) => {
+    await put(store, 'a')
+    assert.equal(await store.committedAfter(0), 1)
+    let heard = 0
+    store.onCommit(({ index }) => {
+      heard = index
+    })
+    faults.hold()
+    const woken: number[] = []
+    const waiting = [2, 1].map(async (index) => {
+      woken.push(await store.committedAfter(index))
+      assert.equal(heard, woken.at(-1))
+    })
+    const write = put(store, 'b')
+    while (faults.appends < 2) await nextLoop()
+    assert.deepEqual(woken, [])
+    faults.release()
+    await write
+    await waiting[1]
+    assert.deepEqual(woken, [2])
+    await put(store, 'c')
+    await Promise.all(waiting)
+    assert.deepEqual(woken, [2, 3])
+  })
+
   clause('listeners hear of each commit in order, before its caller goes on', async ({ store }) => {
     const heard: number[] = []
     store.onCommit(({ index }) => heard.push(index))
@@ -763,6 +828,10 @@ function closingClauses(clause: Clause): void {
       () => store.scan(folder, '', 1),
       () => store.lastIndex(),
       () => store.changesSince(0, 1),
+      () => store.position(),
+      () => store.records(0, 1),
+      () => store.commit(async () => {}),
+      () => store.committedAfter(0),
       () => store.snapshot(),
       () => store.transaction(async () => {}),
       () => store.onCommit(() => {}),
@@ -773,6 +842,22 @@ function closingClauses(clause: Clause): void {
     ]
     for (const verb of verbs) await assert.rejects(async () => verb(), StorageClosed)
   })
+
+  clause(
+    'F3: the closing store tells all who wait for a change, and so does one that writes no more',
+    async (opened) => {
+      const { store, faults, reopen } = opened
+      const waiting = store.committedAfter(0)
+      const closing = assert.rejects(waiting, StorageClosed)
+      const again = await reopen()
+      await closing
+      const lost = assert.rejects(again.committedAfter(0), StorageFailed)
+      faults.next = new Error('the device is gone')
+      await assert.rejects(put(again, 'a'), StorageFailed)
+      await lost
+      await assert.rejects(again.committedAfter(0), StorageFailed)
+    },
+  )
 
   clause('close waits for what is being committed', async ({ store, faults, reopen }) => {
     faults.hold()

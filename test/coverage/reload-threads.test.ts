@@ -26,6 +26,8 @@ async function readingThread({ store, node: writer }: MemoryServer): Promise<Rea
     list: (...given) => store.list(...given),
     scan: (...given) => store.scan(...given),
     lastIndex: () => store.lastIndex(),
+    position: () => store.position(),
+    records: (...given) => store.records(...given),
     changesSince: (...given) => store.changesSince(...given),
     snapshot: () => store.snapshot(),
     close: async () => {},

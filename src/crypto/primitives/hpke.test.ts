@@ -23,7 +23,8 @@ const A_1_1 = {
 const info = Buffer.from('what both sides know')
 const random = new SeededRandom(18)
 const receiver = x25519Key(random.bytes(X25519_BYTES))
-const sealed = (plaintext: Buffer): Buffer => hpkeSeal(receiver.publicKey, random.bytes(X25519_BYTES), plaintext, { info })
+const sealed = (plaintext: Buffer): Buffer =>
+  hpkeSeal(receiver.publicKey, random.bytes(X25519_BYTES), plaintext, { info })
 
 test('S9: the agreed key, the schedule and the message are those of RFC 9180, appendix A.1.1', () => {
   const { privateOnce, privateReceiver, plaintext, key, nonce } = A_1_1
@@ -51,7 +52,11 @@ test('S9: the message for AES-256-GCM is the one that the RFC prescribes, writte
   const expand = (suite: Buffer, key: Buffer, label: string, context: Buffer, length: number): Buffer => {
     const labelled = Buffer.concat([u16(length), Buffer.from('HPKE-v1'), suite, Buffer.from(label), context])
     // One block is enough for every length here.
-    return createHmac('sha256', key).update(labelled).update(Buffer.from([1])).digest().subarray(0, length)
+    return createHmac('sha256', key)
+      .update(labelled)
+      .update(Buffer.from([1]))
+      .digest()
+      .subarray(0, length)
   }
   const none = Buffer.alloc(0)
   const publicKey = createPublicKey({ key: once.publicKey, format: 'raw-public', asymmetricKeyType: 'x25519' })

@@ -71,7 +71,10 @@ function sharedSecret(
 ): KeyObject {
   if (peer.length !== X25519_BYTES) throw new RangeError(`A public X25519 key has ${X25519_BYTES} bytes`)
   const suite = Buffer.concat([Buffer.from('KEM'), u16(KEM_ID)])
-  const point = agreedPoint(privateKey, createPublicKey({ key: peer, format: 'raw-public', asymmetricKeyType: 'x25519' }))
+  const point = agreedPoint(
+    privateKey,
+    createPublicKey({ key: peer, format: 'raw-public', asymmetricKeyType: 'x25519' }),
+  )
   const extracted = labelledExtract(suite, NO_SALT, 'eae_prk', point)
   point.fill(0)
   return labelledExpand(suite, extracted, 'shared_secret', Buffer.concat([encapsulated, receiver]), X25519_BYTES)
@@ -91,7 +94,10 @@ function messageKeys(shared: KeyObject, { info, aead = AEADS.aes256Gcm }: HpkeOp
   const aeadId = AEAD_IDS.get(aead)
   if (aeadId === undefined) throw new RangeError(`${aead.name} has no number in HPKE`)
   const suite = Buffer.concat([Buffer.from('HPKE'), u16(KEM_ID), u16(KDF_ID), u16(aeadId)])
-  const hashes = [labelledExtract(suite, NO_SALT, 'psk_id_hash', NOTHING), labelledExtract(suite, NO_SALT, 'info_hash', info)]
+  const hashes = [
+    labelledExtract(suite, NO_SALT, 'psk_id_hash', NOTHING),
+    labelledExtract(suite, NO_SALT, 'info_hash', info),
+  ]
   const context = Buffer.concat([Buffer.from([MODE_BASE]), ...hashes.map(exportSecret)])
   const secret = labelledExtract(suite, shared, 'secret', NOTHING)
   const nonceKey = labelledExpand(suite, secret, 'base_nonce', context, aead.nonceBytes)

@@ -14,6 +14,7 @@ import {
   type MayWrite,
   type Position,
   Sealed,
+  StorageClosed,
   StorageFailed,
   StorageFull,
   StorageRefused,
@@ -24,11 +25,15 @@ import { leafOf, NO_LEAF } from '../log/leaf.ts'
 import { RecentChanges } from '../log/recent-changes.ts'
 import type { Retention } from '../log/retention.ts'
 import { TreeKeeper } from '../log/tree-keeper.ts'
+import { CommitWaiters } from './commit-waiters.ts'
 import type { OpenTransaction, Write } from './open-transaction.ts'
 import type { ReadSet } from './read-set.ts'
 
-/** `lost`: another commit changed something that the transaction read, so it must run again. An error is final. */
-export type CommitOutcome = 'committed' | 'lost' | Error
+/**
+ * The index of the change, undefined if nothing was changed. `lost`: another commit changed something that the
+ * transaction read, so it must run again. An error is final.
+ */
+export type CommitOutcome = { readonly index: number | undefined } | 'lost' | Error
 
 /** What a store is given from outside. Callbacks run on the thread of the store and must not throw. */
 export type CommitterOptions = {
@@ -42,6 +47,8 @@ export type CommitterOptions = {
   readonly onCommitting?: (index: number) => void
   /** Called for each group that became durable: its number of changes, and how long the device took. */
   readonly onCommitted?: (transactions: number, ms: number) => void
+  /** Called with the last index of a group once it is durable and all listeners have heard of it. */
+  readonly onPublished?: (index: number) => void
   /** How far back the log is kept. Default: DEFAULT_RETENTION. */
   readonly retention?: Retention
 }
@@ -59,7 +66,9 @@ export class Committer {
   readonly #onFatal: (error: Error) => void
   readonly #onCommitting: (index: number) => void
   readonly #onCommitted: (transactions: number, ms: number) => void
+  readonly #onPublished: (index: number) => void
   readonly #recent: RecentChanges
+  readonly #waiters = new CommitWaiters()
   readonly #listeners: ((change: Change) => void)[] = []
   readonly #epoch: number
   readonly treeKeeper: TreeKeeper
@@ -77,6 +86,7 @@ export class Committer {
     this.#onFatal = onFatal ?? (() => {})
     this.#onCommitting = onCommitting ?? (() => {})
     this.#onCommitted = options.onCommitted ?? (() => {})
+    this.#onPublished = options.onPublished ?? (() => {})
     this.#index = position.index
     this.#chain = position.chain
     this.#epoch = position.epoch
@@ -91,6 +101,11 @@ export class Committer {
 
   onCommit(listener: (change: Change) => void): void {
     this.#listeners.push(listener)
+  }
+
+  /** Resolves with the last index once it is above `index`; `Store.committedAfter` says the rest. */
+  committedAfter(index: number): Promise<number> {
+    return this.#waiters.after(index, this.#index)
   }
 
   setLeafKey(key: Buffer | undefined): void {
@@ -131,8 +146,9 @@ export class Committer {
     }
   }
 
-  /** Saves the unsaved part of the tree, unless the store has stopped writing. */
+  /** Ends all waiting, and saves the unsaved part of the tree unless the store has stopped writing. */
   async close(): Promise<void> {
+    this.#waiters.close(new StorageClosed('The store is closed'))
     if (this.#failure === undefined) await this.treeKeeper.close()
   }
 
@@ -156,7 +172,7 @@ export class Committer {
     } catch (cause) {
       this.#recent.takeBackAfter(this.#index)
       const error = cause instanceof StorageFull ? cause : this.#end(asError(cause))
-      return outcomes.map((outcome) => (outcome === 'committed' ? error : outcome))
+      return outcomes.map((outcome) => (outcome === 'lost' || outcome instanceof Error ? outcome : error))
     }
     this.#onCommitted(encoded.length, this.#clock.monotonicMs() - startedMs)
     this.#publish(encoded)
@@ -180,8 +196,7 @@ export class Committer {
     } catch (error) {
       return asError(error)
     }
-    if (operations.length > 0) this.#assign(operations, heads, encoded)
-    return 'committed'
+    return { index: operations.length === 0 ? undefined : this.#assign(operations, heads, encoded) }
   }
 
   /**
@@ -207,7 +222,7 @@ export class Committer {
   }
 
   /** Gives the operations their index and record, and makes later transactions of the group see them. */
-  #assign(operations: readonly ChangeOperation[], heads: Heads, encoded: EncodedChange[]): void {
+  #assign(operations: readonly ChangeOperation[], heads: Heads, encoded: EncodedChange[]): number {
     const index = this.#index + encoded.length + 1
     const draft = { index, epoch: this.#epoch, committedAtMs: Math.floor(this.#clock.nowMs()), operations }
     encoded.push(encodeChange(draft, encoded.at(-1)?.change.chain ?? this.#chain))
@@ -218,6 +233,7 @@ export class Committer {
     for (const { kind, key, class: storageClass, newLeaf } of operations) {
       heads.set(key, kind === 'put' ? { class: storageClass, leaf: newLeaf } : undefined)
     }
+    return index
   }
 
   /** Tells tree and listeners. All of it is durable, so an error here ends writing but changes no outcome. */
@@ -236,12 +252,15 @@ export class Committer {
         }
       }
     }
+    this.#waiters.wake(last.index)
+    this.#onPublished(last.index)
   }
 
   #end(cause: Error): StorageFailed {
     if (this.#failure === undefined) {
       this.#failure = cause
       this.#onFatal(cause)
+      this.#waiters.close(failed(cause))
     }
     return failed(this.#failure)
   }

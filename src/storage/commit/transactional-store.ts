@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Backend } from '../backend.ts'
-import type { Change, MayWrite, Position, Store, Transaction, TreeRoots } from '../contract.ts'
+import type { Change, Committed, MayWrite, Position, Store, Transaction, TreeRoots } from '../contract.ts'
 import type { Tree } from '../log/tree.ts'
 import { BackendReadStore } from '../read-store.ts'
 import { CommitQueue } from './commit-queue.ts'
@@ -17,7 +17,7 @@ export type StoreOptions = CommitterOptions
 /** Races that a transaction may lose before it runs alone, with all other commits waiting: so it always ends. */
 const MAX_RACES = 5
 
-type Attempt<T> = { readonly outcome: 'committed'; readonly result: T } | { readonly outcome: 'lost' }
+type Attempt<T> = Committed<T> | 'lost'
 
 /** Marks calls that come from the work of a transaction, for as long as that work runs. */
 const insideWork = new AsyncLocalStorage<{ isRunning: boolean }>()
@@ -34,12 +34,21 @@ export class TransactionalStore extends BackendReadStore implements Store {
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return (await this.commit(work)).result
+  }
+
+  async commit<T>(work: (tx: Transaction) => Promise<T>): Promise<Committed<T>> {
     assert(!insideWork.getStore()?.isRunning, 'the work of a transaction started another, and would wait for itself')
     for (let race = 0; race < MAX_RACES; race++) {
       const attempt = await this.#attempt(work, (finished) => this.#queue.commit(finished))
-      if (attempt.outcome === 'committed') return attempt.result
+      if (attempt !== 'lost') return attempt
     }
     return this.#runAlone(work)
+  }
+
+  async committedAfter(index: number): Promise<number> {
+    this.requireOpen()
+    return this.#committer.committedAfter(index)
   }
 
   onCommit(listener: (change: Change) => void): void {
@@ -73,15 +82,15 @@ export class TransactionalStore extends BackendReadStore implements Store {
     await super.shutDown()
   }
 
-  async #runAlone<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async #runAlone<T>(work: (tx: Transaction) => Promise<T>): Promise<Committed<T>> {
     const giveBack = await this.#queue.exclusiveCommit()
     try {
       const attempt = await this.#attempt(work, async (finished) => {
         const [outcome] = await this.#committer.commit([finished])
         return outcome ?? assert.fail('one transaction has one outcome')
       })
-      assert(attempt.outcome === 'committed', 'nobody else commits in an exclusive turn')
-      return attempt.result
+      assert(attempt !== 'lost', 'nobody else commits in an exclusive turn')
+      return attempt
     } finally {
       giveBack()
     }
@@ -97,16 +106,16 @@ export class TransactionalStore extends BackendReadStore implements Store {
     try {
       result = await runWork(work, transaction)
     } catch (error) {
-      if (await this.#hasLost(transaction)) return { outcome: 'lost' }
+      if (await this.#hasLost(transaction)) return 'lost'
       throw error
     }
     if (transaction.writes.size === 0) {
-      return (await this.#hasLost(transaction)) ? { outcome: 'lost' } : { outcome: 'committed', result }
+      return (await this.#hasLost(transaction)) ? 'lost' : { result, index: undefined }
     }
     this.requireOpen()
     const outcome = await commit(transaction)
     if (outcome instanceof Error) throw outcome
-    return outcome === 'lost' ? { outcome } : { outcome, result }
+    return outcome === 'lost' ? outcome : { result, index: outcome.index }
   }
 
   /** True if the reads of a transaction that does not commit may have seen different states. */

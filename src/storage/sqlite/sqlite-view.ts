@@ -1,8 +1,15 @@
 // Reads through one connection to the database file. SQLite answers synchronously; the contract adds the promises.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { type BackendSnapshot, type KeyLeaf, type LogRecord, MAX_RUN_BYTES } from '../backend.ts'
+import { type BackendSnapshot, type KeyLeaf, MAX_RUN_BYTES } from '../backend.ts'
 import { childNames } from '../child-names.ts'
-import { type Entry, type EntryHead, type Position, StorageCorrupt, type StoredEntry } from '../contract.ts'
+import {
+  type Entry,
+  type EntryHead,
+  type LogRecord,
+  type Position,
+  StorageCorrupt,
+  type StoredEntry,
+} from '../contract.ts'
 import { justAfter, laterKey, prefixEnd } from '../key-order.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
 import { readError } from './sqlite-errors.ts'

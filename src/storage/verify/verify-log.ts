@@ -1,9 +1,9 @@
 // Checks the log from its first record to its last. Each record must be whole and follow the one before. Each of its
 // operations must replace what earlier records left.
 import type { DatabaseSync } from 'node:sqlite'
-import type { LogRecord, SavedTree } from '../backend.ts'
+import type { SavedTree } from '../backend.ts'
 import { classify } from '../classes.ts'
-import type { Position } from '../contract.ts'
+import type { LogRecord, Position } from '../contract.ts'
 import { type Change, type ChangeOperation, StorageCorrupt, StorageRefused } from '../contract.ts'
 import { chainOf, decodeChange, nextChain } from '../log/change-record.ts'
 import { leafOf, NO_LEAF } from '../log/leaf.ts'

@@ -1,0 +1,53 @@
+// Several threads wait on the counter of one writer: here on one thread and from another one, which is the same memory.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextLoop } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { StorageClosed } from '../storage/contract.ts'
+import { CommittedFollower, newCommittedIndex, tellClosed, tellCommitted } from './committed-index.ts'
+
+test('whoever waits is told of the first commit after its index, beyond 32 bits too', async () => {
+  const committed = newCommittedIndex()
+  const high = 2 ** 40
+  tellCommitted(committed, high)
+  const follower = new CommittedFollower(committed)
+  assert.equal(await follower.after(high - 1), high)
+  const told: number[] = []
+  const waiting = [high + 5, high, high].map(async (index) => void told.push(await follower.after(index)))
+  tellCommitted(committed, high + 1)
+  await Promise.all(waiting.slice(1))
+  assert.deepEqual(told, [high + 1, high + 1])
+  tellCommitted(committed, high + 6)
+  await Promise.all(waiting)
+  assert.deepEqual(told.slice(2), [high + 6])
+})
+
+test('a commit of another thread wakes this one', async () => {
+  const committed = newCommittedIndex()
+  tellCommitted(committed, 1)
+  const waiting = new CommittedFollower(committed).after(1)
+  const source = `
+    const { workerData } = require('node:worker_threads')
+    Atomics.store(workerData, 0, 2n)
+    Atomics.notify(workerData, 0)`
+  const thread = new Worker(source, { eval: true, workerData: committed })
+  assert.equal(await waiting, 2)
+  await new Promise((ended) => thread.once('exit', ended))
+})
+
+test('a store that is put away ends the waiting, and the next one is waited for again', async () => {
+  const committed = newCommittedIndex()
+  const follower = new CommittedFollower(committed)
+  await assert.rejects(follower.after(0), StorageClosed)
+  tellCommitted(committed, 3)
+  const waiting = follower.after(3)
+  tellClosed(committed)
+  await assert.rejects(waiting, StorageClosed)
+  await assert.rejects(follower.after(0), StorageClosed)
+  tellCommitted(committed, 9)
+  assert.equal(await follower.after(3), 9)
+  const next = follower.after(9)
+  await nextLoop()
+  tellCommitted(committed, 10)
+  assert.equal(await next, 10)
+})

@@ -1,0 +1,71 @@
+// The last committed change, for threads that wait for one. The writer raises this counter after a commit, when the
+// change is durable and its own listeners have heard of it. The counter of change-follower.ts is raised before, so that
+// no thread answers from a cache that is older than what another has shown. For waiting that is too early: the commit
+// may still fail, and whoever was told of it would have been told too much. So there are two.
+import { CommitWaiters } from '../storage/commit/commit-waiters.ts'
+import { StorageClosed } from '../storage/contract.ts'
+
+/** The whole index in shared memory, since waiting needs its order; or CLOSED. */
+export type CommittedIndex = BigInt64Array<SharedArrayBuffer>
+
+/** Stands in the counter while no store is open: before the start, during a restore, and after the end. */
+const CLOSED = -1n
+
+/** Makes the counter; the watching thread hands it to all others. */
+export function newCommittedIndex(): CommittedIndex {
+  const committed = new BigInt64Array(new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT))
+  committed[0] = CLOSED
+  return committed
+}
+
+/** Called on the writing thread when changes up to `index` were published, and when a store is opened. */
+export function tellCommitted(committed: CommittedIndex, index: number): void {
+  Atomics.store(committed, 0, BigInt(index))
+  Atomics.notify(committed, 0)
+}
+
+/** Called on the writing thread when its store is put away or closed. Whoever waits is told StorageClosed. */
+export function tellClosed(committed: CommittedIndex): void {
+  Atomics.store(committed, 0, CLOSED)
+  Atomics.notify(committed, 0)
+}
+
+/** Waits on one thread for commits of the writer. However many wait, a group of commits wakes the thread once. */
+export class CommittedFollower {
+  readonly #committed: CommittedIndex
+  #waiters = new CommitWaiters()
+  #isFollowing = false
+
+  constructor(committed: CommittedIndex) {
+    this.#committed = committed
+  }
+
+  /**
+   * Resolves with the last committed index once it is above `index`.
+   * @throws StorageClosed if no store is open, or when the open one is put away
+   */
+  after(index: number): Promise<number> {
+    const committed = Atomics.load(this.#committed, 0)
+    if (committed === CLOSED) return Promise.reject(closed())
+    const waiting = this.#waiters.after(index, Number(committed))
+    if (this.#waiters.size > 0 && !this.#isFollowing) void this.#follow(committed)
+    return waiting
+  }
+
+  async #follow(from: bigint): Promise<void> {
+    this.#isFollowing = true
+    for (let seen = from; this.#waiters.size > 0; ) {
+      await Atomics.waitAsync(this.#committed, 0, seen).value
+      seen = Atomics.load(this.#committed, 0)
+      if (seen === CLOSED) {
+        this.#waiters.close(closed())
+        this.#waiters = new CommitWaiters()
+      } else this.#waiters.wake(Number(seen))
+    }
+    this.#isFollowing = false
+  }
+}
+
+function closed(): StorageClosed {
+  return new StorageClosed('The store is closed, or being replaced')
+}

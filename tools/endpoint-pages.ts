@@ -112,6 +112,67 @@ function placeOf({ runsOn, whileSealed }: Endpoint): string {
   return whileSealed === true ? `${place} Answers while the server is sealed, too.` : place
 }
 
+/** What each mark of `Endpoint.writes` means to a caller. */
+const WRITES = {
+  set: 'data that all clusters of a set share',
+  cluster: 'data of its own cluster',
+  node: 'data of its own node, or memory alone',
+  mount: 'data of its mount: shared, or of its own cluster if the mount is local',
+  given: 'shared data, or data of its own cluster or node: the request decides',
+  both: 'shared data first, then data of its own cluster',
+} as const
+
+const writesOf = ({ writes }: Endpoint): keyof typeof WRITES | undefined =>
+  typeof writes === 'function' ? 'given' : writes
+
+/** Where the primary comes in, if a performance secondary has the endpoint. */
+function onSecondary({ runsOn, writes, onlyOnPrimary }: Endpoint): string {
+  if (onlyOnPrimary === true) return 'refused, with 400, where it would write shared data'
+  if (writes === 'cluster' || writes === 'node') return 'here'
+  if (writes === 'both') return 'shared data by the primary, the rest here'
+  return runsOn === 'writer'
+    ? 'by the primary, if it is shared data'
+    : 'here; by the primary once it is to write shared data'
+}
+
+/** Returns docs/api/clusters.md: what endpoints do where several clusters hold the same data. */
+export function clustersPage(tables: readonly EndpointTable[]): string {
+  const all = tables.flatMap(({ file, mountPath, endpoints }) =>
+    endpoints.map((endpoint) => {
+      const heading = headingOf(mountPath, endpoint)
+      return { endpoint, link: `[\`${heading}\`](${file}#${anchorOf(heading)})` }
+    }),
+  )
+  const writing = all.flatMap(({ endpoint, link }) => {
+    const mark = writesOf(endpoint)
+    return mark === undefined ? [] : [row([link, `\`${mark}\``, onSecondary(endpoint)])]
+  })
+  const meanings = Object.entries(WRITES).map(([mark, text]) => row([`\`${mark}\``, text]))
+  const answering = all.flatMap(({ endpoint, link }) =>
+    endpoint.onDrSecondary === undefined ? [] : [row([link, `\`${endpoint.onDrSecondary}\``])],
+  )
+  return `# Endpoints in a set of clusters
+
+${note('the tables of endpoints')}
+
+Clusters that replicate from one another are a set. What an endpoint may write decides which of them carries a request
+out. Endpoints that are not listed write nothing.
+
+${table(['Writes', ''], meanings)}
+
+${table(['Endpoint', 'Writes', 'Carried out on a performance secondary'], writing)}
+
+## Secondaries for disaster recovery
+
+A secondary for disaster recovery serves no client. While it is unsealed it answers the endpoints of this table, and those
+that its listener opens to callers without a token (metrics, profiles, requests under way). Every other request gets 400
+and \`path disabled in replication DR secondary mode\`. An endpoint with \`open\` answers as elsewhere; one with
+\`operation-token\` needs an operation token.
+
+${table(['Endpoint', 'Answers'], answering)}
+`
+}
+
 function fieldsTable({ fields, path }: Endpoint): string[] {
   const flat = flatFields(fields)
   if (flat.length === 0) return []

@@ -9,7 +9,7 @@ import { DEFAULT_CONFIG } from '../src/config/config.ts'
 import { cliPage } from './cli-page.ts'
 import { clientTypes } from './client-types.ts'
 import { configurationPage } from './configuration-page.ts'
-import { endpointPage, indexPage } from './endpoint-pages.ts'
+import { clustersPage, endpointPage, indexPage } from './endpoint-pages.ts'
 import { TABLES } from './endpoint-tables.ts'
 import { errorsPage } from './errors-page.ts'
 import { formatJson } from './format-json.ts'
@@ -27,6 +27,7 @@ function generated(): Map<string, string> {
     ['docs/metrics.md', metricsPage()],
     ['docs/configuration.md', configurationPage()],
     ['docs/api/README.md', indexPage(TABLES)],
+    ['docs/api/clusters.md', clustersPage(TABLES)],
     ...pages,
     ['src/client/endpoints.ts', clientTypes(TABLES)],
     ['docs/api/openapi.json', formatJson(openApiDocument(DEFAULT_CONFIG.reportedVersion, TABLES))],

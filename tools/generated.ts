@@ -33,6 +33,7 @@ export const FROM_TABLES: Generated = {
     'docs/metrics.md',
     'docs/configuration.md',
     'docs/api/README.md',
+    'docs/api/clusters.md',
     'docs/api/system.md',
     'docs/api/token.md',
     'docs/api/cubbyhole.md',

@@ -3,6 +3,7 @@
 import { strict as assert } from 'node:assert'
 import { own } from '../lib/own.ts'
 import type { Args, Fields } from './fields.ts'
+import type { DataOwner } from './node-role.ts'
 import { expandPattern, parsePattern } from './pattern.ts'
 import type { Answer, ListenerSwitches, RequestInfo } from './request.ts'
 import type { Shapes } from './shape.ts'
@@ -23,6 +24,16 @@ export type Capability = 'none' | 'read' | 'list' | 'update' | 'create-or-update
  */
 export type BodyForm = 'envelope' | 'plain' | 'both'
 
+/**
+ * Whose stored data an endpoint may write, whether or not a request does so in the end. Absent: it writes none.
+ * - 'set': what all clusters of a set share. 'cluster': what belongs to this cluster alone, such as tokens.
+ * - 'node': what belongs to this node alone, or is only in memory.
+ * - 'mount': data of its mount, which the set shares unless the mount is local.
+ * - 'both': first what the set shares, such as an entity, then what the cluster owns, such as a token.
+ * - A function decides by what the arguments name.
+ */
+export type Writes<E, A> = DataOwner | 'mount' | 'both' | ((engine: E, args: A) => DataOwner | Promise<DataOwner>)
+
 type Common<E, F extends Fields> = {
   /** Stable name for metrics, logs and OpenAPI. */
   readonly id: string
@@ -39,6 +50,13 @@ type Common<E, F extends Fields> = {
    * to write, as when its answer is wrapped.
    */
   readonly runsOn: 'any-node' | 'writer'
+  /** A performance secondary refuses it with 400: it is sent to the primary by its caller, and never handed over. */
+  readonly onlyOnPrimary?: true
+  /**
+   * Whether a secondary for disaster recovery answers it: 'open' as any cluster does, 'operation-token' to holders of
+   * an operation token. Absent: refused, as nearly all are.
+   */
+  readonly onDrSecondary?: 'open' | 'operation-token'
   /** On a login method: the endpoint also answers at MOUNT/… without `auth/`, unless another mount is there. */
   readonly alsoAtRoot?: boolean
   /** True if the endpoint answers while the server is sealed. */
@@ -94,6 +112,7 @@ type Common<E, F extends Fields> = {
 
 /** A definition as it is written: the handler's arguments are typed by the fields. */
 export type EndpointDefinition<E, F extends Fields> = Common<E, F> & {
+  readonly writes?: Writes<E, Args<F>>
   readonly handler: (engine: E, args: Args<F>, request: RequestInfo) => Promise<Answer> | Answer
 }
 
@@ -131,6 +150,7 @@ export type OtherNames = ReadonlyMap<string, readonly string[]>
 export type Endpoint<E = never> = Common<E, Fields> & {
   /** Missing if each field has one name, as most do. */
   readonly otherNames?: OtherNames
+  readonly writes?: Writes<E, never>
   readonly handler: (engine: E, args: never, request: RequestInfo) => Promise<Answer> | Answer
 }
 
@@ -152,12 +172,24 @@ export function endpoint<E, const F extends Fields>(definition: EndpointDefiniti
     `${where}: exists goes with create-or-update`,
   )
   assert(definition.operation !== 'list' || definition.capability !== 'update', `${where}: a list does not update`)
+  checkWrites(definition, where)
   const otherNames = otherNamesOf(definition.fields, where)
   const alsoNames = [...optionalNames(definition), ...(definition.alsoNames ?? [])]
   for (const { field } of alsoNames) assert(Object.hasOwn(definition.fields, field), `${where}: ${field} names nothing`)
   const named = alsoNames.length === 0 ? {} : { alsoNames }
   return { ...definition, ...(otherNames === undefined ? {} : { otherNames }), ...named } as unknown as Endpoint<E>
 }
+
+/** What runs where writes are made says whose data it writes. A step that hands requests over relies on it. */
+function checkWrites({ runsOn, writes, onlyOnPrimary }: CheckedWrites, where: string): void {
+  assert(runsOn !== 'writer' || writes !== undefined, `${where}: runs on the writer, and does not say what it writes`)
+  assert(
+    onlyOnPrimary !== true || writes === 'set' || typeof writes === 'function',
+    `${where}: only what writes data of the set can be kept for the primary`,
+  )
+}
+
+type CheckedWrites = Pick<Endpoint, 'runsOn' | 'onlyOnPrimary'> & { readonly writes?: unknown }
 
 /** In `a(/:b)` the body may name what the path left out, so the path with that name is checked as well. */
 function optionalNames({ path, operation, fields }: Pick<Common<never, Fields>, 'path' | 'operation' | 'fields'>) {

@@ -59,6 +59,8 @@ export type NamedThings<E, T, F extends Fields> = {
   readonly response: Shapes
   /** Fields that can be written, besides the name. */
   readonly fields: F
+  /** Whose data the writes change: of the mount, unless it is said. */
+  readonly writes?: 'set'
   /** Policies distinguish writes that create from writes that update. */
   readonly tellsNew?: true
   /** Returns the names of one page, sorted; empty if none are left. */
@@ -119,6 +121,7 @@ function write<E, T, F extends Fields>(things: NamedThings<E, T, F>, { path, nam
     path,
     ...(things.tellsNew === true ? { capability: 'create-or-update', exists } : { capability: 'update' }),
     runsOn: 'writer',
+    writes: things.writes ?? 'mount',
     summary: things.summaries.write,
     ...(describe === undefined ? {} : { describe }),
     fields: { ...things.name, ...things.fields },
@@ -134,6 +137,7 @@ function remove<E, T, F extends Fields>(things: NamedThings<E, T, F>, { path, na
     path,
     capability: 'delete',
     runsOn: 'writer',
+    writes: things.writes ?? 'mount',
     summary: things.summaries.delete,
     ...(describe === undefined ? {} : { describe }),
     fields: things.name,

@@ -48,6 +48,7 @@ const write = endpoint({
   path: ':path...',
   capability: 'create-or-update',
   runsOn: 'writer',
+  writes: 'cluster',
   summary: 'Stores an object for the calling token alone, as long as the token lives; replaces an existing object',
   fields: pathField,
   takesAnyFields: true,
@@ -69,6 +70,7 @@ const remove = endpoint({
   path: ':path...',
   capability: 'delete',
   runsOn: 'writer',
+  writes: 'cluster',
   summary: 'Deletes what the calling token stores at a path; a path without a value is not an error',
   fields: pathField,
   handler: async (cubbyhole: Cubbyhole, { path }, request) => {

@@ -50,6 +50,7 @@ const plain = (by: 'create' | 'create-orphan') =>
     path: by,
     capability: 'update',
     runsOn: 'writer',
+    writes: 'both',
     summary:
       by === 'create'
         ? 'Creates a token as a child of the calling token'
@@ -66,6 +67,7 @@ const byRole = endpoint({
   path: 'create/:role_name',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'both',
   summary: 'Creates a token with the settings of a token role',
   fields: roleFields,
   givesToken: true,

@@ -103,6 +103,7 @@ const renewSelf = endpoint({
   path: 'renew-self',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'both',
   summary: 'Renews the calling token',
   fields: incrementField,
   givesToken: true,
@@ -115,6 +116,7 @@ const renew = endpoint({
   path: 'renew',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'both',
   summary: 'Renews a token',
   fields: { ...tokenField, ...incrementField },
   givesToken: true,
@@ -127,6 +129,7 @@ const renewAccessor = endpoint({
   path: 'renew-accessor',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'both',
   summary: 'Renews a token by its accessor, without showing the token itself',
   fields: { ...accessorField, ...incrementField },
   givesToken: true,
@@ -140,6 +143,7 @@ const revoke = endpoint({
   path: 'revoke',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'cluster',
   summary: 'Revokes a token and all its children; an unknown token is not an error',
   fields: tokenField,
   handler: async (service: TokenService, { token }) => {
@@ -154,6 +158,7 @@ const revokeSelf = endpoint({
   path: 'revoke-self',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'cluster',
   summary: 'Revokes the calling token and all its children',
   fields: {},
   handler: async (service: TokenService, _args, request) => {
@@ -168,6 +173,7 @@ const revokeAccessor = endpoint({
   path: 'revoke-accessor',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'cluster',
   summary: 'Revokes a token by its accessor, and all its children',
   fields: accessorField,
   handler: async (service: TokenService, { accessor }) => {
@@ -185,6 +191,7 @@ const revokeOrphan = endpoint({
   capability: 'update',
   sudo: true,
   runsOn: 'writer',
+  writes: 'cluster',
   summary: 'Revokes a token but not its children, which become orphans',
   fields: tokenField,
   handler: async (service: TokenService, { token }) => {
@@ -213,6 +220,7 @@ const tidy = endpoint({
   path: 'tidy',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'cluster',
   summary: 'Starts a background task that removes leftover data of tokens that are no longer valid',
   fields: {},
   handler: (service: TokenService) => ({ status: 202, warnings: [tidyWarning(service.tidy.start())] }),

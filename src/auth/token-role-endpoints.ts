@@ -178,6 +178,7 @@ function checkBatch(role: TokenRole): void {
 /** The endpoints of token roles; token-endpoints.ts joins them with the others. */
 export const TOKEN_ROLE_ENDPOINTS: readonly Endpoint[] = namedThings({
   id: 'token-roles',
+  writes: 'set',
   path: 'roles',
   name: nameField,
   pageFields: {

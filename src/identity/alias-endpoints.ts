@@ -4,6 +4,7 @@ import { type AlsoNamed, type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { type Args, type Fields, map, string } from '../api/fields.ts'
 import { orNotFound, pageOf } from '../api/named-things.ts'
+import type { DataOwner } from '../api/node-role.ts'
 import { type Caller, DONE } from '../api/request.ts'
 import { type Shapes, text } from '../api/shape.ts'
 import { own } from '../lib/own.ts'
@@ -55,6 +56,13 @@ function aliasEndpoints<T, const F extends Fields>(aliases: Aliases<T, F>): read
   return [make, list(aliases), read(aliases), change, remove(aliases)]
 }
 
+/** An alias at a local mount belongs to its cluster; any other, and every alias of a group, to the set. */
+async function ownerOfAlias({ view, parts }: IdentityStore, args: object): Promise<DataOwner> {
+  const { id = '', mount_accessor: sent = '' } = args as { readonly id?: string; readonly mount_accessor?: string }
+  const accessor = sent !== '' || id === '' ? sent : (await findAlias(view, id))?.mountAccessor
+  return accessor !== undefined && parts.mountOf(accessor)?.local === true ? 'cluster' : 'set'
+}
+
 const pathOf = (owner: string): string => `${owner}-alias/id/:id`
 const idField = (noun: string) => ({ id: string(`ID of the ${noun}`, { required: true }) })
 
@@ -67,6 +75,7 @@ function writesOf<T, F extends Fields>(aliases: Aliases<T, F>): readonly [make: 
     operation: 'update',
     capability: 'update',
     runsOn: 'writer',
+    writes: aliases.owner === 'entity' ? ownerOfAlias : 'set',
     response: { id: text(`ID of the ${noun}`), canonical_id: text(`ID of its ${owner}`) },
   } as const
   // An alias decides who logs in as its owner, so a caller who is denied the owner is denied its aliases.
@@ -147,6 +156,7 @@ const remove = <T, F extends Fields>(aliases: Aliases<T, F>): Endpoint =>
     path: pathOf(aliases.owner),
     capability: 'delete',
     runsOn: 'writer',
+    writes: aliases.owner === 'entity' ? ownerOfAlias : 'set',
     summary: aliases.removal,
     fields: idField(aliases.noun),
     handler: async (store: IdentityStore, { id }) => {

@@ -58,14 +58,14 @@ const nameField = (kind: Kind) => ({
   }),
 })
 
-const WRITING = { operation: 'update', capability: 'update', runsOn: 'writer' } as const
+const WRITING = { operation: 'update', capability: 'update', runsOn: 'writer', writes: 'set' } as const
 const LISTING = { operation: 'list', capability: 'list', runsOn: 'any-node' } as const
 
 const readingOf = <T, F extends Fields>({ oneOf, response }: ByIdAndName<T, F>) =>
   ({ operation: 'read', capability: 'read', runsOn: 'any-node', summary: `Shows ${oneOf}`, response }) as const
 
 const removingOf = <T, F extends Fields>({ removal }: ByIdAndName<T, F>) =>
-  ({ operation: 'delete', capability: 'delete', runsOn: 'writer', summary: removal }) as const
+  ({ operation: 'delete', capability: 'delete', runsOn: 'writer', writes: 'set', summary: removal }) as const
 
 /** The response of a write that may make a thing. */
 const madeOf = <T, F extends Fields>({ written, isSilent }: ByIdAndName<T, F>) =>

@@ -77,6 +77,7 @@ const batchDelete = endpoint({
   capability: 'update',
   alsoNames: [{ field: 'entity_ids', operation: 'delete', at: (id) => `entity/id/${id}` }],
   runsOn: 'writer',
+  writes: 'set',
   summary: 'Deletes entities by their IDs, all or none; an unknown ID is not an error',
   fields: { entity_ids: strings('IDs of the entities', { required: true }) },
   handler: (store: IdentityStore, { entity_ids: ids }) =>
@@ -101,6 +102,7 @@ const merge = endpoint({
   ],
   sudo: true,
   runsOn: 'writer',
+  writes: 'set',
   summary: 'Merges entities into another one, which takes over their aliases, and deletes them',
   describe:
     'Policies, metadata and groups of the deleted entities are not taken over, and their tokens lose all ' +

@@ -1,7 +1,8 @@
 // Mounts as the API shows them: the shapes of answers, and the functions that fill them. An optional list that is empty
 // is left out, because clients tell "not set" by the missing key.
 import { isSwitchedOff, type LockoutSettings } from '../api/lockout.ts'
-import type { MountConfig, MountEntry } from '../api/mount.ts'
+import type { MountConfig, MountEntry, Mounts } from '../api/mount.ts'
+import type { DataOwner } from '../api/node-role.ts'
 import { flag, group, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
 import { own } from '../lib/own.ts'
 import type { System as Whole } from './system.ts'
@@ -159,3 +160,7 @@ export function bodies(
 
 /** The path with a '/' at its end, as the mount table keeps it. */
 export const folder = (path: string): string => (path.endsWith('/') ? path : `${path}/`)
+
+/** Whose data the entry of the mount at this path is. A path without a mount counts as shared: the primary may have one. */
+export const ownerOfMount = (mounts: Pick<Mounts, 'find'>, path: string): DataOwner =>
+  mounts.find(path)?.local === true ? 'cluster' : 'set'

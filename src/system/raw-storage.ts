@@ -1,11 +1,13 @@
 // The store entry by entry, for repairs by an operator who may do everything. Values are in clear, and no room checks
 // them: a wrong value may keep a part of the server from working.
 import { fail } from '../api/errors.ts'
-import { isBehindBarrier, mountOfKey } from '../storage/classes.ts'
+import type { DataOwner } from '../api/node-role.ts'
+import { classify, isBehindBarrier, mountOfKey } from '../storage/classes.ts'
 import {
   type ListOptions,
   ROOT_NAMESPACE,
   type Scope,
+  type StorageClass,
   StorageRefused,
   SYSTEM_SCOPE,
   systemScope,
@@ -13,6 +15,8 @@ import {
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
 
 const FOLDER = `${ROOT_NAMESPACE}/`
+
+const OWNERS: Readonly<Record<StorageClass, DataOwner>> = { replicated: 'set', local: 'cluster', ignored: 'node' }
 
 /** What sys/raw reads and writes. Records that open the barrier and those of the audit stay out of reach. */
 export class RawStorage {
@@ -48,6 +52,12 @@ export class RawStorage {
   async delete(path: string): Promise<void> {
     requireReadable(path)
     await refusing(() => this.#writing(path).transaction(async (tx) => tx.delete(path)))
+  }
+
+  /** Whose data the entry at the path is. @throws as `get` */
+  ownerOf(path: string): Promise<DataOwner> {
+    requireReadable(path)
+    return refusing(async () => OWNERS[classify(this.#scopeOf(FOLDER + path), FOLDER + path)])
   }
 
   #writing(path: string): View {

@@ -16,6 +16,7 @@ const login = endpoint({
   path: 'login',
   capability: 'none',
   runsOn: 'writer',
+  writes: 'both',
   summary: 'Logs in with role id and secret id',
   fields: {
     role_id: string('Role id', { default: '', max: 4_096 }),
@@ -34,6 +35,7 @@ const tidy = endpoint({
   path: 'tidy/secret-id',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'mount',
   summary: 'Removes expired secret ids',
   fields: {},
   handler: async (approle: Approle) => {

@@ -93,6 +93,7 @@ function endpointsOf({ path: last, fields, initial }: SingleField): readonly End
     path,
     capability: 'update',
     runsOn: 'writer',
+    writes: 'mount',
     summary: `Sets ${name} of a role`,
     fields: { ...fields, ...roleField },
     handler: async (approle: Approle, args: Readonly<Record<string, unknown>>) => {
@@ -107,6 +108,7 @@ function endpointsOf({ path: last, fields, initial }: SingleField): readonly End
     path,
     capability: 'delete',
     runsOn: 'writer',
+    writes: 'mount',
     summary: `Resets ${name} of a role to its default`,
     fields: roleField,
     handler: async (approle: Approle, { role_name }) => {
@@ -137,6 +139,7 @@ const roleIdWrite = endpoint({
   path: 'role/:role_name/role-id',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'mount',
   summary: 'Sets a custom role id for a role',
   fields: { ...roleField, role_id: string('New role id', { required: true }) },
   handler: async (approle: Approle, { role_name, role_id }) => {

@@ -152,6 +152,7 @@ const generate = endpoint({
   path: 'role/:role_name/secret-id',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'mount',
   summary: 'Generates a secret id',
   fields: newSecretFields,
   response: NEW_SECRET,
@@ -164,6 +165,7 @@ const custom = endpoint({
   path: 'role/:role_name/custom-secret-id',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'mount',
   summary: 'Registers a custom secret id',
   fields: {
     ...newSecretFields,
@@ -230,6 +232,7 @@ function endpointsBy({ segment, field, nameOf }: By): readonly Endpoint<Approle>
       path: `role/:role_name/${segment}/destroy`,
       capability: operation,
       runsOn: 'writer',
+      writes: 'mount',
       summary: 'Destroys a secret id; succeeds even if it does not exist',
       fields,
       handler: async (approle: Approle, args: object, _request: RequestInfo) => {

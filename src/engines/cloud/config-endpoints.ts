@@ -123,6 +123,7 @@ const write = endpoint({
   path: 'config',
   capability: 'create-or-update',
   runsOn: 'writer',
+  writes: 'mount',
   summary: 'Configures the mount, or updates the given fields',
   describe:
     'tenant_id, resource, environment, client_id and client_secret come from the environment of the server if unset. ' +
@@ -156,6 +157,7 @@ const remove = endpoint({
   path: 'config',
   capability: 'delete',
   runsOn: 'writer',
+  writes: 'mount',
   summary: 'Deletes the configuration and its credential; roles are kept',
   fields: {},
   handler: async (cloud: CloudAuth) => {

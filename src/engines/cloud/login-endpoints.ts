@@ -55,6 +55,7 @@ const login = endpoint({
   capability: 'none',
   // A login makes a token, and the writing thread keeps the answers of the cloud.
   runsOn: 'writer',
+  writes: 'both',
   summary: 'Logs in a workload with its cloud identity',
   fields: LOGIN_FIELDS,
   givesToken: true,
@@ -70,6 +71,7 @@ const explain = endpoint({
   capability: 'update',
   sudo: true,
   runsOn: 'writer',
+  writes: 'node',
   summary: 'Shows which checks a login would pass or fail, without logging in',
   describe:
     'Runs the checks of a login in their order, then those that apply to tokens of all login methods. A login is ' +
@@ -109,6 +111,7 @@ const rotateRoot = endpoint({
   path: 'rotate-root',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'mount',
   alsoAtRoot: true,
   summary: 'Creates a new client secret for the application, known only to this server',
   describe:

@@ -16,6 +16,7 @@ export const loginEndpoint = endpoint({
   capability: 'none',
   // A login makes a token. The password itself is checked on the threads for slow work.
   runsOn: 'writer',
+  writes: 'both',
   summary: 'Logs in with username and password',
   fields: {
     username: string('Username, case-insensitive', { required: true, canonical: keptUsername }),

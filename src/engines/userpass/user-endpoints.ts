@@ -88,6 +88,7 @@ const password = endpoint({
   path: 'users/:username/password',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'mount',
   summary: 'Changes the password of a user',
   fields: {
     ...nameField,
@@ -109,6 +110,7 @@ const policies = endpoint({
   path: 'users/:username/policies',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'mount',
   summary: 'Sets the policies of a user',
   fields: {
     ...nameField,

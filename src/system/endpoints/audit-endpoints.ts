@@ -5,6 +5,7 @@ import { isCredentialHeader } from '../../api/credential-headers.ts'
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, map, string } from '../../api/fields.ts'
+import type { DataOwner } from '../../api/node-role.ts'
 import { DONE } from '../../api/request.ts'
 import { anything, flag, group, integer, listOf, mapOf, OTHERS, text } from '../../api/shape.ts'
 import { OPTIONS_TEXT, TYPES_TEXT } from '../../audit/device-options.ts'
@@ -57,6 +58,7 @@ const enable = endpoint({
   capability: 'update',
   sudo: true,
   runsOn: 'writer',
+  writes: (_system: System, { local }) => (local ? 'cluster' : 'set'),
   summary: 'Enables an audit device, which records every request from then on',
   describe: `Options ${OPTIONS_TEXT}. An existing file must be an audit log of this server.`,
   fields: {
@@ -76,6 +78,10 @@ const enable = endpoint({
   },
 })
 
+/** A path without a device counts as shared: the primary may have one. */
+const ownerOfDevice = ({ audit }: System, path: string): DataOwner =>
+  audit.list().find((device) => device.path === path)?.local === true ? 'cluster' : 'set'
+
 const disable = endpoint({
   id: 'audit-disable',
   operation: 'delete',
@@ -83,6 +89,7 @@ const disable = endpoint({
   capability: 'delete',
   sudo: true,
   runsOn: 'writer',
+  writes: (system: System, { path }) => ownerOfDevice(system, folder(path)),
   summary: 'Disables an audit device; its recorded entries stay, and an unknown device is not an error',
   fields: pathField,
   handler: async (system: System, { path }) => {
@@ -193,6 +200,7 @@ const writeHeader = endpoint({
   capability: 'update',
   sudo: true,
   runsOn: 'writer',
+  writes: 'set',
   summary: 'Starts recording a request header in the audit log',
   fields: { ...headerField, hmac: bool('Record the value as an HMAC', { default: false }) },
   handler: async (system: System, { header, hmac }) => {
@@ -208,6 +216,7 @@ const deleteHeader = endpoint({
   capability: 'delete',
   sudo: true,
   runsOn: 'writer',
+  writes: 'set',
   summary: 'Stops recording a request header in the audit log',
   fields: headerField,
   handler: async (system: System, { header }) => {

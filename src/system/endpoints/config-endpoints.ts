@@ -27,6 +27,7 @@ const reload = endpoint({
   path: 'config/reload/:subsystem',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'node',
   summary: 'Reloads one part of the configuration on every thread; SIGHUP reloads all parts',
   describe:
     'tls reloads the certificates, keys and certificate authorities of all listeners; audit reopens the ' +

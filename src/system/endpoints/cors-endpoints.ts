@@ -50,6 +50,7 @@ const write = endpoint({
   operation: 'update',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'set',
   summary: 'Replaces the CORS settings: pages of exactly these origins can call the API',
   fields: {
     enable: bool('Enables CORS; false disables it', { default: true }),
@@ -99,6 +100,7 @@ const remove = endpoint({
   operation: 'delete',
   capability: 'delete',
   runsOn: 'writer',
+  writes: 'set',
   summary: 'Disables CORS: pages of other origins can no longer call the API',
   fields: {},
   handler: async (system: System) => {

@@ -49,6 +49,7 @@ const read = define({
   name: 'read',
   operation: 'read',
   path: 'attempt',
+  writes: 'node',
   summary: 'Shows the progress of the attempt to generate a root token',
   fields: {},
   response: STATUS,
@@ -59,6 +60,7 @@ const start = define({
   name: '',
   operation: 'update',
   path: 'attempt',
+  writes: 'node',
   summary:
     'Starts an attempt to generate a root token; only one can be in progress, and it is cancelled after ten ' +
     'minutes of inactivity',
@@ -77,6 +79,7 @@ const cancel = define({
   name: 'cancel',
   operation: 'delete',
   path: 'attempt',
+  writes: 'node',
   summary: 'Cancels the attempt, if one is in progress',
   fields: {},
   run: async (attempt) => {
@@ -89,6 +92,7 @@ const update = define({
   name: 'update',
   operation: 'update',
   path: 'update',
+  writes: 'cluster',
   summary: 'Submits one share; the response to the last required share has the encrypted token',
   describe: 'Takes shares of the unseal key, or of the recovery key if the server uses auto-unseal.',
   fields: SHARE_FIELDS,

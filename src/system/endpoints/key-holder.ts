@@ -4,6 +4,7 @@
 import { type Endpoint, type EndpointOperation, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import type { Args, Fields } from '../../api/fields.ts'
+import type { DataOwner } from '../../api/node-role.ts'
 import type { Answer, RequestInfo } from '../../api/request.ts'
 import type { Shapes } from '../../api/shape.ts'
 import type { System as Whole } from '../system.ts'
@@ -34,6 +35,9 @@ type Definition<T, F extends Fields> = {
   readonly summary: string
   readonly describe?: string
   readonly neverWrapped?: true
+  /** Whose data it writes; 'node' if it changes only the attempt, which is in memory. */
+  readonly writes: DataOwner
+  readonly onlyOnPrimary?: true
   readonly fields: F
   readonly response?: Shapes
   /** Carries the request out, at both paths alike. */

@@ -16,6 +16,7 @@ const keyStatus = endpoint({
   body: 'both',
   // Only the writing thread encrypts for storage, so only it has the count.
   runsOn: 'writer',
+  writes: 'node',
   summary: 'Shows the current data key of the barrier',
   describe: 'After a restart, the count of encryptions can be too high by about a million, but never too low.',
   fields: {},
@@ -39,6 +40,7 @@ const rotateAt = (id: string, path: string) =>
     capability: 'update',
     sudo: true,
     runsOn: 'writer',
+    writes: 'node',
     summary: 'Creates a new data key for all further encryption; data encrypted under older keys stays readable',
     fields: {},
     handler: async (system: System) => {
@@ -54,6 +56,7 @@ const readConfig = endpoint({
   capability: 'read',
   body: 'both',
   runsOn: 'writer',
+  writes: 'node',
   summary: 'Shows when the data key is rotated automatically',
   fields: {},
   response: {
@@ -74,6 +77,7 @@ const writeConfig = endpoint({
   path: 'rotate/config',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'set',
   summary: 'Sets when the data key is rotated automatically',
   describe: 'At 0.9 × 2^32 encryptions the key is always rotated: more are not safe under one key.',
   fields: {

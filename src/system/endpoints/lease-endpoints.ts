@@ -95,6 +95,7 @@ const renew = (id: string, path: string) =>
     ...leaseTwins(path),
     capability: 'update',
     runsOn: 'writer',
+    writes: 'both',
     summary: 'Renews a lease, by renewing the token that it belongs to',
     fields: {
       ...leaseField,
@@ -113,6 +114,7 @@ const revoke = (id: string, path: string) =>
     ...leaseTwins(path),
     capability: 'update',
     runsOn: 'writer',
+    writes: 'cluster',
     summary:
       'Revokes a lease, by revoking the token that it belongs to and its children; an unknown lease is not an error',
     fields: { ...leaseField, ...syncField },
@@ -132,6 +134,7 @@ const revokePrefix = (id: string, path: string, summary: string) =>
     capability: 'update',
     sudo: true,
     runsOn: 'writer',
+    writes: 'cluster',
     summary,
     fields: { ...prefixField, ...syncField },
     handler: async (system: System, { prefix }) => {
@@ -152,6 +155,7 @@ const tidy = endpoint({
   path: 'leases/tidy',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'cluster',
   summary: 'Starts a background task that removes leftover data of expired leases',
   fields: {},
   handler: (system: System) => ({ status: 202, warnings: [tidyWarning(system.leases.startTidy())] }),
@@ -174,6 +178,7 @@ const count = endpoint({
   path: 'leases/count',
   capability: 'read',
   runsOn: 'writer',
+  writes: 'node',
   summary: 'Counts the leases that could not be revoked',
   fields: typeField,
   response: {
@@ -199,6 +204,7 @@ const stuck = endpoint({
   capability: 'read',
   sudo: true,
   runsOn: 'writer',
+  writes: 'node',
   summary: 'Lists the leases that could not be revoked',
   fields: { ...typeField, limit: int('Maximum number of leases to return; 0: all', { default: 0, min: 0 }) },
   response: {

@@ -42,6 +42,7 @@ const read = endpoint({
   path: 'locked-users',
   capability: 'read',
   runsOn: 'writer',
+  writes: 'node',
   summary:
     'Lists the users locked out after failed logins, by login mount; mounts with the most locked users come first',
   fields: { mount_accessor: string('Accessor of a login mount: returns only its users', { default: '' }) },
@@ -90,6 +91,7 @@ const unlock = endpoint({
   path: 'locked-users/:mount_accessor/unlock/:alias_identifier...',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'node',
   summary: 'Unlocks a locked user; a user that is not locked is not an error',
   spelling: {
     field: 'alias_identifier',

@@ -18,6 +18,8 @@ const name = { name: string(`Name of the logger: one of ${LOGGERS.join(', ')}`, 
 /** Each logger as a member; a read of one logger has that one only. */
 const LEVELS: Shapes = Object.fromEntries(LOGGERS.map((logger) => [logger, optional(text('Level of the logger'))]))
 const common = { runsOn: 'any-node' } as const
+/** The levels are in the memory of this node. */
+const changing = { ...common, writes: 'node' } as const
 
 /** @throws Refusal if there is no such logger */
 function loggerNamed(asked: string): LoggerName {
@@ -49,7 +51,7 @@ export const LOGGER_ENDPOINTS: readonly Endpoint<System>[] = [
     handler: (system: System) => ({ data: shown(system, LOGGERS) }),
   }),
   endpoint({
-    ...common,
+    ...changing,
     id: 'loggers-write',
     operation: 'update',
     path: 'loggers',
@@ -62,7 +64,7 @@ export const LOGGER_ENDPOINTS: readonly Endpoint<System>[] = [
     },
   }),
   endpoint({
-    ...common,
+    ...changing,
     id: 'loggers-reset',
     operation: 'delete',
     path: 'loggers',
@@ -86,7 +88,7 @@ export const LOGGER_ENDPOINTS: readonly Endpoint<System>[] = [
     handler: (system: System, args) => ({ data: shown(system, [loggerNamed(args.name)]) }),
   }),
   endpoint({
-    ...common,
+    ...changing,
     id: 'logger-write',
     operation: 'update',
     path: 'loggers/:name',
@@ -99,7 +101,7 @@ export const LOGGER_ENDPOINTS: readonly Endpoint<System>[] = [
     },
   }),
   endpoint({
-    ...common,
+    ...changing,
     id: 'logger-reset',
     operation: 'delete',
     path: 'loggers/:name',

@@ -36,6 +36,7 @@ function managedKeysOf({ services: { managedKeys } }: System): ManagedKeyService
 
 const keys = namedThings({
   id: 'managed-key',
+  writes: 'set',
   listId: 'managed-keys-list',
   path: PATH,
   name: nameField,

@@ -19,6 +19,7 @@ import {
   MANAGED_KEYS,
   MOUNT,
   managedKeysBody,
+  ownerOfMount,
   PASSED,
   passedBody,
 } from '../mount-view.ts'
@@ -150,6 +151,7 @@ function mountEndpoint(of: Kind): Endpoint<System> {
     capability: 'update',
     ...guardOf(of),
     runsOn: 'writer',
+    writes: (_system: System, { local }) => (local ? 'cluster' : 'set'),
     summary: `Mounts ${what} at a path`,
     fields: MOUNT_FIELDS,
     handler: async (system: System, args) => {
@@ -195,6 +197,7 @@ function unmountEndpoint(of: Kind): Endpoint<System> {
     capability: 'delete',
     ...guardOf(of),
     runsOn: 'writer',
+    writes: (system: System, { path }) => ownerOfMount(system.mounts, fullPath(of, path)),
     summary: `Unmounts ${what} and deletes all its data; a path without a mount is not an error`,
     fields: pathField,
     handler: async (system: System, { path }) => {
@@ -264,6 +267,7 @@ function writeTuningEndpoint(of: Kind): Endpoint<System> {
     capability: 'update',
     ...guardOf(of),
     runsOn: 'writer',
+    writes: (system: System, { path }) => ownerOfMount(system.mounts, fullPath(of, path)),
     summary: `Tunes ${what}: changes the settings that are sent`,
     fields: {
       ...pathField,

@@ -30,6 +30,7 @@ function checked<T>(work: () => T): T {
 
 const policies = namedThings({
   id: 'password-policies',
+  writes: 'set',
   path: 'policies/password',
   name: nameField,
   summaries: {

@@ -5,6 +5,7 @@ import { fail } from '../../api/errors.ts'
 import { string, strings } from '../../api/fields.ts'
 import type { MountEntry, MountKind } from '../../api/mount.ts'
 import { LIST_OF_NAMES, orNotFound, PAGE_FIELDS, pageOf } from '../../api/named-things.ts'
+import type { DataOwner } from '../../api/node-role.ts'
 import type { Answer } from '../../api/request.ts'
 import { flag, group, listOf, mapOf, type Shapes, text } from '../../api/shape.ts'
 import { own } from '../../lib/own.ts'
@@ -102,6 +103,10 @@ const SCOPE = string('global reloads on every node of every cluster; empty reloa
 })
 const RELOADED = { reload_id: text('ID of the reload') }
 
+/** A global reload is written down for all clusters, any other for this node alone. */
+const ownerOfReload = (_system: System, { scope }: { readonly scope: string }): DataOwner =>
+  scope === 'global' ? 'set' : 'node'
+
 /** Reloads mounts. A global reload is answered with 202, as by other servers, though it is done here by then. */
 async function reloadAll(system: System, entries: readonly MountEntry[], scope: string): Promise<Answer> {
   const isGlobal = scope === 'global'
@@ -121,6 +126,7 @@ const reload = endpoint({
     { field: 'plugin', operation: 'update', at: (name) => `plugins/reload/auth/${name}` },
   ],
   runsOn: 'writer',
+  writes: ownerOfReload,
   summary: 'Reloads mounts: every thread discards what it caches of them and reads it again',
   describe: 'Send either plugin, to reload all its mounts, or mounts. Stored data does not change.',
   fields: {
@@ -146,6 +152,7 @@ const reloadOne = endpoint({
   path: 'plugins/reload/:type/:name',
   capability: 'update',
   runsOn: 'writer',
+  writes: ownerOfReload,
   summary: 'Reloads all mounts of one engine or login method',
   fields: { ...typeField, name: string('Name, such as transit', { required: true }), scope: SCOPE },
   response: RELOADED,

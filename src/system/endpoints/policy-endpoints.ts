@@ -198,6 +198,7 @@ const writeAcl = endpoint({
   ...OLD,
   capability: 'update',
   runsOn: 'writer',
+  writes: 'set',
   summary: 'Creates or replaces a policy',
   fields: {
     ...nameField,
@@ -220,6 +221,7 @@ const deleteAcl = endpoint({
   ...OLD,
   capability: 'delete',
   runsOn: 'writer',
+  writes: 'set',
   summary: 'Deletes a policy; an unknown policy is not an error',
   fields: nameField,
   handler: (system: System, { name }) => remove(system, name),
@@ -271,6 +273,7 @@ const writeOld = endpoint({
   capability: 'update',
   body: 'both',
   runsOn: 'writer',
+  writes: 'set',
   summary: 'Creates or replaces a policy, for old clients',
   fields: {
     ...nameField,
@@ -293,6 +296,7 @@ const deleteOld = endpoint({
   ...ACL,
   capability: 'delete',
   runsOn: 'writer',
+  writes: 'set',
   summary: 'Deletes a policy, for old clients',
   fields: nameField,
   handler: (system: System, { name }) => remove(system, name),

@@ -26,6 +26,7 @@ const nameField = { name: string('Name of the quota', { required: true, max: MAX
 
 const quotas = namedThings({
   id: 'rate-limit-quota',
+  writes: 'set',
   listId: 'rate-limit-quotas-list',
   path: 'quotas/rate-limit',
   name: nameField,
@@ -177,6 +178,7 @@ const writeConfig = endpoint({
   path: 'quotas/config',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'set',
   summary: 'Changes the settings for all quotas',
   fields: {
     rate_limit_exempt_paths: strings('Paths that no quota counts; * at the end matches a prefix'),

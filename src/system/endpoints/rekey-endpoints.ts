@@ -105,6 +105,7 @@ const attemptEndpoints = (of: string, define: Define): readonly Endpoint<SystemW
     name: 'read',
     operation: 'read',
     path: 'init',
+    writes: 'node',
     summary: `Shows the progress of the attempt to rekey the ${of}`,
     fields: {},
     response: STATUS,
@@ -114,6 +115,8 @@ const attemptEndpoints = (of: string, define: Define): readonly Endpoint<SystemW
     name: '',
     operation: 'update',
     path: 'init',
+    writes: 'set',
+    onlyOnPrimary: true,
     summary: `Starts an attempt to replace the ${of} and its shares; only one can be in progress`,
     describe: 'The attempt is cancelled after ten minutes of inactivity.',
     fields: {
@@ -145,6 +148,8 @@ const attemptEndpoints = (of: string, define: Define): readonly Endpoint<SystemW
     name: 'cancel',
     operation: 'delete',
     path: 'init',
+    writes: 'set',
+    onlyOnPrimary: true,
     summary: 'Cancels the attempt, and discards new shares that await verification',
     fields: {},
     run: async (rekey) => {
@@ -160,6 +165,8 @@ const giveEndpoints = (define: Define): readonly Endpoint<SystemWithHolders>[] =
     name: 'update',
     operation: 'update',
     path: 'update',
+    writes: 'set',
+    onlyOnPrimary: true,
     summary: 'Submits one of the current shares; the response to the last required share has the new shares',
     describe:
       'That response is the only copy of the new shares. It cannot be wrapped, and it is sent even if no ' +
@@ -185,6 +192,7 @@ const verifyEndpoints = (define: Define): readonly Endpoint<SystemWithHolders>[]
     name: 'verify-read',
     operation: 'read',
     path: 'verify',
+    writes: 'node',
     summary: 'Shows the progress of the verification of new shares',
     fields: {},
     response: VERIFY_STATUS,
@@ -194,6 +202,8 @@ const verifyEndpoints = (define: Define): readonly Endpoint<SystemWithHolders>[]
     name: 'verify',
     operation: 'update',
     path: 'verify',
+    writes: 'set',
+    onlyOnPrimary: true,
     summary: 'Submits one of the new shares for verification; after the last required share the new shares take effect',
     fields: SHARE_FIELDS,
     response: anyOf(VERIFY_STATUS, { complete: flag('The new shares are in effect') }),
@@ -207,6 +217,8 @@ const verifyEndpoints = (define: Define): readonly Endpoint<SystemWithHolders>[]
     name: 'verify-restart',
     operation: 'delete',
     path: 'verify',
+    writes: 'set',
+    onlyOnPrimary: true,
     summary: 'Restarts the verification of new shares, under a new nonce',
     fields: {},
     response: VERIFY_STATUS,
@@ -229,6 +241,7 @@ function backupEndpoints(
       sudo: true,
       body: 'both',
       runsOn: 'writer',
+      writes: 'node',
       summary: `Shows the encrypted shares of the ${of} that the last rekey kept`,
       fields: {},
       response: {
@@ -255,6 +268,7 @@ function backupEndpoints(
       capability: 'delete',
       sudo: true,
       runsOn: 'writer',
+      writes: 'node',
       summary: `Deletes the encrypted shares of the ${of} that the last rekey kept`,
       fields: {},
       handler: async (system: SystemWithHolders) => {

@@ -4,7 +4,7 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
 import { group, text } from '../../api/shape.ts'
-import { folder } from '../mount-view.ts'
+import { folder, ownerOfMount } from '../mount-view.ts'
 import type { Migration, System as Whole } from '../system.ts'
 import { mountPath } from './mount-endpoints.ts'
 
@@ -33,6 +33,7 @@ const remount = endpoint({
   sudo: true,
   body: 'both',
   runsOn: 'writer',
+  writes: (system: System, { from }) => ownerOfMount(system.mounts, folder(from)),
   summary: 'Moves a mount to another path and keeps its data; for a login method, prefix both paths with auth/',
   fields: {
     from: string('Current path of the mount', { required: true }),
@@ -61,6 +62,7 @@ const status = endpoint({
   body: 'both',
   // The list of moves is in that thread's memory.
   runsOn: 'writer',
+  writes: 'node',
   summary: 'Shows the status of the move of a mount',
   fields: { id: string('The migration_id of the move', { required: true }) },
   response: {

@@ -34,6 +34,8 @@ const restore = endpoint({
   capability: 'update',
   sudo: true,
   runsOn: 'writer',
+  writes: 'set',
+  onlyOnPrimary: true,
   takesStream: true,
   summary: 'Replaces the whole store with a snapshot; the server is sealed afterwards, unless it uses auto-unseal',
   describe:

@@ -23,6 +23,7 @@ const health = endpoint({
   whileSealed: true,
   body: 'plain',
   runsOn: 'any-node',
+  onDrSecondary: 'open',
   summary: 'Shows the health of this node, also in the status code: 200 active, 501 not initialised, 503 sealed',
   fields: {
     activecode: statusCode('active'),
@@ -97,6 +98,7 @@ const leader = endpoint({
   whileSealed: true,
   body: 'plain',
   runsOn: 'any-node',
+  onDrSecondary: 'open',
   summary: 'Shows the active node; without HA, only the addresses of this node',
   fields: {},
   response: {

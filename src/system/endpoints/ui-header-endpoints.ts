@@ -65,6 +65,7 @@ const write = endpoint({
   operation: 'update',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'set',
   summary: 'Sets a custom header on all responses outside /v1/',
   fields: { ...nameField, values: strings('Values of the header', { required: true, max: MAX_VALUES_CHARACTERS }) },
   handler: async (system: System, { header, values }) => {
@@ -92,6 +93,7 @@ const remove = endpoint({
   operation: 'delete',
   capability: 'delete',
   runsOn: 'writer',
+  writes: 'set',
   summary: 'Removes a custom response header',
   handler: async (system: System, { header }) => {
     const name = headerName(header)

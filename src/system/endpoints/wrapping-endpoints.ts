@@ -25,6 +25,7 @@ const wrap = endpoint({
   path: 'wrapping/wrap',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'cluster',
   summary: 'Wraps the data of the request, for the time given in X-Vault-Wrap-TTL',
   fields: {},
   takesAnyFields: true,
@@ -67,6 +68,7 @@ const unwrap = endpoint({
   capability: 'update',
   takesWrappingToken: true,
   runsOn: 'writer',
+  writes: 'cluster',
   summary: 'Unwraps the wrapped response; this works only once',
   describe:
     'With X-Vault-Wrap-TTL the response is wrapped again under a new token of the same form for that time, ' +
@@ -90,6 +92,7 @@ const rewrap = endpoint({
   capability: 'update',
   takesWrappingToken: true,
   runsOn: 'writer',
+  writes: 'cluster',
   summary: 'Moves the wrapped response to a new token with the same TTL; the old token is used up',
   fields: tokenField,
   handler: async (system: System, { token }, request) =>

@@ -27,6 +27,7 @@ const backupKey = endpoint({
   capability: 'read',
   // A backup is noted in the key, so this read writes.
   runsOn: 'writer',
+  writes: 'mount',
   summary: 'Returns a plaintext backup of a key, with all its versions and settings, for restore',
   describe:
     'The key must have exportable and allow_plaintext_backup set. Keep the backup as safe as the key itself. A ' +
@@ -73,6 +74,7 @@ const restoreKey = endpoint({
   path: 'restore(/:name...)',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'mount',
   summary: 'Restores a key from a backup, with all its versions and settings',
   describe: 'Backups made by other servers with this API are accepted too. All flags are restored as they were.',
   fields: {

@@ -39,6 +39,7 @@ export const deriveKeyEndpoint = endpoint({
   path: 'derive-key/:name',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'mount',
   summary: 'Creates a key by ECDH, from a named ECDSA key and the public key of another party',
   describe:
     'The key is derived by HKDF-SHA-256, without salt or info, from the x coordinate that ECDH gives, so the other ' +

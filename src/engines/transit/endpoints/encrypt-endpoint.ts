@@ -74,6 +74,7 @@ export const encryptEndpoint = endpoint({
   path: 'encrypt/:name',
   capability: 'create-or-update',
   runsOn: 'any-node',
+  writes: 'mount',
   summary: 'Encrypts data with a named key',
   describe:
     'A missing key is created first, if the policy of the token allows create and config/keys does not forbid it. ' +

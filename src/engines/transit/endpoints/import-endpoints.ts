@@ -45,6 +45,7 @@ const importKey = endpoint({
   path: 'keys/:name/import',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'mount',
   summary: 'Imports key material as a new named key',
   describe:
     'ciphertext holds a secret or private key, wrapped with the public key that wrapping_key returns: raw bytes, or ' +
@@ -134,6 +135,7 @@ const importKeyVersion = endpoint({
   path: 'keys/:name/import_version',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'mount',
   summary: 'Imports key material into an imported key, as a new version or as the private key of an existing one',
   describe:
     'If version is unset, a private key completes the latest version if that has only the matching public key; ' +

@@ -19,6 +19,7 @@ const trimKey = endpoint({
   path: 'keys/:name/trim',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'mount',
   summary: 'Permanently deletes the versions of a key below min_available_version',
   describe:
     'min_decryption_version and min_encryption_version must be set first, both to at least min_available_version. ' +
@@ -51,6 +52,7 @@ const softDelete = endpoint({
   path: 'keys/:name/soft-delete',
   capability: 'delete',
   runsOn: 'writer',
+  writes: 'mount',
   summary: 'Soft-deletes a key: takes it out of use until it is restored, without deleting anything',
   describe: 'A soft-deleted key can be read, listed, configured, trimmed and deleted, but not used.',
   fields: keyNameField,
@@ -64,6 +66,7 @@ const softDeleteRestore = endpoint({
   path: 'keys/:name/soft-delete-restore',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'mount',
   summary: 'Restores a soft-deleted key',
   fields: keyNameField,
   response: KEY_DESCRIPTION,

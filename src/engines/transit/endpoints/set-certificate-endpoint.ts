@@ -21,6 +21,7 @@ export const setCertificateEndpoint = endpoint({
   path: 'keys/:name/set-certificate',
   capability: 'update',
   runsOn: 'writer',
+  writes: 'mount',
   summary: 'Sets the certificate chain of a version of a signing key, in place of any earlier one',
   describe:
     'The first certificate must be for the public key of the version and not be a CA certificate; all that follow ' +

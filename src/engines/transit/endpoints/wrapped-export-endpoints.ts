@@ -22,6 +22,7 @@ const readWrappingKey = endpoint({
   path: 'wrapping_key',
   capability: 'read',
   runsOn: 'any-node',
+  writes: 'mount',
   summary: 'Returns the public wrapping key for imports: RSA with 4096 bits',
   describe: 'The key is generated on first use, which takes seconds, and never changes.',
   fields: {},

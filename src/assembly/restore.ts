@@ -106,6 +106,7 @@ export class Restore {
       staging: restorable.staging,
       position: await restorable.position(),
       historyId: world.random.bytes(HISTORY_ID_BYTES),
+      nowMs: world.clock.nowMs(),
       openKeyring: (records) => {
         const opened = this.#openKeyring(records, isOurs)
         isSealChecked = opened !== undefined

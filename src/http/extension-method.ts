@@ -6,7 +6,7 @@
 import { fail } from '../api/errors.ts'
 import type { WireRequest } from '../core/exchange.ts'
 import type { HeaderSource } from './headers.ts'
-import type { Origin } from './requests.ts'
+import type { RequestOrigin } from './requests.ts'
 
 const METHODS = ['LIST', 'HELP']
 /** Limit of the request line and headers, the same that node:http has. */
@@ -75,7 +75,7 @@ export class ExtensionMessage {
   }
 
   /** Returns the complete request. @throws whatever `originOf` throws */
-  request(originOf: (headers: HeaderSource) => Origin): WireRequest {
+  request(originOf: (headers: HeaderSource) => RequestOrigin): WireRequest {
     const { method, target, headers } = this.#head as Head
     const question = target.indexOf('?')
     return {

@@ -67,13 +67,13 @@ export type RequestParts = Service &
   }
 
 /** The caller, as far as headers and address tell. */
-export type Origin = { readonly headers: WireHeaders; readonly remoteAddress: string }
+export type RequestOrigin = { readonly headers: WireHeaders; readonly remoteAddress: string }
 
 /**
  * Reads the headers and finds the client's address.
  * @throws Refusal for a token that is too long, or a bad forwarding header
  */
-export function originOf(parts: RequestParts, socket: IncomingMessage['socket'], source: HeaderSource): Origin {
+export function originOf(parts: RequestParts, socket: IncomingMessage['socket'], source: HeaderSource): RequestOrigin {
   const headers = wireHeaders(source, parts.auditedHeaders?.(), parts.passedHeaders?.())
   const { maxTokenBytes } = parts.limits
   if (headers.token !== undefined && headers.token.length > maxTokenBytes) {
@@ -104,7 +104,7 @@ export function serve(incoming: IncomingMessage, outgoing: ServerResponse, parts
     refuse(pipelined, fault, parts)
     return
   }
-  let origin: Origin
+  let origin: RequestOrigin
   try {
     origin = originOf(parts, incoming.socket, incoming.headers)
   } catch (cause) {
@@ -125,7 +125,7 @@ export function serve(incoming: IncomingMessage, outgoing: ServerResponse, parts
   } else collect(pipelined, origin, parts)
 }
 
-function collect(pipelined: PipelinedRequest, origin: Origin, parts: RequestParts): void {
+function collect(pipelined: PipelinedRequest, origin: RequestOrigin, parts: RequestParts): void {
   const { incoming } = pipelined
   const sender = {
     address: origin.remoteAddress,
@@ -191,7 +191,7 @@ function linger(incoming: IncomingMessage, ended: RequestParts['ended'], lingers
 
 function run(
   pipelined: PipelinedRequest,
-  origin: Origin,
+  origin: RequestOrigin,
   body: Buffer | RequestStream | 'cut' | undefined,
   parts: RequestParts,
   hold?: BodyHold,

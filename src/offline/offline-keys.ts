@@ -117,6 +117,7 @@ function readOnlyStore(reader: ReadStore): Store {
     scan: (prefix, after, limit) => reader.scan(prefix, after, limit),
     lastIndex: () => reader.lastIndex(),
     position: () => reader.position(),
+    histories: () => reader.histories(),
     changesSince: (index, limit) => reader.changesSince(index, limit),
     records: (index, limit) => reader.records(index, limit),
     snapshot: () => reader.snapshot(),

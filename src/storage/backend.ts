@@ -7,8 +7,8 @@
 // be shared and must not be altered. What `append` and `saveTree` are given must not be altered either: a backend may
 // keep it.
 
-import type { Entry, EntryHead, LogRecord, Position, StoredEntry, TreeClass, TreePage } from './contract.ts'
-import type { EncodedChange } from './log/change-record.ts'
+import type { Entry, EntryHead, History, LogRecord, Position, StoredEntry, TreeClass, TreePage } from './contract.ts'
+import { CHAIN_BYTES, type EncodedChange } from './log/change-record.ts'
 
 /** Reads entries of one state: the newest one, or that of a snapshot. Semantics are those of `Reader` (contract.ts). */
 export interface BackendView {
@@ -29,6 +29,8 @@ export interface BackendSnapshot extends BackendView {
   /** Leaves of the entries after the key `after`, in key order, at most `limit`; ignored entries are left out. */
   leaves(after: string, limit: number): Promise<KeyLeaf[]>
   readonly position: Position
+  /** As `ReadBackend.histories`, of the same moment. */
+  readonly histories: readonly History[]
   /** Number of entries of all classes. */
   count(): Promise<number>
   /** Entries of all classes after the key `after`, in key order, ending with the one that brings them to `bytes`. */
@@ -38,6 +40,8 @@ export interface BackendSnapshot extends BackendView {
 /** What a thread needs of a backend that only reads. */
 export interface ReadBackend extends BackendView {
   position(): Promise<Position>
+  /** The histories that this store had, oldest first; the last one is the present. */
+  histories(): Promise<readonly History[]>
   /**
    * Records after `index` in order: at most `limit`, and no more once they reach MAX_RUN_BYTES. Undefined if the log
    * does not reach back to `index`, or `index` lies in the future.
@@ -75,8 +79,9 @@ export interface Backend extends ReadBackend {
   /** Class and leaf of each key, in order; undefined for a key that is not there. */
   heads(keys: readonly string[]): Promise<(EntryHead | undefined)[]>
   /**
-   * Applies the operations, adds the records to the log and moves the position on: all of it, durably, or nothing
-   * (threats P-01, P-05). The changes follow each other, and the first follows the position.
+   * Applies the operations, adds the records to the log and the histories to the list, and moves the position on
+   * (log/move.ts): all of it, durably, or nothing (threats P-01, P-05). The changes follow each other, and the first
+   * follows the position.
    * @throws StorageFull if the device is full and nothing was written; anything else that it throws is final
    */
   append(changes: readonly EncodedChange[]): Promise<void>
@@ -94,7 +99,7 @@ export interface Backend extends ReadBackend {
 
 /** A run of records ends with the one that reaches this, so that a follower's memory is bounded. */
 export const MAX_RUN_BYTES = 16 * 1024 * 1024
-/** Epoch of a new store. Only a restore raises it today. */
+/** Epoch of a new store. A restore or a promotion raises it. */
 export const FIRST_EPOCH = 1
-/** The length of a chain, since the first chain continues from the history id (log/change-record.ts). */
-export const HISTORY_ID_BYTES = 16
+/** The length of a chain, since the first chain of a history continues from its id. */
+export const HISTORY_ID_BYTES = CHAIN_BYTES

@@ -9,8 +9,9 @@
 //   leaf     keyed digest of an entry, from which the tree is built (log/leaf.ts)
 //   change   one committed transaction: the record that the log keeps of it. Changes are numbered by their index
 //   chain    hash that links a change to all changes before it in one history
-//   history  the line of changes that began with one new or restored store; its id is the chain's beginning
-//   epoch    counter that only grows: a restore raises it, so changes of before and after can be told apart
+//   history  the line of changes that began with a new or restored store, or a promotion; its id begins the chain
+//   epoch    counter that only grows: each history begins with a higher one, so changes of two can be told apart
+//   origin   where an applied change stood in the log of the cluster that it came from
 //
 // A follower that stands at index i asks `changesSince(i)` and applies what it gets, in order. It starts over from a
 // `snapshot` in two cases: the log no longer reaches back to i, or the chain does not continue its own. It then goes on
@@ -97,16 +98,52 @@ export type EntryHead = { readonly class: StorageClass; readonly leaf: Buffer }
 /** An entry with all that is stored with it: enough to store it elsewhere as it is. */
 export type StoredEntry = Entry & EntryHead
 
+/** The two kinds of replication: everything but `ignored` goes over the first, `replicated` alone over the second. */
+export type ReplicationFamily = 'dr' | 'performance'
+
+/** The place of a change in the log of the cluster that it was taken over from. */
+export type Origin = {
+  readonly family: ReplicationFamily
+  readonly historyId: Buffer
+  readonly index: number
+  readonly chain: Buffer
+}
+
+/**
+ * A line of changes. Indexes only grow from each history to the next, and jump at its first change. Two stores find by
+ * their lists where they parted (log/histories.ts).
+ */
+export type History = {
+  /** 16 random bytes. The chain of the first change continues from them. */
+  readonly id: Buffer
+  readonly epoch: number
+  /** Index of the first change, which may be still to come. */
+  readonly startIndex: number
+  /** The last change before it: its history, index and chain. Undefined for a new store, or where nobody noted it. */
+  readonly parent: { readonly id: Buffer; readonly index: number; readonly chain: Buffer } | undefined
+  /** Wall clock at its beginning; 0 where nobody noted it. For status: nothing is decided by it. */
+  readonly startedAtMs: number
+}
+
 /** Where a store stands. It changes with each append, in the same durable step (threats P-05). */
 export type Position = {
   /** Index of the last change; 0 in a new store. */
   readonly index: number
-  /** Chain of the last change; the history id in a new or freshly restored store. */
+  /** Chain of the last change; the history id where the history has no change yet. */
   readonly chain: Buffer
-  /** Begins at 1 and only grows; a restore raises it above both stores (threats R-07). */
+  /** Begins at 1 and only grows: each history has a higher one than those before (threats R-07). */
   readonly epoch: number
-  /** 16 random bytes, drawn when the store is made or restored. The chain of its first change continues from them. */
+  /** The id of the present history. */
   readonly historyId: Buffer
+  /**
+   * Index of the last change with an operation of class `replicated`. In a store that was restored or is of an older
+   * format it begins at the index of that moment, so it is never too low.
+   */
+  readonly lastReplicatedIndex: number
+  /** Likewise of class `local`. */
+  readonly lastLocalIndex: number
+  /** The last origin of each family that a change here named. Empty on a cluster that never followed another. */
+  readonly origins: readonly Origin[]
 }
 
 /**
@@ -117,6 +154,8 @@ export interface Snapshot extends Reader {
   /** Index of the last change that the view contains; the same as `position.index`. */
   readonly index: number
   readonly position: Position
+  /** As `ReadStore.histories`, of the same moment. */
+  readonly histories: readonly History[]
   /** Number of entries of all classes. */
   count(): Promise<number>
   /**
@@ -144,9 +183,13 @@ export type ChangeOperation = {
 
 /** One committed transaction, as the log records it: operations of all classes, at least one. */
 export type Change = {
-  /** One more than that of the change before. A restored store goes on far above both indexes that were in use. */
+  /** One more than that of the change before. The first change of a history stands far above all indexes in use. */
   readonly index: number
   readonly epoch: number
+  /** The id of the history that begins with this change; undefined for any other, and for the first of format 1. */
+  readonly beginsHistory: Buffer | undefined
+  /** At most one of a family; empty for what this cluster wrote itself. */
+  readonly origins: readonly Origin[]
   /** The writer's wall clock. Nothing is ordered or decided by it; it is for the check of the clock (src/hardening). */
   readonly committedAtMs: number
   /** First 16 bytes of SHA-256(chain of the change before ‖ body of this record) (log/change-record.ts). */
@@ -187,10 +230,13 @@ export interface ReadStore extends Reader {
   lastIndex(): Promise<number>
   /** Where the store stands now. It costs the reading of one row, unlike the opening of a snapshot. */
   position(): Promise<Position>
+  /** The histories of this store, oldest first; the last one is the present. */
+  histories(): Promise<readonly History[]>
   /**
-   * Changes after `index`, in order and without a gap. The run may stop before `limit`; it is empty only if `index` is
-   * the last index or `limit` is 0. Links inside the run are checked. Whether its first change continues the chain that
-   * the caller knows is for the caller to check. Operations of class `ignored` are included: they stay on this cluster.
+   * Changes after `index`, in order and without a gap. Their indexes jump at the first change of a history. The run may
+   * stop before `limit`; it is empty only if `index` is the last index or `limit` is 0. Links inside the run are
+   * checked. Whether its first change continues the chain that the caller knows is for the caller to check. Operations
+   * of class `ignored` are included: they stay on this cluster.
    * @throws HistoryGone if the log no longer reaches back to `index`, or has not reached it yet: the reader starts anew
    * @throws StorageCorrupt for a record that is damaged or does not continue the one before
    */
@@ -324,6 +370,13 @@ export class HistoryGone extends StorageError {
 /** Stored bytes cannot be what was written: the message says where. Never repaired silently (threats P-04). */
 export class StorageCorrupt extends StorageError {
   override name = 'StorageCorrupt'
+}
+/**
+ * A record is of a newer program: its format, a flag, a class or a kind is unknown. In our own store that is damage. A
+ * follower that gets it from a newer peer waits for its own upgrade, and applies nothing.
+ */
+export class UnknownFormat extends StorageCorrupt {
+  override name = 'UnknownFormat'
 }
 /** The device is full. Nothing was written; writes may succeed again once there is space (threats P-03). */
 export class StorageFull extends StorageError {

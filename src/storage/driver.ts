@@ -7,7 +7,7 @@
 
 import type { Random } from '../lib/world.ts'
 import type { StoreOptions } from './commit/transactional-store.ts'
-import type { ReadStore, Store, StoredEntry, TreeRoots } from './contract.ts'
+import type { History, ReadStore, Store, StoredEntry, TreeRoots } from './contract.ts'
 import type { VerifyKeys } from './verify-keys.ts'
 
 /** One kind of storage. `Config` is plain data, since it is sent to other threads; its `type` is the driver's name. */
@@ -113,8 +113,8 @@ export type StoreSummary =
  * replace the other. A failure before that leaves the store in use untouched (threats D-06).
  */
 export interface Staging {
-  /** Makes an empty store whose log begins with this history. Drops what was left of an earlier one. */
-  begin(historyId: Buffer): Promise<StagedWriter>
+  /** Makes an empty store. Drops what was left of an earlier one. */
+  begin(): Promise<StagedWriter>
   /** Sets the position of the staged store and makes it durable. Runs in any thread, once the writer is closed. */
   settle(at: StagedPosition): Promise<void>
   /** Checks the settled store as it lies on the device. */
@@ -125,8 +125,8 @@ export interface Staging {
   drop(): Promise<void>
 }
 
-/** Where the log of a staged store begins. Together with a new history id it keeps old and new changes apart. */
-export type StagedPosition = { readonly index: number; readonly epoch: number }
+/** Where the log of a staged store begins. The last of the histories is its own, so old and new changes stay apart. */
+export type StagedPosition = { readonly index: number; readonly histories: readonly History[] }
 
 /** Fills a staged store. */
 export interface StagedWriter {

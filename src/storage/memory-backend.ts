@@ -17,13 +17,16 @@ import type {
   ChangeOperation,
   Entry,
   EntryHead,
+  History,
   StoredEntry as KeptEntry,
   LogRecord,
   Position,
   TreePage,
 } from './contract.ts'
 import { compareKeys, justAfter, laterKey, prefixEnd } from './key-order.ts'
-import type { EncodedChange } from './log/change-record.ts'
+import { type EncodedChange, NO_ORIGINS } from './log/change-record.ts'
+import { firstHistory, withHistory } from './log/histories.ts'
+import { movedOn, moveOf } from './log/move.ts'
 import { keptCheckpoints } from './log/retention.ts'
 
 type StoredEntry = EntryHead & { readonly value: Buffer }
@@ -97,6 +100,7 @@ export class MemoryBackend implements Backend {
   /** True if a snapshot looks at the same tables: the next append copies them first. */
   #isShared = false
   #position: Position
+  #histories: readonly History[]
   #log: LogRecord[] = []
   #tree:
     | {
@@ -114,7 +118,9 @@ export class MemoryBackend implements Backend {
   readonly close = this.#view.close
 
   constructor(historyId: Buffer) {
-    this.#position = { index: 0, chain: historyId, epoch: FIRST_EPOCH, historyId }
+    const at = { index: 0, lastReplicatedIndex: 0, lastLocalIndex: 0, origins: NO_ORIGINS }
+    this.#position = { ...at, chain: historyId, epoch: FIRST_EPOCH, historyId }
+    this.#histories = [firstHistory(historyId, FIRST_EPOCH, 0)]
   }
 
   /** `position` without a promise, to make a store at once (memory-store.ts). */
@@ -126,6 +132,10 @@ export class MemoryBackend implements Backend {
     return this.#position
   }
 
+  async histories(): Promise<readonly History[]> {
+    return this.#histories
+  }
+
   async heads(keys: readonly string[]): Promise<(EntryHead | undefined)[]> {
     return keys.map((key) => this.#entries.byKey.get(key))
   }
@@ -133,19 +143,25 @@ export class MemoryBackend implements Backend {
   async append(changes: readonly EncodedChange[]): Promise<void> {
     if (this.#isShared) this.#entries = this.#entries.copy()
     this.#isShared = false
-    for (const { change, record } of changes) {
+    const move = moveOf(changes)
+    assert(move?.from === this.#position.index, 'changes follow each other and the position')
+    for (const { change, record, history } of changes) {
       for (const operation of change.operations) this.#entries.apply(operation)
       this.#log.push({ index: change.index, record })
-      this.#position = { ...this.#position, index: change.index, chain: change.chain }
+      if (history !== undefined) this.#histories = withHistory(this.#histories, history)
     }
+    this.#position = movedOn(this.#position, move)
   }
 
   async records(index: number, limit: number): Promise<LogRecord[] | undefined> {
-    const skipped = index + 1 - this.#firstIndex()
-    if (index > this.#position.index || skipped < 0) return undefined
+    if (index > this.#position.index || index + 1 < this.#firstIndex()) return undefined
     const run: LogRecord[] = []
     let bytes = 0
-    for (let at = skipped; at < this.#log.length && run.length < limit && bytes < MAX_RUN_BYTES; at++) {
+    for (
+      let at = this.#recordsUpTo(index);
+      at < this.#log.length && run.length < limit && bytes < MAX_RUN_BYTES;
+      at++
+    ) {
       const { index: number, record } = this.#log[at] ?? assert.fail('the log has no holes')
       run.push({ index: number, record: Buffer.from(record) })
       bytes += record.length
@@ -182,8 +198,7 @@ export class MemoryBackend implements Backend {
   }
 
   async forgetRecords(index: number, limit: number): Promise<void> {
-    const first = this.#firstIndex()
-    this.#log = this.#log.slice(Math.max(0, Math.min(index + 1 - first, limit)))
+    this.#log = this.#log.slice(Math.min(this.#recordsUpTo(index), limit))
     this.#checkpoints = keptCheckpoints(this.#checkpoints, this.#firstIndex())
   }
 
@@ -210,9 +225,22 @@ export class MemoryBackend implements Backend {
       }
       return found
     }
-    const { index } = this.#position
+    const position = this.#position
+    const histories = this.#histories
     const count = async (): Promise<number> => entries.keys.length
-    return { ...viewOf(() => entries), index, position: this.#position, leaves, stored, count }
+    return { ...viewOf(() => entries), index: position.index, position, histories, leaves, stored, count }
+  }
+
+  /** Number of records up to this index. Indexes have jumps, so it is searched for. */
+  #recordsUpTo(index: number): number {
+    let low = 0
+    let high = this.#log.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#log[middle]?.index ?? 0) <= index) low = middle + 1
+      else high = middle
+    }
+    return low
   }
 
   #firstIndex(): number {

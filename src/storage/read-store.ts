@@ -1,6 +1,6 @@
 // The reading half of a store, over any backend: checks arguments, refuses every verb after close, decodes the log.
 import type { BackendSnapshot, BackendView, ReadBackend } from './backend.ts'
-import type { Position, StoredEntry } from './contract.ts'
+import type { History, Position, StoredEntry } from './contract.ts'
 import {
   type Change,
   type Entry,
@@ -67,6 +67,7 @@ export class CheckedReader implements Reader {
 class OpenSnapshot extends CheckedReader implements Snapshot {
   readonly index: number
   readonly position: Position
+  readonly histories: readonly History[]
   readonly close: () => Promise<void>
   readonly #view: BackendSnapshot
   readonly #requireOpen: () => void
@@ -75,6 +76,7 @@ class OpenSnapshot extends CheckedReader implements Snapshot {
     super(view, requireOpen)
     this.index = view.index
     this.position = view.position
+    this.histories = view.histories
     this.close = close
     this.#view = view
     this.#requireOpen = requireOpen
@@ -111,6 +113,11 @@ export class BackendReadStore extends CheckedReader implements ReadStore {
   async position(): Promise<Position> {
     this.requireOpen()
     return this.#backend.position()
+  }
+
+  async histories(): Promise<readonly History[]> {
+    this.requireOpen()
+    return this.#backend.histories()
   }
 
   async changesSince(index: number, limit: number): Promise<Change[]> {

@@ -4,6 +4,7 @@ import type {
   Change,
   Committed,
   Entry,
+  History,
   ListOptions,
   LogRecord,
   MayWrite,
@@ -63,6 +64,10 @@ export class ReplaceableReader<S extends ReadStore = ReadStore> implements ReadS
 
   async position(): Promise<Position> {
     return this.store.position()
+  }
+
+  async histories(): Promise<readonly History[]> {
+    return this.store.histories()
   }
 
   async changesSince(index: number, limit: number): Promise<Change[]> {

@@ -27,6 +27,7 @@ export function tracedStore(store: Store): Store {
     scan: (prefix, after, limit) => store.scan(prefix, after, limit),
     lastIndex: () => store.lastIndex(),
     position: () => store.position(),
+    histories: () => store.histories(),
     changesSince: (index, limit) => store.changesSince(index, limit),
     records: (index, limit) => store.records(index, limit),
     snapshot: () => store.snapshot(),

@@ -91,6 +91,7 @@ const readVerbs = (store: ReadStore): ReadStore => ({
   lastIndex: () => store.lastIndex(),
   position: () => store.position(),
   records: (index, limit) => store.records(index, limit),
+  histories: () => store.histories(),
   changesSince: (index, limit) => store.changesSince(index, limit),
   snapshot: () => store.snapshot(),
   close: () => store.close(),

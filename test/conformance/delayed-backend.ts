@@ -72,6 +72,7 @@ export function delayedBackend(backend: Backend, random: SeededRandom): Backend 
     firstIndex: () => delays.around(() => backend.firstIndex()),
     heads: (keys) => delays.around(() => backend.heads(keys)),
     position: () => delays.around(() => backend.position()),
+    histories: () => delays.around(() => backend.histories()),
     records: (index, limit) => delays.around(() => backend.records(index, limit)),
     snapshot: (): Promise<BackendSnapshot> =>
       delays.around(async () => {
@@ -81,6 +82,7 @@ export function delayedBackend(backend: Backend, random: SeededRandom): Backend 
           ...delayedView(snapshot, delays),
           index: snapshot.index,
           position: snapshot.position,
+          histories: snapshot.histories,
           leaves,
           count: () => delays.around(() => snapshot.count()),
           stored: (after, bytes) => delays.around(() => snapshot.stored(after, bytes)),

@@ -119,11 +119,15 @@ export function driverConformance(type: StorageConfig['type'], newPlace: () => D
     leaf: Buffer.alloc(LEAF_BYTES, 7),
     value: Buffer.from(value),
   })
+  const ID = Buffer.alloc(HISTORY_ID_BYTES, 9)
+  const PARENT = { id: Buffer.alloc(HISTORY_ID_BYTES, 1), index: 7, chain: Buffer.alloc(HISTORY_ID_BYTES, 2) }
+  const FIRST = { id: PARENT.id, epoch: 2, startIndex: 1, parent: undefined, startedAtMs: 5 }
+  const HISTORY = { id: ID, epoch: 3, startIndex: 4_097, parent: PARENT, startedAtMs: 6 }
   const stage = async ({ staging }: DurableLocation, ...entries: readonly StoredEntry[]): Promise<void> => {
-    const writer = await staging.begin(Buffer.alloc(HISTORY_ID_BYTES, 9))
+    const writer = await staging.begin()
     await writer.write(entries)
     await writer.close()
-    await staging.settle({ index: 4_096, epoch: 3 })
+    await staging.settle({ index: 4_096, histories: [FIRST, HISTORY] })
   }
 
   durably('what is staged changes nothing until it is adopted, and then all of it', async (location) => {
@@ -138,10 +142,9 @@ export function driverConformance(type: StorageConfig['type'], newPlace: () => D
     await location.staging.adopt()
     const adopted = await location.openReader()
     const { position } = await adopted.snapshot()
-    assert.deepEqual(
-      [position.index, position.epoch, position.historyId, position.chain],
-      [4_096, 3, Buffer.alloc(HISTORY_ID_BYTES, 9), Buffer.alloc(HISTORY_ID_BYTES, 9)],
-    )
+    assert.deepEqual([position.index, position.epoch, position.historyId, position.chain], [4_096, 3, ID, ID])
+    assert.deepEqual([position.lastReplicatedIndex, position.lastLocalIndex, position.origins], [4_096, 4_096, []])
+    assert.deepEqual(await adopted.histories(), [FIRST, HISTORY])
     assert.deepEqual([await textAt(adopted, 'a'), await textAt(adopted, 'b')], ['new', 'new'])
     await adopted.close()
     await assert.rejects(location.staging.adopt(), StorageError)

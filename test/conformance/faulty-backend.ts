@@ -40,6 +40,7 @@ export function faultyBackend(backend: Backend, faults: Faults): Backend {
     scan: (prefix, after, limit) => backend.scan(prefix, after, limit),
     heads: (keys) => backend.heads(keys),
     position: () => backend.position(),
+    histories: () => backend.histories(),
     records: (index, limit) => backend.records(index, limit),
     snapshot: () => backend.snapshot(),
     savedTree: () => backend.savedTree(),

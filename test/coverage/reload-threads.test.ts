@@ -28,6 +28,7 @@ async function readingThread({ store, node: writer }: MemoryServer): Promise<Rea
     lastIndex: () => store.lastIndex(),
     position: () => store.position(),
     records: (...given) => store.records(...given),
+    histories: () => store.histories(),
     changesSince: (...given) => store.changesSince(...given),
     snapshot: () => store.snapshot(),
     close: async () => {},

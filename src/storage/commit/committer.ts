@@ -20,8 +20,9 @@ import {
   StorageRefused,
   WriteNotAllowed,
 } from '../contract.ts'
-import { type EncodedChange, encodeChange } from '../log/change-record.ts'
+import { type EncodedChange, encodeChange, NO_ORIGINS } from '../log/change-record.ts'
 import { leafOf, NO_LEAF } from '../log/leaf.ts'
+import { movedOn, moveOf } from '../log/move.ts'
 import { RecentChanges } from '../log/recent-changes.ts'
 import type { Retention } from '../log/retention.ts'
 import { TreeKeeper } from '../log/tree-keeper.ts'
@@ -70,10 +71,8 @@ export class Committer {
   readonly #recent: RecentChanges
   readonly #waiters = new CommitWaiters()
   readonly #listeners: ((change: Change) => void)[] = []
-  readonly #epoch: number
   readonly treeKeeper: TreeKeeper
-  #index: number
-  #chain: Buffer
+  #position: Position
   #leafKey: KeyObject | undefined
   #mayWrite: MayWrite = () => true
   #failure: Error | undefined
@@ -87,16 +86,14 @@ export class Committer {
     this.#onCommitting = onCommitting ?? (() => {})
     this.#onCommitted = options.onCommitted ?? (() => {})
     this.#onPublished = options.onPublished ?? (() => {})
-    this.#index = position.index
-    this.#chain = position.chain
-    this.#epoch = position.epoch
+    this.#position = position
     this.#recent = new RecentChanges(position.index)
-    this.treeKeeper = new TreeKeeper(backend, options, () => this.#index)
+    this.treeKeeper = new TreeKeeper(backend, options, () => this.committedIndex)
   }
 
   /** Index of the last durable change. Listeners are told of it within the same tick. */
   get committedIndex(): number {
-    return this.#index
+    return this.#position.index
   }
 
   onCommit(listener: (change: Change) => void): void {
@@ -105,7 +102,7 @@ export class Committer {
 
   /** Resolves with the last index once it is above `index`; `Store.committedAfter` says the rest. */
   committedAfter(index: number): Promise<number> {
-    return this.#waiters.after(index, this.#index)
+    return this.#waiters.after(index, this.committedIndex)
   }
 
   setLeafKey(key: Buffer | undefined): void {
@@ -161,16 +158,16 @@ export class Committer {
       outcomes = transactions.map((transaction) => this.#prepare(transaction, heads, encoded))
     } catch (error) {
       // Nothing was written: the entries as they are now could not be read.
-      this.#recent.takeBackAfter(this.#index)
+      this.#recent.takeBackAfter(this.committedIndex)
       return transactions.map(() => asError(error))
     }
     if (encoded.length === 0) return outcomes
-    this.#onCommitting(this.#index + encoded.length)
+    this.#onCommitting(encoded.at(-1)?.change.index ?? this.committedIndex)
     const startedMs = this.#clock.monotonicMs()
     try {
       await this.#backend.append(encoded)
     } catch (cause) {
-      this.#recent.takeBackAfter(this.#index)
+      this.#recent.takeBackAfter(this.committedIndex)
       const error = cause instanceof StorageFull ? cause : this.#end(asError(cause))
       return outcomes.map((outcome) => (outcome === 'lost' || outcome instanceof Error ? outcome : error))
     }
@@ -223,9 +220,14 @@ export class Committer {
 
   /** Gives the operations their index and record, and makes later transactions of the group see them. */
   #assign(operations: readonly ChangeOperation[], heads: Heads, encoded: EncodedChange[]): number {
-    const index = this.#index + encoded.length + 1
-    const draft = { index, epoch: this.#epoch, committedAtMs: Math.floor(this.#clock.nowMs()), operations }
-    encoded.push(encodeChange(draft, encoded.at(-1)?.change.chain ?? this.#chain))
+    const { epoch, historyId } = this.#position
+    const before = encoded.at(-1)?.change ?? this.#position
+    const index = before.index + 1
+    const beginsHistory = before.chain.equals(historyId) ? historyId : undefined
+    const committedAtMs = Math.floor(this.#clock.nowMs())
+    encoded.push(
+      encodeChange({ index, epoch, committedAtMs, beginsHistory, origins: NO_ORIGINS, operations }, before.chain),
+    )
     this.#recent.add(
       index,
       operations.map(({ kind, key }) => ({ key, appears: (kind === 'put') !== (heads.get(key) !== undefined) })),
@@ -238,10 +240,9 @@ export class Committer {
 
   /** Tells tree and listeners. All of it is durable, so an error here ends writing but changes no outcome. */
   #publish(encoded: readonly EncodedChange[]): void {
-    const last = encoded.at(-1)?.change ?? assert.fail('a group that was written is not empty')
-    this.#index = last.index
-    this.#chain = last.chain
-    this.#recent.trim(last.index)
+    const move = moveOf(encoded) ?? assert.fail('a group that was written is not empty')
+    this.#position = movedOn(this.#position, move)
+    this.#recent.trim(move.index)
     for (const { change } of encoded) {
       this.treeKeeper.committed(change)
       for (const listener of this.#listeners) {
@@ -252,8 +253,8 @@ export class Committer {
         }
       }
     }
-    this.#waiters.wake(last.index)
-    this.#onPublished(last.index)
+    this.#waiters.wake(move.index)
+    this.#onPublished(move.index)
   }
 
   #end(cause: Error): StorageFailed {

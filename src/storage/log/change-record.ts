@@ -1,57 +1,118 @@
 // The log's record of one committed transaction. All numbers are big-endian.
 //
 //   record     length u32 (of what follows the checksum) | CRC-32 u32 (of the same) | chain 16 | body
-//   body       format u8 = 1 | index u64 | epoch u32 | committed at u64 (ms) | operations u32 | operation ...
+//   body       format u8 = 2 | flags u8 | index u64 | epoch u32 | committed at u64 (ms)
+//              | history id 16, if the record is the first of its history
+//              | origin in the family dr, if there is one | origin in the family performance, likewise
+//              | operations u32 | operation ...
+//   flags      1, 2, 4: it has replicated, local, ignored operations · 8: first of its history
+//              · 16, 32: it has an origin in the family dr, performance
+//   origin     history id 16 | index u64 | chain 16: the place of the change in the log that it was taken over from
 //   operation  kind u8 (1 put, 2 delete) | class u8 (1 replicated, 2 local, 3 ignored) | flags u8 (1: local mount)
 //              | mount length u8 | mount | key length u16 | key
 //              | old leaf length u8 (0 or 16) | old leaf | new leaf length u8 (0 or 16) | new leaf
 //              | value length u32 | value
 //
 // The namespace of an operation is the first segment of its key. The chain is the first 16 bytes of SHA-256(chain of
-// the record before ‖ body); before the first record it is the store's history id.
+// the record before ‖ body); before the first record of a history it is the id of the history. Format 1 had neither
+// flags nor what they announce. Its records stay as they are, and are read for ever.
 import { strict as assert } from 'node:assert'
 import { crc32 } from 'node:zlib'
 import { sha256 } from '../../crypto/primitives/digest.ts'
-import { type Change, type ChangeOperation, StorageCorrupt } from '../contract.ts'
+import {
+  type Change,
+  type ChangeOperation,
+  type History,
+  type Origin,
+  type ReplicationFamily,
+  StorageCorrupt,
+} from '../contract.ts'
 import { CLASS_NUMBERS, classOfNumber, LEAF_BYTES } from './leaf.ts'
 import { RecordReader } from './record-reader.ts'
 
-/** Records of another format are refused when read. */
-export const RECORD_FORMAT = 1
+/** The format that is written. Format 1 is read too; any other is refused. */
+export const RECORD_FORMAT = 2
+const FIRST_FORMAT = 1
 /** SHA-256 cut to 128 bits. */
 export const CHAIN_BYTES = 16
+/** An origin as records and the store hold it. */
+export const ORIGIN_BYTES = CHAIN_BYTES + 8 + CHAIN_BYTES
+/** Stands for the origins of what this cluster wrote itself. */
+export const NO_ORIGINS: readonly Origin[] = []
 const CHAIN_AT = 8
 const BODY_AT = CHAIN_AT + CHAIN_BYTES
-const BODY_HEAD_BYTES = 1 + 8 + 4 + 8 + 4
+const BODY_HEAD_BYTES = 1 + 1 + 8 + 4 + 8 + 4
 /** Bytes of an operation without its texts, leaves and value. */
 const OPERATION_HEAD_BYTES = 1 + 1 + 1 + 1 + 2 + 1 + 1 + 4
 const PUT = 1
 const DELETE = 2
 const LOCAL_MOUNT = 1
 
+/** Bits of a record's flags that say of which classes its operations are. */
+const CLASS_FLAGS: Readonly<Record<ChangeOperation['class'], number>> = { replicated: 1, local: 2, ignored: 4 }
+const ALL_CLASSES = 7
+const BEGINS_HISTORY = 8
+/** In the order in which a record holds the origins. */
+const ORIGIN_FLAGS: readonly (readonly [ReplicationFamily, number])[] = [
+  ['dr', 16],
+  ['performance', 32],
+]
+const KNOWN_FLAGS = 63
+
 /** A change that has no place in the chain yet. */
 export type ChangeDraft = Omit<Change, 'chain'>
 /** A change together with its record, byte for byte what the log stores. */
-export type EncodedChange = { readonly change: Change; readonly record: Buffer }
+export type EncodedChange = {
+  readonly change: Change
+  readonly record: Buffer
+  /** The history that begins with the change, where the store does not have it in its list yet. */
+  readonly history?: History
+}
 
 /** Links the draft to the change before it, and encodes its record. */
 export function encodeChange(draft: ChangeDraft, previousChain: Buffer): EncodedChange {
+  const { beginsHistory, origins, operations } = draft
   assert(previousChain.length === CHAIN_BYTES)
-  const record = Buffer.alloc(
-    draft.operations.reduce((sum, each) => sum + operationBytes(each), BODY_AT + BODY_HEAD_BYTES),
-  )
+  assert(beginsHistory === undefined || beginsHistory.equals(previousChain), 'a history begins with its id')
+  const length = BODY_AT + BODY_HEAD_BYTES + (beginsHistory?.length ?? 0) + origins.length * ORIGIN_BYTES
+  const record = Buffer.alloc(operations.reduce((sum, each) => sum + operationBytes(each), length))
   let at = record.writeUInt8(RECORD_FORMAT, BODY_AT)
+  at = record.writeUInt8(flagsOf(draft), at)
   at = record.writeBigUInt64BE(BigInt(draft.index), at)
   at = record.writeUInt32BE(draft.epoch, at)
   at = record.writeBigUInt64BE(BigInt(draft.committedAtMs), at)
-  at = record.writeUInt32BE(draft.operations.length, at)
-  for (const operation of draft.operations) at = writeOperation(record, at, operation)
-  assert(at === record.length)
+  if (beginsHistory !== undefined) at += beginsHistory.copy(record, at)
+  for (const [family] of ORIGIN_FLAGS) {
+    const origin = origins.find((each) => each.family === family)
+    if (origin !== undefined) at += encodeOrigin(origin).copy(record, at)
+  }
+  at = record.writeUInt32BE(operations.length, at)
+  for (const operation of operations) at = writeOperation(record, at, operation)
+  assert(at === record.length, 'a change has at most one origin of a family')
   const chain = nextChain(previousChain, record)
   chain.copy(record, CHAIN_AT)
   record.writeUInt32BE(record.length - CHAIN_AT, 0)
   record.writeUInt32BE(crc32(record.subarray(CHAIN_AT)), 4)
   return { change: { ...draft, chain }, record }
+}
+
+function flagsOf({ beginsHistory, origins, operations }: ChangeDraft): number {
+  let flags = beginsHistory === undefined ? 0 : BEGINS_HISTORY
+  for (const [family, flag] of ORIGIN_FLAGS) if (origins.some((origin) => origin.family === family)) flags |= flag
+  return flags | classFlags(operations)
+}
+
+function classFlags(operations: readonly ChangeOperation[]): number {
+  let flags = 0
+  for (const operation of operations) flags |= CLASS_FLAGS[operation.class]
+  return flags
+}
+
+/** The bytes of an origin, without its family. */
+export function encodeOrigin({ historyId, index, chain }: Origin): Buffer {
+  const number = Buffer.alloc(8)
+  number.writeBigUInt64BE(BigInt(index))
+  return Buffer.concat([historyId, number, chain])
 }
 
 /** The chain that the record must have if the one before it has `previousChain`. Computed from its body alone. */
@@ -89,7 +150,7 @@ function writeOperation(record: Buffer, start: number, operation: ChangeOperatio
 /**
  * Decodes one record and checks its length, checksum and form, not its chain. Buffers are views of `record`. `name`
  * names the record in messages: `log record 17`.
- * @throws StorageCorrupt
+ * @throws UnknownFormat for a record that a newer program wrote, StorageCorrupt for a damaged one
  */
 export function decodeChange(record: Buffer, name: string): Change {
   const reader = new RecordReader(record, name)
@@ -97,24 +158,57 @@ export function decodeChange(record: Buffer, name: string): Change {
   if (reader.u32('checksum') !== crc32(record.subarray(CHAIN_AT))) throw reader.fault('its checksum does not match')
   const chain = reader.bytes(CHAIN_BYTES, 'chain')
   const format = reader.u8('format')
-  if (format !== RECORD_FORMAT) throw reader.fault(`its format is ${format}, known is ${RECORD_FORMAT}`)
+  if (format !== FIRST_FORMAT && format !== RECORD_FORMAT) {
+    throw reader.unknown(`its format is ${format}, known are ${FIRST_FORMAT} and ${RECORD_FORMAT}`)
+  }
+  const flags = format === FIRST_FORMAT ? undefined : readFlags(reader)
   const head = { index: reader.u64('index'), epoch: reader.u32('epoch'), committedAtMs: reader.u64('time') }
+  const beginsHistory = (flags ?? 0) & BEGINS_HISTORY ? reader.bytes(CHAIN_BYTES, 'history id') : undefined
+  const origins = readOrigins(reader, flags ?? 0)
   const count = reader.u32('operation count')
   const operations: ChangeOperation[] = []
   for (let number = 1; number <= count; number++) operations.push(readOperation(reader, `operation ${number}`))
   if (operations.length === 0) throw reader.fault('it has no operation')
   if (!reader.atEnd) throw reader.fault('it has bytes behind its last operation')
-  return { ...head, chain, operations }
+  if (flags !== undefined && (flags & ALL_CLASSES) !== classFlags(operations)) {
+    throw reader.fault('its flags do not name the classes of its operations')
+  }
+  return { ...head, beginsHistory, origins, chain, operations }
+}
+
+function readFlags(reader: RecordReader): number {
+  const flags = reader.u8('flags')
+  if (flags > KNOWN_FLAGS) throw reader.unknown(`it has the unknown flags ${flags}`)
+  return flags
+}
+
+function readOrigins(reader: RecordReader, flags: number): readonly Origin[] {
+  const families = ORIGIN_FLAGS.filter(([, flag]) => flags & flag)
+  return families.length === 0 ? NO_ORIGINS : families.map(([family]) => readOrigin(reader, family))
+}
+
+function readOrigin(reader: RecordReader, family: ReplicationFamily): Origin {
+  const historyId = reader.bytes(CHAIN_BYTES, `origin ${family}: history id`)
+  const index = reader.u64(`origin ${family}: index`)
+  return { family, historyId, index, chain: reader.bytes(CHAIN_BYTES, `origin ${family}: chain`) }
+}
+
+/** Reads what `encodeOrigin` made. `name` names it in messages. @throws StorageCorrupt */
+export function decodeOrigin(family: ReplicationFamily, bytes: Buffer, name: string): Origin {
+  const reader = new RecordReader(bytes, name)
+  const origin = readOrigin(reader, family)
+  if (!reader.atEnd) throw reader.fault('it is too long')
+  return origin
 }
 
 function readOperation(reader: RecordReader, name: string): ChangeOperation {
   const kind = reader.u8(`${name}: kind`)
-  if (kind !== PUT && kind !== DELETE) throw reader.fault(`${name} is of the unknown kind ${kind}`)
+  if (kind !== PUT && kind !== DELETE) throw reader.unknown(`${name} is of the unknown kind ${kind}`)
   const number = reader.u8(`${name}: class`)
   const storageClass = classOfNumber(number)
-  if (storageClass === undefined) throw reader.fault(`${name} is of the unknown class ${number}`)
+  if (storageClass === undefined) throw reader.unknown(`${name} is of the unknown class ${number}`)
   const flags = reader.u8(`${name}: flags`)
-  if (flags !== 0 && flags !== LOCAL_MOUNT) throw reader.fault(`${name} has the unknown flags ${flags}`)
+  if (flags !== 0 && flags !== LOCAL_MOUNT) throw reader.unknown(`${name} has the unknown flags ${flags}`)
   const mount = reader.text(reader.u8(`${name}: mount length`), `${name}: mount`)
   const key = reader.key(reader.u16(`${name}: key length`), `${name}: key`)
   const oldLeaf = readLeaf(reader, `${name}: old leaf`)
@@ -148,8 +242,9 @@ function hasTheRightLeaves({ kind, class: storageClass, oldLeaf, newLeaf, value 
 }
 
 /**
- * Decodes neighbouring records and checks that each continues the one before. The link of the first record is not
- * checked: what precedes it is not here.
+ * Decodes neighbouring records and checks that each continues the one before. The first record of a history continues
+ * from the id that it names, at a higher index and epoch. The link of the first record here is not checked: what
+ * precedes it is not here.
  * @throws StorageCorrupt
  */
 export function decodeRun(records: readonly { readonly index: number; readonly record: Buffer }[]): Change[] {
@@ -159,11 +254,21 @@ export function decodeRun(records: readonly { readonly index: number; readonly r
     const name = `log record ${index}`
     const change = decodeChange(record, name)
     if (change.index !== index) throw new StorageCorrupt(`The ${name} says that it is number ${change.index}`)
-    if (previous !== undefined && !nextChain(previous.chain, record).equals(change.chain)) {
+    if (previous !== undefined && !continues(previous, change, record)) {
       throw new StorageCorrupt(`The ${name} does not continue the chain of log record ${previous.index}`)
     }
     previous = change
     changes.push(change)
   }
   return changes
+}
+
+/** True if `change`, which `record` encodes, can stand behind `previous` in a log. */
+export function continues(previous: Change, change: Change, record: Buffer): boolean {
+  const { beginsHistory } = change
+  if (beginsHistory === undefined) {
+    return change.index === previous.index + 1 && nextChain(previous.chain, record).equals(change.chain)
+  }
+  const isLater = change.index > previous.index && change.epoch > previous.epoch
+  return isLater && nextChain(beginsHistory, record).equals(change.chain)
 }

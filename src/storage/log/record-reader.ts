@@ -2,7 +2,7 @@
 // damaged one costs no memory. Each error names the record and the field.
 
 import { faultOfKey } from '../classes.ts'
-import { StorageCorrupt } from '../contract.ts'
+import { StorageCorrupt, UnknownFormat } from '../contract.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -67,6 +67,11 @@ export class RecordReader {
   /** An error to throw; `what` continues its sentence. */
   fault(what: string): StorageCorrupt {
     return new StorageCorrupt(`The ${this.#name} cannot be read: ${what}`)
+  }
+
+  /** The same for what only a newer program can have written. */
+  unknown(what: string): UnknownFormat {
+    return new UnknownFormat(`The ${this.#name} cannot be read: ${what}`)
   }
 
   #take(count: number, field: string): number {

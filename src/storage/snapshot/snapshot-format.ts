@@ -11,8 +11,9 @@
 // can make it, and through the hashes it covers every byte before.
 import { sha256 } from '../../crypto/primitives/digest.ts'
 import { checked, count as countKind, group, integer, text } from '../../lib/member-kinds.ts'
-import type { StoredEntry } from '../contract.ts'
+import type { History, StoredEntry } from '../contract.ts'
 import { StorageCorrupt, StorageError } from '../contract.ts'
+import { historyOfFormat1, MAX_EPOCH, MAX_HISTORY_INDEX } from '../log/histories.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
 import { RecordReader } from '../log/record-reader.ts'
 import { decodeStored, encodeStored } from '../stored-record.ts'
@@ -38,10 +39,6 @@ export const HASH_BYTES = 32
 export const CHUNK_BYTES = 1024 * 1024
 /** The header is read into memory before anything of it is checked. */
 const MAX_HEADER_BYTES = 65_536
-/** Numbers are exact up to 2^53. A restored store begins above this index, which leaves it half of them for itself. */
-const MAX_INDEX = 2 ** 52
-/** Records hold the epoch in 32 bits (change-record.ts), and each restore raises it by one. */
-const MAX_EPOCH = 2 ** 31
 const ROOT_BYTES = 32
 const ENTRIES = 1
 const LAST = 2
@@ -50,7 +47,7 @@ const ID = checked(text, (id) => /^[0-9a-f]{32}$/i.test(id))
 const HEADER = group(
   {
     cluster_id: text,
-    index: integer({ min: 0, max: MAX_INDEX }),
+    index: integer({ min: 0, max: MAX_HISTORY_INDEX }),
     epoch: integer({ min: 0, max: MAX_EPOCH }),
     chain: ID,
     history_id: ID,
@@ -67,6 +64,8 @@ export type SnapshotHeader = {
   readonly epoch: number
   readonly chain: Buffer
   readonly historyId: Buffer
+  /** Those of the store, oldest first. A snapshot of format 1 tells of the last one alone. */
+  readonly histories: readonly History[]
   readonly createdAtMs: number
   readonly entries: number
 }
@@ -117,12 +116,16 @@ export function headerLength(prefix: Buffer): number {
 export function decodeHeader(json: Buffer): SnapshotHeader {
   try {
     const header = decodeStored('The header of the snapshot', HEADER, json)
+    const { index, epoch } = header
+    const chain = Buffer.from(header.chain, 'hex')
+    const historyId = Buffer.from(header.history_id, 'hex')
     return {
       clusterId: header.cluster_id,
-      index: header.index,
-      epoch: header.epoch,
-      chain: Buffer.from(header.chain, 'hex'),
-      historyId: Buffer.from(header.history_id, 'hex'),
+      index,
+      epoch,
+      chain,
+      historyId,
+      histories: [historyOfFormat1({ index, epoch, chain, historyId })],
       createdAtMs: header.created_at_ms,
       entries: header.entries,
     }

@@ -78,7 +78,17 @@ test('a snapshot holds every entry with class and leaf, the position and sealed 
     ['ignored', 'ignored', 'replicated', 'local'],
   )
   const { index, epoch, chain, historyId } = snapshot.position
-  const facts: SnapshotHeader = { clusterId: 'c', index, epoch, chain, historyId, createdAtMs: 7, entries: 4 }
+  const { histories } = snapshot
+  const facts: SnapshotHeader = {
+    clusterId: 'c',
+    index,
+    epoch,
+    chain,
+    historyId,
+    histories,
+    createdAtMs: 7,
+    entries: 4,
+  }
   assert.deepEqual(header, facts)
   const { replicated, local } = await store.roots()
   assert.ok(end !== undefined && hashBefore !== undefined)
@@ -138,7 +148,16 @@ for (const { name, max } of [
 ] as const) {
   test(`D-06 a header with an ${name} above ${max} is refused`, () => {
     const id = Buffer.alloc(16)
-    const header = { clusterId: 'c', index: 1, epoch: 1, chain: id, historyId: id, createdAtMs: 7, entries: 4 }
+    const header = {
+      clusterId: 'c',
+      index: 1,
+      epoch: 1,
+      chain: id,
+      historyId: id,
+      histories: [],
+      createdAtMs: 7,
+      entries: 4,
+    }
     const decoded = (value: number) =>
       decodeHeader(encodeSnapshotHeader({ ...header, [name]: value }).subarray(PREFIX_BYTES))
     assert.equal(decoded(max)[name], max)

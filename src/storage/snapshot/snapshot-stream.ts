@@ -54,6 +54,7 @@ export async function* writeSnapshot(source: SnapshotSource): AsyncGenerator<Buf
       epoch,
       chain,
       historyId,
+      histories: snapshot.histories,
       createdAtMs: Math.floor(nowMs),
       entries: entryCount,
     })

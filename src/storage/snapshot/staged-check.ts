@@ -23,7 +23,7 @@ export type StagedCheck = StagedPosition & {
  * @throws SnapshotDamaged if it is not what the snapshot says; StorageFull; StorageFailed; the driver's error
  */
 export async function checkStaged(staging: Staging, check: StagedCheck, random: Random): Promise<void> {
-  await staging.settle({ index: check.index, epoch: check.epoch })
+  await staging.settle({ index: check.index, histories: check.histories })
   let fault: string | undefined
   const onFinding = (sentence: string): void => {
     fault ??= sentence

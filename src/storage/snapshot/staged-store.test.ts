@@ -34,9 +34,10 @@ async function staged(entries: readonly StoredEntry[]) {
   const read = { header: {} as SnapshotHeader, chunks }
   const options = {
     staging: staging as Staging,
-    position: { index: 0, epoch: 1, chain: Buffer.alloc(16), historyId: Buffer.alloc(16) },
+    position: { index: 0, epoch: 1 },
     openKeyring: () => undefined,
     historyId: Buffer.alloc(16),
+    nowMs: 0,
     inspect: () => {},
     isLeftOut: () => false,
     check: async () => {},

@@ -9,6 +9,7 @@ import { MAX_VALUE_BYTES } from '../contract.ts'
 import type { StagedPosition, Staging } from '../driver.ts'
 import { compareKeys } from '../key-order.ts'
 import { LEAST_KEYRING_BYTES } from '../keyring.ts'
+import { INDEX_GAP, withHistory } from '../log/histories.ts'
 import { LEAF_BYTES } from '../log/leaf.ts'
 import { SEAL_PATH, SnapshotDamaged, type SnapshotEnd, type SnapshotHeader, sealedEnd } from './snapshot-format.ts'
 import type { ReadSnapshot } from './snapshot-stream.ts'
@@ -28,18 +29,12 @@ const NEEDED: ReadonlyMap<string, RecordForm | undefined> = new Map([
   ['root/core/root-key', { isBehindBarrier: false, leastBytes: KEY_BYTES }],
   ['root/core/seal-config', undefined],
 ])
-/**
- * The restored history begins at the second multiple of this above every index in use when it was staged. Followers
- * compare indexes, so none may be used twice. The gap leaves room for at least 2^20 changes that the old store still
- * commits before it is replaced.
- */
-const INDEX_GAP = 2 ** 20
 
 /** How a snapshot is staged. */
 export type StageOptions = {
   readonly staging: Staging
   /** Position of the store that will be replaced. */
-  readonly position: Position
+  readonly position: Pick<Position, 'index' | 'epoch'>
   /**
    * Opens the keyring among the records that unsealing needs. Returns undefined if only the holders of shares can.
    * @throws StorageCorrupt if it should open and does not
@@ -47,6 +42,8 @@ export type StageOptions = {
   readonly openKeyring: (records: ReadonlyMap<string, Buffer>) => Barrier | undefined
   /** Fresh random bytes: the restored store has a history of its own. */
   readonly historyId: Buffer
+  /** Wall clock. */
+  readonly nowMs: number
   /** Checks what the rooms above know of entries. @throws StorageCorrupt for one that they could not use */
   readonly inspect: (key: string, value: Buffer) => void
   /** True for entries of the snapshot that the store must not get. */
@@ -66,7 +63,7 @@ export async function stageSnapshot(read: ReadSnapshot, options: StageOptions): 
 }
 
 async function stage({ header, chunks }: ReadSnapshot, options: StageOptions): Promise<void> {
-  const writer = await options.staging.begin(options.historyId)
+  const writer = await options.staging.begin()
   const intake = new Intake(options)
   let barrier: Barrier | undefined
   let end: SnapshotEnd | undefined
@@ -89,7 +86,7 @@ async function stage({ header, chunks }: ReadSnapshot, options: StageOptions): P
   const { replicated, local } = end
   const entries = end.entries - intake.leftOut
   const keys = keysOf(barrier, intake.records.get(LEAF_KEY))
-  await options.check({ ...positionOf(header, options.position), entries, replicated, local, keys })
+  await options.check({ ...beginningOf(header, options), entries, replicated, local, keys })
 }
 
 /** Checks entries one by one: key, class, order, lengths, and what `inspect` knows. */
@@ -148,11 +145,18 @@ function requireSeal(end: SnapshotEnd, hashBefore: Buffer, barrier: Barrier | un
   }
 }
 
-function positionOf(header: SnapshotHeader, replaced: Position): StagedPosition {
-  return {
-    index: (Math.floor(Math.max(replaced.index, header.index) / INDEX_GAP) + 2) * INDEX_GAP,
-    epoch: Math.max(replaced.epoch, header.epoch) + 1,
-  }
+/**
+ * The restored history begins behind the second multiple of the gap above every index in use when it was staged.
+ * Followers compare indexes, so none may be used twice. That leaves room for at least 2^20 changes that the old store
+ * still commits before it is replaced.
+ */
+function beginningOf(header: SnapshotHeader, options: StageOptions): StagedPosition {
+  const { position: replaced, historyId: id, nowMs } = options
+  const index = (Math.floor(Math.max(replaced.index, header.index) / INDEX_GAP) + 2) * INDEX_GAP
+  const epoch = Math.max(replaced.epoch, header.epoch) + 1
+  const parent = { id: header.historyId, index: header.index, chain: header.chain }
+  const child = { id, epoch, startIndex: index + 1, parent, startedAtMs: Math.floor(nowMs) }
+  return { index, histories: withHistory(header.histories, child) }
 }
 
 function keysOf(barrier: Barrier | undefined, leafKeyRecord: Buffer | undefined): StagedCheck['keys'] {

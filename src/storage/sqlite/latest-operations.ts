@@ -4,7 +4,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { sha256 } from '../../crypto/primitives/digest.ts'
 import type { ChangeOperation, StorageClass } from '../contract.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
-import { bytesOf, numberOf, textOf } from './sqlite-schema.ts'
+import { bytesOf, numberOf, textOf } from './sqlite-columns.ts'
 
 /** The last operation on one key. */
 export type LatestOperation = {

@@ -7,9 +7,11 @@ import type { EntryHead } from '../contract.ts'
 import { type ChangeOperation, StorageCorrupt, StorageError, StorageFailed } from '../contract.ts'
 import type { EncodedChange } from '../log/change-record.ts'
 import { CLASS_NUMBERS } from '../log/leaf.ts'
+import { moveOf } from '../log/move.ts'
 import { SqliteDerived } from './sqlite-derived.ts'
 import { isFull, writeError } from './sqlite-errors.ts'
 import type { DirectoryLock } from './sqlite-files.ts'
+import { PositionMover } from './sqlite-position.ts'
 import { openReadOnly, openSnapshot, reading, SqliteView } from './sqlite-view.ts'
 
 /** Pages of 4 KiB that commits may leave in the journal before they are moved into the database. */
@@ -46,6 +48,10 @@ export class SqliteReadBackend implements ReadBackend {
     return reading(() => this.view.position())
   }
 
+  async histories(): ReturnType<ReadBackend['histories']> {
+    return reading(() => this.view.histories())
+  }
+
   async records(index: number, limit: number): ReturnType<ReadBackend['records']> {
     return reading(() => this.view.records(index, limit))
   }
@@ -68,7 +74,7 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
   readonly #putEntry: StatementSync
   readonly #deleteEntry: StatementSync
   readonly #addRecord: StatementSync
-  readonly #moveOn: StatementSync
+  readonly #mover: PositionMover
   readonly #derived: SqliteDerived
   #pagesInJournal = 0
 
@@ -83,7 +89,7 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
     this.#deleteEntry = connection.prepare('DELETE FROM data WHERE key = ?')
     this.#addRecord = connection.prepare('INSERT INTO log (idx, record) VALUES (?, ?)')
     this.#derived = new SqliteDerived(connection)
-    this.#moveOn = connection.prepare('UPDATE meta SET last_index = ?, chain = ? WHERE last_index = ?')
+    this.#mover = new PositionMover(connection)
   }
 
   async heads(keys: readonly string[]): Promise<(EntryHead | undefined)[]> {
@@ -149,21 +155,20 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
     }
   }
 
-  #apply({ change, record }: EncodedChange): void {
+  #apply({ change, record, history }: EncodedChange): void {
     for (const operation of change.operations) this.#applyOperation(operation)
     this.#addRecord.run(change.index, record)
+    if (history !== undefined) this.#mover.begin(history)
   }
 
   /** Moves `meta` on over all changes. @throws StorageFailed if they do not follow the stored index without a gap */
   #moveOver(changes: readonly EncodedChange[]): void {
-    const first = changes[0]?.change
-    const last = changes.at(-1)?.change
-    if (first === undefined || last === undefined) return
-    if (changes.some(({ change }, at) => change.index !== first.index + at))
-      throw new StorageFailed(`The changes after index ${first.index - 1} do not follow each other`)
-    const moved = this.#moveOn.run(last.index, last.chain, first.index - 1)
-    if (moved.changes !== 1)
-      throw new StorageFailed(`The store is not at index ${first.index - 1}: another wrote to it`)
+    if (changes.length === 0) return
+    const move = moveOf(changes)
+    if (move === undefined) throw new StorageFailed('The changes to be written do not follow each other')
+    if (!this.#mover.move(move)) {
+      throw new StorageFailed(`The store is not at index ${move.from}: another wrote to it`)
+    }
   }
 
   #applyOperation({ kind, class: storageClass, key, newLeaf, value }: ChangeOperation): void {

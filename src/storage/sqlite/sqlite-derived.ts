@@ -6,7 +6,7 @@ import type { TreePage } from '../contract.ts'
 import { StorageCorrupt } from '../contract.ts'
 import { CHAIN_BYTES } from '../log/change-record.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
-import { bytesOf, numberOf, textOf } from './sqlite-schema.ts'
+import { bytesOf, numberOf, textOf } from './sqlite-columns.ts'
 
 /** Stands for the version that the first releases did not store: their checkpoints have the chain alone. */
 const FIRST_VERSION = 1
@@ -19,6 +19,7 @@ export class SqliteDerived {
   readonly #bytesBetween: StatementSync
   readonly #addCheckpoint: StatementSync
   readonly #dropRecords: StatementSync
+  readonly #noteFirst: StatementSync
   readonly #dropCheckpoints: StatementSync
   readonly #dropLater: StatementSync
 
@@ -38,6 +39,9 @@ export class SqliteDerived {
        ON CONFLICT (idx) DO UPDATE SET chain = excluded.chain, saved_at = excluded.saved_at`,
     )
     this.#dropRecords = database.prepare('DELETE FROM log WHERE idx <= ?')
+    this.#noteFirst = database.prepare(
+      'UPDATE meta SET first_index = coalesce((SELECT min(idx) FROM log), last_index + 1)',
+    )
     this.#dropLater = database.prepare('DELETE FROM checkpoint WHERE idx > ?')
     this.#dropCheckpoints = database.prepare(
       'DELETE FROM checkpoint WHERE idx <= ? AND idx < (SELECT max(idx) FROM checkpoint)',
@@ -74,6 +78,7 @@ export class SqliteDerived {
   forgetRecords(firstIndex: number, index: number, limit: number): void {
     const upTo = Math.min(index, firstIndex + limit - 1)
     this.#dropRecords.run(upTo)
+    this.#noteFirst.run()
     this.#dropCheckpoints.run(upTo)
   }
 }

@@ -1,17 +1,18 @@
 // The database file: how a new one is made, and what is checked before one is used (docs/storage-format.md).
 import { renameSync, rmSync, statSync } from 'node:fs'
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { FIRST_EPOCH, HISTORY_ID_BYTES } from '../backend.ts'
-import { type Position, StorageCorrupt, StorageError } from '../contract.ts'
+import { DatabaseSync } from 'node:sqlite'
+import { type Change, type History, type Position, StorageCorrupt, StorageError } from '../contract.ts'
 import { createPrivateFile, syncDirectory } from '../data-directory.ts'
-import { CHAIN_BYTES, decodeRun, nextChain } from '../log/change-record.ts'
+import { decodeRun, nextChain } from '../log/change-record.ts'
+import { bytesOf, numberOf } from './sqlite-columns.ts'
 import { readError } from './sqlite-errors.ts'
 import { databasePath } from './sqlite-files.ts'
+import { insertMeta, preparePosition, readFormat, readHistories, readPosition } from './sqlite-position.ts'
 
 /** "KWst": distinguishes the file from any other SQLite database. */
 const APPLICATION_ID = 0x4b577374
-/** Stored as `user_version`. A store of another format is refused. */
-export const STORE_FORMAT = 1
+/** Stored as `user_version`. A newer format is refused. The writing thread migrates an older one at its start. */
+export const STORE_FORMAT = 2
 
 const SCHEMA = `
   CREATE TABLE data (
@@ -23,13 +24,30 @@ const SCHEMA = `
   CREATE TABLE log (
     idx    INTEGER PRIMARY KEY,
     record BLOB NOT NULL
-  ) STRICT;
+  ) STRICT;`
+
+/** What format 2 has changed. A column of an origin is NULL as long as there is none. */
+const POSITION_SCHEMA = `
   CREATE TABLE meta (
-    only       INTEGER PRIMARY KEY CHECK (only = 1),
-    history_id BLOB    NOT NULL,
-    epoch      INTEGER NOT NULL,
-    last_index INTEGER NOT NULL,
-    chain      BLOB    NOT NULL
+    only               INTEGER PRIMARY KEY CHECK (only = 1),
+    history_id         BLOB    NOT NULL,
+    epoch              INTEGER NOT NULL,
+    last_index         INTEGER NOT NULL,
+    chain              BLOB    NOT NULL,
+    first_index        INTEGER NOT NULL,
+    last_replicated    INTEGER NOT NULL,
+    last_local         INTEGER NOT NULL,
+    dr_origin          BLOB,
+    performance_origin BLOB
+  ) STRICT;
+  CREATE TABLE history (
+    start_index  INTEGER PRIMARY KEY,
+    id           BLOB    NOT NULL,
+    epoch        INTEGER NOT NULL,
+    parent_id    BLOB,
+    parent_index INTEGER,
+    parent_chain BLOB,
+    started_at   INTEGER NOT NULL
   ) STRICT;`
 
 /** Derived from the tables above, so a store without these is whole. They are made when it is opened for writing. */
@@ -54,15 +72,36 @@ export function makeDerivedTables(database: DatabaseSync): void {
 }
 
 /**
+ * Makes a store of format 1 one of format 2, in one durable step. What is derived goes: it is made anew. The records of
+ * the log stay as they are. @throws the error of SQLite; the store is then as it was
+ */
+export function migrateTables(database: DatabaseSync): void {
+  const position = readPosition(preparePosition(database))
+  const histories = readHistories(database)
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const first = database.prepare('SELECT min(idx) AS idx FROM log').get()?.idx
+    database.exec(`DROP TABLE IF EXISTS tree; DROP TABLE IF EXISTS checkpoint; DROP TABLE meta; ${POSITION_SCHEMA}`)
+    insertMeta(database, { index: position.index, histories })
+    const place = database.prepare('UPDATE meta SET chain = ?, first_index = coalesce(?, first_index)')
+    place.run(position.chain, first === null ? null : numberOf(first))
+    database.exec(`PRAGMA user_version = ${STORE_FORMAT}; COMMIT`)
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/**
  * Makes an empty store. It gets its name only when it is complete and durable, so an empty file is damage and not a
  * beginning.
  * @throws StorageError, or the system's error
  */
-export function createDatabase(directory: string, historyId: Buffer): void {
+export function createDatabase(directory: string, history: History): void {
   const path = databasePath(directory)
   const draft = `${path}.new`
   try {
-    writeEmptyStore(draft, historyId)
+    writeEmptyStore(draft, history)
   } catch (error) {
     throw readError(`${path} cannot be created`, error)
   }
@@ -70,7 +109,7 @@ export function createDatabase(directory: string, historyId: Buffer): void {
   syncDirectory(directory)
 }
 
-function writeEmptyStore(draft: string, historyId: Buffer): void {
+function writeEmptyStore(draft: string, history: History): void {
   for (const leftover of [draft, `${draft}-wal`, `${draft}-shm`]) rmSync(leftover, { force: true })
   // SQLite makes its side files with the same mode.
   createPrivateFile(draft)
@@ -79,7 +118,8 @@ function writeEmptyStore(draft: string, historyId: Buffer): void {
     // The journal mode is kept in the file.
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN')
     database.exec(SCHEMA)
-    database.prepare('INSERT INTO meta VALUES (1, ?, ?, 0, ?)').run(historyId, FIRST_EPOCH, historyId)
+    database.exec(POSITION_SCHEMA)
+    insertMeta(database, { index: history.startIndex - 1, histories: [history] })
     database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${STORE_FORMAT}; COMMIT`)
     // Closing would do this too, but silently if it failed.
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
@@ -98,9 +138,11 @@ export function requireSoundDatabase(database: DatabaseSync, path: string): void
   try {
     // One read transaction: another thread may be writing.
     database.exec('BEGIN')
-    requireOurFormat(database, path)
-    const faults = database.prepare("PRAGMA quick_check('meta')").all()
-    if (faults[0]?.quick_check !== 'ok') throw new StorageCorrupt(`${path} is damaged`)
+    const format = requireOurFormat(database, path)
+    for (const table of format === 1 ? ['meta'] : ['meta', 'history']) {
+      const [fault] = database.prepare(`PRAGMA quick_check('${table}')`).all()
+      if (fault?.quick_check !== 'ok') throw new StorageCorrupt(`${path} is damaged`)
+    }
     requireMatchingLog(database, path, readPosition(preparePosition(database)))
     database.exec('COMMIT')
   } catch (error) {
@@ -108,18 +150,22 @@ export function requireSoundDatabase(database: DatabaseSync, path: string): void
   }
 }
 
-/** @throws StorageError for a database of another program or of another format */
-export function requireOurFormat(database: DatabaseSync, path: string): void {
+/** Returns the format. @throws StorageError for a database of another program or of a newer format */
+export function requireOurFormat(database: DatabaseSync, path: string): number {
   const id = database.prepare('PRAGMA application_id').get()?.application_id
   if (id !== APPLICATION_ID) throw new StorageError(`${path} is a database of another program`)
-  const format = database.prepare('PRAGMA user_version').get()?.user_version
-  if (format !== STORE_FORMAT) {
-    throw new StorageError(`${path} has the store format ${format}, this version of Keywright reads ${STORE_FORMAT}`)
+  const format = readFormat(database)
+  if (format < 1 || format > STORE_FORMAT) {
+    throw new StorageError(
+      `${path} has the store format ${format}, this version of Keywright reads 1 to ${STORE_FORMAT}`,
+    )
   }
+  return format
 }
 
-/** The last records must be those that the row of `meta` names. Record 1 must continue the history id. */
-function requireMatchingLog(database: DatabaseSync, path: string, { index, chain, historyId }: Position): void {
+/** The last records must be those that the row of `meta` names. The first of a history must continue its id. */
+function requireMatchingLog(database: DatabaseSync, path: string, position: Position): void {
+  const { index, chain, epoch, historyId } = position
   const rows = database.prepare('SELECT idx, record FROM log ORDER BY idx DESC LIMIT 2').all().reverse()
   const run = rows.map(({ idx, record }) => ({ index: numberOf(idx), record: bytesOf(record) }))
   const changes = decodeRun(run)
@@ -128,43 +174,22 @@ function requireMatchingLog(database: DatabaseSync, path: string, { index, chain
   if ((last?.index ?? index) !== index || !(last?.chain ?? historyId).equals(chain)) {
     throw new StorageCorrupt(`${path} is damaged: its log ends at ${last?.index ?? 0}, its state is that of ${index}`)
   }
+  const histories = readHistories(database)
+  const present = histories.at(-1)
+  if (present === undefined || !present.id.equals(historyId) || present.epoch !== epoch) {
+    throw new StorageCorrupt(`${path} is damaged: its list of histories does not end with its own`)
+  }
+  for (const change of changes) requireListed(change, histories, path)
   const [first] = run
-  if (first?.index === 1 && !changes[0]?.chain.equals(nextChain(historyId, first.record))) {
-    throw new StorageCorrupt(`${path} is damaged: log record 1 does not continue the chain`)
+  // In format 1 a record did not name the history that it begins.
+  const begun = changes[0]?.beginsHistory ?? (first?.index === 1 ? historyId : undefined)
+  if (first !== undefined && begun !== undefined && !changes[0]?.chain.equals(nextChain(begun, first.record))) {
+    throw new StorageCorrupt(`${path} is damaged: log record ${first.index} does not continue the chain`)
   }
 }
 
-/** The statement that `readPosition` runs. */
-export function preparePosition(database: DatabaseSync): StatementSync {
-  return database.prepare('SELECT history_id, epoch, last_index, chain FROM meta')
-}
-
-/** Reads the row of `meta`. @throws StorageCorrupt */
-export function readPosition(position: StatementSync): Position {
-  const row = position.get()
-  if (row === undefined) throw new StorageCorrupt('The store has lost its own row')
-  const historyId = bytesOf(row.history_id)
-  const chain = bytesOf(row.chain)
-  if (historyId.length !== HISTORY_ID_BYTES || chain.length !== CHAIN_BYTES) {
-    throw new StorageCorrupt("The store's own row is damaged")
-  }
-  return { index: numberOf(row.last_index), chain, epoch: numberOf(row.epoch), historyId }
-}
-
-/** A column that must hold a number. @throws StorageCorrupt */
-export function numberOf(column: unknown): number {
-  if (typeof column !== 'number') throw new StorageCorrupt('A stored number is not one')
-  return column
-}
-
-/** A copy of a column that must hold bytes. @throws StorageCorrupt */
-export function bytesOf(column: unknown): Buffer {
-  if (!(column instanceof Uint8Array)) throw new StorageCorrupt('Stored bytes are not bytes')
-  return Buffer.from(column)
-}
-
-/** A column that must hold text. @throws StorageCorrupt */
-export function textOf(column: unknown): string {
-  if (typeof column !== 'string') throw new StorageCorrupt('A stored text is not one')
-  return column
+function requireListed({ index, beginsHistory }: Change, histories: readonly History[], path: string): void {
+  if (beginsHistory === undefined) return
+  if (histories.some(({ id, startIndex }) => startIndex === index && id.equals(beginsHistory))) return
+  throw new StorageCorrupt(`${path} is damaged: log record ${index} begins a history that is not in its list`)
 }

@@ -2,15 +2,21 @@
 // store in use by one renaming, so a crash leaves one or the other.
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { FIRST_EPOCH, HISTORY_ID_BYTES } from '../backend.ts'
 import type { StoredEntry } from '../contract.ts'
 import { StorageFailed, StorageFull } from '../contract.ts'
 import { syncDirectory } from '../data-directory.ts'
 import type { StagedPosition, StagedWriter, Staging, StoreVerifyOptions, StoreVerifyReport } from '../driver.ts'
+import { firstHistory } from '../log/histories.ts'
 import { CLASS_NUMBERS } from '../log/leaf.ts'
 import { verifyStore } from '../verify/verify.ts'
 import { isFull, writeError } from './sqlite-errors.ts'
 import { databasePath, dropStaged, stagingFolder } from './sqlite-files.ts'
+import { insertMeta } from './sqlite-position.ts'
 import { createDatabase } from './sqlite-schema.ts'
+
+/** Stands in a staged store until it is settled. */
+const NOBODYS = firstHistory(Buffer.alloc(HISTORY_ID_BYTES), FIRST_EPOCH, 0)
 
 /** `Staging` in the folder `restore.new`. It holds nothing open between calls, so any thread may have one. */
 export class SqliteStaging implements Staging {
@@ -20,11 +26,11 @@ export class SqliteStaging implements Staging {
     this.#directory = directory
   }
 
-  async begin(historyId: Buffer): Promise<StagedWriter> {
+  async begin(): Promise<StagedWriter> {
     await this.drop()
     const folder = stagingFolder(this.#directory)
     mkdirSync(folder, { mode: 0o700 })
-    createDatabase(folder, historyId)
+    createDatabase(folder, NOBODYS)
     return new SqliteStagedWriter(databasePath(folder))
   }
 
@@ -90,12 +96,14 @@ class SqliteStagedWriter implements StagedWriter {
 }
 
 /** Sets the position and makes the whole file durable. */
-function flush(path: string, { index, epoch }: StagedPosition): void {
+function flush(path: string, at: StagedPosition): void {
   const database = new DatabaseSync(path, { defensive: true })
   try {
     database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON')
     // A checkpoint flushes the file only if the journal has a frame, and then all that was written before as well.
-    database.prepare('UPDATE meta SET last_index = ?, epoch = ?').run(index, epoch)
+    database.exec('BEGIN')
+    insertMeta(database, at)
+    database.exec('COMMIT')
     const { busy } = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {}
     if (busy !== 0) throw new StorageFailed('The restored database could not be flushed')
   } finally {

@@ -147,8 +147,8 @@ const damages: { name: string; damage: (file: string) => void; error: RegExp; ty
   },
   {
     name: 'P-68: a newer format',
-    damage: (file) => withDatabase(file, (database) => database.exec('PRAGMA user_version = 2')),
-    error: /has the store format 2, this version of Keywright reads 1/,
+    damage: (file) => withDatabase(file, (database) => database.exec('PRAGMA user_version = 3')),
+    error: /has the store format 3, this version of Keywright reads 1 to 2/,
     type: StorageError,
   },
   {
@@ -189,9 +189,24 @@ const damages: { name: string; damage: (file: string) => void; error: RegExp; ty
     damage: (file) =>
       withDatabase(file, (database) =>
         database.exec(`DELETE FROM log WHERE idx > 1; UPDATE meta SET last_index = 1, history_id = zeroblob(16),
-          chain = (SELECT substr(record, 9, 16) FROM log)`),
+          chain = (SELECT substr(record, 9, 16) FROM log); UPDATE history SET id = zeroblob(16)`),
       ),
-    error: /log record 1 does not continue the chain/,
+    error: /log record 1 begins a history that is not in its list/,
+  },
+  {
+    name: 'another history than its list says',
+    damage: (file) => withDatabase(file, (database) => database.exec('UPDATE history SET id = zeroblob(16)')),
+    error: /its list of histories does not end with its own/,
+  },
+  {
+    name: 'another epoch than its list says',
+    damage: (file) => withDatabase(file, (database) => database.exec('UPDATE history SET epoch = 2')),
+    error: /its list of histories does not end with its own/,
+  },
+  {
+    name: 'no history',
+    damage: (file) => withDatabase(file, (database) => database.exec('DELETE FROM history')),
+    error: /its list of histories does not end with its own/,
   },
   {
     name: 'an impossible own row',
@@ -337,7 +352,7 @@ test('what another process commits to the file is noticed before the next commit
 function changeAt(index: number, key: string, before: Buffer) {
   const operation = { kind: 'put', class: 'ignored', scope: systemScope, key, value: NONE } as const
   const operations = [{ ...operation, oldLeaf: NONE, newLeaf: NONE }]
-  return encodeChange({ index, epoch: 1, committedAtMs: 0, operations }, before)
+  return encodeChange({ index, epoch: 1, committedAtMs: 0, beginsHistory: undefined, origins: [], operations }, before)
 }
 
 test('a group moves the store to the last of its changes, and an empty one nowhere', async (t) => {

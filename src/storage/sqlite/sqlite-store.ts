@@ -2,16 +2,24 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { Random } from '../../lib/world.ts'
-import { HISTORY_ID_BYTES } from '../backend.ts'
+import { FIRST_EPOCH, HISTORY_ID_BYTES } from '../backend.ts'
 import { openStore, type StoreOptions } from '../commit/transactional-store.ts'
-import { type ReadStore, StorageCorrupt, StorageError, type Store } from '../contract.ts'
+import { type History, type ReadStore, StorageCorrupt, StorageError, type Store } from '../contract.ts'
 import { prepareDirectory, requireDirectory, syncDirectory } from '../data-directory.ts'
+import { firstHistory } from '../log/histories.ts'
 import { BackendReadStore } from '../read-store.ts'
 import { SqliteBackend, SqliteReadBackend } from './sqlite-backend.ts'
 import { isFull, readError } from './sqlite-errors.ts'
 import { type DirectoryLock, databasePath, dropStaged, lockDirectory, requirePlainFiles } from './sqlite-files.ts'
 import { requireSoundJournal } from './sqlite-journal.ts'
-import { createDatabase, makeDerivedTables, requireSoundDatabase } from './sqlite-schema.ts'
+import { readFormat } from './sqlite-position.ts'
+import {
+  createDatabase,
+  makeDerivedTables,
+  migrateTables,
+  requireSoundDatabase,
+  STORE_FORMAT,
+} from './sqlite-schema.ts'
 import { BUSY_TIMEOUT_MS, openReadOnly } from './sqlite-view.ts'
 
 /** Options of a store and where it lies. `random` draws the history id of a new one. */
@@ -19,11 +27,14 @@ export type SqliteStoreOptions = StoreOptions & { readonly directory: string; re
 
 /** Opens the store in the directory; makes either if it is missing. @throws StorageError, in a sentence */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  return openStore(openSqliteBackend(options.directory, options.random), options)
+  return openStore(openSqliteBackend(options.directory, options.random, options.clock.nowMs()), options)
 }
 
-/** Opens the backend alone. @throws StorageError if another process has it open, or if it is damaged */
-export function openSqliteBackend(directory: string, random: Random): SqliteBackend {
+/**
+ * Opens the backend alone. A new store notes `nowMs` as its beginning.
+ * @throws StorageError if another process has it open, or if it is damaged
+ */
+export function openSqliteBackend(directory: string, random: Random, nowMs = 0): SqliteBackend {
   let lock: DirectoryLock | undefined
   try {
     prepareDirectory(directory)
@@ -32,7 +43,7 @@ export function openSqliteBackend(directory: string, random: Random): SqliteBack
     // An interrupted restore left it. Only after the lock: another process may be restoring now.
     dropStaged(directory)
     const path = databasePath(directory)
-    requireDatabase(directory, path, random)
+    requireDatabase(directory, path, () => newHistory(random, nowMs))
     const backend = connect(path, lock)
     // The journal may just have been made, and SQLite ignores a failure to sync its directory entry.
     syncDirectory(directory)
@@ -45,10 +56,14 @@ export function openSqliteBackend(directory: string, random: Random): SqliteBack
   }
 }
 
-function requireDatabase(directory: string, path: string, random: Random): void {
+function newHistory(random: Random, nowMs: number): History {
+  return firstHistory(random.bytes(HISTORY_ID_BYTES), FIRST_EPOCH, Math.floor(nowMs))
+}
+
+function requireDatabase(directory: string, path: string, history: () => History): void {
   if (!existsSync(path)) {
     if (existsSync(`${path}-wal`)) throw new StorageCorrupt(`${path} is missing, and its journal is there`)
-    createDatabase(directory, random.bytes(HISTORY_ID_BYTES))
+    createDatabase(directory, history())
   }
   requirePlainFiles(directory)
   requireSoundJournal(path)
@@ -60,6 +75,7 @@ function connect(path: string, lock: DirectoryLock): SqliteBackend {
     requireSoundDatabase(connection, path)
     prepareForWriting(connection)
     beginJournal(connection)
+    if (readFormat(connection) < STORE_FORMAT) migrateTables(connection)
     requireDerivedTables(connection, path)
     return new SqliteBackend(path, connection, lock)
   } catch (error) {

@@ -5,6 +5,7 @@ import { childNames } from '../child-names.ts'
 import {
   type Entry,
   type EntryHead,
+  type History,
   type LogRecord,
   type Position,
   StorageCorrupt,
@@ -12,8 +13,9 @@ import {
 } from '../contract.ts'
 import { justAfter, laterKey, prefixEnd } from '../key-order.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
+import { bytesOf, numberOf, textOf } from './sqlite-columns.ts'
 import { readError } from './sqlite-errors.ts'
-import { bytesOf, numberOf, preparePosition, readPosition, textOf } from './sqlite-schema.ts'
+import { preparePosition, readHistories, readPosition } from './sqlite-position.ts'
 
 /** How long a connection waits while another recovers or removes the journal, which takes moments. */
 export const BUSY_TIMEOUT_MS = 5_000
@@ -131,6 +133,10 @@ export class SqliteView {
     return readPosition(this.#position)
   }
 
+  histories(): readonly History[] {
+    return readHistories(this.#database)
+  }
+
   /** Reads in one transaction: a commit or a shortening of the log in between would leave a gap. */
   records(index: number, limit: number): LogRecord[] | undefined {
     this.#database.exec('BEGIN')
@@ -178,6 +184,7 @@ export function openSnapshot(path: string): BackendSnapshot {
     return {
       index: position.index,
       position,
+      histories: view.histories(),
       count: async () => reading(() => view.count()),
       stored: async (after, bytes) => reading(() => view.stored(after, bytes)),
       get: async (key) => reading(() => view.get(key)),

@@ -4,10 +4,11 @@ import { StorageError } from '../contract.ts'
 import { requireDirectory } from '../data-directory.ts'
 import type { StoreSummary } from '../driver.ts'
 import { decodeRun } from '../log/change-record.ts'
+import { bytesOf, numberOf } from './sqlite-columns.ts'
 import { readError } from './sqlite-errors.ts'
 import { databasePath, isInUse, requirePlainFiles } from './sqlite-files.ts'
 import { requireSoundJournal } from './sqlite-journal.ts'
-import { bytesOf, numberOf, requireSoundDatabase } from './sqlite-schema.ts'
+import { requireSoundDatabase } from './sqlite-schema.ts'
 import { openReadOnly } from './sqlite-view.ts'
 
 /** Looks at files, journal, format and last records. Never throws for a damaged store: the summary says so. */

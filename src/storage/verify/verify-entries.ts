@@ -7,7 +7,7 @@ import { type StorageClass, StorageCorrupt } from '../contract.ts'
 import { classOfNumber, LEAF_BYTES, leafOf } from '../log/leaf.ts'
 import type { Tree } from '../log/tree.ts'
 import type { LatestOperation, LatestOperations } from '../sqlite/latest-operations.ts'
-import { bytesOf, numberOf, textOf } from '../sqlite/sqlite-schema.ts'
+import { bytesOf, numberOf, textOf } from '../sqlite/sqlite-columns.ts'
 import type { Found, VerifyKeys } from '../verify-keys.ts'
 import type { LogVerifier } from './verify-log.ts'
 

@@ -9,7 +9,7 @@ import { chainOf, decodeChange, nextChain } from '../log/change-record.ts'
 import { leafOf, NO_LEAF } from '../log/leaf.ts'
 import { TREE_VERSION, type Tree } from '../log/tree.ts'
 import type { LatestOperations } from '../sqlite/latest-operations.ts'
-import { bytesOf, numberOf } from '../sqlite/sqlite-schema.ts'
+import { bytesOf, numberOf } from '../sqlite/sqlite-columns.ts'
 import type { Found, VerifyKeys } from '../verify-keys.ts'
 
 /** What the check of the log needs. */

@@ -5,7 +5,7 @@ import type { SavedTree } from '../backend.ts'
 import type { Position } from '../contract.ts'
 import { classOfNumber } from '../log/leaf.ts'
 import { type BucketAddress, bucketOf, faultOfPage, TREE_VERSION, type Tree, treeScopeOf } from '../log/tree.ts'
-import { numberOf, textOf } from '../sqlite/sqlite-schema.ts'
+import { numberOf, textOf } from '../sqlite/sqlite-columns.ts'
 import type { Found, VerifyKeys } from '../verify-keys.ts'
 
 /** Most keys that a finding names of one bucket. */

@@ -274,7 +274,8 @@ test('verify finds a record that was forged with its chain, by the leaf', async 
       newLeaf: Buffer.alloc(16, 7),
       value,
     }
-    const draft = { index: 32, epoch: 1, committedAtMs: 0, operations: [operation] }
+    const head = { index: 32, epoch: 1, committedAtMs: 0, beginsHistory: undefined, origins: [] }
+    const draft = { ...head, operations: [operation] }
     const { change, record } = encodeChange(draft, Buffer.from(meta?.chain as Uint8Array))
     database.prepare('INSERT INTO log VALUES (32, ?)').run(record)
     database.prepare('UPDATE meta SET last_index = 32, chain = ?').run(change.chain)

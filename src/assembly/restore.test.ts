@@ -211,7 +211,11 @@ const UNFIT: { readonly name: string; readonly key: string; readonly value: (rec
     {
       name: 'of the term of another kind of key',
       key: `root/core/${name}`,
-      value: (record: Buffer) => record.with(4, record[4] === 0 ? 1 : 0) as Buffer,
+      value: (record: Buffer) => {
+        const other = Buffer.from(record)
+        other.writeUInt32BE(record.readUInt32BE(1) === 0 ? 1 : 0, 1)
+        return other
+      },
     },
   ]),
   ...[

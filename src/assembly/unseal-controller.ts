@@ -160,7 +160,8 @@ export class UnsealController {
       await gate.open(keyring)
       await rotation.watch()
       await beginWork(work, nodeRole())
-      await news.tell(keyring)
+      // Not the one of the beginning: the work that began may have added a term.
+      await news.tell(rotation.keyring)
     } catch (cause) {
       await this.#forget()
       throw cause

@@ -1,9 +1,11 @@
 // Terms of the keyring through the pipeline: what encrypts, what still opens, what a crash leaves of the count.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
+import { SeededRandom } from '../../../test/conformance/seeded-random.ts'
 import { startMemoryServer } from '../../../test/fixtures/memory-server.ts'
 import { sealRecord } from '../../storage/barrier.ts'
 import { systemScope } from '../../storage/contract.ts'
+import type { Keyring } from '../../storage/keyring.ts'
 import { MOST_MAX_OPERATIONS } from '../../storage/keyring-limits.ts'
 import { encodeKeyUse, KEY_USE } from './key-use.ts'
 
@@ -12,8 +14,9 @@ const POLICY = 'path "a" { capabilities = ["read"] }'
 const termOf = (record: Buffer | undefined): number | undefined => record?.readUInt32BE(1)
 
 test('rotate gives a new term for what is written from then on; what was written before stays readable', async () => {
-  const { call, store } = await startMemoryServer()
+  const { call, store, node } = await startMemoryServer()
   await call('POST', 'sys/policies/acl/old', { policy: 'path "a" { capabilities = ["read"] }' })
+  const [first] = node.storage.barrier.keyring?.terms.keys() ?? []
   for (const [index, path] of ['sys/rotate', 'sys/rotate/keyring'].entries()) {
     assert.equal((await call('POST', path)).status, 204)
     const { body } = await call('GET', 'sys/key-status')
@@ -21,9 +24,28 @@ test('rotate gives a new term for what is written from then on; what was written
     assert.deepEqual(body.data?.term, index + 2)
   }
   await call('POST', 'sys/policies/acl/new', { policy: 'path "b" { capabilities = ["read"] }' })
-  assert.equal(termOf(await store.get('root/sys/policy/old')), 1)
-  assert.equal(termOf(await store.get('root/sys/policy/new')), 3)
+  assert.equal(termOf(await store.get('root/sys/policy/old')), first)
+  assert.equal(
+    termOf(await store.get('root/sys/policy/new')),
+    [...(node.storage.barrier.keyring?.terms.keys() ?? [])][2],
+  )
   assert.match(String((await call('GET', 'sys/policies/acl/old')).body.data?.policy), /path "a"/)
+})
+
+test('numbers of terms are drawn, and come again from the same seed; clients see 1, 2, 3', async () => {
+  const run = async (seed: number) => {
+    const source = new SeededRandom(seed)
+    const random = { bytes: (count: number) => source.bytes(count), uuid: () => source.uuid() }
+    const { call, node } = await startMemoryServer({ world: { random } })
+    for (let term = 2; term < 5; term++) {
+      await call('POST', 'sys/rotate')
+      assert.equal((await call('GET', 'sys/key-status')).body.term, term)
+    }
+    return [...(node.storage.barrier.keyring?.terms.keys() ?? [])]
+  }
+  const terms = await run(1)
+  assert.deepEqual(await run(1), terms)
+  assert.equal(new Set([...terms, ...(await run(2))]).size, 8)
 })
 
 test('after seal and unseal all terms are there', async () => {
@@ -36,18 +58,67 @@ test('after seal and unseal all terms are there', async () => {
   assert.equal((await call('GET', 'sys/policies/acl/old')).status, 200)
 })
 
-test('every thread knows a term before anything is sealed with it', async () => {
-  const told: { term: number | undefined; own: number | undefined }[] = []
-  let own: () => number | undefined = () => undefined
-  const { call, node } = await startMemoryServer({
+test('every thread knows a term before anything is sealed with it, also one that joins meanwhile', async () => {
+  const known: Keyring[] = []
+  let present: () => Keyring | undefined = () => undefined
+  const told: [number | undefined, number][] = []
+  const { call, node, store } = await startMemoryServer({
     announce: async ({ keyring }) => {
-      told.push({ term: keyring?.activeTerm, own: own() })
+      if (keyring === undefined) return
+      told.push([keyring.activeTerm, keyring.terms.size])
+      // A thread that joins hears what the writing thread has at that moment (src/process/writer.ts).
+      const joining = present()
+      if (joining !== undefined) known.push(keyring, joining)
     },
   })
-  own = () => node.storage.barrier.keyring?.activeTerm
+  present = () => node.storage.barrier.keyring
   told.length = 0
+  const before = present()?.activeTerm
   await call('POST', 'sys/rotate')
-  assert.deepEqual(told, [{ term: 2, own: 1 }])
+  const after = present()?.activeTerm
+  assert.deepEqual(told, [
+    [before, 2],
+    [after, 2],
+  ])
+  await call('POST', 'sys/policies/acl/new', { policy: POLICY })
+  const record = (await store.get('root/sys/policy/new')) as Buffer
+  assert.equal(known.length, 4)
+  for (const keyring of known) assert.ok(keyring.terms.has(termOf(record) as number))
+})
+
+test('threads have a term that is added while the server opens', async () => {
+  let beforeNext: () => Promise<void> = async () => {}
+  const first = await startMemoryServer()
+  const store = new Proxy(first.store, {
+    get: (target, name) => {
+      const member = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      if (name !== 'transaction') return member.bind(target)
+      return async (work: () => Promise<unknown>) => {
+        await beforeNext()
+        return member.call(target, work)
+      }
+    },
+  })
+  const told: Keyring[] = []
+  const { call, node, shares } = await startMemoryServer({
+    store,
+    key: first.shares[0] as Buffer,
+    announce: async ({ keyring }) => {
+      if (keyring !== undefined) told.push(keyring)
+    },
+  })
+  // The next opening makes the key that is missing. That is its first transaction once the barrier is open.
+  await store.transaction(async (tx) => tx.delete(systemScope, 'root/core/wrapping-key'))
+  await call('PUT', 'sys/seal')
+  beforeNext = async () => {
+    if (node.storage.barrier.sealed) return
+    beforeNext = async () => {}
+    await node.operations.rotation.rotate()
+  }
+  await node.operations.unseal(shares[0] as Buffer)
+  assert.equal((await call('GET', 'sys/key-status')).body.term, 2)
+  assert.equal(told.at(-1)?.terms.size, 2)
 })
 
 test('P-11: the count goes on over an orderly seal, and is never too low after a crash', async () => {

@@ -3,14 +3,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
-import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import type { Log } from '../../lib/log.ts'
 import { count, flag } from '../../lib/member-kinds.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import type { Timer, World } from '../../lib/world.ts'
 import { openRecord } from '../../storage/barrier.ts'
 import { StorageCorrupt, type Store, systemScope, type Transaction } from '../../storage/contract.ts'
-import { DATA_KEY_BYTES, encodeKeyring, type Keyring } from '../../storage/keyring.ts'
+import { DATA_KEY_BYTES, encodeKeyring, type Keyring, ordinalOf, withNewTerm } from '../../storage/keyring.ts'
 import {
   DEFAULT_ROTATION,
   isRotationDue,
@@ -39,7 +38,7 @@ export const ROTATION_CONFIG = storedRecord(
   'dropped',
 )
 
-/** The active data key, for sys/key-status. */
+/** The active data key, for sys/key-status. `term` is its place in the order of addition, from 1 on. */
 export type KeyStatus = { readonly term: number; readonly installedAtMs: number; readonly encryptions: number }
 
 /** Parts that the assembly hands in. */
@@ -91,7 +90,7 @@ export class KeyringRotation {
     storage.barrier.countFrom(0)
     this.#reservedFrom(0)
     log('info', 'The keyring got a new term: how often the last one was used is not known', {
-      term: renewed.activeTerm,
+      term: ordinalOf(renewed),
     })
     return renewed
   }
@@ -144,13 +143,18 @@ export class KeyringRotation {
     })
   }
 
+  /** The present keyring, which may have more terms than when it was opened; undefined while sealed. */
+  get keyring(): Keyring | undefined {
+    return this.#parts.storage.barrier.keyring
+  }
+
   /** @throws Refusal while sealed */
   status(): KeyStatus {
     const { barrier } = this.#parts.storage
     const { keyring } = barrier
     if (keyring === undefined) throw fail('sealed', [])
     const installedAtMs = keyring.terms.get(keyring.activeTerm)?.installedAtMs ?? 0
-    return { term: keyring.activeTerm, installedAtMs, encryptions: barrier.encryptions }
+    return { term: ordinalOf(keyring), installedAtMs, encryptions: barrier.encryptions }
   }
 
   get config(): RotationConfig {
@@ -176,15 +180,31 @@ export class KeyringRotation {
   }
 
   async #rotate(): Promise<void> {
-    const { store, storage, announce } = this.#parts
+    const { store } = this.#parts
     const keyring = await store.transaction(async (tx) => this.#addTerm(tx))
-    // The other threads get the term before this one seals under it; else they could not open what they read.
-    await announce(keyring)
+    await this.#make(keyring)
+  }
+
+  /**
+   * Makes every thread open what the keyring opens, then seal under its active term. The order matters: a thread that
+   * seals before another one can open would be unreadable to it. This thread comes first in both steps, since threads
+   * that join hear its keyring.
+   */
+  async #make(keyring: Keyring): Promise<void> {
+    const { storage, announce } = this.#parts
+    const { barrier } = storage
+    const present = barrier.keyring
     // If the server was sealed meanwhile, the next unseal finds the new term in the store.
-    if (storage.barrier.sealed) return
-    storage.barrier.setKeyring(keyring)
-    storage.barrier.countFrom(0)
+    if (present === undefined) return
+    const opening = { ...keyring, activeTerm: present.activeTerm }
+    barrier.setKeyring(opening)
+    await announce(opening)
+    // Sealed meanwhile, and perhaps open again: the opening has taken the new term from the store.
+    if (barrier.keyring !== opening) return
+    barrier.setKeyring(keyring)
+    barrier.countFrom(0)
     this.#reservedFrom(0)
+    await announce(keyring)
   }
 
   /** Adds a term to the stored keyring, with the count of its first window. The returned keyring is not in use yet. */
@@ -192,11 +212,8 @@ export class KeyringRotation {
     const { rootKey, world } = this.#parts
     const record = await tx.get(KEYRING)
     if (record === undefined) throw new StorageCorrupt(`The store lacks ${KEYRING}`)
-    const { activeTerm, terms } = openKeyring(rootKey(), record)
     const material = world.random.bytes(DATA_KEY_BYTES)
-    const term = activeTerm + 1
-    const added = { key: importSecret(material), installedAtMs: world.clock.nowMs() }
-    const keyring = { activeTerm: term, terms: new Map([...terms, [term, added]]) }
+    const keyring = withNewTerm(openKeyring(rootKey(), record), world.random, material, world.clock.nowMs())
     const encoded = encodeKeyring(keyring)
     putRecord(tx, world.random, KEYRING, rootKey(), encoded)
     this.#putUse(tx, WINDOW)

@@ -5,7 +5,7 @@ import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import type { World } from '../../lib/world.ts'
 import { Barrier } from '../../storage/barrier.ts'
 import { type Store, systemScope, type Transaction } from '../../storage/contract.ts'
-import { DATA_KEY_BYTES, encodeKeyring, type Keyring } from '../../storage/keyring.ts'
+import { DATA_KEY_BYTES, encodeKeyring, firstKeyring } from '../../storage/keyring.ts'
 import { sealedTransaction } from '../../storage/sealed-storage.ts'
 import { SHARED_KEY_BYTES, type ShareConfig, splitKey, wipeAll } from './key-shares.ts'
 import { encodeKeyUse, KEY_USE } from './key-use.ts'
@@ -40,7 +40,7 @@ export async function createSeal(
   )
   if (sharedKey === undefined || rootKey === undefined || leafKey === undefined || dataKey === undefined)
     throw new RangeError('Four keys are made')
-  const keyring = firstKeyring(dataKey, world.clock.nowMs())
+  const keyring = firstKeyring(random, dataKey, world.clock.nowMs())
   const barrier = new Barrier(random, keyring)
   const cluster: Cluster = {
     name: clusterName === '' ? `keywright-${random.uuid().slice(0, 8)}` : clusterName,
@@ -70,8 +70,4 @@ export async function createSeal(
     store.setLeafKey(undefined)
     wipeAll([sharedKey, rootKey, leafKey, dataKey])
   }
-}
-
-function firstKeyring(dataKey: Buffer, nowMs: number): Keyring {
-  return { activeTerm: 1, terms: new Map([[1, { key: importSecret(dataKey), installedAtMs: nowMs }]]) }
 }

@@ -44,7 +44,7 @@ export interface AuditDevices {
   headers(): ReadonlyMap<string, { readonly hmac: boolean }>
   /** Sets how a header is recorded; `undefined` ends its recording. */
   setHeader(name: string, setting: { readonly hmac: boolean } | undefined): Promise<void>
-  /** The public key that verifies chains: 32 bytes in base64, '' before the first device was made. */
+  /** The public key that verifies chains: 32 bytes in base64, '' on a cluster that has not made its key yet. */
   publicKey(): string
   /** The chains that this process writes, and its chains that ended last. */
   streams(): readonly ShownStream[]

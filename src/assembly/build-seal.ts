@@ -119,7 +119,7 @@ type OpeningRooms = {
 function buildOpening(parts: WritingParts, { seal, rooms, holders, upkeep, news }: OpeningRooms): UnsealController {
   const { store, slow, devices } = parts
   const { rotation, rekey, recoveryRekey, rootToken } = holders
-  const { gate, invalidation, mounts, services, nodeRole } = rooms
+  const { gate, invalidation, mounts, services, audit, storage, nodeRole } = rooms
   const log = namedLog(parts.log, 'seal')
   return new UnsealController({
     seal,
@@ -127,7 +127,7 @@ function buildOpening(parts: WritingParts, { seal, rooms, holders, upkeep, news 
     invalidation,
     store,
     rotation,
-    work: ownWork({ auth: rooms, mounts, services, upkeep, log }),
+    work: ownWork({ auth: rooms, mounts, services, upkeep, audit, storage, store, random: parts.world.random, log }),
     nodeRole,
     attempts: [rekey, recoveryRekey, rootToken],
     news,

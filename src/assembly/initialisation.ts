@@ -11,6 +11,7 @@ import type { Seal } from '../system/seal/seal.ts'
 import type { AlsoWrites } from '../system/seal/seal-creation.ts'
 import { SEAL_FOLDER } from '../system/seal/seal-records.ts'
 import type { AuthServices } from './auth-services.ts'
+import { makeOwnKeys, makeSharedKeys } from './own-keys.ts'
 import type { SealAnnouncer } from './seal-state.ts'
 import type { UnsealController } from './unseal-controller.ts'
 
@@ -46,7 +47,9 @@ export async function initialise(
   const rootToken = options.rootToken ?? tokens.newToken()
   const also: AlsoWrites = async (tx, barrier, shares) => {
     const tokenTx = sealedTransaction(barrier, systemScope, SYSTEM_FOLDER, tx)
-    tokens.initialize(tokenTx)
+    const makers = { barrier, tokens, random: world.random }
+    await makeOwnKeys(tx, makers)
+    await makeSharedKeys(tx, makers)
     await tokens.insertWith(tokenTx, rootToken, tokenService.rootEntry())
     initializeMounts(sealedTransaction(barrier, systemScope, SEAL_FOLDER, tx), world)
     await options.keep?.({ shares, rootToken })

@@ -33,12 +33,18 @@ async function newStore(): Promise<{ readonly store: Store; readonly key: Buffer
 }
 
 const OF_A_SET = [
+  'keys of the set',
   'mounts that are missing',
   'unmounting that was cut off',
   'the key of wrapping tokens',
   'the end of policies',
 ]
-const OF_A_CLUSTER = ['indexes of tokens', 'the end of tokens']
+const OF_A_CLUSTER = [
+  'keys of this cluster',
+  'audit entries of earlier releases',
+  'indexes of tokens',
+  'the end of tokens',
+]
 const OF_A_NODE = ['the version of this program']
 const OF_EACH_MOUNT = ['the upkeep of mounts', 'what engines begin']
 
@@ -65,8 +71,9 @@ const ROLES: readonly { readonly name: string; readonly role: Partial<NodeRole>;
 
 for (const { name, role, does } of ROLES) {
   test(`${name} begins by itself what its role allows, in the order of the list, and ends all of it`, async () => {
-    const node = await nodeOver((await newStore()).store)
-    const list = ownWork({ auth: node, ...node, log: () => {} })
+    const { store } = await newStore()
+    const node = await nodeOver(store)
+    const list = ownWork({ auth: node, ...node, store, random: world.random, log: () => {} })
     const did: string[] = []
     const noted: OwnWork[] = list.map((work) => ({
       ...work,
@@ -99,7 +106,7 @@ test('a node that is opened writes nothing that its role leaves to others', asyn
     await node.operations.seal()
     return changes.flatMap(({ operations }) => operations.map((each) => each.key.replace(UUID, 'UUID'))).sort()
   }
-  const ofThisNode = ['root/core/audit-origin', 'root/core/key-use', `root/core/version/${VERSION}`]
+  const ofThisNode = ['root/core/audit-history', 'root/core/key-use', `root/core/version/${VERSION}`]
   const ofOthersToo = ['root/core/local-mounts/UUID', 'root/core/mounts/UUID', 'root/core/wrapping-key']
   assert.deepEqual(await writtenAtOpening({}), [...ofThisNode, ...ofOthersToo].sort())
   const roles: readonly Partial<NodeRole>[] = [{ dr: 'secondary' }, { isStandby: true }, { performance: 'secondary' }]

@@ -1,14 +1,18 @@
 // The work that a node does without a request, from unseal to seal: one list, in the order in which it is begun. Each
 // line says whose data it changes, which decides in which roles a node does it (api/node-role.ts).
 import { type DataOwner, mayChange, type NodeRole } from '../api/node-role.ts'
+import type { Audit } from '../audit/audit.ts'
 import { addMissingIndexes } from '../auth/token-indexes.ts'
 import type { MountTable } from '../core/mount-table.ts'
 import type { Upkeep } from '../core/upkeep.ts'
 import type { Log } from '../lib/log.ts'
-import { StorageFull } from '../storage/contract.ts'
+import type { Random } from '../lib/world.ts'
+import { StorageFull, type Store } from '../storage/contract.ts'
+import type { SealedStorage } from '../storage/sealed-storage.ts'
 import type { SystemServices } from '../system/services.ts'
 import { VERSION } from '../version.ts'
 import type { AuthServices } from './auth-services.ts'
+import { makeOwnKeys, makeSharedKeys } from './own-keys.ts'
 
 /** One line of the list. */
 export type OwnWork = {
@@ -26,6 +30,10 @@ export type OwnWorkRooms = {
   readonly mounts: Pick<MountTable, 'addMissing' | 'finishUnmounts' | 'start'>
   readonly services: Pick<SystemServices, 'versions'>
   readonly upkeep: Pick<Upkeep, 'start' | 'stop'>
+  readonly audit: Pick<Audit, 'removeFormer'>
+  readonly storage: Pick<SealedStorage, 'barrier'>
+  readonly store: Pick<Store, 'transaction'>
+  readonly random: Random
   readonly log: Log
 }
 
@@ -33,9 +41,18 @@ export type OwnWorkRooms = {
  * Returns the list. What completes the store comes first, since what follows may read it; what keeps running comes
  * last.
  */
-export function ownWork({ auth, mounts, services, upkeep, log }: OwnWorkRooms): readonly OwnWork[] {
+export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
+  const { auth, mounts, services, upkeep, audit, storage, store, random, log } = rooms
   const { tokens, wrappingJwt, expiry, policySweep } = auth
+  const makers = { barrier: storage.barrier, tokens, random }
   return [
+    {
+      name: 'keys of this cluster',
+      changes: 'cluster',
+      begin: () => store.transaction((tx) => makeOwnKeys(tx, makers)),
+    },
+    { name: 'keys of the set', changes: 'set', begin: () => store.transaction((tx) => makeSharedKeys(tx, makers)) },
+    { name: 'audit entries of earlier releases', changes: 'cluster', begin: () => audit.removeFormer() },
     { name: 'mounts that are missing', changes: 'set', begin: () => mounts.addMissing() },
     { name: 'unmounting that was cut off', changes: 'set', begin: () => mounts.finishUnmounts() },
     { name: 'indexes of tokens', changes: 'cluster', begin: () => addMissingIndexes(tokens.view) },

@@ -11,6 +11,7 @@ import { inlineWork } from '../lib/slow-work.ts'
 import { realWorld } from '../lib/world.ts'
 import { verifyAudit } from '../offline/audit-verification.ts'
 import { restorableStore } from '../process/restorable-store.ts'
+import { systemScope } from '../storage/contract.ts'
 import { storageIn, storeLocation } from '../storage/drivers.ts'
 import { ReplaceableStore } from '../storage/replaceable-store.ts'
 import type { SnapshotHeader } from '../storage/snapshot/snapshot-format.ts'
@@ -256,7 +257,12 @@ test('behind a restore the chains of audit verify, and say when the state was re
     await server.node.operations.restore(ReadableStream.from([snapshot]), false)
     await server.unseal()
   }
+  // A store of an earlier release had this key from its first device on.
+  const core = server.node.storage.view(systemScope, 'root/core/')
+  await core.transaction(async (tx) => tx.delete('audit-key'))
   const older = await save(server)
+  await server.node.operations.seal()
+  await server.unseal()
   assert.equal(await enable(), 204)
   const snapshot = await save(server)
   const key = server.node.audit.publicKey()

@@ -82,6 +82,11 @@ export class Audit implements AuditDevices {
     this.#lastKey = this.publicKey()
   }
 
+  /** Removes what earlier releases stored in a class that goes to other clusters. After `open`, which takes it over. */
+  removeFormer(): Promise<void> {
+    return this.#changes.removeFormer()
+  }
+
   /** Lets go of the devices before seal. Requests already begun still get their second entry. */
   close(): void {
     this.#table.close()
@@ -199,8 +204,10 @@ export class Audit implements AuditDevices {
     if (record !== undefined) this.#table.leave(record.set)
   }
 
+  /** The devices, one a path: a declared one is not shown where a request has made one at the same path. */
   list(): readonly StoredDevice[] {
-    return this.#table.stored.devices
+    const { devices } = this.#table.stored
+    return devices.filter(({ path }, at) => devices[at - 1]?.path !== path)
   }
 
   enable(device: NewDevice): Promise<void> {

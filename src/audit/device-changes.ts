@@ -36,24 +36,30 @@ export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 
   }
 
   /**
-   * Makes the stored devices match the configuration file. A device that stays keeps its
-   * salt, so its HMACs stay comparable.
+   * Makes the declared devices match the configuration file. One that stays keeps its salt, so its HMACs stay
+   * comparable. Devices that requests made are left alone, also at the same path: they may be another server's too.
    */
   async declare(): Promise<void> {
     const { declared } = this.#settings
+    const former = await this.#store.readFormer()
     await this.#store.transaction((devices, tx) => {
-      for (const device of devices) {
-        if (device.isDeclared && !declared.some(({ path }) => path === device.path)) tx.delete(device)
+      const present = devices.filter(({ isDeclared }) => isDeclared)
+      for (const device of present) {
+        if (!declared.some(({ path }) => path === device.path)) tx.delete(device)
       }
       for (const one of declared) {
-        const before = devices.find(({ path }) => path === one.path)
-        const after = { ...(before ?? tx.made({ ...one, isDeclared: true })), ...one, isDeclared: true }
-        if (JSON.stringify(before) === JSON.stringify(after)) continue
-        // A device that a request made may be stored under another key.
-        if (before !== undefined) tx.delete(before)
-        tx.put(after)
+        const isThis = ({ path }: StoredDevice): boolean => path === one.path
+        const before = present.find(isThis)
+        const known = before ?? former.find(isThis) ?? this.#store.made({ ...one, isDeclared: true })
+        const after = { ...known, ...one, isDeclared: true }
+        if (JSON.stringify(before) !== JSON.stringify(after)) tx.put(after)
       }
     })
+  }
+
+  /** Removes what earlier releases stored in a class that goes to other clusters; `declare` has taken it over. */
+  removeFormer(): Promise<void> {
+    return this.#store.removeFormer()
   }
 
   async enable(device: NewDevice): Promise<void> {
@@ -73,13 +79,7 @@ export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 
     const { devices } = this.#table.stored
     requireFree(devices, path)
     if (devices.length >= MOST_DEVICES) throw fail('limit_reached', [`there are ${MOST_DEVICES} audit devices already`])
-    let made: StoredDevice | undefined
-    await this.#store.transaction((_devices, tx) => {
-      tx.requireKey()
-      made = tx.made({ ...given, isDeclared: false })
-    })
-    if (made === undefined) throw new Error('A transaction ran without its work')
-    const device: StoredDevice = made
+    const device = this.#store.made({ ...given, isDeclared: false })
     await requireUsableTarget(this.#table.partsOf(device, await this.#store.read()))
     await this.#store.transaction((known, tx) => {
       requireFree(known, path)
@@ -90,6 +90,7 @@ export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 
 
   async disable(path: string): Promise<void> {
     await this.#store.transaction((devices, tx) => {
+      // Of two at one path the first is the one that a request made.
       const device = devices.find((one) => one.path === path)
       if (device === undefined) return
       if (device.isDeclared) throw fail('declared_in_config', [declaredText(device)])

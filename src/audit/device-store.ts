@@ -1,10 +1,13 @@
 // Stores audit devices and what belongs to them (docs/storage-format.md):
 //
 //   root/core/audit/UUID          a device
-//   root/core/local-audit/UUID    one that stays out of replication, or that this server's configuration declares
+//   root/core/local-audit/UUID    one that stays out of performance replication
+//   root/core/declared-audit/UUID one that this server's configuration declares: no other cluster gets it
 //   root/core/audit-key           the key that signs chains: PKCS #8, DER
 //   root/core/audit-headers       which request headers are recorded
-//   root/core/audit-origin        of which history of the store it is (restored-state.ts)
+//   root/core/audit-history       of which history of the store it is (restored-state.ts)
+//
+// Earlier releases stored declared devices under local-audit/. They are read there only to take over their salt.
 import { isCredentialHeader } from '../api/credential-headers.ts'
 import { importSigningKey, newSigningKey } from '../crypto/signatures/text-signature.ts'
 import type { Log } from '../lib/log.ts'
@@ -15,7 +18,7 @@ import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-sto
 import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 import type { RestoredState } from './device.ts'
 import type { AuditedHeaders } from './entry.ts'
-import { noteHistory, readRestored } from './restored-state.ts'
+import { noteHistory, readRestored, removeFormerHistory } from './restored-state.ts'
 
 /** The stored form of an audit device, with the salt of its HMACs. */
 export const STORED_DEVICE = storedRecord('An audit device', {
@@ -40,21 +43,21 @@ export const RECORDED_HEADERS = storedRecord('The list of recorded headers', {
   headers: mapOf(group({ hmac: flag })),
 })
 
-const FOLDERS = ['audit/', 'local-audit/'] as const
+const FOLDERS = { shared: 'audit/', local: 'local-audit/', declared: 'declared-audit/' } as const
 const KEY = 'audit-key'
 const HEADERS = 'audit-headers'
 const CORE = `${ROOT_NAMESPACE}/core/`
 const SALT_BYTES = 32
 
 /** Prefixes of the stored keys below the namespace, for invalidation. */
-export const STORED_PREFIXES = ['core/audit', 'core/local-audit/']
+export const STORED_PREFIXES = ['core/audit', 'core/local-audit/', 'core/declared-audit/']
 
 /** Everything that is stored for audit, as read at one moment. */
 export type StoredAudit = {
   readonly devices: readonly StoredDevice[]
   readonly headers: AuditedHeaders
   readonly headerNames: readonly string[]
-  /** The key that signs chains; undefined before the first device. */
+  /** The key that signs chains; undefined on a cluster that has not made one yet. */
   readonly signingKey: ReturnType<typeof importSigningKey> | undefined
   /** Undefined if the state was never restored from a snapshot. */
   readonly restored: RestoredState | undefined
@@ -110,8 +113,26 @@ export class DeviceStore {
   /** Runs `change` in a transaction, with the stored devices. It may run again if the transaction conflicts. */
   transaction(change: (devices: readonly StoredDevice[], tx: DeviceTransaction) => void): Promise<void> {
     return this.#view.transaction(async (tx) => {
-      const hasKey = (await tx.get(KEY)) !== undefined
-      change(await readDevices(tx), new DeviceTransaction(tx, this.#random, hasKey))
+      change(await readDevices(tx), new DeviceTransaction(tx))
+    })
+  }
+
+  /** Returns a new device with a salt of its own; it is not stored yet. */
+  made(given: Omit<StoredDevice, 'format' | 'uuid' | 'salt'>): StoredDevice {
+    const salt = this.#random.bytes(SALT_BYTES).toString('base64')
+    return { format: 1, uuid: this.#random.uuid(), ...given, salt }
+  }
+
+  /** The declared devices as earlier releases stored them. */
+  readFormer(): Promise<StoredDevice[]> {
+    return readFormer(this.#view)
+  }
+
+  /** Removes what earlier releases stored in another class. It was stored anew before, by `noteHistory` and others. */
+  removeFormer(): Promise<void> {
+    return this.#view.transaction(async (tx) => {
+      for (const { uuid } of await readFormer(tx)) tx.delete(FOLDERS.local + uuid)
+      await removeFormerHistory(tx)
     })
   }
 
@@ -127,52 +148,55 @@ export class DeviceStore {
 /** Changes of devices within one transaction. */
 export class DeviceTransaction {
   readonly #tx: ViewTransaction
-  readonly #random: Random
-  #hasKey: boolean
 
-  constructor(tx: ViewTransaction, random: Random, hasKey: boolean) {
+  constructor(tx: ViewTransaction) {
     this.#tx = tx
-    this.#random = random
-    this.#hasKey = hasKey
   }
 
   put(device: StoredDevice): void {
     this.#tx.put(keyOf(device), STORED_DEVICE.encode(device))
-    this.requireKey()
-  }
-
-  /** Makes the key that signs chains, unless there is one. */
-  requireKey(): void {
-    if (this.#hasKey) return
-    this.#hasKey = true
-    const key = newSigningKey()
-    this.#tx.put(KEY, key)
-    key.fill(0)
   }
 
   delete(device: StoredDevice): void {
     this.#tx.delete(keyOf(device))
   }
-
-  /** Returns a new device with a salt of its own; it is not stored yet. */
-  made(given: Omit<StoredDevice, 'format' | 'uuid' | 'salt'>): StoredDevice {
-    const salt = this.#random.bytes(SALT_BYTES).toString('base64')
-    return { format: 1, uuid: this.#random.uuid(), ...given, salt }
-  }
 }
 
-/** Key of a device. Declared devices depend on this server's configuration, so they stay out of replication. */
-const keyOf = ({ uuid, local, isDeclared }: StoredDevice): string => FOLDERS[local || isDeclared ? 1 : 0] + uuid
+/**
+ * Makes the key that signs chains, where there is none. A device that another cluster shares needs it here too, so it
+ * does not wait for the first device.
+ */
+export async function addSigningKey(tx: ViewTransaction, random: Random): Promise<void> {
+  if ((await tx.get(KEY)) !== undefined) return
+  const key = newSigningKey(random.bytes)
+  tx.put(KEY, key)
+  key.fill(0)
+}
 
+/** Key of a device. Declared devices depend on this server's configuration, so no other cluster gets them. */
+function keyOf({ uuid, local, isDeclared }: StoredDevice): string {
+  if (isDeclared) return FOLDERS.declared + uuid
+  return (local ? FOLDERS.local : FOLDERS.shared) + uuid
+}
+
+/** All devices in order of their paths. At one path a declared device comes after the one that a request made. */
 async function readDevices(from: Reads): Promise<StoredDevice[]> {
+  const shared = await readFolder(from, FOLDERS.shared)
+  const local = (await readFolder(from, FOLDERS.local)).filter(({ isDeclared }) => !isDeclared)
+  const devices = [...shared, ...local, ...(await readFolder(from, FOLDERS.declared))]
+  return devices.sort((a, b) => (a.path === b.path ? 0 : a.path < b.path ? -1 : 1))
+}
+
+const readFormer = async (from: Reads): Promise<StoredDevice[]> =>
+  (await readFolder(from, FOLDERS.local)).filter(({ isDeclared }) => isDeclared)
+
+async function readFolder(from: Reads, folder: string): Promise<StoredDevice[]> {
   const devices: StoredDevice[] = []
-  for (const folder of FOLDERS) {
-    for (const uuid of await from.list(folder)) {
-      const bytes = await from.get(folder + uuid)
-      if (bytes !== undefined) devices.push(STORED_DEVICE.decode(bytes))
-    }
+  for (const uuid of await from.list(folder)) {
+    const bytes = await from.get(folder + uuid)
+    if (bytes !== undefined) devices.push(STORED_DEVICE.decode(bytes))
   }
-  return devices.sort((a, b) => (a.path < b.path ? -1 : 1))
+  return devices
 }
 
 function decodeHeaders(bytes: Buffer | undefined): AuditedHeaders {

@@ -15,6 +15,7 @@ import { EntryFormat } from './entry-text.ts'
 import { yieldToEventLoop } from './event-loop.ts'
 import { openDevice } from './open-device.ts'
 import { DeviceSet, type Recorder } from './recorder.ts'
+import { UnopenedDevice } from './unopened-device.ts'
 
 /** The parts that Audit hands in. */
 export type DeviceTableParts = {
@@ -75,7 +76,9 @@ export class DeviceTable {
   }
 
   /**
-   * Opens the stored devices. A device that cannot be reached is open all the same, and tries again with each entry.
+   * Opens the stored devices. One that cannot be reached is open all the same, and tries again with each entry. One
+   * that cannot be opened keeps no server sealed: it stores nothing, and is tried again when
+   * something that is stored for audit changes: the key that signs chains, for instance.
    */
   async open(): Promise<void> {
     this.#isOpen = true
@@ -183,8 +186,26 @@ export class DeviceTable {
   /** Returns the device that is already open, if its record did not change. */
   async #open(device: StoredDevice, stored: StoredAudit): Promise<Opened> {
     const text = JSON.stringify(device)
-    for (const known of this.#opened) if (JSON.stringify(known.stored) === text) return known
-    const opened = { stored: device, device: await openDevice(this.partsOf(device, stored)), sets: 0 }
+    const known = [...this.#opened].find((one) => JSON.stringify(one.stored) === text)
+    if (known !== undefined && !(known.device instanceof UnopenedDevice)) return known
+    try {
+      const opened = { stored: device, device: await openDevice(this.partsOf(device, stored)), sets: 0 }
+      this.#opened.add(opened)
+      if (known !== undefined) this.#parts.log('info', 'An audit device is open now', { device: device.path })
+      return opened
+    } catch (cause) {
+      return known ?? this.#unopened(device, cause)
+    }
+  }
+
+  #unopened(device: StoredDevice, cause: unknown): Opened {
+    const message = cause instanceof Error ? cause.message : 'unknown'
+    this.#parts.log('error', 'An audit device cannot be opened and records nothing', {
+      device: device.path,
+      cause: message,
+    })
+    const whole = { headers: () => this.#stored.headers, pause: yieldToEventLoop }
+    const opened = { stored: device, device: new UnopenedDevice(device.path, hmacOf(device), whole), sets: 0 }
     this.#opened.add(opened)
     return opened
   }
@@ -213,16 +234,12 @@ export class DeviceTable {
   }
 
   /** Returns what a device is opened with. @throws Refusal for invalid options */
-  partsOf(
-    { path, type, options, isDeclared, salt }: StoredDevice,
-    { signingKey, restored }: Pick<StoredAudit, 'signingKey' | 'restored'>,
-  ): DeviceParts {
-    if (signingKey === undefined) throw new Error('An audit device is stored without the key that signs its chain')
+  partsOf(device: StoredDevice, { signingKey, restored }: Pick<StoredAudit, 'signingKey' | 'restored'>): DeviceParts {
+    if (signingKey === undefined) throw new Error('This cluster has no key yet that signs audit chains')
     const { world, log, thread, chainHeads } = this.#parts
+    const { path, type, options, isDeclared } = device
     const settings = deviceSettings(type, options, isDeclared)
-    const key = Buffer.from(salt, 'base64')
-    const hmac = new SaltedHmac(key)
-    key.fill(0)
+    const hmac = hmacOf(device)
     const headers = () => this.#stored.headers
     return {
       path,
@@ -250,4 +267,11 @@ export class DeviceTable {
     if (ms !== this.#time.ms) this.#time = { ms, text: new Date(ms).toISOString() }
     return this.#time.text
   }
+}
+
+function hmacOf({ salt }: StoredDevice): SaltedHmac {
+  const key = Buffer.from(salt, 'base64')
+  const hmac = new SaltedHmac(key)
+  key.fill(0)
+  return hmac
 }

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { before, test } from 'node:test'
 import { linkDigest } from '../crypto/primitives/digest.ts'
 import { importSigningKey, newSigningKey, publicKeyText, signText } from '../crypto/signatures/text-signature.ts'
 import { type EntryType, LineStream, MOST_UNSIGNED_LINES } from './line-stream.ts'
 import { type AuditVerifyReport, type ServerChain, Verification } from './verify.ts'
 
-const signingKey = importSigningKey(newSigningKey())
+const signingKey = importSigningKey(newSigningKey(randomBytes))
 const publicKey = publicKeyText(signingKey)
-const other = importSigningKey(newSigningKey())
+const other = importSigningKey(newSigningKey(randomBytes))
 let time = 0
 
 function newStream(id: string, { prefix = '', isMidLine = false, key = signingKey } = {}): LineStream {

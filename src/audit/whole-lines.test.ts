@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +10,7 @@ import { LineStream } from './line-stream.ts'
 import { Verification } from './verify.ts'
 import { wholeLines } from './whole-lines.ts'
 
-const signingKey = importSigningKey(newSigningKey())
+const signingKey = importSigningKey(newSigningKey(randomBytes))
 const publicKey = publicKeyText(signingKey)
 let time = 0
 

@@ -100,9 +100,11 @@ export class TokenStore {
   }
 
   /**
-   * Makes the key of the hashes, in the one transaction of initialisation, on root/sys/. The store is open afterwards.
+   * Makes the key of the hashes on root/sys/, where there is none. If it was made, the store is open afterwards, so
+   * that the transaction of initialisation can add a token.
    */
-  initialize(tx: ViewTransaction): void {
+  async addKey(tx: ViewTransaction): Promise<void> {
+    if ((await tx.get(KEY_PATH)) !== undefined) return
     const key = this.#world.random.bytes(KEY_BYTES)
     tx.put(KEY_PATH, key)
     tx.put(INDEXED_PATH, NOTHING)

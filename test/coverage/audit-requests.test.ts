@@ -14,12 +14,15 @@ import {
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import type { ShownDevice } from '../../src/api/audit.ts'
 import { NotRecorded } from '../../src/audit/recorder.ts'
 import type { ServerChain } from '../../src/audit/verify.ts'
 import type { Exchange, WireRequest } from '../../src/core/exchange.ts'
 import { forward } from '../../src/core/pipeline.ts'
 import { inlineWork, type SlowWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
+import { systemScope } from '../../src/storage/contract.ts'
+import type { View } from '../../src/storage/sealed-storage.ts'
 import { type AuditEntry, byRequest, readEntries, requirePairs, verifyLog } from '../fixtures/audit-log.ts'
 import {
   type Called,
@@ -40,6 +43,7 @@ after(() => {
   directory.cleanUp()
 })
 
+const UUID = '6f1d2c3b-0a4e-4f58-9c67-7b8a9d0e1f23'
 let count = 0
 type Audited = MemoryServer & { readonly file: string }
 
@@ -782,6 +786,122 @@ test('declared devices are there at the first request, and only the file takes t
   assert.deepEqual(verifyLog(file).faults, [])
   const third = await startMemoryServer({ store: first.store, key })
   assert.deepEqual((await third.call('GET', 'sys/audit')).body.data, {})
+})
+
+const coreOf = ({ node }: MemoryServer): View => node.storage.view(systemScope, 'root/core/')
+
+const declaredAt = (path: string, file: string): ShownDevice => ({
+  path,
+  type: 'file',
+  description: 'declared',
+  options: { file_path: file },
+  local: false,
+})
+
+test('F8: a declared device neither deletes nor hides the one that a request made at its path', async () => {
+  const first = await start()
+  const key = first.shares[0] as Buffer
+  const before = await hashOf(first, 'x')
+  await first.node.audit.stop()
+  const file = join(directory.path, `declared-${++count}.log`)
+  const settings = { declared: [declaredAt('file/', file)], allowsApi: true }
+  const both = await startMemoryServer({ audit: { settings }, store: first.store, key })
+  const lines = (path: string): number => readFileSync(path, 'utf8').split('\n').length
+  const linesBefore = lines(first.file)
+  await both.call('GET', 'sys/mounts')
+  assert.ok(lines(first.file) > linesBefore)
+  assert.ok(lines(file) > 1)
+  const shown = (await both.call('GET', 'sys/audit')).body.data ?? {}
+  assert.deepEqual(
+    Object.values(shown).map((one) => (one as ShownDevice).options.file_path),
+    [first.file],
+  )
+  assert.equal(await hashOf(both, 'x'), before)
+  assert.equal((await both.call('DELETE', 'sys/audit/file')).status, 204)
+  assert.match(String((await both.call('DELETE', 'sys/audit/file')).body.errors), /take audit "file" "file" out of it/)
+  await both.node.audit.stop()
+  const last = await startMemoryServer({ store: first.store, key })
+  assert.deepEqual((await last.call('GET', 'sys/audit')).body.data, {})
+})
+
+test('F8: what earlier releases stored as local moves when the server opens, and stays on it', async () => {
+  const file = join(directory.path, `declared-${++count}.log`)
+  const settings = { declared: [declaredAt('log/', file)], allowsApi: true }
+  const old = await startMemoryServer({ audit: { settings } })
+  const hash = await hashOf(old, 'x', 'log')
+  const core = coreOf(old)
+  await old.node.audit.stop()
+  const [uuid = ''] = await core.list('declared-audit/')
+  const moved = { [`declared-audit/${uuid}`]: `local-audit/${uuid}`, 'audit-history': 'audit-origin' }
+  for (const [now, then] of Object.entries(moved)) {
+    const bytes = (await core.get(now)) ?? assert.fail(now)
+    await core.transaction(async (tx) => tx.delete(now))
+    await core.transaction(async (tx) => tx.put(then, bytes))
+  }
+  const said: string[] = []
+  const log = (_level: string, message: string): void => void said.push(message)
+  const again = await startMemoryServer({ audit: { settings }, store: old.store, key: old.shares[0] as Buffer, log })
+  assert.equal(await hashOf(again, 'x', 'log'), hash)
+  for (const [now, then] of Object.entries(moved)) {
+    assert.notEqual(await core.get(now), undefined, now)
+    assert.equal(await core.get(then), undefined, then)
+  }
+  assert.deepEqual(
+    said.filter((one) => one.includes('restored')),
+    [],
+  )
+  await again.node.audit.stop()
+})
+
+test('F8: a device that cannot be opened here keeps no server sealed, and alone it lets nothing be done', async () => {
+  const first = await start()
+  const core = coreOf(first)
+  const [uuid = ''] = await core.list('audit/')
+  const stored = JSON.parse(((await core.get(`audit/${uuid}`)) ?? assert.fail('no device')).toString())
+  const put = (path: string, device: object): Promise<void> =>
+    core.transaction(async (tx) => tx.put(path, Buffer.from(JSON.stringify(device))))
+  const newer = { ...stored, uuid: UUID, path: 'newer/', type: 'tape' }
+  await put(`audit/${UUID}`, newer)
+  await first.node.audit.stop()
+  const said: string[] = []
+  const log = (level: string, message: string): void => void said.push(`${level}: ${message}`)
+  const server = await startMemoryServer({ store: first.store, key: first.shares[0] as Buffer, log })
+  assert.equal((await server.call('GET', 'sys/mounts')).status, 200)
+  assert.deepEqual(
+    said.filter((one) => one.includes('udit device')),
+    ['error: An audit device cannot be opened and records nothing'],
+  )
+  await core.transaction(async (tx) => tx.delete(`audit/${uuid}`))
+  assert.equal((await server.call('GET', 'sys/mounts')).status, 500)
+  await put(`audit/${UUID}`, { ...newer, type: 'file' })
+  assert.equal((await server.call('GET', 'sys/mounts')).status, 200)
+  await server.node.audit.stop()
+})
+
+test('F8: a store without the keys of this cluster and of its set gets them when it is opened', async () => {
+  const first = await startMemoryServer()
+  const core = coreOf(first)
+  const names = ['audit-key', 'index-key']
+  const made = await Promise.all(names.map((name) => core.get(name)))
+  assert.deepEqual(
+    made.map((bytes) => bytes?.length),
+    [48, 32],
+  )
+  for (const name of names) await core.transaction(async (tx) => tx.delete(name))
+  await startMemoryServer({ store: first.store, key: first.shares[0] as Buffer })
+  const again = await Promise.all(names.map((name) => core.get(name)))
+  assert.deepEqual(
+    again.map((bytes) => bytes?.length),
+    [48, 32],
+  )
+  const index = await first.store.lastIndex()
+  await startMemoryServer({ store: first.store, key: first.shares[0] as Buffer })
+  const changes = await first.store.changesSince(index, 100)
+  const written = changes.flatMap(({ operations }) => operations.map(({ key }) => key))
+  assert.deepEqual(
+    written.filter((key) => /audit-key|index-key|sys\/token/.test(key)),
+    [],
+  )
 })
 
 test('the running server tells how far its chains are', async () => {

@@ -1,15 +1,22 @@
 // Signatures over short texts with a key of the cluster, for the chains of the audit log. Ed25519 (RFC 8032) needs no
 // randomness to sign.
-import { createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto'
-import { openPkcs8, pkcs8Of } from '../forms/pkcs8.ts'
+import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import { openPkcs8 } from '../forms/pkcs8.ts'
 
 /** SubjectPublicKeyInfo up to the 32 bytes of the key (RFC 8410 section 4). */
 const PUBLIC_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 const PUBLIC_BYTES = 32
 
-/** A new private key as PKCS #8 in DER. The caller wipes it. */
-export function newSigningKey(): Buffer {
-  return pkcs8Of(generateKeyPairSync('ed25519').privateKey)
+/** PKCS #8 up to the 32 bytes of the private key (RFC 8410 section 7). */
+const PRIVATE_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
+const PRIVATE_BYTES = 32
+
+/** A new private key as PKCS #8 in DER, from random bytes. The caller wipes it. */
+export function newSigningKey(random: (count: number) => Buffer): Buffer {
+  const seed = random(PRIVATE_BYTES)
+  const der = Buffer.concat([PRIVATE_PREFIX, seed])
+  seed.fill(0)
+  return der
 }
 
 /** Loads what `newSigningKey` returned; the caller wipes its buffer. */

@@ -1,0 +1,40 @@
+// The keys that each cluster, or each set of clusters, makes once, besides those of the seal. They are made at
+// initialisation. A store of an earlier release gets what it lacks when it begins its own work; a cluster that joins a
+// set calls `makeOwnKeys` at its activation. Neither function does anything for a key that is there.
+import { addSigningKey } from '../audit/device-store.ts'
+import { SYSTEM_FOLDER } from '../auth/token-keys.ts'
+import type { TokenStore } from '../auth/token-store.ts'
+import { CORE_FOLDER } from '../core/mount-entries.ts'
+import type { Random } from '../lib/world.ts'
+import type { Barrier } from '../storage/barrier.ts'
+import { systemScope, type Transaction } from '../storage/contract.ts'
+import { sealedTransaction } from '../storage/sealed-storage.ts'
+
+/** Below `root/core/`: the HMAC key of consistency tokens. Every cluster of a set reads what another one made. */
+const INDEX_KEY = 'index-key'
+const INDEX_KEY_BYTES = 32
+
+/** The parts that make keys. */
+export type KeyMakers = {
+  readonly barrier: Barrier
+  readonly tokens: Pick<TokenStore, 'addKey'>
+  readonly random: Random
+}
+
+/**
+ * Makes the keys of this cluster: without them no token opens here, and no audit chain is signed. They are class local,
+ * so they do not come with what a primary shares.
+ */
+export async function makeOwnKeys(tx: Transaction, { barrier, tokens, random }: KeyMakers): Promise<void> {
+  await tokens.addKey(sealedTransaction(barrier, systemScope, SYSTEM_FOLDER, tx))
+  await addSigningKey(sealedTransaction(barrier, systemScope, CORE_FOLDER, tx), random)
+}
+
+/** Makes the keys that all clusters of a set share. Only a cluster that may change what the set shares calls it. */
+export async function makeSharedKeys(tx: Transaction, { barrier, random }: KeyMakers): Promise<void> {
+  const core = sealedTransaction(barrier, systemScope, CORE_FOLDER, tx)
+  if ((await core.get(INDEX_KEY)) !== undefined) return
+  const key = random.bytes(INDEX_KEY_BYTES)
+  core.put(INDEX_KEY, key)
+  key.fill(0)
+}

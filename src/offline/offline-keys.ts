@@ -130,5 +130,9 @@ function readOnlyStore(reader: ReadStore): Store {
     setWritable: async () => {},
     roots: refuse,
     tree: refuse,
+    image: refuse,
+    hold: refuse,
+    release: refuse,
+    retained: refuse,
   }
 }

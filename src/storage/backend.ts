@@ -7,7 +7,17 @@
 // be shared and must not be altered. What `append` and `saveTree` are given must not be altered either: a backend may
 // keep it.
 
-import type { Entry, EntryHead, History, LogRecord, Position, StoredEntry, TreeClass, TreePage } from './contract.ts'
+import type {
+  Entry,
+  EntryHead,
+  History,
+  LogHold,
+  LogRecord,
+  Position,
+  StoredEntry,
+  TreeClass,
+  TreePage,
+} from './contract.ts'
 import { CHAIN_BYTES, type EncodedChange } from './log/change-record.ts'
 
 /** Reads entries of one state: the newest one, or that of a snapshot. Semantics are those of `Reader` (contract.ts). */
@@ -93,6 +103,14 @@ export interface Backend extends ReadBackend {
   checkpoints(): Promise<Checkpoint[]>
   /** Index of the oldest record; one more than the last index if there is none. */
   firstIndex(): Promise<number>
+  /** Index of the record that `count` younger ones follow; 0 if the log has not so many. */
+  indexBefore(count: number): Promise<number>
+  /** Bytes of the records after `index`. */
+  logBytesAfter(index: number): Promise<number>
+  /** Who holds the log, in any order. */
+  holds(): Promise<LogHold[]>
+  /** Replaces all holds in one durable step. Throws as `append` does. */
+  saveHolds(holds: readonly LogHold[]): Promise<void>
   /** Removes the oldest records up to `index`, at most `limit`. Throws as `append` does. */
   forgetRecords(index: number, limit: number): Promise<void>
 }

@@ -256,6 +256,37 @@ export interface ReadStore extends Reader {
   close(): Promise<void>
 }
 
+/**
+ * Who needs the log longer than its limits keep it. `secondary`: a cluster that follows, by what it has acknowledged.
+ * `copy`: a copy that is running, which cannot end before it has the records of its time.
+ */
+export type LogHold = {
+  readonly name: string
+  readonly kind: 'secondary' | 'copy'
+  /** Records after this index are needed. */
+  readonly from: number
+}
+/** Bytes up to which the log is kept for holds of each kind. Above them the log is shortened, held or not. */
+export type HoldCaps = Readonly<Record<LogHold['kind'], number>>
+
+/** How much of the log is kept, and for whom. */
+export type RetainedLog = {
+  /** Index of the oldest record; one more than the last index if there is none. */
+  readonly firstIndex: number
+  /** Bytes of all records. */
+  readonly bytes: number
+  readonly caps: HoldCaps
+  readonly holds: readonly (LogHold & {
+    /** Bytes of the records that it needs and that are there. */
+    readonly bytes: number
+    /** True if the cap has won: records that it needs are gone, and it has to start over. */
+    readonly isBroken: boolean
+  })[]
+}
+
+/** What a store is at one moment between two commits: its tree, and a view of the entries that the tree is of. */
+export type StoreImage = { readonly index: number; readonly tree: TreeCopy; readonly snapshot: Snapshot }
+
 /** What a commit tells: what its work returned, and the index of its change; undefined if nothing was changed. */
 export type Committed<T> = { readonly result: T; readonly index: number | undefined }
 
@@ -310,6 +341,19 @@ export interface Store extends ReadStore {
   roots(): Promise<TreeRoots & { readonly index: number }>
   /** A copy of the tree as of `index`, to find where two stores differ. Waits and throws as `roots` does. */
   tree(): Promise<{ readonly index: number; readonly tree: TreeCopy }>
+  /** Tree and view of one index. The caller closes the snapshot. Waits and throws as `roots` does. */
+  image(): Promise<StoreImage>
+  /**
+   * Keeps the records after `from` for whoever is named, up to a cap that wins. The same name again moves its hold on,
+   * or back where the records are still there. A new hold is durable when this resolves, and survives a restart. One
+   * that moves on is stored later: a crash may take it back to where it stood.
+   * @throws HistoryGone if these records are gone already, StorageRefused if the log does not reach `from` yet
+   */
+  hold(hold: LogHold): Promise<void>
+  /** Gives up the hold of this name, durably; without one it does nothing. */
+  release(name: string): Promise<void>
+  /** How much of the log is kept, and for whom. */
+  retained(): Promise<RetainedLog>
 }
 
 /** Longest key in UTF-8 bytes, enforced above every driver (threats D-02). Log records hold it in 16 bits. */

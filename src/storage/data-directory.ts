@@ -9,6 +9,7 @@ import {
   openSync,
   rmSync,
   type Stats,
+  statfsSync,
   statSync,
   writeSync,
 } from 'node:fs'
@@ -20,6 +21,18 @@ const FILE_MODE = 0o600
 const OTHERS = 0o077
 /** Windows has no such modes and cannot open a directory; there the directory's own access list protects it. */
 const HAS_MODES = process.platform !== 'win32'
+
+/** The size of the file system that the directory is on, or will be on; infinite if the system does not tell. */
+export function fileSystemBytes(directory: string): number {
+  let path = resolve(directory)
+  while (!existsSync(path) && dirname(path) !== path) path = dirname(path)
+  try {
+    const { bsize, blocks } = statfsSync(path)
+    return bsize * blocks
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}
 
 /** Creates the directory, and those above it, if missing. @throws StorageError if others may enter it */
 export function prepareDirectory(directory: string): void {

@@ -60,7 +60,7 @@ export interface StoreLocation {
 }
 
 /** Options of `open`. Retention is not among them: the driver takes it from its stanza. */
-export type OpenOptions = Omit<StoreOptions, 'retention'> & { readonly random: Random }
+export type OpenOptions = Omit<StoreOptions, 'retention' | 'holdCaps'> & { readonly random: Random }
 
 /** A store that outlives the process. Several threads and commands may look at it beside the one that writes. */
 export interface DurableLocation extends StoreLocation {

@@ -19,6 +19,7 @@ import type {
   EntryHead,
   History,
   StoredEntry as KeptEntry,
+  LogHold,
   LogRecord,
   Position,
   TreePage,
@@ -111,6 +112,7 @@ export class MemoryBackend implements Backend {
       }
     | undefined
   #checkpoints: Checkpoint[] = []
+  #holds: readonly LogHold[] = []
   readonly #view = viewOf(() => this.#entries)
   readonly get = this.#view.get
   readonly list = this.#view.list
@@ -195,6 +197,22 @@ export class MemoryBackend implements Backend {
 
   async firstIndex(): Promise<number> {
     return this.#firstIndex()
+  }
+
+  async indexBefore(count: number): Promise<number> {
+    return this.#log.at(-1 - count)?.index ?? 0
+  }
+
+  async logBytesAfter(index: number): Promise<number> {
+    return this.#log.reduce((sum, each) => sum + (each.index > index ? each.record.length : 0), 0)
+  }
+
+  async holds(): Promise<LogHold[]> {
+    return this.#holds.slice()
+  }
+
+  async saveHolds(holds: readonly LogHold[]): Promise<void> {
+    this.#holds = holds
   }
 
   async forgetRecords(index: number, limit: number): Promise<void> {

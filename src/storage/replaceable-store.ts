@@ -6,6 +6,7 @@ import type {
   Entry,
   History,
   ListOptions,
+  LogHold,
   LogRecord,
   MayWrite,
   Position,
@@ -135,5 +136,21 @@ export class ReplaceableStore extends ReplaceableReader<Store> implements Store 
 
   async tree(): ReturnType<Store['tree']> {
     return this.store.tree()
+  }
+
+  async image(): ReturnType<Store['image']> {
+    return this.store.image()
+  }
+
+  async hold(hold: LogHold): Promise<void> {
+    return this.store.hold(hold)
+  }
+
+  async release(name: string): Promise<void> {
+    return this.store.release(name)
+  }
+
+  async retained(): ReturnType<Store['retained']> {
+    return this.store.retained()
   }
 }

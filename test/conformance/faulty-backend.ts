@@ -5,6 +5,8 @@ import { StorageFull } from '../../src/storage/contract.ts'
 export class Faults {
   /** Thrown by the next append, which then writes nothing. */
   next: Error | undefined
+  /** Thrown when holds of the log are stored next. */
+  nextHold: Error | undefined
   appends = 0
   /** So many appends still pass, and the one after them is refused; undefined: all pass. */
   passing: number | undefined
@@ -46,6 +48,15 @@ export function faultyBackend(backend: Backend, faults: Faults): Backend {
     savedTree: () => backend.savedTree(),
     checkpoints: () => backend.checkpoints(),
     firstIndex: () => backend.firstIndex(),
+    indexBefore: (count) => backend.indexBefore(count),
+    logBytesAfter: (index) => backend.logBytesAfter(index),
+    holds: () => backend.holds(),
+    saveHolds: async (holds) => {
+      const fault = faults.nextHold
+      faults.nextHold = undefined
+      if (fault !== undefined) throw fault
+      await backend.saveHolds(holds)
+    },
     saveTree: async (save) => {
       if (faults.savesFail) throw new StorageFull('Told to fail')
       return backend.saveTree(save)

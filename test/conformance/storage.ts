@@ -18,8 +18,10 @@ import {
   StorageFull,
   StorageRefused,
   type Store,
+  type StoredEntry,
   systemScope,
   type Transaction,
+  type TreeRoots,
   WriteNotAllowed,
 } from '../../src/storage/contract.ts'
 import { decodeRun } from '../../src/storage/log/change-record.ts'
@@ -63,6 +65,8 @@ export function storageConformance(name: string, newPlace: (seed: number) => Pla
   writableClauses(clause)
   indexClauses(clause)
   treeClauses(clause)
+  imageClauses(clause)
+  holdClauses(clause)
   closingClauses(clause)
   failureClauses(clause)
   test(`storage ${name}: concurrent transactions have the effect of some order of them`, (t) => {
@@ -815,6 +819,91 @@ function writableClauses(clause: Clause): void {
   })
 }
 
+function imageClauses(clause: Clause): void {
+  clause('F3: an image is the tree and the entries of one index, whatever is committed meanwhile', async (opened) => {
+    const { store } = opened
+    let isDone = false
+    const writing = (async () => {
+      for (let round = 0; !isDone; round++) await put(store, `k${round % 7}`, `at/${round}`)
+    })()
+    for (let round = 0; round < 5; round++) {
+      await put(store, `image/${round}`)
+      const { index, tree, snapshot } = await store.image()
+      await put(store, 'behind')
+      assert.equal(snapshot.index, index)
+      assert.deepEqual(tree.roots(), rootsOf(await snapshot.stored('', Number.MAX_SAFE_INTEGER)))
+      await snapshot.close()
+    }
+    isDone = true
+    await writing
+    store.setLeafKey(undefined)
+    await assert.rejects(store.image(), StorageRefused)
+  })
+}
+
+function rootsOf(entries: readonly StoredEntry[]): TreeRoots {
+  const tree = new Tree()
+  const bucketKey = bucketKeyOf(importSecret(LEAF_KEY))
+  for (const { class: storageClass, key, leaf } of entries) {
+    if (storageClass !== 'ignored') tree.add(storageClass, key, leaf, bucketKey)
+  }
+  return tree.roots()
+}
+
+function holdClauses(clause: Clause): void {
+  const held = async (store: Store): Promise<unknown[]> =>
+    (await store.retained()).holds.map(({ name, kind, from }) => [name, kind, from]).sort()
+
+  clause('F3: a hold of the log is kept through restarts, moves on, and is given up', async ({ store, reopen }) => {
+    for (const name of ['a', 'b', 'c']) await put(store, name)
+    await store.hold({ name: 'west', kind: 'secondary', from: 1 })
+    await store.hold({ name: 'east', kind: 'copy', from: 2 })
+    await store.hold({ name: 'west', kind: 'secondary', from: 3 })
+    await store.hold({ name: 'west', kind: 'secondary', from: 2 })
+    const both = [
+      ['east', 'copy', 2],
+      ['west', 'secondary', 2],
+    ]
+    assert.deepEqual(await held(store), both)
+    const again = await reopen()
+    assert.deepEqual(await held(again), both)
+    await again.hold({ name: 'west', kind: 'secondary', from: 3 })
+    await again.release('east')
+    await again.release('none')
+    const third = await reopen()
+    assert.deepEqual(await held(third), [['west', 'secondary', 3]])
+    const [record] = await third.records(2, 1)
+    const { firstIndex, bytes, holds, caps } = await third.retained()
+    assert.deepEqual([firstIndex, holds[0]?.bytes, holds[0]?.isBroken], [1, 0, false])
+    assert.ok(bytes > 2 * (record?.record.length ?? 0) && caps.copy > 0 && caps.secondary > 0)
+  })
+
+  clause('F3: a hold without a name, or of what is not written yet, is refused', async ({ store }) => {
+    await put(store, 'a')
+    for (const hold of [
+      { name: '', from: 0 },
+      { name: 'x', from: 2 },
+      { name: 'x', from: -1 },
+      { name: 'x', from: 0.5 },
+    ]) {
+      await assert.rejects(store.hold({ ...hold, kind: 'copy' }), StorageRefused)
+    }
+    assert.deepEqual(await held(store), [])
+  })
+
+  clause('F3: a full device refuses a hold, a lost flush ends writing', async ({ store, faults, fatal }) => {
+    await put(store, 'a')
+    faults.nextHold = new StorageFull('full')
+    await assert.rejects(store.hold({ name: 'x', kind: 'copy', from: 0 }), StorageFull)
+    assert.deepEqual(await held(store), [])
+    await put(store, 'b')
+    faults.nextHold = new Error('the device is gone')
+    await assert.rejects(store.hold({ name: 'x', kind: 'copy', from: 0 }), StorageFailed)
+    assert.deepEqual(fatal, [new Error('the device is gone')])
+    await assert.rejects(store.release('x'), StorageFailed)
+  })
+}
+
 function closingClauses(clause: Clause): void {
   clause('after close every verb is refused', async ({ store }) => {
     await put(store, 'a')
@@ -839,6 +928,10 @@ function closingClauses(clause: Clause): void {
       () => store.setWritable(() => true),
       () => store.roots(),
       () => store.tree(),
+      () => store.image(),
+      () => store.hold({ name: 'x', kind: 'copy', from: 0 }),
+      () => store.release('x'),
+      () => store.retained(),
     ]
     for (const verb of verbs) await assert.rejects(async () => verb(), StorageClosed)
   })

@@ -60,8 +60,8 @@ export class CommitQueue {
         group.forEach(({ settle }, at) => {
           settle(outcomes[at] ?? new Error('A transaction was left without an outcome'))
         })
-        await this.#committer.rest()
       }
+      await this.#committer.rest()
     }
     this.#draining = undefined
   }

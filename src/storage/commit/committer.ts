@@ -11,6 +11,7 @@ import {
   type Change,
   type ChangeOperation,
   type EntryHead,
+  HistoryGone,
   type MayWrite,
   type Position,
   Sealed,
@@ -22,9 +23,9 @@ import {
 } from '../contract.ts'
 import { type EncodedChange, encodeChange, NO_ORIGINS } from '../log/change-record.ts'
 import { leafOf, NO_LEAF } from '../log/leaf.ts'
+import { LogKeeper, type LogKeeperOptions } from '../log/log-keeper.ts'
 import { movedOn, moveOf } from '../log/move.ts'
 import { RecentChanges } from '../log/recent-changes.ts'
-import type { Retention } from '../log/retention.ts'
 import { TreeKeeper } from '../log/tree-keeper.ts'
 import { CommitWaiters } from './commit-waiters.ts'
 import type { OpenTransaction, Write } from './open-transaction.ts'
@@ -37,8 +38,7 @@ import type { ReadSet } from './read-set.ts'
 export type CommitOutcome = { readonly index: number | undefined } | 'lost' | Error
 
 /** What a store is given from outside. Callbacks run on the thread of the store and must not throw. */
-export type CommitterOptions = {
-  readonly clock: Clock
+export type CommitterOptions = LogKeeperOptions & {
   /** Called once when nothing more can be written: the process should end (threats P-02). */
   readonly onFatal?: (error: Error) => void
   /**
@@ -50,8 +50,6 @@ export type CommitterOptions = {
   readonly onCommitted?: (transactions: number, ms: number) => void
   /** Called with the last index of a group once it is durable and all listeners have heard of it. */
   readonly onPublished?: (index: number) => void
-  /** How far back the log is kept. Default: DEFAULT_RETENTION. */
-  readonly retention?: Retention
 }
 
 /** Class and leaf of each written key, as they will be after the changes of the group so far; undefined: no entry. */
@@ -73,6 +71,7 @@ export class Committer {
   readonly #listeners: ((change: Change) => void)[] = []
   readonly treeKeeper: TreeKeeper
   #position: Position
+  readonly logKeeper: LogKeeper
   #leafKey: KeyObject | undefined
   #mayWrite: MayWrite = () => true
   #failure: Error | undefined
@@ -88,7 +87,8 @@ export class Committer {
     this.#onPublished = options.onPublished ?? (() => {})
     this.#position = position
     this.#recent = new RecentChanges(position.index)
-    this.treeKeeper = new TreeKeeper(backend, options, () => this.committedIndex)
+    this.logKeeper = new LogKeeper(backend, options)
+    this.treeKeeper = new TreeKeeper({ backend, clock, log: this.logKeeper, committedIndex: () => this.committedIndex })
   }
 
   /** Index of the last durable change. Listeners are told of it within the same tick. */
@@ -146,7 +146,21 @@ export class Committer {
   /** Ends all waiting, and saves the unsaved part of the tree unless the store has stopped writing. */
   async close(): Promise<void> {
     this.#waiters.close(new StorageClosed('The store is closed'))
-    if (this.#failure === undefined) await this.treeKeeper.close()
+    if (this.#failure !== undefined) return
+    await this.treeKeeper.close()
+    // A hold that stands too low only keeps the log for too long.
+    await this.logKeeper.save().catch(() => {})
+  }
+
+  /** Runs a write of its own beside the log, between two commits. @throws StorageFull, and StorageFailed as a commit */
+  async beside<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#failure !== undefined) throw failed(this.#failure)
+    try {
+      return await work()
+    } catch (cause) {
+      const isOurs = cause instanceof HistoryGone || cause instanceof StorageRefused || cause instanceof StorageFull
+      throw isOurs ? cause : this.#end(asError(cause))
+    }
   }
 
   async #commit(transactions: readonly OpenTransaction[]): Promise<CommitOutcome[]> {

@@ -4,7 +4,18 @@
 import { strict as assert } from 'node:assert'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Backend } from '../backend.ts'
-import type { Change, Committed, MayWrite, Position, Store, Transaction, TreeRoots } from '../contract.ts'
+import type {
+  Change,
+  Committed,
+  LogHold,
+  MayWrite,
+  Position,
+  RetainedLog,
+  Snapshot,
+  Store,
+  Transaction,
+  TreeRoots,
+} from '../contract.ts'
 import type { Tree } from '../log/tree.ts'
 import { BackendReadStore } from '../read-store.ts'
 import { CommitQueue } from './commit-queue.ts'
@@ -76,6 +87,35 @@ export class TransactionalStore extends BackendReadStore implements Store {
     return this.#committer.treeKeeper.tree()
   }
 
+  async image(): Promise<{ readonly index: number; readonly tree: Tree; readonly snapshot: Snapshot }> {
+    this.requireOpen()
+    // Others may commit while the tree is being read.
+    await this.#committer.treeKeeper.loaded()
+    return this.#alone(async () => {
+      const { index, tree } = await this.#committer.treeKeeper.tree()
+      const snapshot = await this.snapshot()
+      assert.equal(snapshot.index, index, 'nobody commits in an exclusive turn')
+      return { index, tree, snapshot }
+    })
+  }
+
+  async hold(hold: LogHold): Promise<void> {
+    this.requireOpen()
+    const { logKeeper, committedIndex } = this.#committer
+    if (await logKeeper.movesOn(hold)) return logKeeper.move(hold, committedIndex)
+    await this.#alone(() => this.#committer.beside(() => logKeeper.hold(hold, committedIndex)))
+  }
+
+  async release(name: string): Promise<void> {
+    this.requireOpen()
+    await this.#alone(() => this.#committer.beside(() => this.#committer.logKeeper.release(name)))
+  }
+
+  async retained(): Promise<RetainedLog> {
+    this.requireOpen()
+    return this.#committer.logKeeper.retained()
+  }
+
   protected override async shutDown(): Promise<void> {
     await this.#queue.drained()
     await this.#committer.close()
@@ -83,14 +123,21 @@ export class TransactionalStore extends BackendReadStore implements Store {
   }
 
   async #runAlone<T>(work: (tx: Transaction) => Promise<T>): Promise<Committed<T>> {
-    const giveBack = await this.#queue.exclusiveCommit()
-    try {
+    return this.#alone(async () => {
       const attempt = await this.#attempt(work, async (finished) => {
         const [outcome] = await this.#committer.commit([finished])
         return outcome ?? assert.fail('one transaction has one outcome')
       })
       assert(attempt !== 'lost', 'nobody else commits in an exclusive turn')
       return attempt
+    })
+  }
+
+  /** Runs `work` between two groups of commits. Nobody else commits meanwhile. */
+  async #alone<T>(work: () => Promise<T>): Promise<T> {
+    const giveBack = await this.#queue.exclusiveCommit()
+    try {
+      return await work()
     } finally {
       giveBack()
     }

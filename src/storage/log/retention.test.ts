@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SeededRandom } from '../../../test/conformance/seeded-random.ts'
-import type { Checkpoint } from '../backend.ts'
+import { type Checkpoint, HISTORY_ID_BYTES } from '../backend.ts'
+import { openStore } from '../commit/transactional-store.ts'
 import { HistoryGone, type Store, systemScope } from '../contract.ts'
+import { MemoryBackend } from '../memory-backend.ts'
 import { createMemoryStore } from '../memory-store.ts'
-import { forgettableIndex, keptCheckpoints, MIN_RECORDS } from './retention.ts'
+import { defaultHeldBytes, forgettableIndex, keptCheckpoints, MIN_RECORDS } from './retention.ts'
 
 const checkpoint = (index: number, logBytes: number, savedAtMs: number): Checkpoint => ({ index, logBytes, savedAtMs })
 const SPANS = [checkpoint(100, 10, 1_000), checkpoint(200, 10, 2_000), checkpoint(300, 10, 3_000)]
-const LAST = 300 + MIN_RECORDS
+const NO_HOLDS = { holds: [], caps: { secondary: 0, copy: 0 } }
 
 const cases = [
   { name: 'within both caps nothing goes', bytes: 30, ms: 10_000, nowMs: 3_000, index: 0 },
@@ -20,13 +22,42 @@ const cases = [
   { name: 'a clock that went back removes nothing', bytes: 30, ms: 2_000, nowMs: 0, index: 0 },
 ]
 for (const { name, bytes, ms, nowMs, index } of cases) {
-  test(`retention: ${name}`, () => assert.equal(forgettableIndex(SPANS, LAST, nowMs, { bytes, ms }), index))
+  test(`retention: ${name}`, () =>
+    assert.equal(forgettableIndex(SPANS, 300, nowMs, { retention: { bytes, ms }, ...NO_HOLDS }), index))
 }
 
 test('retention: the newest records stay whatever the caps say', () => {
-  const none = { bytes: 0, ms: 0 }
-  assert.equal(forgettableIndex(SPANS, LAST - 1, 9_000, none), 200)
-  assert.equal(forgettableIndex(SPANS, 99 + MIN_RECORDS, 9_000, none), 0)
+  const none = { retention: { bytes: 0, ms: 0 }, ...NO_HOLDS }
+  assert.equal(forgettableIndex(SPANS, 299, 9_000, none), 200)
+  assert.equal(forgettableIndex(SPANS, 99, 9_000, none), 0)
+})
+
+const held = [
+  { name: 'what a secondary needs stays, and what it has may go', from: 150, secondary: 30, index: 100 },
+  { name: 'whoever has the whole span holds nothing of it', from: 200, secondary: 30, index: 200 },
+  { name: 'a byte above its cap the log is shortened, held or not', from: 0, secondary: 29, index: 100 },
+  { name: 'a cap of nothing holds nothing', from: 0, secondary: 0, index: 300 },
+]
+for (const { name, from, secondary, index } of held) {
+  test(`retention: ${name}`, () => {
+    const retention = { bytes: 0, ms: 0 }
+    const caps = { secondary, copy: 0 }
+    const holds = [
+      { name: 'a', kind: 'secondary', from } as const,
+      { name: 'b', kind: 'secondary', from: 300 } as const,
+    ]
+    assert.equal(forgettableIndex(SPANS, 300, 9_000, { retention, holds, caps }), index)
+    const copies = holds.map((hold) => ({ ...hold, kind: 'copy' }) as const)
+    const ofCopies = { secondary: 0, copy: secondary }
+    assert.equal(forgettableIndex(SPANS, 300, 9_000, { retention, holds: copies, caps: ofCopies }), index)
+    assert.equal(forgettableIndex(SPANS, 300, 9_000, { retention, holds: copies, caps }), 300)
+  })
+}
+
+test('retention: the default is 10 GiB, or a tenth of a file system that is smaller', () => {
+  assert.equal(defaultHeldBytes(100 * 1024 ** 3), 10 * 1024 ** 3)
+  assert.equal(defaultHeldBytes(100 * 1024 ** 3 - 1), 10 * 1024 ** 3 - 1)
+  assert.equal(defaultHeldBytes(1e15), 10 * 1024 ** 3)
 })
 
 test('retention: a checkpoint goes with its last record, but for the one that names the tree', () => {
@@ -50,6 +81,33 @@ test('a store forgets old records in steps, keeps the newest, and its roots stay
   store.setLeafKey(Buffer.alloc(32, 1))
   assert.deepEqual((await store.roots()).all, all)
   await store.close()
+})
+
+test('a store keeps what is held up to the cap, and says of whom it took records', async () => {
+  const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 }
+  const backend = new MemoryBackend(new SeededRandom(1).bytes(HISTORY_ID_BYTES))
+  const open = async (secondary: number) => {
+    const holdCaps = { secondary, copy: 0 }
+    const store = await openStore(backend, { clock, holdCaps, retention: { bytes: 1_000, ms: 1e12 } })
+    store.setLeafKey(Buffer.alloc(32, 1))
+    await store.roots()
+    return store
+  }
+  const store = await open(1e9)
+  await put(store, 0)
+  await store.hold({ name: 'west', kind: 'secondary', from: 1 })
+  await fill(store, RECORDS)
+  assert.equal((await store.changesSince(1, 1)).length, 1)
+  await store.close()
+  const capped = await open(1_000)
+  await fill(capped, 2_000)
+  await assert.rejects(capped.changesSince(1, 1), HistoryGone)
+  const { firstIndex, holds } = await capped.retained()
+  assert.ok(firstIndex > 2)
+  assert.deepEqual([holds[0]?.from, holds[0]?.isBroken], [1, true])
+  await assert.rejects(capped.hold({ name: 'east', kind: 'secondary', from: 1 }), HistoryGone)
+  await capped.hold({ name: 'east', kind: 'secondary', from: await capped.lastIndex() })
+  await capped.close()
 })
 
 async function fill(store: Store, records: number): Promise<void> {

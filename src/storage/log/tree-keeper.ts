@@ -6,10 +6,11 @@
 import type { KeyObject } from 'node:crypto'
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import type { Clock } from '../../lib/world.ts'
-import type { Backend, Checkpoint, SavedTree } from '../backend.ts'
+import type { Backend, SavedTree } from '../backend.ts'
 import type { Position } from '../contract.ts'
 import { type Change, StorageCorrupt, StorageError, StorageFull, StorageRefused, type TreeRoots } from '../contract.ts'
 import { decodeRun } from './change-record.ts'
+import type { LogKeeper } from './log-keeper.ts'
 import { DEFAULT_RETENTION, forgettableIndex, keptCheckpoints, type Retention } from './retention.ts'
 import { bucketKeyOf, faultOfPage, TREE_VERSION, Tree } from './tree.ts'
 
@@ -20,8 +21,6 @@ const MS_PER_CHECKPOINT = 30_000
 /** Records and leaves read in one step of the event loop, so that requests come in between. */
 const RECORDS_PER_STEP = 256
 const LEAVES_PER_STEP = 1_000
-/** Records removed in one step. A step follows a commit, so a long log does not hold up writes. */
-const RECORDS_FORGOTTEN_PER_STEP = 1_000
 
 /** One tree, from the moment its key is set until the key is taken away. */
 type Kept = {
@@ -41,26 +40,28 @@ type Kept = {
   loading: Promise<void>
 }
 
-/** Default of `retention`: DEFAULT_RETENTION. */
-export type TreeKeeperOptions = { readonly clock: Clock; readonly retention?: Retention }
+/** What the tree needs of its store. `log` hears of each save, and is shortened behind it. */
+export type TreeKeeperParts = {
+  readonly backend: Backend
+  readonly clock: Clock
+  readonly log: LogKeeper
+  /** Index of the last published commit. */
+  readonly committedIndex: () => number
+}
 
-/** The tree of one open store, and the length of its log. Only the writing thread has one. */
+/** The tree of one open store. Only the writing thread has one. */
 export class TreeKeeper {
   readonly #backend: Backend
   readonly #clock: Clock
-  readonly #retention: Retention
-  /** Index of the last published commit. */
+  readonly #log: LogKeeper
   readonly #committedIndex: () => number
   #kept: Kept | undefined
-  #checkpoints: Checkpoint[] | undefined
-  /** From this index on `rest` looks again whether records can be removed. */
-  #lookAgainAt = 0
 
-  constructor(backend: Backend, { clock, retention = DEFAULT_RETENTION }: TreeKeeperOptions, committed: () => number) {
+  constructor({ backend, clock, log, committedIndex }: TreeKeeperParts) {
     this.#backend = backend
     this.#clock = clock
-    this.#retention = retention
-    this.#committedIndex = committed
+    this.#log = log
+    this.#committedIndex = committedIndex
   }
 
   /** Begins to load the tree; undefined drops it. Commits go on meanwhile; `tree` and `roots` wait for the end. */
@@ -106,12 +107,17 @@ export class TreeKeeper {
       (kept.index > kept.savedIndex && this.#clock.monotonicMs() - kept.savedAtMs >= MS_PER_CHECKPOINT)
     try {
       if (isDue) await this.#save(kept)
-      if (kept.index >= this.#lookAgainAt) await this.#shorten(kept.index)
+      await this.#log.shorten(kept.index)
     } catch (error) {
       // A full device refuses commits by itself. What is derived waits until there is space.
       if (!(error instanceof StorageFull)) throw error
       kept.isNew = true
     }
+  }
+
+  /** Resolves when the tree is there. Throws as `tree` does. */
+  async loaded(): Promise<void> {
+    await this.#ready()
   }
 
   /** A copy of the tree. @throws StorageRefused while there is no leaf key, and what kept the tree from being loaded */
@@ -220,16 +226,7 @@ export class TreeKeeper {
       savedAtMs,
     })
     Object.assign(kept, { isNew: false, savedIndex: index, savedAtMs: this.#clock.monotonicMs() })
-    this.#checkpoints?.push(checkpoint)
-  }
-
-  async #shorten(lastIndex: number): Promise<void> {
-    this.#checkpoints ??= await this.#backend.checkpoints()
-    const upTo = forgettableIndex(this.#checkpoints, lastIndex, this.#clock.nowMs(), this.#retention)
-    if (upTo > 0) await this.#backend.forgetRecords(upTo, RECORDS_FORGOTTEN_PER_STEP)
-    const first = await this.#backend.firstIndex()
-    this.#checkpoints = keptCheckpoints(this.#checkpoints, first)
-    this.#lookAgainAt = first <= upTo ? 0 : lastIndex + RECORDS_FORGOTTEN_PER_STEP
+    this.#log.saved(checkpoint)
   }
 }
 

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Backend, BackendSnapshot, Checkpoint, ReadBackend, SavedTree, TreeSave } from '../backend.ts'
-import type { EntryHead } from '../contract.ts'
+import type { EntryHead, LogHold } from '../contract.ts'
 import { type ChangeOperation, StorageCorrupt, StorageError, StorageFailed } from '../contract.ts'
 import type { EncodedChange } from '../log/change-record.ts'
 import { CLASS_NUMBERS } from '../log/leaf.ts'
@@ -123,6 +123,25 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
 
   async firstIndex(): Promise<number> {
     return reading(() => this.view.firstIndex())
+  }
+
+  async indexBefore(count: number): Promise<number> {
+    return reading(() => this.#derived.indexBefore(count))
+  }
+
+  async logBytesAfter(index: number): Promise<number> {
+    return reading(() => this.#derived.logBytesAfter(index))
+  }
+
+  async holds(): Promise<LogHold[]> {
+    return reading(() => this.#derived.holds())
+  }
+
+  async saveHolds(holds: readonly LogHold[]): Promise<void> {
+    this.#durably(() => {
+      this.#derived.saveHolds(holds)
+      return holds.length
+    })
   }
 
   async forgetRecords(index: number, limit: number): Promise<void> {

@@ -2,7 +2,7 @@
 // that goes by checkpoints. Each verb runs inside a transaction of its caller, or only reads.
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Checkpoint, SavedTree, TreeSave } from '../backend.ts'
-import type { TreePage } from '../contract.ts'
+import type { LogHold, TreePage } from '../contract.ts'
 import { StorageCorrupt } from '../contract.ts'
 import { CHAIN_BYTES } from '../log/change-record.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
@@ -72,6 +72,30 @@ export class SqliteDerived {
     return rows.map(({ idx, log_bytes, saved_at }) => {
       return { index: numberOf(idx), logBytes: numberOf(log_bytes), savedAtMs: numberOf(saved_at) }
     })
+  }
+
+  indexBefore(count: number): number {
+    const row = this.#database.prepare('SELECT idx FROM log ORDER BY idx DESC LIMIT 1 OFFSET ?').get(count)
+    return row === undefined ? 0 : numberOf(row.idx)
+  }
+
+  logBytesAfter(index: number): number {
+    const sum = this.#database.prepare('SELECT coalesce(sum(length(record)), 0) AS bytes FROM log WHERE idx > ?')
+    return numberOf(sum.get(index)?.bytes)
+  }
+
+  holds(): LogHold[] {
+    const rows = this.#database.prepare('SELECT name, kind, idx FROM hold').all()
+    return rows.map(({ name, kind, idx }) => {
+      if (kind !== 'secondary' && kind !== 'copy') throw new StorageCorrupt('A hold of the log is of no known kind')
+      return { name: textOf(name), kind, from: numberOf(idx) }
+    })
+  }
+
+  saveHolds(holds: readonly LogHold[]): void {
+    this.#database.exec('DELETE FROM hold')
+    const add = this.#database.prepare('INSERT INTO hold (name, kind, idx) VALUES (?, ?, ?)')
+    for (const { name, kind, from } of holds) add.run(name, kind, from)
   }
 
   /** Removes records from the oldest, `firstIndex`, up to `index`, at most `limit`, and checkpoints without records. */

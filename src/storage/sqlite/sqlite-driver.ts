@@ -1,7 +1,7 @@
 // SQLite as a kind of storage: a directory with the store, its journal and its lock
 // (docs/decisions/0002-embedded-storage.md).
-import type { ReadStore, Store } from '../contract.ts'
-import { measureSync } from '../data-directory.ts'
+import type { HoldCaps, ReadStore, Store } from '../contract.ts'
+import { fileSystemBytes, measureSync } from '../data-directory.ts'
 import type {
   DurableLocation,
   OpenOptions,
@@ -14,7 +14,7 @@ import type {
   StoreVerifyOptions,
   StoreVerifyReport,
 } from '../driver.ts'
-import { DEFAULT_RETENTION, type Retention } from '../log/retention.ts'
+import { DEFAULT_RETENTION, defaultHeldBytes, type Retention } from '../log/retention.ts'
 import { verifyStore } from '../verify/verify.ts'
 import { isInUse, storedBytes } from './sqlite-files.ts'
 import { SqliteStaging } from './sqlite-staging.ts'
@@ -27,7 +27,11 @@ export type SqliteConfig = {
   readonly directory: string
   /** Default: DEFAULT_RETENTION. */
   readonly retention?: Retention | undefined
+  /** A missing one is `defaultHeldBytes` of the file system. */
+  readonly holdCaps?: Partial<HoldCaps> | undefined
 }
+
+const HELD_BYTES_DEFAULT = '10 GiB or a tenth of the file system'
 
 /** The row of SQLite, the storage of servers. */
 export const SQLITE_DRIVER: StorageDriver<SqliteConfig> = {
@@ -45,11 +49,21 @@ export const SQLITE_DRIVER: StorageDriver<SqliteConfig> = {
       default: '24h',
       effect: 'Maximum age of the retained log of changes; whichever limit is reached first applies',
     },
+    log_retention_secondary_bytes: {
+      type: 'bytes',
+      default: HELD_BYTES_DEFAULT,
+      effect: 'Maximum size of the log that is retained for secondaries beyond the limits above; 0 is the default',
+    },
+    log_retention_copy_bytes: {
+      type: 'bytes',
+      default: HELD_BYTES_DEFAULT,
+      effect: 'Maximum size of the log that is retained while a secondary is being copied; 0 is the default',
+    },
   },
   configure: (stanza) => {
     const path = stanza.single('path')
     if (typeof path !== 'string' || path === '') throw stanza.fault('needs path, a directory')
-    return { type: 'sqlite', directory: path, ...retentionOf(stanza) }
+    return { type: 'sqlite', directory: path, ...retentionOf(stanza), ...holdCapsOf(stanza) }
   },
   locate: (config) => new SqliteLocation(config),
 }
@@ -67,15 +81,25 @@ function retentionOf(stanza: StorageStanza): Pick<SqliteConfig, 'retention'> {
   }
 }
 
+/** How much of the log holds of each kind may keep; 0 or missing: the default, which depends on the file system. */
+function holdCapsOf(stanza: StorageStanza): Pick<SqliteConfig, 'holdCaps'> {
+  const secondary = stanza.count('log_retention_secondary_bytes', 'a number of bytes') ?? 0
+  const copy = stanza.count('log_retention_copy_bytes', 'a number of bytes') ?? 0
+  if (secondary === 0 && copy === 0) return {}
+  return { holdCaps: { ...(secondary === 0 ? {} : { secondary }), ...(copy === 0 ? {} : { copy }) } }
+}
+
 class SqliteLocation implements DurableLocation {
   readonly directory: string
   readonly staging: Staging
   readonly #retention: Retention
+  readonly #holdCaps: Partial<HoldCaps>
 
-  constructor({ directory, retention = DEFAULT_RETENTION }: SqliteConfig) {
+  constructor({ directory, retention = DEFAULT_RETENTION, holdCaps = {} }: SqliteConfig) {
     this.directory = directory
     this.staging = new SqliteStaging(directory)
     this.#retention = retention
+    this.#holdCaps = holdCaps
   }
 
   get durable(): DurableLocation {
@@ -88,11 +112,22 @@ class SqliteLocation implements DurableLocation {
 
   get shown(): StoreLocation['shown'] {
     const { bytes, ms } = this.#retention
-    return { type: 'sqlite', path: this.directory, log_retention_bytes: bytes, log_retention_time: ms / 1000 }
+    const { secondary, copy } = this.#holdCaps
+    return {
+      type: 'sqlite',
+      path: this.directory,
+      log_retention_bytes: bytes,
+      log_retention_time: ms / 1000,
+      ...(secondary === undefined ? {} : { log_retention_secondary_bytes: secondary }),
+      ...(copy === undefined ? {} : { log_retention_copy_bytes: copy }),
+    }
   }
 
-  open(options: OpenOptions): Promise<Store> {
-    return openSqliteStore({ ...options, directory: this.directory, retention: this.#retention })
+  async open(options: OpenOptions): Promise<Store> {
+    const { directory } = this
+    const bytes = defaultHeldBytes(fileSystemBytes(directory))
+    const holdCaps = { secondary: bytes, copy: bytes, ...this.#holdCaps }
+    return openSqliteStore({ ...options, directory, retention: this.#retention, holdCaps })
   }
 
   openReader(): Promise<ReadStore> {

@@ -50,7 +50,10 @@ const POSITION_SCHEMA = `
     started_at   INTEGER NOT NULL
   ) STRICT;`
 
-/** Derived from the tables above, so a store without these is whole. They are made when it is opened for writing. */
+/**
+ * A store without these tables is whole: tree and checkpoint are derived from those above, and hold is for how long the
+ * log is kept. They are made when it is opened for writing.
+ */
 const DERIVED_SCHEMA = `
   CREATE TABLE IF NOT EXISTS tree (
     class   INTEGER NOT NULL,
@@ -64,6 +67,11 @@ const DERIVED_SCHEMA = `
     chain     BLOB    NOT NULL,
     log_bytes INTEGER NOT NULL,
     saved_at  INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS hold (
+    name TEXT    NOT NULL PRIMARY KEY,
+    kind TEXT    NOT NULL,
+    idx  INTEGER NOT NULL
   ) STRICT;`
 
 /** Makes the derived tables that are missing. */

@@ -1,0 +1,141 @@
+// Keeps the log as long as the limits say, and as those need it who hold it. The tree's checkpoints divide it: whole
+// spans between two of them go (retention.ts).
+import type { Clock } from '../../lib/world.ts'
+import type { Backend, Checkpoint } from '../backend.ts'
+import { HistoryGone, type HoldCaps, type LogHold, type RetainedLog, StorageRefused } from '../contract.ts'
+import {
+  DEFAULT_HOLD_CAPS,
+  DEFAULT_RETENTION,
+  forgettableIndex,
+  keptCheckpoints,
+  MIN_RECORDS,
+  type Retention,
+} from './retention.ts'
+
+/** Records removed in one step. A step follows a commit, so a long log does not hold up writes. */
+const RECORDS_FORGOTTEN_PER_STEP = 1_000
+
+/** Defaults: DEFAULT_RETENTION, DEFAULT_HOLD_CAPS. */
+export type LogKeeperOptions = { readonly clock: Clock; readonly retention?: Retention; readonly holdCaps?: HoldCaps }
+
+/** The length of the log of one open store. Only the writing thread has one. */
+export class LogKeeper {
+  readonly #backend: Backend
+  readonly #clock: Clock
+  readonly #retention: Retention
+  readonly #caps: HoldCaps
+  #checkpoints: Checkpoint[] | undefined
+  #holds: Map<string, LogHold> | undefined
+  /** True if holds have moved on since they were stored. */
+  #haveMoved = false
+  /** From this index on `shorten` looks again whether records can be removed. */
+  #lookAgainAt = 0
+
+  constructor(backend: Backend, { clock, retention, holdCaps }: LogKeeperOptions) {
+    this.#backend = backend
+    this.#clock = clock
+    this.#retention = retention ?? DEFAULT_RETENTION
+    this.#caps = holdCaps ?? DEFAULT_HOLD_CAPS
+  }
+
+  /** Takes a checkpoint that was saved. */
+  saved(checkpoint: Checkpoint): void {
+    this.#checkpoints?.push(checkpoint)
+  }
+
+  /** Removes a step of old records, if it is time to look for them. Throws what the backend throws. */
+  async shorten(lastIndex: number): Promise<void> {
+    if (lastIndex < this.#lookAgainAt) return
+    this.#checkpoints ??= await this.#backend.checkpoints()
+    const holds = [...(await this.#read()).values()]
+    const limits = { retention: this.#retention, holds, caps: this.#caps }
+    const spareIndex = await this.#backend.indexBefore(MIN_RECORDS)
+    const upTo = forgettableIndex(this.#checkpoints, spareIndex, this.#clock.nowMs(), limits)
+    if (upTo > 0) {
+      // First: after a crash a hold that stands too low would look as if its records had been taken from it.
+      await this.save()
+      await this.#backend.forgetRecords(upTo, RECORDS_FORGOTTEN_PER_STEP)
+    }
+    const first = await this.#backend.firstIndex()
+    this.#checkpoints = keptCheckpoints(this.#checkpoints, first)
+    this.#lookAgainAt = first <= upTo ? 0 : lastIndex + RECORDS_FORGOTTEN_PER_STEP
+  }
+
+  /** Stores the holds that have moved on. Throws what the backend throws. */
+  async save(): Promise<void> {
+    if (this.#haveMoved) await this.#store([...(await this.#read()).values()])
+  }
+
+  /** True if the hold of this name only moves on, so that nothing has to be stored now. */
+  async movesOn({ name, kind, from }: LogHold): Promise<boolean> {
+    const held = (await this.#read()).get(name)
+    return held !== undefined && held.kind === kind && held.from <= from
+  }
+
+  /** Moves a hold on in memory. It is stored later: until then the log would only be kept for too long. */
+  async move(hold: LogHold, lastIndex: number): Promise<void> {
+    requireFrom(hold, lastIndex)
+    const holds = await this.#read()
+    if ((holds.get(hold.name)?.from ?? hold.from) >= hold.from) return
+    holds.set(hold.name, hold)
+    this.#haveMoved = true
+    this.#lookAgainAt = 0
+  }
+
+  /** Adds or replaces a hold durably. Called between two commits. @throws HistoryGone, StorageRefused */
+  async hold(hold: LogHold, lastIndex: number): Promise<void> {
+    requireFrom(hold, lastIndex)
+    if (hold.from + 1 < (await this.#backend.firstIndex())) {
+      throw new HistoryGone(`The log does not hold what follows index ${hold.from}, so it cannot be kept`)
+    }
+    const holds = await this.#read()
+    await this.#store([...new Map([...holds, [hold.name, hold]]).values()])
+    holds.set(hold.name, hold)
+  }
+
+  /** Gives a hold up durably; none of this name is no error. Called between two commits. */
+  async release(name: string): Promise<void> {
+    const holds = await this.#read()
+    if (!holds.has(name)) return
+    await this.#store([...holds.values()].filter((hold) => hold.name !== name))
+    holds.delete(name)
+    this.#lookAgainAt = 0
+  }
+
+  /** The log and who holds it, for status. */
+  async retained(): Promise<RetainedLog> {
+    const firstIndex = await this.#backend.firstIndex()
+    const holds: RetainedLog['holds'][number][] = []
+    for (const hold of (await this.#read()).values()) {
+      const bytes = await this.#backend.logBytesAfter(hold.from)
+      holds.push({ ...hold, bytes, isBroken: hold.from + 1 < firstIndex })
+    }
+    return { firstIndex, bytes: await this.#backend.logBytesAfter(0), caps: this.#caps, holds }
+  }
+
+  async #read(): Promise<Map<string, LogHold>> {
+    if (this.#holds === undefined) {
+      const holds = await this.#backend.holds()
+      this.#holds ??= new Map(holds.map((hold) => [hold.name, hold]))
+    }
+    return this.#holds
+  }
+
+  async #store(holds: readonly LogHold[]): Promise<void> {
+    // A hold may move on while these are being stored.
+    this.#haveMoved = false
+    try {
+      await this.#backend.saveHolds(holds)
+    } catch (cause) {
+      this.#haveMoved = true
+      throw cause
+    }
+  }
+}
+
+function requireFrom({ name, from }: LogHold, lastIndex: number): void {
+  if (name === '' || !name.isWellFormed()) throw new StorageRefused('A hold of the log needs a name')
+  if (!Number.isSafeInteger(from) || from < 0 || from > lastIndex) {
+    throw new StorageRefused(`The hold ${name} begins at ${from}, and the log ends at ${lastIndex}`)
+  }
+}

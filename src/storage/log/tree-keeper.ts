@@ -11,7 +11,6 @@ import type { Position } from '../contract.ts'
 import { type Change, StorageCorrupt, StorageError, StorageFull, StorageRefused, type TreeRoots } from '../contract.ts'
 import { decodeRun } from './change-record.ts'
 import type { LogKeeper } from './log-keeper.ts'
-import { DEFAULT_RETENTION, forgettableIndex, keptCheckpoints, type Retention } from './retention.ts'
 import { bucketKeyOf, faultOfPage, TREE_VERSION, Tree } from './tree.ts'
 
 /** Records between two saves, so about as many as a start replays, unless the process was killed during a save. */

@@ -88,6 +88,16 @@ export function isExisting(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EEXIST'
 }
 
+/** Makes the contents of a file durable. */
+export function syncFile(path: string): void {
+  const handle = openSync(path, 'r+')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
 /** Makes a creation or renaming in the directory durable. */
 export function syncDirectory(directory: string): void {
   if (!HAS_MODES) return

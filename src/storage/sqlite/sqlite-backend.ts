@@ -11,6 +11,7 @@ import { moveOf } from '../log/move.ts'
 import { SqliteDerived } from './sqlite-derived.ts'
 import { isFull, writeError } from './sqlite-errors.ts'
 import type { DirectoryLock } from './sqlite-files.ts'
+import { dropKept } from './sqlite-migration.ts'
 import { PositionMover } from './sqlite-position.ts'
 import { openReadOnly, openSnapshot, reading, SqliteView } from './sqlite-view.ts'
 
@@ -77,6 +78,7 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
   readonly #mover: PositionMover
   readonly #derived: SqliteDerived
   #pagesInJournal = 0
+  #hasFailed = false
 
   /** `connection` may write; `lock` is released with it. */
   constructor(path: string, connection: DatabaseSync, lock?: DirectoryLock) {
@@ -169,6 +171,7 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
   override async close(): Promise<void> {
     try {
       await super.close()
+      if (!this.#hasFailed) dropKept(this.path)
     } finally {
       this.#lock?.release()
     }
@@ -234,6 +237,7 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
 
   /** Moves reads to a new connection, which had no part in the failed write and cannot write. */
   #readOn(): void {
+    this.#hasFailed = true
     const failed = this.connection
     try {
       this.connection = openReadOnly(this.path)

@@ -17,6 +17,11 @@ export function databasePath(directory: string): string {
   return join(directory, DATABASE_FILE)
 }
 
+/** The file of format 1 that a migration keeps. It is not opened, so its name is not among those that are checked. */
+export function keptPath(path: string): string {
+  return `${path}.format-1`
+}
+
 /** The folder in which a snapshot is staged before it replaces the store. */
 export function stagingFolder(directory: string): string {
   return join(directory, STAGING_FOLDER)

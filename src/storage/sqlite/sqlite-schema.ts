@@ -138,10 +138,10 @@ function writeEmptyStore(draft: string, history: History): void {
 
 /**
  * Checks a database that is to be used: format, the row of `meta`, and the last records against it. Entries are not
- * read.
+ * read. Returns the format.
  * @throws StorageCorrupt or StorageError, in a sentence that begins with the path of the file
  */
-export function requireSoundDatabase(database: DatabaseSync, path: string): void {
+export function requireSoundDatabase(database: DatabaseSync, path: string): number {
   if (statSync(path).size === 0) throw new StorageCorrupt(`${path} is empty`)
   try {
     // One read transaction: another thread may be writing.
@@ -153,6 +153,7 @@ export function requireSoundDatabase(database: DatabaseSync, path: string): void
     }
     requireMatchingLog(database, path, readPosition(preparePosition(database)))
     database.exec('COMMIT')
+    return format
   } catch (error) {
     throw readError(`${path} cannot be used`, error)
   }

@@ -1,6 +1,6 @@
 // Opens the store of a data directory, for the one process that writes it or for a thread that only reads.
 import { existsSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Random } from '../../lib/world.ts'
 import { FIRST_EPOCH, HISTORY_ID_BYTES } from '../backend.ts'
 import { openStore, type StoreOptions } from '../commit/transactional-store.ts'
@@ -9,18 +9,13 @@ import { prepareDirectory, requireDirectory, syncDirectory } from '../data-direc
 import { firstHistory } from '../log/histories.ts'
 import { BackendReadStore } from '../read-store.ts'
 import { SqliteBackend, SqliteReadBackend } from './sqlite-backend.ts'
+import { openForWriting, prepareForWriting } from './sqlite-connection.ts'
 import { isFull, readError } from './sqlite-errors.ts'
 import { type DirectoryLock, databasePath, dropStaged, lockDirectory, requirePlainFiles } from './sqlite-files.ts'
 import { requireSoundJournal } from './sqlite-journal.ts'
-import { readFormat } from './sqlite-position.ts'
-import {
-  createDatabase,
-  makeDerivedTables,
-  migrateTables,
-  requireSoundDatabase,
-  STORE_FORMAT,
-} from './sqlite-schema.ts'
-import { BUSY_TIMEOUT_MS, openReadOnly } from './sqlite-view.ts'
+import { migrate } from './sqlite-migration.ts'
+import { createDatabase, makeDerivedTables, requireSoundDatabase, STORE_FORMAT } from './sqlite-schema.ts'
+import { openReadOnly } from './sqlite-view.ts'
 
 /** Options of a store and where it lies. `random` draws the history id of a new one. */
 export type SqliteStoreOptions = StoreOptions & { readonly directory: string; readonly random: Random }
@@ -70,35 +65,21 @@ function requireDatabase(directory: string, path: string, history: () => History
 }
 
 function connect(path: string, lock: DirectoryLock): SqliteBackend {
-  const connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, defensive: true })
+  const connection = openForWriting(path)
   try {
-    requireSoundDatabase(connection, path)
+    if (requireSoundDatabase(connection, path) < STORE_FORMAT) {
+      connection.close()
+      migrate(path)
+      return connect(path, lock)
+    }
     prepareForWriting(connection)
     beginJournal(connection)
-    if (readFormat(connection) < STORE_FORMAT) migrateTables(connection)
     requireDerivedTables(connection, path)
     return new SqliteBackend(path, connection, lock)
   } catch (error) {
-    connection.close()
+    if (connection.isOpen) connection.close()
     throw error
   }
-}
-
-/**
- * Makes commits durable (threats P-01). FULL flushes the journal with each commit. The two `fullfsync` matter on macOS,
- * where a plain flush does not reach the device. Checkpoints are made by the backend (sqlite-backend.ts).
- */
-function prepareForWriting(connection: DatabaseSync): void {
-  connection.exec(`
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
-    PRAGMA fullfsync = ON;
-    PRAGMA checkpoint_fullfsync = ON;
-    PRAGMA wal_autocheckpoint = 0;
-    PRAGMA journal_size_limit = 67108864;
-    PRAGMA cache_size = -32768;
-    PRAGMA cell_size_check = ON;
-    PRAGMA trusted_schema = OFF`)
 }
 
 /**

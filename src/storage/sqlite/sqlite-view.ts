@@ -14,11 +14,10 @@ import {
 import { justAfter, laterKey, prefixEnd } from '../key-order.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
 import { bytesOf, numberOf, textOf } from './sqlite-columns.ts'
+import { BUSY_TIMEOUT_MS } from './sqlite-connection.ts'
 import { readError } from './sqlite-errors.ts'
 import { preparePosition, readHistories, readPosition } from './sqlite-position.ts'
 
-/** How long a connection waits while another recovers or removes the journal, which takes moments. */
-export const BUSY_TIMEOUT_MS = 5_000
 /** SQLite's own "no limit". */
 const NO_LIMIT = -1
 /** The end of all keys: in SQLite any BLOB sorts after every TEXT. */

@@ -1,0 +1,62 @@
+// Makes a store of format 1 one of format 2, when the writing thread opens it. The tables change in one transaction of
+// SQLite, so a crash leaves one format or the other. The old file is kept beside the new one until a server of this
+// version has stopped cleanly: until then the way back is to rename it.
+//
+//   journal moved into the file ─▶ copy of the file, made durable ─▶ copy gets its name ─▶ tables changed
+//
+// No connection is open while the file is copied: whoever closes a file loses the locks that SQLite has on it.
+import { constants, copyFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { StorageError } from '../contract.ts'
+import { createPrivateFile, syncDirectory, syncFile } from '../data-directory.ts'
+import { openForWriting, prepareForWriting } from './sqlite-connection.ts'
+import { readError } from './sqlite-errors.ts'
+import { keptPath } from './sqlite-files.ts'
+import { migrateTables } from './sqlite-schema.ts'
+
+/** Migrates the file, which no connection of this process has open. @throws StorageError; the store is as it was */
+export function migrate(path: string): void {
+  try {
+    withConnection(path, (connection) => connection.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
+    keepCopy(path)
+    withConnection(path, migrateTables)
+  } catch (cause) {
+    throw readError(`${path} cannot be migrated from store format 1`, cause)
+  }
+}
+
+/** Removes the file that a migration kept, and what an interrupted one left. */
+export function dropKept(path: string): void {
+  const kept = keptPath(path)
+  for (const file of [kept, draftOf(kept)]) rmSync(file, { force: true })
+}
+
+function draftOf(kept: string): string {
+  return `${kept}.new`
+}
+
+function withConnection(path: string, work: (connection: DatabaseSync) => void): void {
+  const connection = openForWriting(path)
+  try {
+    prepareForWriting(connection)
+    work(connection)
+  } finally {
+    connection.close()
+  }
+}
+
+/** @throws StorageError if the file is not the whole store, since another program reads it; the system's error */
+function keepCopy(path: string): void {
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+    throw new StorageError(`${path} has the store format 1 and cannot be migrated while another program reads it`)
+  }
+  const kept = keptPath(path)
+  const draft = draftOf(kept)
+  rmSync(draft, { force: true })
+  createPrivateFile(draft)
+  copyFileSync(path, draft, constants.COPYFILE_FICLONE)
+  syncFile(draft)
+  renameSync(draft, kept)
+  syncDirectory(dirname(path))
+}

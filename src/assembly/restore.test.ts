@@ -13,8 +13,10 @@ import { verifyAudit } from '../offline/audit-verification.ts'
 import { restorableStore } from '../process/restorable-store.ts'
 import { systemScope } from '../storage/contract.ts'
 import { storageIn, storeLocation } from '../storage/drivers.ts'
+import { encodeKeyring, firstKeyring, type Keyring, replacedBy } from '../storage/keyring.ts'
 import { ReplaceableStore } from '../storage/replaceable-store.ts'
 import type { SnapshotHeader } from '../storage/snapshot/snapshot-format.ts'
+import { KEYRING, putFormerKeys, putRecord } from '../system/seal/seal-records.ts'
 import { assembleNode } from './node.ts'
 import type { Restorable } from './restore.ts'
 import type { WritingNode } from './writing-node.ts'
@@ -55,7 +57,7 @@ async function start(t: TestContext, wrap: (restorable: Restorable) => Restorabl
   await unseal()
   const call = async (method: string, rest: string, body?: unknown) =>
     (await node.core.handle(wireRequest(method, rest, body, 'root'))).status
-  return { node, call, unseal }
+  return { node, store, call, unseal }
 }
 
 type Started = Awaited<ReturnType<typeof start>>
@@ -286,4 +288,29 @@ test('behind a restore the chains of audit verify, and say when the state was re
   })
   assert.deepEqual([both.faults, both.unsigned], [[], []])
   await server.unseal()
+})
+
+test('what was sealed with a key that became a former one opens after unseal and after a restore', async (t) => {
+  const server = await start(t)
+  assert.equal(await server.call('POST', 'sys/policies/acl/old', POLICY), 204)
+  const { seal, storage } = server.node
+  const { random } = realWorld()
+  const ours = storage.barrier.keyring as Keyring
+  const theirs = firstKeyring(random, random.bytes(32), 0)
+  const encoded = encodeKeyring(theirs)
+  await server.store.transaction(async (tx) => {
+    putRecord(tx, random, KEYRING, seal.rootKey, encoded)
+    putFormerKeys(tx, random, seal.rootKey, replacedBy(ours, theirs).former ?? new Map())
+  })
+  await server.node.operations.seal()
+  await server.unseal()
+  assert.equal(await server.call('GET', 'sys/policies/acl/old'), 200)
+  assert.equal(await server.call('POST', 'sys/rotate'), 204)
+  assert.equal(await server.call('GET', 'sys/policies/acl/old'), 200)
+  const snapshot = await save(server)
+  const restored = await server.node.operations.restore(ReadableStream.from([snapshot]), false)
+  assert.equal(restored.isSealChecked, true)
+  await server.unseal()
+  assert.equal(await server.call('GET', 'sys/policies/acl/old'), 200)
+  assert.equal((storage.barrier.keyring as Keyring).former?.size, 1)
 })

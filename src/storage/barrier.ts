@@ -5,13 +5,13 @@
 //   associated data: "keywright barrier" | format | term | path
 //
 // Term 0 is no data key. It marks records sealed by the unseal key (core/root-key) or by the root key (core/keyring,
-// core/key-use, core/recovery-key).
+// core/former-keys, core/key-use, core/recovery-key).
 import type { KeyObject } from 'node:crypto'
 import { AEADS, AuthenticationFailed, openSecret, seal } from '../crypto/primitives/aead.ts'
 import { NoncePool } from '../crypto/primitives/nonce-pool.ts'
 import type { Random } from '../lib/world.ts'
 import { Sealed, StorageCorrupt, StorageRefused } from './contract.ts'
-import type { Keyring } from './keyring.ts'
+import type { DataKey, Keyring } from './keyring.ts'
 import { MAX_ENCRYPTIONS } from './keyring-limits.ts'
 
 const FORMAT = 1
@@ -76,6 +76,16 @@ export type RecordForm = {
 export function requireForm(path: string, record: Buffer, { isBehindBarrier, leastBytes }: RecordForm): void {
   const hasDataKey = termOf(path, record, leastBytes) !== 0
   if (hasDataKey !== isBehindBarrier) throw new StorageCorrupt(`The record at ${path} has another key's term`)
+}
+
+/** Opens the record, or returns why this key does not. */
+function tryOpen({ key }: DataKey, term: number, path: string, record: Buffer): Buffer | AuthenticationFailed {
+  try {
+    return openRecord(key, term, path, record)
+  } catch (cause) {
+    if (!(cause instanceof AuthenticationFailed)) throw cause
+    return cause
+  }
 }
 
 /**
@@ -148,14 +158,16 @@ export class Barrier {
   /** Opens the value stored at `path`. @throws Sealed, StorageCorrupt if it is not what was written to `path` */
   open(path: string, record: Buffer): Buffer {
     const term = termOf(path, record)
-    const dataKey = this.#unsealed().terms.get(term)
-    if (dataKey === undefined) throw new StorageCorrupt(`The record at ${path} names a key that is not in the keyring`)
-    try {
-      return openRecord(dataKey.key, term, path, record)
-    } catch (cause) {
-      if (!(cause instanceof AuthenticationFailed)) throw cause
-      throw new StorageCorrupt(`The record at ${path} is not what was written there`, { cause })
+    const keyring = this.#unsealed()
+    const dataKey = keyring.terms.get(term)
+    const opened = dataKey && tryOpen(dataKey, term, path, record)
+    if (opened instanceof Buffer) return opened
+    for (const former of keyring.former?.get(term) ?? []) {
+      const openedBefore = tryOpen(former, term, path, record)
+      if (openedBefore instanceof Buffer) return openedBefore
     }
+    if (opened === undefined) throw new StorageCorrupt(`The record at ${path} names a key that is not in the keyring`)
+    throw new StorageCorrupt(`The record at ${path} is not what was written there`, { cause: opened })
   }
 
   #unsealed(): Keyring {

@@ -2,7 +2,23 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { SeededRandom } from '../../test/conformance/seeded-random.ts'
 import { RandomnessFailed } from '../crypto/primitives/random-bytes.ts'
-import { decodeKeyring, drawTerm, encodeKeyring, firstKeyring, ordinalOf, withNewTerm } from './keyring.ts'
+import { importSecret } from '../crypto/primitives/secret-key.ts'
+import { Barrier } from './barrier.ts'
+import { StorageCorrupt } from './contract.ts'
+import {
+  type DataKey,
+  decodeFormerKeys,
+  decodeKeyring,
+  drawTerm,
+  encodeFormerKeys,
+  encodeKeyring,
+  firstKeyring,
+  hasTermsBeside,
+  type Keyring,
+  ordinalOf,
+  replacedBy,
+  withNewTerm,
+} from './keyring.ts'
 
 const material = (fill: number): Buffer => Buffer.alloc(32, fill)
 
@@ -77,4 +93,68 @@ test('a keyring with terms in sequence is read as it is', () => {
   const next = withNewTerm(read, new SeededRandom(3), material(3), 3000)
   assert.equal(ordinalOf(next), 3)
   assert.equal(next.terms.get(1), read.terms.get(1))
+})
+
+const dataKey = (fill: number): DataKey => ({ key: importSecret(material(fill)), installedAtMs: fill })
+const keyringOf = (activeTerm: number, ...terms: readonly (readonly [number, number])[]): Keyring => ({
+  activeTerm,
+  terms: new Map(terms.map(([term, fill]) => [term, dataKey(fill)])),
+})
+const fillsOf = ({ former }: Keyring): [number, (number | undefined)[]][] =>
+  [...(former ?? [])].map(([term, keys]) => [term, keys.map(({ key }) => key.export()[0])])
+
+test('a keyring that replaces another keeps the terms that only the other had, and no more', () => {
+  const common = keyringOf(1, [1, 1])
+  const ours = keyringOf(5, [1, 1], [5, 5])
+  const theirs = keyringOf(6, [1, 1], [6, 6])
+  const replaced = replacedBy(ours, theirs)
+  assert.deepEqual([replaced.activeTerm, [...replaced.terms.keys()], fillsOf(replaced)], [6, [1, 6], [[5, [5]]]])
+  assert.deepEqual([hasTermsBeside(ours, theirs), hasTermsBeside(common, theirs)], [true, false])
+  assert.deepEqual(fillsOf(replacedBy(common, theirs)), [])
+  // A later replacement drops nothing, and adds nothing twice.
+  const later = replacedBy(replaced, keyringOf(7, [1, 1], [7, 7]))
+  assert.deepEqual(fillsOf(later), [
+    [5, [5]],
+    [6, [6]],
+  ])
+  assert.deepEqual(fillsOf(replacedBy(later, later)), fillsOf(later))
+})
+
+test('former keys with the number of a present term open beside it, and never seal', () => {
+  const ours = keyringOf(1, [1, 1])
+  const theirs = keyringOf(1, [1, 2])
+  const third = keyringOf(1, [1, 3])
+  const random = new SeededRandom(4)
+  const source = { bytes: (count: number) => random.bytes(count), uuid: () => random.uuid() }
+  const sealed = [ours, theirs, third].map((keyring) => new Barrier(source, keyring).seal('root/a', Buffer.from('x')))
+  const both = new Barrier(source, replacedBy(ours, theirs))
+  const all = new Barrier(source, replacedBy(replacedBy(ours, theirs), third))
+  assert.throws(() => both.open('root/a', sealed[2] as Buffer), /is not what was written there/)
+  for (const record of sealed) assert.equal(all.open('root/a', record).toString(), 'x')
+  assert.equal(new Barrier(source, third).open('root/a', all.seal('root/a', Buffer.from('y'))).toString(), 'y')
+  assert.throws(() => all.open('root/b', sealed[0] as Buffer), StorageCorrupt)
+})
+
+test('former keys come back as they were, and nothing else does', () => {
+  const { former = new Map() } = replacedBy(
+    replacedBy(keyringOf(1, [1, 1], [8, 8]), keyringOf(1, [1, 2])),
+    keyringOf(9, [9, 9]),
+  )
+  const bytes = encodeFormerKeys(former)
+  const back = decodeFormerKeys(bytes)
+  assert.deepEqual(fillsOf({ ...keyringOf(9, [9, 9]), former: back }), [
+    [1, [1, 2]],
+    [8, [8]],
+  ])
+  assert.deepEqual(back.get(8)?.[0]?.installedAtMs, 8)
+  assert.deepEqual(decodeFormerKeys(encodeFormerKeys(new Map())), new Map())
+  for (let length = 0; length < bytes.length; length++) {
+    assert.throws(() => decodeFormerKeys(bytes.subarray(0, length)), StorageCorrupt, `${length} bytes`)
+  }
+  assert.throws(() => decodeFormerKeys(bytes.with(0, 2) as Buffer), /unknown format/)
+})
+
+test('a new term has no number of a former key', () => {
+  const keyring = replacedBy(keyringOf(5, [5, 5]), keyringOf(6, [6, 6]))
+  assert.equal(withNewTerm(keyring, drawing(6, 5, 7), material(7), 0).activeTerm, 7)
 })

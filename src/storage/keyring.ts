@@ -5,8 +5,13 @@
 // two terms, which one barrier can hold. With numbers in sequence both would have the same number for different keys.
 // Clients see the place of a term in the order of addition: 1, 2, 3 (`ordinalOf`).
 //
-//   stored (inside an envelope sealed by the root key, barrier.ts):
-//   format 1 | active term u32 | count u32 | count × ( term u32 | installed at, ms u64 | key 32 )
+// Where the keyring of another cluster replaces this one, the terms that only this one has become former keys. They
+// open what was sealed before, and never seal. Two of them may have one number, each with a key of its own.
+//
+//   stored, each inside an envelope sealed by the root key (barrier.ts):
+//   keyring       format 1 | active term u32 | count u32 | count × term
+//   former keys   format 1 | count u32 | count × term
+//   term          number u32 | installed at, ms u64 | key 32
 import type { KeyObject } from 'node:crypto'
 import { freshBytes, RandomnessFailed } from '../crypto/primitives/random-bytes.ts'
 import { exportSecret, importSecret } from '../crypto/primitives/secret-key.ts'
@@ -19,10 +24,18 @@ export type DataKey = { readonly key: KeyObject; readonly installedAtMs: number 
  * All data keys by their terms, in the order in which they were added; `activeTerm` is one of them. Threads share the
  * key objects without a copy.
  */
-export type Keyring = { readonly activeTerm: number; readonly terms: ReadonlyMap<number, DataKey> }
+export type Keyring = {
+  readonly activeTerm: number
+  readonly terms: ReadonlyMap<number, DataKey>
+  /** Tried after `terms`. */
+  readonly former?: FormerKeys
+}
+/** Keys that only open, by the numbers of their terms. */
+export type FormerKeys = ReadonlyMap<number, readonly DataKey[]>
 
 const FORMAT = 1
 const HEADER_BYTES = 9
+const FORMER_HEADER_BYTES = 5
 /** AES-256. */
 export const DATA_KEY_BYTES = 32
 const TERM_NUMBER_BYTES = 4
@@ -50,7 +63,7 @@ export function firstKeyring(random: Random, material: Buffer, nowMs: number): K
 
 /** The keyring with one more term, which is the active one. The caller wipes `material`. */
 export function withNewTerm(keyring: Keyring, random: Random, material: Buffer, nowMs: number): Keyring {
-  const term = drawTerm(random, (drawn) => keyring.terms.has(drawn))
+  const term = drawTerm(random, (drawn) => keyring.terms.has(drawn) || keyring.former?.has(drawn) === true)
   const added = { key: importSecret(material), installedAtMs: nowMs }
   return { ...keyring, activeTerm: term, terms: new Map([...keyring.terms, [term, added]]) }
 }
@@ -60,37 +73,84 @@ export function ordinalOf({ activeTerm, terms }: Keyring): number {
   return [...terms.keys()].indexOf(activeTerm) + 1
 }
 
-/** Encodes the keyring as drawn above. The caller wipes the result: it holds every data key. */
-export function encodeKeyring(keyring: Keyring): Buffer {
-  const out = Buffer.alloc(HEADER_BYTES + keyring.terms.size * TERM_BYTES)
-  out.writeUInt8(FORMAT, 0)
-  out.writeUInt32BE(keyring.activeTerm, 1)
-  out.writeUInt32BE(keyring.terms.size, 5)
-  let at = HEADER_BYTES
-  for (const [term, { key, installedAtMs }] of keyring.terms) {
-    const material = exportSecret(key)
-    out.writeUInt32BE(term, at)
-    out.writeBigUInt64BE(BigInt(installedAtMs), at + 4)
-    material.copy(out, at + 12)
-    material.fill(0)
-    at += TERM_BYTES
+/**
+ * The keyring `theirs`, with what only `ours` can open as former keys. Nothing is ever dropped: what was sealed under a
+ * term of ours opens after its replacement too.
+ */
+export function replacedBy(ours: Keyring, theirs: Keyring): Keyring {
+  const former = new Map<number, DataKey[]>()
+  const add = (term: number, key: DataKey): void => {
+    const known = [...(former.get(term) ?? []), theirs.terms.get(term)]
+    if (!known.some((other) => other?.key.equals(key.key))) former.set(term, [...(former.get(term) ?? []), key])
   }
+  for (const keys of [theirs.former, ours.former]) {
+    for (const [term, list] of keys ?? []) for (const key of list) add(term, key)
+  }
+  for (const [term, key] of ours.terms) add(term, key)
+  return { activeTerm: theirs.activeTerm, terms: theirs.terms, former }
+}
+
+/** True if `ours` has an active or older term that `theirs` has not: the two went apart. */
+export function hasTermsBeside(ours: Keyring, theirs: Keyring): boolean {
+  return [...ours.terms].some(([term, { key }]) => theirs.terms.get(term)?.key.equals(key) !== true)
+}
+
+/** Encodes the keyring as drawn above, without former keys. The caller wipes the result: it holds every data key. */
+export function encodeKeyring({ activeTerm, terms }: Keyring): Buffer {
+  const out = Buffer.alloc(HEADER_BYTES + terms.size * TERM_BYTES)
+  out.writeUInt8(FORMAT, 0)
+  out.writeUInt32BE(activeTerm, 1)
+  out.writeUInt32BE(terms.size, 5)
+  writeTerms([...terms], out, HEADER_BYTES)
   return out
+}
+
+/** Encodes former keys as drawn above; the caller wipes the result. */
+export function encodeFormerKeys(former: FormerKeys): Buffer {
+  const terms = [...former].flatMap(([term, keys]) => keys.map((key) => [term, key] as const))
+  const out = Buffer.alloc(FORMER_HEADER_BYTES + terms.length * TERM_BYTES)
+  out.writeUInt8(FORMAT, 0)
+  out.writeUInt32BE(terms.length, 1)
+  writeTerms(terms, out, FORMER_HEADER_BYTES)
+  return out
+}
+
+function writeTerms(terms: readonly (readonly [number, DataKey])[], out: Buffer, at: number): void {
+  for (const [index, [term, { key, installedAtMs }]] of terms.entries()) {
+    const start = at + index * TERM_BYTES
+    const material = exportSecret(key)
+    out.writeUInt32BE(term, start)
+    out.writeBigUInt64BE(BigInt(installedAtMs), start + 4)
+    material.copy(out, start + 12)
+    material.fill(0)
+  }
 }
 
 /** Reads an encoded keyring; the caller wipes `bytes`. @throws StorageCorrupt if they are no keyring */
 export function decodeKeyring(bytes: Buffer): Keyring {
   if (bytes.length < HEADER_BYTES || bytes[0] !== FORMAT) throw new StorageCorrupt('The keyring has an unknown format')
   const activeTerm = bytes.readUInt32BE(1)
-  const count = bytes.readUInt32BE(5)
-  if (bytes.length !== HEADER_BYTES + count * TERM_BYTES) throw new StorageCorrupt('The keyring has a wrong length')
-  const terms = new Map<number, DataKey>()
-  for (let at = HEADER_BYTES; at < bytes.length; at += TERM_BYTES) {
-    terms.set(bytes.readUInt32BE(at), {
-      key: importSecret(bytes.subarray(at + 12, at + TERM_BYTES)),
-      installedAtMs: Number(bytes.readBigUInt64BE(at + 4)),
-    })
-  }
+  const terms = new Map(readTerms('The keyring has', bytes, HEADER_BYTES, bytes.readUInt32BE(5)))
   if (!terms.has(activeTerm)) throw new StorageCorrupt('The keyring lacks its active term')
   return { activeTerm, terms }
+}
+
+/** Reads encoded former keys; the caller wipes `bytes`. @throws StorageCorrupt if they are none */
+export function decodeFormerKeys(bytes: Buffer): FormerKeys {
+  if (bytes.length < FORMER_HEADER_BYTES || bytes[0] !== FORMAT)
+    throw new StorageCorrupt('The former keys have an unknown format')
+  const former = new Map<number, DataKey[]>()
+  for (const [term, key] of readTerms('The former keys have', bytes, FORMER_HEADER_BYTES, bytes.readUInt32BE(1))) {
+    former.set(term, [...(former.get(term) ?? []), key])
+  }
+  return former
+}
+
+function readTerms(what: string, bytes: Buffer, start: number, count: number): (readonly [number, DataKey])[] {
+  if (bytes.length !== start + count * TERM_BYTES) throw new StorageCorrupt(`${what} a wrong length`)
+  return Array.from({ length: count }, (_, index) => {
+    const at = start + index * TERM_BYTES
+    const key = importSecret(bytes.subarray(at + 12, at + TERM_BYTES))
+    return [bytes.readUInt32BE(at), { key, installedAtMs: Number(bytes.readBigUInt64BE(at + 4)) }] as const
+  })
 }

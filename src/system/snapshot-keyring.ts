@@ -6,9 +6,9 @@ import { AuthenticationFailed } from '../crypto/primitives/aead.ts'
 import type { Random } from '../lib/world.ts'
 import { Barrier } from '../storage/barrier.ts'
 import { StorageCorrupt } from '../storage/contract.ts'
-import type { Keyring } from '../storage/keyring.ts'
+import { type Keyring, replacedBy } from '../storage/keyring.ts'
 import { decodeSealConfig, SEAL_CONFIG } from './seal/seal-config.ts'
-import { KEYRING, openKeyring, openRootKey, ROOT_KEY } from './seal/seal-records.ts'
+import { FORMER_KEYS, KEYRING, openFormerKeys, openKeyring, openRootKey, ROOT_KEY } from './seal/seal-records.ts'
 
 /** A snapshot's own key records, and the keys of this server to try on them. */
 export type SnapshotKeyring = {
@@ -23,24 +23,28 @@ export type SnapshotKeyring = {
 }
 
 /**
- * Returns a barrier that opens the entries of the snapshot. In a snapshot of this cluster it has today's terms too, for
- * entries whose term the snapshot's keyring lacks. Undefined if only holders of shares can open the snapshot.
+ * Returns a barrier that opens the entries of the snapshot. In a snapshot of this cluster it has today's keys too, for
+ * entries whose key the snapshot lacks. Undefined if only holders of shares can open the snapshot.
  * @throws StorageCorrupt if a key of this server should open it and does not; AutoSealFailed
  */
 export function openSnapshotKeyring(snapshot: SnapshotKeyring): Barrier | undefined {
   const { ours, saysOurs, random } = snapshot
-  const record = recordOf(snapshot, KEYRING)
   const found = foundRootKey(snapshot)
   // The root key of this cluster is tried whatever the header says, so a forged header changes nothing.
-  const own = ifRightKey(() => openKeyring(ours.rootKey, record))
-  if (own !== undefined) {
-    return new Barrier(random, { ...own, terms: new Map([...(ours.keyring?.terms ?? []), ...own.terms]) })
-  }
+  const own = ifRightKey(() => keyringOf(snapshot, ours.rootKey))
+  if (own !== undefined) return new Barrier(random, ours.keyring === undefined ? own : replacedBy(ours.keyring, own))
   if (saysOurs) throw doesNotOpen('keyring', 'the root key of this cluster')
   if (found === undefined) return undefined
-  const keyring = ifRightKey(() => openKeyring(found, record))
+  const keyring = ifRightKey(() => keyringOf(snapshot, found))
   if (keyring === undefined) throw doesNotOpen('keyring', 'its root key')
   return new Barrier(random, keyring)
+}
+
+/** The snapshot's keyring with its former keys. @throws AuthenticationFailed if `rootKey` is another key */
+function keyringOf(snapshot: SnapshotKeyring, rootKey: KeyObject): Keyring {
+  const keyring = openKeyring(rootKey, recordOf(snapshot, KEYRING))
+  const former = snapshot.records.get(FORMER_KEYS)
+  return former === undefined ? keyring : { ...keyring, former: openFormerKeys(rootKey, former) }
 }
 
 /** The snapshot's root key, by a static key; undefined if shares open it. @throws StorageCorrupt, AutoSealFailed */

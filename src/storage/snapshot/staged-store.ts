@@ -29,6 +29,8 @@ const NEEDED: ReadonlyMap<string, RecordForm | undefined> = new Map([
   ['root/core/root-key', { isBehindBarrier: false, leastBytes: KEY_BYTES }],
   ['root/core/seal-config', undefined],
 ])
+/** Opens what a former keyring sealed. A snapshot has it only if there was one, and it is handed on like those. */
+const FORMER_KEYS = 'root/core/former-keys'
 
 /** How a snapshot is staged. */
 export type StageOptions = {
@@ -93,7 +95,7 @@ async function stage({ header, chunks }: ReadSnapshot, options: StageOptions): P
 class Intake {
   readonly #options: StageOptions
   #last = ''
-  /** The records of NEEDED that have come. */
+  /** The records of NEEDED that have come, and that of the former keys. */
   readonly records = new Map<string, Buffer>()
   /** Number of entries that were left out. */
   leftOut = 0
@@ -110,7 +112,7 @@ class Intake {
       this.#requireGood(entry)
       inspect(entry.key, entry.value)
       this.#last = entry.key
-      if (NEEDED.has(entry.key)) this.records.set(entry.key, entry.value)
+      if (NEEDED.has(entry.key) || entry.key === FORMER_KEYS) this.records.set(entry.key, entry.value)
       if (isLeftOut(entry.key)) this.leftOut++
       else taken.push(entry)
     }

@@ -8,7 +8,7 @@ import { count, flag } from '../../lib/member-kinds.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import type { Timer, World } from '../../lib/world.ts'
 import { openRecord } from '../../storage/barrier.ts'
-import { StorageCorrupt, type Store, systemScope, type Transaction } from '../../storage/contract.ts'
+import { type Store, systemScope, type Transaction } from '../../storage/contract.ts'
 import { DATA_KEY_BYTES, encodeKeyring, type Keyring, ordinalOf, withNewTerm } from '../../storage/keyring.ts'
 import {
   DEFAULT_ROTATION,
@@ -21,7 +21,7 @@ import {
 import type { SealedStorage, View } from '../../storage/sealed-storage.ts'
 import { storedRecord } from '../../storage/stored-record.ts'
 import { decodeKeyUse, encodeKeyUse, KEY_USE } from './key-use.ts'
-import { KEYRING, openKeyring, putRecord, SEAL_FOLDER } from './seal-records.ts'
+import { KEYRING, putRecord, SEAL_FOLDER, storedKeyring } from './seal-records.ts'
 
 /**
  * Encryptions that may be made before the count is stored again. A crash makes the count too high by at most this: one
@@ -210,10 +210,9 @@ export class KeyringRotation {
   /** Adds a term to the stored keyring, with the count of its first window. The returned keyring is not in use yet. */
   async #addTerm(tx: Transaction): Promise<Keyring> {
     const { rootKey, world } = this.#parts
-    const record = await tx.get(KEYRING)
-    if (record === undefined) throw new StorageCorrupt(`The store lacks ${KEYRING}`)
+    const present = await storedKeyring(tx, rootKey())
     const material = world.random.bytes(DATA_KEY_BYTES)
-    const keyring = withNewTerm(openKeyring(rootKey(), record), world.random, material, world.clock.nowMs())
+    const keyring = withNewTerm(present, world.random, material, world.clock.nowMs())
     const encoded = encodeKeyring(keyring)
     putRecord(tx, world.random, KEYRING, rootKey(), encoded)
     this.#putUse(tx, WINDOW)

@@ -2,6 +2,7 @@
 //
 //   root/core/root-key       the root key, sealed by the unseal key
 //   root/core/keyring        the data keys (keyring.ts), sealed by the root key
+//   root/core/former-keys    data keys of keyrings that were replaced, sealed by the root key
 //   root/core/recovery-key   sealed by the root key: what the shares of the recovery key must give
 //   root/core/leaf-key       behind the barrier: the key of the leaves (docs/storage-format.md)
 //   root/core/cluster        behind the barrier: name and id of this cluster
@@ -10,8 +11,14 @@ import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import { text } from '../../lib/member-kinds.ts'
 import type { Random } from '../../lib/world.ts'
 import { Barrier, openRecord, sealRecord } from '../../storage/barrier.ts'
-import { type ReadStore, StorageCorrupt, systemScope, type Transaction } from '../../storage/contract.ts'
-import { decodeKeyring, type Keyring } from '../../storage/keyring.ts'
+import { type Reader, type ReadStore, StorageCorrupt, systemScope, type Transaction } from '../../storage/contract.ts'
+import {
+  decodeFormerKeys,
+  decodeKeyring,
+  encodeFormerKeys,
+  type FormerKeys,
+  type Keyring,
+} from '../../storage/keyring.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 
 /** Folder of everything here, and of the view on what lies behind the barrier. */
@@ -22,6 +29,8 @@ export const ROOT_KEY = 'root/core/root-key'
 export const RECOVERY_KEY = 'root/core/recovery-key'
 /** Where the data keys are stored, sealed by the root key. */
 export const KEYRING = 'root/core/keyring'
+/** Where data keys are stored that only open, sealed by the root key; missing if there are none. */
+export const FORMER_KEYS = 'root/core/former-keys'
 /** NIST SP 800-38D section 8.2.2: a random nonce of 96 bits. Few records are ever sealed by these keys. */
 const NONCE_BYTES = 12
 
@@ -54,6 +63,31 @@ export function openKeyring(rootKey: KeyObject, record: Buffer): Keyring {
   return keyring
 }
 
+/** Opens former keys. @throws AuthenticationFailed if `rootKey` is another key */
+export function openFormerKeys(rootKey: KeyObject, record: Buffer): FormerKeys {
+  const encoded = openRecord(rootKey, 0, FORMER_KEYS, record)
+  const former = decodeFormerKeys(encoded)
+  encoded.fill(0)
+  return former
+}
+
+/** Stores former keys in the place of those that were stored. */
+export function putFormerKeys(tx: Transaction, random: Random, rootKey: KeyObject, former: FormerKeys): void {
+  const encoded = encodeFormerKeys(former)
+  putRecord(tx, random, FORMER_KEYS, rootKey, encoded)
+  encoded.fill(0)
+}
+
+/**
+ * Opens the keyring as it is stored, with its former keys.
+ * @throws AuthenticationFailed if `rootKey` is another key, StorageCorrupt if there is no keyring
+ */
+export async function storedKeyring(reader: Pick<Reader, 'get'>, rootKey: KeyObject): Promise<Keyring> {
+  const keyring = openKeyring(rootKey, await readRecord(reader, KEYRING))
+  const former = await reader.get(FORMER_KEYS)
+  return former === undefined ? keyring : { ...keyring, former: openFormerKeys(rootKey, former) }
+}
+
 /**
  * Opens all records, from the unseal key on; the caller wipes the leaf key.
  * @throws AuthenticationFailed if it is another unseal key, StorageCorrupt if a record is missing
@@ -64,7 +98,7 @@ export async function unsealStore(
   random: Random,
 ): Promise<OpenedKeys & { readonly rootKey: KeyObject }> {
   const rootKey = openRootKey(unsealKey, await readRecord(store, ROOT_KEY))
-  const keyring = openKeyring(rootKey, await readRecord(store, KEYRING))
+  const keyring = await storedKeyring(store, rootKey)
   const barrier = new Barrier(random, keyring)
   const read = async (name: string) => barrier.open(SEAL_FOLDER + name, await readRecord(store, SEAL_FOLDER + name))
   const cluster = CLUSTER.decode(await read('cluster'))
@@ -73,7 +107,7 @@ export async function unsealStore(
 }
 
 /** Reads a record as it is stored. @throws StorageCorrupt if it is missing */
-export async function readRecord(store: ReadStore, path: string): Promise<Buffer> {
+export async function readRecord(store: Pick<Reader, 'get'>, path: string): Promise<Buffer> {
   const bytes = await store.get(path)
   if (bytes === undefined) throw new StorageCorrupt(`The store lacks ${path}`)
   return bytes

@@ -1,14 +1,18 @@
 // The seal, on a thread that writes: what opens and closes the whole server, and the operations on its keys in between.
 import { NEW_TOKEN_LENGTH } from '../auth/token-text.ts'
+import { describeCause } from '../core/describe-cause.ts'
 import { Upkeep } from '../core/upkeep.ts'
-import { namedLog } from '../lib/log.ts'
+import { type Log, namedLog } from '../lib/log.ts'
+import type { Barrier } from '../storage/barrier.ts'
 import { pgpFieldReader } from '../system/pgp-field.ts'
 import type { ShareConfig } from '../system/seal/key-shares.ts'
 import { KeyringRotation } from '../system/seal/keyring-rotation.ts'
 import { Rekey } from '../system/seal/rekey.ts'
 import type { Seal } from '../system/seal/seal.ts'
+import { type SealBundle, wipeBundle } from '../system/seal/seal-bundle.ts'
 import { TokenAttempt } from '../system/seal/token-attempt.ts'
 import type { SealOperations } from '../system/system.ts'
+import { type Activation, newKeys, type ReplaceData } from './activation.ts'
 import { type InitialiseOptions, type InitialSecrets, initialise } from './initialisation.ts'
 import type { WritingParts } from './node-parts.ts'
 import type { NodeRooms } from './node-rooms.ts'
@@ -24,6 +28,14 @@ export type SealRoom = {
   readonly upkeep: Upkeep
   /** Unseals with the unseal key itself instead of its shares. @throws Refusal for a wrong key */
   unsealWith(key: Buffer): Promise<void>
+  /** Unseals with the root key, which a development server keeps. @throws Refusal for a wrong key */
+  unsealWithRoot(rootKey: Buffer): Promise<void>
+  /** The seal, for another cluster of the set; the caller wipes it. @throws Refusal while sealed */
+  bundle(): Promise<SealBundle>
+  /** Takes over the shares of the primary's rekey; false if the bundle is not newer. @throws BundleRefused, Refusal */
+  follow(bundle: SealBundle): Promise<boolean>
+  /** Takes a primary's data and keys in the place of the own ones, and stays open. @throws BundleRefused, Refusal */
+  activate(activation: Activation, replace: ReplaceData): Promise<void>
   /** Unseals at start, if the seal can do that. A failure is logged, and the server stays sealed. */
   openByItself(): Promise<void>
   /** Called before the store is closed: stores what is counted in memory only. */
@@ -40,6 +52,7 @@ export function buildSeal(parts: WritingParts, seal: Seal, rooms: NodeRooms): Se
   const holders = buildHolders(parts, seal, rooms, news)
   const upkeep = new Upkeep(() => rooms.mounts.mounted(), world, namedLog(log, 'core'))
   const opening = buildOpening(parts, { seal, rooms, holders, upkeep, news })
+  const { barrier } = rooms.storage
   const restore = buildRestore(parts, seal, rooms, opening)
   const initialised = (
     config: ShareConfig,
@@ -67,6 +80,16 @@ export function buildSeal(parts: WritingParts, seal: Seal, rooms: NodeRooms): Se
     operations,
     upkeep,
     unsealWith: (key) => opening.unsealWith(key),
+    unsealWithRoot: (rootKey) => opening.unsealWithRoot(rootKey),
+    bundle: () => seal.bundle(barrier),
+    follow: (bundle) =>
+      opening.exclusively(async () => {
+        const isNewer = await seal.follow(bundle, barrier)
+        if (isNewer) await news.tellDone()
+        return isNewer
+      }),
+    activate: (activation, replace) =>
+      opening.replaceKeys(() => newKeys({ seal, barrier, world }, activation), replace),
     openByItself: () => opening.openByItself(),
     rest: () => opening.rest(),
     initialise: initialised,
@@ -77,13 +100,17 @@ type Holders = Pick<SealOperations, 'rotation' | 'rekey' | 'recoveryRekey' | 'ro
 
 /** The operations on keys while the server is open. Some hold shares or new keys between two requests. */
 function buildHolders(
-  { store, world, log, slow }: WritingParts,
+  { store, world, log, slow, onRekeyed }: WritingParts,
   seal: Seal,
-  { storage, tokens, tokenService }: NodeRooms,
+  { storage, tokens, tokenService, nodeRole }: NodeRooms,
   news: SealAnnouncer,
 ): Holders {
   const readPgpKey = pgpFieldReader(world, slow)
-  const rekeyParts = { seal, storage, world, readPgpKey, announce: () => news.tellDone() }
+  const announce = async (): Promise<void> => {
+    await news.tellDone()
+    if (onRekeyed !== undefined) await handOver(seal, storage.barrier, onRekeyed, namedLog(log, 'seal'))
+  }
+  const rekeyParts = { seal, storage, world, readPgpKey, nodeRole, announce }
   return {
     rotation: new KeyringRotation({
       store,
@@ -105,6 +132,28 @@ function buildHolders(
         await tokens.insert(token, tokenService.rootEntry())
       },
     }),
+  }
+}
+
+/**
+ * Makes the bundle of a rekey and hands it on. The hand-over is not waited for, and no failure of it is one of the
+ * rekey: the caller waits for the only copy of the new shares. A secondary that was not reached takes it later.
+ */
+async function handOver(
+  seal: Seal,
+  barrier: Barrier,
+  onRekeyed: (bundle: SealBundle) => Promise<void>,
+  log: Log,
+): Promise<void> {
+  const failed = (cause: unknown): void =>
+    log('warn', 'The new shares could not be handed on to the secondaries yet', { cause: describeCause(cause) })
+  try {
+    const bundle = await seal.bundle(barrier)
+    onRekeyed(bundle)
+      .catch(failed)
+      .finally(() => wipeBundle(bundle))
+  } catch (cause) {
+    failed(cause)
   }
 }
 

@@ -16,6 +16,7 @@ import type { Devices } from '../managed-keys/device-link.ts'
 import type { ReadStore, Store } from '../storage/contract.ts'
 import type { AutoSeal } from '../system/seal/auto-seal.ts'
 import type { KeyKeeper, SealStatus } from '../system/seal/seal.ts'
+import type { SealBundle } from '../system/seal/seal-bundle.ts'
 import type { SealOperations, ServerFacts } from '../system/system.ts'
 import type { NodeTelemetry } from './node-telemetry.ts'
 import type { Restorable } from './restore.ts'
@@ -89,6 +90,11 @@ export type WritingParts = CommonParts & {
   readonly autoSeal?: AutoSeal
   /** Hears of each new unseal key; only on a development server, which protects nothing. */
   readonly keyKeeper?: KeyKeeper
+  /**
+   * Hands the seal on to the secondaries after a rekey. The bundle is wiped when the promise settles. Missing: there
+   * are none.
+   */
+  readonly onRekeyed?: (bundle: SealBundle) => Promise<void>
   /** Missing if the store cannot be restored. */
   readonly restorable?: Restorable
 }

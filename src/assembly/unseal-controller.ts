@@ -10,6 +10,7 @@ import { AutoSealFailed } from '../system/seal/auto-seal.ts'
 import type { KeyringRotation } from '../system/seal/keyring-rotation.ts'
 import type { Seal } from '../system/seal/seal.ts'
 import type { OpenedKeys } from '../system/seal/seal-records.ts'
+import { type NewKeys, openedByEither, type ReplaceData } from './activation.ts'
 import type { NodeGate } from './node-gate.ts'
 import { beginWork, endWork, type OwnWork } from './own-work.ts'
 import type { SealAnnouncer } from './seal-state.ts'
@@ -60,6 +61,11 @@ export class UnsealController {
   /** Unseals with the unseal key itself. @throws Refusal for a wrong key */
   unsealWith(key: Buffer): Promise<void> {
     return this.exclusively(async () => this.#open(await this.#parts.seal.openWith(key)))
+  }
+
+  /** Unseals with the root key itself. @throws Refusal for a wrong key */
+  unsealWithRoot(rootKey: Buffer): Promise<void> {
+    return this.exclusively(async () => this.#open(await this.#parts.seal.unsealWithRoot(rootKey)))
   }
 
   /** Drops the shares given so far. */
@@ -121,6 +127,41 @@ export class UnsealController {
         await this.#tryToOpen('restored')
       }
     })
+  }
+
+  /**
+   * Puts the keys of a primary in the place of this cluster's own, while `replace` does that with the data. The server
+   * is open afterwards without a share being given: under the new keys, or under the former ones if it failed.
+   * @throws what `prepare` and `replace` throw
+   */
+  replaceKeys(prepare: () => NewKeys, replace: ReplaceData): Promise<void> {
+    const { seal } = this.#parts
+    return this.exclusively(async () => {
+      const former = seal.rootKey
+      const keys = prepare()
+      try {
+        await this.#close()
+        await this.#replaced(keys, replace)
+      } finally {
+        keys.leafKey.fill(0)
+        await this.#open(await openedByEither(seal, keys.rootKey, former))
+      }
+    })
+  }
+
+  async #replaced({ leafKey, prepare, write }: NewKeys, replace: ReplaceData): Promise<void> {
+    const { seal, store, invalidation, news } = this.#parts
+    await news.tellStore('detached')
+    try {
+      store.setLeafKey(leafKey)
+      prepare()
+      await replace(write)
+    } finally {
+      store.setLeafKey(undefined)
+      invalidation.reset()
+      await seal.load()
+      await news.tellStore('attached')
+    }
   }
 
   /** Called before the store is closed: stores the count of uses of the data key, which is otherwise in memory only. */

@@ -27,12 +27,22 @@ export function openWithShares(directory: string, shares: AsyncIterable<string>,
   })
 }
 
-/** Opens the store with the first of these unseal keys that fits. @throws CliError if none does; StorageError */
-export function openWithKey(directory: string, unsealKeys: readonly Buffer[], world: World): Promise<VerifyKeys> {
+/**
+ * Opens the store with the first of these unseal keys that fits, else with the root key, if there is one.
+ * @throws CliError if none does; StorageError
+ */
+export function openWithKey(
+  directory: string,
+  unsealKeys: readonly Buffer[],
+  world: World,
+  rootKey?: Buffer,
+): Promise<VerifyKeys> {
   return openOffline(directory, world, async (seal) => {
-    for (const key of unsealKeys) {
+    const ways = unsealKeys.map((key) => () => seal.openWith(key))
+    if (rootKey !== undefined) ways.push(() => seal.unsealWithRoot(rootKey))
+    for (const open of ways) {
       try {
-        return await seal.openWith(key)
+        return await open()
       } catch (cause) {
         if (!(cause instanceof Refusal)) throw cause
       }

@@ -1,6 +1,6 @@
 // `keywright storage …`: commands that work on a data directory and talk to no server.
 
-import { findDevelopmentKeys } from '../assembly/development.ts'
+import { findDevelopmentKeys, findDevelopmentRootKey } from '../assembly/development.ts'
 import { CliError, type ExitCode } from '../cli/cli-error.ts'
 import { type CommandGroup, command } from '../cli/command.ts'
 import { RESULT_FORMAT_OPTION } from '../cli/common-options.ts'
@@ -88,7 +88,7 @@ async function keysOf(io: CliIo, data: string, asksForKey: boolean): Promise<Ver
   const world = realWorld()
   if (asksForKey) return openWithShares(data, typedShares(io), world)
   const kept = findDevelopmentKeys(data)
-  return kept.length === 0 ? undefined : openWithKey(data, kept, world)
+  return kept.length === 0 ? undefined : openWithKey(data, kept, world, findDevelopmentRootKey(data))
 }
 
 /** On a terminal, one line that is written over; elsewhere nothing. */

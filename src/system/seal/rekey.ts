@@ -1,23 +1,20 @@
 // Rekeying: a new key with new shares replaces the old one. It is the unseal key, or the recovery key of a server that
 // opens by itself. Enough of the old shares permit it. With verification it takes effect only when enough new shares
-// were given back; until then the old shares work (threats S-04).
+// were given back; until then the old shares work (threats S-04). Only the primary of a set is rekeyed: the clusters
+// that follow it get its shares (seal-handover.ts).
 //
 //   start ─▶ give old shares ─▶ new shares go out ─┬─▶ in force                    without verification
 //                                                  └─▶ give new shares ─▶ in force   with verification
-//
-//   root/core/unseal-shares-backup, recovery-shares-backup
-//     behind the barrier: {"format":1,"nonce":…,"keys":{FINGERPRINT:[hex of an OpenPGP message]}}
 
 import { fail } from '../../api/errors.ts'
+import { mayChange, type NodeRole } from '../../api/node-role.ts'
 import { constantTimeEqual } from '../../crypto/primitives/constant-time.ts'
 import { copySecret } from '../../crypto/primitives/secret-bytes.ts'
-import { mapOf, text, texts as textsKind } from '../../lib/member-kinds.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import { dictionary } from '../../lib/own.ts'
 import type { World } from '../../lib/world.ts'
 import { systemScope, type Transaction } from '../../storage/contract.ts'
 import { type SealedStorage, sealedTransaction, type View } from '../../storage/sealed-storage.ts'
-import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 import { WrongCombination } from './attempt-limits.ts'
 import { combineKey, SHARED_KEY_BYTES, type ShareConfig, splitKey, wipeAll } from './key-shares.ts'
 import type { Seal } from './seal.ts'
@@ -26,6 +23,7 @@ import { readPgpKeys, type ShareTexts, shareTexts } from './share-answer.ts'
 import { ShareAttempt } from './share-attempt.ts'
 import { checkShareNumbers } from './share-numbers.ts'
 import { requireGoodShares } from './share-trial.ts'
+import { BACKUP_NAMES, SHARES_BACKUP, type SharesBackup } from './shares-backup.ts'
 import type { ReadPgpKey, TextEncryptor } from './token-attempt.ts'
 
 /** Parts that the assembly hands in. A server has a Rekey for each kind of key; one of the two refuses to start. */
@@ -35,6 +33,7 @@ export type RekeyParts = {
   readonly storage: SealedStorage
   readonly world: World
   readonly readPgpKey: ReadPgpKey
+  readonly nodeRole: () => NodeRole
   /**
    * Tells the other threads how many shares there are now. Never throws: the new key is stored by then, and an error
    * would keep its only shares from the caller.
@@ -94,11 +93,6 @@ export type VerifyStatus = {
   readonly progress: number
 }
 
-/** The encrypted shares of the last rekey, for a holder who lost theirs. Each opens only with its OpenPGP key. */
-export const SHARES_BACKUP = storedRecord('A backup of shares', { nonce: text, keys: mapOf(textsKind) }, 'dropped')
-/** Decoded SHARES_BACKUP; `keys` has messages in hexadecimal by fingerprint. */
-export type SharesBackup = RecordOf<typeof SHARES_BACKUP>
-
 /** Shown while no rekey runs: clients read both numbers always. */
 const NONE: ShareConfig = { shares: 0, threshold: 0 }
 
@@ -115,7 +109,7 @@ export class Rekey {
     this.#parts = parts
     this.#view = parts.storage.view(systemScope, SEAL_FOLDER)
     const isUnseal = parts.of === 'unseal key'
-    this.#backupName = isUnseal ? 'unseal-shares-backup' : 'recovery-shares-backup'
+    this.#backupName = BACKUP_NAMES[parts.of]
     const [kind, operation] = isUnseal ? ['barrier rekey', 'rekey'] : ['recovery rekey', 'recovery rekey']
     this.#attempt = new ShareAttempt(parts.world, {
       alreadyRunning: 'rekey already in progress',
@@ -141,6 +135,14 @@ export class Rekey {
       of === 'recovery key'
         ? 'recovery rekeying not supported: this server has unseal shares, see sys/rekey'
         : 'barrier rekeying not supported: this server opens by itself, see sys/rekey-recovery-key',
+    ])
+  }
+
+  /** @throws Refusal on a cluster that follows another: the primary's shares are its shares too */
+  #requirePrimary(): void {
+    if (mayChange(this.#parts.nodeRole(), 'set')) return
+    throw fail('not_offered', [
+      'this cluster follows a primary and has its shares: rekey the primary, and the new shares reach this cluster too',
     ])
   }
 
@@ -174,6 +176,7 @@ export class Rekey {
   start({ shares, threshold, pgpKeys, backup, verification }: RekeyRequest): Promise<RekeyStatus> {
     return this.#oneAtATime.run(async () => {
       this.#requireKind()
+      this.#requirePrimary()
       if (this.#verification.running !== undefined) throw fail('already_in_progress', ['rekey already in progress'])
       checkShareNumbers('secret', shares, threshold)
       if (backup && pgpKeys.length === 0)
@@ -202,6 +205,7 @@ export class Rekey {
   give(share: Buffer, nonce: string): Promise<RekeyStatus | Rekeyed> {
     return this.#oneAtATime.run(async () => {
       this.#requireKind()
+      this.#requirePrimary()
       const { seal } = this.#parts
       const given = this.#attempt.give(share, nonce, seal.shareConfig.threshold)
       if (given === undefined) return this.status()
@@ -294,6 +298,7 @@ export class Rekey {
   verify(share: Buffer, nonce: string): Promise<boolean> {
     return this.#oneAtATime.run(async () => {
       this.#requireKind()
+      this.#requirePrimary()
       const running = this.#verification.running
       const threshold = running?.purpose.config.threshold ?? 1
       const given = this.#verification.give(share, nonce, threshold)

@@ -5,16 +5,21 @@ import { StorageCorrupt } from '../../storage/contract.ts'
 import { decodeSealConfig, encodeSealConfig, type SealConfig } from './seal-config.ts'
 
 const good: readonly SealConfig[] = [
-  { shares: 1, threshold: 1 },
-  { shares: MAX_SHARES, threshold: MAX_SHARES },
-  { shares: 3, threshold: 2, keyId: 'a' },
-  { shares: 1, threshold: 1, keyId: '' },
+  { shares: 1, threshold: 1, number: 1 },
+  { shares: MAX_SHARES, threshold: MAX_SHARES, number: Number.MAX_SAFE_INTEGER },
+  { shares: 3, threshold: 2, keyId: 'a', number: 2 },
+  { shares: 1, threshold: 1, keyId: '', number: 1 },
 ]
 for (const config of good) {
   test(`the seal configuration ${JSON.stringify(config)} is read as it was written`, () => {
     assert.deepEqual(decodeSealConfig(encodeSealConfig(config)), config)
   })
 }
+
+test('S9: a seal configuration from before shares had numbers has the first', () => {
+  const { number } = decodeSealConfig(Buffer.from('{"format":1,"type":"shamir","shares":3,"threshold":2}'))
+  assert.equal(number, 1)
+})
 
 const SHAMIR = { format: 1, type: 'shamir', shares: 3, threshold: 2 }
 const bad = [
@@ -32,6 +37,9 @@ const bad = [
   { ...SHAMIR, threshold: -1 },
   { ...SHAMIR, threshold: 4 },
   { ...SHAMIR, shares: MAX_SHARES + 1 },
+  { ...SHAMIR, number: 0 },
+  { ...SHAMIR, number: 1.5 },
+  { ...SHAMIR, number: '2' },
   [SHAMIR],
   null,
 ]

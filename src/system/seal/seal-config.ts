@@ -3,8 +3,9 @@
 //   root/core/seal-config   JSON in clear: {"format":1,"type":"shamir","shares":n,"threshold":t}, or
 //                           {"format":1,"type":"static","keyId":id,"shares":n,"threshold":t}
 //
-// With a static seal the shares are those of the recovery key. The record is in clear, because it is read while sealed.
-// So an attacker with access to the store can change it without a key; it must never open anything by itself.
+// With a static seal the shares are those of the recovery key. `number` counts the rekeys from 1 on, so that clusters of
+// one set know whose shares are newer; 1 is not written. The record is in clear, because it is read while sealed. So an
+// attacker with access to the store can change it without a key; it must never open anything by itself.
 
 import { MAX_SHARES } from '../../crypto/primitives/shamir.ts'
 import { integer, oneOf, optional, text } from '../../lib/member-kinds.ts'
@@ -15,10 +16,15 @@ import type { ShareConfig } from './key-shares.ts'
 /** Where the configuration of the seal is stored, in clear. */
 export const SEAL_CONFIG = 'root/core/seal-config'
 
+/** The number of the shares that an initialisation makes. */
+export const FIRST_NUMBER = 1
+
 /** How the server is unsealed, and how its shares are split. */
 export type SealConfig = ShareConfig & {
   /** Id of the static key that opens; undefined if shares do. */
   readonly keyId?: string
+  /** Grows by one with each rekey. */
+  readonly number: number
 }
 
 /** The members of the record; `decodeSealConfig` checks what holds between them. */
@@ -27,20 +33,21 @@ export const SEAL_CONFIG_RECORD = storedRecord('The seal configuration at root/c
   keyId: optional(text),
   shares: integer({ min: 1, max: MAX_SHARES }),
   threshold: integer({ min: 1, max: MAX_SHARES }),
+  number: optional(integer({ min: FIRST_NUMBER })),
 })
 
 /** Returns the stored form; the type follows from `keyId`. */
-export function encodeSealConfig({ shares, threshold, keyId }: SealConfig): Buffer {
+export function encodeSealConfig({ shares, threshold, keyId, number }: SealConfig): Buffer {
   const type = keyId === undefined ? ({ type: 'shamir' } as const) : ({ type: 'static', keyId } as const)
-  return SEAL_CONFIG_RECORD.encode({ ...type, shares, threshold })
+  return SEAL_CONFIG_RECORD.encode({ ...type, shares, threshold, ...(number === FIRST_NUMBER ? {} : { number }) })
 }
 
 /** Reads the stored form. @throws StorageCorrupt, also for numbers of shares that no store is ever made with */
 export function decodeSealConfig(bytes: Buffer): SealConfig {
-  const { type, keyId, shares, threshold } = SEAL_CONFIG_RECORD.decode(bytes)
+  const { type, keyId, shares, threshold, number = FIRST_NUMBER } = SEAL_CONFIG_RECORD.decode(bytes)
   if (threshold > shares)
     throw new StorageCorrupt(`The seal configuration at ${SEAL_CONFIG} has a "threshold" above its "shares"`)
   if ((type === 'static') !== (keyId !== undefined))
     throw new StorageCorrupt(`The seal configuration at ${SEAL_CONFIG} has a "keyId" that does not go with its "type"`)
-  return keyId === undefined ? { shares, threshold } : { shares, threshold, keyId }
+  return { shares, threshold, number, ...(keyId === undefined ? {} : { keyId }) }
 }

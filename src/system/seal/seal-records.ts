@@ -3,7 +3,7 @@
 //   root/core/root-key       the root key, sealed by the unseal key
 //   root/core/keyring        the data keys (keyring.ts), sealed by the root key
 //   root/core/former-keys    data keys of keyrings that were replaced, sealed by the root key
-//   root/core/recovery-key   sealed by the root key: what the shares of the recovery key must give
+//   root/core/recovery-key   sealed by the root key: what the shares of the recovery key must give (share-proof.ts)
 //   root/core/leaf-key       behind the barrier: the key of the leaves (docs/storage-format.md)
 //   root/core/cluster        behind the barrier: name and id of this cluster
 import type { KeyObject } from 'node:crypto'
@@ -44,7 +44,12 @@ export type OpenedKeys = { readonly keyring: Keyring; readonly leafKey: Buffer; 
 
 /** Seals and stores a record that is not behind the barrier. It is bound to its path, so records cannot be swapped. */
 export function putRecord(tx: Transaction, random: Random, path: string, key: KeyObject, plaintext: Buffer): void {
-  tx.put(systemScope, path, sealRecord(key, 0, path, random.bytes(NONCE_BYTES), plaintext))
+  tx.put(systemScope, path, sealedRecord(random, path, key, plaintext))
+}
+
+/** Such a record as it is stored. */
+export function sealedRecord(random: Random, path: string, key: KeyObject, plaintext: Buffer): Buffer {
+  return sealRecord(key, 0, path, random.bytes(NONCE_BYTES), plaintext)
 }
 
 /** Opens the root key. @throws AuthenticationFailed if `unsealKey` is another key */
@@ -97,7 +102,15 @@ export async function unsealStore(
   unsealKey: KeyObject,
   random: Random,
 ): Promise<OpenedKeys & { readonly rootKey: KeyObject }> {
-  const rootKey = openRootKey(unsealKey, await readRecord(store, ROOT_KEY))
+  return openWithRootKey(store, openRootKey(unsealKey, await readRecord(store, ROOT_KEY)), random)
+}
+
+/** Opens all records behind the root key, as `unsealStore` does. @throws AuthenticationFailed, StorageCorrupt */
+export async function openWithRootKey(
+  store: ReadStore,
+  rootKey: KeyObject,
+  random: Random,
+): Promise<OpenedKeys & { readonly rootKey: KeyObject }> {
   const keyring = await storedKeyring(store, rootKey)
   const barrier = new Barrier(random, keyring)
   const read = async (name: string) => barrier.open(SEAL_FOLDER + name, await readRecord(store, SEAL_FOLDER + name))

@@ -12,17 +12,20 @@ import { AuthenticationFailed } from '../../crypto/primitives/aead.ts'
 import { constantTimeEqual } from '../../crypto/primitives/constant-time.ts'
 import { exportSecret, importSecret } from '../../crypto/primitives/secret-key.ts'
 import type { World } from '../../lib/world.ts'
-import { openRecord } from '../../storage/barrier.ts'
+import type { Barrier } from '../../storage/barrier.ts'
 import { type Store, systemScope, type Transaction } from '../../storage/contract.ts'
 import { WrongCombination } from './attempt-limits.ts'
 import { type AutoSeal, AutoSealFailed } from './auto-seal.ts'
 import { combineKey, SHARED_KEY_BYTES, type ShareConfig, wipeAll } from './key-shares.ts'
+import { BundleRefused, type SealBundle } from './seal-bundle.ts'
 import { decodeSealConfig, encodeSealConfig, SEAL_CONFIG, type SealConfig } from './seal-config.ts'
 import { type AlsoWrites, createSeal } from './seal-creation.ts'
+import { bundleOf, type Handover, handoverTo, type OwnKey, storedProof, writeHandover } from './seal-handover.ts'
 import {
   type Cluster,
   type OpenedKeys,
   openRootKey,
+  openWithRootKey,
   putRecord,
   RECOVERY_KEY,
   ROOT_KEY,
@@ -30,6 +33,7 @@ import {
   unsealStore,
 } from './seal-records.ts'
 import { ShareCollector } from './share-attempt.ts'
+import { proves, wipeProof } from './share-proof.ts'
 
 /** State of the seal that every thread shows. The writing thread tells the others when it changes. */
 export type SealStatus = {
@@ -47,6 +51,10 @@ export type SealStatus = {
 export type KeyKeeper = {
   /** Called before a new key is committed. A crash may come before or after, so both keys are kept from then on. */
   readonly prepare: (key: Buffer) => void
+  /**
+   * Called before another cluster's shares open the store. Their key is not known here, so the root key itself is kept.
+   */
+  readonly prepareRoot: (rootKey: Buffer) => void
   /** Called after the commit: only the new key opens now. */
   readonly settle: () => void
   /** Called with the key that opened the store. After a restore it may differ from the one that is kept. */
@@ -123,6 +131,10 @@ export class Seal {
 
   /** Numbers of the present shares. @throws Refusal before the initialisation */
   get shareConfig(): ShareConfig {
+    return this.#requireConfig()
+  }
+
+  #requireConfig(): SealConfig {
     if (this.#config === undefined) throw fail('not_initialized', [])
     return this.#config
   }
@@ -192,6 +204,16 @@ export class Seal {
     }
   }
 
+  /** Opens with the root key itself, from outside. @throws WrongCombination if it is another key */
+  async unsealWithRoot(rootKey: Buffer): Promise<OpenedKeys> {
+    if (rootKey.length !== SHARED_KEY_BYTES) throw invalidKey()
+    try {
+      return await this.openWithRoot(importSecret(rootKey))
+    } catch (cause) {
+      throw cause instanceof AuthenticationFailed ? invalidKey(cause) : cause
+    }
+  }
+
   /** Forgets the shares given so far. */
   reset(): void {
     this.#given.clear()
@@ -229,7 +251,7 @@ export class Seal {
   /** Seals the root key by another static key. The keyring stays as it is: the root key never changes. */
   async #moveTo(keyId: string): Promise<void> {
     const rootKey = exportSecret(this.rootKey)
-    const config = { ...this.shareConfig, keyId }
+    const config = { ...this.#requireConfig(), keyId }
     try {
       await this.#store.transaction(async (tx) => {
         putRecord(tx, this.#world.random, ROOT_KEY, this.autoKey(keyId), rootKey)
@@ -242,7 +264,18 @@ export class Seal {
   }
 
   async #open(unsealKey: KeyObject): Promise<OpenedKeys> {
-    const { rootKey, ...keys } = await unsealStore(this.#store, unsealKey, this.#world.random)
+    return this.#opened(await unsealStore(this.#store, unsealKey, this.#world.random))
+  }
+
+  /**
+   * Opens with the root key itself: after an activation, where the primary's shares open but nobody gave them.
+   * @throws AuthenticationFailed if it is another key
+   */
+  async openWithRoot(rootKey: KeyObject): Promise<OpenedKeys> {
+    return this.#opened(await openWithRootKey(this.#store, rootKey, this.#world.random))
+  }
+
+  #opened({ rootKey, ...keys }: OpenedKeys & { readonly rootKey: KeyObject }): OpenedKeys {
     this.#rootKey = rootKey
     this.#cluster = keys.cluster
     this.#openings++
@@ -251,7 +284,7 @@ export class Seal {
 
   /**
    * Whether the shares are the present ones; wipes them. Those of an unseal key must open the root key. Those of a
-   * recovery key must give the stored one, compared in constant time.
+   * recovery key must give what is stored of it (share-proof.ts).
    */
   async accepts(given: readonly Buffer[]): Promise<boolean> {
     const key = combineKey(given, this.shareConfig)
@@ -259,9 +292,9 @@ export class Seal {
     if (key === undefined) return false
     try {
       if (!this.hasRecoveryKey) return await this.#opens(key)
-      const recoveryKey = openRecord(this.rootKey, 0, RECOVERY_KEY, await readRecord(this.#store, RECOVERY_KEY))
-      const isRight = constantTimeEqual(recoveryKey, key)
-      recoveryKey.fill(0)
+      const proof = await storedProof(this.#store, this.rootKey)
+      const isRight = proves(proof, key)
+      wipeProof(proof)
       return isRight
     } finally {
       key.fill(0)
@@ -285,8 +318,9 @@ export class Seal {
    */
   async replaceSharedKey(sharedKey: Buffer, shareConfig: ShareConfig, also: (tx: Transaction) => void): Promise<void> {
     const rootKey = exportSecret(this.rootKey)
-    const { keyId } = this.shareConfig as SealConfig
-    const config = keyId === undefined ? shareConfig : { ...shareConfig, keyId }
+    const before = this.#requireConfig()
+    const { shares, threshold } = shareConfig
+    const config = { ...before, shares, threshold, number: before.number + 1 }
     const keeper = this.hasRecoveryKey ? undefined : this.#keeper
     try {
       // Before the commit: after it the kept key would open nothing.
@@ -302,6 +336,56 @@ export class Seal {
     }
     this.#config = config
     keeper?.settle()
+  }
+
+  /** This seal, for another cluster of the set; the caller wipes it. `barrier` is open. @throws Refusal while sealed */
+  async bundle(barrier: Barrier): Promise<SealBundle> {
+    const snapshot = await this.#store.snapshot()
+    try {
+      return await bundleOf(snapshot, this.rootKey, barrier)
+    } finally {
+      await snapshot.close()
+    }
+  }
+
+  /**
+   * What this cluster stores to take the bundle over, with the seal of its configuration. `barrier` has the keyring
+   * that will stand beside it. @throws AutoSealFailed
+   */
+  handover(bundle: SealBundle, barrier: Barrier): Handover {
+    const keyId = this.#auto?.keyId
+    const own: OwnKey | undefined = keyId === undefined ? undefined : { keyId, key: this.autoKey(keyId) }
+    return handoverTo(own, bundle, barrier, this.#world.random)
+  }
+
+  /** Called before a handover is committed: afterwards shares open the store whose key is not known here. */
+  keepRoot(bundle: SealBundle): void {
+    this.#keeper?.prepareRoot(bundle.rootKey.reveal())
+  }
+
+  /**
+   * Takes over the shares after a rekey of the primary; the server stays open. Returns false, and changes nothing, for
+   * a bundle that is not newer than what is stored. @throws BundleRefused for one of another root key, AutoSealFailed
+   */
+  async follow(bundle: SealBundle, barrier: Barrier): Promise<boolean> {
+    this.#requireOwnRoot(bundle)
+    const handover = this.handover(bundle, barrier)
+    if (bundle.number > this.#requireConfig().number) this.keepRoot(bundle)
+    const isNewer = await this.#store.transaction(async (tx) => {
+      const { number } = decodeSealConfig(await readRecord(tx, SEAL_CONFIG))
+      if (bundle.number <= number) return false
+      writeHandover(tx, handover)
+      return true
+    })
+    if (isNewer) this.#config = handover.config
+    return isNewer
+  }
+
+  #requireOwnRoot({ rootKey }: SealBundle): void {
+    const own = exportSecret(this.rootKey)
+    const isOwn = constantTimeEqual(own, rootKey.reveal())
+    own.fill(0)
+    if (!isOwn) throw new BundleRefused('set', 'The seal bundle belongs to other data: its root key is another one')
   }
 
   /** Forgets the root key and the shares given so far. The caller closes the barrier. */

@@ -109,7 +109,7 @@ export function findDevelopmentKeys(directory: string): readonly Buffer[] {
   return existsSync(join(directory, DEVELOPMENT_KEYS)) ? candidates(readKeys(directory)).map(fromBase64) : []
 }
 
-/** Returns the root key in the file, which opens the store if shares of another cluster do; undefined if it has none. */
+/** Returns the root key in the file, which opens where shares of another cluster do; undefined if it has none. */
 export function findDevelopmentRootKey(directory: string): Buffer | undefined {
   const rootKey = existsSync(join(directory, DEVELOPMENT_KEYS)) ? readKeys(directory).rootKey : undefined
   return rootKey === undefined ? undefined : fromBase64(rootKey)

@@ -8,7 +8,7 @@ import { Faults, faultyBackend } from '../../test/conformance/faulty-backend.ts'
 import { copyTo, sentEntries } from '../../test/fixtures/copied-store.ts'
 import { type MemoryServer, startMemoryServer } from '../../test/fixtures/memory-server.ts'
 import { turns } from '../../test/fixtures/turns.ts'
-import { ACTIVE_PRIMARY } from '../api/node-role.ts'
+import { ACTIVE_PRIMARY, type NodeRole } from '../api/node-role.ts'
 import { X25519_BYTES, x25519Key } from '../crypto/primitives/hpke.ts'
 import { realWorld } from '../lib/world.ts'
 import { HISTORY_ID_BYTES } from '../storage/backend.ts'
@@ -31,8 +31,7 @@ const autoSeals = {
   primary: staticSeal({ keyId: 'p', key: 'a1'.repeat(32), previous: undefined }, {}),
   secondary: staticSeal({ keyId: 's', key: 'b2'.repeat(32), previous: undefined }, {}),
 }
-// Written for the role of a secondary, whatever else a role may hold.
-const SECONDARY = { ...ACTIVE_PRIMARY, performance: 'secondary' as const, isPerformanceSecondary: true }
+const SECONDARY: NodeRole = { ...ACTIVE_PRIMARY, performance: 'secondary' }
 
 /** A cluster; `restart` starts its server anew on what is stored. */
 type Cluster = {
@@ -46,7 +45,7 @@ type Given = {
   /** Opens what is stored, at each start. */
   readonly open?: () => Promise<Store>
   /** Asked at each start. */
-  readonly nodeRole?: () => typeof SECONDARY
+  readonly nodeRole?: () => NodeRole
   readonly onRekeyed?: (bundle: SealBundle) => Promise<void>
   readonly keyKeeper?: KeyKeeper
 }
@@ -413,7 +412,7 @@ test('S9: a rekey gives its shares, though the bundle could not be handed on', a
 
 test('S9: a cluster that follows another is not rekeyed, also where the rekey had begun before', async () => {
   for (const kind of KINDS) {
-    let nodeRole = { ...SECONDARY, ...ACTIVE_PRIMARY }
+    let nodeRole = ACTIVE_PRIMARY
     const own = await cluster('secondary', kind, { nodeRole: () => nodeRole })
     const path = kind === 'static' ? 'sys/rekey-recovery-key' : 'sys/rekey'
     const { call } = own.server
@@ -426,7 +425,7 @@ test('S9: a cluster that follows another is not rekeyed, also where the rekey ha
       nodeRole = SECONDARY
       const { status: code, body: told } = await work()
       assert.deepEqual([code, /rekey the primary/.test(JSON.stringify(told))], [400, true], JSON.stringify(told))
-      nodeRole = { ...SECONDARY, ...ACTIVE_PRIMARY }
+      nodeRole = ACTIVE_PRIMARY
     }
     await asSecondary(() => give('update', own.shares[1], nonce))
     const made = (await give('update', own.shares[1], nonce)).body
@@ -441,7 +440,7 @@ test('S9: a cluster that follows another is not rekeyed, also where the rekey ha
 
 test('S9: on a performance secondary the shares of the primary make a root token', async () => {
   for (const kind of KINDS) {
-    let nodeRole = { ...SECONDARY, ...ACTIVE_PRIMARY }
+    let nodeRole = ACTIVE_PRIMARY
     const { primary, secondary } = await pair(['shamir', kind], { nodeRole: () => nodeRole })
     nodeRole = SECONDARY
     await activate(primary, secondary)

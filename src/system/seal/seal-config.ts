@@ -3,9 +3,9 @@
 //   root/core/seal-config   JSON in clear: {"format":1,"type":"shamir","shares":n,"threshold":t}, or
 //                           {"format":1,"type":"static","keyId":id,"shares":n,"threshold":t}
 //
-// With a static seal the shares are those of the recovery key. `number` counts the rekeys from 1 on, so that clusters of
-// one set know whose shares are newer; 1 is not written. The record is in clear, because it is read while sealed. So an
-// attacker with access to the store can change it without a key; it must never open anything by itself.
+// With a static seal the shares are those of the recovery key. `number` counts the rekeys from 1 on, so that clusters
+// of one set know whose shares are newer; 1 is not written. The record is in clear, because it is read while sealed. So
+// an attacker with access to the store can change it without a key; it must never open anything by itself.
 
 import { MAX_SHARES } from '../../crypto/primitives/shamir.ts'
 import { integer, oneOf, optional, text } from '../../lib/member-kinds.ts'

@@ -159,6 +159,13 @@ export const KEY_REFUSALS = {
       'Rotate the key (keys/NAME/rotate): more messages would endanger those before. With auto_rotate_period it ' +
       'does so by itself.',
   },
+  messages_not_granted: {
+    status: 503,
+    message: (what: string) => what,
+    remedy:
+      'Each cluster encrypts with messages that the primary grants it ahead of need. See that the primary and the ' +
+      'clusters reach each other, then send the request again; or send it to the primary.',
+  },
   managed_key_unusable: {
     status: 400,
     message: (what: string) => what,

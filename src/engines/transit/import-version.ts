@@ -1,11 +1,13 @@
 // Imported material becomes a version of a key (Interface 4.2, "Import version"). It is a new version, or the missing
 // private half of a version that has only its public half.
+
 import { fail } from '../../api/errors.ts'
 import { canonicalSpki } from '../../crypto/forms/canonical-spki.ts'
 import { InvalidKeyMaterial, type KeyType } from '../../crypto/key-types/key-type.ts'
 import { freshBytes } from '../../crypto/primitives/random-bytes.ts'
 import { Secret } from '../../crypto/primitives/secret.ts'
 import type { World } from '../../lib/world.ts'
+import type { CountedSince } from './budget/message-ledger.ts'
 import type { ImportedMaterial } from './imported-material.ts'
 import { HMAC_SECRET_BYTES, type StoredRing, type VersionSecrets } from './ring/key-ring.ts'
 import { publicPartOf, requireUsable } from './ring/loaded-ring.ts'
@@ -27,8 +29,8 @@ type Import = {
   /** The version to complete; undefined if the caller named none. */
   readonly version: number | undefined
   readonly world: World
-  /** Lives of the mount before this version: its messages are counted from there (message-count-store.ts). */
-  readonly countedFrom: number
+  /** What its header says of its count (message-count-store.ts). */
+  readonly since: CountedSince
 }
 
 /**
@@ -39,13 +41,13 @@ export function withImported(
   ring: StoredRing,
   type: KeyType,
   imported: ImportedMaterial,
-  { version, world, countedFrom }: Import,
+  { version, world, since }: Import,
 ): StoredRing {
   requireImportable(ring)
   if (version !== undefined) return completed(ring, imported, indexToComplete(ring, type, imported, version))
   const last = ring.header.versions.length - 1
   if (isOtherHalf(ring, last, type, imported)) return completed(ring, imported, last)
-  return appended(ring, type, imported, { world, version: importedVersion(imported, world, countedFrom) })
+  return appended(ring, type, imported, { world, version: importedVersion(imported, world, since) })
 }
 
 /** Returns the index of the version in the header's list. @throws Refusal if it cannot be completed with this */
@@ -120,15 +122,15 @@ function appended(
 }
 
 /**
- * Returns the header of an imported version; `countedFrom` comes from `livesBefore` of the mount. Messages that were
+ * Returns the header of an imported version; `since` comes from the counts of the mount. Messages that were
  * sealed with the key elsewhere are not counted: their number is unknown here.
  */
-export function importedVersion({ isPublic }: ImportedMaterial, world: World, countedFrom: number): VersionHeader {
+export function importedVersion({ isPublic }: ImportedMaterial, world: World, since: CountedSince): VersionHeader {
   return {
     createdAtMs: world.clock.nowMs(),
     convergentVersion: 0,
     ...(isPublic ? { isPublic } : {}),
-    ...(countedFrom === 0 ? {} : { countedFrom }),
+    ...since,
   }
 }
 

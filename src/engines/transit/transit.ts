@@ -9,9 +9,11 @@ import type { Log } from '../../lib/log.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
 import type { World } from '../../lib/world.ts'
 import type { View } from '../../storage/sealed-storage.ts'
+import { type AskPrimary, ClusterLedger, type GrantAnswer } from './budget/cluster-ledger.ts'
 import { CountReader } from './budget/encryption-counts.ts'
 import { type AllowanceAnswer, type AllowanceCall, MessageCountStore } from './budget/message-count-store.ts'
 import { MessageCounter } from './budget/message-counter.ts'
+import { MESSAGE_LIMITS, type MessageLimits } from './budget/message-limits.ts'
 import { cmacEndpoint } from './endpoints/cmac-endpoint.ts'
 import { TRANSIT_CONFIG_ENDPOINTS } from './endpoints/config-endpoints.ts'
 import { DATAKEY_ENDPOINTS } from './endpoints/datakey-endpoint.ts'
@@ -29,6 +31,7 @@ import { signEndpoint } from './endpoints/sign-endpoint.ts'
 import { verifyEndpoint } from './endpoints/verify-endpoint.ts'
 import { AutoRotation } from './ring/auto-rotation.ts'
 import { Keys } from './ring/keys.ts'
+import type { RingHeader } from './ring/ring-header.ts'
 import { rotate } from './ring/rotation.ts'
 import { WrappingKeys } from './ring/wrapping-key.ts'
 
@@ -48,6 +51,15 @@ export type TransitContext = {
   readonly deviceRandom?: DeviceRandom
   /** Asks the same mount on the thread that writes; missing: this thread is that one. */
   readonly callWriter?: (question: unknown) => Promise<unknown>
+  /** Asks the cluster that owns the mount (`handleClusterCall`); missing: it is this one, or cannot be asked. */
+  readonly askPrimary?: AskPrimary
+  /**
+   * False while a cluster that may be promoted has not got the last change of an entry of the mount; missing: none may
+   * be promoted.
+   */
+  readonly isSeen?: (path: string) => Promise<boolean>
+  /** Missing: MESSAGE_LIMITS. */
+  readonly limits?: MessageLimits
 }
 
 /** Facts of the mount, as they are at the call: a mount may move. */
@@ -66,6 +78,8 @@ export class Transit implements Engine {
   readonly log: Log
   readonly managedKeys: ManagedKeys | undefined
   readonly deviceRandom: DeviceRandom | undefined
+  /** What clusters were granted; used on the thread that writes. */
+  readonly ledger: ClusterLedger
   /** The counts of all threads; used on the thread that writes. */
   readonly messageCounts: MessageCountStore
   /** What this thread may still seal. */
@@ -89,19 +103,28 @@ export class Transit implements Engine {
     this.mount = context.mount ?? (() => ({ path: '', local: false }))
     this.log = context.log ?? NO_LOG
     const { callWriter = (question) => this.handleWriterCall(question) } = context
-    this.budgets = new MessageCounter((question) => callWriter(question) as Promise<AllowanceAnswer>)
-    this.counts = new CountReader(storage)
-    this.keys = new Keys(storage, this.budgets)
+    const { limits = MESSAGE_LIMITS, askPrimary, isSeen } = context
+    this.counts = new CountReader(storage, limits)
+    this.budgets = new MessageCounter({
+      ask: (question) => callWriter(question) as Promise<AllowanceAnswer>,
+      limits,
+      onBegin: () => this.counts.forgetMount(),
+    })
+    this.keys = new Keys(storage, this.budgets, this.counts)
     this.nonces = new NoncePool(world.random.bytes)
     this.wrappingKeys = new WrappingKeys({ storage, world, slow, nonces: this.nonces })
-    this.messageCounts = new MessageCountStore({
+    const counting = {
       storage,
+      limits,
       keys: this.keys,
       role: this.role,
       mount: this.mount,
       log: this.log,
-      rotate: (name, allow) => rotate(this, name, allow),
-    })
+      randomBytes: world.random.bytes,
+      rotate: (name: string, allow: (header: RingHeader) => void) => rotate(this, name, allow),
+    }
+    this.ledger = new ClusterLedger({ ...counting, isSeen })
+    this.messageCounts = new MessageCountStore({ ...counting, ledger: this.ledger, askPrimary })
     this.#rotation = new AutoRotation(this)
   }
 
@@ -119,6 +142,11 @@ export class Transit implements Engine {
     return this.messageCounts.answer(question as AllowanceCall)
   }
 
+  /** Answers the engine of the same mount on another cluster; runs on the thread that writes. */
+  handleClusterCall(question: unknown): Promise<GrantAnswer> {
+    return this.ledger.answer(question)
+  }
+
   upkeep(): Promise<void> {
     return this.#rotation.rotateDue()
   }
@@ -126,6 +154,8 @@ export class Transit implements Engine {
   reset(): void {
     this.keys.reset()
     this.counts.reset()
+    this.budgets.reset()
+    this.messageCounts.reset()
     this.wrappingKeys.reset()
   }
 }

@@ -1,27 +1,31 @@
 // The allowance of a thread: what it may still seal under one key version. A version may have several names, as keys
 // can be restored under others; all names share one allowance. What is left outlives deletion and restore.
 
+import type { Standing } from './message-ledger.ts'
+
+type AllowanceStanding = Pick<Standing, 'hasFirst' | 'from'>
+
 /** An allowance, which the counter of its thread fills (message-counter.ts) and budgets take from. */
 export class MessageAllowance {
   readonly identity: string
-  /** Lives of the mount before the version was made: the smallest number that any of its names has. */
-  countedFrom: number
+  /** What the ledger said of the version when a key was loaded with it last. */
+  standing: AllowanceStanding
   /** Names of the keys that were loaded with it. */
   readonly names = new Set<string>()
   /** Messages that may be sealed now. */
   left = 0
   /** If fewer are left, more are asked for, before these are used up. */
   low = 0
-  /** Whether the thread has had its FREE_MESSAGES, which it need not ask for. */
-  hasFree = false
+  /** Whether the thread has had its free messages, which it need not ask for; or may have none. */
+  isBegun = false
   /** Messages that were asked for last; the next block is twice as large. */
   block = 0
-  /** The most messages that all threads together have sealed, as far as this thread knows. */
+  /** About the most messages that all clusters together have sealed, as far as this thread knows. */
   total = 0
 
-  constructor(identity: string, countedFrom: number) {
+  constructor(identity: string, standing: AllowanceStanding) {
     this.identity = identity
-    this.countedFrom = countedFrom
+    this.standing = standing
   }
 
   /** Adds messages that were stored as given. */

@@ -8,10 +8,16 @@ import { testSeed } from '../../../../test/fixtures/seed.ts'
 import type { LogFields } from '../../../lib/log.ts'
 import { StorageFull } from '../../../storage/contract.ts'
 import type { Transit } from '../transit.ts'
+import { CLUSTER_LIVES, CLUSTER_LIVES_COUNT, CLUSTER_USE, CLUSTER_USE_FOLDER } from './cluster-use.ts'
 import type { AllowanceCall } from './message-count-store.ts'
+import { MESSAGE_COUNT } from './message-ledger.ts'
+import { MESSAGE_LIMITS } from './message-limits.ts'
+
+const { most, block, freeShare } = MESSAGE_LIMITS
 
 const plaintext = base64('the quick brown fox')
-const NEAR = 2 ** 32 - 2 ** 14
+/** Messages that are left in tests at the limit. */
+const LAST = 2 ** 14
 /** Messages that each start counts for the threads that it may have: eight lives. */
 const OF_A_START = 8 * 1_024
 
@@ -39,14 +45,26 @@ async function counts(mounted: { readonly client: ReturnType<typeof mountTransit
   return (await mounted.client.read(`keys/${name}`)).data.encryption_counts
 }
 
-/** Stores so many messages as granted for the key's first version. */
+/** Stores all messages of the key's first version as granted to this cluster, and all but so many as used. */
+async function leaves(mounted: ReturnType<typeof mountTransit>, messages: number, name = 'k') {
+  const { transit, view } = mounted
+  const { identity } = ((await transit.keys.find(name)) ?? assert.fail()).version(1)
+  const { cluster } = CLUSTER_LIVES_COUNT.decode(view.entries.get(CLUSTER_LIVES) ?? assert.fail())
+  const granted = most - block
+  const used = granted + block - freeShare - messages
+  view.plant(CLUSTER_USE_FOLDER + identity, CLUSTER_USE.encode({ granted: used, cluster }))
+  view.plant(`use/${identity}`, MESSAGE_COUNT.encode({ granted, clusters: { [cluster]: { granted, number: 63 } } }))
+  transit.keys.forget(name)
+}
+
+/** Stores so many messages of the key's first version as granted before there was a ledger. */
 async function grantedAt({ transit, view }: ReturnType<typeof mountTransit>, granted: number, name = 'k') {
   const ring = (await transit.keys.find(name)) ?? assert.fail()
   view.plant(`use/${ring.version(1).identity}`, Buffer.from(JSON.stringify({ format: 1, granted })))
   transit.keys.forget(name)
 }
 
-const uses = (view: MemoryView) => [...view.entries.keys()].filter((path) => path.startsWith('use/'))
+const uses = (view: MemoryView) => [...view.entries.keys()].filter((path) => /^(cluster\/)?use\//.test(path))
 
 test('a key that is used little costs no write, on no thread', async () => {
   const writer = mountTransit()
@@ -150,7 +168,7 @@ test('at 2^32 a key without a period refuses by name, goes on after a rotation, 
   const thread = serving(writer.transit, writer.view)
   await writer.client.write('keys/k')
   const { ciphertext } = (await thread.client.write('encrypt/k', { plaintext })).data
-  await grantedAt(writer, NEAR)
+  await leaves(writer, LAST)
   let sealed = 0
   for (;;) {
     const { status, errors, data } = await thread.client.write('encrypt/k', batch(100))
@@ -160,11 +178,11 @@ test('at 2^32 a key without a period refuses by name, goes on after a rotation, 
     }
     assert.equal(status, 200)
     sealed += data.batch_results.length
-    assert.ok(sealed <= 2 ** 32 - NEAR, 'more than may be')
+    assert.ok(sealed <= LAST + OF_A_START, 'more than may be')
   }
   // Fewer than the batch had are left.
   while ((await thread.client.write('datakey/wrapped/k')).status === 200) sealed += 1
-  assert.ok(sealed <= 2 ** 32 - NEAR, 'more than may be')
+  assert.ok(sealed > LAST / 2 && sealed <= LAST + OF_A_START, `${sealed} of the last`)
   assert.equal((await thread.client.write('decrypt/k', { ciphertext })).data.plaintext, plaintext)
   await writer.client.write('keys/k/rotate')
   assert.equal((await thread.client.write('encrypt/k', { plaintext })).data.key_version, 2)
@@ -229,12 +247,12 @@ test('P-11 a key that is deleted and restored, also under other names, goes on f
   assert.equal((await client.write('restore/k', { backup, force: true })).status, 204)
   assert.equal((await counts(writer))[1], 2 ** 16 + OF_A_START, 'after it was back')
   assert.equal((await client.write('restore/twin', { backup })).status, 204)
-  await grantedAt(writer, NEAR)
+  await leaves(writer, LAST)
   let sealed = 0
   for (const name of ['twin', 'k', 'twin'])
     for (const { client: one } of [thread, writer])
       while ((await one.write(`encrypt/${name}`, batch(100))).status === 200) sealed += 100
-  assert.ok(sealed > 0 && sealed <= 2 ** 32 - NEAR + 2 ** 17, `${sealed} under both names`)
+  assert.ok(sealed > 0 && sealed <= LAST + 2 ** 17, `${sealed} under both names`)
   const [twin, k] = [await client.write('encrypt/twin', batch(2_000)), await client.write('encrypt/k', batch(2_000))]
   assert.match(twin.errors[0] ?? '', /2\^32 messages.*keys\/twin\/rotate/)
   assert.match(k.errors[0] ?? '', /2\^32 messages.*keys\/k\/rotate/)
@@ -329,10 +347,11 @@ test('a key that rotates by itself is not rotated for its last message, but for 
     })
     return 'failed' in answer ? assert.fail() : answer
   }
-  const { granted, total } = await ask()
-  await grantedAt(writer, granted + 2 ** 32 - total - 1)
+  await writer.transit.budgets.begin()
+  await leaves(writer, 1)
   const last = await ask()
-  assert.deepEqual([last.granted, last.total, last.latestVersion], [1, 2 ** 32, 1])
+  assert.deepEqual([last.granted, last.latestVersion], [1, 1])
+  assert.equal(last.total, most - freeShare + OF_A_START)
   const behind = await ask()
   assert.deepEqual([behind.granted, behind.latestVersion], [0, 2])
 })

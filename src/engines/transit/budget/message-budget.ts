@@ -3,11 +3,12 @@
 // thread counts down what it was given. That was stored first (message-count-store.ts), so no stored count is too low.
 import type { MessageAllowance } from './message-allowance.ts'
 
-/** Half of MOST_MESSAGES: from here on answers warn. */
-export const WARN_MESSAGES = 2 ** 31
-
 /** Asks for more while something is left. */
-type Refiller = { refillAhead(budget: MessageBudget): void }
+type Refiller = {
+  refillAhead(budget: MessageBudget): void
+  /** Half of the messages that a version may seal: from here on answers warn. */
+  readonly warnFrom: number
+}
 
 /** The allowance of a version as one key uses it: with the name and number by which more is asked for. */
 export class MessageBudget {
@@ -50,9 +51,9 @@ export class MessageBudget {
     this.pool.left -= messages
   }
 
-  /** True from WARN_MESSAGES on: answers then warn. */
+  /** True if half of the messages that the version may seal are sealed: answers then warn. */
   get isNearLimit(): boolean {
-    return this.pool.total >= WARN_MESSAGES
+    return this.pool.total >= this.#counter.warnFrom
   }
 }
 

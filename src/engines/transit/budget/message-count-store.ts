@@ -1,61 +1,86 @@
-// The counts of messages that key versions have sealed, kept by the thread that writes:
-//
-//   use/ID      JSON, {"format":1,"granted":N}: messages that threads were given to seal, in blocks. ID follows from a
-//               secret of the version (counted-version.ts), so that it has one count whatever name it is restored as
-//   lives       JSON, {"format":1,"lives":N}: lives of the mount. A thread that seals with its keys is one life, and
-//               another one after the next start of the server
+// The counts of messages that key versions have sealed, kept by the thread that writes. The ledger says what the
+// cluster was granted (message-ledger.ts); of that the threads of the cluster are given blocks (cluster-use.ts).
 //
 // Several lives are stored at once: a thread that comes later then costs no write, and can encrypt on a full device.
-// A version has sealed at most what was granted, and FREE_MESSAGES for each life since it was made. A key that is used
-// little thus costs no write, and what a thread had left when it died counts as sealed. Both numbers are stored before
-// a thread may seal on the strength of them.
-import { maintains, type NodeRole } from '../../../api/node-role.ts'
+// In a cluster a version has sealed at most what its threads were given, and some free messages for each life since it
+// was made. A key that is used little thus costs no write, and what a thread had left when it died counts as sealed.
+// All numbers are stored before a thread may seal on the strength of them, and a cluster counts only on grants that it
+// finds in its own ledger. So the sum over all clusters keeps its bound, however each of them ends.
+import { fail, type Refusal } from '../../../api/errors.ts'
 import type { Secret } from '../../../crypto/primitives/secret.ts'
 import type { Log } from '../../../lib/log.ts'
-import { count, integer } from '../../../lib/member-kinds.ts'
 import { OneAtATime } from '../../../lib/one-at-a-time.ts'
 import { StorageFull } from '../../../storage/contract.ts'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
-import { storedRecord } from '../../../storage/stored-record.ts'
+import type { AskPrimary, ClusterLedger } from './cluster-ledger.ts'
+import {
+  CLUSTER_LIVES,
+  CLUSTER_LIVES_COUNT,
+  newClusterName,
+  putUsed,
+  readClusterLives,
+  readMountStanding,
+  readUsed,
+} from './cluster-use.ts'
 import { identityOf } from './counted-version.ts'
-import { WARN_MESSAGES } from './message-budget.ts'
+import {
+  type AskedVersion,
+  askedVersion,
+  type CountedKeyReader,
+  type ExhaustedParts,
+  rotateExhausted,
+} from './exhausted-version.ts'
+import {
+  type CountedSince,
+  isLow,
+  leftOf,
+  type MountStanding,
+  mayTakeFree,
+  readClusters,
+  readLedger,
+  type Standing,
+  sealedAtMost,
+  standingOf,
+} from './message-ledger.ts'
+import type { MessageLimits } from './message-limits.ts'
 
-/** Messages that one version may seal (NIST SP 800-38D section 8.3). */
-export const MOST_MESSAGES = 2 ** 32
-/** Messages of each version that each thread may seal without asking. */
-export const FREE_MESSAGES = 2 ** 10
-
-/** The folder of the counts, by the identities of versions. */
-export const USE_FOLDER = 'use/'
-/** The path of the number of lives. */
-export const LIVES = 'lives'
-/** Lives that are stored at once: more than the usual number of threads. Each costs every version FREE_MESSAGES. */
+/** Lives that are stored at once: more than the usual number of threads. Each costs every version some messages. */
 const LIVES_AT_ONCE = 8
 
-/** How many messages of a version were handed out to threads, used or not. */
-export const MESSAGE_COUNT = storedRecord('The count of messages of a key version', { granted: count })
-/** The stored form of the number of lives. */
-export const LIVES_COUNT = storedRecord('The count of lives of a mount', { lives: integer() })
+/** Why a cluster has no block, although the version has messages left. */
+type NotGranted = 'primary' | 'behind'
+
+const NOT_GRANTED: Readonly<Record<NotGranted, string>> = {
+  primary:
+    'this cluster has used up the messages that its primary granted it for the key, and the primary gives no more at ' +
+    'the moment: decryption goes on',
+  behind:
+    'this cluster may grant itself no more messages for the key before those that follow it have caught up: ' +
+    'decryption goes on',
+}
+
+/** The refusal of a request that needs a block when there is none. */
+export const notGranted = (why: NotGranted): Refusal => fail('messages_not_granted', [NOT_GRANTED[why]])
 
 /** A question from a thread to the one that writes: for a life of its own, or for a block of messages. */
 export type AllowanceCall =
   | { readonly kind: 'life' }
-  | {
+  | ({
       readonly kind: 'block'
-      readonly name: string
-      readonly version: number
-      readonly identity: string
       readonly wanted: number
       /** With fewer the request could not go on, so fewer are not granted. */
       readonly atLeast: number
-    }
+    } & AskedVersion)
 
-/** The answer, as plain data, since it crosses threads. `failed`: nothing can be stored, so nothing may be sealed. */
+/**
+ * The answer, as plain data, since it crosses threads. `failed`: nothing may be sealed, since nothing can be stored, or
+ * since the blocks of this cluster are used up and the owner of the ledger gives it no other now.
+ */
 export type AllowanceAnswer =
-  | { readonly failed: 'full' }
+  | { readonly failed: 'full' | NotGranted }
   | {
       readonly failed?: never
-      /** Lives of the mount that are stored, the asking thread's included. */
+      /** Lives of the cluster that are stored, the asking thread's included. */
       readonly life: number
       /** Messages that were given; 0: none. */
       readonly granted: number
@@ -65,57 +90,63 @@ export type AllowanceAnswer =
       /** True if the name belongs to another key by now, or to none. */
       readonly isOther: boolean
     }
-type Granted = Exclude<AllowanceAnswer, { readonly failed: 'full' }>
+type Granted = Exclude<AllowanceAnswer, { readonly failed: string }>
 type BlockQuestion = Extract<AllowanceCall, { readonly kind: 'block' }>
 
-/** The header of a key, as far as its messages are counted. */
-type CountedHeader = { readonly latestVersion: number; readonly autoRotatePeriodSeconds: number }
-type CountedVersion = { readonly countedFrom?: number }
-type Found = { readonly header: CountedHeader } | undefined
-
-type MessageCountKeys = {
-  find(name: string): Found | Promise<Found>
-  versionIn<T>(
-    tx: ViewTransaction,
-    name: string,
-    number: number,
-    read: (header: CountedHeader, version: CountedVersion, secrets: { readonly hmac: Secret }) => T,
-  ): Promise<T | undefined>
-}
+/** What a grant left behind: whether the next block of the cluster is due, and which. */
+type Due = { readonly isLow: boolean; readonly cluster: string; readonly number: number; readonly isLast: boolean }
+type Outcome = { readonly answer: Granted; readonly due: Due }
 
 /** The parts of the mount that the counts use. */
-type MessageCountParts = {
+type MessageCountParts = ExhaustedParts & {
   readonly storage: View
-  readonly keys: MessageCountKeys
-  readonly role: () => NodeRole
-  readonly mount: () => { readonly path: string; readonly local: boolean }
+  readonly keys: CountedKeyReader
   readonly log: Log
-  /** Adds a version to a key unless `allow` throws; returns undefined if no key has the name. */
-  readonly rotate: (name: string, allow: (header: CountedHeader) => void) => Promise<Found>
+  readonly limits: MessageLimits
+  readonly randomBytes: (count: number) => Buffer
+  readonly ledger: Pick<ClusterLedger, 'isOwner' | 'nameIn' | 'grantIn'>
+  /** Asks the owner of the ledger, if that is another cluster and can be asked. */
+  readonly askPrimary?: AskPrimary | undefined
 }
 
 /** Answers the counters of all threads (message-counter.ts), for one mount. */
 export class MessageCountStore {
   readonly #parts: MessageCountParts
-  /** Lives of earlier starts, whose threads are all gone. */
-  #before: Promise<number> | undefined
+  /** What versions that are made now have nothing to do with. */
+  #since: Promise<CountedSince> | undefined
   /** Lives are given one at a time: two threads must not take the same spare one. */
   readonly #lifeQueue = new OneAtATime()
   /** Lives that are stored, and that no thread has yet. */
   #spareLives = 0
   #lives = 0
+  /** Blocks that the primary is asked for, by the identities of their versions. */
+  readonly #asked = new Map<string, Promise<unknown>>()
 
   constructor(parts: MessageCountParts) {
     this.#parts = parts
   }
 
-  /** Returns the lives of earlier starts. Only later lives can seal with a version that is made now. */
-  livesBefore(): Promise<number> {
-    this.#before ??= readLives(this.#parts.storage).catch((cause: unknown) => {
-      this.#before = undefined
+  /** Forgets what is cached: another cluster may have begun here. */
+  reset(): void {
+    this.#since = undefined
+    this.#spareLives = 0
+  }
+
+  /** Returns what the header of a version that is made now says of its count: only later lives can seal with it. */
+  since(): Promise<CountedSince> {
+    this.#since ??= this.#readSince().catch((cause: unknown) => {
+      this.#since = undefined
       throw cause
     })
-    return this.#before
+    return this.#since
+  }
+
+  async #readSince(): Promise<CountedSince> {
+    const { lives, oldLives, cluster, clusters } = await readMountStanding(this.#parts.storage)
+    return {
+      ...(lives + oldLives === 0 ? {} : { countedFrom: lives, countedBy: cluster }),
+      ...(clusters.gone === 0 ? {} : { aheadFrom: clusters.gone }),
+    }
   }
 
   /** Answers one question. @throws what storing throws; only a full device is an answer */
@@ -129,7 +160,7 @@ export class MessageCountStore {
   }
 
   async #life(): Promise<Granted> {
-    await this.livesBefore()
+    await this.since()
     await this.#lifeQueue.run(async () => {
       if (this.#spareLives === 0) await this.#storeLives()
       this.#spareLives -= 1
@@ -138,101 +169,126 @@ export class MessageCountStore {
   }
 
   async #storeLives(): Promise<void> {
-    this.#lives = await this.#parts.storage.transaction(async (tx) => {
-      const lives = (await readLives(tx)) + LIVES_AT_ONCE
-      tx.put(LIVES, LIVES_COUNT.encode({ lives }))
-      return lives
+    const { storage, ledger, randomBytes, askPrimary } = this.#parts
+    const { lives, cluster, isNamed } = await storage.transaction(async (tx) => {
+      const before = await readClusterLives(tx)
+      const cluster = before.cluster === '' ? newClusterName(randomBytes) : before.cluster
+      const lives = before.lives + LIVES_AT_ONCE
+      tx.put(CLUSTER_LIVES, CLUSTER_LIVES_COUNT.encode({ lives, cluster }))
+      const { clusters } = ledger.isOwner ? await ledger.nameIn(tx, cluster) : await readClusters(tx)
+      return { lives, cluster, isNamed: clusters.includes(cluster) }
     })
+    this.#lives = lives
     this.#spareLives = LIVES_AT_ONCE
+    // Ahead of need; if it fails, it is asked with the first block.
+    if (!isNamed) askPrimary?.({ kind: 'join', cluster }).catch(() => {})
   }
 
-  async #block(question: BlockQuestion): Promise<Granted> {
-    const answer = await this.#parts.storage.transaction((tx) => this.#grant(tx, question))
+  async #block(question: BlockQuestion): Promise<AllowanceAnswer> {
+    const { answer, due } = await this.#granted(question)
     this.#warn(question, answer)
     if (answer.granted > 0 || answer.isOther || answer.latestVersion !== question.version) return answer
-    const latestVersion = await this.#rotate(question)
+    if (!due.isLast) return { failed: this.#parts.ledger.isOwner ? 'behind' : 'primary' }
+    const latestVersion = await rotateExhausted(this.#parts, question)
     return latestVersion === undefined ? answer : { ...answer, latestVersion }
   }
 
+  /** Gives messages of the blocks that there are, and asks the primary for the next one: if none is left, at once. */
+  async #granted(question: BlockQuestion): Promise<Outcome> {
+    const outcome = await this.#grantStored(question)
+    const { answer, due } = outcome
+    if (!due.isLow || answer.isOther) return outcome
+    const asked = this.#askPrimary(question, due)
+    if (answer.granted > 0 || asked === undefined) return outcome
+    await asked
+    return this.#grantStored(question)
+  }
+
+  #grantStored(question: BlockQuestion): Promise<Outcome> {
+    return this.#parts.storage.transaction((tx) => this.#grant(tx, question))
+  }
+
   /** Stores the grant of a block, as far as the version may still seal so many. */
-  async #grant(tx: ViewTransaction, { name, version, identity, wanted, atLeast }: BlockQuestion): Promise<Granted> {
-    const life = await readLives(tx)
-    const found = await this.#parts.keys.versionIn(tx, name, version, (header, its, secrets) => ({
-      latestVersion: header.latestVersion,
-      its,
-      isSame: identityOf(secrets) === identity,
-    }))
-    if (found?.isSame !== true) return { life, granted: 0, total: 0, latestVersion: 0, isOther: true }
+  async #grant(tx: ViewTransaction, question: BlockQuestion): Promise<Outcome> {
+    const { wanted, atLeast, identity } = question
+    const { keys, limits } = this.#parts
+    const found = await askedVersion(tx, keys, question)
+    const mount = await readMountStanding(tx)
+    const { lives: life, cluster } = mount
+    if (found === undefined) {
+      const answer = { life, granted: 0, total: 0, latestVersion: 0, isOther: true }
+      return { answer, due: { isLow: false, cluster, number: 0, isLast: false } }
+    }
     const { latestVersion, its } = found
-    const before = await readGranted(tx, identity)
-    const total = sealedAtMost(its, before, life)
-    const room = MOST_MESSAGES - total
-    const granted = room < atLeast ? 0 : Math.min(wanted, room)
-    if (granted > 0) putGranted(tx, identity, before + granted)
-    return { life, granted, total: total + granted, latestVersion, isOther: false }
+    const used = await readUsed(tx, identity, cluster)
+    const standing = await this.#standing(tx, identity, { mount, its, used, wanted })
+    const left = leftOf(limits, standing, used)
+    const granted = left < atLeast ? 0 : Math.min(wanted, left)
+    if (granted > 0) putUsed(tx, identity, cluster, used + granted)
+    const total = sealedAtMost(limits, standing, used + granted, life)
+    const isLast = standing.reserved >= limits.most
+    const due = { isLow: isLow(limits, standing, used + granted), cluster, number: standing.number + 1, isLast }
+    return { answer: { life, granted, total, latestVersion, isOther: false }, due }
+  }
+
+  /** Returns what the ledger says of the version; if this cluster owns it, with the next block if that is due. */
+  async #standing(
+    tx: ViewTransaction,
+    identity: string,
+    asked: {
+      readonly mount: MountStanding
+      readonly its: CountedSince
+      readonly used: number
+      readonly wanted: number
+    },
+  ): Promise<Standing> {
+    const { limits, ledger } = this.#parts
+    const { mount, its, used, wanted } = asked
+    const stored = await readLedger(tx, identity)
+    const standing = standingOf(limits, mount, its, stored)
+    if (!ledger.isOwner || !isLow(limits, standing, used + wanted)) return standing
+    const clusters = await ledger.nameIn(tx, mount.cluster)
+    const named = { ...mount, clusters }
+    const now = standingOf(limits, named, its, stored)
+    if (!isLow(limits, now, used + wanted)) return now
+    const wish = { cluster: mount.cluster, number: now.number + 1 }
+    return standingOf(limits, named, its, await ledger.grantIn(tx, identity, { ledger: stored, standing: now }, wish))
+  }
+
+  /** Asks for the next block, once at a time; undefined if there is nobody to ask. It never fails. */
+  #askPrimary({ name, version, identity }: AskedVersion, { cluster, number }: Due): Promise<unknown> | undefined {
+    const { askPrimary, ledger } = this.#parts
+    if (askPrimary === undefined || ledger.isOwner) return undefined
+    const known = this.#asked.get(identity)
+    if (known !== undefined) return known
+    const asked = askPrimary({ kind: 'block', cluster, name, version, identity, number })
+      .catch(() => {})
+      .finally(() => this.#asked.delete(identity))
+    this.#asked.set(identity, asked)
+    return asked
   }
 
   /**
-   * Rotates a key that rotates by itself, and returns its latest version; undefined if it does not, or must not here.
+   * Stores with a new key the messages that were sealed before it was stored. Returns false if they are taken from what
+   * the thread may seal without asking.
    */
-  async #rotate({ name, version }: BlockQuestion): Promise<number | undefined> {
-    const { role, mount, keys, log, rotate } = this.#parts
-    if (!maintains(role(), mount())) return undefined
-    const header = (await keys.find(name))?.header
-    if (header === undefined || header.autoRotatePeriodSeconds === 0) return undefined
-    const rotated = await rotate(name, ({ latestVersion }) => {
-      if (latestVersion !== version) throw new RotatedMeanwhile(latestVersion)
-    }).catch((cause: unknown) => {
-      if (cause instanceof RotatedMeanwhile) return cause.latestVersion
-      throw cause
-    })
-    if (typeof rotated === 'number' || rotated === undefined) return rotated
-    const { latestVersion } = rotated.header
-    log('info', 'A key was rotated by itself: its last version encrypted as many messages as it may', {
-      mount: mount().path,
-      key: name,
-      version: latestVersion,
-    })
-    return latestVersion
+  async putSealed(tx: ViewTransaction, secrets: { readonly hmac: Secret }, sealed: number): Promise<boolean> {
+    const { limits } = this.#parts
+    const mount = await readMountStanding(tx)
+    const standing = standingOf(limits, mount, await this.since(), { granted: 0 })
+    if (sealed <= limits.free && mayTakeFree(limits, standing, mount.lives)) return false
+    if (sealed > leftOf(limits, standing, 0)) throw notGranted('behind')
+    putUsed(tx, identityOf(secrets), mount.cluster, sealed)
+    return true
   }
 
   #warn({ name, version }: BlockQuestion, { granted, total }: Granted): void {
     if (granted === 0) return
+    const { most } = this.#parts.limits
     const line = { mount: this.#parts.mount().path, key: name, version }
-    if (total >= MOST_MESSAGES)
+    if (total >= most)
       this.#parts.log('warn', 'A key version has its last messages: it can encrypt no more after them', line)
-    else if (total >= WARN_MESSAGES && total - granted < WARN_MESSAGES)
+    else if (total >= most / 2 && total - granted < most / 2)
       this.#parts.log('warn', 'A key version has encrypted half of the messages that it may: rotate the key', line)
   }
-}
-
-/** Thrown inside the rotation if another thread's question has rotated the key already. */
-class RotatedMeanwhile extends Error {
-  readonly latestVersion: number
-  constructor(latestVersion: number) {
-    super('Another thread asked before')
-    this.latestVersion = latestVersion
-  }
-}
-
-/** Returns the most messages that a version can have sealed. */
-export function sealedAtMost({ countedFrom = 0 }: CountedVersion, granted: number, lives: number): number {
-  return granted + FREE_MESSAGES * Math.max(0, lives - countedFrom)
-}
-
-/** Returns the messages that were granted for a version; 0 if none is stored. @throws StorageCorrupt */
-export async function readGranted(storage: View | ViewTransaction, identity: string): Promise<number> {
-  const bytes = await storage.get(USE_FOLDER + identity)
-  return bytes === undefined ? 0 : MESSAGE_COUNT.decode(bytes).granted
-}
-
-/** Stores the messages that were granted for a version. */
-export function putGranted(tx: ViewTransaction, identity: string, granted: number): void {
-  tx.put(USE_FOLDER + identity, MESSAGE_COUNT.encode({ granted }))
-}
-
-/** Returns the lives of the mount; 0 if none is stored. @throws StorageCorrupt */
-export async function readLives(storage: View | ViewTransaction): Promise<number> {
-  const bytes = await storage.get(LIVES)
-  return bytes === undefined ? 0 : LIVES_COUNT.decode(bytes).lives
 }

@@ -5,14 +5,10 @@ import { fail } from '../../../api/errors.ts'
 import { StorageFull } from '../../../storage/contract.ts'
 import { MessageAllowance } from './message-allowance.ts'
 import { type BudgetSpent, MessageBudget } from './message-budget.ts'
-import { type AllowanceAnswer, type AllowanceCall, FREE_MESSAGES, MOST_MESSAGES } from './message-count-store.ts'
+import { type AllowanceAnswer, type AllowanceCall, notGranted } from './message-count-store.ts'
+import { mayTakeFree, type Standing } from './message-ledger.ts'
+import { MESSAGE_LIMITS, type MessageLimits } from './message-limits.ts'
 
-const FIRST_BLOCK = 2 ** 16
-/**
- * The largest block: seconds of work for a thread. What is left of it when the thread dies counts as sealed, which is a
- * thousandth of MOST_MESSAGES at most.
- */
-const LAST_BLOCK = 2 ** 22
 /** Allowances that are kept, at about 200 bytes each. Beyond it the thread starts over, as if it were another one. */
 const MAX_BUDGETS = 50_000
 
@@ -24,15 +20,24 @@ export type CountedVersion = {
   readonly name: string
   readonly version: number
   readonly identity: string
-  /** Messages that were granted in blocks. */
-  readonly granted: number
-  /** Lives of the mount before the version was made. */
-  readonly countedFrom: number
+  /** What the ledger says of it. */
+  readonly standing: Pick<Standing, 'reserved' | 'hasFirst' | 'from'>
+}
+
+/** What a counter asks, and what it may give. */
+type CounterParts = {
+  readonly ask: CallMessageCounts
+  readonly limits?: MessageLimits
+  /** Told when the thread has become a life: what it cached of the mount is outdated. */
+  readonly onBegin?: () => void
 }
 
 /** Gives budgets to rings that are loaded, and fills them. */
 export class MessageCounter {
   readonly #ask: CallMessageCounts
+  readonly #limits: MessageLimits
+  readonly #onBegin: () => void
+  readonly warnFrom: number
   readonly #pools = new Map<string, MessageAllowance>()
   readonly #refills = new Map<MessageAllowance, Promise<AllowanceAnswer>>()
   /** Lives that were stored when this thread became one of them; undefined before. */
@@ -42,8 +47,11 @@ export class MessageCounter {
   readonly #stale = new Set<string>()
   #beginnings = 0
 
-  constructor(ask: CallMessageCounts) {
+  constructor({ ask, limits = MESSAGE_LIMITS, onBegin = () => {} }: CounterParts) {
     this.#ask = ask
+    this.#limits = limits
+    this.#onBegin = onBegin
+    this.warnFrom = limits.most / 2
   }
 
   /**
@@ -52,9 +60,11 @@ export class MessageCounter {
   of(version: CountedVersion): MessageBudget {
     const pool = this.#poolOf(version)
     pool.names.add(version.name)
-    pool.countedFrom = Math.min(pool.countedFrom, version.countedFrom)
-    pool.total = Math.max(pool.total, version.granted + FREE_MESSAGES * this.#livesSince(version))
-    if (this.#life !== undefined) this.#giveFree(pool)
+    const { reserved, hasFirst, from } = version.standing
+    pool.standing = { hasFirst, from: Math.min(pool.standing.from, from) }
+    // The first block of this cluster is not counted: most keys use little of it.
+    pool.total = Math.max(pool.total, reserved - (hasFirst ? this.#limits.block : 0))
+    if (this.#life !== undefined) this.#giveFree(pool, this.#life)
     return new MessageBudget(this, version, pool)
   }
 
@@ -63,6 +73,11 @@ export class MessageCounter {
    */
   holds({ name, pool }: MessageBudget): boolean {
     return this.#pools.get(pool.identity) === pool && pool.names.has(name)
+  }
+
+  /** True if this thread is a life of the mount. */
+  get isBegun(): boolean {
+    return this.#life !== undefined
   }
 
   /** How often the counter started over; no budget from before holds. */
@@ -80,11 +95,11 @@ export class MessageCounter {
     this.#stale.delete(name)
   }
 
-  #poolOf({ identity, countedFrom }: CountedVersion): MessageAllowance {
+  #poolOf({ identity, standing }: CountedVersion): MessageAllowance {
     const known = this.#pools.get(identity)
     if (known !== undefined) return known
     if (this.#pools.size >= MAX_BUDGETS) this.#beginAnew()
-    const pool = new MessageAllowance(identity, countedFrom)
+    const pool = new MessageAllowance(identity, standing)
     this.#pools.set(identity, pool)
     return pool
   }
@@ -98,8 +113,9 @@ export class MessageCounter {
     return taken
   }
 
-  #livesSince({ countedFrom }: { readonly countedFrom: number }): number {
-    return Math.max(0, (this.#life ?? 0) - countedFrom)
+  /** Forgets all budgets: the thread starts over, as if it were another one. */
+  reset(): void {
+    this.#beginAnew()
   }
 
   #beginAnew(): void {
@@ -110,14 +126,15 @@ export class MessageCounter {
     this.#beginning = undefined
   }
 
-  #giveFree(pool: MessageAllowance): void {
-    if (pool.hasFree) return
-    pool.hasFree = true
-    if (pool.total <= MOST_MESSAGES) pool.add(FREE_MESSAGES)
+  #giveFree(pool: MessageAllowance, life: number): void {
+    if (pool.isBegun) return
+    pool.isBegun = true
+    if (mayTakeFree(this.#limits, pool.standing, life)) pool.add(this.#limits.free)
   }
 
   /**
-   * Makes this thread a life of the mount, once; its budgets then get their FREE_MESSAGES.
+   * Makes this thread a life of the mount, once. Keys that are loaded afterwards have their free messages. Others are
+   * to be loaded again, as the cluster may have come into the ledger only now.
    * @throws what storing throws
    */
   begin(): Promise<number> {
@@ -129,10 +146,8 @@ export class MessageCounter {
     try {
       const answer = requireDone(await this.#ask({ kind: 'life' }))
       this.#life = answer.life
-      for (const pool of this.#pools.values()) {
-        pool.total += FREE_MESSAGES * this.#livesSince(pool)
-        this.#giveFree(pool)
-      }
+      for (const identity of this.#pools.keys()) this.takeNames(identity)
+      this.#onBegin()
       return answer.life
     } catch (cause) {
       this.#beginning = undefined
@@ -157,10 +172,10 @@ export class MessageCounter {
    * @throws Refusal if the version has sealed as many messages as it may; and what storing throws
    */
   async more({ budget, isAskedFor }: BudgetSpent, messages: number): Promise<boolean> {
-    if (!budget.pool.hasFree) {
+    if (!budget.pool.isBegun) {
       await this.begin()
-      // The counter started over, so this budget's allowance is filled no more.
-      if (!budget.pool.hasFree) return true
+      // The key is to be loaded again; or the counter started over, and this budget's allowance is filled no more.
+      if (!budget.pool.isBegun) return true
       if (budget.left >= messages) return false
     }
     const answer = requireDone(await this.#refill(budget, messages))
@@ -181,7 +196,7 @@ export class MessageCounter {
   async #grant(budget: MessageBudget, messages: number): Promise<AllowanceAnswer> {
     const { name, version, pool } = budget
     const { identity } = pool
-    pool.block = Math.min(LAST_BLOCK, Math.max(FIRST_BLOCK, 2 * pool.block))
+    pool.block = Math.min(this.#limits.lastAsk, Math.max(this.#limits.firstAsk, 2 * pool.block))
     const wanted = Math.max(pool.block, messages)
     const answer = requireDone(
       await this.#ask({ kind: 'block', name, version, identity, wanted, atLeast: Math.min(wanted, messages) }),
@@ -196,6 +211,7 @@ export class MessageCounter {
 /** Throws what the writing thread would have thrown: answers between threads are plain data, not errors. */
 function requireDone(answer: AllowanceAnswer): Exclude<AllowanceAnswer, { readonly failed: string }> {
   if (!('failed' in answer)) return answer
+  if (answer.failed !== 'full') throw notGranted(answer.failed)
   throw new StorageFull('The storage device is full')
 }
 

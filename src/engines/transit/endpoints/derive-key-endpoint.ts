@@ -79,8 +79,8 @@ export const deriveKeyEndpoint = endpoint({
 
 async function placeDerived(transit: Parts, name: string, type: KeyType, material: Buffer) {
   await proveMaterial(type, material, transit)
-  const countedFrom = await transit.messageCounts.livesBefore()
-  const ring = importedRing(transit, type, { material, isPublic: false }, NO_FLAGS, countedFrom)
+  const since = await transit.messageCounts.since()
+  const ring = importedRing(transit, type, { material, isPublic: false }, NO_FLAGS, since)
   try {
     // Differs: docs/differences.md#transit. A key of this name is never replaced, and gets no version.
     await transit.keys.place(name, ring, false)

@@ -7,9 +7,8 @@ import { SEAL_MANY } from '../../../crypto/batch-cipher.ts'
 import { whenDone } from '../../../lib/when-done.ts'
 import type { ViewTransaction } from '../../../storage/sealed-storage.ts'
 import { type BatchRun, batchAnswer, runSlowBatch } from '../batch.ts'
-import { identityOf } from '../budget/counted-version.ts'
 import { type CountedKeys, counted, requireBudget } from '../budget/counted-work.ts'
-import { FREE_MESSAGES, putGranted } from '../budget/message-count-store.ts'
+import type { MessageCountStore } from '../budget/message-count-store.ts'
 import type { MessageCounter } from '../budget/message-counter.ts'
 import { asEncrypted, decodeField, type Encrypted, type EncryptOptions, prepareEncryption } from '../crypt.ts'
 import {
@@ -39,7 +38,10 @@ import { upsertDisabled } from '../upsert-setting.ts'
 type Parts = WithKeys<'find' | 'addForUse'> &
   CountedKeys &
   Sealer &
-  CountingMaker & { readonly budgets: Pick<MessageCounter, 'begin'> }
+  CountingMaker & {
+    readonly budgets: Pick<MessageCounter, 'begin'>
+    readonly messageCounts: Pick<MessageCountStore, 'putSealed'>
+  }
 
 const NOTHING = Buffer.alloc(0)
 
@@ -172,17 +174,18 @@ async function makeKeyAndEncrypt(transit: Parts, args: EncryptArgs, request: Req
       : await encryptSingle(transit, ring, args)
     // Nothing was encrypted, so no key is needed.
     if (run?.succeeded === 0) return answer
-    // Messages are counted before the caller has them. More than FREE_MESSAGES are stored with the key as granted;
-    // fewer are taken from what this thread may seal without asking.
+    // Messages are counted before the caller has them: stored with the key, or taken from what this thread may seal
+    // without asking.
     const sealed = run?.succeeded ?? 1
     if (isCounted(wanted.type)) await transit.budgets.begin()
+    let isStored = false
     const taken = await transit.keys.addForUse(args.name, made, async (tx) => {
       await requireAllowed(tx)
-      if (isCounted(wanted.type) && sealed > FREE_MESSAGES)
-        for (const secrets of made.secrets) putGranted(tx, identityOf(secrets), sealed)
+      if (!isCounted(wanted.type)) return
+      for (const secrets of made.secrets) isStored = await transit.messageCounts.putSealed(tx, secrets, sealed)
     })
     if (taken !== undefined) throw new DecisionOutdated('another request made the key')
-    if (sealed <= FREE_MESSAGES) (await transit.keys.find(args.name))?.version(1).budget?.spend(sealed)
+    if (!isStored) (await transit.keys.find(args.name))?.version(1).budget?.spend(sealed)
     return answer
   } finally {
     wipeRing(made)

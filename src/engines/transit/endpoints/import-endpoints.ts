@@ -1,10 +1,12 @@
 // keys/:name/import and keys/:name/import_version (Interface 4.2): keys that were made elsewhere become keys here.
+
 import { type Endpoint, endpoint } from '../../../api/endpoint.ts'
 import { fail } from '../../../api/errors.ts'
 import { type Args, bool, bytes, duration, int, string } from '../../../api/fields.ts'
 import { DecisionOutdated, DONE } from '../../../api/request.ts'
 import type { KeyType } from '../../../crypto/key-types/key-type.ts'
 import type { World } from '../../../lib/world.ts'
+import type { CountedSince } from '../budget/message-ledger.ts'
 import { keyNameField } from '../crypt-fields.ts'
 import { importedSecrets, importedVersion, requireImportable, withImported } from '../import-version.ts'
 import { type ImportedMaterial, type Importer, importFields, importMaterial } from '../imported-material.ts'
@@ -60,8 +62,8 @@ const importKey = endpoint({
       ])
     }
     const imported = await importMaterial(transit, type, args)
-    const countedFrom = await transit.messageCounts.livesBefore()
-    const ring = importedRing(transit, type, imported, args, countedFrom)
+    const since = await transit.messageCounts.since()
+    const ring = importedRing(transit, type, imported, args, since)
     try {
       await transit.keys.place(args.name, ring, false)
       return DONE
@@ -98,13 +100,13 @@ type NewFlags = Pick<
   'derived' | 'exportable' | 'allow_plaintext_backup' | 'auto_rotate_period' | 'allow_rotation'
 >
 
-/** Returns a ring with a copy of the material; the caller wipes both. `countedFrom` comes from the mount's counts. */
+/** Returns a ring with a copy of the material; the caller wipes both. `since` comes from the mount's counts. */
 export function importedRing(
   { world }: { readonly world: World },
   type: KeyType,
   imported: ImportedMaterial,
   args: NewFlags,
-  countedFrom: number,
+  since: CountedSince,
 ): StoredRing {
   return {
     header: {
@@ -123,7 +125,7 @@ export function importedRing(
       kdf: type.derivation?.deriveByCounter === undefined || !args.derived ? 'hkdf' : 'counter',
       imported: true,
       allowImportedRotation: args.allow_rotation,
-      versions: [importedVersion(imported, world, countedFrom)],
+      versions: [importedVersion(imported, world, since)],
     },
     secrets: [importedSecrets(imported.material, world)],
   }
@@ -156,10 +158,10 @@ const importKeyVersion = endpoint({
         throw fail('field_not_applicable', [
           '"public_key": keys are derived from the private half, so for a derived key it has to be there',
         ])
-      const countedFrom = await transit.messageCounts.livesBefore()
+      const since = await transit.messageCounts.since()
       const changed = await transit.keys.update(args.name, (stored) => {
         if (stored.header.type !== type.name) throw new DecisionOutdated('another key has the name meanwhile')
-        return withImported(stored, type, imported, { version: args.version, world: transit.world, countedFrom })
+        return withImported(stored, type, imported, { version: args.version, world: transit.world, since })
       })
       if (changed === undefined) throw notFound(args.name)
       return DONE

@@ -59,12 +59,7 @@ const createKey = endpoint({
     const existing = await transit.keys.find(args.name)
     if (existing !== undefined) return describedKey(args.name, existing)
     const made = managed
-      ? ringOf(
-          wanted,
-          await newManagedVersion(managed, transit),
-          transit.world,
-          await transit.messageCounts.livesBefore(),
-        )
+      ? ringOf(wanted, await newManagedVersion(managed, transit), transit.world, await transit.messageCounts.since())
       : await newRing(wanted, transit)
     try {
       return describedKey(args.name, await transit.keys.add(args.name, made))

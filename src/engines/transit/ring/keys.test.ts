@@ -4,7 +4,7 @@ import { MemoryView } from '../../../../test/fixtures/memory-view.ts'
 import { base64, mountTransit } from '../../../../test/fixtures/mounted-transit.ts'
 import { StorageCorrupt, StorageFull, StorageReadOnly } from '../../../storage/contract.ts'
 import type { View } from '../../../storage/sealed-storage.ts'
-import { FREE_MESSAGES } from '../budget/message-count-store.ts'
+import { MESSAGE_LIMITS } from '../budget/message-limits.ts'
 import { MAX_NAME_CHARACTERS } from './keys.ts'
 import { LoadedRing } from './loaded-ring.ts'
 import { nameAt } from './ring-store.ts'
@@ -105,7 +105,7 @@ const STORING = [
     // Its count is not read after it is stored.
     name: 'a key that a large batch of encrypt made',
     path: 'encrypt/new',
-    body: { batch_input: Array(FREE_MESSAGES + 1).fill({ plaintext }) },
+    body: { batch_input: Array(MESSAGE_LIMITS.free + 1).fill({ plaintext }) },
   },
   { name: 'a new version', path: 'keys/k/rotate', body: {} },
 ]

@@ -3,9 +3,11 @@ import { fail } from '../../../api/errors.ts'
 import { CoherentCache, type Lookups } from '../../../lib/coherent-cache.ts'
 import type { ListOptions } from '../../../storage/contract.ts'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
+import { CLUSTER_USE_FOLDER } from '../budget/cluster-use.ts'
 import { identityOf } from '../budget/counted-version.ts'
-import { readGranted, USE_FOLDER } from '../budget/message-count-store.ts'
+import type { CountReader } from '../budget/encryption-counts.ts'
 import type { MessageCounter } from '../budget/message-counter.ts'
+import { type CountedSince, type Ledger, readLedger, type Standing, USE_FOLDER } from '../budget/message-ledger.ts'
 import { cacheSize } from './cache-setting.ts'
 import { decodeHead, layOutGrown, type StoredRing, type VersionSecrets, wipeRing } from './key-ring.ts'
 import { type Last, LoadedBefore } from './loaded-before.ts'
@@ -34,6 +36,8 @@ const USUAL_CACHED_RINGS = 10_000
 /** Storage bounds the length of a whole path, and the name is the last part of it. */
 export const MAX_NAME_CHARACTERS = 512
 
+type Standings = (header: CountedSince, ledger: Ledger) => Standing
+
 /** A mount with keys; `M` are the methods that its user calls. */
 export type WithKeys<M extends keyof Keys = keyof Keys> = { readonly keys: Pick<Keys, M> }
 
@@ -41,15 +45,17 @@ export type WithKeys<M extends keyof Keys = keyof Keys> = { readonly keys: Pick<
 export class Keys {
   readonly #storage: View
   readonly #budgets: MessageCounter
+  readonly #counts: Pick<CountReader, 'standings'>
   readonly #cache = new CoherentCache<LoadedRing>(USUAL_CACHED_RINGS)
   /** Rings as they were loaded last: a changed ring reuses the parsed keys of the one before it. */
   readonly #loaded = new LoadedBefore()
   /** The reading of the cache's size: with the first key, and again after a reset. */
   #sizing: Promise<void> | undefined
 
-  constructor(storage: View, budgets: MessageCounter) {
+  constructor(storage: View, budgets: MessageCounter, counts: Pick<CountReader, 'standings'>) {
     this.#storage = storage
     this.#budgets = budgets
+    this.#counts = counts
   }
 
   /** Look-ups in the cache since the mount was loaded, for metrics. */
@@ -75,9 +81,10 @@ export class Keys {
     try {
       const before = (): Before | undefined => last && this.#beforeOf(name, grown, last)
       const isCounting = isCounted(keyTypeOf(grown.ring.header))
-      const granted = isCounting ? await this.#grantedOf(grown, before) : NONE
+      const ledgers = isCounting ? await this.#ledgersOf(grown, before) : NONE
+      const standing = await this.#standings()
       const { beginnings } = this.#budgets
-      const ring = new LoadedRing(grown.ring, this.#budgetsOf(name, granted), before())
+      const ring = new LoadedRing(grown.ring, this.#budgetsOf(name, ledgers, standing), before())
       this.#budgets.heldBy(name)
       this.#loaded.keep(name, { ring, mark: grown.mark, beginnings })
       if (isCounting) this.#budgets.beginAhead()
@@ -100,32 +107,43 @@ export class Keys {
   }
 
   /**
-   * Returns the stored counts of usable versions, by identity. Versions whose budgets still hold are left out.
+   * Returns what the ledger has of usable versions, by identity. Versions whose budgets still hold are left out.
    * @throws StorageCorrupt
    */
-  async #grantedOf(
+  async #ledgersOf(
     { ring: { header, secrets }, known }: GrownRing,
     before: () => Before | undefined,
-  ): Promise<ReadonlyMap<string, number>> {
+  ): Promise<ReadonlyMap<string, Ledger>> {
     const unused = header.minDecryptionVersion - firstStoredVersion(header)
     const fresh = secrets.slice(Math.max(0, unused - known)).map(identityOf)
-    const granted = new Map<string, number>()
+    const ledgers = new Map<string, Ledger>()
     const missing = (): string[] => {
       const loaded = usedAgain(before(), header).filter(({ budget }) => {
         return budget === undefined || !this.#budgets.holds(budget)
       })
-      return [...loaded.map(({ identity }) => identity), ...fresh].filter((one) => !granted.has(one))
+      return [...loaded.map(({ identity }) => identity), ...fresh].filter((one) => !ledgers.has(one))
     }
     // A loop, since counts that are stored during the wait make budgets stale, which are then asked for as well.
     for (let asked = missing(); asked.length > 0; asked = missing())
-      await Promise.all(asked.map(async (one) => granted.set(one, await readGranted(this.#storage, one))))
-    return granted
+      await Promise.all(asked.map(async (one) => ledgers.set(one, await readLedger(this.#storage, one))))
+    return ledgers
   }
 
-  #budgetsOf(name: string, granted: ReadonlyMap<string, number>): Budgets {
+  /** Returns how versions stand. If the thread becomes a life meanwhile, the cluster may have got its blocks. */
+  async #standings(): Promise<Standings> {
+    for (;;) {
+      const { isBegun } = this.#budgets
+      const standings = await this.#counts.standings()
+      if (isBegun === this.#budgets.isBegun) return standings
+    }
+  }
+
+  #budgetsOf(name: string, ledgers: ReadonlyMap<string, Ledger>, standing: Standings): Budgets {
     return {
-      of: (version, { countedFrom = 0 }, identity) =>
-        this.#budgets.of({ name, version, identity, granted: granted.get(identity) ?? 0, countedFrom }),
+      of: (version, header, identity) => {
+        const ledger = ledgers.get(identity) ?? NOTHING_GRANTED
+        return this.#budgets.of({ name, version, identity, standing: standing(header, ledger) })
+      },
       holds: (budget) => this.#budgets.holds(budget),
     }
   }
@@ -315,7 +333,8 @@ export class Keys {
   }
 }
 
-const NONE: ReadonlyMap<string, number> = new Map()
+const NONE: ReadonlyMap<string, Ledger> = new Map()
+const NOTHING_GRANTED: Ledger = { granted: 0 }
 
 /**
  * Returns the identities of versions that are deleted for good: those before `first`, or with 0 all. None if the key
@@ -329,7 +348,8 @@ function gone({ header, secrets }: StoredRing, first: number): string[] {
 
 async function forgetCounts(tx: ViewTransaction, identities: readonly string[]): Promise<void> {
   for (const identity of identities)
-    if ((await tx.get(USE_FOLDER + identity)) !== undefined) tx.delete(USE_FOLDER + identity)
+    for (const path of [USE_FOLDER + identity, CLUSTER_USE_FOLDER + identity])
+      if ((await tx.get(path)) !== undefined) tx.delete(path)
 }
 
 function requireNameLength(name: string): void {

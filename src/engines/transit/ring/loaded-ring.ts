@@ -140,6 +140,8 @@ function isSameVersion(one: VersionHeader, other: VersionHeader): boolean {
     one.createdAtMs === other.createdAtMs &&
     one.createdNanos === other.createdNanos &&
     one.countedFrom === other.countedFrom &&
+    one.countedBy === other.countedBy &&
+    one.aheadFrom === other.aheadFrom &&
     one.certificates?.join() === other.certificates?.join()
   )
 }

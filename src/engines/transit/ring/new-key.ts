@@ -8,6 +8,7 @@ import { Secret } from '../../../crypto/primitives/secret.ts'
 import { signWith, verifyWith } from '../../../crypto/signing-jobs.ts'
 import type { SlowWork } from '../../../lib/slow-work.ts'
 import type { World } from '../../../lib/world.ts'
+import type { CountedSince } from '../budget/message-ledger.ts'
 import { HMAC_SECRET_BYTES, type StoredRing, type VersionSecrets } from './key-ring.ts'
 import {
   CONVERGENT_VERSION,
@@ -40,29 +41,29 @@ export type Prover = {
 /** The parts of a mount that make keys. */
 export type KeyMaker = Prover & {
   readonly world: World
-  readonly messageCounts?: Lives
+  readonly messageCounts?: Counts
 }
 
-/** The lives of the mount that a new version has nothing to do with (message-count-store.ts). */
-type Lives = { livesBefore(): Promise<number> }
+/** What the header of a new version says of its count (message-count-store.ts). */
+type Counts = { since(): Promise<CountedSince> }
 
 /** The parts of a mount that make keys whose messages are counted. */
-export type CountingMaker = KeyMaker & { readonly messageCounts: Lives }
+export type CountingMaker = KeyMaker & { readonly messageCounts: Counts }
 
 /** Makes a ring with its first version; the caller wipes it. Slow for key types that are slow to generate. */
 export async function newRing({ type, ...flags }: NewKey, maker: KeyMaker): Promise<StoredRing> {
   const keySizeBytes = flags.keySizeBytes || (type.sizes?.usual ?? 0)
   const secrets = await newSecrets(type, keySizeBytes, maker)
-  const livesBefore = (await maker.messageCounts?.livesBefore()) ?? 0
-  return ringOf({ type, ...flags, keySizeBytes }, secrets, maker.world, livesBefore)
+  const since = await maker.messageCounts?.since()
+  return ringOf({ type, ...flags, keySizeBytes }, secrets, maker.world, since)
 }
 
-/** Returns a ring with this first version; secrets are not copied. `livesBefore` comes from the counts of the mount. */
+/** Returns a ring with this first version; secrets are not copied. `since` comes from the counts of the mount. */
 export function ringOf(
   { type, ...flags }: NewKey,
   { managedKey, ...secrets }: NewVersion,
   world: World,
-  livesBefore: number,
+  since?: CountedSince,
 ): StoredRing {
   const header: RingHeader = {
     ...FIRST_BOUNDS,
@@ -70,17 +71,17 @@ export function ringOf(
     ...flags,
     type: type.name,
     deletionAllowed: false,
-    versions: [newVersionHeader(flags.convergent, world, livesBefore, managedKey)],
+    versions: [newVersionHeader(flags.convergent, world, since, managedKey)],
   }
   return { header, secrets: [secrets] }
 }
 
-/** Returns the header with one version more; its minimums stay. `livesBefore` comes from the counts of the mount. */
+/** Returns the header with one version more; its minimums stay. `since` comes from the counts of the mount. */
 export function withNewVersion(
   header: RingHeader,
   { managedKey }: NewVersion,
   world: World,
-  livesBefore = 0,
+  since?: CountedSince,
 ): RingHeader {
   return {
     ...header,
@@ -88,20 +89,20 @@ export function withNewVersion(
     // Interface 3.4: a rotated key takes no imported versions any more, so it counts as made here.
     imported: false,
     allowImportedRotation: false,
-    versions: [...header.versions, newVersionHeader(header.convergent, world, livesBefore, managedKey)],
+    versions: [...header.versions, newVersionHeader(header.convergent, world, since, managedKey)],
   }
 }
 
 function newVersionHeader(
   convergent: boolean,
   world: World,
-  livesBefore: number,
+  since: CountedSince | undefined,
   managedKey?: ManagedReference,
 ): VersionHeader {
   return {
     createdAtMs: world.clock.nowMs(),
     convergentVersion: convergent ? CONVERGENT_VERSION : 0,
-    ...(livesBefore === 0 ? {} : { countedFrom: livesBefore }),
+    ...since,
     ...(managedKey === undefined ? {} : { managedKey }),
   }
 }

@@ -48,8 +48,10 @@ const VERSION = group(
     certificates: optional(texts),
     /** The key in a device that this version is. Its material is then the public half of a pair, or empty. */
     managedKey: optional(MANAGED_REFERENCE),
-    /** Lives of the mount before this version was made (message-count-store.ts). Missing: 0, which counts too many. */
+    /** These three are `CountedSince` (budget/message-ledger.ts). Without them too many messages are counted. */
     countedFrom: optional(count),
+    countedBy: optional(text),
+    aheadFrom: optional(count),
   },
   'dropped',
 )

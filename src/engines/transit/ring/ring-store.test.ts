@@ -484,9 +484,10 @@ test('C-13 part 4: where the book of budgets began anew, no version in a block k
   const { transit } = await keyOf(140)
   const before = (await transit.keys.find('k')) ?? assert.fail()
   const { beginnings } = transit.budgets
+  const standing = { reserved: 0, hasFirst: true, from: 0 }
   for (let count = 0; transit.budgets.beginnings === beginnings; count += 1) {
     assert.ok(count < 60_000)
-    transit.budgets.of({ name: 'other', version: count, identity: `other ${count}`, granted: 0, countedFrom: 0 })
+    transit.budgets.of({ name: 'other', version: count, identity: `other ${count}`, standing })
   }
   assert.ok(!allHold(transit, before))
   transit.keys.forget('k')

@@ -49,7 +49,7 @@ export async function rotate(
   const { keySizeBytes } = ring.header
   const managed = await requestedKey(maker, ring.header.type, reference)
   if (managed !== undefined) requireSuccessor(ring.header, managed)
-  const livesBefore = await maker.messageCounts.livesBefore()
+  const since = await maker.messageCounts.since()
   const fresh = managed ? await newManagedVersion(managed, maker) : await newSecrets(ring.type, keySizeBytes, maker)
   try {
     return await maker.keys.grow(name, fresh, (header) => {
@@ -57,7 +57,7 @@ export async function rotate(
       if (header.type !== ring.type.name || header.keySizeBytes !== keySizeBytes)
         throw new DecisionOutdated('another key has the name meanwhile')
       if (managed !== undefined) requireSuccessor(header, managed)
-      return withNewVersion(header, fresh, maker.world, livesBefore)
+      return withNewVersion(header, fresh, maker.world, since)
     })
   } finally {
     fresh.material.wipe()

@@ -1,0 +1,193 @@
+// The ledger of a mount on the cluster that owns it: it grants blocks to itself and to the clusters that follow it.
+// What it wrote last may be lost with it: another cluster, which has not got it, may take its place. So it makes sure
+// that nobody can have more than one block of a version that is lost so, and the cluster that is promoted counts one
+// block for each cluster it knows of, and for one that it may not know of.
+import { fail } from '../../../api/errors.ts'
+import { maintains } from '../../../api/node-role.ts'
+import { checked, count, group, integer, Misfit, oneOf, text } from '../../../lib/member-kinds.ts'
+import { own } from '../../../lib/own.ts'
+import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
+import {
+  CLUSTER_LIVES,
+  CLUSTER_LIVES_COUNT,
+  newClusterName,
+  readClusterLives,
+  readMountStanding,
+} from './cluster-use.ts'
+import {
+  type AskedVersion,
+  askedVersion,
+  type CountedKeyReader,
+  type ExhaustedParts,
+  rotateExhausted,
+} from './exhausted-version.ts'
+import {
+  CLUSTERS,
+  CLUSTERS_RECORD,
+  type Clusters,
+  type Ledger,
+  MESSAGE_COUNT,
+  readClusters,
+  readLedger,
+  type Standing,
+  standingOf,
+  USE_FOLDER,
+  withBlock,
+} from './message-ledger.ts'
+import { type MessageLimits, MOST_CLUSTERS } from './message-limits.ts'
+
+/** A cluster that is not known here may have its first block, and a second one. */
+const LEAST_UNSEEN = 2
+
+/** A name as `newClusterName` draws it. */
+const CLUSTER_NAME = checked(text, (name) => /^[\w-]{16}$/.test(name))
+const JOIN = group({ kind: oneOf('join'), cluster: CLUSTER_NAME }, 'dropped')
+const BLOCK = group(
+  {
+    kind: oneOf('block'),
+    cluster: CLUSTER_NAME,
+    name: text,
+    version: integer({ min: 1 }),
+    identity: text,
+    /** The number of the wanted block: that of the last one, and one more. */
+    number: count,
+  },
+  'dropped',
+)
+
+/** A question from another cluster: to be named in the ledger, or for a block of a version. */
+export type GrantCall =
+  | { readonly kind: 'join'; readonly cluster: string }
+  | ({ readonly kind: 'block'; readonly cluster: string; readonly number: number } & AskedVersion)
+
+/** The answer: whether it was granted, now or before. What counts is the ledger that the asking cluster receives. */
+export type GrantAnswer = { readonly isGranted: boolean }
+
+/** Asks the owner of the ledger; resolves when what it wrote can be read here. */
+export type AskPrimary = (question: GrantCall) => Promise<unknown>
+
+/** The parts of the mount that the ledger uses. */
+export type LedgerParts = ExhaustedParts & {
+  readonly storage: View
+  readonly keys: CountedKeyReader
+  readonly limits: MessageLimits
+  readonly randomBytes: (count: number) => Buffer
+  /**
+   * False while a cluster that may be promoted has not got the last change of an entry of this mount. Missing: no other
+   * cluster may be promoted.
+   */
+  readonly isSeen?: ((path: string) => Promise<boolean>) | undefined
+}
+
+/** Writes the ledger of one mount. */
+export class ClusterLedger {
+  readonly #parts: LedgerParts
+
+  constructor(parts: LedgerParts) {
+    this.#parts = parts
+  }
+
+  /** True if this cluster owns the ledger at present. */
+  get isOwner(): boolean {
+    const { role, mount } = this.#parts
+    return maintains(role(), mount())
+  }
+
+  /** Names a cluster in the ledger, unless it is named; returns the clusters as they are then. */
+  async nameIn(tx: ViewTransaction, cluster: string): Promise<Clusters> {
+    const before = await readClusters(tx)
+    if (before.clusters.includes(cluster) || before.clusters.length >= MOST_CLUSTERS) return before
+    if (before.clusters.length > 0 && !(await this.#isSeen(CLUSTERS))) return before
+    const after = { ...before, clusters: [...before.clusters, cluster] }
+    tx.put(CLUSTERS, CLUSTERS_RECORD.encode(after))
+    return after
+  }
+
+  /** Grants a cluster the block of this number, if it is the next; returns the entry as it is then. */
+  async grantIn(
+    tx: ViewTransaction,
+    identity: string,
+    { ledger, standing }: { readonly ledger: Ledger; readonly standing: Standing },
+    wanted: { readonly cluster: string; readonly number: number },
+  ): Promise<Ledger> {
+    const granted = withBlock(this.#parts.limits, ledger, standing, wanted)
+    if (granted === undefined) return ledger
+    if (ledger.clusters !== undefined && !(await this.#isSeen(USE_FOLDER + identity))) return ledger
+    tx.put(USE_FOLDER + identity, MESSAGE_COUNT.encode(granted))
+    return granted
+  }
+
+  async #isSeen(path: string): Promise<boolean> {
+    const { isSeen } = this.#parts
+    return isSeen === undefined || isSeen(path)
+  }
+
+  /** Answers another cluster. @throws Refusal for what is no question */
+  async answer(question: unknown): Promise<GrantAnswer> {
+    const asked = read(question)
+    if (!this.isOwner) return { isGranted: false }
+    if (asked.kind === 'join') return { isGranted: await this.#join(asked.cluster) }
+    const { isGranted, isLast } = await this.#parts.storage.transaction((tx) => this.#grant(tx, asked))
+    if (isLast && !isGranted) await rotateExhausted(this.#parts, asked)
+    return { isGranted }
+  }
+
+  async #join(cluster: string): Promise<boolean> {
+    const { clusters } = await this.#parts.storage.transaction((tx) => this.nameIn(tx, cluster))
+    return clusters.includes(cluster)
+  }
+
+  async #grant(tx: ViewTransaction, asked: Extract<GrantCall, { readonly kind: 'block' }>) {
+    const { cluster, number, identity } = asked
+    const { clusters } = await this.nameIn(tx, cluster)
+    const found = await askedVersion(tx, this.#parts.keys, asked)
+    if (found === undefined || !clusters.includes(cluster)) return { isGranted: false, isLast: false }
+    const mount = { ...(await readMountStanding(tx)), cluster }
+    const ledger = await readLedger(tx, identity)
+    const { limits } = this.#parts
+    const standing = standingOf(limits, mount, found.its, ledger)
+    const after = await this.grantIn(tx, identity, { ledger, standing }, { cluster, number })
+    const isGranted = (own(after.clusters ?? {}, cluster)?.number ?? 0) >= number
+    return { isGranted, isLast: standing.reserved >= limits.most && found.latestVersion === asked.version }
+  }
+
+  /**
+   * Counts what may have been granted and is not known here: to be called when this cluster has become the owner.
+   * `takesPlace`: it has taken the place of another one, of whose use it knows the past alone, and goes on under a name
+   * of its own. Nothing but two entries is written, whatever the number of keys.
+   */
+  async promoted(takesPlace: boolean): Promise<void> {
+    await this.#parts.storage.transaction(async (tx) => {
+      const { clusters, gone } = await readClusters(tx)
+      const { cluster } = await readClusterLives(tx)
+      const unseen = Math.max(LEAST_UNSEEN, clusters.length + 1)
+      const others = clusters.filter((one) => one !== cluster)
+      const name = takesPlace ? newClusterName(this.#parts.randomBytes) : cluster
+      const after = name === '' ? others : [...others, name]
+      const left = takesPlace ? clusters.length - others.length : 0
+      tx.put(CLUSTERS, CLUSTERS_RECORD.encode({ clusters: after, gone: gone + unseen + left }))
+      if (takesPlace) tx.put(CLUSTER_LIVES, CLUSTER_LIVES_COUNT.encode({ lives: 0, cluster: name }))
+    })
+  }
+
+  /** Takes a cluster that has left the set out of the ledger. Its blocks still count, but for no version made later. */
+  async removed(cluster: string): Promise<void> {
+    await this.#parts.storage.transaction(async (tx) => {
+      const { clusters, gone } = await readClusters(tx)
+      if (!clusters.includes(cluster)) return
+      const after = { clusters: clusters.filter((one) => one !== cluster), gone: gone + 1 }
+      tx.put(CLUSTERS, CLUSTERS_RECORD.encode(after))
+    })
+  }
+}
+
+/** @throws Refusal: what a peer sends is checked like any other input */
+function read(question: unknown): GrantCall {
+  try {
+    const isJoin = (question as { readonly kind?: unknown } | null)?.kind === 'join'
+    return (isJoin ? JOIN : BLOCK).read(question as never) as GrantCall
+  } catch (cause) {
+    if (!(cause instanceof Misfit)) throw cause
+    throw fail('field_invalid', [cause.path === '' ? 'question' : cause.path, cause.message], cause)
+  }
+}

@@ -130,9 +130,8 @@ function onSecondary({ runsOn, writes, onlyOnPrimary }: Endpoint): string {
   if (onlyOnPrimary === true) return 'refused, with 400, where it would write shared data'
   if (writes === 'cluster' || writes === 'node') return 'here'
   if (writes === 'both') return 'shared data by the primary, the rest here'
-  return runsOn === 'writer'
-    ? 'by the primary, if it is shared data'
-    : 'here; by the primary once it is to write shared data'
+  if (runsOn === 'writer') return 'by the primary, if it is shared data'
+  return 'here; by the primary once it is to write shared data'
 }
 
 /** Returns docs/api/clusters.md: what endpoints do where several clusters hold the same data. */
@@ -164,9 +163,9 @@ ${table(['Endpoint', 'Writes', 'Carried out on a performance secondary'], writin
 
 ## Secondaries for disaster recovery
 
-A secondary for disaster recovery serves no client. While it is unsealed it answers the endpoints of this table, and those
-that its listener opens to callers without a token (metrics, profiles, requests under way). Every other request gets 400
-and \`path disabled in replication DR secondary mode\`. An endpoint with \`open\` answers as elsewhere; one with
+A secondary for disaster recovery serves no client. While it is unsealed it answers the endpoints of this table, and
+those that its listener opens to callers without a token (metrics, profiles, requests under way). Every other request
+gets 400 and \`path disabled in replication DR secondary mode\`. An endpoint with \`open\` answers as elsewhere; one with
 \`operation-token\` needs an operation token.
 
 ${table(['Endpoint', 'Answers'], answering)}

@@ -5,6 +5,7 @@ import { LoginService } from '../auth/login-service.ts'
 import { PluginIdentity } from '../auth/plugin-identity.ts'
 import { PolicyStore } from '../auth/policy-store.ts'
 import { PolicySweep } from '../auth/policy-sweep.ts'
+import type { Identities } from '../auth/subject.ts'
 import { TokenExpiry } from '../auth/token-expiry.ts'
 import { TokenRoles } from '../auth/token-role.ts'
 import { TokenService } from '../auth/token-service.ts'
@@ -22,6 +23,7 @@ import type { AuthServices, CallersValues, TokenServices } from './auth-services
 import type { StorageRoom } from './build-storage.ts'
 import { keptElsewhere } from './kept-elsewhere.ts'
 import type { CommonParts } from './node-parts.ts'
+import { sharedIdentities } from './shared-identities.ts'
 
 /** Parts of other rooms that access control needs. */
 export type AuthRooms = {
@@ -52,12 +54,14 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
     published: pluginIdentity,
   })
   const expiry = new TokenExpiry(tokens, world, log)
+  const { toPrimary = () => undefined, primaryAddress = () => '' } = parts
+  const shared = sharedIdentities(identities, { toPrimary, primaryAddress })
   return {
-    ...tokenServices(parts, { ...rooms, tokens, policies, identities, expiry }, log),
+    ...tokenServices(parts, { ...rooms, tokens, policies, identities: shared, expiry }, log),
     ...callersValues(parts, rooms, tokens),
     policies,
     identities,
-    logins: new LoginService({ tokens, identities, world, limits, isMounted }),
+    logins: new LoginService({ tokens, identities: shared, world, limits, isMounted }),
     expiry,
     policySweep: new PolicySweep(policies, world, log),
     pluginIdentity,
@@ -66,7 +70,7 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
 
 function tokenServices(
   { world, tokenLimits: limits }: CommonParts,
-  rooms: AuthRooms & Pick<AuthServices, 'tokens' | 'policies' | 'identities' | 'expiry'>,
+  rooms: AuthRooms & Pick<AuthServices, 'tokens' | 'policies' | 'expiry'> & { readonly identities: Identities },
   log: Log,
 ): TokenServices {
   const { tokens, policies, identities, expiry, mounts } = rooms

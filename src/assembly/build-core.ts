@@ -1,4 +1,5 @@
 // The pipeline of this thread, and the services that its steps work with.
+import type { NodeRole } from '../api/node-role.ts'
 import type { Audit } from '../audit/audit.ts'
 import { DEFAULT_KEPT_LIMITS } from '../auth/kept-values.ts'
 import { Core } from '../core/core.ts'
@@ -27,6 +28,7 @@ export type CoreRooms = {
   readonly services: SystemServices
   readonly mounts: MountTable
   readonly gate: NodeGate
+  readonly nodeRole: () => NodeRole
   readonly primaryAddress: () => string
   /** The link to the writing thread; undefined if this is it. */
   readonly writer: ToWriter | undefined
@@ -42,8 +44,11 @@ export function buildCore(parts: CommonParts, rooms: CoreRooms): Core {
   return new Core(pipelineServices(parts, rooms), telemetry.watch, namedLog(parts.log, 'core'), catchUp)
 }
 
-function pipelineServices({ world, facts, tokenLimits }: CommonParts, rooms: CoreRooms): PipelineServices {
-  const { auth, audit, mounts, quotas, gate, seal, services, writer, primaryAddress } = rooms
+function pipelineServices(
+  { world, facts, tokenLimits, toPrimary = () => undefined }: CommonParts,
+  rooms: CoreRooms,
+): PipelineServices {
+  const { auth, audit, mounts, quotas, gate, seal, services, writer, nodeRole, primaryAddress } = rooms
   const { telemetry, limits } = rooms.telemetry
   const { tokens, policies, identities, logins, wrapping } = auth
   return {
@@ -65,6 +70,8 @@ function pipelineServices({ world, facts, tokenLimits }: CommonParts, rooms: Cor
     audit,
     sealed: () => !gate.isOpen,
     initialized: () => seal.status().initialized,
+    nodeRole,
+    toPrimary,
     primaryAddress,
     permissionHints: facts.permissionHints ?? true,
     mostFreeBytes: (tokenLimits.kept ?? DEFAULT_KEPT_LIMITS).entryBytes,

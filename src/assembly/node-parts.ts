@@ -7,6 +7,7 @@ import type { KeptLimits } from '../auth/kept-values.ts'
 import type { TokenLimits } from '../auth/token-rules.ts'
 import type { CallWriter } from '../core/engine-context.ts'
 import type { WireRequest, WireResponse } from '../core/exchange.ts'
+import type { ToPrimary } from '../core/handed.ts'
 import type { CloudEnvironment } from '../engines/cloud/settings.ts'
 import type { EndOfTickQueue } from '../lib/end-of-tick-queue.ts'
 import type { Log } from '../lib/log.ts'
@@ -36,6 +37,8 @@ export type CommonParts = {
   readonly tokenLimits: TokenLimits & { readonly kept?: KeptLimits }
   /** The role of this node among others, at the time of the call; missing: it follows no other node. */
   readonly nodeRole?: () => NodeRole
+  /** The link to its primary, at the time of the call; missing: it has none. Only the thread that writes uses it. */
+  readonly toPrimary?: () => ToPrimary | undefined
   /** Where its primary answers, at the time of the call; missing: it has none. */
   readonly primaryAddress?: () => string
   /** The queue of the thread; missing: the node makes one of its own. */

@@ -82,11 +82,12 @@ export class EntryFormat {
   }
 
   #request(of: AuditedRequest, data: string | undefined): string {
-    const { request, token, mounted, wrapTtlSeconds } = of
+    const { request, token, mounted, wrapTtlSeconds, handedBy } = of
     const presented = request.headers.token
     let auth = ''
     let caller = ''
-    if (token !== undefined && presented !== undefined) {
+    // A secondary vouches for its caller, and keeps the caller's token.
+    if (token !== undefined && (presented !== undefined || handedBy !== undefined)) {
       const known = this.#auth(of, token.entry, presented)
       auth = known.text
       caller = known.token
@@ -94,10 +95,11 @@ export class EntryFormat {
     const mount = mounted === undefined ? '' : this.#mount(mounted.entry)
     const wrap = wrapTtlSeconds === 0 ? '' : `,"wrap_ttl":${wrapTtlSeconds}`
     const headers = request.headers.audited === undefined ? '' : this.#headerText(request.headers.audited)
+    const secondary = handedBy === undefined ? '' : `,"replication_cluster":${quoted(handedBy)}`
     return (
       `${auth}"request":{"id":"${of.id}","operation":"${of.operation}",${mount}${caller}${NAMESPACE},` +
       `"path":${quoted(this.#path(of))}${data === undefined ? '' : `,"data":${data}`},` +
-      `"remote_address":${quoted(request.remoteAddress)}${wrap}${headers}}`
+      `"remote_address":${quoted(request.remoteAddress)}${wrap}${headers}${secondary}}`
     )
   }
 
@@ -141,7 +143,7 @@ export class EntryFormat {
     return members.length === 0 ? '' : `,"response":{${members.join(',')}}`
   }
 
-  #auth(of: AuditedRequest, entry: AuditedToken, presented: string): AuthText {
+  #auth(of: AuditedRequest, entry: AuditedToken, presented: string | undefined): AuthText {
     const known = this.#auths.get(entry)
     if (known !== undefined && known.subject === of.subject) return known
     const made = this.#newAuth(of, entry, presented)
@@ -149,10 +151,10 @@ export class EntryFormat {
     return made
   }
 
-  #newAuth({ subject }: AuditedRequest, entry: AuditedToken, presented: string): AuthText {
+  #newAuth({ subject }: AuditedRequest, entry: AuditedToken, presented: string | undefined): AuthText {
     const identity = subject?.policies ?? []
     const policies = identity.length === 0 ? entry.policies : [...new Set([...entry.policies, ...identity])].sort()
-    const token = `"client_token":${this.#secret(presented)},`
+    const token = presented === undefined ? '' : `"client_token":${this.#secret(presented)},`
     const accessor = entry.accessor === '' ? '' : this.#accessor(entry.accessor)
     const { numUses, usesGiven = numUses } = entry
     const text =

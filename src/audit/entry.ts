@@ -39,6 +39,8 @@ export type AuditedRequest = {
   readonly token: { readonly entry: AuditedToken } | undefined
   readonly subject: { readonly policies: readonly string[] } | undefined
   readonly wrapTtlSeconds: number
+  /** The secondary that handed the request over; undefined if a caller sent it here. */
+  readonly handedBy: string | undefined
   readonly input: object | undefined
 }
 

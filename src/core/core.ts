@@ -1,17 +1,23 @@
 // Runs a request through the steps and turns its outcome, an error of a step included, into a response.
 
 import { ERRORS, fail } from '../api/errors.ts'
+import { mayChange } from '../api/node-role.ts'
 import { DecisionOutdated } from '../api/request.ts'
 import { NotRecorded } from '../audit/recorder.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import type { Log } from '../lib/log.ts'
-import { StorageReadOnly } from '../storage/contract.ts'
+import { StorageReadOnly, WriteNotAllowed } from '../storage/contract.ts'
 import type { ObservedRequest, RequestObserver } from '../telemetry/request-observer.ts'
 import { isKnown } from './access.ts'
 import { withExtraHeaders } from './browser-steps.ts'
 import { describeCause } from './describe-cause.ts'
 import type { Exchange, WireHeaders, WireRequest, WireResponse } from './exchange.ts'
-import { forward, STEPS } from './pipeline.ts'
+import { forward } from './forward.ts'
+import { handOver, isHandedLate } from './hand-over.ts'
+import type { Secondary, ToPrimary } from './handed.ts'
+import { HandedRequests } from './handed-requests.ts'
+import { newExchange } from './new-exchange.ts'
+import { STEPS, type Step, stepsBetween } from './pipeline.ts'
 import type { PipelineServices } from './pipeline-services.ts'
 import { limitRateOfRefused } from './rate-steps.ts'
 import { recordEnd, unrecorded } from './record-end.ts'
@@ -20,6 +26,7 @@ import { runTraced } from './traced-steps.ts'
 
 /** How often a request that lost to a faster one is tried again. After that its caller is told to try later. */
 const MAX_ATTEMPTS = 5
+const AFTER_HANDLING = stepsBetween('issue the token of a login', 'write the response')
 
 /**
  * The request handler of one thread. Listeners call it, and so does the link from other threads where writes are made.
@@ -87,10 +94,15 @@ export class Core {
     return isKnown(headers.token, remoteAddress, this.#services)
   }
 
-  async #run(exchange: Exchange): Promise<WireResponse> {
+  /** On a primary: what one of its secondaries may ask of it. */
+  answersTo(secondary: Secondary): ToPrimary {
+    return new HandedRequests(this.#services, secondary, this.#log)
+  }
+
+  async #run(exchange: Exchange, steps: readonly Step[] = STEPS): Promise<WireResponse> {
     const behind = this.#catchUp()
     if (behind !== undefined) await behind
-    for (const step of STEPS) {
+    for (const step of steps) {
       const { trace } = exchange
       const waiting =
         trace === undefined ? step.run(exchange, this.#services) : runTraced(step, exchange, this.#services, trace)
@@ -117,6 +129,7 @@ export class Core {
       }
       if (exchange.response !== undefined) return exchange.response
     }
+    if (cause instanceof WriteNotAllowed) return this.#handLate(exchange, cause)
     const { forward: to } = this.#services
     if (!(cause instanceof StorageReadOnly) || to === undefined) return this.#refused(exchange, cause)
     try {
@@ -125,6 +138,28 @@ export class Core {
       return this.#refused(exchange, failed)
     }
     return exchange.response ?? refusalResponse(fail('internal', []))
+  }
+
+  /**
+   * A handler came to a write that this node may not make. If that is data of the set, the primary carries the whole
+   * request out: nothing of it was written here, since no endpoint writes data of the cluster first.
+   */
+  async #handLate(exchange: Exchange, cause: WriteNotAllowed): Promise<WireResponse> {
+    const isOfSet = cause.storageClass === 'replicated' && mayChange(this.#services.nodeRole(), 'cluster')
+    if (!isOfSet) return this.#refused(exchange, cause)
+    if (exchange.own?.isWritten === true || !isHandedLate(exchange, this.#services)) {
+      this.#log('error', 'A request came to a write that its endpoint does not announce', {
+        request: exchange.id,
+        endpoint: exchange.endpoint?.id ?? '',
+      })
+      return this.#refused(exchange, cause)
+    }
+    try {
+      await handOver(exchange, this.#services)
+      return await this.#run(exchange, AFTER_HANDLING)
+    } catch (failed) {
+      return this.#refused(exchange, failed)
+    }
   }
 
   #refused(exchange: Exchange, cause: unknown): WireResponse {
@@ -176,45 +211,5 @@ export class Core {
       // Its count of uses already stops it; what it left is removed along with its parent.
       this.#log('warn', 'A spent token could not be removed', { cause: describeCause(cause) })
     }
-  }
-}
-
-/** `before` is the exchange of the attempt that lost: what it paid and recorded must not be paid or recorded twice. */
-function newExchange({ id, trace }: ObservedRequest, request: WireRequest, before: Exchange | undefined): Exchange {
-  return {
-    id,
-    request,
-    trace,
-    path: '',
-    method: 'read',
-    operation: 'read',
-    mounted: undefined,
-    endpoint: undefined,
-    routeError: undefined,
-    pathParameters: {},
-    givenNames: undefined,
-    spelling: undefined,
-    token: undefined,
-    chargedToken: before?.chargedToken,
-    subject: undefined,
-    acl: undefined,
-    isDataJudged: false,
-    wrapTtlSeconds: 0,
-    wrapForm: 'plain',
-    input: undefined,
-    args: {},
-    answer: undefined,
-    wrappedTokenId: undefined,
-    warnings: [],
-    response: undefined,
-    extraHeaders: before?.extraHeaders,
-    isRetry: before !== undefined,
-    isRateJudged: false,
-    quota: undefined,
-    isRateLimited: false,
-    isRateLimitAudited: false,
-    isForwarded: false,
-    record: before?.record,
-    error: undefined,
   }
 }

@@ -9,6 +9,7 @@ import type { Subject } from '../auth/subject.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { RateQuota } from '../quotas/quota.ts'
+import type { OwnWrites } from '../storage/own-writes.ts'
 import type { PassedOn } from '../telemetry/request-observer.ts'
 import type { RequestTrace } from '../telemetry/request-trace.ts'
 import type { Mounted } from './mount-table.ts'
@@ -149,6 +150,10 @@ export type Exchange = {
   isRateLimitAudited: boolean
   /** Another thread made the response, and recorded it. */
   isForwarded: boolean
+  /** What the handler wrote here so far; set only where it may have to be handed to the primary after all. */
+  own: OwnWrites | undefined
+  /** The secondary that handed the request over; undefined if a caller sent it here. */
+  readonly handedBy: string | undefined
   /** The record of the request that audit has made so far. */
   record: AuditRecord | undefined
   /** Why the request was refused; undefined if it was not. */

@@ -119,6 +119,11 @@ export class MountTable implements Mounts {
     return this.#byUuid.get(uuid)?.engine
   }
 
+  /** The mount with this UUID; undefined if there is none. */
+  withUuid(uuid: string): Mounted | undefined {
+    return this.#byUuid.get(uuid)
+  }
+
   /** Look-ups in the caches of all engines that are mounted now, for telemetry. */
   get lookups(): { readonly hits: number; readonly misses: number } {
     const sum = { hits: 0, misses: 0 }

@@ -1,5 +1,6 @@
 // Services that the steps of the pipeline work with.
 import type { CorsSettings } from '../api/cors.ts'
+import type { NodeRole } from '../api/node-role.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { LoginService } from '../auth/login-service.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
@@ -9,6 +10,7 @@ import type { Wrapping } from '../auth/wrapping.ts'
 import type { QuotaStore } from '../quotas/quota-store.ts'
 import type { RateLimiter } from '../quotas/rate-limiter.ts'
 import type { WireRequest, WireResponse } from './exchange.ts'
+import type { ToPrimary } from './handed.ts'
 import type { MountTable } from './mount-table.ts'
 
 /** Settings that endpoints under sys/config write. Each is a promise only if it is not in memory yet. */
@@ -36,6 +38,10 @@ export type PipelineServices = {
   readonly audit: Audit
   readonly sealed: () => boolean
   readonly initialized: () => boolean
+  /** The role of this node among others, at the time of the call. */
+  readonly nodeRole: () => NodeRole
+  /** The link to the primary, at the time of the call; undefined if there is none, and on threads that only serve. */
+  readonly toPrimary: () => ToPrimary | undefined
   /** Where the primary of this node answers; '': there is none, or it is not known. */
   readonly primaryAddress: () => string
   /** True if the holder of a valid token is told what its policies lack for a request. */

@@ -10,11 +10,14 @@ import type { MountEntry } from '../api/mount.ts'
 import { NO_HEADERS, seen, settable } from '../api/passed-headers.ts'
 import type { Answer, RequestInfo } from '../api/request.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { ownWrites } from '../storage/own-writes.ts'
 import { authenticate, authorise, authoriseData, isOpen } from './access.ts'
 import { parseBody } from './body.ts'
 import { tellBrowsers } from './browser-steps.ts'
 import type { Exchange } from './exchange.ts'
 import { ExchangeCaller } from './exchange-caller.ts'
+import { forward } from './forward.ts'
+import { handToPrimary } from './hand-over.ts'
 import { noteIgnored } from './ignored-fields.ts'
 import type { Mounted } from './mount-table.ts'
 import type { PipelineServices } from './pipeline-services.ts'
@@ -95,6 +98,11 @@ function findRoute(exchange: Exchange, services: PipelineServices): void {
     exchange.routeError = 'no_route'
     return
   }
+  findEndpoint(exchange, mounted)
+}
+
+/** Finds the endpoint for the exchange's path in the mount, and the names in the path. */
+export function findEndpoint(exchange: Exchange, mounted: Mounted): void {
   const { entry, engine } = mounted
   const found = mounted.router.find(exchange.method, exchange.path.slice(entry.path.length), engine)
   if (found.kind === 'found') {
@@ -124,6 +132,17 @@ function routeBelowAuth(exchange: Exchange, { mounts }: PipelineServices): Mount
 const refuseWhileSealed = (exchange: Exchange, services: PipelineServices): void => {
   if (!services.sealed() || exchange.endpoint?.whileSealed === true || isOpen(exchange)) return
   throw services.initialized() ? fail('sealed', []) : fail('not_initialized', [])
+}
+
+/**
+ * A secondary for disaster recovery follows its primary and serves no client. While it is sealed its seal decides, so
+ * that shares can open it.
+ */
+const refuseOnDrSecondary = (exchange: Exchange, services: PipelineServices): void => {
+  const { dr } = services.nodeRole()
+  if (dr !== 'secondary' && dr !== 'bootstrapping') return
+  if (services.sealed() || exchange.endpoint?.onDrSecondary !== undefined || isOpen(exchange)) return
+  throw fail('dr_secondary', [])
 }
 
 /**
@@ -181,21 +200,6 @@ const forwardWrites = (exchange: Exchange, services: PipelineServices): void | P
   return forward(exchange, services.forward)
 }
 
-/** Sends the request, as it came, to the writing thread. Sets what comes back as the response. */
-export async function forward(exchange: Exchange, to: NonNullable<PipelineServices['forward']>): Promise<void> {
-  // `recordedBy` is empty if no audit device took the first entry here. If the writing thread has one by then, that
-  // device gets both entries.
-  const recordedBy = exchange.record?.set.uuids ?? []
-  const passedOn = { id: exchange.id, trace: exchange.trace?.context, recordedBy }
-  const end = exchange.trace?.begin('forward')
-  try {
-    exchange.response = await to({ ...exchange.request, passedOn })
-    exchange.isForwarded = true
-  } finally {
-    end?.(!exchange.isForwarded)
-  }
-}
-
 /** Returns undefined if they are known already. */
 const findAuditDevices = (_exchange: Exchange, { audit }: PipelineServices): Promise<void> | undefined => audit.ready()
 
@@ -230,9 +234,15 @@ const decode = (exchange: Exchange): void => {
 
 const handle = (exchange: Exchange): void | Promise<void> => {
   const { endpoint, mounted } = exchange
+  // The primary has carried it out.
+  if (exchange.answer !== undefined) return
   if (endpoint === undefined || mounted === undefined)
     throw new Error('A request without an endpoint reached its handler')
-  const answer = endpoint.handler(mounted.engine as never, exchange.args as never, requestInfo(exchange, mounted.entry))
+  const info = requestInfo(exchange, mounted.entry)
+  const answer =
+    exchange.own === undefined
+      ? endpoint.handler(mounted.engine as never, exchange.args as never, info)
+      : ownWrites.run(exchange.own, endpoint.handler, mounted.engine as never, exchange.args as never, info)
   if (!(answer instanceof Promise)) {
     exchange.answer = answer
     return
@@ -312,6 +322,7 @@ export const STEPS: readonly Step[] = [
   { name: 'find mount and endpoint', run: route },
   { name: 'wrap what can be wrapped', run: limitWrapping },
   { name: 'refuse while sealed', run: refuseWhileSealed },
+  { name: 'refuse on a DR secondary', run: refuseOnDrSecondary },
   { name: 'limit the rate', run: limitRate },
   { name: 'find the audit devices', run: findAuditDevices },
   { name: 'authenticate', run: authenticate },
@@ -326,8 +337,15 @@ export const STEPS: readonly Step[] = [
   { name: 'forward writes', run: forwardWrites },
   { name: 'record the request', run: recordRequest },
   { name: 'decode the fields', run: decode },
+  { name: 'hand to the primary', run: handToPrimary },
   { name: 'handle', run: handle },
   { name: 'issue the token of a login', run: issueToken },
   { name: 'wrap the answer', run: wrapAnswer },
   { name: 'write the response', run: writeResponse },
 ]
+
+/** The steps from the one that has this name to the one that has the other, with both. */
+export function stepsBetween(first: string, last: string): readonly Step[] {
+  const at = (name: string): number => STEPS.findIndex((step) => step.name === name)
+  return STEPS.slice(at(first), at(last) + 1)
+}

@@ -141,6 +141,9 @@ const RETRY_AFTER_SECONDS: Readonly<Partial<Record<ErrorCode, number>>> = {
   overloaded: 1,
   body_memory_full: 1,
   body_share_full: 1,
+  not_primary: 5,
+  primary_unreachable: 5,
+  primary_silent: 5,
 }
 
 /**

@@ -3,6 +3,7 @@
 import type { Barrier } from './barrier.ts'
 import type { Entry, ListOptions, Reader, ReadStore, Scope, Store, Transaction } from './contract.ts'
 import { Sealed, StorageReadOnly } from './contract.ts'
+import { noteOwn, ownWrites } from './own-writes.ts'
 
 /**
  * One folder of the store, for an engine: keys are relative to it, values are in clear. The methods do what those of
@@ -65,10 +66,14 @@ export class SealedStorage {
       transaction: async (work) => {
         requireUnsealed(barrier)
         if (writes === undefined) throw new StorageReadOnly('This thread does not write')
-        return writes.transaction(async (tx) => {
+        const guarded = async (tx: Transaction) => {
           await guard?.(tx)
           return work(sealedTransaction(barrier, scope, folder, tx))
-        })
+        }
+        const own = ownWrites.getStore()
+        return own === undefined
+          ? writes.transaction(guarded)
+          : noteOwn(own, (inside) => writes.transaction(inside), guarded)
       },
     }
   }

@@ -161,6 +161,6 @@ export function bodies(
 /** The path with a '/' at its end, as the mount table keeps it. */
 export const folder = (path: string): string => (path.endsWith('/') ? path : `${path}/`)
 
-/** Whose data the entry of the mount at this path is. A path without a mount counts as shared: the primary may have one. */
+/** Whose data the mount's entry is. A path without a mount counts as shared: the primary may have one there. */
 export const ownerOfMount = (mounts: Pick<Mounts, 'find'>, path: string): DataOwner =>
   mounts.find(path)?.local === true ? 'cluster' : 'set'

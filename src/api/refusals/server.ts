@@ -62,6 +62,19 @@ export const SERVER_REFUSALS = {
     message: (what: string) => what,
     remedy: 'This server, as it was started, has no such thing, and no request changes that.',
   },
+  dr_secondary: {
+    status: 400,
+    message: () => 'path disabled in replication DR secondary mode', // Wire text.
+    remedy: 'This cluster serves no client until it is promoted: send the request to its primary.',
+  },
+  only_on_primary: {
+    status: 400,
+    message: (primaryAddress: string) => {
+      const where = primaryAddress === '' ? '' : `, at ${primaryAddress}`
+      return `A performance secondary does not do that: send the request to the primary${where}`
+    },
+    remedy: 'The primary does it for the whole set, and its secondaries follow.',
+  },
   seal_state_wrong: {
     status: 400,
     message: (what: string) => what,
@@ -171,6 +184,19 @@ export const SERVER_REFUSALS = {
     remedy:
       'Nothing was written: send the request to the primary. Once this cluster is a primary itself, it carries the ' +
       'request out.',
+  },
+  primary_unreachable: {
+    status: 503,
+    message: (primaryAddress: string) =>
+      `The primary${primaryAddress === '' ? '' : `, at ${primaryAddress},`} cannot be reached: nothing was written`,
+    remedy: 'Send the request again once the link is back. Reads, and requests that write nothing shared, go on.',
+  },
+  primary_silent: {
+    status: 503,
+    message: (primaryAddress: string) =>
+      `The primary${primaryAddress === '' ? '' : `, at ${primaryAddress},`} gave no answer in time: whether the request ` +
+      'was carried out is not known',
+    remedy: 'Read what the request was to change before it is sent again.',
   },
   busy: {
     status: 503,

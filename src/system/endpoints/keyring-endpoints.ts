@@ -40,7 +40,7 @@ const rotateAt = (id: string, path: string) =>
     capability: 'update',
     sudo: true,
     runsOn: 'writer',
-    writes: 'node',
+    writes: 'set',
     summary: 'Creates a new data key for all further encryption; data encrypted under older keys stays readable',
     fields: {},
     handler: async (system: System) => {

@@ -1,0 +1,217 @@
+// On a primary: carries out the requests that its secondaries hand over. From the decision between create and update on
+// the steps are those of any request. Quotas are counted, tokens made and answers wrapped where the caller is.
+import { fail, type Refusal } from '../api/errors.ts'
+import { mayChange } from '../api/node-role.ts'
+import { type Answer, DecisionOutdated } from '../api/request.ts'
+import type { TokenEntry } from '../auth/token-entry.ts'
+import type { Log } from '../lib/log.ts'
+import { LongText } from '../lib/long-text.ts'
+import { describeCause } from './describe-cause.ts'
+import type { Exchange, WireRequest } from './exchange.ts'
+import { writtenBy } from './hand-over.ts'
+import type { AssertedCaller, HandedRequest, ReportedGroups, Secondary, ToPrimary, WantedEntity } from './handed.ts'
+import type { Mounted } from './mount-table.ts'
+import { newExchange } from './new-exchange.ts'
+import { findEndpoint, stepsBetween } from './pipeline.ts'
+import type { PipelineServices } from './pipeline-services.ts'
+import { recordEnd } from './record-end.ts'
+import { refusalOf } from './response.ts'
+import { API_PREFIX, parseQuery } from './target.ts'
+
+/** How often a request that lost to a faster one is tried again. */
+const MAX_ATTEMPTS = 5
+const JUDGE = stepsBetween('create or update', 'decode the fields')
+const HANDLE = stepsBetween('handle', 'handle')
+const METHODS = { read: 'GET', list: 'LIST', update: 'POST', delete: 'DELETE' } as const
+
+/** Carries out what one secondary hands over. Made for each secondary. */
+export class HandedRequests implements ToPrimary {
+  readonly #services: PipelineServices
+  readonly #secondary: Secondary
+  readonly #log: Log
+
+  constructor(services: PipelineServices, secondary: Secondary, log: Log) {
+    this.#services = services
+    this.#secondary = secondary
+    this.#log = log
+  }
+
+  /** @throws Refusal whatever goes wrong: a defect is logged here, and is an internal error there */
+  async carryOut(request: HandedRequest): Promise<Answer> {
+    let before: Exchange | undefined
+    for (let attempt = 0; ; attempt++) {
+      const exchange = newExchange({ id: request.id, trace: undefined }, wireOf(request), before, this.#secondary.name)
+      try {
+        await this.#run(exchange, request)
+      } catch (cause) {
+        before = exchange
+        if (cause instanceof DecisionOutdated && attempt < MAX_ATTEMPTS) continue
+        await this.#refuse(exchange, cause)
+      }
+      return this.#answered(exchange)
+    }
+  }
+
+  /** @throws Refusal as `carryOut` */
+  async ensureEntity({ mount, alias, groups }: WantedEntity): Promise<string> {
+    const { entry } = await this.#sharedMount(mount)
+    if (entry.kind !== 'auth') throw fail('permission_denied', [])
+    return this.#services.identities.entityOfLogin(entry, alias, groups)
+  }
+
+  /** @throws Refusal as `carryOut` */
+  async setGroups({ mount, entityId, groups }: ReportedGroups): Promise<void> {
+    const { entry } = await this.#sharedMount(mount)
+    if (entry.kind !== 'auth') throw fail('permission_denied', [])
+    await this.#services.identities.groupsOfLogin(entry, entityId, groups)
+  }
+
+  async #run(exchange: Exchange, request: HandedRequest): Promise<void> {
+    const mounted = await this.#sharedMount(request.mount)
+    exchange.method = request.method
+    exchange.operation = request.method
+    if (request.method !== 'update' && request.query !== '') exchange.input = parseQuery(request.query)
+    exchange.mounted = mounted
+    exchange.path = mounted.entry.path + request.path
+    findEndpoint(exchange, mounted)
+    exchange.givenNames = request.givenNames
+    this.#requireTaken(exchange, request)
+    await this.#services.audit.ready()
+    if (request.caller !== undefined) await this.#assume(exchange, request.caller)
+    for (const step of JUDGE) await step.run(exchange, this.#services)
+    const owner = await writtenBy(exchange)
+    if (owner !== 'set' && !isLogin(exchange)) throw fail('permission_denied', [])
+    for (const step of HANDLE) await step.run(exchange, this.#services)
+  }
+
+  /** @throws Refusal unless this node is an unsealed primary, and shares the mount with the secondary */
+  async #sharedMount(uuid: string): Promise<Mounted> {
+    const { sealed, nodeRole, mounts, primaryAddress } = this.#services
+    if (sealed()) throw fail('sealed', [])
+    if (!mayChange(nodeRole(), 'set')) throw fail('not_primary', [true, primaryAddress()])
+    if (mounts.stale) await mounts.refresh()
+    const mounted = mounts.withUuid(uuid)
+    if (mounted === undefined || mounted.entry.local || !this.#secondary.reaches(uuid)) throw fail('not_found', [])
+    return mounted
+  }
+
+  /**
+   * Only what writes data of the set is taken. A secondary has tokens, seal and raw storage of its own: with those of
+   * its primary it could give itself more than any policy grants.
+   */
+  #requireTaken({ endpoint, mounted }: Exchange, request: HandedRequest): void {
+    if (endpoint?.id !== request.endpoint) throw fail('unsupported_path', [])
+    const { writes, onlyOnPrimary, whileSealed, changesSeal } = endpoint
+    const isOwn = writes === undefined || writes === 'cluster' || writes === 'node'
+    const isKept = onlyOnPrimary === true || whileSealed === true || changesSeal === true
+    const isOfTokens = mounted?.entry.type === 'token' && writes !== 'set'
+    if (isOwn || isKept || isOfTokens) throw fail('permission_denied', [])
+  }
+
+  /** Puts the asserted caller on the exchange. One whose entity is gone or disabled is no caller. */
+  async #assume(exchange: Exchange, caller: AssertedCaller): Promise<void> {
+    if (caller.policies.includes('root') && !this.#secondary.mayActAsRoot) throw fail('permission_denied', [])
+    if (caller.entityId !== '') {
+      const subject = await this.#services.identities.subject(caller.entityId)
+      if (subject === undefined || subject.disabled) return
+      exchange.subject = subject
+    }
+    exchange.token = { id: '', entry: entryOf(caller, exchange.path) }
+  }
+
+  async #refuse(exchange: Exchange, cause: unknown): Promise<never> {
+    const refusal = refusalOf(cause, this.#services.primaryAddress()) ?? fail('internal', [])
+    exchange.error = refusal.message
+    if (refusal.code === 'internal')
+      this.#log('error', 'A request of a secondary failed inside', {
+        request: exchange.id,
+        secondary: this.#secondary.name,
+        endpoint: exchange.endpoint?.id ?? '',
+        cause: describeCause(cause),
+      })
+    await this.#recorded(exchange)
+    throw refusal
+  }
+
+  async #answered(exchange: Exchange): Promise<Answer> {
+    const { answer } = exchange
+    if (answer === undefined) throw new Error('A handled request has no answer')
+    await this.#recorded(exchange)
+    return plain(answer)
+  }
+
+  /** @throws Refusal if no audit device takes the second entry: the answer is withheld */
+  async #recorded(exchange: Exchange): Promise<void> {
+    try {
+      await recordEnd(exchange, this.#services)
+    } catch (cause) {
+      this.#services.noteUnrecorded('response')
+      this.#log('error', 'The answer to a secondary is withheld: it could not be recorded', {
+        request: exchange.id,
+        cause: describeCause(cause),
+      })
+      throw unrecordedRefusal(cause)
+    }
+  }
+}
+
+const unrecordedRefusal = (cause: unknown): Refusal => fail('audit_response_failed', [], cause)
+
+/** A login by which the caller proves itself: its handler may write data of a shared mount, and names a caller. */
+const isLogin = ({ endpoint, mounted }: Exchange): boolean =>
+  endpoint?.capability === 'none' && endpoint.givesToken === true && mounted?.entry.kind === 'auth'
+
+/** The request as a listener would have read it, without a token. */
+function wireOf({ method, path, query, body, contentType, passed, remoteAddress }: HandedRequest): WireRequest {
+  return {
+    method: METHODS[method],
+    rawPath: API_PREFIX + path,
+    query,
+    headers: {
+      token: undefined,
+      namespace: undefined,
+      wrapTtl: undefined,
+      contentType,
+      ...(passed === undefined ? {} : { passed }),
+    },
+    body,
+    remoteAddress,
+  }
+}
+
+/** A token entry that says what the secondary asserted. It is never stored, and has no text. */
+function entryOf({ policies, entityId, displayName, metadata, tokenType }: AssertedCaller, path: string): TokenEntry {
+  return {
+    format: 1,
+    type: tokenType,
+    namespace: 'root',
+    accessor: '',
+    policies,
+    path,
+    displayName,
+    meta: metadata,
+    parent: '',
+    createdAtMs: 0,
+    creationTtlSeconds: 0,
+    explicitMaxTtlSeconds: 0,
+    periodSeconds: 0,
+    renewable: false,
+    expiry: { never: true },
+    lastRenewalAtMs: null,
+    numUses: 0,
+    entityId,
+    boundCidrs: [],
+    role: '',
+    login: null,
+  }
+}
+
+/** Long texts are a class of our own, which no channel carries. */
+function plain(answer: Answer): Answer {
+  if (answer.data === undefined) return answer
+  const members = Object.entries(answer.data).map(([name, value]: [string, unknown]) => [
+    name,
+    value instanceof LongText ? value.toString() : value,
+  ])
+  return { ...answer, data: Object.fromEntries(members) }
+}

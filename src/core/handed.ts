@@ -1,0 +1,73 @@
+// What a performance secondary and its primary say to each other about a request that the primary carries out. All of
+// it is plain data.
+import type { LoginAlias } from '../api/login.ts'
+import type { Answer } from '../api/request.ts'
+import type { Exchange } from './exchange.ts'
+
+/**
+ * The caller of a handed request, as the secondary asserts it. The primary evaluates the named policies, and those of
+ * the entity, anew. The token itself stays where it is valid.
+ */
+export type AssertedCaller = {
+  readonly policies: readonly string[]
+  /** '' if there is none. */
+  readonly entityId: string
+  readonly displayName: string
+  readonly metadata: Readonly<Record<string, string>> | null
+  readonly tokenType: 'service' | 'batch'
+}
+
+/**
+ * A request that is handed over. Its input goes as it came: what the primary judges, decodes and carries out is then
+ * the same thing (docs/decisions/0019-handed-requests.md).
+ */
+export type HandedRequest = {
+  readonly id: string
+  /** The endpoint that the secondary found; the primary must find the same. */
+  readonly endpoint: string
+  /** UUID of the mount: its path may have changed meanwhile. */
+  readonly mount: string
+  /** Path inside the mount, in canonical spelling. */
+  readonly path: string
+  readonly givenNames: Readonly<Record<string, string>> | undefined
+  readonly method: Exchange['method']
+  readonly query: string
+  readonly body: Uint8Array | undefined
+  readonly contentType: string | undefined
+  /** Headers that some mount passes on to its engine. */
+  readonly passed: Readonly<Record<string, string>> | undefined
+  readonly remoteAddress: string
+  /** Undefined if the endpoint needs no token and got none. */
+  readonly caller: AssertedCaller | undefined
+}
+
+/** The half of a login that concerns the set: an entity with this alias at a shared mount. */
+export type WantedEntity = {
+  /** UUID of the login mount. */
+  readonly mount: string
+  readonly alias: LoginAlias
+  readonly groups: readonly string[]
+}
+
+/** The groups that a login method reports for an entity at a renewal. */
+export type ReportedGroups = { readonly mount: string; readonly entityId: string; readonly groups: readonly string[] }
+
+/** The link to the primary, as the rooms of a secondary use it. */
+export type ToPrimary = {
+  /** Has the request carried out. @throws Refusal as the primary threw it, or if the primary cannot be reached */
+  readonly carryOut: (request: HandedRequest) => Promise<Answer>
+  /** Returns the id of the entity, which is made if there is none. @throws Refusal as `carryOut` */
+  readonly ensureEntity: (wanted: WantedEntity) => Promise<string>
+  /** Sets the groups of an entity. @throws Refusal as `carryOut` */
+  readonly setGroups: (reported: ReportedGroups) => Promise<void>
+}
+
+/** A secondary, as its primary knows it: by its certificate, not by what it says. */
+export type Secondary = {
+  /** The name it was registered under; audit logs show it. */
+  readonly name: string
+  /** True if the secondary has the mount, by its UUID: a filter may keep it from there. */
+  readonly reaches: (mount: string) => boolean
+  /** True if the secondary may assert callers with the policy `root`: not if it has only a part of the data. */
+  readonly mayActAsRoot: boolean
+}

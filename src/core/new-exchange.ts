@@ -1,0 +1,53 @@
+// The exchange at the beginning of an attempt.
+import type { ObservedRequest } from '../telemetry/request-observer.ts'
+import type { Exchange, WireRequest } from './exchange.ts'
+
+/**
+ * Returns the exchange of one attempt. `before` is that of the attempt that lost: what it paid and recorded must not be
+ * paid or recorded twice. `handedBy` is the secondary that sent the request.
+ */
+export function newExchange(
+  { id, trace }: Pick<ObservedRequest, 'id' | 'trace'>,
+  request: WireRequest,
+  before: Exchange | undefined,
+  handedBy?: string,
+): Exchange {
+  return {
+    id,
+    request,
+    trace,
+    path: '',
+    method: 'read',
+    operation: 'read',
+    mounted: undefined,
+    endpoint: undefined,
+    routeError: undefined,
+    pathParameters: {},
+    givenNames: undefined,
+    spelling: undefined,
+    token: undefined,
+    chargedToken: before?.chargedToken,
+    subject: undefined,
+    acl: undefined,
+    isDataJudged: false,
+    wrapTtlSeconds: 0,
+    wrapForm: 'plain',
+    input: undefined,
+    args: {},
+    answer: undefined,
+    wrappedTokenId: undefined,
+    warnings: [],
+    response: undefined,
+    extraHeaders: before?.extraHeaders,
+    isRetry: before !== undefined,
+    isRateJudged: false,
+    quota: undefined,
+    isRateLimited: false,
+    isRateLimitAudited: false,
+    isForwarded: false,
+    own: undefined,
+    handedBy,
+    record: before?.record,
+    error: undefined,
+  }
+}

@@ -1,0 +1,183 @@
+// E-08: what each endpoint writes is what its mark says, and in every role a server refuses what it may not do with the
+// right answer, before it has written anything.
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { MessageChannel } from 'node:worker_threads'
+import type { NodeRole } from '../../src/api/node-role.ts'
+import { portChannel } from '../../src/rpc/ports.ts'
+import type { StorageClass } from '../../src/storage/contract.ts'
+import { PrimaryLink } from '../../src/threads/primary-link.ts'
+import { mountAll, PLACED_ENDPOINTS, type Placed } from '../fixtures/endpoint-table.ts'
+import type { Called } from '../fixtures/memory-server.ts'
+import { inOrder, makeThings, plausibleCall } from '../fixtures/plausible-calls.ts'
+import { PRIMARY_ADDRESS, type ServerWithRole, startWithRole } from '../fixtures/roles.ts'
+import { steppedTime } from '../fixtures/stepped-time.ts'
+
+/** Bodies of any length, which a call in memory does not have. */
+const STREAMS = ['snapshot-save', 'snapshot-restore']
+/** It makes an RSA key on each server that calls it. */
+const SLOW = ['transit-wrapping-key']
+/** Calls that a server does not carry out, and why. All others must succeed on a server without others. */
+const NOT_DONE: readonly RegExp[] = [
+  // What they need was not set up, or there is none of it.
+  /^(hardening|remount-status|plugins-reload-status|managed-key|plugin-identity-configuration|config-reload|step-down)/,
+  /^(transit-byok-export|transit-key-trim|transit-key-import-version|cubbyhole-list-folder)/,
+  /^(cloud-login|cloud-rotate-root|audit-hash|audit-headers-read)/,
+  /^approle-secret-id-(accessor-destroy|destroy-delete)/,
+  // They need shares, or the other kind of seal.
+  /^(init|unseal|rekey|rotate-root|rotate-recovery|generate-root)/,
+]
+const NOTHING: readonly StorageClass[] = []
+/** What a mark allows. One that may write for the set may write all of it on a primary. */
+const ALLOWED: Readonly<Record<string, readonly StorageClass[]>> = {
+  nothing: NOTHING,
+  node: ['ignored'],
+  cluster: ['ignored', 'local'],
+}
+
+type Outcome = { readonly placed: Placed; readonly answer: Called; readonly classes: readonly StorageClass[] }
+
+/** Calls every endpoint once; the one that seals comes last. */
+async function callAll(
+  role: Partial<NodeRole>,
+  leaves: readonly string[],
+  prepare: (server: ServerWithRole) => void = () => {},
+): Promise<ReadonlyMap<string, Outcome>> {
+  const server = await startWithRole({ facts: { rawStorage: true } })
+  await mountAll(server.call)
+  const things = await makeThings(server)
+  await server.become(role)
+  prepare(server)
+  const outcomes = new Map<string, Outcome>()
+  const called = inOrder(PLACED_ENDPOINTS).filter(({ endpoint: { id } }) => !leaves.includes(id))
+  const last = ({ endpoint }: Placed): number => Number(endpoint.id === 'seal')
+  for (const placed of called.toSorted((a, b) => last(a) - last(b))) {
+    const { method, path, body, token, wrapTtl } = plausibleCall(placed, things)
+    const { result, classes } = await server.committedBy(() =>
+      server.call(method, path, body, token, wrapTtl === undefined ? {} : { wrapTtl }),
+    )
+    outcomes.set(placed.endpoint.id, { placed, answer: result, classes })
+  }
+  return outcomes
+}
+
+const each = (outcomes: ReadonlyMap<string, Outcome>, check: (outcome: Outcome, id: string) => void): void => {
+  for (const [id, outcome] of outcomes) check(outcome, id)
+}
+
+const errorsOf = ({ body }: Called): string => ((body.errors as string[] | undefined) ?? []).join(' ')
+const isRefusedForRole = (answer: Called): boolean =>
+  answer.status === 503 && errorsOf(answer).includes(`, at ${PRIMARY_ADDRESS}`)
+
+/** What the same calls do on a server that follows no other. */
+let alone: ReadonlyMap<string, Outcome>
+before(async () => {
+  alone = await callAll({}, STREAMS)
+})
+
+const wroteForSet = (id: string): boolean => alone.get(id)?.classes.includes('replicated') === true
+
+test('E-08: an endpoint writes no more than its mark says', () => {
+  each(alone, ({ placed, answer, classes }, id) => {
+    const { writes = 'nothing' } = placed.endpoint
+    assert.ok(answer.status < 300 || NOT_DONE.some((one) => one.test(id)), `${id}: ${JSON.stringify(answer)}`)
+    const allowed = typeof writes === 'function' ? undefined : ALLOWED[writes]
+    if (allowed !== undefined) for (const one of classes) assert.ok(allowed.includes(one), `${id} wrote ${one}`)
+  })
+  // Calls that change nothing would prove nothing.
+  const writing = [...alone.keys()].filter(wroteForSet)
+  assert.ok(writing.length >= 90, `only ${writing.length} endpoints wrote data of the set`)
+})
+
+/** On a performance secondary that cannot reach its primary. `refusal` is what a handed request gets. */
+function requireSecondary(outcomes: ReadonlyMap<string, Outcome>, refusal: RegExp): void {
+  each(outcomes, ({ placed, answer, classes }, id) => {
+    const { writes, onlyOnPrimary } = placed.endpoint
+    const shown = `${id}: ${answer.status} ${JSON.stringify(answer.body)}`
+    assert.ok(answer.status < 500 || isRefusedForRole(answer), shown)
+    if (answer.status === 503) assert.deepEqual(classes, NOTHING, `${id} wrote before it was refused`)
+    assert.ok(!classes.includes('replicated'), `${id} wrote data of the set`)
+    if (writes === undefined || writes === 'cluster' || writes === 'node') {
+      assert.equal(answer.status, alone.get(id)?.answer.status ?? answer.status, shown)
+    } else if (onlyOnPrimary === true) {
+      assert.equal(answer.status, 400, shown)
+      if (wroteForSet(id)) assert.match(errorsOf(answer), /send the request to the primary/)
+    } else if (wroteForSet(id)) {
+      assert.equal(answer.status, 503, shown)
+      assert.match(errorsOf(answer), refusal)
+    }
+  })
+}
+
+test('E-08: a performance secondary without a link refuses what its primary would do, and does the rest', async () => {
+  requireSecondary(
+    await callAll({ performance: 'secondary' }, ['snapshot-save']),
+    /does not change what the set shares/,
+  )
+})
+
+test('E-08: a performance secondary whose link is down refuses what its primary would do', async () => {
+  const { port1, port2 } = new MessageChannel()
+  const link = new PrimaryLink({
+    channel: portChannel(port1),
+    timers: steppedTime(0).timers,
+    log: () => {},
+    primaryAddress: () => PRIMARY_ADDRESS,
+  })
+  link.close()
+  port1.close()
+  port2.close()
+  const leaves = ['snapshot-save', ...SLOW]
+  const outcomes = await callAll({ performance: 'secondary' }, leaves, (server) => server.linkTo(link))
+  requireSecondary(outcomes, /cannot be reached: nothing was written/)
+})
+
+const POWERLESS: readonly { name: string; role: Partial<NodeRole> }[] = [
+  { name: 'a standby', role: { isStandby: true } },
+  { name: 'a fenced primary', role: { isFenced: true, performance: 'primary', dr: 'primary' } },
+  { name: 'a performance secondary whose copy is not whole', role: { performance: 'bootstrapping' } },
+]
+for (const { name, role } of POWERLESS) {
+  test(`E-08: ${name} writes nothing but what is of its own node, and answers what writes nothing`, async () => {
+    each(await callAll(role, ['snapshot-save', ...SLOW]), ({ placed, answer, classes }, id) => {
+      const { writes } = placed.endpoint
+      const shown = `${id}: ${answer.status} ${JSON.stringify(answer.body)}`
+      assert.ok(answer.status < 500 || isRefusedForRole(answer), shown)
+      for (const one of classes) assert.equal(one, 'ignored', `${id} wrote ${one}`)
+      if (writes === undefined || writes === 'node')
+        assert.equal(answer.status, alone.get(id)?.answer.status ?? answer.status, shown)
+      else if (alone.get(id)?.classes.some((one) => one !== 'ignored')) assert.equal(answer.status, 503, shown)
+    })
+  })
+}
+
+for (const dr of ['secondary', 'bootstrapping'] as const) {
+  test(`E-08: a DR cluster that is ${dr} answers the open endpoints alone`, async () => {
+    each(await callAll({ dr }, [...SLOW]), ({ placed, answer, classes }, id) => {
+      assert.deepEqual(classes, NOTHING, id)
+      if (placed.endpoint.onDrSecondary === 'open') {
+        assert.equal(answer.status, alone.get(id)?.answer.status, id)
+        return
+      }
+      assert.equal(answer.status, 400, id)
+      assert.equal(errorsOf(answer), 'path disabled in replication DR secondary mode', id)
+    })
+  })
+}
+
+test('E-08: a sealed DR secondary takes shares, and refuses the rest as any sealed server', async () => {
+  const server = await startWithRole()
+  await server.call('POST', 'sys/seal')
+  await server.become({ dr: 'secondary' })
+  assert.equal((await server.call('GET', 'sys/mounts')).status, 503)
+  const key = server.shares[0]?.toString('hex')
+  assert.equal((await server.call('POST', 'sys/unseal', { key })).status, 200)
+  assert.equal((await server.call('POST', 'sys/unseal', { key })).status, 400)
+})
+
+test('E-08: a DR secondary answers what its listener opens to callers without a token', async () => {
+  const server = await startWithRole({ listener: { unauthenticatedMetrics: true } })
+  await server.become({ dr: 'secondary' })
+  assert.equal((await server.call('GET', 'sys/metrics', undefined, '')).status, 200)
+  assert.equal((await server.call('GET', 'sys/in-flight-req', undefined, '')).status, 400)
+})

@@ -3,7 +3,7 @@ import { chmodSync, copyFileSync, existsSync, mkdtempSync, readdirSync, readFile
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { SeededRandom } from '../../../test/conformance/seeded-random.ts'
 import { FIXTURE_HISTORY_ID, FIXTURE_LEAF_KEY, FIXTURE_TRANSACTIONS } from '../../../test/fixtures/make-store.ts'
 import { contentsOf, copyOf } from '../../../test/fixtures/old-stores.ts'

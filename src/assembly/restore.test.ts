@@ -3,6 +3,7 @@ import { strict as assert } from 'node:assert'
 import { createReadStream, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { copyTo } from '../../test/fixtures/copied-store.ts'
 import { forgedSnapshot } from '../../test/fixtures/forged-snapshot.ts'
 import { wireRequest } from '../../test/fixtures/memory-server.ts'
 import { temporaryDirectory } from '../../test/fixtures/server-process.ts'
@@ -16,9 +17,11 @@ import { storageIn, storeLocation } from '../storage/drivers.ts'
 import { encodeKeyring, firstKeyring, type Keyring, replacedBy } from '../storage/keyring.ts'
 import { ReplaceableStore } from '../storage/replaceable-store.ts'
 import type { SnapshotHeader } from '../storage/snapshot/snapshot-format.ts'
+import type { AutoSeal } from '../system/seal/auto-seal.ts'
 import { KEYRING, putFormerKeys, putRecord } from '../system/seal/seal-records.ts'
 import { assembleNode } from './node.ts'
 import type { Restorable } from './restore.ts'
+import { staticSeal } from './static-seal.ts'
 import type { WritingNode } from './writing-node.ts'
 
 const POLICY = { policy: 'path "a" { capabilities = ["read"] }' }
@@ -26,7 +29,11 @@ const POLICY = { policy: 'path "a" { capabilities = ["read"] }' }
 type Opened = { readonly node: Pick<WritingNode, 'operations'> }
 
 /** A server on a store of its own, all but its threads and sockets; `wrap` may look at what the restore asks for. */
-async function start(t: TestContext, wrap: (restorable: Restorable) => Restorable = (same) => same) {
+async function start(
+  t: TestContext,
+  wrap: (restorable: Restorable) => Restorable = (same) => same,
+  autoSeal?: AutoSeal,
+) {
   const { path, cleanUp } = temporaryDirectory()
   const world = realWorld()
   const { random, clock } = world
@@ -45,6 +52,7 @@ async function start(t: TestContext, wrap: (restorable: Restorable) => Restorabl
     facts: { reportedVersion: '1.21.0', storageType: storage.type, apiAddress: '', clusterName: '' },
     tokenLimits: { defaultTtlSeconds: 3600, maxTtlSeconds: 3600 },
     restorable: wrap(restorableStore(storage, store, open)),
+    ...(autoSeal === undefined ? {} : { autoSeal }),
   })
   t.after(async () => {
     await node.operations.seal()
@@ -54,10 +62,11 @@ async function start(t: TestContext, wrap: (restorable: Restorable) => Restorabl
   const { shares } = await node.initialise({ shares: 1, threshold: 1 }, '', { rootToken: 'root' })
   /** With the key of this node, another one that has its store. */
   const unseal = (opened: Opened = { node }) => opened.node.operations.unseal(Buffer.from(shares[0] as Buffer))
-  await unseal()
+  if (autoSeal === undefined) await unseal()
+  else await node.openByItself()
   const call = async (method: string, rest: string, body?: unknown) =>
     (await node.core.handle(wireRequest(method, rest, body, 'root'))).status
-  return { node, store, call, unseal }
+  return { node, store, shares, call, unseal }
 }
 
 type Started = Awaited<ReturnType<typeof start>>
@@ -314,3 +323,40 @@ test('what was sealed with a key that became a former one opens after unseal and
   assert.equal(await server.call('GET', 'sys/policies/acl/old'), 200)
   assert.equal((storage.barrier.keyring as Keyring).former?.size, 1)
 })
+
+for (const [theirs, ours] of [
+  ['shares', 'a static key'],
+  ['a static key', 'shares'],
+] as const) {
+  test(`S9: a server with ${ours} restores a snapshot of its set that ${theirs} opened`, async (t) => {
+    const keys = staticSeal({ keyId: 'a', key: 'a1'.repeat(32), previous: undefined }, {})
+    const sealOf = (kind: string): AutoSeal | undefined => (kind === 'shares' ? undefined : keys)
+    const [primary, secondary] = [await start(t, undefined, sealOf(theirs)), await start(t, undefined, sealOf(ours))]
+    const records = [await primary.store.get('root/core/keyring'), await primary.store.get('root/core/leaf-key')]
+    const [keyring, leafKey] = records as [Buffer, Buffer]
+    const bundle = await primary.node.bundle()
+    await secondary.node.activate({ bundle, keyring, leafKey }, copyTo(primary.store, secondary.store))
+    assert.equal(await primary.call('POST', 'sys/policies/acl/later', POLICY), 204)
+    const snapshot = await save(primary)
+    const { seal, operations } = secondary.node
+    const before = seal.number
+    const restored = await operations.restore(ReadableStream.from([snapshot]), true)
+    assert.deepEqual([restored.isSealChecked, restored.isSealed], [true, ours === 'shares'])
+    if (ours === 'shares') await operations.unseal(Buffer.from(primary.shares[0] as Buffer))
+    assert.equal(await secondary.call('GET', 'sys/policies/acl/later'), 200)
+    assert.deepEqual([seal.status().type, seal.number], [ours === 'shares' ? 'shamir' : 'static', before + 1])
+    assert.equal(await seal.accepts([Buffer.from(primary.shares[0] as Buffer)]), true)
+    assert.equal(await seal.accepts([Buffer.from(secondary.shares[0] as Buffer)]), false)
+  })
+
+  test(`S9: a server with ${ours} refuses a snapshot of strangers that ${theirs} opened`, async (t) => {
+    const keys = staticSeal({ keyId: 'a', key: 'a1'.repeat(32), previous: undefined }, {})
+    const sealOf = (kind: string): AutoSeal | undefined => (kind === 'shares' ? undefined : keys)
+    const [stranger, server] = [await start(t, undefined, sealOf(theirs)), await start(t, undefined, sealOf(ours))]
+    const snapshot = await save(stranger)
+    await assert.rejects(server.node.operations.restore(ReadableStream.from([snapshot]), true), {
+      code: 'snapshot_refused',
+    })
+    assert.equal(await server.call('GET', 'sys/mounts'), 200)
+  })
+}

@@ -16,10 +16,10 @@ import { stageSnapshot } from '../storage/snapshot/staged-store.ts'
 import { AutoSealFailed } from '../system/seal/auto-seal.ts'
 import { KEY_USE } from '../system/seal/key-use.ts'
 import type { Seal } from '../system/seal/seal.ts'
-import { decodeSealConfig, SEAL_CONFIG } from '../system/seal/seal-config.ts'
 import { openSnapshotKeyring } from '../system/snapshot-keyring.ts'
 import type { Restored } from '../system/system.ts'
 import { RestoredAudit } from './restored-audit.ts'
+import { isOfSeal, RestoredSeal } from './restored-seal.ts'
 import type { UnsealController } from './unseal-controller.ts'
 
 /** The operations that a store needs for a restore; a store in memory has none. */
@@ -102,22 +102,26 @@ export class Restore {
     }
     let isSealChecked = false
     const audit = new RestoredAudit(this.#parts.auditDevices())
+    const restoredSeal = new RestoredSeal()
+    let opened: Barrier | undefined
     await stageSnapshot(read, {
       staging: restorable.staging,
       position: await restorable.position(),
       historyId: world.random.bytes(HISTORY_ID_BYTES),
       nowMs: world.clock.nowMs(),
       openKeyring: (records) => {
-        const opened = this.#openKeyring(records, isOurs)
+        opened = this.#openKeyring(records, isOurs)
         isSealChecked = opened !== undefined
         return opened
       },
       inspect: (key, value) => {
         audit.see(key)
-        if (key === SEAL_CONFIG) seal.requireFitting(decodeSealConfig(value))
+        restoredSeal.see(key, value)
       },
-      // Left out, since the snapshot cannot know how often its key has encrypted after it was made, here or elsewhere.
-      isLeftOut: (key) => key === KEY_USE,
+      // The count is left out, since the snapshot cannot know how often its key has encrypted after it was made, here or
+      // elsewhere.
+      isLeftOut: (key) => key === KEY_USE || isOfSeal(key),
+      added: () => restoredSeal.entries(seal, opened),
       check: (staged) => restorable.check(staged),
     })
     return { entries: header.entries, index: header.index, isSealChecked, warnings: audit.warnings() }

@@ -29,11 +29,11 @@ export type SnapshotKeyring = {
  */
 export function openSnapshotKeyring(snapshot: SnapshotKeyring): Barrier | undefined {
   const { ours, saysOurs, random } = snapshot
-  const found = foundRootKey(snapshot)
   // The root key of this cluster is tried whatever the header says, so a forged header changes nothing.
   const own = ifRightKey(() => keyringOf(snapshot, ours.rootKey))
   if (own !== undefined) return new Barrier(random, ours.keyring === undefined ? own : replacedBy(ours.keyring, own))
   if (saysOurs) throw doesNotOpen('keyring', 'the root key of this cluster')
+  const found = foundRootKey(snapshot)
   if (found === undefined) return undefined
   const keyring = ifRightKey(() => keyringOf(snapshot, found))
   if (keyring === undefined) throw doesNotOpen('keyring', 'its root key')

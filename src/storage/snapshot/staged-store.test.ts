@@ -40,6 +40,7 @@ async function staged(entries: readonly StoredEntry[]) {
     nowMs: 0,
     inspect: () => {},
     isLeftOut: () => false,
+    added: async () => [],
     check: async () => {},
   }
   const cause: unknown = await stageSnapshot(read as Parameters<typeof stageSnapshot>[0], options).then(

@@ -50,6 +50,11 @@ export type StageOptions = {
   readonly inspect: (key: string, value: Buffer) => void
   /** True for entries of the snapshot that the store must not get. */
   readonly isLeftOut: (key: string) => boolean
+  /**
+   * Entries that stand in the place of those left out, with other keys than those taken. Called once, behind
+   * `openKeyring`. @throws StorageCorrupt for a snapshot that cannot be used
+   */
+  readonly added: () => Promise<readonly StoredEntry[]>
   /** Makes the staged store durable and checks it (staged-check.ts), on any thread. @throws SnapshotDamaged */
   readonly check: (check: StagedCheck) => Promise<void>
 }
@@ -69,6 +74,7 @@ async function stage({ header, chunks }: ReadSnapshot, options: StageOptions): P
   const intake = new Intake(options)
   let barrier: Barrier | undefined
   let end: SnapshotEnd | undefined
+  let added = 0
   try {
     for await (const chunk of chunks) {
       if (chunk.kind === 'entries') await writer.write(intake.take(chunk.entries))
@@ -77,6 +83,9 @@ async function stage({ header, chunks }: ReadSnapshot, options: StageOptions): P
         intake.requireComplete()
         barrier = options.openKeyring(intake.records)
         requireSeal(chunk.end, chunk.hashBefore, barrier)
+        const entries = await options.added()
+        await writer.write(entries)
+        added = entries.length
       }
       // Chunks that have arrived already come without a wait: this lets other requests in between.
       await nextLoop()
@@ -86,7 +95,7 @@ async function stage({ header, chunks }: ReadSnapshot, options: StageOptions): P
   }
   if (end === undefined) throw new SnapshotDamaged('The snapshot has no end')
   const { replicated, local } = end
-  const entries = end.entries - intake.leftOut
+  const entries = end.entries - intake.leftOut + added
   const keys = keysOf(barrier, intake.records.get(LEAF_KEY))
   await options.check({ ...beginningOf(header, options), entries, replicated, local, keys })
 }

@@ -21,6 +21,8 @@ import { BACKUP_NAMES, SHARES_BACKUP, type SharesBackup } from './shares-backup.
 /** The static key that a cluster is opened by, and its id. */
 export type OwnKey = { readonly keyId: string; readonly key: KeyObject }
 
+type Gets = Pick<Reader, 'get'>
+
 /** What a follower stores of a bundle. A value that is undefined stands for a record that goes. */
 export type Handover = {
   readonly config: SealConfig
@@ -28,7 +30,7 @@ export type Handover = {
 }
 
 /** The seal of the cluster whose store `reader` reads; the caller wipes the bundle. @throws StorageCorrupt */
-export async function bundleOf(reader: Reader, rootKey: KeyObject, barrier: Barrier): Promise<SealBundle> {
+export async function bundleOf(reader: Gets, rootKey: KeyObject, barrier: Barrier): Promise<SealBundle> {
   const { keyId, number, shares, threshold } = decodeSealConfig(await readRecord(reader, SEAL_CONFIG))
   const type = keyId === undefined ? 'shamir' : 'static'
   const proof = await proofOf(reader, rootKey, type)
@@ -40,13 +42,13 @@ export async function bundleOf(reader: Reader, rootKey: KeyObject, barrier: Barr
   return { number, type, shareConfig: { shares, threshold }, rootKey: secret, proof, backup }
 }
 
-async function proofOf(reader: Reader, rootKey: KeyObject, type: SealBundle['type']): Promise<ShareProof> {
+async function proofOf(reader: Gets, rootKey: KeyObject, type: SealBundle['type']): Promise<ShareProof> {
   if (type === 'shamir') return { kind: 'root key', record: await readRecord(reader, ROOT_KEY) }
   return storedProof(reader, rootKey)
 }
 
 /** What the recovery shares of a cluster must give; the caller wipes it. @throws StorageCorrupt */
-export async function storedProof(reader: Pick<Reader, 'get'>, rootKey: KeyObject): Promise<ShareProof> {
+export async function storedProof(reader: Gets, rootKey: KeyObject): Promise<ShareProof> {
   const encoded = openRecord(rootKey, 0, RECOVERY_KEY, await readRecord(reader, RECOVERY_KEY))
   try {
     return decodeProof(encoded)
@@ -55,7 +57,7 @@ export async function storedProof(reader: Pick<Reader, 'get'>, rootKey: KeyObjec
   }
 }
 
-async function backupOf(reader: Reader, key: string, barrier: Barrier): Promise<SharesBackup | undefined> {
+async function backupOf(reader: Gets, key: string, barrier: Barrier): Promise<SharesBackup | undefined> {
   const record = await reader.get(key)
   return record === undefined ? undefined : SHARES_BACKUP.decode(barrier.open(key, record))
 }

@@ -134,6 +134,11 @@ export class Seal {
     return this.#requireConfig()
   }
 
+  /** Number of the present shares, which grows with each rekey. @throws Refusal before the initialisation */
+  get number(): number {
+    return this.#requireConfig().number
+  }
+
   #requireConfig(): SealConfig {
     if (this.#config === undefined) throw fail('not_initialized', [])
     return this.#config

@@ -5,7 +5,9 @@ import { Killed, SMALL_LIMITS, TestCluster } from '../../../../test/fixtures/clu
 import { base64 } from '../../../../test/fixtures/mounted-transit.ts'
 import { type PseudoRandom, pseudoRandom } from '../../../../test/fixtures/pseudo-random.ts'
 import { testSeed } from '../../../../test/fixtures/seed.ts'
+import { Refusal } from '../../../api/errors.ts'
 import { MessageBudget } from './message-budget.ts'
+import { MOST_CLUSTERS } from './message-limits.ts'
 
 /** How many sets of clusters are played; `npm run torture:counts` plays more. */
 const SETS = Number(process.env.SETS ?? '12')
@@ -131,6 +133,190 @@ const restarting =
     if (!(cause instanceof Killed)) throw cause
     cluster.restart()
   }
+
+/** A primary with a key, and a cluster that follows it; `seal` uses up so many messages there. */
+async function pair() {
+  const primary = new TestCluster('primary')
+  await primary.client.write('keys/k')
+  await primary.transit.budgets.begin()
+  const secondary = new TestCluster('secondary')
+  secondary.follow(primary, 'performance')
+  return { primary, secondary }
+}
+
+/** Its name comes to the ledger with its first life, once; then the link goes down. */
+async function join(secondary: TestCluster): Promise<void> {
+  await secondary.transit.budgets.begin()
+  // No request awaits the call, which ends in this turn of the event loop.
+  await new Promise((resolve) => setImmediate(resolve))
+  secondary.isLinked = false
+}
+
+const { block, free, freeShare } = SMALL_LIMITS
+/** What each start counts for the threads that it may have: eight lives. */
+const OF_A_START = 8 * free
+const LEDGER = /^(clusters|use\/.*)$/
+const ledgerOf = ({ view }: TestCluster) =>
+  [...view.entries].filter(([path]) => LEDGER.test(path)).map(([path, bytes]) => [path, String(bytes)])
+
+test('S6 a secondary encrypts with keys that it never used, on a serving thread, and with the link down', async () => {
+  const { primary, secondary } = await pair()
+  await join(secondary)
+  const before = ledgerOf(primary)
+  const { servingClient: client } = secondary
+  const { ciphertext } = (await client.write('encrypt/k', { plaintext })).data
+  const requests: readonly [string, object][] = [
+    ['encrypt/k', { plaintext }],
+    ['encrypt/k', batch(20)],
+    ['datakey/plaintext/k', {}],
+    ['datakeys/wrapped/k', { count: 10 }],
+    ['rewrap/k', { ciphertext }],
+    ['rewrap/k', { batch_input: [{ ciphertext }, { ciphertext }] }],
+    ['hmac/k', { input: plaintext }],
+    ['decrypt/k', { ciphertext }],
+  ]
+  for (const [path, body] of requests)
+    assert.equal((await client.write(path, body as Record<string, string>)).status, 200, path)
+  assert.deepEqual(ledgerOf(primary), before)
+  assert.deepEqual(ledgerOf(secondary), before)
+})
+
+test('S6 a secondary without its primary ends with its blocks: 503 that names the primary, decryption goes on', async () => {
+  const { secondary } = await pair()
+  await join(secondary)
+  const { servingClient: client } = secondary
+  const { ciphertext } = (await client.write('encrypt/k', { plaintext })).data
+  let sealed = 1
+  let reply = await client.write('encrypt/k', { plaintext })
+  for (; reply.status === 200 && sealed <= block; sealed += 1) reply = await client.write('encrypt/k', { plaintext })
+  assert.equal(reply.status, 503)
+  assert.match(reply.errors[0] ?? '', /primary granted.*decryption goes on/)
+  assert.ok(sealed > block - freeShare && sealed <= block, `${sealed}`)
+  assert.equal((await client.write('decrypt/k', { ciphertext })).data.plaintext, plaintext)
+  secondary.isLinked = true
+  assert.equal((await client.write('encrypt/k', { plaintext })).status, 200)
+})
+
+test('S6 a secondary asks for its next block before it needs it, and an answer that is lost costs no block', async () => {
+  const { primary, secondary } = await pair()
+  const { handleClusterCall } = primary.transit
+  let losses = 0
+  primary.transit.handleClusterCall = async (question) => {
+    await handleClusterCall.call(primary.transit, question)
+    losses += 1
+    throw new Error('the answer was lost')
+  }
+  await secondary.transit.budgets.begin()
+  secondary.deliver()
+  const { identity } = ((await primary.transit.keys.find('k')) ?? assert.fail()).version(1)
+  const grants = () => String(primary.view.entries.get(`use/${identity}`))
+  while (losses < 4) assert.equal((await secondary.client.write('encrypt/k', { plaintext })).status, 200)
+  const { granted, clusters } = JSON.parse(grants())
+  assert.deepEqual([granted, Object.keys(clusters).length], [block, 1])
+})
+
+test('S6 the last messages of a set: the owner refuses by name, or rotates where a secondary asks', async () => {
+  const { primary, secondary } = await pair()
+  const fill = async (client: TestCluster['client']) => {
+    for (let turn = 0; turn < 200; turn += 1) {
+      const { status, errors, data } = await client.write('encrypt/k', batch(60))
+      if (status !== 200) return errors[0] ?? ''
+      if (data.batch_results[0].key_version > 1) return 'rotated'
+      secondary.deliver()
+    }
+    return assert.fail('there is no end')
+  }
+  assert.match(await fill(primary.client), /2\^32 messages/)
+  assert.match(await fill(secondary.servingClient), /2\^32 messages/)
+  await primary.client.write('keys/k/config', { auto_rotate_period: '24h' })
+  secondary.deliver()
+  assert.equal(await fill(secondary.servingClient), 'rotated')
+  assert.equal((await primary.client.read('keys/k')).data.latest_version, 2)
+})
+
+test('S6 the owner grants no second block before the first one is with those that may be promoted', async () => {
+  const { primary, secondary } = await pair()
+  const { client } = primary
+  let reply = await client.write('encrypt/k', batch(60))
+  for (let turn = 0; reply.status === 200 && turn < 100; turn += 1) reply = await client.write('encrypt/k', batch(60))
+  assert.equal(reply.status, 503)
+  assert.match(reply.errors[0] ?? '', /before those that follow it have caught up/)
+  secondary.deliver()
+  assert.equal((await client.write('encrypt/k', batch(60))).status, 200)
+})
+
+test('S6 a cluster that takes the place of another one goes on under a name of its own, with two entries', async () => {
+  const primary = new TestCluster('primary')
+  for (let key = 0; key < 20; key += 1) await primary.client.write(`keys/k${key}`)
+  await primary.client.write('encrypt/k0', batch(60))
+  const heir = new TestCluster('heir')
+  heir.follow(primary, 'dr')
+  const written: string[] = []
+  heir.view.onChange((path) => written.push(path))
+  await heir.promote()
+  assert.deepEqual(written.toSorted(), ['cluster/lives', 'clusters'])
+  assert.notEqual(String(heir.view.entries.get('cluster/lives')), String(primary.view.entries.get('cluster/lives')))
+  const { encryption_counts: counts } = (await heir.client.read('keys/k0')).data
+  assert.equal(counts[1], 3 * block)
+  await heir.client.write('keys/k0/rotate')
+  assert.equal((await heir.client.read('keys/k0')).data.encryption_counts[2], OF_A_START)
+})
+
+test('S6 a cluster that left the set counts for its versions, and for no later one', async () => {
+  const { primary, secondary } = await pair()
+  await secondary.transit.budgets.begin()
+  const { cluster } = JSON.parse(String(secondary.view.entries.get('cluster/lives')))
+  const counts = async () => (await primary.client.read('keys/k')).data.encryption_counts
+  const before = (await counts())[1]
+  await primary.transit.ledger.removed(cluster)
+  await primary.transit.ledger.removed(cluster)
+  primary.restart()
+  await primary.client.write('keys/k/rotate')
+  assert.deepEqual(await counts(), { 1: before + OF_A_START, 2: OF_A_START })
+  assert.ok(before >= block)
+})
+
+test('S6 no more clusters are named than a set may have', async () => {
+  const { primary } = await pair()
+  const name = (at: number) => String(at).padStart(16, '0')
+  for (let at = 1; at < MOST_CLUSTERS; at += 1) {
+    assert.deepEqual(await primary.transit.handleClusterCall({ kind: 'join', cluster: name(at) }), { isGranted: true })
+    for (const queue of primary.followers.values()) queue.length = 0
+  }
+  const another = { kind: 'join', cluster: name(MOST_CLUSTERS) }
+  assert.deepEqual(await primary.transit.handleClusterCall(another), { isGranted: false })
+})
+
+test('S6 what is no question of a cluster is refused, and what no key fits is not granted', async () => {
+  const { primary, secondary } = await pair()
+  const { identity } = ((await primary.transit.keys.find('k')) ?? assert.fail()).version(1)
+  const good = { kind: 'block', cluster: 'A'.repeat(16), name: 'k', version: 1, identity, number: 1 }
+  const malformed: readonly unknown[] = [
+    undefined,
+    null,
+    7,
+    'join',
+    [],
+    {},
+    { kind: 'life' },
+    { kind: 'join' },
+    { kind: 'join', cluster: '__proto__' },
+    { ...good, cluster: 'A'.repeat(17) },
+    { ...good, name: 7 },
+    { ...good, version: 0 },
+    { ...good, version: 1.5 },
+    { ...good, number: -1 },
+    { ...good, identity: null },
+  ]
+  for (const question of malformed)
+    await assert.rejects(primary.transit.handleClusterCall(question), (cause: Error) => cause instanceof Refusal)
+  for (const other of [{ name: 'x' }, { version: 2 }, { identity: 'A'.repeat(16) }, { number: 2 }, { number: 0 }]) {
+    const answer = await primary.transit.handleClusterCall({ ...good, ...other })
+    assert.deepEqual(answer, { isGranted: 'number' in other && other.number === 0 }, JSON.stringify(other))
+  }
+  assert.deepEqual(await secondary.transit.handleClusterCall(good), { isGranted: false })
+  assert.equal(primary.view.entries.has(`use/${identity}`), false)
+})
 
 test(`S6 D4 in ${SETS} sets no version is sealed with too often, through failovers and kills`, async (t) => {
   const random = pseudoRandom(testSeed(t))

@@ -49,10 +49,14 @@ export function buildSeal(parts: WritingParts, seal: Seal, rooms: NodeRooms): Se
   const { world, log, facts, channels = {} } = parts
   const { announce = async () => {}, configReloads = new Map() } = channels
   const news = new SealAnnouncer(seal, announce, namedLog(log, 'seal'))
-  const holders = buildHolders(parts, seal, rooms, news)
+  const { barrier } = rooms.storage
+  const newShares = async (): Promise<void> => {
+    await news.tellDone()
+    if (parts.onRekeyed !== undefined) await handOver(seal, barrier, parts.onRekeyed, namedLog(log, 'seal'))
+  }
+  const holders = buildHolders(parts, seal, rooms, { news, newShares })
   const upkeep = new Upkeep(() => rooms.mounts.mounted(), world, namedLog(log, 'core'))
   const opening = buildOpening(parts, { seal, rooms, holders, upkeep, news })
-  const { barrier } = rooms.storage
   const restore = buildRestore(parts, seal, rooms, opening)
   const initialised = (
     config: ShareConfig,
@@ -85,7 +89,7 @@ export function buildSeal(parts: WritingParts, seal: Seal, rooms: NodeRooms): Se
     follow: (bundle) =>
       opening.exclusively(async () => {
         const isNewer = await seal.follow(bundle, barrier)
-        if (isNewer) await news.tellDone()
+        if (isNewer) await newShares()
         return isNewer
       }),
     activate: (activation, replace) =>
@@ -100,17 +104,13 @@ type Holders = Pick<SealOperations, 'rotation' | 'rekey' | 'recoveryRekey' | 'ro
 
 /** The operations on keys while the server is open. Some hold shares or new keys between two requests. */
 function buildHolders(
-  { store, world, log, slow, onRekeyed }: WritingParts,
+  { store, world, log, slow }: WritingParts,
   seal: Seal,
   { storage, tokens, tokenService, nodeRole }: NodeRooms,
-  news: SealAnnouncer,
+  { news, newShares }: { readonly news: SealAnnouncer; readonly newShares: () => Promise<void> },
 ): Holders {
   const readPgpKey = pgpFieldReader(world, slow)
-  const announce = async (): Promise<void> => {
-    await news.tellDone()
-    if (onRekeyed !== undefined) await handOver(seal, storage.barrier, onRekeyed, namedLog(log, 'seal'))
-  }
-  const rekeyParts = { seal, storage, world, readPgpKey, nodeRole, announce }
+  const rekeyParts = { seal, storage, world, readPgpKey, nodeRole, announce: newShares }
   return {
     rotation: new KeyringRotation({
       store,
@@ -136,7 +136,7 @@ function buildHolders(
 }
 
 /**
- * Makes the bundle of a rekey and hands it on. The hand-over is not waited for, and no failure of it is one of the
+ * Makes the bundle of a rekey, of this cluster or of its primary, and hands it on. The hand-over is not waited for, and no failure of it is one of the
  * rekey: the caller waits for the only copy of the new shares. A secondary that was not reached takes it later.
  */
 async function handOver(
@@ -149,7 +149,8 @@ async function handOver(
     log('warn', 'The new shares could not be handed on to the secondaries yet', { cause: describeCause(cause) })
   try {
     const bundle = await seal.bundle(barrier)
-    onRekeyed(bundle)
+    const handedOn = async (): Promise<void> => onRekeyed(bundle)
+    handedOn()
       .catch(failed)
       .finally(() => wipeBundle(bundle))
   } catch (cause) {

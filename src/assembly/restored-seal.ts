@@ -45,9 +45,12 @@ export class RestoredSeal {
     }
     const bundle = await bundleOf({ get: async (key) => this.#records.get(key) }, seal.rootKey, opened)
     const number = Math.max(bundle.number, seal.number) + 1
-    const { records } = seal.handover({ ...bundle, number }, opened)
-    wipeBundle(bundle)
-    return records.flatMap(({ key, value }) => (value === undefined ? [] : [entry(key, value)]))
+    try {
+      const { records } = seal.handover({ ...bundle, number }, opened)
+      return records.flatMap(({ key, value }) => (value === undefined ? [] : [entry(key, value)]))
+    } finally {
+      wipeBundle(bundle)
+    }
   }
 
   #isOfRoot(rootKey: KeyObject): boolean {

@@ -401,6 +401,17 @@ test('S9: a rekey hands its bundle on, with a number one higher, and wipes it wh
   }
 })
 
+test('S9: a secondary hands the new shares of its primary on to the clusters that follow it', async () => {
+  const numbers: number[] = []
+  const onRekeyed = async ({ number }: SealBundle): Promise<void> => void numbers.push(number)
+  const { primary, secondary } = await pair(['shamir', 'static'], { onRekeyed })
+  await activate(primary, secondary)
+  await rekey(primary, primary.shares)
+  await follow(primary, secondary)
+  await follow(primary, secondary)
+  assert.deepEqual(numbers, [2])
+})
+
 test('S9: a rekey gives its shares, though the bundle could not be handed on', async () => {
   for (const fails of [() => Promise.reject(new Error('no link')), () => assert.fail('no link')]) {
     const primary = await cluster('primary', 'shamir', { onRekeyed: fails })

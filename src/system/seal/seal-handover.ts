@@ -33,9 +33,10 @@ export type Handover = {
 export async function bundleOf(reader: Gets, rootKey: KeyObject, barrier: Barrier): Promise<SealBundle> {
   const { keyId, number, shares, threshold } = decodeSealConfig(await readRecord(reader, SEAL_CONFIG))
   const type = keyId === undefined ? 'shamir' : 'static'
-  const proof = await proofOf(reader, rootKey, type)
   const name = BACKUP_NAMES[type === 'shamir' ? 'unseal key' : 'recovery key']
   const backup = await backupOf(reader, SEAL_FOLDER + name, barrier)
+  // Secrets are copied last, so that no error leaves one behind.
+  const proof = await proofOf(reader, rootKey, type)
   const bytes = exportSecret(rootKey)
   const secret = new Secret(bytes)
   bytes.fill(0)

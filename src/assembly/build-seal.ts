@@ -136,8 +136,9 @@ function buildHolders(
 }
 
 /**
- * Makes the bundle of a rekey, of this cluster or of its primary, and hands it on. The hand-over is not waited for, and no failure of it is one of the
- * rekey: the caller waits for the only copy of the new shares. A secondary that was not reached takes it later.
+ * Makes the bundle of a rekey, of this cluster or of its primary, and hands it on. The hand-over is not waited for, and
+ * no failure of it is one of the rekey: the caller waits for the only copy of the new shares. A secondary that was not
+ * reached takes it later.
  */
 async function handOver(
   seal: Seal,

@@ -94,8 +94,8 @@ export type WritingParts = CommonParts & {
   /** Hears of each new unseal key; only on a development server, which protects nothing. */
   readonly keyKeeper?: KeyKeeper
   /**
-   * Hands the seal on to the secondaries, after a rekey of this cluster or of the primary that it follows. The bundle is
-   * wiped when the promise settles. Missing: there are none.
+   * Hands the seal on to the secondaries, after a rekey of this cluster or of the primary that it follows. The bundle
+   * is wiped when the promise settles. Missing: there are none.
    */
   readonly onRekeyed?: (bundle: SealBundle) => Promise<void>
   /** Missing if the store cannot be restored. */

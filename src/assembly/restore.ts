@@ -118,8 +118,8 @@ export class Restore {
         audit.see(key)
         restoredSeal.see(key, value)
       },
-      // The count is left out, since the snapshot cannot know how often its key has encrypted after it was made, here or
-      // elsewhere.
+      // The count is left out, since the snapshot cannot know how often its key has encrypted after it was made, here
+      // or elsewhere.
       isLeftOut: (key) => key === KEY_USE || isOfSeal(key),
       added: () => restoredSeal.entries(seal, opened),
       check: (staged) => restorable.check(staged),

@@ -135,6 +135,7 @@ function readOnlyStore(reader: ReadStore): Store {
     transaction: refuse,
     commit: refuse,
     committedAfter: refuse,
+    adopt: refuse,
     onCommit: () => {},
     setLeafKey: () => {},
     setWritable: async () => {},

@@ -13,6 +13,7 @@ import type {
   History,
   LogHold,
   LogRecord,
+  Origin,
   Position,
   StoredEntry,
   TreeClass,
@@ -91,10 +92,11 @@ export interface Backend extends ReadBackend {
   /**
    * Applies the operations, adds the records to the log and the histories to the list, and moves the position on
    * (log/move.ts): all of it, durably, or nothing (threats P-01, P-05). The changes follow each other, and the first
-   * follows the position.
+   * follows the position. `origins` are taken into the position too, behind those of the changes; there may then be no
+   * changes.
    * @throws StorageFull if the device is full and nothing was written; anything else that it throws is final
    */
-  append(changes: readonly EncodedChange[]): Promise<void>
+  append(changes: readonly EncodedChange[], origins?: readonly Origin[]): Promise<void>
   /** The tree as it was saved last, unchecked; undefined if none was saved. */
   savedTree(): Promise<SavedTree | undefined>
   /** Saves pages and a checkpoint in one durable step; removes pages without digests. Throws as `append` does. */

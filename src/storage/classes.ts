@@ -8,6 +8,7 @@ import {
   StorageRefused,
   StorageTooLarge,
   SYSTEM_SCOPE,
+  UnknownPrefix,
 } from './contract.ts'
 
 /**
@@ -103,7 +104,7 @@ export function classify(scope: Scope, key: string): StorageClass {
   const rule = CLASSES.find(
     ({ path }) => key.startsWith(path, pathAt) && (path.endsWith('/') || key.length === pathAt + path.length),
   )
-  if (rule === undefined) throw new StorageRefused(`The key ${key} has a prefix that is in no class`)
+  if (rule === undefined) throw new UnknownPrefix(`The key ${key} has a prefix that is in no class`)
   if (rule.class === 'mount') return classOfMount(scope, key, pathAt + rule.path.length)
   if (scope.mount !== SYSTEM_SCOPE || scope.local)
     throw new StorageRefused(`The key ${key} belongs to the system's scope`)

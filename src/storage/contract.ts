@@ -284,6 +284,46 @@ export type RetainedLog = {
   })[]
 }
 
+/** A change of a peer, as it is applied here: without operations of class `ignored`, which no peer sends. */
+export type AdoptedChange = {
+  /** Where it stands in the peer's log, and in the log that the peer had it from. */
+  readonly origins: readonly Origin[]
+  readonly committedAtMs: number
+  /** May be empty, where nothing of the change is for this cluster: then only the origin moves on. */
+  readonly operations: readonly ChangeOperation[]
+}
+
+/** How the changes of a peer are applied. */
+export type AdoptOptions = {
+  /**
+   * `follow`: each operation must replace what it replaced at the peer. `redo`: a copy is running, and the entries here
+   * may be older or newer than the changes. So what is replaced is not compared, and what is missing may be deleted.
+   */
+  readonly mode: 'follow' | 'redo'
+  /** The changes are all that the peer has for this cluster behind this place of its log. */
+  readonly after: Pick<Origin, 'family' | 'historyId' | 'index'>
+  /** Where the peer's log stands behind the changes, if further on than the last. Nothing in between is for us. */
+  readonly at?: Origin
+  /** Runs when the changes are known to be good, before any of them can be seen. It may reject: none is applied. */
+  readonly prepare?: (changes: readonly AdoptedChange[]) => Promise<void>
+  /** Writes entries of class `ignored` in the same durable step. It reads the store without the changes. */
+  readonly also?: (tx: Transaction) => Promise<void>
+}
+
+/**
+ * What became of the changes of a peer. Whatever a peer sends leads to one of these. Only with `adopted` is anything
+ * written.
+ */
+export type Adopted =
+  /** `index` is the last one of this store. What was applied before was left out. */
+  | { readonly kind: 'adopted'; readonly index: number }
+  /** The entry here is not the one that the change replaced, or the change is not what a peer may send. */
+  | { readonly kind: 'diverged'; readonly key: string; readonly sentence: string }
+  /** Only a newer program knows what stands there. */
+  | { readonly kind: 'unknown'; readonly key: string; readonly sentence: string }
+  /** The changes do not follow what was applied last. */
+  | { readonly kind: 'gap'; readonly sentence: string }
+
 /** What a store is at one moment between two commits: its tree, and a view of the entries that the tree is of. */
 export type StoreImage = { readonly index: number; readonly tree: TreeCopy; readonly snapshot: Snapshot }
 
@@ -310,6 +350,14 @@ export interface Store extends ReadStore {
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** `transaction`, and tells the index of the change as well: who waits for it elsewhere needs to know it. */
   commit<T>(work: (tx: Transaction) => Promise<T>): Promise<Committed<T>>
+  /**
+   * Applies changes of a peer, in order: each becomes a change of this store, with an index of its own and its origins,
+   * all in one durable step together with the position. They are published as any commit is. Leaves are checked under
+   * the leaf key of this store, so both must have the same. The gate of a role does not bind it.
+   * @throws Sealed without the leaf key, StorageFull and StorageFailed as a transaction does, and what `prepare` and
+   *   `also` throw; nothing is written then
+   */
+  adopt(changes: readonly AdoptedChange[], options: AdoptOptions): Promise<Adopted>
   /**
    * Waits until a change after `index` is durable and all listeners have heard of it; resolves with the last such
    * index, at once if there is one. Other threads wait on a counter (threads/committed-index.ts).
@@ -379,6 +427,8 @@ export class StorageReadOnly extends StorageError {
 export class StorageRefused extends StorageError {
   override name = 'StorageRefused'
 }
+/** The key of an entry has a prefix that no class covers: a newer program may know it. */
+export class UnknownPrefix extends StorageRefused {}
 /** A value or a transaction has more bytes than it may: nothing was written. */
 export class StorageTooLarge extends StorageRefused {
   override name = 'StorageTooLarge'

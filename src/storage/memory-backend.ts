@@ -21,13 +21,14 @@ import type {
   StoredEntry as KeptEntry,
   LogHold,
   LogRecord,
+  Origin,
   Position,
   TreePage,
 } from './contract.ts'
 import { compareKeys, justAfter, laterKey, prefixEnd } from './key-order.ts'
 import { type EncodedChange, NO_ORIGINS } from './log/change-record.ts'
 import { firstHistory, withHistory } from './log/histories.ts'
-import { movedOn, moveOf } from './log/move.ts'
+import { laterOrigins, movedOn, moveOf } from './log/move.ts'
 import { keptCheckpoints } from './log/retention.ts'
 
 type StoredEntry = EntryHead & { readonly value: Buffer }
@@ -142,7 +143,12 @@ export class MemoryBackend implements Backend {
     return keys.map((key) => this.#entries.byKey.get(key))
   }
 
-  async append(changes: readonly EncodedChange[]): Promise<void> {
+  async append(changes: readonly EncodedChange[], origins: readonly Origin[] = NO_ORIGINS): Promise<void> {
+    if (changes.length > 0) this.#add(changes)
+    this.#position = { ...this.#position, origins: laterOrigins(this.#position.origins, origins) }
+  }
+
+  #add(changes: readonly EncodedChange[]): void {
     if (this.#isShared) this.#entries = this.#entries.copy()
     this.#isShared = false
     const move = moveOf(changes)

@@ -1,6 +1,9 @@
 // A store that another can replace while everything that holds it goes on holding it: for the restore of a snapshot.
 // After `putAway`, until `putBack`, every verb throws StorageClosed.
 import type {
+  Adopted,
+  AdoptedChange,
+  AdoptOptions,
   Change,
   Committed,
   Entry,
@@ -109,6 +112,10 @@ export class ReplaceableStore extends ReplaceableReader<Store> implements Store 
 
   async commit<T>(work: (tx: Transaction) => Promise<T>): Promise<Committed<T>> {
     return this.store.commit(work)
+  }
+
+  async adopt(changes: readonly AdoptedChange[], options: AdoptOptions): Promise<Adopted> {
+    return this.store.adopt(changes, options)
   }
 
   async committedAfter(index: number): Promise<number> {

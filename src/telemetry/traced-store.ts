@@ -41,6 +41,7 @@ export function tracedStore(store: Store): Store {
     hold: (hold) => store.hold(hold),
     release: (name) => store.release(name),
     retained: () => store.retained(),
+    adopt: (changes, options) => store.adopt(changes, options),
     committedAfter: (index) => store.committedAfter(index),
     transaction: async (work) => (await commit(work)).result,
     commit,

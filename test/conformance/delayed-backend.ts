@@ -2,7 +2,6 @@
 // Each answer is that of one moment between question and answer; appends take effect in the order of their calls.
 import { setImmediate as nextTick } from 'node:timers/promises'
 import type { Backend, BackendSnapshot, BackendView } from '../../src/storage/backend.ts'
-import type { EncodedChange } from '../../src/storage/log/change-record.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
 const MOST_TICKS = 3
@@ -64,7 +63,7 @@ export function delayedBackend(backend: Backend, random: SeededRandom): Backend 
   }
   return {
     ...delayedView(backend, delays),
-    append: (changes: readonly EncodedChange[]) => oneByOne(() => backend.append(changes)),
+    append: (changes, origins) => oneByOne(() => backend.append(changes, origins)),
     saveTree: (save) => oneByOne(() => backend.saveTree(save)),
     forgetRecords: (index, limit) => oneByOne(() => backend.forgetRecords(index, limit)),
     saveHolds: (holds) => oneByOne(() => backend.saveHolds(holds)),

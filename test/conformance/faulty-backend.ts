@@ -5,6 +5,8 @@ import { StorageFull } from '../../src/storage/contract.ts'
 export class Faults {
   /** Thrown by the next append, which then writes nothing. */
   next: Error | undefined
+  /** Thrown by the next append behind its write, as where the answer of the device is lost. */
+  behind: Error | undefined
   /** Thrown when holds of the log are stored next. */
   nextHold: Error | undefined
   appends = 0
@@ -63,7 +65,7 @@ export function faultyBackend(backend: Backend, faults: Faults): Backend {
     },
     forgetRecords: (index, limit) => backend.forgetRecords(index, limit),
     close: () => backend.close(),
-    append: async (changes) => {
+    append: async (changes, origins) => {
       faults.appends++
       await faults.released()
       const fault = faults.next
@@ -74,7 +76,10 @@ export function faultyBackend(backend: Backend, faults: Faults): Backend {
         throw new StorageFull('Told to fail')
       }
       if (faults.passing !== undefined) faults.passing--
-      await backend.append(changes)
+      await backend.append(changes, origins)
+      const lost = faults.behind
+      faults.behind = undefined
+      if (lost !== undefined) throw lost
     },
   }
 }

@@ -28,6 +28,8 @@ import { decodeRun } from '../../src/storage/log/change-record.ts'
 import { bucketKeyOf, Tree } from '../../src/storage/log/tree.ts'
 import { testSeed } from '../fixtures/seed.ts'
 import { Faults, faultyBackend } from './faulty-backend.ts'
+import { adoptClauses } from './storage-adopt.ts'
+import { type Clause, clock, folder, LEAF_KEY, type Opened, requireTreeOfEntries, scope } from './storage-clause.ts'
 import { serialHistory } from './storage-history.ts'
 
 /** Where one store has its data. It can be opened again after it was closed, and shows what it held. */
@@ -37,18 +39,6 @@ export type Place = {
   discard(): Promise<void>
 }
 
-type Opened = {
-  readonly store: Store
-  readonly faults: Faults
-  readonly fatal: Error[]
-  reopen(): Promise<Store>
-}
-
-export const MOUNT = '6f1d2c3b-0a4e-4f58-9c67-7b8a9d0e1f23'
-export const scope: Scope = { namespace: 'root', mount: MOUNT, local: false }
-const folder = `root/logical/${MOUNT}/`
-const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 }
-const LEAF_KEY = Buffer.alloc(32, 1)
 const text = (value: string): Buffer => Buffer.from(value)
 
 /** The clauses do not depend on chance, but they run with delays; these always fall the same way. */
@@ -67,6 +57,7 @@ export function storageConformance(name: string, newPlace: (seed: number) => Pla
   treeClauses(clause)
   imageClauses(clause)
   holdClauses(clause)
+  adoptClauses(clause)
   closingClauses(clause)
   failureClauses(clause)
   test(`storage ${name}: concurrent transactions have the effect of some order of them`, (t) => {
@@ -98,8 +89,6 @@ async function withStore(place: Place, check: (opened: Opened) => Promise<void>)
     await place.discard()
   }
 }
-
-type Clause = (title: string, check: (opened: Opened) => Promise<void>) => void
 
 function put(store: Store, ...names: string[]): Promise<void> {
   return store.transaction(async (tx) => {
@@ -680,25 +669,6 @@ function indexClauses(clause: Clause): void {
   })
 }
 
-/** The tree that is kept is the one that the stored leaves make. */
-async function requireTreeOfEntries(store: Store, faults: Faults): Promise<void> {
-  const { index, tree } = await store.tree()
-  assert.equal(index, await store.lastIndex())
-  const snapshot = await faults.backend?.snapshot()
-  assert.ok(snapshot !== undefined)
-  const rebuilt = new Tree()
-  for (const { class: storageClass, key, leaf } of await snapshot.leaves('', Number.MAX_SAFE_INTEGER)) {
-    rebuilt.add(storageClass, key, leaf, bucketKeyOf(importSecret(LEAF_KEY)))
-  }
-  await snapshot.close()
-  assert.deepEqual(tree.roots(), rebuilt.roots())
-  const copy = new Tree()
-  for (const page of tree.pages()) copy.load(page)
-  assert.deepEqual(copy.differences(rebuilt), [])
-  const { index: rootsIndex, ...roots } = await store.roots()
-  assert.deepEqual([rootsIndex, roots], [index, rebuilt.roots()])
-}
-
 function treeClauses(clause: Clause): void {
   clause('the roots are those of the entries, through changes, close and open', async ({ store, faults, reopen }) => {
     const empty = await store.roots()
@@ -921,6 +891,7 @@ function closingClauses(clause: Clause): void {
       () => store.records(0, 1),
       () => store.commit(async () => {}),
       () => store.committedAfter(0),
+      () => store.adopt([], { mode: 'redo', after: { family: 'dr', historyId: Buffer.alloc(16), index: 0 } }),
       () => store.snapshot(),
       () => store.transaction(async () => {}),
       () => store.onCommit(() => {}),

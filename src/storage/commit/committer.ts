@@ -7,6 +7,7 @@ import type { KeyObject } from 'node:crypto'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import type { Clock } from '../../lib/world.ts'
 import type { Backend } from '../backend.ts'
+import type { Adopted, AdoptedChange, AdoptOptions, Origin } from '../contract.ts'
 import {
   type Change,
   type ChangeOperation,
@@ -24,9 +25,10 @@ import {
 import { type EncodedChange, encodeChange, NO_ORIGINS } from '../log/change-record.ts'
 import { leafOf, NO_LEAF } from '../log/leaf.ts'
 import { LogKeeper, type LogKeeperOptions } from '../log/log-keeper.ts'
-import { movedOn, moveOf } from '../log/move.ts'
+import { laterOrigins, movedOn, moveOf } from '../log/move.ts'
 import { RecentChanges } from '../log/recent-changes.ts'
 import { TreeKeeper } from '../log/tree-keeper.ts'
+import { adoptedOperations, newChanges, PeerFault, requireIgnored } from './adoption.ts'
 import { CommitWaiters } from './commit-waiters.ts'
 import type { OpenTransaction, Write } from './open-transaction.ts'
 import type { ReadSet } from './read-set.ts'
@@ -133,6 +135,16 @@ export class Committer {
     return outcomes
   }
 
+  /**
+   * Applies changes of a peer and the writes of `own` as one group (`Store.adopt`). Called in an exclusive turn.
+   * @throws Sealed, StorageFull, StorageFailed, and what `prepare` throws
+   */
+  adopt(changes: readonly AdoptedChange[], own: OpenTransaction, options: AdoptOptions): Promise<Adopted> {
+    const adopted = this.#adopt(changes, own, options)
+    this.#underWay = adopted.catch(() => {})
+    return adopted
+  }
+
   /** Does what is due between two groups: saves the tree, shortens the log. The last group was answered before. */
   async rest(): Promise<void> {
     if (this.#failure !== undefined) return
@@ -176,22 +188,63 @@ export class Committer {
       return transactions.map(() => asError(error))
     }
     if (encoded.length === 0) return outcomes
+    try {
+      await this.#write(encoded, NO_ORIGINS)
+      return outcomes
+    } catch (error) {
+      return outcomes.map((outcome) => (outcome === 'lost' || outcome instanceof Error ? outcome : asError(error)))
+    }
+  }
+
+  /** Makes the changes durable and tells of them. @throws StorageFull, StorageFailed: nothing may be told then */
+  async #write(encoded: readonly EncodedChange[], origins: readonly Origin[]): Promise<void> {
     this.#onCommitting(encoded.at(-1)?.change.index ?? this.committedIndex)
     const startedMs = this.#clock.monotonicMs()
     try {
-      await this.#backend.append(encoded)
+      await this.#backend.append(encoded, origins)
     } catch (cause) {
       this.#recent.takeBackAfter(this.committedIndex)
-      const error = cause instanceof StorageFull ? cause : this.#end(asError(cause))
-      return outcomes.map((outcome) => (outcome === 'lost' || outcome instanceof Error ? outcome : error))
+      throw cause instanceof StorageFull ? cause : this.#end(asError(cause))
     }
     this.#onCommitted(encoded.length, this.#clock.monotonicMs() - startedMs)
-    this.#publish(encoded)
-    return outcomes
+    this.#publish(encoded, origins)
+  }
+
+  async #adopt(changes: readonly AdoptedChange[], own: OpenTransaction, options: AdoptOptions): Promise<Adopted> {
+    if (this.#failure !== undefined) throw failed(this.#failure)
+    const leafKey = this.#leafKey
+    if (leafKey === undefined) throw new Sealed('Changes of a peer cannot be checked before the leaf key is set')
+    const fresh = newChanges(changes, options, this.#position.origins)
+    if (fresh.kind === 'gap') return fresh
+    const keys = fresh.changes.flatMap(({ operations }) => operations.map(({ key }) => key))
+    const heads = await this.#headsAt([...keys, ...own.writes.keys()])
+    const encoded: EncodedChange[] = []
+    try {
+      requireIgnored(own)
+      // First, since what it read is the state before the changes.
+      const outcome = this.#prepare(own, heads, encoded)
+      if (outcome instanceof Error) throw outcome
+      assert(outcome !== 'lost', 'nobody else commits in an exclusive turn')
+      for (const change of fresh.changes) {
+        const operations = adoptedOperations(change.operations, { heads, leafKey, mode: options.mode })
+        if (operations.length > 0) this.#assign({ ...change, operations }, heads, encoded)
+      }
+      if (fresh.changes.length > 0) await options.prepare?.(fresh.changes)
+    } catch (cause) {
+      this.#recent.takeBackAfter(this.committedIndex)
+      if (cause instanceof PeerFault) return cause.outcome
+      throw cause
+    }
+    if (encoded.length > 0 || fresh.origins.length > 0) await this.#write(encoded, fresh.origins)
+    return { kind: 'adopted', index: this.committedIndex }
   }
 
   async #headsOf(transactions: readonly OpenTransaction[]): Promise<Heads> {
-    const keys = [...new Set(transactions.flatMap(({ writes }) => [...writes.keys()]))]
+    return this.#headsAt(transactions.flatMap(({ writes }) => [...writes.keys()]))
+  }
+
+  async #headsAt(some: readonly string[]): Promise<Heads> {
+    const keys = [...new Set(some)]
     const heads = await this.#backend.heads(keys)
     return new Map(keys.map((key, at) => [key, heads[at]]))
   }
@@ -207,7 +260,9 @@ export class Committer {
     } catch (error) {
       return asError(error)
     }
-    return { index: operations.length === 0 ? undefined : this.#assign(operations, heads, encoded) }
+    if (operations.length === 0) return { index: undefined }
+    const draft = { operations, origins: NO_ORIGINS, committedAtMs: Math.floor(this.#clock.nowMs()) }
+    return { index: this.#assign(draft, heads, encoded) }
   }
 
   /**
@@ -232,16 +287,14 @@ export class Committer {
     return leafOf(this.#leafKey, storageClass, scope.mount, key, value)
   }
 
-  /** Gives the operations their index and record, and makes later transactions of the group see them. */
-  #assign(operations: readonly ChangeOperation[], heads: Heads, encoded: EncodedChange[]): number {
+  /** Gives the change its index and record, and makes later ones of the group see it. */
+  #assign(draft: AdoptedChange, heads: Heads, encoded: EncodedChange[]): number {
+    const { operations } = draft
     const { epoch, historyId } = this.#position
     const before = encoded.at(-1)?.change ?? this.#position
     const index = before.index + 1
     const beginsHistory = before.chain.equals(historyId) ? historyId : undefined
-    const committedAtMs = Math.floor(this.#clock.nowMs())
-    encoded.push(
-      encodeChange({ index, epoch, committedAtMs, beginsHistory, origins: NO_ORIGINS, operations }, before.chain),
-    )
+    encoded.push(encodeChange({ ...draft, index, epoch, beginsHistory }, before.chain))
     this.#recent.add(
       index,
       operations.map(({ kind, key }) => ({ key, appears: (kind === 'put') !== (heads.get(key) !== undefined) })),
@@ -253,10 +306,11 @@ export class Committer {
   }
 
   /** Tells tree and listeners. All of it is durable, so an error here ends writing but changes no outcome. */
-  #publish(encoded: readonly EncodedChange[]): void {
-    const move = moveOf(encoded) ?? assert.fail('a group that was written is not empty')
-    this.#position = movedOn(this.#position, move)
-    this.#recent.trim(move.index)
+  #publish(encoded: readonly EncodedChange[], origins: readonly Origin[]): void {
+    const move = moveOf(encoded)
+    const moved = move === undefined ? this.#position : movedOn(this.#position, move)
+    this.#position = { ...moved, origins: laterOrigins(moved.origins, origins) }
+    this.#recent.trim(this.committedIndex)
     for (const { change } of encoded) {
       this.treeKeeper.committed(change)
       for (const listener of this.#listeners) {
@@ -267,8 +321,8 @@ export class Committer {
         }
       }
     }
-    this.#waiters.wake(move.index)
-    this.#onPublished(move.index)
+    this.#waiters.wake(this.committedIndex)
+    this.#onPublished(this.committedIndex)
   }
 
   #end(cause: Error): StorageFailed {

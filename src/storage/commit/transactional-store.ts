@@ -5,6 +5,9 @@ import { strict as assert } from 'node:assert'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Backend } from '../backend.ts'
 import type {
+  Adopted,
+  AdoptedChange,
+  AdoptOptions,
   Change,
   Committed,
   LogHold,
@@ -55,6 +58,18 @@ export class TransactionalStore extends BackendReadStore implements Store {
       if (attempt !== 'lost') return attempt
     }
     return this.#runAlone(work)
+  }
+
+  async adopt(changes: readonly AdoptedChange[], options: AdoptOptions): Promise<Adopted> {
+    assert(!insideWork.getStore()?.isRunning, 'the work of a transaction adopts changes, and would wait for itself')
+    this.requireOpen()
+    return this.#alone(async () => {
+      this.requireOpen()
+      const own = new OpenTransaction(this, this.#committer.committedIndex)
+      const { also } = options
+      if (also !== undefined) await runWork(also, own)
+      return this.#committer.adopt(changes, own, options)
+    })
   }
 
   async committedAfter(index: number): Promise<number> {

@@ -60,7 +60,8 @@ function isOutOfPlace(change: EncodedChange, at: number, changes: readonly Encod
   return before !== undefined && indexBefore(change) !== before.change.index
 }
 
-function laterOrigins(known: readonly Origin[], later: readonly Origin[]): readonly Origin[] {
+/** What is known of both families after later origins, of which there is at most one a family. */
+export function laterOrigins(known: readonly Origin[], later: readonly Origin[]): readonly Origin[] {
   if (later.length === 0) return known
   return [...known.filter(({ family }) => !later.some((each) => each.family === family)), ...later]
 }

@@ -3,9 +3,9 @@
 import { strict as assert } from 'node:assert'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Backend, BackendSnapshot, Checkpoint, ReadBackend, SavedTree, TreeSave } from '../backend.ts'
-import type { EntryHead, LogHold } from '../contract.ts'
+import type { EntryHead, LogHold, Origin } from '../contract.ts'
 import { type ChangeOperation, StorageCorrupt, StorageError, StorageFailed } from '../contract.ts'
-import type { EncodedChange } from '../log/change-record.ts'
+import { type EncodedChange, NO_ORIGINS } from '../log/change-record.ts'
 import { CLASS_NUMBERS } from '../log/leaf.ts'
 import { moveOf } from '../log/move.ts'
 import { SqliteDerived } from './sqlite-derived.ts'
@@ -98,10 +98,11 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
     return reading(() => keys.map((key) => this.view.head(key)))
   }
 
-  async append(changes: readonly EncodedChange[]): Promise<void> {
+  async append(changes: readonly EncodedChange[], origins: readonly Origin[] = NO_ORIGINS): Promise<void> {
     this.#durably(() => {
       this.#moveOver(changes)
       for (const change of changes) this.#apply(change)
+      if (origins.length > 0) this.#mover.moveOrigins(origins)
       return pagesOf(changes)
     })
   }

@@ -95,9 +95,18 @@ export function addHistory(statement: StatementSync, history: History): void {
   statement.run(startIndex, id, epoch, parent?.id ?? null, parent?.index ?? null, parent?.chain ?? null, startedAtMs)
 }
 
+/** The columns of both families; null where there is no origin. */
+function columnsOf(origins: readonly Origin[]): (Buffer | null)[] {
+  return (['dr', 'performance'] as const).map((family) => {
+    const found = origins.find((each) => each.family === family)
+    return found === undefined ? null : encodeOrigin(found)
+  })
+}
+
 /** The statements that move the position on, within the transaction of the changes. */
 export class PositionMover {
   readonly #move: StatementSync
+  readonly #moveOrigins: StatementSync
   readonly #add: StatementSync
   readonly #dropOldest: StatementSync
 
@@ -108,6 +117,9 @@ export class PositionMover {
          dr_origin = coalesce(?, dr_origin), performance_origin = coalesce(?, performance_origin)
        WHERE last_index = ?`,
     )
+    this.#moveOrigins = database.prepare(
+      'UPDATE meta SET dr_origin = coalesce(?, dr_origin), performance_origin = coalesce(?, performance_origin)',
+    )
     this.#add = prepareAddHistory(database)
     this.#dropOldest = database.prepare(
       `DELETE FROM history WHERE start_index NOT IN
@@ -117,10 +129,6 @@ export class PositionMover {
 
   /** False if the store is not where the move begins. */
   move(move: Move): boolean {
-    const origin = (family: ReplicationFamily): Buffer | null => {
-      const found = move.origins.find((each) => each.family === family)
-      return found === undefined ? null : encodeOrigin(found)
-    }
     const { changes } = this.#move.run(
       move.index,
       move.chain,
@@ -128,11 +136,15 @@ export class PositionMover {
       move.historyId ?? null,
       move.lastReplicatedIndex ?? null,
       move.lastLocalIndex ?? null,
-      origin('dr'),
-      origin('performance'),
+      ...columnsOf(move.origins),
       move.from,
     )
     return changes === 1
+  }
+
+  /** Moves origins on without a change. */
+  moveOrigins(origins: readonly Origin[]): void {
+    this.#moveOrigins.run(...columnsOf(origins))
   }
 
   /** Adds a history to the list, and drops the oldest of too many. */

@@ -1,0 +1,166 @@
+// What is checked of a peer's changes before anything of them is written, and what they become here. Nothing here
+// reads or writes. A fault of the changes is a PeerFault, which becomes an outcome of `Store.adopt`, never an error of
+// this node.
+import { strict as assert } from 'node:assert'
+import type { KeyObject } from 'node:crypto'
+import { classify, requireValue } from '../classes.ts'
+import type { Adopted, AdoptedChange, AdoptOptions, ChangeOperation, EntryHead, Origin } from '../contract.ts'
+import { MAX_TRANSACTION_BYTES, StorageRefused, UnknownPrefix } from '../contract.ts'
+import { CHAIN_BYTES, NO_ORIGINS } from '../log/change-record.ts'
+import { leafOf, NO_LEAF } from '../log/leaf.ts'
+import { laterOrigins } from '../log/move.ts'
+import type { OpenTransaction } from './open-transaction.ts'
+
+/** A change that cannot be applied here. It is caught below the contract. */
+export class PeerFault extends Error {
+  override name = 'PeerFault'
+  readonly outcome: Adopted
+  constructor(outcome: Exclude<Adopted, { readonly kind: 'adopted' }>) {
+    super(outcome.sentence)
+    this.outcome = outcome
+  }
+}
+
+type Gap = Extract<Adopted, { readonly kind: 'gap' }>
+/** The changes that are new here, and what is known of the peers' logs behind them. No origins: nothing moves. */
+type NewChanges = {
+  readonly kind: 'new'
+  readonly changes: readonly AdoptedChange[]
+  readonly origins: readonly Origin[]
+}
+
+/** Leaves out what was applied already. Tells a gap if something may be missing between that and the changes. */
+export function newChanges(
+  changes: readonly AdoptedChange[],
+  { mode, after, at }: AdoptOptions,
+  applied: readonly Origin[],
+): NewChanges | Gap {
+  const { family } = after
+  const last = applied.find((origin) => origin.family === family)
+  const origins = changes.map((change) => change.origins.find((origin) => origin.family === family))
+  const wrong = changes.findIndex(
+    (change, number) => origins[number] === undefined || !areOrigins(change.origins) || !isTime(change.committedAtMs),
+  )
+  if (wrong !== -1 || (at !== undefined && (at.family !== family || !areOrigins([at])))) {
+    return gap('A change does not say where it stands in the log of the peer')
+  }
+  const places = origins.filter((origin) => origin !== undefined)
+  if (!areInOrder(places)) return gap('The changes are not in the order of the log of the peer')
+  const known = last === undefined ? -1 : places.findLastIndex((place) => isUpTo(place, last))
+  const seen = places[known]
+  if (seen !== undefined && last !== undefined && seen.index === last.index && !seen.chain.equals(last.chain)) {
+    return gap(`Change ${seen.index} of the peer is not the one that was applied here under this index`)
+  }
+  if (seen === undefined && !isConnected(after, last, mode)) {
+    return gap(`The changes follow index ${after.index} of the peer, here ${last?.index ?? 'nothing'} was applied last`)
+  }
+  const fresh = changes.slice(known + 1)
+  const isFurther = at !== undefined && !(last !== undefined && isUpTo(at, last))
+  const behind = fresh.reduce((sum, change) => laterOrigins(sum, change.origins), NO_ORIGINS)
+  return { kind: 'new', changes: fresh, origins: isFurther ? laterOrigins(behind, [at]) : behind }
+}
+
+/** True if nothing lies between what was applied last and the place behind which the changes begin. */
+function isConnected(after: AdoptOptions['after'], last: Origin | undefined, mode: AdoptOptions['mode']): boolean {
+  // A copy begins somewhere: what lay before it is in the copied entries.
+  if (last === undefined) return mode === 'redo'
+  return last.historyId.equals(after.historyId) && after.index <= last.index
+}
+
+function isUpTo(place: Origin, last: Origin): boolean {
+  return place.historyId.equals(last.historyId) && place.index <= last.index
+}
+
+function areInOrder(places: readonly Origin[]): boolean {
+  return places.every((place, at) => {
+    const before = places[at - 1]
+    return before === undefined || !place.historyId.equals(before.historyId) || place.index > before.index
+  })
+}
+
+function areOrigins(origins: readonly Origin[]): boolean {
+  const families = new Set(origins.map(({ family }) => family))
+  return (
+    families.size === origins.length &&
+    origins.every(
+      ({ historyId, index, chain }) =>
+        historyId.length === CHAIN_BYTES && chain.length === CHAIN_BYTES && Number.isSafeInteger(index) && index > 0,
+    )
+  )
+}
+
+function isTime(ms: number): boolean {
+  return Number.isSafeInteger(ms) && ms >= 0
+}
+
+function gap(sentence: string): Gap {
+  return { kind: 'gap', sentence }
+}
+
+type Here = {
+  /** Class and leaf of each key as they are before the change. */
+  readonly heads: ReadonlyMap<string, EntryHead | undefined>
+  readonly leafKey: KeyObject
+  readonly mode: AdoptOptions['mode']
+}
+
+/** The operations as they are recorded here; none for what changes nothing here. @throws PeerFault */
+export function adoptedOperations(operations: readonly ChangeOperation[], here: Here): ChangeOperation[] {
+  const keys = new Set<string>()
+  let bytes = 0
+  const adopted: ChangeOperation[] = []
+  for (const operation of operations) {
+    const { kind, key, value } = operation
+    if (keys.has(key)) throw diverged(key, 'A change has two operations for one key')
+    keys.add(key)
+    bytes += Buffer.byteLength(key) + value.length
+    if (bytes > MAX_TRANSACTION_BYTES) throw diverged(key, `A change has more than ${MAX_TRANSACTION_BYTES} bytes`)
+    requireAllowed(operation)
+    requireLeaf(operation, here.leafKey)
+    const head = here.heads.get(key)
+    requireReplaced(operation, head, here.mode)
+    if (kind === 'put' || head !== undefined) adopted.push({ ...operation, oldLeaf: head?.leaf ?? NO_LEAF })
+  }
+  return adopted
+}
+
+/** The key must allow the class that the change states, and the class must be one that leaves a cluster. */
+function requireAllowed({ key, scope, class: storageClass, value }: ChangeOperation): void {
+  if (storageClass === 'ignored') throw diverged(key, 'Entries of class ignored are not taken from a peer')
+  try {
+    const own = classify(scope, key)
+    if (own !== storageClass) throw diverged(key, `The key is ${own} here, and ${storageClass} at the peer`)
+    requireValue(key, value)
+  } catch (cause) {
+    if (cause instanceof UnknownPrefix) throw new PeerFault({ kind: 'unknown', key, sentence: cause.message })
+    if (cause instanceof StorageRefused) throw diverged(key, cause.message)
+    throw cause
+  }
+}
+
+function requireLeaf({ kind, class: storageClass, scope, key, value, newLeaf }: ChangeOperation, leafKey: KeyObject) {
+  const leaf = kind === 'put' ? leafOf(leafKey, storageClass, scope.mount, key, value) : NO_LEAF
+  if (!leaf.equals(newLeaf)) throw diverged(key, 'The value is not the one that the leaf of the change is of')
+  if (kind === 'delete' && value.length > 0) throw diverged(key, 'A delete carries a value')
+}
+
+function requireReplaced(operation: ChangeOperation, head: EntryHead | undefined, mode: AdoptOptions['mode']): void {
+  const { key, oldLeaf } = operation
+  if (head !== undefined && head.class !== operation.class) {
+    throw diverged(key, `The entry is ${head.class} here, and ${operation.class} at the peer`)
+  }
+  if (mode === 'follow' && !oldLeaf.equals(head?.leaf ?? NO_LEAF)) {
+    throw diverged(key, 'The entry here is not the one that the change replaced at the peer')
+  }
+}
+
+function diverged(key: string, sentence: string): PeerFault {
+  return new PeerFault({ kind: 'diverged', key, sentence })
+}
+
+/** What is written beside the changes of a peer must stay here. */
+export function requireIgnored({ writes }: OpenTransaction): void {
+  for (const { key, class: storageClass } of writes.values()) {
+    assert(storageClass === 'ignored', `${key} is ${storageClass} and was written beside the changes of a peer`)
+  }
+}

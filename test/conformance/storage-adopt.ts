@@ -1,0 +1,394 @@
+// What a store promises about changes of a peer, one test a clause. The peer is a store in memory, and what it sends is
+// what its log holds.
+import assert from 'node:assert/strict'
+import {
+  type Adopted,
+  type AdoptedChange,
+  type AdoptOptions,
+  type ChangeOperation,
+  HistoryGone,
+  Sealed,
+  StorageFailed,
+  StorageFull,
+  type Store,
+  systemScope,
+} from '../../src/storage/contract.ts'
+import { createMemoryStore } from '../../src/storage/memory-store.ts'
+import { SeededRandom } from './seeded-random.ts'
+import { type Clause, clock, folder, LEAF_KEY, requireTreeOfEntries, scope } from './storage-clause.ts'
+
+const IGNORED = 'root/core/reload/x'
+const family = 'performance'
+
+function newPeer(seed = 7): Store {
+  const store = createMemoryStore({ random: new SeededRandom(seed), clock })
+  store.setLeafKey(LEAF_KEY)
+  return store
+}
+
+/** Each value is one change; undefined deletes. */
+async function write(store: Store, name: string, ...values: (string | undefined)[]): Promise<void> {
+  for (const value of values) {
+    await store.transaction(async (tx) => {
+      if (value === undefined) tx.delete(scope, folder + name)
+      else tx.put(scope, folder + name, Buffer.from(value))
+    })
+  }
+}
+
+type Sent = { readonly changes: AdoptedChange[]; readonly after: AdoptOptions['after'] }
+
+/** What a peer sends to one that stands at `from`. */
+async function sentBy(peer: Store, from: number): Promise<Sent> {
+  const { historyId } = await peer.position()
+  const changes = (await peer.changesSince(from, Number.POSITIVE_INFINITY)).map((change) => ({
+    origins: [{ family, historyId, index: change.index, chain: change.chain } as const],
+    committedAtMs: change.committedAtMs,
+    operations: change.operations.filter((operation) => operation.class !== 'ignored'),
+  }))
+  return { changes, after: { family, historyId, index: from } }
+}
+
+async function follow(store: Store, peer: Store, mode: AdoptOptions['mode'] = 'follow'): Promise<Adopted> {
+  const { origins } = await store.position()
+  const { changes, after } = await sentBy(peer, origins.find((origin) => origin.family === family)?.index ?? 0)
+  return store.adopt(changes, { mode, after })
+}
+
+/** Begins to follow, as a copy does that has copied nothing. */
+async function begin(store: Store, peer: Store): Promise<void> {
+  assert.equal((await follow(store, peer, 'redo')).kind, 'adopted')
+}
+
+async function requireEqual(store: Store, peer: Store): Promise<void> {
+  assert.deepEqual((await store.roots()).all, (await peer.roots()).all)
+  const at = await store.position()
+  const of = await peer.position()
+  const [origin] = at.origins
+  assert.deepEqual([origin?.historyId, origin?.index, origin?.chain], [of.historyId, of.index, of.chain])
+}
+
+function withOperation(change: AdoptedChange | undefined, altered: Partial<ChangeOperation>): AdoptedChange[] {
+  assert.ok(change !== undefined)
+  return [{ ...change, operations: change.operations.map((operation) => ({ ...operation, ...altered })) }]
+}
+
+export function adoptClauses(clause: Clause): void {
+  followClauses(clause)
+  faultClauses(clause)
+  redoClauses(clause)
+  deviceClauses(clause)
+}
+
+function followClauses(clause: Clause): void {
+  clause('F3: changes of a peer are applied, numbered here, and published as any commit', async (opened) => {
+    const { store, faults, reopen } = opened
+    const peer = newPeer()
+    await store.transaction(async (tx) => tx.put(systemScope, IGNORED, Buffer.from('own')))
+    await write(peer, 'a', '1', '2')
+    await peer.transaction(async (tx) => tx.put(systemScope, IGNORED, Buffer.from('of the peer')))
+    await write(peer, 'b', '1', undefined, '3')
+    await begin(store, peer)
+    await write(peer, 'a', undefined)
+    await write(peer, 'c/d', 'new')
+    const heard: number[] = []
+    store.onCommit(({ index }) => heard.push(index))
+    const waiting = store.committedAfter(6)
+    const appends = faults.appends
+    assert.deepEqual(await follow(store, peer), { kind: 'adopted', index: 8 })
+    assert.equal(faults.appends, appends + 1, 'a batch is one durable step')
+    assert.deepEqual([heard, await waiting], [[7, 8], 8])
+    await requireEqual(store, peer)
+    await requireTreeOfEntries(store, faults)
+    assert.deepEqual(await store.get(IGNORED), Buffer.from('own'))
+    const [last] = await store.changesSince(7, 1)
+    const [sent] = (await sentBy(peer, 7)).changes
+    assert.deepEqual([last?.origins, last?.operations], [sent?.origins, sent?.operations])
+    const again = await reopen()
+    await requireEqual(again, peer)
+    await requireTreeOfEntries(again, faults)
+    assert.deepEqual(await follow(again, peer), { kind: 'adopted', index: 8 })
+  })
+
+  clause('F3: what was applied before is left out, once and in any batch', async ({ store }) => {
+    const peer = newPeer()
+    await write(peer, 'a', '1', '2', '3')
+    await begin(store, peer)
+    await write(peer, 'a', '4', '5')
+    const { changes, after } = await sentBy(peer, 0)
+    const prepared: number[] = []
+    const prepare = async (fresh: readonly AdoptedChange[]) => void prepared.push(fresh.length)
+    for (const count of [2, 4, 4, 5]) {
+      assert.equal((await store.adopt(changes.slice(0, count), { mode: 'follow', after, prepare })).kind, 'adopted')
+    }
+    assert.deepEqual(prepared, [1, 1])
+    assert.equal(await store.lastIndex(), 5)
+    await requireEqual(store, peer)
+  })
+
+  clause('F3: a transaction that read what a peer changed runs again', async ({ store }) => {
+    const peer = newPeer()
+    await write(peer, 'a', '1')
+    await begin(store, peer)
+    await write(peer, 'a', '2')
+    let runs = 0
+    const read = await store.transaction(async (tx) => {
+      const value = await tx.get(`${folder}a`)
+      if (runs++ === 0)
+        assert.equal((await follow(store, peer).catch((cause: unknown) => cause)) instanceof Error, true)
+      return value
+    })
+    assert.deepEqual(read, Buffer.from('1'))
+    const asked = Promise.withResolvers<void>()
+    const applied = Promise.withResolvers<void>()
+    const other = asked.promise.then(() => follow(store, peer)).then(() => applied.resolve())
+    let attempts = 0
+    await store.transaction(async (tx) => {
+      attempts++
+      const value = await tx.get(`${folder}a`)
+      asked.resolve()
+      await applied.promise
+      tx.put(systemScope, IGNORED, value ?? Buffer.alloc(0))
+    })
+    await other
+    assert.equal(attempts, 2)
+    assert.deepEqual(await store.get(IGNORED), Buffer.from('2'))
+  })
+
+  clause('F3: what is written beside the changes is durable with them, and stays on this node', async (opened) => {
+    const { store, reopen } = opened
+    const peer = newPeer()
+    await write(peer, 'a', '1')
+    const { changes, after } = await sentBy(peer, 0)
+    const also: AdoptOptions['also'] = async (tx) => {
+      assert.equal(await tx.get(`${folder}a`), undefined)
+      tx.put(systemScope, IGNORED, Buffer.from('1'))
+    }
+    assert.deepEqual(await store.adopt(changes, { mode: 'redo', after, also }), { kind: 'adopted', index: 2 })
+    const again = await reopen()
+    assert.deepEqual(await again.get(IGNORED), Buffer.from('1'))
+    await requireEqual(again, peer)
+    await write(peer, 'a', '2')
+    const wrong: AdoptOptions['also'] = async (tx) => tx.put(scope, `${folder}b`, Buffer.from('1'))
+    const next = await sentBy(peer, 1)
+    await assert.rejects(
+      again.adopt(next.changes, { mode: 'follow', after: next.after, also: wrong }),
+      /beside the changes/,
+    )
+    assert.equal(await again.lastIndex(), 2)
+    assert.equal((await follow(again, peer)).kind, 'adopted')
+  })
+
+  clause(
+    'F3: what prepares the changes runs before they can be seen, and may refuse them',
+    async ({ store, fatal }) => {
+      const peer = newPeer()
+      await write(peer, 'a', '1')
+      const { changes, after } = await sentBy(peer, 0)
+      const refuse = async () => Promise.reject(new RangeError('no'))
+      await assert.rejects(store.adopt(changes, { mode: 'redo', after, prepare: refuse }), new RangeError('no'))
+      assert.equal(await store.lastIndex(), 0)
+      const prepare = async () => assert.equal(await store.get(`${folder}a`), undefined)
+      assert.equal((await store.adopt(changes, { mode: 'redo', after, prepare })).kind, 'adopted')
+      await requireEqual(store, peer)
+      assert.deepEqual(fatal, [])
+    },
+  )
+
+  clause('F3: a place further on is taken over where nothing in between is for this cluster', async (opened) => {
+    const { store, reopen } = opened
+    const peer = newPeer()
+    await write(peer, 'a', '1')
+    await begin(store, peer)
+    await write(peer, 'filtered', '1', '2')
+    const { changes, after } = await sentBy(peer, 1)
+    const at = changes.at(-1)?.origins[0]
+    assert.ok(at !== undefined)
+    assert.deepEqual(await store.adopt([], { mode: 'follow', after, at }), { kind: 'adopted', index: 1 })
+    const again = await reopen()
+    assert.deepEqual((await again.position()).origins, [at])
+    const empty = (await sentBy(peer, 0)).changes.map((change) => ({ ...change, operations: [] }))
+    assert.deepEqual(await again.adopt(empty, { mode: 'follow', after, at }), { kind: 'adopted', index: 1 })
+    await write(peer, 'a', '2')
+    assert.deepEqual(await follow(again, peer), { kind: 'adopted', index: 2 })
+  })
+}
+
+function faultClauses(clause: Clause): void {
+  clause(
+    'F3: changes that do not follow what was applied are a gap, and nothing is written',
+    async ({ store, fatal }) => {
+      const [peer, stranger] = [newPeer(), newPeer(8)]
+      for (const each of [peer, stranger]) await write(each, 'a', '1', '2', '3', '4')
+      const { changes, after } = await sentBy(peer, 0)
+      const first = changes.slice(0, 2)
+      const isGap = async (sent: readonly AdoptedChange[], from: AdoptOptions['after'], mode: AdoptOptions['mode']) =>
+        assert.equal((await store.adopt(sent, { mode, after: from })).kind, 'gap')
+      await isGap(first, after, 'follow')
+      assert.equal((await store.adopt(first, { mode: 'redo', after })).kind, 'adopted')
+      for (const mode of ['follow', 'redo'] as const) {
+        await isGap(changes.slice(3), { ...after, index: 3 }, mode)
+        const other = await sentBy(stranger, 2)
+        await isGap(other.changes, other.after, mode)
+        const moved = changes.map((change) => ({
+          ...change,
+          origins: change.origins.map((origin) => ({ ...origin, chain: Buffer.alloc(16, 9) })),
+        }))
+        await isGap(moved, after, mode)
+        await isGap(changes.slice(2).toReversed(), { ...after, index: 2 }, mode)
+        await isGap(
+          changes.slice(2).map((change) => ({ ...change, origins: [] })),
+          { ...after, index: 2 },
+          mode,
+        )
+        await isGap(
+          changes.slice(2).map((change) => ({ ...change, committedAtMs: -1 })),
+          { ...after, index: 2 },
+          mode,
+        )
+      }
+      assert.equal(await store.lastIndex(), 2)
+      assert.equal((await follow(store, peer)).kind, 'adopted')
+      await requireEqual(store, peer)
+      assert.deepEqual(fatal, [])
+    },
+  )
+
+  clause('F3: what a peer may not send is an outcome that names the key, and nothing is written', async (opened) => {
+    const { store, fatal } = opened
+    const peer = newPeer()
+    await write(peer, 'a', '1')
+    await begin(store, peer)
+    await write(peer, 'a', '2')
+    const { changes, after } = await sentBy(peer, 1)
+    const other = Buffer.alloc(16, 5)
+    const faults: [Partial<ChangeOperation>, 'diverged' | 'unknown'][] = [
+      [{ oldLeaf: other }, 'diverged'],
+      [{ oldLeaf: Buffer.alloc(0) }, 'diverged'],
+      [{ newLeaf: other }, 'diverged'],
+      [{ value: Buffer.from('another value') }, 'diverged'],
+      [{ class: 'local' }, 'diverged'],
+      [{ class: 'ignored' }, 'diverged'],
+      [{ kind: 'delete' }, 'diverged'],
+      [{ key: `${folder}b` }, 'diverged'],
+      [{ key: `${folder}../b` }, 'diverged'],
+      [{ scope: { ...scope, local: true } }, 'diverged'],
+      [{ scope: systemScope, key: 'root/newer/a' }, 'unknown'],
+    ]
+    for (const [altered, kind] of faults) {
+      const outcome = await store.adopt(withOperation(changes[0], altered), { mode: 'follow', after })
+      const key = altered.key ?? `${folder}a`
+      assert.deepEqual([outcome.kind, 'key' in outcome && outcome.key], [kind, key], JSON.stringify(altered))
+    }
+    const twice = changes.map((change) => ({ ...change, operations: [...change.operations, ...change.operations] }))
+    assert.equal((await store.adopt(twice, { mode: 'follow', after })).kind, 'diverged')
+    assert.equal(await store.lastIndex(), 1)
+    assert.deepEqual(fatal, [])
+    assert.equal((await follow(store, peer)).kind, 'adopted')
+    await requireEqual(store, peer)
+  })
+
+  clause('F3: of a batch whose last change does not fit nothing is applied', async ({ store, faults, fatal }) => {
+    const peer = newPeer()
+    await write(peer, 'a', '1')
+    await begin(store, peer)
+    await write(store, 'c', 'of another hand')
+    await write(peer, 'b', '1', '2')
+    await write(peer, 'c', '1')
+    const outcome = await follow(store, peer)
+    assert.deepEqual([outcome.kind, 'key' in outcome && outcome.key], ['diverged', `${folder}c`])
+    assert.equal(await store.get(`${folder}b`), undefined)
+    await write(store, 'd', 'the store writes on')
+    await requireTreeOfEntries(store, faults)
+    assert.deepEqual(fatal, [])
+  })
+
+  clause('F3: without the leaf key nothing can be checked, so nothing is applied', async ({ store }) => {
+    const peer = newPeer()
+    await write(peer, 'a', '1')
+    store.setLeafKey(undefined)
+    await assert.rejects(follow(store, peer, 'redo'), Sealed)
+    store.setLeafKey(LEAF_KEY)
+    await begin(store, peer)
+    await requireEqual(store, peer)
+  })
+}
+
+function redoClauses(clause: Clause): void {
+  clause(
+    'F3: changes redone over a copy of any age end in the state of the peer',
+    async ({ store, faults, reopen }) => {
+      const peer = newPeer()
+      await write(peer, 'a', '1', '2', undefined)
+      await write(peer, 'b', '1', '2')
+      await write(peer, 'c', '1', undefined)
+      await write(store, 'b', '2')
+      await write(store, 'a', 'older than the log')
+      const { changes, after } = await sentBy(peer, 0)
+      for (const change of changes) {
+        const outcome = await store.adopt([change], { mode: 'redo', after: { ...after, index: 0 } })
+        assert.equal(outcome.kind, 'adopted')
+      }
+      await requireEqual(store, peer)
+      const again = await reopen()
+      await requireTreeOfEntries(again, faults)
+      await write(peer, 'a', 'follows')
+      assert.equal((await follow(again, peer)).kind, 'adopted')
+      await requireEqual(again, peer)
+    },
+  )
+
+  clause(
+    'F3: a delete of what is missing leaves no record, and its place is kept through a restart',
+    async (opened) => {
+      const { store, reopen } = opened
+      const peer = newPeer()
+      await write(peer, 'a', '1', undefined)
+      const { changes, after } = await sentBy(peer, 1)
+      assert.deepEqual(await store.adopt(changes, { mode: 'redo', after }), { kind: 'adopted', index: 0 })
+      const again = await reopen()
+      await requireEqual(again, peer)
+      await assert.rejects(again.changesSince(1, 1), HistoryGone)
+    },
+  )
+}
+
+function deviceClauses(clause: Clause): void {
+  clause('F3: a full device refuses a batch as a whole, and it can be sent again', async ({ store, faults, fatal }) => {
+    const peer = newPeer()
+    await write(peer, 'a', '1', '2')
+    await begin(store, peer)
+    await write(peer, 'b', '1')
+    faults.next = new StorageFull('full')
+    await assert.rejects(follow(store, peer), StorageFull)
+    assert.deepEqual([await store.lastIndex(), fatal], [2, []])
+    assert.equal((await follow(store, peer)).kind, 'adopted')
+    await requireEqual(store, peer)
+    await requireTreeOfEntries(store, faults)
+  })
+
+  clause('F3: whatever step a crash comes at, each change is applied once when it is sent again', async (opened) => {
+    const { faults, reopen, fatal } = opened
+    const peer = newPeer()
+    const lost = new Error('the device is gone')
+    let store = opened.store
+    for (let round = 0; round < 6; round++) {
+      await write(peer, 'a', `${round}`, undefined, `${round} again`)
+      await write(peer, `b${round}`, 'new')
+      const mode = round === 0 ? 'redo' : 'follow'
+      if (round % 2 === 0) faults.next = lost
+      else faults.behind = lost
+      await assert.rejects(follow(store, peer, mode), StorageFailed)
+      await assert.rejects(follow(store, peer, mode), StorageFailed)
+      store = await reopen()
+      assert.equal((await follow(store, peer, mode)).kind, 'adopted')
+      await requireEqual(store, peer)
+      await requireTreeOfEntries(store, faults)
+      assert.equal(await store.lastIndex(), (round + 1) * 4)
+    }
+    assert.deepEqual(
+      fatal,
+      Array.from({ length: 6 }, () => lost),
+    )
+  })
+}

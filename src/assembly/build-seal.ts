@@ -118,6 +118,7 @@ function buildHolders(
       world,
       log: namedLog(log, 'seal'),
       rootKey: () => seal.rootKey,
+      nodeRole,
       announce: (keyring) => news.tell(keyring),
     }),
     rekey: new Rekey({ ...rekeyParts, of: 'unseal key' }),

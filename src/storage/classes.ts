@@ -93,6 +93,19 @@ export function isBehindBarrier(key: string): boolean {
   return !BEFORE_THE_BARRIER.includes(key.slice(key.indexOf('/') + 1))
 }
 
+/** Where class ignored can lie behind the barrier: keys, and folders that end in '/', after the namespace. */
+export const IGNORED_BEHIND_BARRIER: readonly string[] = CLASSES.filter(
+  ({ path, class: storageClass }) => storageClass === 'ignored' && !BEFORE_THE_BARRIER.includes(path),
+).map(({ path }) => path)
+/** Folders of mounts; each mount has a folder of class ignored of its own. */
+export const FOLDERS_OF_MOUNTS: readonly string[] = CLASSES.filter(
+  ({ class: storageClass }) => storageClass === 'mount',
+).map(({ path }) => path)
+/** Folders of class ignored inside a mount. */
+export const IGNORED_IN_MOUNTS: readonly string[] = OWN_FOLDERS.filter(
+  ({ class: storageClass }) => storageClass === 'ignored',
+).map(({ folder }) => folder)
+
 const UUID_CHARACTERS = 36
 
 /** The class of a key in its scope. @throws StorageRefused for a malformed key, no class, or a scope not the key's */

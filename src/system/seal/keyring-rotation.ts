@@ -3,13 +3,22 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
+import { mayChange, type NodeRole } from '../../api/node-role.ts'
 import type { Log } from '../../lib/log.ts'
 import { count, flag } from '../../lib/member-kinds.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import type { Timer, World } from '../../lib/world.ts'
 import { openRecord } from '../../storage/barrier.ts'
-import { type Store, systemScope, type Transaction } from '../../storage/contract.ts'
-import { DATA_KEY_BYTES, encodeKeyring, type Keyring, ordinalOf, withNewTerm } from '../../storage/keyring.ts'
+import { type Change, StorageCorrupt, type Store, systemScope, type Transaction } from '../../storage/contract.ts'
+import {
+  DATA_KEY_BYTES,
+  encodeKeyring,
+  hasTermsBeside,
+  type Keyring,
+  ordinalOf,
+  replacedBy,
+  withNewTerm,
+} from '../../storage/keyring.ts'
 import {
   DEFAULT_ROTATION,
   isRotationDue,
@@ -21,7 +30,14 @@ import {
 import type { SealedStorage, View } from '../../storage/sealed-storage.ts'
 import { storedRecord } from '../../storage/stored-record.ts'
 import { decodeKeyUse, encodeKeyUse, KEY_USE } from './key-use.ts'
-import { KEYRING, putRecord, SEAL_FOLDER, storedKeyring } from './seal-records.ts'
+import {
+  type AdoptedOperations,
+  type KeyringAdoption,
+  type KeyringDiverged,
+  keyringAdoption,
+} from './keyring-adoption.ts'
+import { KEYRING, putFormerKeys, putRecord, SEAL_FOLDER, storedKeyring } from './seal-records.ts'
+import { sealAnew } from './sealed-anew.ts'
 
 /**
  * Encryptions that may be made before the count is stored again. A crash makes the count too high by at most this: one
@@ -49,9 +65,13 @@ export type RotationParts = {
   readonly log: Log
   /** @throws Refusal while sealed */
   readonly rootKey: () => KeyObject
+  readonly nodeRole: () => NodeRole
   /** Hands the keyring to the other threads. Resolves when each of them can open what the new term seals. */
   readonly announce: (keyring: Keyring) => Promise<void>
 }
+
+/** An adoption that was announced, and is not committed yet. */
+type Pending = Extract<KeyringAdoption, { kind: 'keyring' }> & { readonly sealedAnew: number }
 
 /** The keyring's upkeep on the writing thread, the only one that encrypts for storage. */
 export class KeyringRotation {
@@ -67,9 +87,13 @@ export class KeyringRotation {
   #timer: Timer | undefined
   /** The stored bound: encryptions may be counted up to here. */
   #reserved = 0
+  #pending: Pending | undefined
 
   constructor(parts: RotationParts) {
     this.#parts = parts
+    parts.store.onCommit((change) => {
+      if (this.#pending !== undefined) this.#settleAdopted(this.#pending, change)
+    })
     this.#view = parts.storage.view(systemScope, SEAL_FOLDER)
   }
 
@@ -79,10 +103,16 @@ export class KeyringRotation {
    * that were restored or come from an earlier release have none.
    */
   async open(keyring: Keyring): Promise<Keyring> {
-    const { store, storage, log } = this.#parts
+    const { store, storage, log, nodeRole } = this.#parts
     const record = await store.get(KEY_USE)
     if (record !== undefined) {
       storage.barrier.countFrom(this.#openUse(record))
+      await this.#reserve()
+      return keyring
+    }
+    if (!mayChange(nodeRole(), 'set')) {
+      // Only the primary adds terms. That of a secondary is new to it: the count comes with the keyring.
+      storage.barrier.countFrom(0)
       await this.#reserve()
       return keyring
     }
@@ -151,10 +181,15 @@ export class KeyringRotation {
   /** @throws Refusal while sealed */
   status(): KeyStatus {
     const { barrier } = this.#parts.storage
-    const { keyring } = barrier
-    if (keyring === undefined) throw fail('sealed', [])
+    const keyring = this.#unsealed()
     const installedAtMs = keyring.terms.get(keyring.activeTerm)?.installedAtMs ?? 0
     return { term: ordinalOf(keyring), installedAtMs, encryptions: barrier.encryptions }
+  }
+
+  #unsealed(): Keyring {
+    const { keyring } = this.#parts.storage.barrier
+    if (keyring === undefined) throw fail('sealed', [])
+    return keyring
   }
 
   get config(): RotationConfig {
@@ -220,6 +255,81 @@ export class KeyringRotation {
     return keyring
   }
 
+  /**
+   * Called before changes of a peer are adopted. Terms of ours that the peer's keyring lacks are stored as former keys,
+   * by a cluster that keeps entries of its own. Returns why the changes cannot be adopted; undefined: they can be.
+   */
+  async keepFormer(changes: readonly AdoptedOperations[]): Promise<KeyringDiverged | undefined> {
+    const { store, world, rootKey, nodeRole } = this.#parts
+    const present = this.#unsealed()
+    const adoption = keyringAdoption(rootKey(), present, changes)
+    if (adoption.kind === 'diverged') return adoption
+    if (adoption.kind === 'none' || !hasTermsBeside(present, adoption.keyring)) return undefined
+    // A secondary for disaster recovery gets all its entries from its primary, these among them.
+    if (!mayChange(nodeRole(), 'cluster')) return undefined
+    await store.transaction(async (tx) => {
+      const { former } = replacedBy(await storedKeyring(tx, rootKey()), adoption.keyring)
+      putFormerKeys(tx, world.random, rootKey(), former ?? new Map())
+    })
+    return undefined
+  }
+
+  /**
+   * Runs before changes of a peer can be seen (`prepare` of `Store.adopt`): every thread then opens what their keyring
+   * opens. Still nothing is sealed under it: if the changes are not adopted, it is not stored either.
+   * @throws StorageCorrupt for a keyring that does not open; `keepFormer` tells of it before
+   */
+  async prepareAdopted(changes: readonly AdoptedOperations[]): Promise<void> {
+    const { storage, announce, rootKey } = this.#parts
+    const present = this.#unsealed()
+    const adoption = keyringAdoption(rootKey(), present, changes)
+    this.#pending = undefined
+    if (adoption.kind === 'none') return
+    if (adoption.kind === 'diverged') throw new StorageCorrupt(adoption.sentence)
+    const opening = replacedBy(adoption.keyring, present)
+    storage.barrier.setKeyring(opening)
+    await announce(opening)
+    this.#pending = { ...adoption, sealedAnew: 0 }
+  }
+
+  /**
+   * Writes what must change in the same step as the adopted keyring: the count of its active term and, if terms of ours
+   * are not in it, the entries that only this cluster has (`also` of `Store.adopt`).
+   */
+  async alsoAdopted(tx: Transaction): Promise<void> {
+    const pending = this.#pending
+    if (pending === undefined) return
+    const present = this.#unsealed()
+    if (present.activeTerm === pending.keyring.activeTerm) return
+    const { random } = this.#parts.world
+    const isApart = hasTermsBeside(present, pending.keyring)
+    const sealedAnew = isApart ? await sealAnew(tx, random, present, pending.keyring) : 0
+    this.#pending = { ...pending, sealedAnew }
+    this.#putUse(tx, sealedAnew + WINDOW)
+  }
+
+  /** Once the adopted keyring is committed, this thread and then the others seal under its active term. */
+  #settleAdopted({ keyring, last, sealedAnew }: Pending, { operations }: Change): void {
+    if (!operations.some(({ key, value }) => key === last.key && value.equals(last.value))) return
+    const { storage, announce, log } = this.#parts
+    const { barrier } = storage
+    this.#pending = undefined
+    const present = barrier.keyring
+    // Sealed meanwhile: the next unseal reads it from the store.
+    if (present === undefined) return
+    barrier.setKeyring(keyring)
+    if (present.activeTerm !== keyring.activeTerm) {
+      barrier.countFrom(sealedAnew)
+      this.#reservedFrom(sealedAnew)
+    }
+    this.#outside(() => {
+      announce(keyring).catch((cause: unknown) => {
+        // They open what it seals, and were told so before.
+        log('warn', 'Some threads could not be told that the active data key changed', { cause: describeName(cause) })
+      })
+    })
+  }
+
   /** Plans the next check, unless `close` came in the meantime. */
   #plan(): void {
     this.#timer?.cancel()
@@ -244,10 +354,10 @@ export class KeyringRotation {
         } else if (storage.barrier.encryptions >= this.#reserved - WINDOW / 2) await this.#reserve()
       })
     } catch (cause) {
-      log('warn', 'The usage count of the data key could not be stored', {
-        cause: cause instanceof Error ? cause.name : '',
-      })
+      log('warn', 'The usage count of the data key could not be stored', { cause: describeName(cause) })
       // The next check tries again. Until then the count in memory is right, and the barrier refuses at the limit.
     }
   }
 }
+
+const describeName = (cause: unknown): string => (cause instanceof Error ? cause.name : '')

@@ -1,0 +1,108 @@
+// What a cluster keeps for itself under its own keyring, when the keyring of another cluster takes its place. Entries
+// of class ignored come from nowhere else, so they are sealed anew in the step that replaces the keyring. The path and
+// even the number of the term may stay the same, while the key does not: without this they would read as damaged.
+import type { KeyObject } from 'node:crypto'
+import type { Random } from '../../lib/world.ts'
+import { Barrier, openRecord } from '../../storage/barrier.ts'
+import { FOLDERS_OF_MOUNTS, IGNORED_BEHIND_BARRIER, IGNORED_IN_MOUNTS, mayHaveClass } from '../../storage/classes.ts'
+import {
+  type Entry,
+  type Reader,
+  ROOT_NAMESPACE,
+  type Scope,
+  StorageCorrupt,
+  systemScope,
+  type Transaction,
+} from '../../storage/contract.ts'
+import { type Keyring, replacedBy } from '../../storage/keyring.ts'
+import { KEYRING, openKeyring, putFormerKeys, putRecord, RECOVERY_KEY } from './seal-records.ts'
+
+/** Entries read at once. */
+const PAGE = 256
+
+/**
+ * Seals every entry of class ignored behind the barrier anew: opened with `present`, sealed under the active term of
+ * `next`. One that does not open stays as it is. Returns how many were sealed, for the count of the new term.
+ */
+export async function sealAnew(tx: Transaction, random: Random, present: Keyring, next: Keyring): Promise<number> {
+  const [from, to] = [new Barrier(random, present), new Barrier(random, next)]
+  for await (const { scope, key, value } of ignoredEntries(tx)) {
+    const plaintext = openedBy(from, key, value)
+    if (plaintext === undefined) continue
+    tx.put(scope, key, to.seal(key, plaintext))
+    plaintext.fill(0)
+  }
+  return to.encryptions
+}
+
+/** Undefined for a damaged entry: it is as unreadable afterwards, and must not keep a cluster from its primary. */
+function openedBy(barrier: Barrier, key: string, record: Buffer): Buffer | undefined {
+  try {
+    return barrier.open(key, record)
+  } catch (cause) {
+    if (cause instanceof StorageCorrupt) return undefined
+    throw cause
+  }
+}
+
+type IgnoredEntry = Entry & { readonly scope: Scope }
+
+async function* ignoredEntries(tx: Reader): AsyncGenerator<IgnoredEntry> {
+  for (const path of IGNORED_BEHIND_BARRIER) yield* below(tx, systemScope, `${ROOT_NAMESPACE}/${path}`)
+  for (const folder of FOLDERS_OF_MOUNTS) {
+    for (const name of await tx.list(`${ROOT_NAMESPACE}/${folder}`)) {
+      const mount = name.slice(0, -1)
+      const local = (await tx.get(`${ROOT_NAMESPACE}/core/local-mounts/${mount}`)) !== undefined
+      const scope = { namespace: ROOT_NAMESPACE, mount, local }
+      for (const own of IGNORED_IN_MOUNTS) yield* below(tx, scope, `${ROOT_NAMESPACE}/${folder}${name}${own}`)
+    }
+  }
+}
+
+/** The entry of a key, or those of a folder that have class ignored: a folder inside it may have another class. */
+async function* below(tx: Reader, scope: Scope, path: string): AsyncGenerator<IgnoredEntry> {
+  if (!path.endsWith('/')) {
+    const value = await tx.get(path)
+    if (value !== undefined) yield { scope, key: path, value }
+    return
+  }
+  let after = ''
+  for (;;) {
+    const page = await tx.scan(path, after, PAGE)
+    for (const entry of page) if (mayHaveClass(entry.key, 'ignored')) yield { ...entry, scope }
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE) return
+    after = last.key
+  }
+}
+
+/** The keys of a cluster, and those that take their place. */
+export type KeyringReplacement = {
+  readonly present: { readonly rootKey: KeyObject; readonly keyring: Keyring }
+  /** The peer's root key, and its keyring as the peer stores it: equal bytes have equal leaves. */
+  readonly next: { readonly rootKey: KeyObject; readonly keyring: Buffer }
+}
+
+/**
+ * Puts the keys of a peer in the place of ours: the keyring, our terms as former keys, entries of class ignored sealed
+ * anew, and the recovery key sealed by the new root key. All of it is in `tx`, where the caller also stores the new
+ * root key and the count of the new term. So a crash leaves one or the other. Returns the keyring to open the barrier
+ * with, and how often its active term has encrypted here.
+ * @throws AuthenticationFailed if the peer's root key does not open its keyring
+ */
+export async function replaceKeyring(
+  tx: Transaction,
+  random: Random,
+  { present, next }: KeyringReplacement,
+): Promise<{ readonly keyring: Keyring; readonly encryptions: number }> {
+  const keyring = replacedBy(present.keyring, openKeyring(next.rootKey, next.keyring))
+  tx.put(systemScope, KEYRING, next.keyring)
+  putFormerKeys(tx, random, next.rootKey, keyring.former ?? new Map())
+  const recoveryKey = await tx.get(RECOVERY_KEY)
+  if (recoveryKey !== undefined) {
+    const plaintext = openRecord(present.rootKey, 0, RECOVERY_KEY, recoveryKey)
+    putRecord(tx, random, RECOVERY_KEY, next.rootKey, plaintext)
+    plaintext.fill(0)
+  }
+  return { keyring, encryptions: await sealAnew(tx, random, present.keyring, keyring) }
+}

@@ -10,6 +10,7 @@ import type { TokenService } from '../auth/token-service.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import type { Wrapping } from '../auth/wrapping.ts'
 import type { WrappingJwt } from '../auth/wrapping-jwt.ts'
+import type { AliasSweep } from '../identity/alias-sweep.ts'
 import type { IdentityStore } from '../identity/identity-store.ts'
 
 /** Everything that `buildAuth` makes, flat: most rooms take a few of these members and name them. */
@@ -22,6 +23,8 @@ export type AuthServices = TokenServices &
     readonly expiry: TokenExpiry
     /** Removes policies that are due. Started only where policies may be written. */
     readonly policySweep: PolicySweep
+    /** Removes aliases and memberships without an entity. Started only where a cluster may write its own data. */
+    readonly aliasSweep: AliasSweep
     /** Signs the tokens by which mounts prove elsewhere who they are (identity federation). */
     readonly pluginIdentity: PluginIdentity
   }

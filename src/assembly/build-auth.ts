@@ -17,6 +17,7 @@ import type { CallWriter } from '../core/engine-context.ts'
 import type { MountTable } from '../core/mount-table.ts'
 import type { RemovalWork } from '../core/stored-mounts.ts'
 import { sha256 } from '../crypto/primitives/digest.ts'
+import { AliasSweep } from '../identity/alias-sweep.ts'
 import { IdentityStore } from '../identity/identity-store.ts'
 import { type Log, namedLog } from '../lib/log.ts'
 import type { AuthServices, CallersValues, TokenServices } from './auth-services.ts'
@@ -64,6 +65,7 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
     logins: new LoginService({ tokens, identities: shared, world, limits, isMounted }),
     expiry,
     policySweep: new PolicySweep(policies, world, log),
+    aliasSweep: new AliasSweep(identities.parts, log),
     pluginIdentity,
   }
 }

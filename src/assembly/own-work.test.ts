@@ -36,14 +36,18 @@ const OF_A_SET = [
   'keys of the set',
   'mounts that are missing',
   'unmounting that was cut off',
+  'memberships of earlier releases',
   'the key of wrapping tokens',
   'the end of policies',
 ]
 const OF_A_CLUSTER = [
   'keys of this cluster',
+  'local mounts that are missing',
+  'leftovers of mounts',
   'audit entries of earlier releases',
   'indexes of tokens',
   'the end of tokens',
+  'aliases without an entity',
 ]
 const OF_A_NODE = ['the version of this program']
 const OF_EACH_MOUNT = ['the upkeep of mounts', 'what engines begin']
@@ -91,6 +95,7 @@ for (const { name, role, does } of ROLES) {
     assert.deepEqual(did, [
       'no more: the end of tokens',
       'no more: the end of policies',
+      'no more: aliases without an entity',
       'no more: the upkeep of mounts',
     ])
   })
@@ -109,6 +114,8 @@ test('a node that is opened writes nothing that its role leaves to others', asyn
   const ofThisNode = ['root/core/audit-history', 'root/core/key-use', `root/core/version/${VERSION}`]
   const ofOthersToo = ['root/core/local-mounts/UUID', 'root/core/mounts/UUID', 'root/core/wrapping-key']
   assert.deepEqual(await writtenAtOpening({}), [...ofThisNode, ...ofOthersToo].sort())
-  const roles: readonly Partial<NodeRole>[] = [{ dr: 'secondary' }, { isStandby: true }, { performance: 'secondary' }]
+  const roles: readonly Partial<NodeRole>[] = [{ dr: 'secondary' }, { isStandby: true }]
   for (const role of roles) assert.deepEqual(await writtenAtOpening(role), ofThisNode, JSON.stringify(role))
+  const ofItsCluster = [...ofThisNode, 'root/core/local-mounts/UUID'].sort()
+  assert.deepEqual(await writtenAtOpening({ performance: 'secondary' }), ofItsCluster)
 })

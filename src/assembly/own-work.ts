@@ -26,8 +26,8 @@ export type OwnWork = {
 
 /** The rooms that have work of their own. */
 export type OwnWorkRooms = {
-  readonly auth: Pick<AuthServices, 'tokens' | 'wrappingJwt' | 'expiry' | 'policySweep'>
-  readonly mounts: Pick<MountTable, 'addMissing' | 'finishUnmounts' | 'start'>
+  readonly auth: Pick<AuthServices, 'tokens' | 'wrappingJwt' | 'expiry' | 'policySweep' | 'aliasSweep' | 'identities'>
+  readonly mounts: Pick<MountTable, 'addMissing' | 'finishUnmounts' | 'wipeLeftovers' | 'start'>
   readonly services: Pick<SystemServices, 'versions'>
   readonly upkeep: Pick<Upkeep, 'start' | 'stop'>
   readonly audit: Pick<Audit, 'removeFormer'>
@@ -43,7 +43,7 @@ export type OwnWorkRooms = {
  */
 export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
   const { auth, mounts, services, upkeep, audit, storage, store, random, log } = rooms
-  const { tokens, wrappingJwt, expiry, policySweep } = auth
+  const { tokens, wrappingJwt, expiry, policySweep, aliasSweep, identities } = auth
   const makers = { barrier: storage.barrier, tokens, random }
   return [
     {
@@ -53,13 +53,22 @@ export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
     },
     { name: 'keys of the set', changes: 'set', begin: () => store.transaction((tx) => makeSharedKeys(tx, makers)) },
     { name: 'audit entries of earlier releases', changes: 'cluster', begin: () => audit.removeFormer() },
-    { name: 'mounts that are missing', changes: 'set', begin: () => mounts.addMissing() },
+    { name: 'mounts that are missing', changes: 'set', begin: () => mounts.addMissing('shared') },
+    { name: 'local mounts that are missing', changes: 'cluster', begin: () => mounts.addMissing('local') },
     { name: 'unmounting that was cut off', changes: 'set', begin: () => mounts.finishUnmounts() },
+    { name: 'leftovers of mounts', changes: 'cluster', begin: () => mounts.wipeLeftovers() },
     { name: 'indexes of tokens', changes: 'cluster', begin: () => addMissingIndexes(tokens.view) },
+    { name: 'memberships of earlier releases', changes: 'set', begin: () => identities.moveLoginGroups() },
     { name: 'the version of this program', changes: 'node', begin: () => noteVersion(services, log) },
     { name: 'the key of wrapping tokens', changes: 'set', begin: () => wrappingJwt.addKey() },
     { name: 'the end of tokens', changes: 'cluster', begin: () => expiry.start(), end: () => expiry.stop() },
     { name: 'the end of policies', changes: 'set', begin: () => policySweep.start(), end: () => policySweep.stop() },
+    {
+      name: 'aliases without an entity',
+      changes: 'cluster',
+      begin: () => aliasSweep.start(),
+      end: () => aliasSweep.stop(),
+    },
     { name: 'the upkeep of mounts', changes: 'each mount', begin: () => upkeep.start(), end: () => upkeep.stop() },
     // These end with the mount table, which the gate closes.
     { name: 'what engines begin', changes: 'each mount', begin: () => mounts.start() },

@@ -314,9 +314,17 @@ export class MountTable implements Mounts {
     return this.#stored.finishRemovals()
   }
 
-  /** Writes the mounts that every server has and this store has not yet. */
-  async addMissing(): Promise<void> {
-    const missing = ALWAYS.filter(({ path, type }) => this.#types.has(type) && this.find(path) === undefined)
+  /** Removes what this cluster keeps for itself of mounts that are gone. */
+  wipeLeftovers(): Promise<void> {
+    return this.#stored.wipeLeftovers()
+  }
+
+  /** Writes the mounts that every server has and this store has not yet: the local ones, or those of the set. */
+  async addMissing(which: 'local' | 'shared'): Promise<void> {
+    const missing = ALWAYS.filter(
+      ({ path, type, local = false }) =>
+        local === (which === 'local') && this.#types.has(type) && this.find(path) === undefined,
+    )
     if (missing.length === 0) return
     await this.#stored.addMissing(missing, this.#given.world)
     await this.refresh()

@@ -8,7 +8,7 @@
 import { fail } from '../api/errors.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { World } from '../lib/world.ts'
-import { systemScope } from '../storage/contract.ts'
+import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
 import {
   ALWAYS,
@@ -33,6 +33,9 @@ import {
 
 /** Keys removed in one transaction. Bounds its memory, and how long the commits of others wait. */
 const WIPE_PAGE = 500
+
+/** The folders of a mount's data that have a class of their own (storage/classes.ts). */
+const OWN_PARTS = ['cluster/', 'node/']
 
 /** Removes what belongs to a mount besides its data. Must bear to be called again, after an interruption. */
 export type RemovalWork = (entry: MountEntry) => Promise<void>
@@ -117,19 +120,48 @@ export class StoredMounts {
   async wipe(entry: MountEntry): Promise<void> {
     for (const work of this.#removals) await work(entry)
     const data = this.#storage.view(scopeOf(entry), dataFolder(entry))
-    for (let more = true; more; ) {
-      more = await data.transaction(async (tx) => {
-        const keys = await tx.keys('', '', WIPE_PAGE)
-        for (const key of keys) tx.delete(key)
-        return keys.length === WIPE_PAGE
-      })
-    }
+    // One class after the other: no transaction mixes them.
+    for (const part of [...OWN_PARTS, '']) await wipePart(data, part)
     await this.#core.transaction(async (tx) => tx.delete(unmountKey(entry)))
   }
 
-  /** Stores mounts that every server has; the caller names those that are missing. */
+  /**
+   * Removes what this cluster keeps for itself of mounts that are gone. The primary of a set removes the data of a
+   * mount that all share, but cannot reach this part of it.
+   */
+  async wipeLeftovers(): Promise<void> {
+    const root = this.#storage.view(systemScope, `${ROOT_NAMESPACE}/`)
+    const kept = new Set(await namesIn(this.#core, [...MOUNT_FOLDERS, ...UNMOUNT_FOLDERS]))
+    for (const kind of ['logical/', 'auth/']) {
+      for (const name of await root.list(kind)) {
+        const mount = name.replace(/\/$/, '')
+        if (kept.has(mount)) continue
+        const scope = { namespace: ROOT_NAMESPACE, mount, local: false }
+        const data = this.#storage.view(scope, `${ROOT_NAMESPACE}/${kind}${mount}/`)
+        for (const part of OWN_PARTS) await wipePart(data, part)
+      }
+    }
+  }
+
+  /** Stores mounts that every server has; the caller names those that are missing, all of one class. */
   async addMissing(missing: readonly AlwaysMounted[], world: World): Promise<void> {
     await this.#core.transaction(async (tx) => putNew(tx, world, missing))
+  }
+}
+
+async function namesIn(from: Pick<View, 'list'>, folders: readonly string[]): Promise<string[]> {
+  const names: string[] = []
+  for (const folder of folders) names.push(...(await from.list(folder)))
+  return names
+}
+
+async function wipePart(data: View, part: string): Promise<void> {
+  for (let more = true; more; ) {
+    more = await data.transaction(async (tx) => {
+      const keys = await tx.keys(part, '', WIPE_PAGE)
+      for (const key of keys) tx.delete(key)
+      return keys.length === WIPE_PAGE
+    })
   }
 }
 

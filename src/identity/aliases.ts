@@ -1,12 +1,23 @@
-// Makes, changes and removes aliases of entities. Each function works inside a transaction of the caller.
+// Makes, changes and removes aliases of entities. Each function works inside a transaction of the caller, and leaves
+// what belongs to this cluster to the second half (halves.ts).
 import { fail } from '../api/errors.ts'
 import type { MountEntry } from '../api/mount.ts'
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import type { Alias } from './entries.ts'
+import type { Halves } from './halves.ts'
 import { setLoginGroups } from './memberships.ts'
 import { checkAliasName } from './names.ts'
-import { aliasesOf, findAlias, findAliasAt, findEntity, type IdentityParts, putAlias, removeAlias } from './records.ts'
+import {
+  aliasesOf,
+  findAlias,
+  findAliasAt,
+  findEntity,
+  type IdentityParts,
+  putAlias,
+  removeAlias,
+  storedAliasAt,
+} from './records.ts'
 
 type Texts = Readonly<Record<string, string>>
 
@@ -47,28 +58,48 @@ export function loginMount({ mountOf }: IdentityParts, field: string, accessor: 
   throw fail('field_invalid', [field, 'no login mount has this accessor: sys/auth lists them'])
 }
 
-/** Stores an alias with its index entries. */
-export const putAliasOf = ({ digest }: IdentityParts, tx: ViewTransaction, alias: Alias): void =>
-  putAlias(tx, alias, digest(alias.name))
+/**
+ * Stores an alias with its index entries, in the place of one at the same mount and name whose entity is gone.
+ * @throws Refusal if another alias has taken the name since the caller looked
+ */
+export async function placeAlias({ digest }: IdentityParts, tx: ViewTransaction, alias: Alias): Promise<void> {
+  const [mount, at] = [{ accessor: alias.mountAccessor, local: alias.local }, digest(alias.name)]
+  const there = await storedAliasAt(tx, mount, at)
+  if (there !== undefined && there.id !== alias.id) {
+    if ((await findEntity(tx, there.entityId)) !== undefined)
+      throw fail('changed_meanwhile', [`The alias ${there.id} has taken the name: send the request again`])
+    await removeAlias(tx, there, at)
+  }
+  putAlias(tx, alias, at)
+}
 
-/** Removes an alias with its index entries; `alias` must be as it is stored, for its name leads to one of them. */
-export const removeAliasOf = ({ digest }: IdentityParts, tx: ViewTransaction, alias: Alias): void =>
-  removeAlias(tx, alias, digest(alias.name))
+/** Has an alias stored in the half that it belongs to. */
+async function putAliasOf(parts: IdentityParts, tx: Halves, alias: Alias): Promise<void> {
+  if (alias.local) tx.later((half) => placeAlias(parts, half, alias))
+  else await placeAlias(parts, tx, alias)
+}
+
+/** Has an alias removed in its half; `alias` must be as it is stored, for its name leads to one of the entries. */
+export async function removeAliasOf({ digest }: IdentityParts, tx: Halves, alias: Alias): Promise<void> {
+  const at = digest(alias.name)
+  if (alias.local) tx.later((half) => removeAlias(half, alias, at))
+  else await removeAlias(tx, alias, at)
+}
 
 /** Replaces an alias. The old entries go first: entity, mount and name are part of their keys. */
-export function moveAlias(parts: IdentityParts, tx: ViewTransaction, old: Alias, alias: Alias): void {
-  removeAliasOf(parts, tx, old)
-  putAliasOf(parts, tx, { ...alias, updatedAtMs: parts.world.clock.nowMs() })
+export async function moveAlias(parts: IdentityParts, tx: Halves, old: Alias, alias: Alias): Promise<void> {
+  await removeAliasOf(parts, tx, old)
+  await putAliasOf(parts, tx, { ...alias, updatedAtMs: parts.world.clock.nowMs() })
 }
 
 /** Ends the memberships that logins by this alias gave the entity: without it no login confirms them (threats I-04). */
-export const dropLoginGroups = (tx: ViewTransaction, entityId: string, alias: Alias): Promise<void> =>
-  setLoginGroups(tx, entityId, { accessor: alias.mountAccessor, local: alias.local }, new Map())
+export const dropLoginGroups = (tx: Halves, entityId: string, alias: Alias): void =>
+  tx.later((half) => setLoginGroups(half, entityId, { accessor: alias.mountAccessor }, new Map()))
 
 /** Removes an alias and the memberships that came by it. The entity stays. */
-export async function deleteAlias(parts: IdentityParts, tx: ViewTransaction, alias: Alias): Promise<void> {
-  removeAliasOf(parts, tx, alias)
-  await dropLoginGroups(tx, alias.entityId, alias)
+export async function deleteAlias(parts: IdentityParts, tx: Halves, alias: Alias): Promise<void> {
+  await removeAliasOf(parts, tx, alias)
+  dropLoginGroups(tx, alias.entityId, alias)
 }
 
 /**
@@ -79,7 +110,7 @@ export async function deleteAlias(parts: IdentityParts, tx: ViewTransaction, ali
  */
 export async function writeAlias(
   parts: IdentityParts,
-  tx: ViewTransaction,
+  tx: Halves,
   id: string | undefined,
   change: AliasChange,
   makeEntity: () => Promise<string>,
@@ -105,13 +136,13 @@ export async function writeAlias(
   await requireOnlyOne(tx, entityId, mount, old)
   if (old === undefined) {
     const alias = newAlias(parts, mount, { entityId, name, customMetadata })
-    putAliasOf(parts, tx, alias)
+    await putAliasOf(parts, tx, alias)
     return alias
   }
   const alias = { ...old, entityId, name, mountAccessor: mount.accessor, local: mount.local, customMetadata }
   if (old.entityId !== entityId || old.mountAccessor !== mount.accessor || old.name !== name)
-    await dropLoginGroups(tx, old.entityId, old)
-  moveAlias(parts, tx, old, alias)
+    dropLoginGroups(tx, old.entityId, old)
+  await moveAlias(parts, tx, old, alias)
   return alias
 }
 

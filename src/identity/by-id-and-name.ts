@@ -5,7 +5,7 @@ import { type Args, type Fields, string } from '../api/fields.ts'
 import { LIST_OF_NAMES, pageOf } from '../api/named-things.ts'
 import type { Answer } from '../api/request.ts'
 import type { Shapes } from '../api/shape.ts'
-import type { ViewTransaction } from '../storage/sealed-storage.ts'
+import type { Halves } from './halves.ts'
 import type { IdentityStore } from './identity-store.ts'
 import { LISTED_WITH_INFO, pageFields, withInfo } from './listing.ts'
 import { keptName } from './names.ts'
@@ -35,13 +35,13 @@ export type ByIdAndName<T, F extends Fields> = {
   /** Changes the thing, or makes one if it is undefined. An undefined `name` keeps the old one, or one is made up. */
   readonly write: (
     store: IdentityStore,
-    tx: ViewTransaction,
+    tx: Halves,
     thing: T | undefined,
     name: string | undefined,
     args: Args<F>,
   ) => Promise<Answer>
   /** Removes a thing; does nothing if `find` gives none. */
-  readonly remove: (store: IdentityStore, find: (tx: ViewTransaction) => Promise<T | undefined>) => Promise<Answer>
+  readonly remove: (store: IdentityStore, find: (tx: From) => Promise<T | undefined>) => Promise<Answer>
 }
 
 /** Paths that a body names by `id` or `name`: what a policy says of them holds for the request too (threats T-09). */
@@ -71,7 +71,7 @@ const removingOf = <T, F extends Fields>({ removal }: ByIdAndName<T, F>) =>
 const madeOf = <T, F extends Fields>({ written, isSilent }: ByIdAndName<T, F>) =>
   isSilent === true ? ({ response: written, mayBeEmpty: true } as const) : { response: written }
 
-type Writing = { readonly store: IdentityStore; readonly tx: ViewTransaction }
+type Writing = { readonly store: IdentityStore; readonly tx: Halves }
 
 /** Changes the thing with the id; ids are never made by callers. @throws Refusal if there is none */
 async function writeById<T, F extends Fields>(

@@ -4,6 +4,7 @@ import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import { dropLoginGroups, moveAlias, removeAliasOf } from './aliases.ts'
 import type { Alias, Entity } from './entries.ts'
+import type { Halves } from './halves.ts'
 import { membershipsOf, removeMembership } from './memberships.ts'
 import { checkName } from './names.ts'
 import { aliasesOf, findEntity, findEntityByName, freeName, type IdentityParts, putEntity } from './records.ts'
@@ -63,9 +64,16 @@ export async function changeEntity(
  * Removes an entity with its aliases and memberships. A later login by one of the aliases makes a new entity, so a
  * removed entity's rights never come back.
  */
-export async function deleteEntity(parts: IdentityParts, tx: ViewTransaction, entity: Entity): Promise<void> {
-  for (const alias of await aliasesOf(tx, entity.id)) removeAliasOf(parts, tx, alias)
-  for (const membership of await membershipsOf(tx, entity.id)) removeMembership(tx, membership)
+export async function deleteEntity(parts: IdentityParts, tx: Halves, entity: Entity): Promise<void> {
+  for (const alias of await aliasesOf(tx, entity.id)) await removeAliasOf(parts, tx, alias)
+  for (const membership of await membershipsOf(tx, entity.id)) {
+    if (!membership.local) removeMembership(tx, membership)
+  }
+  tx.later(async (half) => {
+    for (const membership of await membershipsOf(half, entity.id)) {
+      if (membership.local) removeMembership(half, membership)
+    }
+  })
   freeName(tx, 'entity-name', entity.name)
   tx.delete(`identity/entity/${entity.id}`)
 }
@@ -78,12 +86,14 @@ export async function deleteEntity(parts: IdentityParts, tx: ViewTransaction, en
  */
 export async function mergeEntities(
   parts: IdentityParts,
-  tx: ViewTransaction,
+  tx: Halves,
   into: Entity,
   fromIds: readonly string[],
   keep: ReadonlySet<string>,
 ): Promise<void> {
   const merged = [...into.mergedIds]
+  // Aliases of this cluster are moved later, so what the entity will have is kept here.
+  const own = new Map((await aliasesOf(tx, into.id)).map((alias) => [alias.mountAccessor, alias]))
   for (const id of new Set(fromIds)) {
     if (id === into.id) throw fail('field_invalid', ['from_entity_ids', 'must not hold to_entity_id'])
     const from = await findEntity(tx, id)
@@ -92,7 +102,7 @@ export async function mergeEntities(
       // Its aliases would have access again by the merge.
       throw fail('field_invalid', ['from_entity_ids', `${id} is disabled: enable or delete it first`])
     }
-    for (const alias of await aliasesOf(tx, id)) await takeOver(parts, tx, into, alias, keep)
+    for (const alias of await aliasesOf(tx, id)) await takeOver(parts, tx, { into, own, keep }, alias)
     await deleteEntity(parts, tx, from)
     merged.push(id, ...from.mergedIds)
   }
@@ -102,22 +112,23 @@ export async function mergeEntities(
 /** Moves one alias to `into`, or drops it if `into` keeps its own at the mount. */
 async function takeOver(
   parts: IdentityParts,
-  tx: ViewTransaction,
-  into: Entity,
+  tx: Halves,
+  { into, own, keep }: { into: Entity; own: Map<string, Alias>; keep: ReadonlySet<string> },
   alias: Alias,
-  keep: ReadonlySet<string>,
 ): Promise<void> {
-  const own = (await aliasesOf(tx, into.id)).find(({ mountAccessor }) => mountAccessor === alias.mountAccessor)
-  if (own !== undefined) {
-    if (keep.has(own.id) === keep.has(alias.id)) {
+  const present = own.get(alias.mountAccessor)
+  if (present !== undefined) {
+    if (keep.has(present.id) === keep.has(alias.id)) {
       throw fail('field_invalid', [
         'conflicting_alias_ids_to_keep',
-        `must hold one of ${own.id} and ${alias.id}, which are aliases at the same mount`,
+        `must hold one of ${present.id} and ${alias.id}, which are aliases at the same mount`,
       ])
     }
-    if (keep.has(own.id)) return
-    removeAliasOf(parts, tx, own)
-    await dropLoginGroups(tx, into.id, own)
+    if (keep.has(present.id)) return
+    await removeAliasOf(parts, tx, present)
+    dropLoginGroups(tx, into.id, present)
   }
-  moveAlias(parts, tx, alias, { ...alias, entityId: into.id, mergedFrom: [...alias.mergedFrom, alias.entityId] })
+  const moved = { ...alias, entityId: into.id, mergedFrom: [...alias.mergedFrom, alias.entityId] }
+  own.set(alias.mountAccessor, moved)
+  await moveAlias(parts, tx, alias, moved)
 }

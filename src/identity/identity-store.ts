@@ -4,6 +4,7 @@ import type { LoginAlias } from '../api/login.ts'
 import type { Engine, MountEntry } from '../api/mount.ts'
 import type { Identities, Subject } from '../auth/subject.ts'
 import { countBelow } from '../auth/view-walk.ts'
+import { OneAtATime } from '../lib/one-at-a-time.ts'
 import type { World } from '../lib/world.ts'
 import { systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
@@ -11,9 +12,10 @@ import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-sto
 import { deleteAlias } from './aliases.ts'
 import { REFERENCE } from './entries.ts'
 import { isAliased, takeAlias } from './group-aliases.ts'
-import { findLogin, recogniseGroups, recogniseLogin } from './logins.ts'
-import { sweepMembers } from './memberships.ts'
-import { FOLDERS, findAlias, findGroup, folderOf, IDENTITY_FOLDER, type IdentityParts } from './records.ts'
+import { type Halves, inHalves } from './halves.ts'
+import { bindLogin, ensureEntity, findLogin, recogniseGroups } from './logins.ts'
+import { moveLoginGroups, sweepMembers } from './memberships.ts'
+import { FOLDERS, findGroup, folderOf, IDENTITY_FOLDER, type IdentityParts, storedAlias } from './records.ts'
 import { Subjects } from './subjects.ts'
 
 /** Aliases that one transaction removes; each takes up to three entries and its memberships. */
@@ -25,6 +27,7 @@ export class IdentityStore implements Identities, Engine {
   /** Issuer and public keys of the tokens by which mounts prove their identity to a cloud. */
   readonly published: PublishedIdentity
   readonly #subjects: Subjects
+  readonly #firstLogins = new OneAtATime()
 
   constructor(
     storage: SealedStorage,
@@ -47,13 +50,34 @@ export class IdentityStore implements Identities, Engine {
     return this.parts.view
   }
 
-  /** Runs `work` in a transaction over all identities; only on the writing thread. */
-  transaction<T>(work: (tx: ViewTransaction) => Promise<T>): Promise<T> {
-    return this.view.transaction(work)
+  /** Runs `work` in a transaction over all identities, and its second half in another; only on the writing thread. */
+  transaction<T>(work: (tx: Halves) => Promise<T>): Promise<T> {
+    return inHalves(this.view, work)
   }
 
-  entityOfLogin(mount: MountEntry, alias: LoginAlias, groups: readonly string[]): Promise<string> {
-    return this.transaction((tx) => recogniseLogin(this.parts, tx, mount, alias, groups))
+  async entityOfLogin(mount: MountEntry, alias: LoginAlias, groups: readonly string[]): Promise<string> {
+    const login = async (): Promise<string> => {
+      const entityId = await this.ensureEntity(mount, alias)
+      return this.view.transaction((tx) => bindLogin(this.parts, tx, mount, { ...alias, entityId, groups }))
+    }
+    // Between its halves the first login at a local mount has an entity without an alias: a second login would make one
+    // more.
+    const isFirst = mount.local && (await this.findEntityOfLogin(mount, alias)) === undefined
+    return isFirst ? this.#firstLogins.run(login) : login()
+  }
+
+  /**
+   * The half of a login that a secondary asks of its primary: makes the entity, and stores the alias of a shared mount.
+   * It may be done again, and writes nothing for a caller who is known as he is.
+   * @throws Refusal if the entity is disabled
+   */
+  ensureEntity(mount: MountEntry, alias: LoginAlias): Promise<string> {
+    return this.view.transaction((tx) => ensureEntity(this.parts, tx, mount, alias))
+  }
+
+  /** Moves the memberships that earlier releases stored as shared by the set. Runs before requests are served. */
+  moveLoginGroups(): Promise<void> {
+    return moveLoginGroups(this.view)
   }
 
   async findEntityOfLogin(mount: MountEntry, alias: LoginAlias): Promise<string | undefined> {
@@ -62,7 +86,7 @@ export class IdentityStore implements Identities, Engine {
 
   /** Sets the groups of a known entity again, at a renewal: the login method may have changed them (threats I-04). */
   groupsOfLogin(mount: MountEntry, entityId: string, groups: readonly string[]): Promise<void> {
-    return this.transaction((tx) => recogniseGroups(this.parts, tx, mount, entityId, groups))
+    return this.view.transaction((tx) => recogniseGroups(this.parts, tx, mount, entityId, groups))
   }
 
   subject(entityId: string): Subject | undefined | Promise<Subject | undefined> {
@@ -87,9 +111,10 @@ export class IdentityStore implements Identities, Engine {
       const digests = await tx.list(folder, { limit: REMOVE_PAGE })
       for (const digest of digests) {
         const bytes = await tx.get(folder + digest)
-        const alias = bytes === undefined ? undefined : await findAlias(tx, REFERENCE.decode(bytes).id)
+        const alias = bytes === undefined ? undefined : await storedAlias(tx, REFERENCE.decode(bytes).id)
         if (alias !== undefined) await deleteAlias(this.parts, tx, alias)
-        tx.delete(folder + digest)
+        if (local) tx.later(async (half) => half.delete(folder + digest))
+        else tx.delete(folder + digest)
       }
       return digests.length === REMOVE_PAGE
     })
@@ -114,7 +139,7 @@ export class IdentityStore implements Identities, Engine {
       let after: string | undefined = ''
       while (after !== undefined) {
         const from: string = after
-        after = await this.transaction((tx) => sweepMembers(tx, groupId, folder, from))
+        after = await this.view.transaction((tx) => sweepMembers(tx, groupId, folder, from))
       }
     }
   }

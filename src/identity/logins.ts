@@ -5,42 +5,77 @@ import type { LoginAlias } from '../api/login.ts'
 import type { MountEntry } from '../api/mount.ts'
 import { own } from '../lib/own.ts'
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
-import { newAlias, putAliasOf } from './aliases.ts'
+import { newAlias, placeAlias } from './aliases.ts'
 import { createEntity } from './entities.ts'
+import type { Alias } from './entries.ts'
 import { setLoginGroups } from './memberships.ts'
 import { checkAliasName } from './names.ts'
-import { findAliasAt, findEntity, findGroupOfAliasAt, type IdentityParts } from './records.ts'
+import { findEntity, findGroupOfAliasAt, type IdentityParts, storedAliasAt } from './records.ts'
 
-/** Returns the id of the entity, which is made at the first login. @throws Refusal if the entity is disabled */
-export async function recogniseLogin(
+/**
+ * The half of a login that the set shares: returns the id of the entity, which is made at the first login, and stores
+ * the alias of a shared mount. Writes nothing for a caller who is known as he is.
+ * @throws Refusal if the entity is disabled
+ */
+export async function ensureEntity(
   parts: IdentityParts,
   tx: ViewTransaction,
   mount: MountEntry,
   login: LoginAlias,
-  groups: readonly string[],
 ): Promise<string> {
   const found = await findLogin(parts, tx, mount, login)
-  const entity = found?.entity ?? (await createEntity(parts, tx, {}))
   if (found === undefined) {
-    putAliasOf(parts, tx, newAlias(parts, mount, { entityId: entity.id, name: login.name, metadata: login.metadata }))
-  } else if (!sameTexts(found.alias.metadata, login.metadata)) {
-    putAliasOf(parts, tx, { ...found.alias, metadata: login.metadata, updatedAtMs: parts.world.clock.nowMs() })
+    const { id } = await createEntity(parts, tx, {})
+    if (!mount.local) await setAlias(parts, tx, mount, login, { entityId: id })
+    return id
   }
-  await recogniseGroups(parts, tx, mount, entity.id, groups)
-  return entity.id
+  if (!mount.local) await setAlias(parts, tx, mount, login, found)
+  return found.entity.id
 }
 
-/** Finds alias and entity of a login; undefined at the first. @throws Refusal for a disabled entity or a bad name */
+/**
+ * The half that belongs to this cluster: stores the alias of a local mount, and the groups that the login gave. Returns
+ * the id of the entity: another login may have stored the alias first, with an entity of its own.
+ */
+export async function bindLogin(
+  parts: IdentityParts,
+  tx: ViewTransaction,
+  mount: MountEntry,
+  { entityId, groups, ...login }: LoginAlias & { readonly entityId: string; readonly groups: readonly string[] },
+): Promise<string> {
+  const found = mount.local ? await findLogin(parts, tx, mount, login) : undefined
+  if (mount.local) await setAlias(parts, tx, mount, login, found ?? { entityId })
+  const id = found?.entity.id ?? entityId
+  await recogniseGroups(parts, tx, mount, id, groups)
+  return id
+}
+
+/** Stores the alias of a login, unless it is stored as it is. */
+async function setAlias(
+  parts: IdentityParts,
+  tx: ViewTransaction,
+  mount: MountEntry,
+  { name, metadata }: LoginAlias,
+  known: { readonly alias: Alias } | { readonly entityId: string },
+): Promise<void> {
+  if ('entityId' in known) await placeAlias(parts, tx, newAlias(parts, mount, { ...known, name, metadata }))
+  else if (!sameTexts(known.alias.metadata, metadata))
+    await placeAlias(parts, tx, { ...known.alias, metadata, updatedAtMs: parts.world.clock.nowMs() })
+}
+
+/**
+ * Finds alias and entity of a login; undefined at the first, or if the entity is gone.
+ * @throws Refusal for a disabled entity or a bad name
+ */
 export async function findLogin(
   parts: IdentityParts,
   tx: View | ViewTransaction,
   mount: MountEntry,
   { name }: LoginAlias,
 ) {
-  const alias = await findAliasAt(tx, mount, parts.digest(checkAliasName('alias name', name)))
-  if (alias === undefined) return undefined
-  const entity = await findEntity(tx, alias.entityId)
-  if (entity === undefined) throw new Error('An alias is left without its entity')
+  const alias = await storedAliasAt(tx, mount, parts.digest(checkAliasName('alias name', name)))
+  const entity = alias === undefined ? undefined : await findEntity(tx, alias.entityId)
+  if (alias === undefined || entity === undefined) return undefined
   if (entity.disabled) throw fail('permission_denied', [])
   return { alias, entity }
 }

@@ -1,17 +1,21 @@
 // Memberships of entities in groups, and of groups in groups. Each is a pair of small entries. So a login into a group
 // of many thousands writes two of them, and two logins never conflict.
 //
-//   root/sys/identity/entity-group/ENTITY/GROUP          put there by an operator (internal groups)
-//   root/sys/identity/entity-group/ENTITY/STAMP.GROUP    given by a login, through the group alias with this stamp
-//   root/sys/identity/group-entity/GROUP/[STAMP.]ENTITY  the same, seen from the group
-//   root/sys/identity/group-parent/CHILD/PARENT          a group in a group
-//   root/sys/identity/group-child/PARENT/CHILD           the same, seen from above
+//   root/sys/identity/entity-group/ENTITY/GROUP                put there by an operator (internal groups)
+//   root/sys/identity/group-entity/GROUP/ENTITY                the same, seen from the group
+//   root/sys/local-identity/entity-group/ENTITY/STAMP.GROUP    given by a login, by the group alias with this stamp
+//   root/sys/local-identity/group-entity/GROUP/STAMP.ENTITY    the same, seen from the group
+//   root/sys/identity/group-parent/CHILD/PARENT                a group in a group
+//   root/sys/identity/group-child/PARENT/CHILD                 the same, seen from above
+//
+// What a login gave belongs to the cluster, as the tokens of the login do: it writes nothing that a set shares. Earlier
+// releases stored it under identity/ for shared mounts; `moveLoginGroups` moves it, and there it does not count.
 //
 // A membership does not count if its group is gone or has another alias. What a long removal has not reached yet gives
 // no access.
-import type { ViewTransaction } from '../storage/sealed-storage.ts'
+import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
 import type { Group } from './entries.ts'
-import { FOLDERS, type From, findGroup, folderOf } from './records.ts'
+import { FOLDERS, type From, findGroup, folderOf, LOCAL_FOLDER } from './records.ts'
 
 const NOTHING = Buffer.alloc(0)
 const ID_CHARACTERS = 36
@@ -24,7 +28,7 @@ export type Membership = {
   readonly groupId: string
   /** Stamp of the group alias that it came by; empty if an operator made it. */
   readonly stamp: string
-  /** True if it came by a login at a mount that stays out of replication. */
+  /** True for one of this cluster alone, which came by a login. */
   readonly local: boolean
 }
 
@@ -37,7 +41,7 @@ export async function membershipsOf(from: From, entityId: string): Promise<Membe
   for (const folder of FOLDERS) {
     for (const name of await from.list(`${folder}entity-group/${entityId}/`)) {
       const groupId = name.slice(-ID_CHARACTERS)
-      found.push({ entityId, groupId, stamp: stampIn(name), local: folder === FOLDERS[1] })
+      found.push({ entityId, groupId, stamp: stampIn(name), local: folder === LOCAL_FOLDER })
     }
   }
   return found
@@ -62,8 +66,8 @@ function pathsOf({ entityId, groupId, stamp, local }: Membership): readonly stri
 }
 
 /** Whether a membership gives access: its stamp must be that of the group's present alias. */
-export function counts({ stamp }: Pick<Membership, 'stamp'>, group: Group): boolean {
-  return group.type === 'internal' ? stamp === '' : stamp !== '' && group.alias?.stamp === stamp
+export function counts({ stamp, local }: Pick<Membership, 'stamp' | 'local'>, group: Group): boolean {
+  return group.type === 'internal' ? stamp === '' : local && stamp !== '' && group.alias?.stamp === stamp
 }
 
 /** Ids of the entities in the group itself, sorted, without those of groups in it. */
@@ -71,7 +75,8 @@ export async function membersOf(from: From, group: Group): Promise<string[]> {
   const members: string[] = []
   for (const folder of FOLDERS) {
     for (const name of await from.list(`${folder}group-entity/${group.id}/`)) {
-      if (counts({ stamp: stampIn(name) }, group)) members.push(name.slice(-ID_CHARACTERS))
+      if (counts({ stamp: stampIn(name), local: folder === LOCAL_FOLDER }, group))
+        members.push(name.slice(-ID_CHARACTERS))
     }
   }
   return members.sort()
@@ -139,8 +144,8 @@ export async function sweepMembers(
   const names = await tx.list(`${folder}group-entity/${groupId}/`, { after, limit: SWEEP_PAGE })
   for (const name of names) {
     const stamp = stampIn(name)
-    if (group !== undefined && counts({ stamp }, group)) continue
-    removeMembership(tx, { entityId: name.slice(-ID_CHARACTERS), groupId, stamp, local: folder === FOLDERS[1] })
+    const membership = { entityId: name.slice(-ID_CHARACTERS), groupId, stamp, local: folder === LOCAL_FOLDER }
+    if (group === undefined || !counts(membership, group)) removeMembership(tx, membership)
   }
   return names.length < SWEEP_PAGE ? undefined : names.at(-1)
 }
@@ -152,13 +157,13 @@ export async function sweepMembers(
 export async function setLoginGroups(
   tx: ViewTransaction,
   entityId: string,
-  mount: { readonly accessor: string; readonly local: boolean },
+  mount: { readonly accessor: string },
   wanted: ReadonlyMap<string, string>,
 ): Promise<void> {
   const missing = new Map(wanted)
   for (const membership of await membershipsOf(tx, entityId)) {
-    const { groupId, stamp } = membership
-    if (stamp === '') continue
+    const { groupId, stamp, local } = membership
+    if (stamp === '' || !local) continue
     if (missing.get(groupId) === stamp) {
       missing.delete(groupId)
       continue
@@ -168,5 +173,27 @@ export async function setLoginGroups(
       group !== undefined && counts(membership, group) && group.alias?.mountAccessor !== mount.accessor
     if (!ofOtherMount) removeMembership(tx, membership)
   }
-  for (const [groupId, stamp] of missing) putMembership(tx, { entityId, groupId, stamp, local: mount.local })
+  for (const [groupId, stamp] of missing) putMembership(tx, { entityId, groupId, stamp, local: true })
+}
+
+/** Moves what logins gave from where earlier releases stored it, page by page: first it is put, then removed. */
+export async function moveLoginGroups(view: View): Promise<void> {
+  for (const groupId of await view.list('identity/group/')) {
+    const folder = `identity/group-entity/${groupId}/`
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const names: string[] = await view.list(folder, { after, limit: SWEEP_PAGE })
+      const given = names.filter((name) => stampIn(name) !== '')
+      const moved = given.map((name) => ({ entityId: name.slice(-ID_CHARACTERS), groupId, stamp: stampIn(name) }))
+      await inEach(view, moved, (tx, one) => putMembership(tx, { ...one, local: true }))
+      await inEach(view, moved, (tx, one) => removeMembership(tx, { ...one, local: false }))
+      after = names.length === SWEEP_PAGE ? names.at(-1) : undefined
+    }
+  }
+}
+
+async function inEach<T>(view: View, all: readonly T[], work: (tx: ViewTransaction, one: T) => void): Promise<void> {
+  if (all.length === 0) return
+  await view.transaction(async (tx) => {
+    for (const one of all) work(tx, one)
+  })
 }

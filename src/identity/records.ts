@@ -1,6 +1,6 @@
 // The stored keys of entities, aliases and groups, and the indexes that lead to them. Entries under identity/ are
-// replicated. Aliases of local mounts, and memberships that logins at them give, lie under local-identity/ in the same
-// form.
+// replicated. Aliases of local mounts, and the memberships that logins give, lie under local-identity/ in the same
+// form. No transaction writes both (halves.ts). An alias whose entity is gone is none: a primary may have deleted it.
 //
 //   root/sys/identity/entity/ENTITY                      the entity
 //   root/sys/identity/entity-name/NAME                   its id, by its name (names.ts)
@@ -35,6 +35,8 @@ import { isId, nameSegment } from './names.ts'
 export const IDENTITY_FOLDER = `${ROOT_NAMESPACE}/sys/`
 /** The folders of replicated and of local entries, in this order. */
 export const FOLDERS = ['identity/', 'local-identity/'] as const
+/** The folder of local entries. */
+export const LOCAL_FOLDER = FOLDERS[1]
 /** The folder for an entry; `local` is that of its mount. */
 export const folderOf = (local: boolean): string => FOLDERS[local ? 1 : 0]
 
@@ -137,8 +139,18 @@ export async function aliasesOf(from: From, entityId: string): Promise<Alias[]> 
   return aliases
 }
 
+/** The alias, if its entity is there. */
+async function withEntity(from: From, alias: Alias | undefined): Promise<Alias | undefined> {
+  if (alias === undefined) return undefined
+  return (await from.get(`identity/entity/${alias.entityId}`)) === undefined ? undefined : alias
+}
+
 /** An alias by its id; undefined also for a text that is no id. */
-export async function findAlias(from: From, id: string): Promise<Alias | undefined> {
+export const findAlias = async (from: From, id: string): Promise<Alias | undefined> =>
+  withEntity(from, await storedAlias(from, id))
+
+/** As `findAlias`, but also one whose entity is gone: to remove it. */
+export async function storedAlias(from: From, id: string): Promise<Alias | undefined> {
   if (!isId(id)) return undefined
   for (const folder of FOLDERS) {
     const owner = await referenceAt(from, `${folder}alias-id/${id}`)
@@ -149,7 +161,14 @@ export async function findAlias(from: From, id: string): Promise<Alias | undefin
 }
 
 /** An alias by its mount and the digest of its name. */
-export async function findAliasAt(
+export const findAliasAt = async (
+  from: From,
+  mount: Pick<MountEntry, 'accessor' | 'local'>,
+  digest: string,
+): Promise<Alias | undefined> => withEntity(from, await storedAliasAt(from, mount, digest))
+
+/** As `findAliasAt`, but also one whose entity is gone: to remove or replace it. */
+export async function storedAliasAt(
   from: From,
   mount: Pick<MountEntry, 'accessor' | 'local'>,
   digest: string,
@@ -169,9 +188,10 @@ export function putAlias(tx: ViewTransaction, alias: Alias, digest: string): voi
   tx.put(`${folder}alias-name/${alias.mountAccessor}/${digest}`, encodeReference(namespace, { id, entityId }))
 }
 
-/** Removes what `putAlias` wrote for the same alias and digest. */
-export function removeAlias(tx: ViewTransaction, alias: Alias, digest: string): void {
+/** Removes what `putAlias` wrote for the same alias and digest, if it is still there: it may have moved since. */
+export async function removeAlias(tx: ViewTransaction, alias: Alias, digest: string): Promise<void> {
   const folder = folderOf(alias.local)
+  if ((await tx.get(`${folder}alias/${alias.entityId}/${alias.id}`)) === undefined) return
   tx.delete(`${folder}alias/${alias.entityId}/${alias.id}`)
   tx.delete(`${folder}alias-id/${alias.id}`)
   tx.delete(`${folder}alias-name/${alias.mountAccessor}/${digest}`)
@@ -179,8 +199,12 @@ export function removeAlias(tx: ViewTransaction, alias: Alias, digest: string): 
 
 /** Ids of all aliases, sorted, replicated and local ones together. */
 export async function listAliasIds(from: From): Promise<string[]> {
-  const lists = await Promise.all(FOLDERS.map((folder) => from.list(`${folder}alias-id/`)))
-  return lists.flat().sort()
+  const ids = await from.list('identity/alias-id/')
+  for (const id of await from.list(`${LOCAL_FOLDER}alias-id/`)) {
+    const owner = await referenceAt(from, `${LOCAL_FOLDER}alias-id/${id}`)
+    if (owner !== undefined && (await from.get(`identity/entity/${owner.id}`)) !== undefined) ids.push(id)
+  }
+  return ids.sort()
 }
 
 /** The group that has this group alias. */

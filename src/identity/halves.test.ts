@@ -1,0 +1,177 @@
+import { strict as assert } from 'node:assert'
+import { test } from 'node:test'
+import { type IdentityServer, otherMount, startIdentityServer } from '../../test/fixtures/identity-server.ts'
+import { MixedClasses, oneClassEach } from '../../test/fixtures/one-class.ts'
+import { realWorld } from '../lib/world.ts'
+import { systemScope } from '../storage/contract.ts'
+import { createMemoryStore } from '../storage/memory-store.ts'
+import type { View } from '../storage/sealed-storage.ts'
+
+const viewOf = ({ node }: IdentityServer): View => node.storage.view(systemScope, 'root/sys/')
+
+/** Takes away what a primary takes away when it deletes the entity: it does not reach what is local here. */
+async function deletedElsewhere(server: IdentityServer, id: string): Promise<void> {
+  const { name } = await server.ask('GET', `identity/entity/id/${id}`)
+  await viewOf(server).transaction(async (tx) => {
+    tx.delete(`identity/entity/${id}`)
+    tx.delete(`identity/entity-name/${String(name)}`)
+  })
+}
+
+async function keysOf(server: IdentityServer, folder: string): Promise<string[]> {
+  const snapshot = await server.store.snapshot()
+  try {
+    return (await snapshot.scan(`root/sys/${folder}`, '', 1_000)).map(({ key }) => key)
+  } finally {
+    await snapshot.close()
+  }
+}
+
+const classesSince = async (server: IdentityServer, index: number): Promise<string[]> =>
+  (await server.store.changesSince(index, 100)).map(({ operations }) =>
+    [...new Set(operations.map((one) => one.class))].join(),
+  )
+
+test('the store of the tests refuses a transaction that mixes classes', async () => {
+  const world = realWorld()
+  const store = oneClassEach(createMemoryStore({ random: world.random, clock: world.clock }))
+  store.setLeafKey(Buffer.alloc(32, 1))
+  const mixed = store.transaction(async (tx) => {
+    tx.put(systemScope, 'root/sys/policy/a', Buffer.from('a'))
+    tx.put(systemScope, 'root/sys/token/a', Buffer.from('a'))
+  })
+  await assert.rejects(
+    mixed,
+    new MixedClasses(
+      'One transaction writes entries of several classes: root/sys/policy/a (replicated), root/sys/token/a (local)',
+    ),
+  )
+  assert.equal(await store.lastIndex(), 0)
+})
+
+test('F8: a first login at a local mount writes the entity first, and what is local behind it', async () => {
+  const server = await startIdentityServer()
+  const mount = otherMount(server.mount, 'local_1', true)
+  const before = await server.store.lastIndex()
+  const id = await server.login('ann', { mount })
+  assert.deepEqual(await classesSince(server, before), ['replicated', 'local'])
+  const behind = await server.store.lastIndex()
+  assert.equal(await server.login('ann', { mount }), id)
+  assert.equal(await server.store.lastIndex(), behind)
+  await server.login('ann', { mount, metadata: { a: 'b' } })
+  assert.deepEqual(await classesSince(server, behind), ['local'])
+})
+
+test('F8: concurrent first logins at a local mount give one entity', async () => {
+  const server = await startIdentityServer()
+  const mount = otherMount(server.mount, 'local_1', true)
+  const ids = await Promise.all(Array.from({ length: 20 }, () => server.login('ann', { mount })))
+  assert.equal(new Set(ids).size, 1)
+  assert.deepEqual((await server.ask('LIST', 'identity/entity/id')).keys, [ids[0]])
+})
+
+test('F8: the half that is asked of the primary may be done again and writes nothing then', async () => {
+  const server = await startIdentityServer()
+  const { identities } = server.node
+  const login = { name: 'ann', metadata: { a: 'b' } }
+  const id = await identities.ensureEntity(server.mount, login)
+  const before = await server.store.lastIndex()
+  assert.equal(await identities.ensureEntity(server.mount, login), id)
+  assert.equal(await server.login('ann', { metadata: { a: 'b' } }), id)
+  assert.equal(await server.store.lastIndex(), before)
+})
+
+test('F8: groups that a login at a shared mount gives belong to the cluster', async () => {
+  const server = await startIdentityServer()
+  const { id: group } = await server.ask('POST', 'identity/group', { name: 'g', type: 'external', policies: ['p'] })
+  const alias = { name: 'staff', mount_accessor: server.mount.accessor, canonical_id: group }
+  await server.ask('POST', 'identity/group-alias', alias)
+  const id = await server.login('ann')
+  const before = await server.store.lastIndex()
+  await server.login('ann', { groups: ['staff'] })
+  assert.deepEqual(await classesSince(server, before), ['local'])
+  assert.deepEqual(await server.policiesOf(id), ['p'])
+})
+
+test('F8: memberships that earlier releases stored as shared move when the server opens, and hold', async () => {
+  const server = await startIdentityServer()
+  const { id: group } = await server.ask('POST', 'identity/group', { name: 'g', type: 'external', policies: ['p'] })
+  const alias = { name: 'staff', mount_accessor: server.mount.accessor, canonical_id: group }
+  await server.ask('POST', 'identity/group-alias', alias)
+  const id = await server.login('ann', { groups: ['staff'] })
+  const local = await keysOf(server, 'local-identity/')
+  assert.equal(local.length, 2)
+  const paths = local.map((key) => key.slice('root/sys/local-identity/'.length))
+  const view = viewOf(server)
+  await view.transaction(async (tx) => {
+    for (const path of paths) tx.put(`identity/${path}`, Buffer.alloc(0))
+  })
+  await view.transaction(async (tx) => {
+    for (const path of paths) tx.delete(`local-identity/${path}`)
+  })
+  const key = server.shares[0] as Buffer
+  const again = await startIdentityServer({ store: server.store, key })
+  assert.deepEqual(await keysOf(again, 'local-identity/'), local)
+  assert.deepEqual(await keysOf(again, 'identity/entity-group/'), [])
+  assert.deepEqual(await keysOf(again, 'identity/group-entity/'), [])
+  assert.deepEqual(await again.policiesOf(id), ['p'])
+  await again.login('ann')
+  assert.deepEqual(await again.policiesOf(id), [])
+})
+
+test('F8: an alias whose entity is gone is no alias: a login makes a new one, and lists leave it out', async () => {
+  const server = await startIdentityServer()
+  const mount = otherMount(server.mount, 'local_1', true)
+  const old = await server.login('ann', { mount })
+  const bob = await server.login('bob', { mount })
+  const ids = (await server.ask('LIST', 'identity/entity-alias/id')).keys as string[]
+  const { aliases } = await server.ask('GET', `identity/entity/id/${old}`)
+  const alias = String((aliases as { id: string }[])[0]?.id)
+  await deletedElsewhere(server, old)
+  assert.equal((await server.call('GET', `identity/entity-alias/id/${alias}`)).status, 404)
+  assert.deepEqual(
+    (await server.ask('LIST', 'identity/entity-alias/id')).keys,
+    ids.filter((id) => id !== alias),
+  )
+  assert.equal(await server.node.identities.findEntityOfLogin(mount, { name: 'ann', metadata: {} }), undefined)
+  const fresh = await server.login('ann', { mount })
+  assert.ok(fresh !== old && fresh !== bob)
+  assert.equal(await server.login('ann', { mount }), fresh)
+  assert.deepEqual(await keysOf(server, `local-identity/alias/${old}/`), [])
+})
+
+test('F8: the sweep removes what an entity that is gone has left here, at its second look', async () => {
+  const server = await startIdentityServer()
+  const mount = otherMount(server.mount, 'local_1', true)
+  const { id: group } = await server.ask('POST', 'identity/group', { name: 'g', type: 'external' })
+  const alias = { name: 'staff', mount_accessor: server.mount.accessor, canonical_id: group }
+  await server.ask('POST', 'identity/group-alias', alias)
+  await server.login('bob', { mount })
+  const kept = await keysOf(server, 'local-identity/')
+  const [ann, eve] = [await server.login('ann', { mount }), await server.login('eve', { groups: ['staff'] })]
+  const all = await keysOf(server, 'local-identity/')
+  assert.equal(all.length, kept.length + 5)
+  for (const id of [ann, eve]) await deletedElsewhere(server, id)
+  const { aliasSweep } = server.node
+  await aliasSweep.runNow()
+  assert.deepEqual(await keysOf(server, 'local-identity/'), all)
+  await aliasSweep.runNow()
+  assert.deepEqual(await keysOf(server, 'local-identity/'), kept)
+})
+
+test('F8: a merge takes over the aliases of local mounts, and refuses two at one mount before it writes', async () => {
+  const server = await startIdentityServer()
+  const mount = otherMount(server.mount, 'local_1', true)
+  const into = await server.login('shared')
+  const [one, two] = [await server.login('one', { mount }), await server.login('two', { mount })]
+  const before = await server.store.lastIndex()
+  const both = await server.call('POST', 'identity/entity/merge', { from_entity_ids: [one, two], to_entity_id: into })
+  assert.equal(both.status, 400)
+  assert.equal(await server.store.lastIndex(), before)
+  await server.ask('POST', 'identity/entity/merge', { from_entity_ids: [one], to_entity_id: into })
+  assert.deepEqual(await classesSince(server, before), ['replicated', 'local'])
+  assert.equal(await server.login('one', { mount }), into)
+  assert.deepEqual(await keysOf(server, `local-identity/alias/${one}/`), [])
+  await server.ask('DELETE', `identity/entity/id/${into}`)
+  assert.deepEqual(await keysOf(server, `local-identity/alias/${into}/`), [])
+})

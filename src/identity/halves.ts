@@ -1,0 +1,30 @@
+// A change of identities in two halves: first what the set of clusters shares, then what belongs to this cluster alone.
+// They never share a transaction, since a secondary has the first half done by its primary. What is refused for the set
+// has then changed nothing here. A crash between the halves leaves what counts for nothing: an entity without its
+// alias, or an alias or a membership without its entity, which the sweep removes (alias-sweep.ts).
+import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
+
+/** What the second transaction does. It finds the present state anew, and bears to be done twice. */
+export type LocalHalf = (tx: ViewTransaction) => Promise<void>
+
+/** The transaction of the first half. It writes nothing below `local-identity/`. */
+export type Halves = ViewTransaction & {
+  /** Has work done in the second transaction, in the order of the calls. */
+  readonly later: (work: LocalHalf) => void
+}
+
+/** Runs `work`, and behind its commit what it left for later. Returns what `work` returns. */
+export async function inHalves<T>(view: View, work: (tx: Halves) => Promise<T>): Promise<T> {
+  let halves: LocalHalf[] = []
+  const result = await view.transaction((tx) => {
+    // A transaction that lost a race runs again.
+    halves = []
+    return work({ ...tx, later: (half) => void halves.push(half) })
+  })
+  if (halves.length > 0) {
+    await view.transaction(async (tx) => {
+      for (const half of halves) await half(tx)
+    })
+  }
+  return result
+}

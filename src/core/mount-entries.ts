@@ -9,7 +9,10 @@ import { storedRecord } from '../storage/stored-record.ts'
 
 /** The folder that holds the server's own entries, those of mounts among them. */
 export const CORE_FOLDER = `${ROOT_NAMESPACE}/core/`
-/** Folders of the entries of mounts; the second is for mounts that stay out of replication. */
+/**
+ * Folders of the entries of mounts; the second is for mounts that stay out of replication. Tables are made in this
+ * order, so a local mount hides one that a set shares at the same path, until it goes.
+ */
 export const MOUNT_FOLDERS = ['mounts/', 'local-mounts/'] as const
 /** Folders of the entries of mounts whose data are being removed, in the same order. */
 export const UNMOUNT_FOLDERS = ['unmounting/', 'local-unmounting/'] as const
@@ -111,16 +114,20 @@ export function requireAllowedPath({ path, kind }: MountEntry): void {
 
 /**
  * Returns another mount whose path contains this one's path or lies within it. Mounts must not nest: the longest path
- * would hide part of the other.
+ * would hide part of the other. Replication may bring a shared mount that nests with a local one all the same: then the
+ * longest path is served.
  */
 export async function overlapping(tx: ViewTransaction, { path, uuid }: MountEntry): Promise<MountEntry | undefined> {
   const entries = await readEntries(tx, MOUNT_FOLDERS)
   return entries.find((other) => other.uuid !== uuid && (path.startsWith(other.path) || other.path.startsWith(path)))
 }
 
-/** Returns the stored entry with exactly this path. */
+/**
+ * Returns the stored entry with exactly this path; the local one if a set shares another at that path, since the local
+ * one is served (MOUNT_FOLDERS).
+ */
 export async function storedAt(tx: ViewTransaction, path: string): Promise<MountEntry | undefined> {
-  return (await readEntries(tx, MOUNT_FOLDERS)).find((entry) => entry.path === path)
+  return (await readEntries(tx, MOUNT_FOLDERS)).findLast((entry) => entry.path === path)
 }
 
 /** The path as endpoints under sys/auth and sys/mounts show it: without `auth/` for a login mount. */

@@ -7,7 +7,7 @@ import { inlineWork } from '../lib/slow-work.ts'
 import { realWorld } from '../lib/world.ts'
 import { systemScope } from '../storage/contract.ts'
 import { Invalidation } from '../storage/invalidation.ts'
-import { newMountEntry } from './mount-entries.ts'
+import { CORE_FOLDER, dataFolder, encodeMountEntry, mountKey, newMountEntry, scopeOf } from './mount-entries.ts'
 import { MountTable } from './mount-table.ts'
 
 let server: MemoryServer
@@ -205,4 +205,68 @@ test('P-41: of a path of two thousand segments no beginning is looked for that i
   ]
   for (const [path, wanted] of rows) assert.equal(served(path), wanted, path)
   await unmount('deep/down/here')
+})
+
+/** Stores a mount as replication brings it: no rule about paths is asked. */
+async function broughtByReplication(path: string): Promise<string> {
+  const entry = newMountEntry(realWorld(), { path, type: 'transit', kind: 'secret', description: 'shared' })
+  const core = server.node.storage.view(systemScope, CORE_FOLDER)
+  await core.transaction(async (tx) => tx.put(mountKey(entry), encodeMountEntry(entry)))
+  return entry.accessor
+}
+
+const accessorAt = async (path: string): Promise<unknown> =>
+  ((await server.call('GET', 'sys/mounts')).body.data?.[path] as { accessor?: string } | undefined)?.accessor
+
+test('a shared mount at the path of a local one is hidden, and appears when the local one goes', async () => {
+  assert.equal((await mount('here', { local: true })).status, 204)
+  const local = await accessorAt('here/')
+  const shared = await broughtByReplication('here/')
+  assert.equal(await accessorAt('here/'), local)
+  assert.equal((await server.call('POST', 'sys/mounts/here/tune', { description: 'tuned' })).status, 204)
+  assert.equal((await server.call('POST', 'here/keys/k', {})).status < 300, true)
+  assert.equal((await server.call('GET', 'here/keys/k')).status, 200)
+  assert.equal((await unmount('here')).status, 204)
+  assert.equal(await accessorAt('here/'), shared)
+  assert.equal((await server.call('GET', 'here/keys/k')).status, 404)
+  const { data } = (await server.call('GET', 'sys/mounts/here')).body
+  assert.equal(data?.description, 'shared')
+  await unmount('here')
+})
+
+test('a shared mount below a local one is served at its longer path', async () => {
+  await mount('above', { local: true })
+  await broughtByReplication('above/below/')
+  await server.call('POST', 'above/below/keys/k', {})
+  assert.equal((await server.call('GET', 'above/below/keys/k')).status, 200)
+  assert.deepEqual((await server.call('LIST', 'above/keys')).status, 404)
+  await unmount('above/below')
+  await unmount('above')
+})
+
+test('F8: an unmount removes the folders that have a class of their own too', async () => {
+  await mount('counted')
+  const entry = server.node.mounts.find('counted/') ?? assert.fail('no mount')
+  const data = server.node.storage.view(scopeOf(entry), dataFolder(entry))
+  for (const path of ['cluster/use/a', 'node/a', 'key-like/a'])
+    await data.transaction(async (tx) => tx.put(path, Buffer.from('x')))
+  assert.equal((await keysBelow(entry.uuid)).length, 4)
+  await unmount('counted')
+  assert.deepEqual(await keysBelow(entry.uuid), [])
+})
+
+test('F8: a cluster removes its own part of a mount that is gone, and leaves what is of the set', async () => {
+  const uuid = realWorld().random.uuid()
+  const folder = `root/logical/${uuid}/`
+  const data = server.node.storage.view({ namespace: 'root', mount: uuid, local: false }, folder)
+  for (const path of ['cluster/use/a', 'node/a', 'key/a'])
+    await data.transaction(async (tx) => tx.put(path, Buffer.from('x')))
+  await mount('kept')
+  const entry = server.node.mounts.find('kept/') ?? assert.fail('no mount')
+  const kept = server.node.storage.view(scopeOf(entry), dataFolder(entry))
+  await kept.transaction(async (tx) => tx.put('cluster/a', Buffer.from('x')))
+  await server.node.mounts.wipeLeftovers()
+  assert.deepEqual(await keysBelow(uuid), [`${folder}key/a`])
+  assert.equal((await keysBelow(entry.uuid)).length, 2)
+  await unmount('kept')
 })

@@ -78,7 +78,7 @@ export class Transit implements Engine {
   readonly log: Log
   readonly managedKeys: ManagedKeys | undefined
   readonly deviceRandom: DeviceRandom | undefined
-  /** What clusters were granted; used on the thread that writes. */
+  /** What clusters were granted, and what a promotion does to it; used on the thread that writes. */
   readonly ledger: ClusterLedger
   /** The counts of all threads; used on the thread that writes. */
   readonly messageCounts: MessageCountStore

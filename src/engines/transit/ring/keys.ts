@@ -82,7 +82,7 @@ export class Keys {
       const before = (): Before | undefined => last && this.#beforeOf(name, grown, last)
       const isCounting = isCounted(keyTypeOf(grown.ring.header))
       const ledgers = isCounting ? await this.#ledgersOf(grown, before) : NONE
-      const standing = await this.#standings()
+      const standing = isCounting ? await this.#standings() : NOT_COUNTED
       const { beginnings } = this.#budgets
       const ring = new LoadedRing(grown.ring, this.#budgetsOf(name, ledgers, standing), before())
       this.#budgets.heldBy(name)
@@ -335,6 +335,7 @@ export class Keys {
 
 const NONE: ReadonlyMap<string, Ledger> = new Map()
 const NOTHING_GRANTED: Ledger = { granted: 0 }
+const NOT_COUNTED: Standings = () => ({ reserved: 0, granted: 0, hasFirst: false, number: 0, from: 0 })
 
 /**
  * Returns the identities of versions that are deleted for good: those before `first`, or with 0 all. None if the key

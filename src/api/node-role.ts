@@ -21,6 +21,11 @@ export type NodeRole = {
 /** A single node, or the active node of a cluster that follows no other. */
 export const ACTIVE_PRIMARY: NodeRole = { isStandby: false, dr: 'disabled', performance: 'disabled', isFenced: false }
 
+/** The role of a node, and where its primary answers: '' if it has none, or that is not known. */
+export type RoleState = { readonly role: NodeRole; readonly primaryAddress: string }
+/** The state of a node that follows no other. */
+export const FOLLOWS_NONE: RoleState = { role: ACTIVE_PRIMARY, primaryAddress: '' }
+
 /** The owner of stored data: all clusters of a set, one cluster, or one node. */
 export type DataOwner = 'set' | 'cluster' | 'node'
 

@@ -33,12 +33,14 @@ export type AuthRooms = {
   readonly mounts: () => MountTable
   /** Asks the writing thread; undefined if this is it. */
   readonly callWriter: CallWriter | undefined
+  /** Where the primary of this node answers; '': it has none, or that is not known. */
+  readonly primaryAddress: () => string
 }
 
 /** Builds all of access control. It reads nothing before the barrier is open. */
 export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
   const { world, slow, facts, tokenLimits: limits } = parts
-  const { mounts } = rooms
+  const { mounts, primaryAddress } = rooms
   const { storage, invalidation } = rooms.storage
   const log = namedLog(parts.log, 'auth')
   const isMounted = (uuid: string): boolean => mounts().loginMethod(uuid) !== undefined
@@ -55,7 +57,7 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
     published: pluginIdentity,
   })
   const expiry = new TokenExpiry(tokens, world, log)
-  const { toPrimary = () => undefined, primaryAddress = () => '' } = parts
+  const { toPrimary = () => undefined } = parts
   const shared = sharedIdentities(identities, { toPrimary, primaryAddress })
   return {
     ...tokenServices(parts, { ...rooms, tokens, policies, identities: shared, expiry }, log),

@@ -1,4 +1,5 @@
 // The seal, on a thread that writes: what opens and closes the whole server, and the operations on its keys in between.
+import type { RoleState } from '../api/node-role.ts'
 import { NEW_TOKEN_LENGTH } from '../auth/token-text.ts'
 import { describeCause } from '../core/describe-cause.ts'
 import { Upkeep } from '../core/upkeep.ts'
@@ -16,8 +17,9 @@ import { type Activation, newKeys, type ReplaceData } from './activation.ts'
 import { type InitialiseOptions, type InitialSecrets, initialise } from './initialisation.ts'
 import type { WritingParts } from './node-parts.ts'
 import type { NodeRooms } from './node-rooms.ts'
-import { ownWork } from './own-work.ts'
+import { ownWork, RunningWork } from './own-work.ts'
 import { Restore } from './restore.ts'
+import type { RoleHolder } from './role-holder.ts'
 import { SealAnnouncer } from './seal-state.ts'
 import { UnsealController } from './unseal-controller.ts'
 
@@ -38,6 +40,10 @@ export type SealRoom = {
   activate(activation: Activation, replace: ReplaceData): Promise<void>
   /** Unseals at start, if the seal can do that. A failure is logged, and the server stays sealed. */
   openByItself(): Promise<void>
+  /** The role of the node. */
+  readonly role: Pick<RoleHolder, 'state' | 'role'>
+  /** Makes the node another one among others, on every thread. @throws as `UnsealController.changeRole` does */
+  changeRole(to: RoleState): Promise<void>
   /** Called before the store is closed: stores what is counted in memory only. */
   rest(): Promise<void>
   /** Like `operations.initialise`, but leaves the server sealed. */
@@ -45,10 +51,14 @@ export type SealRoom = {
 }
 
 /** Builds the seal over the rooms of this thread; nothing is opened yet. */
-export function buildSeal(parts: WritingParts, seal: Seal, rooms: NodeRooms): SealRoom {
+export function buildSeal(
+  parts: WritingParts,
+  { seal, role }: { readonly seal: Seal; readonly role: RoleHolder },
+  rooms: NodeRooms,
+): SealRoom {
   const { world, log, facts, channels = {} } = parts
   const { announce = async () => {}, configReloads = new Map() } = channels
-  const news = new SealAnnouncer(seal, announce, namedLog(log, 'seal'))
+  const news = new SealAnnouncer({ seal, role }, announce, namedLog(log, 'seal'))
   const { barrier } = rooms.storage
   const newShares = async (): Promise<void> => {
     await news.tellDone()
@@ -56,7 +66,7 @@ export function buildSeal(parts: WritingParts, seal: Seal, rooms: NodeRooms): Se
   }
   const holders = buildHolders(parts, seal, rooms, { news, newShares })
   const upkeep = new Upkeep(() => rooms.mounts.mounted(), world, namedLog(log, 'core'))
-  const opening = buildOpening(parts, { seal, rooms, holders, upkeep, news })
+  const opening = buildOpening(parts, { seal, role, rooms, holders, upkeep, news })
   const restore = buildRestore(parts, seal, rooms, opening)
   const initialised = (
     config: ShareConfig,
@@ -96,6 +106,8 @@ export function buildSeal(parts: WritingParts, seal: Seal, rooms: NodeRooms): Se
       opening.replaceKeys(() => newKeys({ seal, barrier, world }, activation), replace),
     openByItself: () => opening.openByItself(),
     rest: () => opening.rest(),
+    role,
+    changeRole: (to) => opening.changeRole(to),
     initialise: initialised,
   }
 }
@@ -162,16 +174,20 @@ async function handOver(
 
 type OpeningRooms = {
   readonly seal: Seal
+  readonly role: RoleHolder
   readonly rooms: NodeRooms
   readonly holders: Holders
   readonly upkeep: Upkeep
   readonly news: SealAnnouncer
 }
 
-function buildOpening(parts: WritingParts, { seal, rooms, holders, upkeep, news }: OpeningRooms): UnsealController {
+function buildOpening(
+  parts: WritingParts,
+  { seal, role, rooms, holders, upkeep, news }: OpeningRooms,
+): UnsealController {
   const { store, slow, devices } = parts
   const { rotation, rekey, recoveryRekey, rootToken } = holders
-  const { gate, invalidation, mounts, services, audit, storage, nodeRole } = rooms
+  const { gate, invalidation } = rooms
   const log = namedLog(parts.log, 'seal')
   return new UnsealController({
     seal,
@@ -179,8 +195,8 @@ function buildOpening(parts: WritingParts, { seal, rooms, holders, upkeep, news 
     invalidation,
     store,
     rotation,
-    work: ownWork({ auth: rooms, mounts, services, upkeep, audit, storage, store, random: parts.world.random, log }),
-    nodeRole,
+    work: new RunningWork(ownWork({ ...rooms, auth: rooms, rotation, upkeep, store, random: parts.world.random, log })),
+    role,
     attempts: [rekey, recoveryRekey, rootToken],
     news,
     secretHolders: [slow, ...(devices === undefined ? [] : [devices])],

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { copyTo } from '../../test/fixtures/copied-store.ts'
 import { startMemoryServer } from '../../test/fixtures/memory-server.ts'
-import { ACTIVE_PRIMARY, type NodeRole } from '../api/node-role.ts'
+import { ACTIVE_PRIMARY, FOLLOWS_NONE, type RoleState } from '../api/node-role.ts'
 import { realWorld } from '../lib/world.ts'
 import { createMemoryStore } from '../storage/memory-store.ts'
 import { wipeBundle } from '../system/seal/seal-bundle.ts'
@@ -22,10 +22,10 @@ function folder(context: TestContext): string {
 function two(context: TestContext) {
   const stores = [0, 1].map(() => createMemoryStore(realWorld()))
   const directories = [folder(context), folder(context)]
-  return async (at: 0 | 1, nodeRole: () => NodeRole = () => ACTIVE_PRIMARY) => {
+  return async (at: 0 | 1, firstRole: RoleState = FOLLOWS_NONE) => {
     const [store, directory] = [stores[at] ?? assert.fail(), directories[at] ?? assert.fail()]
     const keyKeeper = developmentKeeper(directory)
-    const server = await startMemoryServer({ store, keyKeeper, threshold: 0, nodeRole })
+    const server = await startMemoryServer({ store, keyKeeper, threshold: 0, firstRole })
     const keys = await openDevelopment(server.node, directory, undefined)
     const file = (): Record<string, string | undefined> =>
       JSON.parse(readFileSync(join(directory, DEVELOPMENT_KEYS), 'utf8'))
@@ -65,8 +65,7 @@ test('S9: on a cluster for disaster recovery a development server makes no token
   const start = two(context)
   const first = await start(0)
   await first.node.tokens.revoke(first.node.tokens.idOf(first.keys.rootToken))
-  const role = { ...ACTIVE_PRIMARY, isStandby: true }
-  const second = await start(0, () => role)
+  const second = await start(0, { role: { ...ACTIVE_PRIMARY, isStandby: true }, primaryAddress: '' })
   assert.equal(second.node.seal.status().sealed, false)
   assert.equal(await second.node.tokens.find(first.keys.rootToken), undefined)
 })

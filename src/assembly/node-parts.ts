@@ -1,6 +1,6 @@
 // The parts that a thread hands in for its share of the server. They are the same for all roles, except for the store
 // and the links to other threads.
-import type { NodeRole } from '../api/node-role.ts'
+import type { RoleState } from '../api/node-role.ts'
 import type { ChainHeadsMemory } from '../audit/chain-heads.ts'
 import type { AuditSettings } from '../audit/device-changes.ts'
 import type { KeptLimits } from '../auth/kept-values.ts'
@@ -35,12 +35,8 @@ export type CommonParts = {
   readonly directory?: string
   readonly facts: ServerFacts
   readonly tokenLimits: TokenLimits & { readonly kept?: KeptLimits }
-  /** The role of this node among others, at the time of the call; missing: it follows no other node. */
-  readonly nodeRole?: () => NodeRole
   /** The link to its primary, at the time of the call; missing: it has none. Only the thread that writes uses it. */
   readonly toPrimary?: () => ToPrimary | undefined
-  /** Where its primary answers, at the time of the call; missing: it has none. */
-  readonly primaryAddress?: () => string
   /** The queue of the thread; missing: the node makes one of its own. */
   readonly endOfTick?: EndOfTickQueue
   /** Missing: telemetry of a server with one thread is made. */
@@ -60,6 +56,8 @@ export type AuditOptions = {
 export type ToWriter = {
   /** The status that the writing thread told last. */
   readonly sealStatus: () => SealStatus
+  /** The role of this node among others, as it was told last. */
+  readonly roleState: () => RoleState
   /** Has the request carried out there. */
   readonly forward: (request: WireRequest) => Promise<WireResponse>
   /** Has a question of an engine answered there. */
@@ -87,6 +85,8 @@ export type ServingParts = CommonParts & {
 export type WritingParts = CommonParts & {
   readonly role: WritingRole
   readonly store: Store
+  /** What the node is when it starts; missing: it follows no other node. */
+  readonly firstRole?: RoleState
   /** Missing members stand for what is not there: other threads to tell, a configuration to reload. */
   readonly channels?: Partial<ToServing>
   /** Unseals the server at its start; missing: shares unseal it. */

@@ -1,5 +1,5 @@
 // Puts the rooms together, in the same way in every thread whatever its role.
-import { ACTIVE_PRIMARY, type NodeRole } from '../api/node-role.ts'
+import type { NodeRole, RoleState } from '../api/node-role.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { Core } from '../core/core.ts'
 import type { MountTable } from '../core/mount-table.ts'
@@ -44,15 +44,21 @@ export type NodeRooms = AuthServices & {
  * Builds the rooms in the order in which they need each other. `writer` is the link to the writing thread, undefined on
  * that thread.
  */
-export function buildRooms(parts: NodeParts, seal: SealSide, writer?: ToWriter): NodeRooms {
-  const { world, nodeRole = () => ACTIVE_PRIMARY, primaryAddress = () => '' } = parts
+export function buildRooms(
+  parts: NodeParts,
+  { roleState, ...seal }: SealSide & { readonly roleState: () => RoleState },
+  writer?: ToWriter,
+): NodeRooms {
+  const { world } = parts
+  const nodeRole = () => roleState().role
+  const primaryAddress = () => roleState().primaryAddress
   // The table consists of engines that ask it what is mounted (tokens, identities, sys/): they get a function.
   const table = () => mounts
   const callWriter = writer && callOrRefuse(writer.ask)
   const telemetry = parts.telemetry ?? aloneTelemetry(world)
   const storageRoom = buildStorage(parts, seal.status, isWriting(parts) ? parts.store : undefined)
   const { storage, invalidation } = storageRoom
-  const auth = buildAuth(parts, { storage: storageRoom, mounts: table, callWriter })
+  const auth = buildAuth(parts, { storage: storageRoom, mounts: table, callWriter, primaryAddress })
   const quotas = new QuotaStore(storage, invalidation)
   const audit = buildAudit(parts, storageRoom)
   const managedKeys = buildManagedKeys(parts, storageRoom)

@@ -13,5 +13,10 @@ export function assembleNode(parts: WritingParts): Promise<WritingNode>
 // The role decides: a seal is only where writes are made.
 export async function assembleNode(parts: NodeParts): Promise<NodeRooms> {
   if (isWriting(parts)) return assembleWriting(parts)
-  return buildRooms(parts, { status: parts.channels.sealStatus, operations: undefined }, parts.channels)
+  const { channels } = parts
+  return buildRooms(
+    parts,
+    { status: channels.sealStatus, operations: undefined, roleState: channels.roleState },
+    channels,
+  )
 }

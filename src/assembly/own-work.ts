@@ -1,5 +1,6 @@
-// The work that a node does without a request, from unseal to seal: one list, in the order in which it is begun. Each
-// line says whose data it changes, which decides in which roles a node does it (api/node-role.ts).
+// The work that a node does without a request: one list, in the order in which it is begun. Each line says whose data
+// it changes, which decides in which roles a node does it (api/node-role.ts). It begins and ends with the role, and
+// with the seal. What a node must do to serve at all, in every role, is not here (node-gate.ts).
 import { type DataOwner, mayChange, type NodeRole } from '../api/node-role.ts'
 import type { Audit } from '../audit/audit.ts'
 import { addMissingIndexes } from '../auth/token-indexes.ts'
@@ -9,6 +10,7 @@ import type { Log } from '../lib/log.ts'
 import type { Random } from '../lib/world.ts'
 import { StorageFull, type Store } from '../storage/contract.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
+import type { KeyringRotation } from '../system/seal/keyring-rotation.ts'
 import type { SystemServices } from '../system/services.ts'
 import { VERSION } from '../version.ts'
 import type { AuthServices } from './auth-services.ts'
@@ -17,8 +19,10 @@ import { makeOwnKeys, makeSharedKeys } from './own-keys.ts'
 /** One line of the list. */
 export type OwnWork = {
   readonly name: string
-  /** 'each mount': engines decide for each mount whether they may. */
-  readonly changes: DataOwner | 'each mount'
+  /** The owner of what it changes, in the store or outside of it. */
+  readonly changes: DataOwner
+  /** 'before serving': it ends before the first request is answered. Missing: afterwards. */
+  readonly when?: 'before serving'
   readonly begin: () => Promise<void> | void
   /** Missing: it has ended when `begin` resolves. */
   readonly end?: () => void
@@ -27,10 +31,11 @@ export type OwnWork = {
 /** The rooms that have work of their own. */
 export type OwnWorkRooms = {
   readonly auth: Pick<AuthServices, 'tokens' | 'wrappingJwt' | 'expiry' | 'policySweep' | 'aliasSweep' | 'identities'>
-  readonly mounts: Pick<MountTable, 'addMissing' | 'finishUnmounts' | 'wipeLeftovers' | 'start'>
+  readonly audit: Pick<Audit, 'declare' | 'noteHistory' | 'removeFormer'>
+  readonly rotation: Pick<KeyringRotation, 'watch' | 'close' | 'beginTerms' | 'endTerms'>
+  readonly mounts: Pick<MountTable, 'addMissing' | 'finishUnmounts' | 'wipeLeftovers' | 'start' | 'stop'>
   readonly services: Pick<SystemServices, 'versions'>
   readonly upkeep: Pick<Upkeep, 'start' | 'stop'>
-  readonly audit: Pick<Audit, 'removeFormer'>
   readonly storage: Pick<SealedStorage, 'barrier'>
   readonly store: Pick<Store, 'transaction'>
   readonly random: Random
@@ -42,20 +47,23 @@ export type OwnWorkRooms = {
  * last.
  */
 export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
-  const { auth, mounts, services, upkeep, audit, storage, store, random, log } = rooms
+  const { auth, audit, mounts, services, storage, store, random, log } = rooms
   const { tokens, wrappingJwt, expiry, policySweep, aliasSweep, identities } = auth
   const makers = { barrier: storage.barrier, tokens, random }
   return [
     {
       name: 'keys of this cluster',
       changes: 'cluster',
+      when: 'before serving',
       begin: () => store.transaction((tx) => makeOwnKeys(tx, makers)),
     },
+    { name: 'declared audit devices', changes: 'node', when: 'before serving', begin: () => audit.declare() },
+    { name: 'the history that audit knows', changes: 'node', when: 'before serving', begin: audit.noteHistory },
+    ...workOfKeyring(rooms),
     { name: 'keys of the set', changes: 'set', begin: () => store.transaction((tx) => makeSharedKeys(tx, makers)) },
     { name: 'audit entries of earlier releases', changes: 'cluster', begin: () => audit.removeFormer() },
-    { name: 'mounts that are missing', changes: 'set', begin: () => mounts.addMissing('shared') },
-    { name: 'local mounts that are missing', changes: 'cluster', begin: () => mounts.addMissing('local') },
-    { name: 'unmounting that was cut off', changes: 'set', begin: () => mounts.finishUnmounts() },
+    ...completionOfMounts(rooms, 'shared'),
+    ...completionOfMounts(rooms, 'local'),
     { name: 'leftovers of mounts', changes: 'cluster', begin: () => mounts.wipeLeftovers() },
     { name: 'indexes of tokens', changes: 'cluster', begin: () => addMissingIndexes(tokens.view) },
     { name: 'memberships of earlier releases', changes: 'set', begin: () => identities.moveLoginGroups() },
@@ -69,22 +77,100 @@ export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
       begin: () => aliasSweep.start(),
       end: () => aliasSweep.stop(),
     },
-    { name: 'the upkeep of mounts', changes: 'each mount', begin: () => upkeep.start(), end: () => upkeep.stop() },
-    // These end with the mount table, which the gate closes.
-    { name: 'what engines begin', changes: 'each mount', begin: () => mounts.start() },
+    ...workOfMounts(rooms, 'shared'),
+    ...workOfMounts(rooms, 'local'),
   ]
 }
 
-/** Begins each line that the role allows, in order. @throws what a line throws; the lines after it are not begun */
-export async function beginWork(list: readonly OwnWork[], role: NodeRole): Promise<void> {
-  for (const { changes, begin } of list) {
-    if (changes === 'each mount' || mayChange(role, changes)) await begin()
-  }
+/** The count of uses is each node's own. New terms change the keyring that the whole set has. */
+const workOfKeyring = ({ rotation }: OwnWorkRooms): readonly OwnWork[] => [
+  { name: 'uses of the data key', changes: 'node', begin: () => rotation.watch(), end: () => rotation.close() },
+  {
+    name: 'new terms of the keyring',
+    changes: 'set',
+    begin: () => rotation.beginTerms(),
+    end: () => rotation.endTerms(),
+  },
+]
+
+/** Mounts that every cluster of a set has, and those that each cluster has for itself. */
+type Sharing = 'shared' | 'local'
+const ownerOf = (which: Sharing): DataOwner => (which === 'local' ? 'cluster' : 'set')
+
+const completionOfMounts = ({ mounts }: OwnWorkRooms, which: Sharing): readonly OwnWork[] => [
+  {
+    name: `${which} mounts that are missing`,
+    changes: ownerOf(which),
+    begin: () => mounts.addMissing(which),
+  },
+  {
+    name: `unmounting of ${which} mounts that was cut off`,
+    changes: ownerOf(which),
+    begin: () => mounts.finishUnmounts(which === 'local'),
+  },
+]
+
+/** What engines do in their mounts, the requests to a cloud that change a mount's credential there among it. */
+const workOfMounts = ({ mounts, upkeep }: OwnWorkRooms, which: Sharing): readonly OwnWork[] => {
+  const isLocal = which === 'local'
+  return [
+    {
+      name: `the upkeep of ${which} mounts`,
+      changes: ownerOf(which),
+      begin: () => upkeep.start(isLocal),
+      end: () => upkeep.stop(isLocal),
+    },
+    {
+      name: `what engines of ${which} mounts begin`,
+      changes: ownerOf(which),
+      begin: () => mounts.start(isLocal),
+      end: () => mounts.stop(isLocal),
+    },
+  ]
 }
 
-/** Ends every line, also those that were not begun. */
-export function endWork(list: readonly OwnWork[]): void {
-  for (const { end } of list) end?.()
+/** The list while the server is open: which lines run. Each runs at most once at a time. */
+export class RunningWork {
+  readonly #list: readonly OwnWork[]
+  readonly #running = new Set<OwnWork>()
+
+  constructor(list: readonly OwnWork[]) {
+    this.#list = list
+  }
+
+  /**
+   * Begins each line of the stage that the role allows and that does not run, in order. One that fails holds up no
+   * other, and is begun by the next call. @throws what the first of them threw
+   */
+  async begin(role: NodeRole, when?: 'before serving'): Promise<void> {
+    const failures: unknown[] = []
+    for (const line of this.#list) {
+      if (line.when !== when || this.#running.has(line) || !mayChange(role, line.changes)) continue
+      this.#running.add(line)
+      try {
+        await line.begin()
+      } catch (cause) {
+        this.#end(line)
+        failures.push(cause)
+      }
+    }
+    if (failures.length > 0) throw failures[0]
+  }
+
+  /** Ends each line that the role does not allow. */
+  keepTo(role: NodeRole): void {
+    for (const line of this.#running) if (!mayChange(role, line.changes)) this.#end(line)
+  }
+
+  /** Ends all lines. */
+  end(): void {
+    for (const line of this.#running) this.#end(line)
+  }
+
+  #end(line: OwnWork): void {
+    this.#running.delete(line)
+    line.end?.()
+  }
 }
 
 /** Notes the version of this program. A full disk is no reason to stay sealed: the next unseal notes it. */

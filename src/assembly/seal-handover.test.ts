@@ -8,7 +8,7 @@ import { Faults, faultyBackend } from '../../test/conformance/faulty-backend.ts'
 import { copyTo, sentEntries } from '../../test/fixtures/copied-store.ts'
 import { type MemoryServer, startMemoryServer } from '../../test/fixtures/memory-server.ts'
 import { turns } from '../../test/fixtures/turns.ts'
-import { ACTIVE_PRIMARY, type NodeRole } from '../api/node-role.ts'
+import { ACTIVE_PRIMARY, FOLLOWS_NONE, type NodeRole } from '../api/node-role.ts'
 import { X25519_BYTES, x25519Key } from '../crypto/primitives/hpke.ts'
 import { realWorld } from '../lib/world.ts'
 import { HISTORY_ID_BYTES } from '../storage/backend.ts'
@@ -44,8 +44,6 @@ type Cluster = {
 type Given = {
   /** Opens what is stored, at each start. */
   readonly open?: () => Promise<Store>
-  /** Asked at each start. */
-  readonly nodeRole?: () => NodeRole
   readonly onRekeyed?: (bundle: SealBundle) => Promise<void>
   readonly keyKeeper?: KeyKeeper
 }
@@ -423,20 +421,19 @@ test('S9: a rekey gives its shares, though the bundle could not be handed on', a
 
 test('S9: a cluster that follows another is not rekeyed, also where the rekey had begun before', async () => {
   for (const kind of KINDS) {
-    let nodeRole = ACTIVE_PRIMARY
-    const own = await cluster('secondary', kind, { nodeRole: () => nodeRole })
+    const own = await cluster('secondary', kind)
     const path = kind === 'static' ? 'sys/rekey-recovery-key' : 'sys/rekey'
-    const { call } = own.server
+    const { call, node } = own.server
     const body = { secret_shares: 1, secret_threshold: 1, require_verification: true }
     const begin = async () => (await call('PUT', `${path}/init`, body, '')).body.nonce
     const give = (what: string, key: unknown, nonce: unknown) => call('PUT', `${path}/${what}`, { key, nonce }, '')
     const nonce = await begin()
     await give('update', own.shares[0], nonce)
     const asSecondary = async (work: () => ReturnType<typeof call>): Promise<void> => {
-      nodeRole = SECONDARY
+      await node.changeRole({ role: SECONDARY, primaryAddress: '' })
       const { status: code, body: told } = await work()
       assert.deepEqual([code, /rekey the primary/.test(JSON.stringify(told))], [400, true], JSON.stringify(told))
-      nodeRole = ACTIVE_PRIMARY
+      await node.changeRole(FOLLOWS_NONE)
     }
     await asSecondary(() => give('update', own.shares[1], nonce))
     const made = (await give('update', own.shares[1], nonce)).body
@@ -451,10 +448,9 @@ test('S9: a cluster that follows another is not rekeyed, also where the rekey ha
 
 test('S9: on a performance secondary the shares of the primary make a root token', async () => {
   for (const kind of KINDS) {
-    let nodeRole = ACTIVE_PRIMARY
-    const { primary, secondary } = await pair(['shamir', kind], { nodeRole: () => nodeRole })
-    nodeRole = SECONDARY
+    const { primary, secondary } = await pair(['shamir', kind])
     await activate(primary, secondary)
+    await secondary.server.node.changeRole({ role: SECONDARY, primaryAddress: '' })
     assert.equal(await permit(secondary, secondary.shares), false)
     assert.equal(await permit(secondary, primary.shares), true)
   }

@@ -1,4 +1,5 @@
-// The state of the seal, which the writing thread sends to the serving threads.
+// The state of the seal and the role of the node, which the writing thread sends to the serving threads.
+import { FOLLOWS_NONE, type RoleState } from '../api/node-role.ts'
 import { describeCause } from '../core/describe-cause.ts'
 import type { Log } from '../lib/log.ts'
 import type { Keyring } from '../storage/keyring.ts'
@@ -7,6 +8,8 @@ import type { Seal, SealStatus } from '../system/seal/seal.ts'
 /** A state that a serving thread applies. It has a keyring if the thread does not have the newest one yet. */
 export type SealState = {
   readonly status: SealStatus
+  /** The role comes with each state: so no thread serves after an unseal in a role of before. */
+  readonly role: RoleState
   readonly keyring: Keyring | undefined
   /**
    * 'detached': every serving thread must close the store. 'attached': it may open it again, and it may be another one.
@@ -14,15 +17,24 @@ export type SealState = {
   readonly store?: 'detached' | 'attached'
 }
 
+/** The role in a thread that was told none yet; it serves nothing before. */
+export const UNTOLD_ROLE: RoleState = FOLLOWS_NONE
+
 /** Sends the present state to all serving threads. */
 export class SealAnnouncer {
   readonly #seal: Pick<Seal, 'status'>
+  readonly #role: { readonly state: RoleState }
   readonly #announce: (news: SealState) => Promise<void>
   readonly #log: Log
 
   /** `announce` sends a state. It resolves when every serving thread has applied it, failed to, or ended. */
-  constructor(seal: Pick<Seal, 'status'>, announce: (news: SealState) => Promise<void>, log: Log) {
+  constructor(
+    { seal, role }: { readonly seal: Pick<Seal, 'status'>; readonly role: { readonly state: RoleState } },
+    announce: (news: SealState) => Promise<void>,
+    log: Log,
+  ) {
     this.#seal = seal
+    this.#role = role
     this.#announce = announce
     this.#log = log
   }
@@ -32,7 +44,7 @@ export class SealAnnouncer {
    */
   tell(keyring?: Keyring): Promise<void> {
     const status = this.#seal.status()
-    return this.#announce({ status, keyring: status.sealed ? undefined : keyring })
+    return this.#announce({ status, role: this.#role.state, keyring: status.sealed ? undefined : keyring })
   }
 
   /**
@@ -50,6 +62,6 @@ export class SealAnnouncer {
 
   /** Makes the threads close the store, or open it again. Call it only while the server is sealed. */
   tellStore(store: 'detached' | 'attached'): Promise<void> {
-    return this.#announce({ status: this.#seal.status(), keyring: undefined, store })
+    return this.#announce({ status: this.#seal.status(), role: this.#role.state, keyring: undefined, store })
   }
 }

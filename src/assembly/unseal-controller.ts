@@ -1,7 +1,7 @@
-// Opens and closes the whole server: its barrier, its caches, its other threads. Only one such change runs at a time.
-
+// Opens and closes the whole server: its barrier, its caches, its other threads; and changes what it is among others.
+// Only one such change runs at a time.
 import { fail } from '../api/errors.ts'
-import type { NodeRole } from '../api/node-role.ts'
+import { mayChange, type RoleState } from '../api/node-role.ts'
 import type { Log } from '../lib/log.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
 import { Sealed, type Store } from '../storage/contract.ts'
@@ -12,7 +12,8 @@ import type { Seal } from '../system/seal/seal.ts'
 import type { OpenedKeys } from '../system/seal/seal-records.ts'
 import { type NewKeys, openedByEither, type ReplaceData } from './activation.ts'
 import type { NodeGate } from './node-gate.ts'
-import { beginWork, endWork, type OwnWork } from './own-work.ts'
+import type { RunningWork } from './own-work.ts'
+import type { RoleHolder } from './role-holder.ts'
 import type { SealAnnouncer } from './seal-state.ts'
 
 /** The parts that open and close with the server. */
@@ -23,9 +24,9 @@ export type OpeningParts = {
   readonly invalidation: Invalidation
   readonly store: Store
   readonly rotation: KeyringRotation
-  /** Work begun after unseal, as far as the role of this node allows. */
-  readonly work: readonly OwnWork[]
-  readonly nodeRole: () => NodeRole
+  /** What the node does by itself while it is open, as far as its role allows. */
+  readonly work: RunningWork
+  readonly role: RoleHolder
   /** Operations that hold shares or keys between requests; they forget them at seal. */
   readonly attempts: readonly { forget(): void }[]
   readonly news: SealAnnouncer
@@ -94,6 +95,21 @@ export class UnsealController {
    */
   openNew(): Promise<void> {
     return this.exclusively(() => this.#tryToOpen('new'))
+  }
+
+  /**
+   * Makes the node another one among others, open or sealed. What it may no longer do by itself ends before the gate of
+   * the store closes; what it may do begins once all threads know. Resolves then. Other work of an open server goes on.
+   * @throws what work that begins throws; the role is changed all the same, and the next call begins it again
+   */
+  changeRole(to: RoleState): Promise<void> {
+    return this.exclusively(async () => {
+      const { role, work, news, seal } = this.#parts
+      work.keepTo(to.role)
+      await role.take(to)
+      await news.tell()
+      if (!seal.status().sealed) await work.begin(to.role)
+    })
   }
 
   /** Runs `work` while the server is neither opened nor closed by anyone else. */
@@ -189,18 +205,18 @@ export class UnsealController {
   }
 
   /**
-   * Opens everything in this order: the key of the tree, the data keys, caches and audit, own work. Other threads come
-   * last, so that they serve only what is complete. After a failure everything is closed again.
+   * Opens everything in this order: the key of the tree, the data keys, caches and audit, own work of the role. Other
+   * threads come last, so that they serve only what is complete. After a failure everything is closed again.
    */
   async #open({ keyring: stored, leafKey }: OpenedKeys): Promise<void> {
-    const { store, rotation, gate, work, nodeRole, news } = this.#parts
+    const { store, rotation, gate, work, news } = this.#parts
+    const { role } = this.#parts.role
     store.setLeafKey(leafKey)
     leafKey.fill(0)
     try {
       const keyring = await rotation.open(stored)
-      await gate.open(keyring)
-      await rotation.watch()
-      await beginWork(work, nodeRole())
+      await gate.open(keyring, () => work.begin(role, 'before serving'))
+      await work.begin(role)
       // Not the one of the beginning: the work that began may have added a term.
       await news.tell(rotation.keyring)
     } catch (cause) {
@@ -215,10 +231,9 @@ export class UnsealController {
   }
 
   async #forget(): Promise<void> {
-    const { attempts, rotation, seal, store, gate, work, news, secretHolders } = this.#parts
+    const { attempts, seal, store, gate, work, news, secretHolders } = this.#parts
     for (const attempt of attempts) attempt.forget()
-    rotation.close()
-    endWork(work)
+    work.end()
     // Other threads close first: while they hold keys, none may say that the server is sealed.
     seal.close()
     await news.tell()

@@ -1,4 +1,5 @@
 // The node of a thread that writes. It owns the seal, and tells the serving threads when it opens and closes.
+import { FOLLOWS_NONE } from '../api/node-role.ts'
 import type { CallWriter } from '../core/engine-context.ts'
 import { Seal } from '../system/seal/seal.ts'
 import { buildSeal, type SealRoom } from './build-seal.ts'
@@ -6,6 +7,7 @@ import { forgetCommits } from './build-storage.ts'
 import { answerKept, KEPT_MOUNT } from './kept-elsewhere.ts'
 import type { WritingParts } from './node-parts.ts'
 import { buildRooms, type NodeRooms } from './node-rooms.ts'
+import { RoleHolder } from './role-holder.ts'
 import { writeOrRefuse } from './writer-refusals.ts'
 
 /** All rooms, the seal, and the answers to threads that do not write. */
@@ -20,10 +22,16 @@ export async function assembleWriting(parts: WritingParts): Promise<WritingNode>
   const { store, world, autoSeal, keyKeeper } = parts
   const seal = new Seal(store, world, autoSeal, keyKeeper)
   await seal.load()
+  const role = new RoleHolder(store)
+  await role.take(parts.firstRole ?? FOLLOWS_NONE)
   // Sealing closes all rooms, and sys/, one of them, triggers it: it gets a function.
-  const rooms = buildRooms(parts, { status: () => seal.status(), operations: () => sealRoom.operations })
+  const rooms = buildRooms(parts, {
+    status: () => seal.status(),
+    operations: () => sealRoom.operations,
+    roleState: () => role.state,
+  })
   forgetCommits(store, rooms.invalidation)
-  const sealRoom = buildSeal(parts, seal, rooms)
+  const sealRoom = buildSeal(parts, { seal, role }, rooms)
   const answer: CallWriter = (mount, question) =>
     mount === KEPT_MOUNT
       ? answerKept(rooms, question)

@@ -39,24 +39,26 @@ type RecordedRequest = AuditedRequest & { record: AuditRecord | undefined }
 
 /** The audit of one thread. `begin` and `finish` enclose the work of every request. */
 export class Audit implements AuditDevices {
-  readonly #isWriter: boolean
   readonly #recorder: Recorder
   readonly #chainHeads: ChainHeads
   readonly #table: DeviceTable
   readonly #changes: DeviceChanges
-  readonly #noteHistory: () => Promise<void>
+  /**
+   * Notes which history of the store this server has seen, and so finds a restore. Called before `open`, on the thread
+   * that writes.
+   */
+  readonly noteHistory: () => Promise<void>
   /** The public key at the last unseal; '' before the first. */
   #lastKey = ''
 
   constructor({ storage, invalidation, world, log, settings, chainHeads, thread, endOfTick, history }: AuditParts) {
-    this.#isWriter = storage.writable
     this.#recorder = new Recorder(world.timers, endOfTick.record)
     this.#chainHeads = new ChainHeads(chainHeads)
     const store = new DeviceStore(storage, world.random, log)
     const parts = { store, recorder: this.#recorder, invalidation, world, log, chainHeads: this.#chainHeads, thread }
     this.#table = new DeviceTable(parts)
     this.#changes = new DeviceChanges(store, this.#table, settings)
-    this.#noteHistory = async () => {
+    this.noteHistory = async () => {
       const { signingKey } = await store.read()
       const key = signingKey === undefined ? '' : publicKeyText(signingKey)
       const before = this.#lastKey === key ? '' : this.#lastKey
@@ -69,15 +71,13 @@ export class Audit implements AuditDevices {
     }
   }
 
-  /**
-   * Opens the devices, after unseal and before the first request. The thread that writes first stores the
-   * declared devices and notes a restore.
-   */
+  /** Stores the declared devices. Called before `open`, on the thread that writes. */
+  declare(): Promise<void> {
+    return this.#changes.declare()
+  }
+
+  /** Opens the devices, after unseal and before the first request. */
   async open(): Promise<void> {
-    if (this.#isWriter) {
-      await this.#changes.declare()
-      await this.#noteHistory()
-    }
     await this.#table.open()
     this.#lastKey = this.publicKey()
   }

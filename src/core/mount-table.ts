@@ -50,7 +50,8 @@ export class MountTable implements Mounts {
   #longestPath = 0
   #passedHeaders: readonly string[] = []
   #stale = true
-  #isStarted = false
+  /** Whether engines of local mounts work by themselves (true), and those of the other ones (false). */
+  readonly #works = new Set<boolean>()
   #refreshing: Promise<void> | undefined
 
   constructor({ types, always, storage, given, invalidation, removals }: MountTableParts) {
@@ -218,7 +219,7 @@ export class MountTable implements Mounts {
     const known = this.#byUuid.get(entry.uuid)
     if (known !== undefined) this.#leavePath(known.entry)
     const engine = known?.engine ?? type.create(this.#context(entry))
-    if (known === undefined && this.#isStarted) engine.start?.()
+    if (known === undefined && this.#works.has(entry.local)) engine.start?.()
     const mounted = { entry, router: type.router, engine }
     this.#mounted.set(entry.path, mounted)
     this.#longestPath = Math.max(this.#longestPath, entry.path.length)
@@ -233,15 +234,25 @@ export class MountTable implements Mounts {
     return { ...given, ...ask, ...keys, mount, storage: this.#stored.dataOf(entry) }
   }
 
-  /** Lets engines begin their own work: on the writing thread, once the server is unsealed. */
-  start(): void {
-    this.#isStarted = true
-    for (const { engine } of this.#byUuid.values()) engine.start?.()
+  /**
+   * Lets engines of local mounts, or of the other ones, begin their own work: on the writing thread of an open server,
+   * in the roles that may change those mounts.
+   */
+  start(isLocal: boolean): void {
+    if (this.#works.has(isLocal)) return
+    this.#works.add(isLocal)
+    for (const { entry, engine } of this.#byUuid.values()) if (entry.local === isLocal) engine.start?.()
+  }
+
+  /** Ends what `start` began. */
+  stop(isLocal: boolean): void {
+    if (!this.#works.delete(isLocal)) return
+    for (const { entry, engine } of this.#byUuid.values()) if (entry.local === isLocal) engine.stop?.()
   }
 
   #forget(entry: MountEntry): void {
     this.#leavePath(entry)
-    this.#byUuid.get(entry.uuid)?.engine.stop?.()
+    if (this.#works.has(entry.local)) this.#byUuid.get(entry.uuid)?.engine.stop?.()
     this.#byUuid.delete(entry.uuid)
   }
 
@@ -266,8 +277,7 @@ export class MountTable implements Mounts {
 
   /** Drops everything in memory when the server is sealed. The mount that is always served stays. */
   close(): void {
-    this.#isStarted = false
-    for (const { engine } of this.#byUuid.values()) engine.stop?.()
+    for (const isLocal of this.#works) this.stop(isLocal)
     this.#resetEngines()
     this.#mounted.clear()
     this.#byUuid.clear()
@@ -309,9 +319,12 @@ export class MountTable implements Mounts {
     await this.#stored.wipe(entry)
   }
 
-  /** Removes what an interrupted unmount left behind. Called on the writing thread after unseal. */
-  finishUnmounts(): Promise<void> {
-    return this.#stored.finishRemovals()
+  /**
+   * Removes what an interrupted unmount of a local mount, or of another one, left behind. Called on the writing thread
+   * of an open server.
+   */
+  finishUnmounts(isLocal: boolean): Promise<void> {
+    return this.#stored.finishRemovals(isLocal)
   }
 
   /** Removes what this cluster keeps for itself of mounts that are gone. */

@@ -111,9 +111,10 @@ export class StoredMounts {
     })
   }
 
-  /** Wipes the data of every mount whose removal was interrupted. */
-  async finishRemovals(): Promise<void> {
-    for (const entry of await readEntries(this.#core, UNMOUNT_FOLDERS)) await this.wipe(entry)
+  /** Wipes the data of every local mount, or of every other one, whose removal was interrupted. */
+  async finishRemovals(isLocal: boolean): Promise<void> {
+    const entries = await readEntries(this.#core, UNMOUNT_FOLDERS)
+    for (const entry of entries) if (entry.local === isLocal) await this.wipe(entry)
   }
 
   /** Removes the data of a mount that `remove` took out of service, page by page, and its last entry at the end. */

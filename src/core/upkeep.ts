@@ -1,4 +1,5 @@
-// Work that engines do without a request. The writing thread asks each engine for it, from unseal to seal.
+// Work that engines do without a request. The writing thread asks each engine for it, while the server is open and the
+// role of the node allows it to change the mount.
 import type { Engine, MountEntry } from '../api/mount.ts'
 import type { Log } from '../lib/log.ts'
 import { PeriodicTask } from '../lib/periodic-task.ts'
@@ -16,6 +17,8 @@ export class Upkeep {
   readonly #mounts: () => Iterable<Kept>
   readonly #log: Log
   readonly #task: PeriodicTask
+  /** Whether local mounts are kept up (true), and the other ones (false). */
+  readonly #kept = new Set<boolean>()
 
   constructor(mounts: () => Iterable<Kept>, world: World, log: Log) {
     this.#mounts = mounts
@@ -24,14 +27,16 @@ export class Upkeep {
     this.#task = new PeriodicTask(() => this.#round(), { world, log, failure, retryMs: ROUND_EVERY_MS, isClosed })
   }
 
-  /** Begins the rounds; the first one comes after half a minute. */
-  start(): void {
+  /** Begins the rounds for local mounts, or for the other ones; the first one comes after half a minute. */
+  start(isLocal: boolean): void {
+    this.#kept.add(isLocal)
     this.#task.start(ROUND_EVERY_MS)
   }
 
-  /** Begins no further round. One that is under way ends when the barrier closes under it. */
-  stop(): void {
-    this.#task.stop()
+  /** Asks no further engine of such a mount. One that was asked ends when the store refuses it. */
+  stop(isLocal: boolean): void {
+    this.#kept.delete(isLocal)
+    if (this.#kept.size === 0) this.#task.stop()
   }
 
   /**
@@ -44,10 +49,12 @@ export class Upkeep {
   async #round(): Promise<number> {
     for (const { entry, engine } of [...this.#mounts()]) {
       if (!this.#task.isOn) break
+      if (!this.#kept.has(entry.local)) continue
       try {
         await engine.upkeep?.()
       } catch (cause) {
         if (!this.#task.isOn || isClosed(cause)) break
+        if (!this.#kept.has(entry.local)) continue
         this.#log('warn', 'The upkeep of a mount stopped: it is tried again', {
           mount: entry.path,
           cause: describeCause(cause),

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { startMemoryServer } from '../../test/fixtures/memory-server.ts'
 import { until } from '../../test/fixtures/until.ts'
+import { FOLLOWS_NONE } from '../api/node-role.ts'
 import type { SealState } from '../assembly/seal-state.ts'
 import { realWorld } from '../lib/world.ts'
 import type { ReadStore } from '../storage/contract.ts'
@@ -72,7 +73,12 @@ async function sealedStatus() {
 test('a thread that joins while the store is away opens it only when it is back', async (context) => {
   const status = await sealedStatus()
   let place: 'attached' | 'detached' = 'detached'
-  const links = new ServingLinks<SealState>(SERVICE, () => ({ status, keyring: undefined, store: place }))
+  const links = new ServingLinks<SealState>(SERVICE, () => ({
+    status,
+    role: FOLLOWS_NONE,
+    keyring: undefined,
+    store: place,
+  }))
   const { port1, port2 } = new MessageChannel()
   context.after(() => port1.close())
   const { did, store, state } = stage()
@@ -88,7 +94,7 @@ test('a thread that joins while the store is away opens it only when it is back'
   assert.deepEqual([did, isReady], [['sealed'], false])
   await assert.rejects(store.lastIndex(), StorageClosed)
   place = 'attached'
-  await links.tell({ status, keyring: undefined, store: place })
+  await links.tell({ status, role: FOLLOWS_NONE, keyring: undefined, store: place })
   await state.ready
   assert.deepEqual(did, ['sealed', 'open', 'follow', 'sealed'])
   assert.equal(await store.lastIndex(), 0)
@@ -98,13 +104,18 @@ test('a store that is just being opened when it is wanted back is closed before 
   const status = await sealedStatus()
   const { promise: opening, resolve } = Promise.withResolvers<void>()
   const { did, state } = stage({ opening })
-  const links = new ServingLinks<SealState>(SERVICE, () => ({ status, keyring: undefined, store: 'attached' }))
+  const links = new ServingLinks<SealState>(SERVICE, () => ({
+    status,
+    role: FOLLOWS_NONE,
+    keyring: undefined,
+    store: 'attached',
+  }))
   const { port1, port2 } = new MessageChannel()
   context.after(() => port1.close())
   const taken = linked(port1, state)
   links.add(port2)
   let isConfirmed = false
-  const away = links.tell({ status, keyring: undefined, store: 'detached' }).then(() => {
+  const away = links.tell({ status, role: FOLLOWS_NONE, keyring: undefined, store: 'detached' }).then(() => {
     isConfirmed = true
   })
   await until(() => taken.length === 2, 'the thread is told that it is wanted back')
@@ -118,12 +129,18 @@ test('a store that is just being opened when it is wanted back is closed before 
 test('the first store that does not open fails the start; a later one ends the thread', async () => {
   const status = await sealedStatus()
   const first = stage({ fails: () => true })
-  await assert.rejects(first.state.take({ status, keyring: undefined, store: 'attached' }), /no store/)
+  await assert.rejects(
+    first.state.take({ status, role: FOLLOWS_NONE, keyring: undefined, store: 'attached' }),
+    /no store/,
+  )
   await assert.rejects(first.state.ready, /no store/)
   let fails = false
   const later = stage({ fails: () => fails })
-  await later.state.take({ status, keyring: undefined, store: 'attached' })
+  await later.state.take({ status, role: FOLLOWS_NONE, keyring: undefined, store: 'attached' })
   fails = true
-  await assert.rejects(later.state.take({ status, keyring: undefined, store: 'attached' }), /no store/)
+  await assert.rejects(
+    later.state.take({ status, role: FOLLOWS_NONE, keyring: undefined, store: 'attached' }),
+    /no store/,
+  )
   assert.equal(later.did.at(-1), 'lost')
 })

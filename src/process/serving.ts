@@ -1,7 +1,7 @@
 // A serving thread. It has the store open for reading, its own caches, and its own socket on the shared port.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { assembleNode, type ServingNode } from '../assembly/node.ts'
-import type { SealState } from '../assembly/seal-state.ts'
+import { type SealState, UNTOLD_ROLE } from '../assembly/seal-state.ts'
 import type { SharedTelemetry } from '../assembly/shared-telemetry.ts'
 import type { ChainHeadsMemory } from '../audit/chain-heads.ts'
 import type { ServerConfig } from '../config/config.ts'
@@ -114,6 +114,7 @@ async function followWriter(data: ServingData, own: ThreadTelemetry, endOfTick: 
   const { config, directory, devices } = data
   const store = new ReplaceableReader()
   let status = UNKNOWN
+  let roleState = UNTOLD_ROLE
   let follower: ChangeFollower | undefined
   // The writer opens and closes the node, and the node asks the writer: it gets functions.
   const node = await assembleNode({
@@ -127,6 +128,7 @@ async function followWriter(data: ServingData, own: ThreadTelemetry, endOfTick: 
     endOfTick,
     channels: {
       sealStatus: () => status,
+      roleState: () => roleState,
       forward: (request) => link.forward(request),
       ask: (mount, question) => link.ask(mount, question),
       catchUp: () => follower?.catchUp(),
@@ -150,6 +152,7 @@ async function followWriter(data: ServingData, own: ThreadTelemetry, endOfTick: 
   })
   const takeOver = (news: SealState): Promise<void> => {
     status = news.status
+    roleState = news.role
     return state.take(news)
   }
   const link = new WriterLink<SealState>(data.writer, takeOver, own.log)

@@ -120,7 +120,12 @@ function servingSide(
       answer: (mount, question) => node().answer(mount, question),
       log: own.log,
     },
-    () => ({ status: node().seal.status(), keyring: node().storage.barrier.keyring, store: storeState }),
+    () => ({
+      status: node().seal.status(),
+      role: node().role.state,
+      keyring: node().storage.barrier.keyring,
+      store: storeState,
+    }),
   )
   return {
     links,

@@ -48,6 +48,7 @@ async function readingThread({ store, node: writer }: MemoryServer): Promise<Rea
     tokenLimits: LIMITS,
     channels: {
       sealStatus: () => writer.seal.status(),
+      roleState: () => writer.role.state,
       forward: (request) => writer.core.handle(request),
       ask: (mount, question) => writer.answer(mount, question),
       catchUp: () => follower?.catchUp(),

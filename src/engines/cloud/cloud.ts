@@ -5,12 +5,13 @@ import type { IdentityTokens } from '../../api/identity-token.ts'
 import type { Login, TokenSettings } from '../../api/login.ts'
 import type { LoginMethod, LoginRule } from '../../api/login-method.ts'
 import type { EngineType, MountableType, MountEntry } from '../../api/mount.ts'
+import { maintains, type NodeRole } from '../../api/node-role.ts'
 import { Router } from '../../api/router.ts'
 import { asciiLowerCase } from '../../lib/ascii.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
-import { ROOT_NAMESPACE } from '../../storage/contract.ts'
+import { ROOT_NAMESPACE, WriteNotAllowed } from '../../storage/contract.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import { LoginAttempt, type LoginInput } from './attempt.ts'
 import { CallGate, type PerHostQueues } from './call-gate.ts'
@@ -33,6 +34,8 @@ import { type CloudEnvironment, type CloudSettings, settingsOf } from './setting
 /** What a mount of this type is made with. */
 export type CloudContext = {
   readonly mount: () => MountEntry
+  /** The role of the node, at the time of the call. */
+  readonly role: () => NodeRole
   readonly storage: View
   readonly world: World
   readonly log: Log
@@ -84,6 +87,7 @@ export class CloudAuth implements LoginMethod {
       log,
       configs: this.configs,
       providerOf: (config, secret) => this.#newProvider(config, secret),
+      requireRight: () => this.#requireRight(),
     })
     this.rotationClock = new RotationClock({
       world,
@@ -206,7 +210,17 @@ export class CloudAuth implements LoginMethod {
     return (await this.roles.find(role)) === undefined ? undefined : asciiLowerCase(role)
   }
 
-  /** Starts the scheduled changes of the credential. Runs on the writing thread, once the server is open. */
+  /**
+   * The credential in the directory belongs to those who maintain the mount: two clusters that both changed it would
+   * remove each other's secrets. @throws WriteNotAllowed in a role that maintains other mounts, or none
+   */
+  #requireRight(): void {
+    const { role, mount } = this.#context
+    const { local } = mount()
+    if (!maintains(role(), { local })) throw new WriteNotAllowed(local ? 'local' : 'replicated')
+  }
+
+  /** Starts the scheduled changes of the credential. Runs on the writing thread, where the mount is maintained. */
   start(): void {
     this.rotationClock.start()
   }

@@ -5,6 +5,7 @@ import { fail } from '../../api/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import type { World } from '../../lib/world.ts'
+import { WriteNotAllowed } from '../../storage/contract.ts'
 import {
   type CloudConfig,
   type ConfigStore,
@@ -31,6 +32,8 @@ type Parts = {
    * @throws Refusal if settings are missing.
    */
   readonly providerOf: (config: CloudConfig, secret?: string) => Provider
+  /** Asked before each request to the cloud: the role of the node may change meanwhile. @throws WriteNotAllowed */
+  readonly requireRight: () => void
 }
 
 /** Names of our secrets in the directory begin so, which tells them from an operator's. */
@@ -109,6 +112,7 @@ export class Rotation {
     const endMs = world.clock.nowMs() + lifeSeconds * 1000
     const secret = await withRefusals(async () => {
       try {
+        this.#parts.requireRight()
         return await provider.graph.addSecret(application.objectId, name, endMs, deadline)
       } catch (cause) {
         // After a clear refusal no secret of that name exists. After any other failure one may.
@@ -150,6 +154,7 @@ export class Rotation {
 
   /** Finds the application of the mount. @throws Refusal, CloudRefusal, CloudUnavailable */
   async #application({ graph }: Provider, clientId: string, deadline: LoginDeadline): Promise<Application> {
+    this.#parts.requireRight()
     const [found, second] = await graph.applications(clientId, deadline)
     if (found === undefined) throw fail('no_such_entry', ['no application found with this client_id'])
     // Wire text. bad_request: what the directory holds is wrong, and no request here changes it.
@@ -165,6 +170,7 @@ export class Rotation {
       if (pending !== undefined) await this.#swap(config, pending)
       else await this.#clear(config)
     } catch (cause) {
+      if (cause instanceof WriteNotAllowed) throw cause
       const told = asRefusal(cause)
       if (!(told instanceof Error)) throw cause
       this.#parts.log('warn', 'The change of the cloud credential goes on later', {
@@ -204,6 +210,7 @@ export class Rotation {
   async #works(config: CloudConfig, secret: string): Promise<boolean> {
     const { world, providerOf } = this.#parts
     const provider = providerOf(config, secret)
+    this.#parts.requireRight()
     try {
       await provider.tokens.get(provider.settings.cloud.graph, new LoginDeadline(world))
       return true
@@ -241,7 +248,10 @@ export class Rotation {
     const gone: Leftover[] = []
     for (const each of wanted) {
       const found = credentials.find((one) => (each.keyId === '' ? one.name === each.name : one.keyId === each.keyId))
-      if (found !== undefined) await provider.graph.removeSecret(objectId, found.keyId, deadline)
+      if (found !== undefined) {
+        this.#parts.requireRight()
+        await provider.graph.removeSecret(objectId, found.keyId, deadline)
+      }
       // A young one may exist and not be listed yet, so it is tried again.
       const isYoung = each.sinceMs !== undefined && world.clock.nowMs() - each.sinceMs < TIMEOUT_MS
       if (found !== undefined || !isYoung) gone.push(each)

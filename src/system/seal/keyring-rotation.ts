@@ -85,6 +85,8 @@ export class KeyringRotation {
   readonly #outside = AsyncLocalStorage.snapshot()
   #config = DEFAULT_ROTATION
   #timer: Timer | undefined
+  /** True while terms are added without being asked for: only the primary of a set adds any. */
+  #addsTerms = false
   /** The stored bound: encryptions may be counted up to here. */
   #reserved = 0
   #pending: Pending | undefined
@@ -130,6 +132,16 @@ export class KeyringRotation {
     const bytes = await this.#view.get(CONFIG)
     this.#config = bytes === undefined ? DEFAULT_ROTATION : ROTATION_CONFIG.decode(bytes)
     this.#plan()
+  }
+
+  /** From now on a term is added before the limits are reached. */
+  beginTerms(): void {
+    this.#addsTerms = true
+  }
+
+  /** Terms are added on request only. */
+  endTerms(): void {
+    this.#addsTerms = false
   }
 
   /** Stores the exact count before the server seals or stops, so that the next unseal loses nothing of the window. */
@@ -340,14 +352,17 @@ export class KeyringRotation {
     })
   }
 
-  /** Rotates if a limit is reached; else stores a new bound if half the window is used. Never throws. */
+  /**
+   * Rotates if a limit is reached and terms are added here; else stores a new bound if half the window is used. Never
+   * throws.
+   */
   async check(): Promise<void> {
     const { storage, world, log } = this.#parts
     if (storage.barrier.sealed) return
     try {
       await this.#oneAtATime.run(async () => {
         if (storage.barrier.sealed) return
-        const due = isRotationDue(this.#config, this.status(), world.clock.nowMs())
+        const due = this.#addsTerms && isRotationDue(this.#config, this.status(), world.clock.nowMs())
         if (due) {
           await this.#rotate()
           log('info', 'The keyring got a new term by itself', { term: this.status().term })

@@ -49,6 +49,8 @@ export class AutoRotation {
     let failures = 0
     let first: unknown
     for await (const name of dueKeys(storage, world.clock.nowMs())) {
+      // The role may change between two keys.
+      if (!maintains(role(), mount())) return
       try {
         await this.#rotate(name)
       } catch (cause) {

@@ -1,0 +1,34 @@
+// The one object that says what this node is. It lives on the writing thread; the other threads are told of each change
+// as they are told of the seal (seal-state.ts).
+import { type DataOwner, FOLLOWS_NONE, mayChange, type NodeRole, type RoleState } from '../api/node-role.ts'
+import type { StorageClass, Store } from '../storage/contract.ts'
+
+/** Who owns what is stored in a class. */
+const OWNERS: Readonly<Record<StorageClass, DataOwner>> = { replicated: 'set', local: 'cluster', ignored: 'node' }
+
+/** Holds the role of the node, and keeps the gate of the store as it demands. */
+export class RoleHolder {
+  readonly #store: Pick<Store, 'setWritable'>
+  #state = FOLLOWS_NONE
+
+  constructor(store: Pick<Store, 'setWritable'>) {
+    this.#store = store
+  }
+
+  get state(): RoleState {
+    return this.#state
+  }
+
+  get role(): NodeRole {
+    return this.#state.role
+  }
+
+  /**
+   * Takes over a state, for this thread and the gate at once. Resolves when no commit is under way any more that only
+   * the role of before allowed.
+   */
+  take(state: RoleState): Promise<void> {
+    this.#state = state
+    return this.#store.setWritable((storageClass) => mayChange(state.role, OWNERS[storageClass]))
+  }
+}

@@ -1,5 +1,6 @@
 // The engine behind sys/. It shows and changes all other rooms, so it is given nearly every one.
 import { DEFAULT_EDITION } from '../api/edition.ts'
+import type { NodeRole } from '../api/node-role.ts'
 import { openApiDocument } from '../api/openapi.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { MountTable } from '../core/mount-table.ts'
@@ -41,6 +42,7 @@ export type SystemRooms = {
   readonly quotas: QuotaStore
   readonly telemetry: NodeTelemetry
   readonly managedKeys: ManagedKeyService
+  readonly nodeRole: () => NodeRole
   /** The table that this engine is in, and so is made after it. */
   readonly mounts: () => MountTable
 }
@@ -59,6 +61,7 @@ export function buildSystem(parts: CommonParts, rooms: SystemRooms): System {
     facts,
     tokenLimits,
     sealStatus: seal.status,
+    nodeRole: rooms.nodeRole,
     seal: seal.operations,
     saveSnapshot: storage.saveSnapshot,
     needsSudo,

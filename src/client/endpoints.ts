@@ -193,13 +193,13 @@ export type Endpoints = {
       initialized: boolean
       /** The server is sealed */
       sealed: boolean
-      /** The node is not active: true while it is sealed */
+      /** The node is not active: true for a standby, and while it is sealed */
       standby: boolean
-      /** Always false: there are no performance standbys */
+      /** The node is a standby */
       performance_standby: boolean
-      /** disabled */
+      /** Role in performance replication: disabled, bootstrapping, primary or secondary */
       replication_performance_mode: string
-      /** disabled */
+      /** Role in disaster recovery: disabled, bootstrapping, primary or secondary */
       replication_dr_mode: string
       /** Server time, Unix time in seconds */
       server_time_utc: number
@@ -242,7 +242,7 @@ export type Endpoints = {
       leader_address: string
       /** Cluster address of this node; empty if the listener redacts addresses */
       leader_cluster_address: string
-      /** Always false: there are no performance standbys */
+      /** The node is a standby */
       performance_standby: boolean
       /** Always 0: there are no standbys */
       performance_standby_last_remote_wal: number

@@ -2,6 +2,7 @@
 import type { AuditDevices } from '../api/audit.ts'
 import { DEFAULT_EDITION, type Edition } from '../api/edition.ts'
 import type { Engine, Mounts } from '../api/mount.ts'
+import type { NodeRole } from '../api/node-role.ts'
 import type { ByteStream } from '../api/request.ts'
 import type { Leases } from '../auth/leases.ts'
 import type { AclOperation } from '../auth/permissions.ts'
@@ -137,6 +138,7 @@ type SystemParts = Pick<
   | 'quotas'
   | 'telemetry'
   | 'sealStatus'
+  | 'nodeRole'
   | 'saveSnapshot'
   | 'needsSudo'
   | 'audit'
@@ -172,6 +174,8 @@ export class System implements Engine {
   readonly quotas: QuotaStore
   readonly telemetry: Telemetry
   readonly sealStatus: () => SealStatus
+  /** What this node is among others, at the time of the call. */
+  readonly nodeRole: () => NodeRole
   /** Streams the store as it is at the call (storage/snapshot/snapshot-format.ts). */
   readonly saveSnapshot: () => Promise<ByteStream>
   /** Whether the endpoint at a path of a built-in mount needs `sudo` for the operation; false for all other paths. */
@@ -197,6 +201,7 @@ export class System implements Engine {
     this.quotas = parts.quotas
     this.telemetry = parts.telemetry
     this.sealStatus = parts.sealStatus
+    this.nodeRole = parts.nodeRole
     this.saveSnapshot = parts.saveSnapshot
     this.needsSudo = parts.needsSudo
     this.audit = parts.audit

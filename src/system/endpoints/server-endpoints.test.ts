@@ -2,6 +2,7 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { startMemoryServer } from '../../../test/fixtures/memory-server.ts'
+import { ACTIVE_PRIMARY, FOLLOWS_NONE, type NodeRole } from '../../api/node-role.ts'
 import { VERSION } from '../../version.ts'
 
 const errorOf = (body: Record<string, unknown>): string => String((body.errors as string[])[0])
@@ -314,6 +315,39 @@ for (const { query, state, status } of HEALTH_CODES) {
       const answer = await call(method, `sys/health?${query}`, undefined, '')
       assert.deepEqual([answer.status, answer.body.sealed], [status, state !== 'active'], method)
     }
+  })
+}
+
+const ROLES_SHOWN: readonly {
+  readonly role: Partial<NodeRole>
+  readonly query?: string
+  readonly shows: readonly [status: number, dr: string, performance: string, standby: boolean]
+}[] = [
+  { role: { dr: 'primary', performance: 'primary' }, shows: [200, 'primary', 'primary', false] },
+  { role: { performance: 'secondary' }, shows: [200, 'disabled', 'secondary', false] },
+  { role: { performance: 'bootstrapping' }, shows: [200, 'disabled', 'bootstrapping', false] },
+  { role: { dr: 'secondary' }, shows: [472, 'secondary', 'disabled', false] },
+  { role: { dr: 'bootstrapping' }, shows: [472, 'bootstrapping', 'disabled', false] },
+  { role: { dr: 'secondary', isStandby: true }, shows: [472, 'secondary', 'disabled', true] },
+  { role: { dr: 'secondary' }, query: '?drsecondarycode=299', shows: [299, 'secondary', 'disabled', false] },
+  { role: { isStandby: true }, shows: [473, 'disabled', 'disabled', true] },
+  { role: { isStandby: true }, query: '?performancestandbycode=298', shows: [298, 'disabled', 'disabled', true] },
+  { role: { isStandby: true }, query: '?perfstandbyok=true', shows: [200, 'disabled', 'disabled', true] },
+  { role: { isStandby: true }, query: '?standbyok=true', shows: [473, 'disabled', 'disabled', true] },
+  { role: { isFenced: true, dr: 'primary' }, shows: [200, 'primary', 'disabled', false] },
+]
+for (const { role, query = '', shows } of ROLES_SHOWN) {
+  test(`health and leader show the role ${JSON.stringify(role)}${query}`, async () => {
+    const { node, call } = await startMemoryServer()
+    await node.changeRole({ ...FOLLOWS_NONE, role: { ...ACTIVE_PRIMARY, ...role } })
+    const { status, body } = await call('GET', `sys/health${query}`, undefined, '')
+    const { replication_dr_mode: dr, replication_performance_mode: performance, performance_standby: standby } = body
+    assert.deepEqual([status, dr, performance, standby], shows)
+    assert.equal(body.standby, standby)
+    assert.equal((await call('GET', 'sys/leader', undefined, '')).body.performance_standby, standby)
+    // A sealed node is sealed first of all.
+    await node.operations.seal()
+    assert.equal((await call('GET', `sys/health${query}`, undefined, '')).status, 503)
   })
 }
 

@@ -1,12 +1,13 @@
 // sys/health and sys/leader: what load balancers and clients ask first. They need no token and answer while sealed.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { bool, int } from '../../api/fields.ts'
+import type { NodeRole } from '../../api/node-role.ts'
 import { flag, group, integer, optional, text } from '../../api/shape.ts'
 import type { System as Whole } from '../system.ts'
 import { clusterShown, versionShown } from './shown-facts.ts'
 
 /** The parts of the system that these endpoints use. */
-type System = Pick<Whole, 'edition' | 'facts' | 'sealStatus' | 'world'>
+type System = Pick<Whole, 'edition' | 'facts' | 'nodeRole' | 'sealStatus' | 'world'>
 
 /** Clients decode these members, so they are there although no licence can end. */
 const NO_LICENSE = { state: 'none', expiry_time: '', terminated: false }
@@ -25,6 +26,9 @@ const health = endpoint({
   runsOn: 'any-node',
   onDrSecondary: 'open',
   summary: 'Shows the health of this node, also in the status code: 200 active, 501 not initialised, 503 sealed',
+  describe:
+    'A secondary for disaster recovery answers 472. A standby answers 473, since it serves reads: none is of the ' +
+    'kind that answers 429. A performance secondary serves clients, and is healthy with 200.',
   fields: {
     activecode: statusCode('active'),
     standbycode: statusCode('a standby'),
@@ -40,10 +44,12 @@ const health = endpoint({
   response: {
     initialized: flag('The server is initialised'),
     sealed: flag('The server is sealed'),
-    standby: flag('The node is not active: true while it is sealed'),
-    performance_standby: flag('Always false: there are no performance standbys'),
-    replication_performance_mode: text('disabled'),
-    replication_dr_mode: text('disabled'),
+    standby: flag('The node is not active: true for a standby, and while it is sealed'),
+    performance_standby: flag('The node is a standby'),
+    replication_performance_mode: text(
+      'Role in performance replication: disabled, bootstrapping, primary or secondary',
+    ),
+    replication_dr_mode: text('Role in disaster recovery: disabled, bootstrapping, primary or secondary'),
     server_time_utc: integer('Server time, Unix time in seconds'),
     version: text('Version that clients check for compatibility'),
     enterprise: flag('The edition is not community'),
@@ -63,20 +69,16 @@ const health = endpoint({
   },
   handler: (system: System, args, request) => {
     const { initialized, sealed, cluster } = system.sealStatus()
-    const status = !initialized
-      ? (args.uninitcode ?? 501)
-      : sealed
-        ? (args.sealedcode ?? 503)
-        : (args.activecode ?? 200)
+    const role = system.nodeRole()
     return {
-      status,
+      status: healthCode({ initialized, sealed, role }, args),
       data: {
         initialized,
         sealed,
-        standby: sealed,
-        performance_standby: false,
-        replication_performance_mode: 'disabled',
-        replication_dr_mode: 'disabled',
+        standby: sealed || role.isStandby,
+        performance_standby: role.isStandby,
+        replication_performance_mode: role.performance,
+        replication_dr_mode: role.dr,
         server_time_utc: Math.floor(system.world.clock.nowMs() / 1000),
         version: versionShown(system, request),
         enterprise: system.edition !== 'community',
@@ -89,6 +91,28 @@ const health = endpoint({
     }
   },
 })
+
+type HealthCodes = Partial<
+  Readonly<
+    Record<
+      'uninitcode' | 'sealedcode' | 'drsecondarycode' | 'performancestandbycode' | 'activecode',
+      number | undefined
+    > & { readonly perfstandbyok: boolean | undefined }
+  >
+>
+type Health = { readonly initialized: boolean; readonly sealed: boolean; readonly role: NodeRole }
+
+/**
+ * The status code, by the first that holds. What is being copied counts as a secondary. A caller may choose another
+ * code for each.
+ */
+function healthCode({ initialized, sealed, role }: Health, codes: HealthCodes): number {
+  if (!initialized) return codes.uninitcode ?? 501
+  if (sealed) return codes.sealedcode ?? 503
+  if (role.dr === 'secondary' || role.dr === 'bootstrapping') return codes.drsecondarycode ?? 472
+  if (role.isStandby && codes.perfstandbyok !== true) return codes.performancestandbycode ?? 473
+  return codes.activecode ?? 200
+}
 
 const leader = endpoint({
   id: 'leader',
@@ -107,7 +131,7 @@ const leader = endpoint({
     active_time: text('Always the zero time, without HA'),
     leader_address: text('API address of this node; empty if the listener redacts addresses'),
     leader_cluster_address: text('Cluster address of this node; empty if the listener redacts addresses'),
-    performance_standby: flag('Always false: there are no performance standbys'),
+    performance_standby: flag('The node is a standby'),
     performance_standby_last_remote_wal: integer('Always 0: there are no standbys'),
   },
   handler: (system: System, _args, { listener }) => ({
@@ -117,7 +141,7 @@ const leader = endpoint({
       active_time: '0001-01-01T00:00:00Z',
       leader_address: listener?.redacts.addresses === true ? '' : system.facts.apiAddress,
       leader_cluster_address: listener?.redacts.addresses === true ? '' : (system.facts.clusterAddress ?? ''),
-      performance_standby: false,
+      performance_standby: system.nodeRole().isStandby,
       performance_standby_last_remote_wal: 0,
     },
   }),

@@ -1,7 +1,7 @@
 // Opens and closes the whole server: its barrier, its caches, its other threads; and changes what it is among others.
 // Only one such change runs at a time.
 import { fail } from '../api/errors.ts'
-import { mayChange, type RoleState } from '../api/node-role.ts'
+import type { RoleState } from '../api/node-role.ts'
 import type { Log } from '../lib/log.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
 import { Sealed, type Store } from '../storage/contract.ts'

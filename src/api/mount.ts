@@ -79,6 +79,11 @@ export interface Engine {
    * data.
    */
   handleWriterCall?(question: unknown): Promise<unknown>
+  /**
+   * Answers a call from the same mount on another cluster of the set; runs on the thread that writes of the primary.
+   * Input and result are plain data, and the input is checked as that of any caller.
+   */
+  handleClusterCall?(question: unknown): Promise<unknown>
   /** Begins periodic work, on the thread that writes, once the server is unsealed. */
   start?(): void
   /** Ends that work: the server is being sealed, or the mount is removed. */

@@ -1,4 +1,5 @@
 // The mount table, and what its engines are given of this server.
+import { fail } from '../api/errors.ts'
 import { newLoginQueue } from '../api/login-queue.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { NodeRole } from '../api/node-role.ts'
@@ -27,6 +28,7 @@ export type EngineRooms = {
   readonly nodeRole: () => NodeRole
   /** Asks the writing thread; undefined if this is it. */
   readonly callWriter: CallWriter | undefined
+  readonly primaryAddress: () => string
 }
 
 /** Builds the table with all engine types. Until the barrier is open it serves sys/ alone. */
@@ -52,7 +54,8 @@ export function buildMounts(parts: CommonParts, rooms: EngineRooms): MountTable 
 }
 
 /** The part of an engine's context that all mounts share. */
-function engineEnvironment({ world, slow, log }: CommonParts, rooms: EngineRooms): EngineEnvironment {
+function engineEnvironment(parts: CommonParts, rooms: EngineRooms): EngineEnvironment {
+  const { world, slow, log } = parts
   const { system, managedKeys, nodeRole, callWriter } = rooms
   return {
     world,
@@ -64,5 +67,15 @@ function engineEnvironment({ world, slow, log }: CommonParts, rooms: EngineRooms
     deviceRandom: managedKeys,
     loginQueue: newLoginQueue(),
     callWriter,
+    askPrimary: primaryOf(parts, rooms),
+  }
+}
+
+/** How an engine asks the same mount on the primary. */
+function primaryOf({ toPrimary = () => undefined }: CommonParts, { primaryAddress }: EngineRooms): CallWriter {
+  return async (mount, question) => {
+    const primary = toPrimary()
+    if (primary === undefined) throw fail('not_primary', [true, primaryAddress()])
+    return primary.askMount({ mount, question })
   }
 }

@@ -30,13 +30,22 @@ export type EngineContext = {
   readonly loginQueue?: FairQueue
   /** Asks the engine of the same mount on the writing thread. Missing where this thread writes. */
   readonly callWriter?: (question: unknown) => Promise<unknown>
+  /** Asks the engine of the same mount on the primary. Rejects if there is no link to one. */
+  readonly askPrimary?: (question: unknown) => Promise<unknown>
 }
 
 /** The part of the context that all mounts of a thread share. What depends on the mount takes it as a parameter. */
-export type EngineEnvironment = Omit<EngineContext, 'mount' | 'storage' | 'callWriter' | 'managedKeys'> & {
+export type EngineEnvironment = Omit<
+  EngineContext,
+  'mount' | 'storage' | 'callWriter' | 'askPrimary' | 'managedKeys'
+> & {
   readonly callWriter?: CallWriter | undefined
+  readonly askPrimary?: CallWriter | undefined
   readonly managedKeysOf?: (mount: () => MountEntry) => ManagedKeys
 }
 
-/** Asks a mount, by its UUID, on the writing thread; the engine there answers in `handleWriterCall`. */
+/**
+ * Asks a mount, by its UUID, on the writing thread, where the engine answers in `handleWriterCall`; or on the primary,
+ * where it answers in `handleClusterCall`.
+ */
 export type CallWriter = (mount: string, question: unknown) => Promise<unknown>

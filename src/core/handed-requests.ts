@@ -9,7 +9,15 @@ import { LongText } from '../lib/long-text.ts'
 import { describeCause } from './describe-cause.ts'
 import type { Exchange, WireRequest } from './exchange.ts'
 import { writtenBy } from './hand-over.ts'
-import type { AssertedCaller, HandedRequest, ReportedGroups, Secondary, ToPrimary, WantedEntity } from './handed.ts'
+import type {
+  AssertedCaller,
+  HandedRequest,
+  MountQuestion,
+  ReportedGroups,
+  Secondary,
+  ToPrimary,
+  WantedEntity,
+} from './handed.ts'
 import type { Mounted } from './mount-table.ts'
 import { newExchange } from './new-exchange.ts'
 import { findEndpoint, stepsBetween } from './pipeline.ts'
@@ -53,17 +61,39 @@ export class HandedRequests implements ToPrimary {
   }
 
   /** @throws Refusal as `carryOut` */
-  async ensureEntity({ mount, alias, groups }: WantedEntity): Promise<string> {
-    const { entry } = await this.#sharedMount(mount)
-    if (entry.kind !== 'auth') throw fail('permission_denied', [])
-    return this.#services.identities.entityOfLogin(entry, alias, groups)
+  ensureEntity({ mount, alias, groups }: WantedEntity): Promise<string> {
+    return this.#refusing(async () => {
+      const { entry } = await this.#sharedMount(mount)
+      if (entry.kind !== 'auth') throw fail('permission_denied', [])
+      return this.#services.identities.entityOfLogin(entry, alias, groups)
+    })
   }
 
   /** @throws Refusal as `carryOut` */
-  async setGroups({ mount, entityId, groups }: ReportedGroups): Promise<void> {
-    const { entry } = await this.#sharedMount(mount)
-    if (entry.kind !== 'auth') throw fail('permission_denied', [])
-    await this.#services.identities.groupsOfLogin(entry, entityId, groups)
+  setGroups({ mount, entityId, groups }: ReportedGroups): Promise<void> {
+    return this.#refusing(async () => {
+      const { entry } = await this.#sharedMount(mount)
+      if (entry.kind !== 'auth') throw fail('permission_denied', [])
+      await this.#services.identities.groupsOfLogin(entry, entityId, groups)
+    })
+  }
+
+  /** @throws Refusal as `carryOut` */
+  askMount({ mount, question }: MountQuestion): Promise<unknown> {
+    return this.#refusing(async () => {
+      const { engine } = await this.#sharedMount(mount)
+      if (engine.handleClusterCall === undefined) throw fail('permission_denied', [])
+      return engine.handleClusterCall(question)
+    })
+  }
+
+  /** Errors of the rooms below become refusals, as in a request. A defect passes, and the link logs it. */
+  async #refusing<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (cause) {
+      throw refusalOf(cause, this.#services.primaryAddress()) ?? cause
+    }
   }
 
   async #run(exchange: Exchange, request: HandedRequest): Promise<void> {
@@ -206,12 +236,13 @@ function entryOf({ policies, entityId, displayName, metadata, tokenType }: Asser
   }
 }
 
-/** Long texts are a class of our own, which no channel carries. */
-function plain(answer: Answer): Answer {
-  if (answer.data === undefined) return answer
-  const members = Object.entries(answer.data).map(([name, value]: [string, unknown]) => [
-    name,
-    value instanceof LongText ? value.toString() : value,
-  ])
-  return { ...answer, data: Object.fromEntries(members) }
+/** The answer as any channel carries it: long texts, which are a class of our own, are strings in it. */
+const plain = (answer: Answer): Answer =>
+  answer.data === undefined ? answer : { ...answer, data: withoutLongTexts(answer.data) as object }
+
+function withoutLongTexts(value: unknown): unknown {
+  if (value instanceof LongText) return value.toString()
+  if (Array.isArray(value)) return value.map(withoutLongTexts)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutLongTexts(member)]))
 }

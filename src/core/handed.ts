@@ -49,6 +49,9 @@ export type WantedEntity = {
   readonly groups: readonly string[]
 }
 
+/** A question of an engine to the same mount on the primary. */
+export type MountQuestion = { readonly mount: string; readonly question: unknown }
+
 /** The groups that a login method reports for an entity at a renewal. */
 export type ReportedGroups = { readonly mount: string; readonly entityId: string; readonly groups: readonly string[] }
 
@@ -60,6 +63,8 @@ export type ToPrimary = {
   readonly ensureEntity: (wanted: WantedEntity) => Promise<string>
   /** Sets the groups of an entity. @throws Refusal as `carryOut` */
   readonly setGroups: (reported: ReportedGroups) => Promise<void>
+  /** Returns what the engine of the mount answers there. @throws Refusal as `carryOut` */
+  readonly askMount: (asked: MountQuestion) => Promise<unknown>
 }
 
 /** A secondary, as its primary knows it: by its certificate, not by what it says. */

@@ -228,10 +228,11 @@ export class MountTable implements Mounts {
 
   #context(entry: MountEntry): EngineContext {
     const mount = () => this.#byUuid.get(entry.uuid)?.entry ?? entry
-    const { callWriter, managedKeysOf, ...given } = this.#given
+    const { callWriter, askPrimary, managedKeysOf, ...given } = this.#given
+    const far = askPrimary && { askPrimary: (question: unknown) => askPrimary(entry.uuid, question) }
     const ask = callWriter && { callWriter: (question: unknown) => callWriter(entry.uuid, question) }
     const keys = managedKeysOf && { managedKeys: managedKeysOf(mount) }
-    return { ...given, ...ask, ...keys, mount, storage: this.#stored.dataOf(entry) }
+    return { ...given, ...ask, ...far, ...keys, mount, storage: this.#stored.dataOf(entry) }
   }
 
   /**

@@ -1,8 +1,8 @@
 // The calls between a performance secondary and its primary, over any channel. Refusals travel as they were thrown.
 // What happens to the link becomes a refusal here, which says whether the request may have been carried out.
-import { fail } from '../api/errors.ts'
+import { fail, Refusal } from '../api/errors.ts'
 import type { Answer } from '../api/request.ts'
-import type { HandedRequest, ReportedGroups, ToPrimary, WantedEntity } from '../core/handed.ts'
+import type { HandedRequest, MountQuestion, ReportedGroups, ToPrimary, WantedEntity } from '../core/handed.ts'
 import type { Log } from '../lib/log.ts'
 import type { Timers } from '../lib/world.ts'
 import { call, NO_CALLS } from '../rpc/calls.ts'
@@ -23,6 +23,7 @@ export const PRIMARY_CALLS = {
   carryOut: call<HandedRequest, Answer>(limits),
   ensureEntity: call<WantedEntity, string>(limits),
   setGroups: call<ReportedGroups, null>(limits),
+  askMount: call<MountQuestion, unknown>(limits),
 }
 
 /** Parts of the secondary's end. */
@@ -62,6 +63,10 @@ export class PrimaryLink implements ToPrimary {
     await this.#asked(() => this.#peer.call('setGroups', reported))
   }
 
+  askMount(asked: MountQuestion): Promise<unknown> {
+    return this.#asked(() => this.#peer.call('askMount', asked))
+  }
+
   /** The link has ended: calls that wait reject at once. */
   close(): void {
     this.#peer.close()
@@ -75,7 +80,9 @@ export class PrimaryLink implements ToPrimary {
     } catch (cause) {
       const mayBeDone = cause instanceof CallLate || (cause instanceof PeerGone && !wasGone)
       if (mayBeDone) throw fail('primary_silent', [this.#primaryAddress()], cause)
-      if (cause instanceof Unreachable) throw fail('primary_unreachable', [this.#primaryAddress()], cause)
+      // A client of this cluster would take it for the state of this one.
+      const isSealed = cause instanceof Refusal && cause.code === 'sealed'
+      if (isSealed || cause instanceof Unreachable) throw fail('primary_unreachable', [this.#primaryAddress()], cause)
       throw cause
     }
   }
@@ -90,6 +97,7 @@ export function answerSecondary(channel: Channel, answers: ToPrimary, log: Log):
     handlers: {
       carryOut: (request) => answers.carryOut(request),
       ensureEntity: (wanted) => answers.ensureEntity(wanted),
+      askMount: (asked) => answers.askMount(asked),
       setGroups: async (reported) => {
         await answers.setGroups(reported)
         return null

@@ -193,9 +193,10 @@ export const SERVER_REFUSALS = {
   },
   primary_silent: {
     status: 503,
-    message: (primaryAddress: string) =>
-      `The primary${primaryAddress === '' ? '' : `, at ${primaryAddress},`} gave no answer in time: whether the request ` +
-      'was carried out is not known',
+    message: (primaryAddress: string) => {
+      const where = primaryAddress === '' ? '' : `, at ${primaryAddress},`
+      return `The primary${where} gave no answer in time: whether the request was carried out is not known`
+    },
     remedy: 'Read what the request was to change before it is sent again.',
   },
   busy: {

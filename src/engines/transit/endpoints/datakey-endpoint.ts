@@ -56,6 +56,7 @@ const datakey = endpoint({
   path: 'datakey/:type/:name',
   capability: 'update',
   runsOn: 'any-node',
+  writes: 'mount',
   summary: 'Generates a data key and encrypts it with a named key',
   fields,
   response: DATA_KEY,
@@ -68,6 +69,7 @@ const datakeys = endpoint({
   path: 'datakeys/:type/:name',
   capability: 'update',
   runsOn: 'any-node',
+  writes: 'mount',
   summary: 'Generates several data keys and encrypts each with a named key',
   fields: { ...fields, count: int('Number of data keys, 1 to 1000', { required: true, min: 1, max: MAX_COUNT }) },
   response: {

@@ -68,6 +68,7 @@ export const rewrapEndpoint = endpoint({
   path: 'rewrap/:name',
   capability: 'update',
   runsOn: 'any-node',
+  writes: 'mount',
   summary: 'Re-encrypts a ciphertext with the latest version of its key, or with key_version',
   describe: 'The plaintext is not returned. The new ciphertext has the same associated data.',
   fields,

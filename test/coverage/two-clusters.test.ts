@@ -1,0 +1,410 @@
+// S8: a performance secondary carries out what it can, and hands to its primary what would write data of the set.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, beforeEach, test } from 'node:test'
+import { MessageChannel } from 'node:worker_threads'
+import type { HandedRequest } from '../../src/core/handed.ts'
+import type { Transit } from '../../src/engines/transit/transit.ts'
+import { portChannel } from '../../src/rpc/ports.ts'
+import { PRIMARY_DEADLINE_MS, PrimaryLink } from '../../src/threads/primary-link.ts'
+import { readEntries, requirePairs } from '../fixtures/audit-log.ts'
+import type { Called } from '../fixtures/memory-server.ts'
+import { PRIMARY_ADDRESS, type ServerWithRole } from '../fixtures/roles.ts'
+import { temporaryDirectory } from '../fixtures/server-process.ts'
+import { servingBeside } from '../fixtures/serving-node.ts'
+import { steppedTime } from '../fixtures/stepped-time.ts'
+import { SECONDARY, startTwoClusters, type TwoClusters } from '../fixtures/two-clusters.ts'
+import { until } from '../fixtures/until.ts'
+
+const HELLO = 'aGVsbG8='
+const directory = temporaryDirectory()
+let pair: TwoClusters
+let primary: ServerWithRole
+let secondary: ServerWithRole
+before(async () => {
+  pair = await startTwoClusters()
+  primary = pair.primary
+  secondary = pair.secondary
+  await primary.call('POST', 'sys/mounts/transit', { type: 'transit' })
+  await primary.call('POST', 'sys/auth/userpass', { type: 'userpass' })
+  await primary.call('POST', 'transit/keys/k')
+  await pair.follow()
+})
+after(() => {
+  pair.close()
+  directory.cleanUp()
+})
+beforeEach(() => void pair.handed())
+
+/** All but what is of one request: ids and times. */
+const comparable = ({ status, body }: Called, ...names: readonly string[]): unknown => {
+  const { request_id: _id, ...rest } = body
+  const text = names.reduce((all, name) => all.replaceAll(name, 'NAME'), JSON.stringify(rest))
+  return { status, body: text }
+}
+const errorsOf = ({ body }: Called): string => ((body.errors as string[] | undefined) ?? []).join(' ')
+const authOf = ({ body }: Called): Record<string, string> => body.auth as Record<string, string>
+
+test('S8: a secondary encrypts and decrypts with a shared key by itself', async () => {
+  const made = await secondary.call('POST', 'transit/encrypt/k', { plaintext: HELLO })
+  const { ciphertext } = made.body.data as Record<string, unknown>
+  assert.equal((await secondary.call('POST', 'transit/decrypt/k', { ciphertext })).body.data?.plaintext, HELLO)
+  assert.equal((await primary.call('POST', 'transit/decrypt/k', { ciphertext })).body.data?.plaintext, HELLO)
+  assert.deepEqual(pair.handed(), [])
+})
+
+const HANDED: readonly { id: string; method: string; path: string; body?: object }[] = [
+  { id: 'transit-key-create', method: 'POST', path: 'transit/keys/NAME', body: { exportable: true } },
+  { id: 'transit-key-rotate', method: 'POST', path: 'transit/keys/NAME/rotate' },
+  {
+    id: 'transit-key-configure',
+    method: 'POST',
+    path: 'transit/keys/NAME/config',
+    body: { min_decryption_version: 2 },
+  },
+  { id: 'transit-encrypt', method: 'POST', path: 'transit/encrypt/NAME-new', body: { plaintext: 'none' } },
+  { id: 'policies-write', method: 'POST', path: 'sys/policies/acl/NAME', body: { policy: 'path "a" {}' } },
+  { id: 'policies-delete', method: 'DELETE', path: 'sys/policies/acl/NAME' },
+  { id: 'mounts-mount', method: 'POST', path: 'sys/mounts/NAME', body: { type: 'transit', unknown: 1 } },
+  { id: 'mounts-mount', method: 'POST', path: 'sys/mounts/NAME', body: { type: 'no-such-type' } },
+  { id: 'entity-write', method: 'POST', path: 'identity/entity/name/NAME', body: {} },
+  { id: 'transit-key-delete', method: 'DELETE', path: 'transit/keys/none-of-this-name' },
+  { id: 'token-roles-write', method: 'POST', path: 'auth/token/roles/NAME', body: {} },
+]
+for (const { id, method, path, body } of HANDED) {
+  test(`S8: ${method} ${path} is handed over, and answered as by the primary`, async () => {
+    const direct = await primary.call(method, path.replace('NAME', 'direct'), body)
+    const given = await secondary.call(method, path.replace('NAME', 'handed'), body)
+    const ids = [direct, given].map(({ body: { data } }) => String(data?.id ?? data?.ciphertext ?? 'no-id'))
+    assert.deepEqual(comparable(given, 'handed', ...ids), comparable(direct, 'direct', ...ids))
+    if (direct.status < 300) assert.deepEqual(pair.handed(), [id.replace('entity-write', 'entity-write-name')])
+    await pair.follow()
+  })
+}
+
+test('S8: what the primary made is read on the secondary once it has followed', async () => {
+  await secondary.call('POST', 'transit/keys/read-later')
+  assert.equal((await secondary.call('GET', 'transit/keys/read-later')).status, 404)
+  await pair.follow()
+  assert.equal((await secondary.call('GET', 'transit/keys/read-later')).status, 200)
+})
+
+test('S8: a key that encrypt has to make is made by the primary, with the whole answer', async () => {
+  const plaintext = Buffer.alloc(200_000, 7).toString('base64')
+  const made = await secondary.call('POST', 'transit/encrypt/upserted', { plaintext })
+  assert.equal(made.status, 200, JSON.stringify(made.body).slice(0, 300))
+  const { ciphertext } = made.body.data as Record<string, unknown>
+  assert.equal((await primary.call('POST', 'transit/decrypt/upserted', { ciphertext })).body.data?.plaintext, plaintext)
+})
+
+test('S8: a handler that comes to a shared write late is handed over whole', async () => {
+  const { status, body } = await secondary.call('GET', 'transit/wrapping_key')
+  assert.equal(status, 200)
+  assert.deepEqual(pair.handed(), ['transit-wrapping-key'])
+  assert.equal((await primary.call('GET', 'transit/wrapping_key')).body.data?.public_key, body.data?.public_key)
+})
+
+test('S8: a handler that wrote here before it came to a shared write is not carried out twice', async () => {
+  const other = await startTwoClusters()
+  await other.primary.call('POST', 'sys/mounts/transit', { type: 'transit' })
+  await other.follow()
+  await other.secondary.call('GET', 'transit/keys')
+  const uuid = other.secondary.node.mounts.find('transit/')?.uuid ?? ''
+  const engine = other.secondary.node.mounts.engineOf(uuid) as Transit
+  const { wrappingKeys } = engine
+  const get = wrappingKeys.get.bind(wrappingKeys)
+  wrappingKeys.get = async () => {
+    await engine.storage.transaction(async (tx) => tx.put('cluster/planted', Buffer.from('x')))
+    return get()
+  }
+  const refused = await other.secondary.call('GET', 'transit/wrapping_key')
+  assert.equal(refused.status, 503)
+  assert.deepEqual(other.handed(), [])
+  assert.deepEqual(
+    other
+      .logged()
+      .filter(({ level }) => level === 'error')
+      .map(({ message }) => message),
+    ['A request came to a write that its endpoint does not announce'],
+  )
+  other.close()
+})
+
+test('S8: a serving thread of a secondary encrypts, and sends on what the primary has to write', async () => {
+  const serving = await servingBeside(secondary)
+  const plaintext = Buffer.from(JSON.stringify({ plaintext: HELLO }))
+  assert.equal((await serving.send('POST', 'transit/encrypt/k', plaintext)).status, 200)
+  assert.equal(serving.forwarded.length, 0)
+  assert.equal((await serving.send('POST', 'transit/keys/by-thread', undefined)).status, 200)
+  assert.equal((await serving.send('POST', 'transit/encrypt/by-use', plaintext)).status, 200)
+  assert.equal(serving.forwarded.length, 2)
+  assert.deepEqual(pair.handed(), ['transit-key-create', 'transit-encrypt'])
+  assert.equal((await primary.call('GET', 'transit/keys/by-use')).status, 200)
+})
+
+test('S8: a local mount is written here', async () => {
+  assert.equal((await secondary.call('POST', 'sys/mounts/own', { type: 'transit', local: true })).status, 204)
+  assert.equal((await secondary.call('POST', 'own/keys/mine')).status, 200)
+  assert.equal((await secondary.call('POST', 'own/encrypt/upserted', { plaintext: HELLO })).status, 200)
+  assert.equal((await secondary.call('POST', 'sys/mounts/own/tune', { description: 'x' })).status, 204)
+  assert.deepEqual(pair.handed(), [])
+  assert.equal((await primary.call('GET', 'own/keys/mine')).status, 404)
+})
+
+test('S8: the answer of a handed request is wrapped here, under a token of here', async () => {
+  const { body } = await secondary.call('POST', 'transit/keys/wrapped', {}, 'root', { wrapTtl: '60' })
+  const { token } = body.wrap_info as Record<string, string>
+  assert.equal((await primary.call('POST', 'sys/wrapping/unwrap', { token })).status, 400)
+  const unwrapped = await secondary.call('POST', 'sys/wrapping/unwrap', { token })
+  assert.equal(unwrapped.body.data?.name, 'wrapped')
+})
+
+test('S8: a login takes its entity from the primary and its token from here', async () => {
+  await secondary.call('POST', 'auth/userpass/users/ann', { password: 'x' })
+  await pair.follow()
+  pair.handed()
+  const login = await secondary.call('POST', 'auth/userpass/login/ann', { password: 'x' }, '')
+  assert.equal(login.status, 200, JSON.stringify(login.body))
+  assert.deepEqual(pair.handed(), ['entity'])
+  const { client_token: token = '', entity_id: entity } = authOf(login)
+  assert.equal((await primary.call('GET', `identity/entity/id/${entity}`)).status, 200)
+  await pair.follow()
+  assert.equal((await secondary.call('GET', 'auth/token/lookup-self', undefined, token)).body.data?.entity_id, entity)
+  assert.equal((await primary.call('GET', 'auth/token/lookup-self', undefined, token)).status, 403)
+  const again = await secondary.call('POST', 'auth/userpass/login/ann', { password: 'x' }, '')
+  assert.equal(authOf(again).entity_id, entity)
+  assert.deepEqual(pair.handed(), [], 'a known caller needs no primary')
+})
+
+test('S8: an approle login spends its secret on the primary, and gets its token here', async () => {
+  await primary.call('POST', 'sys/auth/approle', { type: 'approle' })
+  await primary.call('POST', 'auth/approle/role/a')
+  const { role_id } = (await primary.call('GET', 'auth/approle/role/a/role-id')).body.data ?? {}
+  const { secret_id } = (await primary.call('POST', 'auth/approle/role/a/secret-id', { num_uses: 1 })).body.data ?? {}
+  await pair.follow()
+  pair.handed()
+  const login = await secondary.call('POST', 'auth/approle/login', { role_id, secret_id }, '')
+  assert.equal(login.status, 200, JSON.stringify(login.body))
+  assert.deepEqual(pair.handed(), ['approle-login', 'entity'])
+  await pair.follow()
+  const { client_token: token } = authOf(login)
+  assert.equal((await secondary.call('GET', 'auth/token/lookup-self', undefined, token)).status, 200)
+  assert.equal((await primary.call('POST', 'auth/approle/login', { role_id, secret_id }, '')).status, 400)
+})
+
+test('S8: the primary evaluates the policies of the caller anew, and its refusal keeps status and text', async () => {
+  const policy = 'path "transit/keys/mine" { capabilities = ["update"] }'
+  await primary.call('POST', 'sys/policies/acl/maker', { policy })
+  await pair.follow()
+  const made = await secondary.call('POST', 'auth/token/create', { policies: ['maker'], no_default_policy: true })
+  const token = authOf(made).client_token ?? ''
+  assert.equal((await secondary.call('POST', 'transit/keys/mine', {}, token)).status, 200)
+  const here = await secondary.call('POST', 'transit/keys/other', {}, token)
+  assert.equal(here.status, 403)
+  pair.handed()
+  // Not known here yet.
+  await primary.call('DELETE', 'sys/policies/acl/maker')
+  const there = await secondary.call('POST', 'transit/keys/mine', {}, token)
+  assert.deepEqual(pair.handed(), ['transit-key-create'])
+  assert.equal(there.status, 403)
+  assert.match(errorsOf(there), /permission denied/)
+  await pair.follow()
+})
+
+test('S8: rekeying, restores and raw storage of the set are refused, and rotation is handed over', async () => {
+  for (const path of ['sys/rekey/init', 'sys/rotate/root/init', 'sys/storage/snapshot']) {
+    const refused = await secondary.call('POST', path, { secret_shares: 1, secret_threshold: 1 })
+    assert.equal(refused.status, 400, path)
+    assert.ok(errorsOf(refused).endsWith(`send the request to the primary, at ${PRIMARY_ADDRESS}`), path)
+  }
+  assert.deepEqual(pair.handed(), [])
+  assert.equal((await secondary.call('POST', 'sys/rotate')).status, 204)
+  assert.deepEqual(pair.handed(), ['rotate'])
+})
+
+test('S8: each cluster records the request in its own log, the primary with the name of the secondary', async () => {
+  const logs = { primary: join(directory.path, 'primary.log'), secondary: join(directory.path, 'secondary.log') }
+  for (const [name, server] of Object.entries({ primary, secondary })) {
+    const options = { file_path: logs[name as 'primary' | 'secondary'] }
+    const answer = await server.call('POST', 'sys/audit/own', { type: 'file', local: true, options })
+    assert.equal(answer.status, 204, JSON.stringify(answer.body))
+  }
+  await secondary.call('POST', 'transit/keys/recorded', { type: 'aes256-gcm96' })
+  await secondary.call('POST', 'sys/mounts/recorded', { type: 'no-such-type' })
+  for (const [name, path] of Object.entries(logs)) {
+    const entries = readEntries(path).filter(({ request }) => request.path.endsWith('recorded'))
+    requirePairs(entries)
+    assert.deepEqual(
+      entries.map(({ type, request, error }) => [type, request.path, error === undefined]),
+      [
+        ['request', 'transit/keys/recorded', true],
+        ['response', 'transit/keys/recorded', true],
+        ['request', 'sys/mounts/recorded', true],
+        ['response', 'sys/mounts/recorded', false],
+      ],
+      name,
+    )
+    for (const { request, auth } of entries) {
+      assert.equal(request.replication_cluster, name === 'primary' ? SECONDARY.name : undefined)
+      assert.equal(auth?.client_token === undefined, name === 'primary', 'the token itself stays on the secondary')
+      assert.deepEqual(auth?.policies, ['root'])
+    }
+  }
+  const ids = Object.values(logs).map((path) =>
+    readEntries(path).find(({ request }) => request.path.endsWith('keys/recorded')),
+  )
+  assert.equal(ids[0]?.request.id, ids[1]?.request.id)
+  for (const server of [primary, secondary]) await server.call('DELETE', 'sys/audit/own')
+})
+
+/** What a secondary sends for the creation of a key, with changes that an honest one would not make. */
+function handedRequest(changes: Partial<HandedRequest>, path = 'sys/mounts'): HandedRequest {
+  const caller = { policies: ['root'], entityId: '', displayName: 'x', metadata: null, tokenType: 'service' } as const
+  return {
+    id: '7b5a2f5a-0000-4000-8000-000000000000',
+    endpoint: 'transit-key-create',
+    mount: uuidOf(path),
+    path: 'keys/forged',
+    givenNames: undefined,
+    method: 'update',
+    query: '',
+    body: Buffer.from('{}'),
+    contentType: undefined,
+    passed: undefined,
+    remoteAddress: '127.0.0.1',
+    caller,
+    ...changes,
+  }
+}
+const uuidOf = (path: string): string => primary.node.mounts.find(path)?.uuid ?? ''
+
+const FORGED: readonly { name: string; status: number; changes: () => Partial<HandedRequest> }[] = [
+  { name: 'another endpoint than the path leads to', status: 404, changes: () => ({ endpoint: 'transit-key-rotate' }) },
+  { name: 'an unknown mount', status: 404, changes: () => ({ mount: 'none' }) },
+  {
+    name: 'a mount of this cluster alone',
+    status: 404,
+    changes: () => ({ mount: uuidOf('cubbyhole/'), path: 'a', endpoint: 'cubbyhole-write' }),
+  },
+  { name: 'no caller', status: 403, changes: () => ({ caller: undefined }) },
+  { name: 'an entity that is not there', status: 403, changes: () => callerWith({ entityId: 'none' }) },
+  { name: 'a policy that grants nothing', status: 403, changes: () => callerWith({ policies: ['none'] }) },
+  { name: 'a read', status: 403, changes: () => ({ endpoint: 'transit-key-read', method: 'read', path: 'keys/k' }) },
+  { name: 'the seal', status: 403, changes: () => ofSystem('seal', 'seal') },
+  { name: 'new shares', status: 403, changes: () => ofSystem('rekey', 'rekey/init') },
+  { name: 'a root token', status: 403, changes: () => ofSystem('generate-root', 'generate-root/attempt') },
+  { name: 'raw storage', status: 403, changes: () => ofSystem('raw-write', 'raw/sys/policy/x', '{"value":"x"}') },
+  {
+    name: 'a local mount',
+    status: 403,
+    changes: () => ofSystem('mounts-mount', 'mounts/x', '{"type":"transit","local":true}'),
+  },
+  {
+    name: 'a token',
+    status: 403,
+    changes: () => ({ endpoint: 'token-create', mount: uuidOf('auth/token/'), path: 'create' }),
+  },
+]
+const callerWith = (changes: object): Partial<HandedRequest> => {
+  const { caller } = handedRequest({}, 'transit/')
+  return caller === undefined ? {} : { caller: { ...caller, ...changes } }
+}
+const ofSystem = (endpoint: string, path: string, body = '{}'): Partial<HandedRequest> => ({
+  endpoint,
+  path,
+  mount: uuidOf('sys/'),
+  body: Buffer.from(body),
+})
+
+for (const { name, status, changes } of FORGED) {
+  test(`S8: a primary does not take from a secondary: ${name}`, async () => {
+    const before = await primary.store.lastIndex()
+    const answers = primary.node.core.answersTo(SECONDARY)
+    await assert.rejects(answers.carryOut(handedRequest(changes(), 'transit/')), { name: 'Refusal', status })
+    assert.equal(await primary.store.lastIndex(), before)
+  })
+}
+
+test('S8: the same request is taken as it should be, and not from a secondary that has only a part', async () => {
+  const whole = handedRequest({}, 'transit/')
+  const refused = { name: 'Refusal', status: 403 }
+  await assert.rejects(primary.node.core.answersTo({ ...SECONDARY, mayActAsRoot: false }).carryOut(whole), refused)
+  const filtered = primary.node.core.answersTo({ ...SECONDARY, reaches: (uuid) => uuid !== whole.mount })
+  await assert.rejects(filtered.carryOut(whole), { name: 'Refusal', status: 404 })
+  await assert.rejects(filtered.ensureEntity({ mount: whole.mount, alias: { name: 'x', metadata: {} }, groups: [] }), {
+    status: 404,
+  })
+  assert.equal(((await primary.node.core.answersTo(SECONDARY).carryOut(whole)).data as { name: string }).name, 'forged')
+})
+
+test('S8: what goes wrong while the primary makes an entity is a refusal with its own status', async () => {
+  const other = await startTwoClusters()
+  await other.primary.call('POST', 'sys/auth/userpass', { type: 'userpass' })
+  const mount = other.primary.node.mounts.find('auth/userpass/')?.uuid ?? ''
+  await other.primary.store.setWritable(() => false)
+  const answers = other.primary.node.core.answersTo(SECONDARY)
+  const wanted = answers.ensureEntity({ mount, alias: { name: 'x', metadata: {} }, groups: [] })
+  await assert.rejects(wanted, { status: 503, code: 'not_primary' })
+  other.close()
+})
+
+test('S8: a primary that is one no more, or is sealed, takes nothing', async () => {
+  const other = await startTwoClusters()
+  const answers = other.primary.node.core.answersTo(SECONDARY)
+  await other.primary.become({ isFenced: true })
+  const refused = await other.secondary.call('POST', 'sys/policies/acl/x', { policy: 'path "a" {}' })
+  assert.equal(refused.status, 503)
+  await other.primary.become({ performance: 'primary' })
+  await other.primary.call('POST', 'sys/seal')
+  await assert.rejects(answers.carryOut(handedRequest({}, 'transit/')), { status: 503, code: 'sealed' })
+  const unreached = await other.secondary.call('POST', 'sys/policies/acl/x', { policy: 'path "a" {}' })
+  assert.equal(unreached.status, 503)
+  assert.match(errorsOf(unreached), new RegExp(`${PRIMARY_ADDRESS}, cannot be reached`))
+  other.close()
+})
+
+test('S8: an answer that does not come in time may have been carried out, and the refusal says so', async () => {
+  const { port1, port2 } = new MessageChannel()
+  const time = steppedTime(0)
+  const parts = { timers: time.timers, log: () => {}, primaryAddress: () => PRIMARY_ADDRESS }
+  const link = new PrimaryLink({ ...parts, channel: portChannel(port1) })
+  const other = await startTwoClusters()
+  other.secondary.linkTo(link)
+  const late = other.secondary.call('POST', 'sys/policies/acl/x', { policy: 'path "a" {}' })
+  await until(async () => time.waiting().length === 1)
+  await time.advance(PRIMARY_DEADLINE_MS)
+  const refused = await late
+  assert.equal(refused.status, 503)
+  assert.match(errorsOf(refused), /gave no answer in time: whether the request was carried out is not known/)
+  const broken = other.secondary.call('POST', 'sys/policies/acl/x', { policy: 'path "a" {}' })
+  await until(async () => time.waiting().length === 1)
+  link.close()
+  assert.match(errorsOf(await broken), /whether the request was carried out is not known/)
+  port1.close()
+  port2.close()
+  other.close()
+})
+
+test('S8: without the link shared writes are refused for a while, and known callers go on', async () => {
+  await secondary.call('POST', 'auth/userpass/users/eve', { password: 'x' })
+  await secondary.call('POST', 'auth/userpass/users/new', { password: 'x' })
+  await pair.follow()
+  assert.equal((await secondary.call('POST', 'auth/userpass/login/eve', { password: 'x' }, '')).status, 200)
+  await pair.follow()
+  pair.cut()
+  const response = await secondary.node.core.handle({
+    method: 'POST',
+    rawPath: '/v1/transit/keys/never',
+    query: '',
+    headers: { token: 'root', namespace: undefined, wrapTtl: undefined, contentType: undefined },
+    body: undefined,
+    remoteAddress: '127.0.0.1',
+  })
+  assert.equal(response.status, 503)
+  assert.equal(response.headers?.['Retry-After'], '5')
+  assert.match(String(response.body), new RegExp(`${PRIMARY_ADDRESS}, cannot be reached: nothing was written`))
+  assert.equal((await secondary.call('POST', 'auth/userpass/login/eve', { password: 'x' }, '')).status, 200)
+  assert.equal((await secondary.call('POST', 'auth/userpass/login/new', { password: 'x' }, '')).status, 503)
+  assert.equal((await secondary.call('POST', 'transit/encrypt/k', { plaintext: HELLO })).status, 200)
+  assert.equal((await secondary.call('POST', 'auth/token/create')).status, 200)
+})

@@ -181,7 +181,7 @@ test('S6 a secondary encrypts with keys that it never used, on a serving thread,
   assert.deepEqual(ledgerOf(secondary), before)
 })
 
-test('S6 a secondary without its primary ends with its blocks: 503 that names the primary, decryption goes on', async () => {
+test('S6 a secondary without its primary ends with its blocks: 503, and decryption goes on', async () => {
   const { secondary } = await pair()
   await join(secondary)
   const { servingClient: client } = secondary
@@ -197,7 +197,7 @@ test('S6 a secondary without its primary ends with its blocks: 503 that names th
   assert.equal((await client.write('encrypt/k', { plaintext })).status, 200)
 })
 
-test('S6 a secondary asks for its next block before it needs it, and an answer that is lost costs no block', async () => {
+test('S6 a secondary asks ahead for its next block, and an answer that is lost costs none', async () => {
   const { primary, secondary } = await pair()
   const { handleClusterCall } = primary.transit
   let losses = 0

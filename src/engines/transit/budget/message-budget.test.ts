@@ -6,7 +6,7 @@ import { MemoryView } from '../../../../test/fixtures/memory-view.ts'
 import { base64, mountTransit, plantKey } from '../../../../test/fixtures/mounted-transit.ts'
 import { testSeed } from '../../../../test/fixtures/seed.ts'
 import type { LogFields } from '../../../lib/log.ts'
-import { StorageFull } from '../../../storage/contract.ts'
+import { StorageFull, WriteNotAllowed } from '../../../storage/contract.ts'
 import type { Transit } from '../transit.ts'
 import { CLUSTER_LIVES, CLUSTER_LIVES_COUNT, CLUSTER_USE, CLUSTER_USE_FOLDER } from './cluster-use.ts'
 import type { AllowanceCall } from './message-count-store.ts'
@@ -354,6 +354,26 @@ test('a key that rotates by itself is not rotated for its last message, but for 
   assert.equal(last.total, most - freeShare + OF_A_START)
   const behind = await ask()
   assert.deepEqual([behind.granted, behind.latestVersion], [0, 2])
+})
+
+test('the last messages of a version are noted in the log, once', async () => {
+  const lines: string[] = []
+  const view = new MemoryView()
+  const writer = mountTransit(view, view, undefined, { log: (_level, message) => lines.push(message) })
+  await writer.client.write('keys/k')
+  await writer.transit.budgets.begin()
+  await leaves(writer, 2 ** 10)
+  for (let turn = 0; turn < 4; turn += 1) await writer.client.write('encrypt/k', batch(700))
+  assert.deepEqual(lines, ['A key version has its last messages: it can encrypt no more after them'])
+})
+
+test('S6 where the role forbids even local writes, an answer says so instead of failing', async () => {
+  const writer = mountTransit()
+  writer.view.beforeCommit = () => {
+    throw new WriteNotAllowed('local')
+  }
+  const { status } = await writer.client.write('encrypt/k', { plaintext }).catch(() => ({ status: 0 }))
+  assert.equal(status, 503)
 })
 
 test('a stored count that cannot be read is not taken for none', async () => {

@@ -10,7 +10,7 @@ import { fail, type Refusal } from '../../../api/errors.ts'
 import type { Secret } from '../../../crypto/primitives/secret.ts'
 import type { Log } from '../../../lib/log.ts'
 import { OneAtATime } from '../../../lib/one-at-a-time.ts'
-import { StorageFull } from '../../../storage/contract.ts'
+import { StorageFull, WriteNotAllowed } from '../../../storage/contract.ts'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
 import type { AskPrimary, ClusterLedger } from './cluster-ledger.ts'
 import {
@@ -48,7 +48,7 @@ import type { MessageLimits } from './message-limits.ts'
 const LIVES_AT_ONCE = 8
 
 /** Why a cluster has no block, although the version has messages left. */
-type NotGranted = 'primary' | 'behind'
+type NotGranted = 'primary' | 'behind' | 'role'
 
 const NOT_GRANTED: Readonly<Record<NotGranted, string>> = {
   primary:
@@ -57,6 +57,7 @@ const NOT_GRANTED: Readonly<Record<NotGranted, string>> = {
   behind:
     'this cluster may grant itself no more messages for the key before those that follow it have caught up: ' +
     'decryption goes on',
+  role: 'this server may not count messages in its present role: send the request to the primary; decryption goes on here',
 }
 
 /** The refusal of a request that needs a block when there is none. */
@@ -94,7 +95,13 @@ type Granted = Exclude<AllowanceAnswer, { readonly failed: string }>
 type BlockQuestion = Extract<AllowanceCall, { readonly kind: 'block' }>
 
 /** What a grant left behind: whether the next block of the cluster is due, and which. */
-type Due = { readonly isLow: boolean; readonly cluster: string; readonly number: number; readonly isLast: boolean }
+type Due = {
+  readonly isLow: boolean
+  readonly cluster: string
+  readonly number: number
+  readonly isLast: boolean
+  readonly left: number
+}
 type Outcome = { readonly answer: Granted; readonly due: Due }
 
 /** The parts of the mount that the counts use. */
@@ -155,6 +162,7 @@ export class MessageCountStore {
       return question.kind === 'life' ? await this.#life() : await this.#block(question)
     } catch (cause) {
       if (cause instanceof StorageFull) return { failed: 'full' }
+      if (cause instanceof WriteNotAllowed) return { failed: 'role' }
       throw cause
     }
   }
@@ -186,7 +194,7 @@ export class MessageCountStore {
 
   async #block(question: BlockQuestion): Promise<AllowanceAnswer> {
     const { answer, due } = await this.#granted(question)
-    this.#warn(question, answer)
+    this.#warn(question, answer, due)
     if (answer.granted > 0 || answer.isOther || answer.latestVersion !== question.version) return answer
     if (!due.isLast) return { failed: this.#parts.ledger.isOwner ? 'behind' : 'primary' }
     const latestVersion = await rotateExhausted(this.#parts, question)
@@ -217,7 +225,7 @@ export class MessageCountStore {
     const { lives: life, cluster } = mount
     if (found === undefined) {
       const answer = { life, granted: 0, total: 0, latestVersion: 0, isOther: true }
-      return { answer, due: { isLow: false, cluster, number: 0, isLast: false } }
+      return { answer, due: { isLow: false, cluster, number: 0, isLast: false, left: 0 } }
     }
     const { latestVersion, its } = found
     const used = await readUsed(tx, identity, cluster)
@@ -227,7 +235,13 @@ export class MessageCountStore {
     if (granted > 0) putUsed(tx, identity, cluster, used + granted)
     const total = sealedAtMost(limits, standing, used + granted, life)
     const isLast = standing.reserved >= limits.most
-    const due = { isLow: isLow(limits, standing, used + granted), cluster, number: standing.number + 1, isLast }
+    const due = {
+      isLow: isLow(limits, standing, used + granted),
+      cluster,
+      number: standing.number + 1,
+      isLast,
+      left: left - granted,
+    }
     return { answer: { life, granted, total, latestVersion, isOther: false }, due }
   }
 
@@ -282,11 +296,11 @@ export class MessageCountStore {
     return true
   }
 
-  #warn({ name, version }: BlockQuestion, { granted, total }: Granted): void {
+  #warn({ name, version }: BlockQuestion, { granted, total }: Granted, { isLast, left }: Due): void {
     if (granted === 0) return
     const { most } = this.#parts.limits
     const line = { mount: this.#parts.mount().path, key: name, version }
-    if (total >= most)
+    if (isLast && left === 0)
       this.#parts.log('warn', 'A key version has its last messages: it can encrypt no more after them', line)
     else if (total >= most / 2 && total - granted < most / 2)
       this.#parts.log('warn', 'A key version has encrypted half of the messages that it may: rotate the key', line)

@@ -57,7 +57,7 @@ const NOT_GRANTED: Readonly<Record<NotGranted, string>> = {
   behind:
     'this cluster may grant itself no more messages for the key before those that follow it have caught up: ' +
     'decryption goes on',
-  role: 'this server may not count messages in its present role: send the request to the primary; decryption goes on here',
+  role: 'this server may not count messages in its present role: send the request to the primary; decryption goes on',
 }
 
 /** The refusal of a request that needs a block when there is none. */

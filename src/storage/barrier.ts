@@ -96,6 +96,7 @@ export class Barrier {
   #keyring: Keyring | undefined
   readonly #nonces: NoncePool
   #encryptions = 0
+  #most = MAX_ENCRYPTIONS
   #alarm: { readonly at: number; readonly work: () => void } | undefined
 
   constructor(random: Random, keyring?: Keyring) {
@@ -122,9 +123,13 @@ export class Barrier {
     return this.#encryptions
   }
 
-  /** Continues the count from here: 0 for a new term, the stored count for one in use. Takes the alarm off. */
-  countFrom(encryptions: number): void {
+  /**
+   * Continues the count from here: 0 for a new term, the stored count for one in use. It ends at `most`: other clusters
+   * may have a share of the same key. Takes the alarm off.
+   */
+  countFrom(encryptions: number, most = MAX_ENCRYPTIONS): void {
     this.#encryptions = encryptions
+    this.#most = most
     this.#alarm = undefined
   }
 
@@ -145,7 +150,7 @@ export class Barrier {
   }
 
   #count(): void {
-    if (this.#encryptions >= MAX_ENCRYPTIONS) {
+    if (this.#encryptions >= this.#most) {
       throw new StorageRefused('The data key has been used as often as is safe: rotate the keyring (sys/rotate)')
     }
     this.#encryptions++

@@ -142,7 +142,14 @@ test('P-11: near the limit the keyring gets a new term by itself', async () => {
   const first = await startMemoryServer()
   const rootKey = first.node.seal.rootKey
   const near = MOST_MAX_OPERATIONS - 3
-  const record = sealRecord(rootKey, 0, KEY_USE, Buffer.alloc(12, 1), encodeKeyUse(near))
+  const { activeTerm: term } = first.node.storage.barrier.keyring as Keyring
+  const record = sealRecord(
+    rootKey,
+    0,
+    KEY_USE,
+    Buffer.alloc(12, 1),
+    encodeKeyUse({ term, encryptions: near, grants: new Map() }),
+  )
   await first.store.transaction(async (tx) => tx.put(systemScope, KEY_USE, record))
   const { call } = await startMemoryServer({ store: first.store, key: first.shares[0] as Buffer })
   assert.deepEqual((await call('GET', 'sys/key-status')).body.term, 1)
@@ -151,6 +158,34 @@ test('P-11: near the limit the keyring gets a new term by itself', async () => {
   const { body } = await call('GET', 'sys/key-status')
   assert.equal(body.term, 2)
   assert.ok(Number(body.encryptions) < 10)
+})
+
+test('P-11: what was granted to others counts: the barrier has less left, and the term is changed earlier', async () => {
+  const first = await startMemoryServer()
+  const { rootKey } = first.node.seal
+  const { activeTerm: term } = first.node.storage.barrier.keyring as Keyring
+  const grants = new Map([['other', MOST_MAX_OPERATIONS - 100]])
+  const store = async (record: Buffer) => first.store.transaction(async (tx) => tx.put(systemScope, KEY_USE, record))
+  await store(sealRecord(rootKey, 0, KEY_USE, Buffer.alloc(12, 1), encodeKeyUse({ term, encryptions: 10, grants })))
+  const { call, node } = await startMemoryServer({ store: first.store, key: first.shares[0] as Buffer })
+  await node.operations.rotation.check()
+  assert.equal((await call('GET', 'sys/key-status')).body.term, 1)
+  assert.ok(Number((await call('GET', 'sys/key-status')).body.encryptions) >= MOST_MAX_OPERATIONS - 90)
+  for (let i = 0; i < 100; i++) await call('POST', `sys/policies/acl/p${i}`, { policy: POLICY })
+  await node.operations.rotation.check()
+  const { body } = await call('GET', 'sys/key-status')
+  assert.equal(body.term, 2)
+  assert.ok(Number(body.encryptions) < 200)
+})
+
+test('P-11: a count of another term than the active one is no count', async () => {
+  const first = await startMemoryServer()
+  const { rootKey } = first.node.seal
+  const use = { term: 7, encryptions: 10, grants: new Map() }
+  const record = sealRecord(rootKey, 0, KEY_USE, Buffer.alloc(12, 1), encodeKeyUse(use))
+  await first.store.transaction(async (tx) => tx.put(systemScope, KEY_USE, record))
+  const { call } = await startMemoryServer({ store: first.store, key: first.shares[0] as Buffer })
+  assert.equal((await call('GET', 'sys/key-status')).body.term, 2)
 })
 
 test('an interval that is over gives a new term; figures out of bounds are refused by name', async () => {

@@ -24,12 +24,14 @@ import {
   isRotationDue,
   LEAST_INTERVAL_SECONDS,
   LEAST_MAX_OPERATIONS,
+  MAX_ENCRYPTIONS,
   MOST_MAX_OPERATIONS,
   type RotationConfig,
 } from '../../storage/keyring-limits.ts'
 import type { SealedStorage, View } from '../../storage/sealed-storage.ts'
 import { storedRecord } from '../../storage/stored-record.ts'
-import { decodeKeyUse, encodeKeyUse, KEY_USE } from './key-use.ts'
+import { mostOwn, newTermUse, usedInSet } from './key-ledger.ts'
+import { decodeKeyUse, encodeKeyUse, KEY_USE, type KeyUse } from './key-use.ts'
 import {
   type AdoptedOperations,
   type KeyringAdoption,
@@ -89,6 +91,8 @@ export class KeyringRotation {
   #addsTerms = false
   /** The stored bound: encryptions may be counted up to here. */
   #reserved = 0
+  /** The use of the active term as it was last stored. */
+  #use: KeyUse = newTermUse(0, [], MAX_ENCRYPTIONS)
   #pending: Pending | undefined
 
   constructor(parts: RotationParts) {
@@ -107,20 +111,21 @@ export class KeyringRotation {
   async open(keyring: Keyring): Promise<Keyring> {
     const { store, storage, log, nodeRole } = this.#parts
     const record = await store.get(KEY_USE)
-    if (record !== undefined) {
-      storage.barrier.countFrom(this.#openUse(record))
+    const use = record && this.#openUse(record, keyring.activeTerm)
+    if (use?.term === keyring.activeTerm) {
+      this.#use = use
+      storage.barrier.countFrom(use.encryptions, mostOwn(use))
       await this.#reserve()
       return keyring
     }
     if (!mayChange(nodeRole(), 'set')) {
       // Only the primary adds terms. That of a secondary is new to it: the count comes with the keyring.
-      storage.barrier.countFrom(0)
+      this.#countNew(keyring, 0)
       await this.#reserve()
       return keyring
     }
     const renewed = await store.transaction(async (tx) => this.#addTerm(tx))
-    storage.barrier.countFrom(0)
-    this.#reservedFrom(0)
+    this.#countNew(renewed, 0)
     log('info', 'The keyring got a new term: how often the last one was used is not known', {
       term: ordinalOf(renewed),
     })
@@ -148,7 +153,7 @@ export class KeyringRotation {
   async rest(): Promise<void> {
     const { store, storage } = this.#parts
     const { encryptions } = storage.barrier
-    await this.#oneAtATime.run(() => store.transaction(async (tx) => this.#putUse(tx, encryptions)))
+    await this.#oneAtATime.run(() => store.transaction(async (tx) => this.#putUse(tx, { ...this.#use, encryptions })))
   }
 
   /** Stops the checks until the next `watch`. */
@@ -157,30 +162,38 @@ export class KeyringRotation {
     this.#timer = undefined
   }
 
-  #openUse(record: Buffer): number {
-    return decodeKeyUse(openRecord(this.#parts.rootKey(), 0, KEY_USE, record))
+  #openUse(record: Buffer, activeTerm: number): KeyUse {
+    return decodeKeyUse(openRecord(this.#parts.rootKey(), 0, KEY_USE, record), activeTerm)
   }
 
-  #putUse(tx: Transaction, encryptions: number): void {
+  #putUse(tx: Transaction, use: KeyUse): void {
     const { rootKey, world } = this.#parts
-    putRecord(tx, world.random, KEY_USE, rootKey(), encodeKeyUse(encryptions))
+    putRecord(tx, world.random, KEY_USE, rootKey(), encodeKeyUse(use))
+  }
+
+  /** Begins to count a term that is new here. */
+  #countNew({ activeTerm }: Keyring, encryptions: number): void {
+    this.#use = newTermUse(activeTerm, [], MAX_ENCRYPTIONS)
+    this.#parts.storage.barrier.countFrom(encryptions, mostOwn(this.#use))
+    this.#reservedFrom(encryptions)
   }
 
   /** Stores the next bound. The alarm rings half way there, so that the bound is raised before it is reached. */
   async #reserve(): Promise<void> {
     const { store, storage } = this.#parts
     const { encryptions } = storage.barrier
-    await store.transaction(async (tx) => this.#putUse(tx, encryptions + WINDOW))
+    await store.transaction(async (tx) => this.#putUse(tx, { ...this.#use, encryptions: encryptions + WINDOW }))
     this.#reservedFrom(encryptions)
   }
 
   /**
-   * Sets the alarm: half way to the bound, or at the largest limit that can be set, whichever comes first. That limit
-   * is a tenth below the 2^32 messages of NIST SP 800-38D.
+   * Sets the alarm: half way to the bound, or where the whole set is at the largest limit that can be set, whichever
+   * comes first. That limit is a tenth below the 2^32 messages of NIST SP 800-38D.
    */
   #reservedFrom(encryptions: number): void {
     this.#reserved = encryptions + WINDOW
-    this.#parts.storage.barrier.alarmAt(Math.min(this.#reserved - WINDOW / 2, MOST_MAX_OPERATIONS), () => {
+    const alarmAt = Math.min(this.#reserved - WINDOW / 2, MOST_MAX_OPERATIONS - usedInSet(this.#use, 0))
+    this.#parts.storage.barrier.alarmAt(alarmAt, () => {
       this.#outside(() => void this.check())
     })
   }
@@ -195,7 +208,7 @@ export class KeyringRotation {
     const { barrier } = this.#parts.storage
     const keyring = this.#unsealed()
     const installedAtMs = keyring.terms.get(keyring.activeTerm)?.installedAtMs ?? 0
-    return { term: ordinalOf(keyring), installedAtMs, encryptions: barrier.encryptions }
+    return { term: ordinalOf(keyring), installedAtMs, encryptions: usedInSet(this.#use, barrier.encryptions) }
   }
 
   #unsealed(): Keyring {
@@ -249,8 +262,7 @@ export class KeyringRotation {
     // Sealed meanwhile, and perhaps open again: the opening has taken the new term from the store.
     if (barrier.keyring !== opening) return
     barrier.setKeyring(keyring)
-    barrier.countFrom(0)
-    this.#reservedFrom(0)
+    this.#countNew(keyring, 0)
     await announce(keyring)
   }
 
@@ -262,7 +274,7 @@ export class KeyringRotation {
     const keyring = withNewTerm(present, world.random, material, world.clock.nowMs())
     const encoded = encodeKeyring(keyring)
     putRecord(tx, world.random, KEYRING, rootKey(), encoded)
-    this.#putUse(tx, WINDOW)
+    this.#putUse(tx, windowOf(keyring, 0))
     for (const secret of [material, encoded]) secret.fill(0)
     return keyring
   }
@@ -317,7 +329,7 @@ export class KeyringRotation {
     const isApart = hasTermsBeside(present, pending.keyring)
     const sealedAnew = isApart ? await sealAnew(tx, random, present, pending.keyring) : 0
     this.#pending = { ...pending, sealedAnew }
-    this.#putUse(tx, sealedAnew + WINDOW)
+    this.#putUse(tx, windowOf(pending.keyring, sealedAnew))
   }
 
   /** Once the adopted keyring is committed, this thread and then the others seal under its active term. */
@@ -330,10 +342,7 @@ export class KeyringRotation {
     // Sealed meanwhile: the next unseal reads it from the store.
     if (present === undefined) return
     barrier.setKeyring(keyring)
-    if (present.activeTerm !== keyring.activeTerm) {
-      barrier.countFrom(sealedAnew)
-      this.#reservedFrom(sealedAnew)
-    }
+    if (present.activeTerm !== keyring.activeTerm) this.#countNew(keyring, sealedAnew)
     this.#outside(() => {
       announce(keyring).catch((cause: unknown) => {
         // They open what it seals, and were told so before.
@@ -374,5 +383,11 @@ export class KeyringRotation {
     }
   }
 }
+
+/** The use of a term with its first window. */
+const windowOf = ({ activeTerm }: Keyring, encryptions: number): KeyUse => ({
+  ...newTermUse(activeTerm, [], MAX_ENCRYPTIONS),
+  encryptions: encryptions + WINDOW,
+})
 
 const describeName = (cause: unknown): string => (cause instanceof Error ? cause.name : '')

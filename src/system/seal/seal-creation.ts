@@ -63,7 +63,13 @@ export async function createSeal(
       core.put('cluster', CLUSTER.encode(cluster))
       await also(tx, barrier, shares)
       // Last, because `also` encrypts: the count must cover its writes.
-      putRecord(tx, random, KEY_USE, root, encodeKeyUse(barrier.encryptions))
+      putRecord(
+        tx,
+        random,
+        KEY_USE,
+        root,
+        encodeKeyUse({ term: keyring.activeTerm, encryptions: barrier.encryptions, grants: new Map() }),
+      )
     })
     return { config, shares }
   } finally {

@@ -30,7 +30,7 @@ test('P-11: a count comes back with its grants, a count of format 1 is of the ac
   assert.deepEqual(decodeKeyUse(old, 5), { term: 5, encryptions: 2 ** 20, grants: new Map() })
 })
 
-test('P-11: the sum over the set stays below the limit, whoever asks, and however often answers are lost', () => {
+test('P-11: the sum over the set stays below the limit, also where answers are lost', () => {
   for (const most of [LEAST_MAX_OPERATIONS, MOST_MAX_OPERATIONS]) {
     const random = new SeededRandom(most)
     const ids = ['a', 'b', 'c']
@@ -61,7 +61,7 @@ test('P-11: the sum over the set stays below the limit, whoever asks, and howeve
   }
 })
 
-test('P-11: no block is granted above what the set may do under a term, nor to a cluster that is not registered', () => {
+test('P-11: no block is granted above what the set may do, nor to a cluster that is not registered', () => {
   const most = LEAST_MAX_OPERATIONS
   const use = newTermUse(1, ['a'], most)
   const room = most - firstShareOf(most) - blockOf(most)

@@ -2,12 +2,12 @@
 // primary grants blocks to the others and counts a block as used once it is granted. The sum of its own use and of all
 // grants stays below the limit by construction: no cluster has to report, and a lost answer costs only its block.
 import { MAX_ENCRYPTIONS, MOST_MAX_OPERATIONS } from '../../storage/keyring-limits.ts'
-import { type KeyUse, MAX_CLUSTER_ID_BYTES } from './key-use.ts'
+import { type DataKeyUse, MAX_CLUSTER_ID_BYTES } from './key-use.ts'
 
 /** Most clusters that a primary grants to. Their first shares together are a quarter of what a key may encrypt. */
 export const MOST_CLUSTERS = 256
 
-/** What each registered cluster may encrypt under a new term before it asks, where the set may do `most` under a term. */
+/** What each registered cluster may encrypt under a new term before it asks; the set may do `most` under a term. */
 export const firstShareOf = (most: number): number => Math.floor(most / (4 * MOST_CLUSTERS))
 
 /** What a cluster gets each time that it asks. */
@@ -17,7 +17,7 @@ export const blockOf = (most: number): number => Math.floor(most / MOST_CLUSTERS
 export type Grant = { readonly term: number; readonly from: number; readonly to: number }
 
 /** The use of a new term: nothing but the first share of each registered cluster. @throws RangeError for too many */
-export function newTermUse(term: number, clusters: readonly string[], most: number): KeyUse {
+export function newTermUse(term: number, clusters: readonly string[], most: number): DataKeyUse {
   const grants = new Map(clusters.map((id) => [id, firstShareOf(most)]))
   if (grants.size > MOST_CLUSTERS) throw new RangeError(`At most ${MOST_CLUSTERS} clusters share a data key`)
   for (const id of grants.keys()) {
@@ -27,24 +27,25 @@ export function newTermUse(term: number, clusters: readonly string[], most: numb
 }
 
 /** What all clusters together did or may do under the term; `own` is the exact count of this one. */
-export function usedInSet({ grants }: KeyUse, own: number): number {
+export function usedInSet({ grants }: DataKeyUse, own: number): number {
   return [...grants.values()].reduce((sum, granted) => sum + granted, own)
 }
 
 /** How often the cluster that keeps the ledger may encrypt by itself. */
-export function mostOwn(use: KeyUse): number {
+export function mostOwn(use: DataKeyUse): number {
   return MAX_ENCRYPTIONS - usedInSet(use, 0)
 }
 
 /**
- * The next block of a cluster, and the use with it, to be stored before the cluster hears of it. Undefined if the key has
- * no room left: a new term is due, and gives it a first share. `own` is the exact count of this cluster.
+ * The next block of a cluster, and the use with it, to be stored before the cluster hears of it. Undefined for a cluster
+ * that is not in the ledger, or if the key has no room left: then a new term is due. `own` is the exact count of this
+ * cluster.
  */
 export function granted(
-  use: KeyUse,
+  use: DataKeyUse,
   cluster: string,
   { own, most }: { readonly own: number; readonly most: number },
-): { readonly use: KeyUse; readonly grant: Grant } | undefined {
+): { readonly use: DataKeyUse; readonly grant: Grant } | undefined {
   const from = use.grants.get(cluster)
   if (from === undefined) return undefined
   const block = blockOf(most)

@@ -14,7 +14,7 @@ import { StorageCorrupt } from '../../storage/contract.ts'
 export const KEY_USE = 'root/core/key-use'
 
 /** How much of one data key is used, or granted to be used. */
-export type KeyUse = {
+export type DataKeyUse = {
   readonly term: number
   /** Upper bound of what this cluster encrypted under the term. */
   readonly encryptions: number
@@ -30,7 +30,7 @@ const OLD_FORMAT = 1
 const OLD_BYTES = 9
 
 /** Returns the plaintext of the record, to be sealed by the root key: an attacker who could lower it would gain. */
-export function encodeKeyUse({ term, encryptions, grants }: KeyUse): Buffer {
+export function encodeKeyUse({ term, encryptions, grants }: DataKeyUse): Buffer {
   const header = Buffer.alloc(HEADER_BYTES)
   header.writeUInt8(FORMAT, 0)
   header.writeUInt32BE(term, 1)
@@ -48,7 +48,7 @@ export function encodeKeyUse({ term, encryptions, grants }: KeyUse): Buffer {
 }
 
 /** Reads what `encodeKeyUse` wrote; a count of format 1 is of `activeTerm`. @throws StorageCorrupt */
-export function decodeKeyUse(bytes: Buffer, activeTerm: number): KeyUse {
+export function decodeKeyUse(bytes: Buffer, activeTerm: number): DataKeyUse {
   if (bytes.length === OLD_BYTES && bytes[0] === OLD_FORMAT) {
     return { term: activeTerm, encryptions: Number(bytes.readBigUInt64BE(1)), grants: new Map() }
   }

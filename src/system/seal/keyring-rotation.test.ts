@@ -160,7 +160,7 @@ test('P-11: near the limit the keyring gets a new term by itself', async () => {
   assert.ok(Number(body.encryptions) < 10)
 })
 
-test('P-11: what was granted to others counts: the barrier has less left, and the term is changed earlier', async () => {
+test('P-11: what was granted to others counts, so the term is changed earlier', async () => {
   const first = await startMemoryServer()
   const { rootKey } = first.node.seal
   const { activeTerm: term } = first.node.storage.barrier.keyring as Keyring

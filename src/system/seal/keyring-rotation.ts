@@ -31,7 +31,7 @@ import {
 import type { SealedStorage, View } from '../../storage/sealed-storage.ts'
 import { storedRecord } from '../../storage/stored-record.ts'
 import { mostOwn, newTermUse, usedInSet } from './key-ledger.ts'
-import { decodeKeyUse, encodeKeyUse, KEY_USE, type KeyUse } from './key-use.ts'
+import { type DataKeyUse, decodeKeyUse, encodeKeyUse, KEY_USE } from './key-use.ts'
 import {
   type AdoptedOperations,
   type KeyringAdoption,
@@ -92,7 +92,7 @@ export class KeyringRotation {
   /** The stored bound: encryptions may be counted up to here. */
   #reserved = 0
   /** The use of the active term as it was last stored. */
-  #use: KeyUse = newTermUse(0, [], MAX_ENCRYPTIONS)
+  #use: DataKeyUse = newTermUse(0, [], MAX_ENCRYPTIONS)
   #pending: Pending | undefined
 
   constructor(parts: RotationParts) {
@@ -162,11 +162,11 @@ export class KeyringRotation {
     this.#timer = undefined
   }
 
-  #openUse(record: Buffer, activeTerm: number): KeyUse {
+  #openUse(record: Buffer, activeTerm: number): DataKeyUse {
     return decodeKeyUse(openRecord(this.#parts.rootKey(), 0, KEY_USE, record), activeTerm)
   }
 
-  #putUse(tx: Transaction, use: KeyUse): void {
+  #putUse(tx: Transaction, use: DataKeyUse): void {
     const { rootKey, world } = this.#parts
     putRecord(tx, world.random, KEY_USE, rootKey(), encodeKeyUse(use))
   }
@@ -385,7 +385,7 @@ export class KeyringRotation {
 }
 
 /** The use of a term with its first window. */
-const windowOf = ({ activeTerm }: Keyring, encryptions: number): KeyUse => ({
+const windowOf = ({ activeTerm }: Keyring, encryptions: number): DataKeyUse => ({
   ...newTermUse(activeTerm, [], MAX_ENCRYPTIONS),
   encryptions: encryptions + WINDOW,
 })

@@ -38,7 +38,8 @@ export function mostOwn(use: DataKeyUse): number {
 
 /**
  * The next block of a cluster, and the use with it, to be stored before the cluster hears of it. Undefined for one that
- * is not in the ledger, or if the key has no room left: then a new term is due. `own` is the exact count of this cluster.
+ * is not in the ledger, or if the key has no room left: then a new term is due. `own` is the exact
+ * count of this cluster.
  */
 export function granted(
   use: DataKeyUse,

@@ -11,12 +11,12 @@ import type {
   Entry,
   EntryHead,
   History,
+  KeyLeaf,
   LogHold,
   LogRecord,
   Origin,
   Position,
   StoredEntry,
-  TreeClass,
   TreePage,
 } from './contract.ts'
 import { CHAIN_BYTES, type EncodedChange } from './log/change-record.ts'
@@ -29,9 +29,6 @@ export interface BackendView {
   scan(prefix: string, after: string, limit: number): Promise<Entry[]>
   close(): Promise<void>
 }
-
-/** One entry as the tree sees it. */
-export type KeyLeaf = { readonly key: string; readonly class: TreeClass; readonly leaf: Buffer }
 
 /** The backend's part of `Snapshot` (contract.ts), and the leaves from which the tree is rebuilt. */
 export interface BackendSnapshot extends BackendView {

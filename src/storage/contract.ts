@@ -163,6 +163,8 @@ export interface Snapshot extends Reader {
    * so it is empty only at the end.
    */
   stored(after: string, bytes: number): Promise<StoredEntry[]>
+  /** Leaves of the entries after the key `after`, in key order, at most `limit`. Ignored entries have none. */
+  leaves(after: string, limit: number): Promise<KeyLeaf[]>
   /** Gives the view up. A second call does nothing; every other verb then throws StorageClosed. */
   close(): Promise<void>
 }
@@ -204,6 +206,10 @@ export type LogRecord = { readonly index: number; readonly record: Buffer }
 export type TreeClass = Exclude<StorageClass, 'ignored'>
 /** A page of the tree. `scope` is `NAMESPACE/MOUNT-UUID` or `NAMESPACE/system`; `page` is 0 to 255. */
 export type PageAddress = { readonly class: TreeClass; readonly scope: string; readonly page: number }
+/** A bucket of a page. `place` is 0 to 255. */
+export type TreeBucket = PageAddress & { readonly place: number }
+/** One entry as the tree sees it. */
+export type KeyLeaf = { readonly key: string; readonly class: TreeClass; readonly leaf: Buffer }
 /** A page with its digests, as log/tree.ts draws them. No digests: every bucket of the page is empty. */
 export type TreePage = PageAddress & { readonly digests: Buffer }
 
@@ -325,7 +331,16 @@ export type Adopted =
   | { readonly kind: 'gap'; readonly sentence: string }
 
 /** What a store is at one moment between two commits: its tree, and a view of the entries that the tree is of. */
-export type StoreImage = { readonly index: number; readonly tree: TreeCopy; readonly snapshot: Snapshot }
+export type StoreImage = {
+  readonly index: number
+  readonly tree: TreeCopy
+  readonly snapshot: Snapshot
+  /**
+   * Keys and leaves of the entries in these buckets, in key order. It looks at every key of the view, in steps between
+   * which others run; values are not copied (docs/decisions/0020-log-of-peers.md has what that costs).
+   */
+  keysIn(buckets: readonly TreeBucket[]): Promise<KeyLeaf[]>
+}
 
 /** What a commit tells: what its work returned, and the index of its change; undefined if nothing was changed. */
 export type Committed<T> = { readonly result: T; readonly index: number | undefined }

@@ -5,6 +5,7 @@ import {
   type Change,
   type Entry,
   HistoryGone,
+  type KeyLeaf,
   type ListOptions,
   type LogRecord,
   type Reader,
@@ -85,6 +86,13 @@ class OpenSnapshot extends CheckedReader implements Snapshot {
   async count(): Promise<number> {
     this.#requireOpen()
     return this.#view.count()
+  }
+
+  async leaves(after: string, limit: number): Promise<KeyLeaf[]> {
+    this.#requireOpen()
+    requireText(after)
+    requireLimit(limit)
+    return this.#view.leaves(after, Math.min(limit, Number.MAX_SAFE_INTEGER))
   }
 
   async stored(after: string, bytes: number): Promise<StoredEntry[]> {

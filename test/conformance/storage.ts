@@ -19,6 +19,7 @@ import {
   StorageRefused,
   type Store,
   type StoredEntry,
+  type StoreImage,
   systemScope,
   type Transaction,
   type TreeRoots,
@@ -56,6 +57,7 @@ export function storageConformance(name: string, newPlace: (seed: number) => Pla
   indexClauses(clause)
   treeClauses(clause)
   imageClauses(clause)
+  bucketClauses(clause)
   holdClauses(clause)
   adoptClauses(clause)
   closingClauses(clause)
@@ -808,6 +810,33 @@ function imageClauses(clause: Clause): void {
     await writing
     store.setLeafKey(undefined)
     await assert.rejects(store.image(), StorageRefused)
+  })
+}
+
+function bucketClauses(clause: Clause): void {
+  clause('F10: the keys of a bucket are those whose leaves make its digest, as of the image', async ({ store }) => {
+    await put(store, ...Array.from({ length: 60 }, (_, number) => `k${number}`))
+    const before = await store.image()
+    await store.transaction(async (tx) => {
+      tx.put(scope, `${folder}k3`, text('other'))
+      tx.delete(scope, `${folder}k5`)
+      tx.put({ ...systemScope }, 'root/sys/token/x', text('local'))
+    })
+    const after = await store.image()
+    const [old, now] = [new Tree(), new Tree()]
+    for (const page of before.tree.pages()) old.load(page)
+    for (const page of after.tree.pages()) now.load(page)
+    const buckets = old.differences(now)
+    assert.equal(buckets.length, 3)
+    const names = async (image: StoreImage) => (await image.keysIn(buckets)).map(({ key }) => key)
+    assert.deepEqual(await names(before), [`${folder}k3`, `${folder}k5`])
+    assert.deepEqual(await names(after), [`${folder}k3`, 'root/sys/token/x'])
+    const [entry] = await after.keysIn(buckets.filter(({ class: storageClass }) => storageClass === 'local'))
+    const stored = (await after.snapshot.stored('', 1e9)).find(({ key }) => key === entry?.key)
+    assert.deepEqual([entry?.class, entry?.leaf], ['local', stored?.leaf])
+    assert.deepEqual(await after.keysIn([]), [])
+    await Promise.all([before.snapshot.close(), after.snapshot.close()])
+    await assert.rejects(after.keysIn(buckets), StorageClosed)
   })
 }
 

@@ -14,11 +14,12 @@ import type {
   MayWrite,
   Position,
   RetainedLog,
-  Snapshot,
   Store,
+  StoreImage,
   Transaction,
   TreeRoots,
 } from '../contract.ts'
+import { keysIn } from '../log/keys-in-buckets.ts'
 import type { Tree } from '../log/tree.ts'
 import { BackendReadStore } from '../read-store.ts'
 import { CommitQueue } from './commit-queue.ts'
@@ -99,18 +100,19 @@ export class TransactionalStore extends BackendReadStore implements Store {
 
   async tree(): Promise<{ readonly index: number; readonly tree: Tree }> {
     this.requireOpen()
-    return this.#committer.treeKeeper.tree()
+    const { index, tree } = await this.#committer.treeKeeper.tree()
+    return { index, tree }
   }
 
-  async image(): Promise<{ readonly index: number; readonly tree: Tree; readonly snapshot: Snapshot }> {
+  async image(): Promise<StoreImage> {
     this.requireOpen()
     // Others may commit while the tree is being read.
     await this.#committer.treeKeeper.loaded()
     return this.#alone(async () => {
-      const { index, tree } = await this.#committer.treeKeeper.tree()
+      const { index, tree, bucketKey } = await this.#committer.treeKeeper.tree()
       const snapshot = await this.snapshot()
       assert.equal(snapshot.index, index, 'nobody commits in an exclusive turn')
-      return { index, tree, snapshot }
+      return { index, tree, snapshot, keysIn: (buckets) => keysIn(snapshot, bucketKey, buckets) }
     })
   }
 

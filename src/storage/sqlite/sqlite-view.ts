@@ -1,11 +1,12 @@
 // Reads through one connection to the database file. SQLite answers synchronously; the contract adds the promises.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { type BackendSnapshot, type KeyLeaf, MAX_RUN_BYTES } from '../backend.ts'
+import { type BackendSnapshot, MAX_RUN_BYTES } from '../backend.ts'
 import { childNames } from '../child-names.ts'
 import {
   type Entry,
   type EntryHead,
   type History,
+  type KeyLeaf,
   type LogRecord,
   type Position,
   StorageCorrupt,

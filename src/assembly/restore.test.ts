@@ -17,6 +17,7 @@ import { storageIn, storeLocation } from '../storage/drivers.ts'
 import { encodeKeyring, firstKeyring, type Keyring, replacedBy } from '../storage/keyring.ts'
 import { ReplaceableStore } from '../storage/replaceable-store.ts'
 import type { SnapshotHeader } from '../storage/snapshot/snapshot-format.ts'
+import { readSnapshot } from '../storage/snapshot/snapshot-stream.ts'
 import type { AutoSeal } from '../system/seal/auto-seal.ts'
 import { KEYRING, putFormerKeys, putRecord } from '../system/seal/seal-records.ts'
 import { assembleNode } from './node.ts'
@@ -145,8 +146,12 @@ test('a check that fails leaves the store as it was, and the next restore is tak
 test('D-06 a foreign position is taken where numbers stay exact above it, and refused where they do not', async (t) => {
   const [server, other] = [await start(t), await start(t)]
   const snapshot = await save(other)
-  const restore = async (header: Partial<SnapshotHeader>) =>
-    server.node.operations.restore(ReadableStream.from([await forgedSnapshot(snapshot, { header })]), true)
+  const { header: own } = await readSnapshot(ReadableStream.from([snapshot]))
+  const restore = async (changed: Partial<SnapshotHeader>) => {
+    const histories = own.histories.map((history) => ({ ...history, epoch: changed.epoch ?? history.epoch }))
+    const header = { ...changed, histories }
+    return server.node.operations.restore(ReadableStream.from([await forgedSnapshot(snapshot, { header })]), true)
+  }
   for (const header of [{ index: Number.MAX_SAFE_INTEGER }, { epoch: 2 ** 31 + 1 }])
     await assert.rejects(restore(header), /The header of the snapshot is damaged. Nothing was changed/)
   assert.equal(await server.call('POST', 'sys/policies/acl/after', POLICY), 204)
@@ -208,7 +213,9 @@ test('a restored store begins at an index and in an epoch that neither history h
   assert.deepEqual([again.index, again.epoch], [4 * GAP, after.epoch + 1])
   await server.unseal()
   const foreign = await save(await start(t))
-  const header = { index: 9 * GAP + 5, epoch: 70 }
+  const { header: own } = await readSnapshot(ReadableStream.from([foreign]))
+  const histories = own.histories.map((history) => ({ ...history, epoch: 70 }))
+  const header = { index: 9 * GAP + 5, epoch: 70, histories }
   await restore(await forgedSnapshot(foreign, { header }), true)
   const last = await position()
   assert.deepEqual([last.index, last.epoch], [11 * GAP, 71])

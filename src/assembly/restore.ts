@@ -22,6 +22,9 @@ import { RestoredAudit } from './restored-audit.ts'
 import { isOfSeal, RestoredSeal } from './restored-seal.ts'
 import type { UnsealController } from './unseal-controller.ts'
 
+/** What a cluster stores of its part in replication, in both families. */
+const REPLICATION = 'root/core/replication/'
+
 /** The operations that a store needs for a restore; a store in memory has none. */
 export type Restorable = {
   readonly staging: Staging
@@ -118,9 +121,9 @@ export class Restore {
         audit.see(key)
         restoredSeal.see(key, value)
       },
-      // The count is left out, since the snapshot cannot know how often its key has encrypted after it was made, here
-      // or elsewhere.
-      isLeftOut: (key) => key === KEY_USE || isOfSeal(key),
+      // Left out, since the snapshot cannot know how often its key has encrypted after it was made, here or elsewhere.
+      // Roles, epochs and fences of that day would bring a demoted primary back, and a revoked secondary.
+      isLeftOut: (key) => key === KEY_USE || isOfSeal(key) || key.startsWith(REPLICATION),
       added: () => restoredSeal.entries(seal, opened),
       check: (staged) => restorable.check(staged),
     })

@@ -136,6 +136,7 @@ function readOnlyStore(reader: ReadStore): Store {
     commit: refuse,
     committedAfter: refuse,
     adopt: refuse,
+    beginHistory: refuse,
     onCommit: () => {},
     setLeafKey: () => {},
     setWritable: async () => {},

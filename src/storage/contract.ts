@@ -125,6 +125,16 @@ export type History = {
   readonly startedAtMs: number
 }
 
+/** What a promotion knows of the history that it begins. */
+export type NewHistory = {
+  /** 16 fresh random bytes. */
+  readonly id: Buffer
+  /** The highest index that any member of the set is known to have given; 0 if only this store has. */
+  readonly knownIndex: number
+  /** The highest epoch of any member, likewise. */
+  readonly knownEpoch: number
+}
+
 /** Where a store stands. It changes with each append, in the same durable step (threats P-05). */
 export type Position = {
   /** Index of the last change; 0 in a new store. */
@@ -379,6 +389,12 @@ export interface Store extends ReadStore {
    * @throws StorageClosed when the store closes, also for a restore, and StorageFailed when it writes no more
    */
   committedAfter(index: number): Promise<number>
+  /**
+   * As `transaction`, but what `work` writes is the first change of a new history: its index is the next multiple of
+   * 2^20 above all that are known, its epoch is higher than all, and its parent is where the log stood. For promotion.
+   * @throws as `transaction` does; StorageRefused if nothing is written, or where numbers end
+   */
+  beginHistory<T>(work: (tx: Transaction) => Promise<T>, next: NewHistory): Promise<T>
   /**
    * Calls `listener` for each change once it is durable, in order, before the caller of its transaction goes on: so no
    * answer overtakes the caches. A listener must not throw. A cache that missed a change cannot be trusted, so the

@@ -12,6 +12,7 @@ import type {
   LogHold,
   LogRecord,
   MayWrite,
+  NewHistory,
   Position,
   ReadStore,
   Snapshot,
@@ -120,6 +121,10 @@ export class ReplaceableStore extends ReplaceableReader<Store> implements Store 
 
   async committedAfter(index: number): Promise<number> {
     return this.store.committedAfter(index)
+  }
+
+  async beginHistory<T>(work: (tx: Transaction) => Promise<T>, next: NewHistory): Promise<T> {
+    return this.store.beginHistory(work, next)
   }
 
   onCommit(listener: (change: Change) => void): void {

@@ -45,5 +45,6 @@ export function tracedStore(store: Store): Store {
     committedAfter: (index) => store.committedAfter(index),
     transaction: async (work) => (await commit(work)).result,
     commit,
+    beginHistory: (work, next) => store.beginHistory(work, next),
   }
 }

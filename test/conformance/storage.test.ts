@@ -12,6 +12,7 @@ import { delayedBackend } from './delayed-backend.ts'
 import { type DriverSetup, driverConformance } from './driver.ts'
 import { SeededRandom } from './seeded-random.ts'
 import { type Place, storageConformance } from './storage.ts'
+import { historyConformance } from './storage-histories.ts'
 
 type Wrap = (backend: Backend, random: SeededRandom) => Backend
 const asItIs: Wrap = (backend) => backend
@@ -34,6 +35,9 @@ function sqlitePlace(wrap: Wrap, seed: number): Place {
   }
 }
 
+historyConformance('memory', () => memoryPlace(asItIs, 1))
+historyConformance('memory with delays', () => memoryPlace(delayedBackend, 1))
+historyConformance('sqlite', () => sqlitePlace(asItIs, 1))
 storageConformance('memory', (seed) => memoryPlace(asItIs, seed))
 storageConformance('memory with delays', (seed) => memoryPlace(delayedBackend, seed))
 storageConformance('sqlite', (seed) => sqlitePlace(asItIs, seed))

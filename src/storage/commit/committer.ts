@@ -7,13 +7,18 @@ import type { KeyObject } from 'node:crypto'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import type { Clock } from '../../lib/world.ts'
 import type { Backend } from '../backend.ts'
-import type { Adopted, AdoptedChange, AdoptOptions, Origin } from '../contract.ts'
 import {
+  type Adopted,
+  type AdoptedChange,
+  type AdoptOptions,
   type Change,
   type ChangeOperation,
   type EntryHead,
+  type History,
   HistoryGone,
   type MayWrite,
+  type NewHistory,
+  type Origin,
   type Position,
   Sealed,
   StorageClosed,
@@ -23,6 +28,7 @@ import {
   WriteNotAllowed,
 } from '../contract.ts'
 import { type EncodedChange, encodeChange, NO_ORIGINS } from '../log/change-record.ts'
+import { nextHistory } from '../log/histories.ts'
 import { leafOf, NO_LEAF } from '../log/leaf.ts'
 import { LogKeeper, type LogKeeperOptions } from '../log/log-keeper.ts'
 import { laterOrigins, movedOn, moveOf } from '../log/move.ts'
@@ -56,6 +62,16 @@ export type CommitterOptions = LogKeeperOptions & {
 
 /** Class and leaf of each written key, as they will be after the changes of the group so far; undefined: no entry. */
 type Heads = Map<string, EntryHead | undefined>
+
+/** A group while it is prepared. `history` begins with the only transaction of the group. */
+type Group = {
+  readonly heads: Heads
+  readonly encoded: EncodedChange[]
+  readonly history: History | undefined
+}
+
+/** Where a change will stand. */
+type Place = Pick<Change, 'index' | 'epoch' | 'beginsHistory'> & { readonly previousChain: Buffer }
 
 /**
  * Writes groups of transactions. Once a write has failed for another reason than a full device, every further one fails
@@ -96,6 +112,11 @@ export class Committer {
   /** Index of the last durable change. Listeners are told of it within the same tick. */
   get committedIndex(): number {
     return this.#position.index
+  }
+
+  /** The id of the present history. */
+  get historyId(): Buffer {
+    return this.#position.historyId
   }
 
   onCommit(listener: (change: Change) => void): void {
@@ -145,6 +166,13 @@ export class Committer {
     return adopted
   }
 
+  /** Writes a transaction as the first change of a new history. It must be alone, as in `commit`. */
+  beginHistory(transaction: OpenTransaction, next: NewHistory): Promise<CommitOutcome[]> {
+    const outcomes = this.#commit([transaction], next)
+    this.#underWay = outcomes
+    return outcomes
+  }
+
   /** Does what is due between two groups: saves the tree, shortens the log. The last group was answered before. */
   async rest(): Promise<void> {
     if (this.#failure !== undefined) return
@@ -175,13 +203,15 @@ export class Committer {
     }
   }
 
-  async #commit(transactions: readonly OpenTransaction[]): Promise<CommitOutcome[]> {
+  async #commit(transactions: readonly OpenTransaction[], next?: NewHistory): Promise<CommitOutcome[]> {
     if (this.#failure !== undefined) return transactions.map(() => failed(this.#failure))
     const encoded: EncodedChange[] = []
     let outcomes: CommitOutcome[]
     try {
+      const history = next && nextHistory(this.#position, next, this.#clock.nowMs())
       const heads = await this.#headsOf(transactions)
-      outcomes = transactions.map((transaction) => this.#prepare(transaction, heads, encoded))
+      const group = { heads, encoded, history }
+      outcomes = transactions.map((transaction) => this.#prepare(transaction, group))
     } catch (error) {
       // Nothing was written: the entries as they are now could not be read.
       this.#recent.takeBackAfter(this.committedIndex)
@@ -219,15 +249,16 @@ export class Committer {
     const keys = fresh.changes.flatMap(({ operations }) => operations.map(({ key }) => key))
     const heads = await this.#headsAt([...keys, ...own.writes.keys()])
     const encoded: EncodedChange[] = []
+    const group = { heads, encoded, history: undefined }
     try {
       requireIgnored(own)
       // First, since what it read is the state before the changes.
-      const outcome = this.#prepare(own, heads, encoded)
+      const outcome = this.#prepare(own, group)
       if (outcome instanceof Error) throw outcome
       assert(outcome !== 'lost', 'nobody else commits in an exclusive turn')
       for (const change of fresh.changes) {
         const operations = adoptedOperations(change.operations, { heads, leafKey, mode: options.mode })
-        if (operations.length > 0) this.#assign({ ...change, operations }, heads, encoded)
+        if (operations.length > 0) this.#assign({ ...change, operations }, group)
       }
       if (fresh.changes.length > 0) await options.prepare?.(fresh.changes)
     } catch (cause) {
@@ -249,12 +280,12 @@ export class Committer {
     return new Map(keys.map((key, at) => [key, heads[at]]))
   }
 
-  #prepare(transaction: OpenTransaction, heads: Heads, encoded: EncodedChange[]): CommitOutcome {
+  #prepare(transaction: OpenTransaction, group: Group): CommitOutcome {
     if (this.#recent.touchedSince(transaction.startIndex, transaction.reads)) return 'lost'
     const operations: ChangeOperation[] = []
     try {
       for (const write of transaction.writes.values()) {
-        const operation = this.#operationOf(write, heads.get(write.key))
+        const operation = this.#operationOf(write, group.heads.get(write.key))
         if (operation !== undefined) operations.push(operation)
       }
     } catch (error) {
@@ -262,7 +293,7 @@ export class Committer {
     }
     if (operations.length === 0) return { index: undefined }
     const draft = { operations, origins: NO_ORIGINS, committedAtMs: Math.floor(this.#clock.nowMs()) }
-    return { index: this.#assign(draft, heads, encoded) }
+    return { index: this.#assign(draft, group) }
   }
 
   /**
@@ -288,13 +319,11 @@ export class Committer {
   }
 
   /** Gives the change its index and record, and makes later ones of the group see it. */
-  #assign(draft: AdoptedChange, heads: Heads, encoded: EncodedChange[]): number {
-    const { operations } = draft
-    const { epoch, historyId } = this.#position
-    const before = encoded.at(-1)?.change ?? this.#position
-    const index = before.index + 1
-    const beginsHistory = before.chain.equals(historyId) ? historyId : undefined
-    encoded.push(encodeChange({ ...draft, index, epoch, beginsHistory }, before.chain))
+  #assign({ operations, origins, committedAtMs }: AdoptedChange, { heads, encoded, history }: Group): number {
+    const place = history === undefined ? this.#nextPlace(encoded.at(-1)?.change ?? this.#position) : placeOf(history)
+    const { previousChain, index, ...rest } = place
+    const change = encodeChange({ index, ...rest, committedAtMs, origins, operations }, previousChain)
+    encoded.push(history === undefined ? change : { ...change, history })
     this.#recent.add(
       index,
       operations.map(({ kind, key }) => ({ key, appears: (kind === 'put') !== (heads.get(key) !== undefined) })),
@@ -303,6 +332,13 @@ export class Committer {
       heads.set(key, kind === 'put' ? { class: storageClass, leaf: newLeaf } : undefined)
     }
     return index
+  }
+
+  /** A store that is new or restored has its history in the list; its first change names it nevertheless. */
+  #nextPlace({ index, chain }: Pick<Position, 'index' | 'chain'>): Place {
+    const { epoch, historyId } = this.#position
+    const beginsHistory = chain.equals(historyId) ? historyId : undefined
+    return { index: index + 1, epoch, beginsHistory, previousChain: chain }
   }
 
   /** Tells tree and listeners. All of it is durable, so an error here ends writing but changes no outcome. */
@@ -333,6 +369,10 @@ export class Committer {
     }
     return failed(this.#failure)
   }
+}
+
+function placeOf({ startIndex, epoch, id }: History): Place {
+  return { index: startIndex, epoch, beginsHistory: id, previousChain: id }
 }
 
 function failed(cause: Error | undefined): StorageFailed {

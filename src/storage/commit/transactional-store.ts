@@ -4,20 +4,22 @@
 import { strict as assert } from 'node:assert'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Backend } from '../backend.ts'
-import type {
-  Adopted,
-  AdoptedChange,
-  AdoptOptions,
-  Change,
-  Committed,
-  LogHold,
-  MayWrite,
-  Position,
-  RetainedLog,
-  Store,
-  StoreImage,
-  Transaction,
-  TreeRoots,
+import {
+  type Adopted,
+  type AdoptedChange,
+  type AdoptOptions,
+  type Change,
+  type Committed,
+  type LogHold,
+  type MayWrite,
+  type NewHistory,
+  type Position,
+  type RetainedLog,
+  StorageRefused,
+  type Store,
+  type StoreImage,
+  type Transaction,
+  type TreeRoots,
 } from '../contract.ts'
 import { keysIn } from '../log/keys-in-buckets.ts'
 import type { Tree } from '../log/tree.ts'
@@ -58,7 +60,14 @@ export class TransactionalStore extends BackendReadStore implements Store {
       const attempt = await this.#attempt(work, (finished) => this.#queue.commit(finished))
       if (attempt !== 'lost') return attempt
     }
-    return this.#runAlone(work)
+    return this.#runAlone(work, (finished) => this.#committer.commit([finished]))
+  }
+
+  async beginHistory<T>(work: (tx: Transaction) => Promise<T>, next: NewHistory): Promise<T> {
+    assert(!insideWork.getStore()?.isRunning, 'the work of a transaction started another, and would wait for itself')
+    const { result } = await this.#runAlone(work, (finished) => this.#committer.beginHistory(finished, next))
+    if (this.#committer.historyId.equals(next.id)) return result
+    throw new StorageRefused('A new history begins with a change, and nothing changed')
   }
 
   async adopt(changes: readonly AdoptedChange[], options: AdoptOptions): Promise<Adopted> {
@@ -139,10 +148,13 @@ export class TransactionalStore extends BackendReadStore implements Store {
     await super.shutDown()
   }
 
-  async #runAlone<T>(work: (tx: Transaction) => Promise<T>): Promise<Committed<T>> {
+  async #runAlone<T>(
+    work: (tx: Transaction) => Promise<T>,
+    commit: (finished: OpenTransaction) => Promise<CommitOutcome[]>,
+  ): Promise<Committed<T>> {
     return this.#alone(async () => {
       const attempt = await this.#attempt(work, async (finished) => {
-        const [outcome] = await this.#committer.commit([finished])
+        const [outcome] = await commit(finished)
         return outcome ?? assert.fail('one transaction has one outcome')
       })
       assert(attempt !== 'lost', 'nobody else commits in an exclusive turn')

@@ -1,6 +1,6 @@
 // The histories of a store, oldest first: each began at a record of the one before it. A restore and a promotion add
 // one. From two lists one can tell where two stores parted, so what one of them lacks can be sent to it.
-import type { History, Position } from '../contract.ts'
+import { type History, type NewHistory, type Position, StorageRefused } from '../contract.ts'
 
 /**
  * A new history begins above a multiple of this, so indexes of two lines do not meet. A restore skips one multiple
@@ -13,6 +13,8 @@ export const MAX_HISTORIES = 1_024
 export const MAX_HISTORY_INDEX = 2 ** 52
 /** Records hold the epoch in 32 bits (change-record.ts), and each history raises it. */
 export const MAX_EPOCH = 2 ** 31
+
+const U32 = 2 ** 32 - 1
 
 /** The history of a store that is made now. */
 export function firstHistory(id: Buffer, epoch: number, startedAtMs: number): History {
@@ -30,4 +32,74 @@ export function historyOfFormat1(position: Pick<Position, 'index' | 'chain' | 'e
 /** The list with one more history, without the oldest if there are too many. */
 export function withHistory(histories: readonly History[], next: History): readonly History[] {
   return [...histories, next].slice(-MAX_HISTORIES)
+}
+
+/**
+ * The history of a promotion: its place is above everything that is known to be in use.
+ * @throws StorageRefused where the numbers end
+ */
+export function nextHistory(position: Position, { id, knownIndex, knownEpoch }: NewHistory, nowMs: number): History {
+  const inUse = Math.max(position.index, knownIndex, ...position.origins.map(({ index }) => index))
+  const startIndex = (Math.floor(inUse / INDEX_GAP) + 1) * INDEX_GAP
+  const epoch = Math.max(position.epoch, knownEpoch) + 1
+  if (startIndex > MAX_HISTORY_INDEX || epoch > MAX_EPOCH) {
+    throw new StorageRefused(`A history cannot begin at index ${startIndex} in epoch ${epoch}: the numbers end there`)
+  }
+  const parent = { id: position.historyId, index: position.index, chain: position.chain }
+  return { id, epoch, startIndex, parent, startedAtMs: Math.floor(nowMs) }
+}
+
+/** The index behind which the last `count` records stand, however indexes jump; 0 if there were not so many. */
+export function indexBehind(histories: readonly History[], lastIndex: number, count: number): number {
+  let [end, missing] = [lastIndex, count]
+  for (const { startIndex, parent } of histories.toReversed()) {
+    // A history that has no record yet begins behind the last index.
+    const records = Math.max(0, end - startIndex + 1)
+    if (records >= missing) return end - missing
+    if (parent === undefined) return 0
+    missing -= records
+    end = parent.index
+  }
+  return 0
+}
+
+/** Where two stores parted: the last change that both have, in a history that both have. */
+export type CommonAncestor = {
+  readonly historyId: Buffer
+  /** Undefined if neither has left the history: the one with the smaller index is behind the other. */
+  readonly fork: { readonly index: number; readonly chain: Buffer } | undefined
+}
+
+/**
+ * The newest history that is in both lists, and where they left it: the smaller index of the two that did. Undefined
+ * for strangers. Old histories may be missing in either list.
+ */
+export function commonAncestor(ours: readonly History[], theirs: readonly History[]): CommonAncestor | undefined {
+  const known = new Map(theirs.map(({ id }, at) => [id.toString('hex'), at]))
+  const at = ours.findLastIndex(({ id }) => known.has(id.toString('hex')))
+  const shared = ours[at]
+  if (shared === undefined) return undefined
+  const theirAt = known.get(shared.id.toString('hex')) ?? 0
+  const forks = [ours[at + 1]?.parent, theirs[theirAt + 1]?.parent].filter((parent) => parent !== undefined)
+  const first = forks.reduce<History['parent']>(
+    (least, each) => (least && least.index <= each.index ? least : each),
+    undefined,
+  )
+  return { historyId: shared.id, fork: first && { index: first.index, chain: first.chain } }
+}
+
+/** What is wrong with a list, oldest first, as the rest of a sentence; undefined if it is sound. */
+export function faultOfHistories(histories: readonly History[]): string | undefined {
+  if (histories.length === 0) return 'is empty'
+  if (histories.length > MAX_HISTORIES) return `has more than ${MAX_HISTORIES} histories`
+  for (const [at, { id, epoch, startIndex, parent }] of histories.entries()) {
+    const before = histories[at - 1]
+    if (epoch > U32 || !Number.isSafeInteger(startIndex)) return 'has numbers that are too high'
+    if (parent !== undefined && parent.index >= startIndex) return 'has a history that begins before its parent'
+    if (before === undefined) continue
+    if (histories.slice(0, at).some((each) => each.id.equals(id))) return 'has a history twice'
+    if (parent === undefined || !parent.id.equals(before.id)) return 'has a history without its parent'
+    if (epoch <= before.epoch || startIndex <= before.startIndex) return 'does not grow'
+  }
+  return undefined
 }

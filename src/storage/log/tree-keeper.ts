@@ -177,8 +177,9 @@ export class TreeKeeper {
   async #chainAt(index: number, position: Position): Promise<Buffer | undefined> {
     if (index === position.index) return position.chain
     if (index === 0) return position.historyId
+    // Indexes jump: what stands behind the one before may be another.
     const [record] = decodeRun((await this.#backend.records(index - 1, 1)) ?? [])
-    return record?.chain
+    return record?.index === index ? record.chain : undefined
   }
 
   /** Builds the tree from the leaves that are stored with the entries. */

@@ -1,6 +1,7 @@
 // A snapshot of the whole store as one file or stream. All numbers are big-endian.
 //
-//   file     magic "KWsnap\r\n" | format u8 = 1 | header length u32 | header, JSON | chunk ... | last chunk
+//   file     magic "KWsnap\r\n" | format u8 = 2 | header length u32 | header, JSON | chunk ... | last chunk
+//   header   as SnapshotHeader; format 1 lacked `histories`
 //   chunk    kind u8 (1 entries, 2 last) | length u32 | content | hash 32
 //   entries  ( class u8 | leaf length u8 | leaf | key length u16 | key | value length u32 | value ) ..., in key order
 //   last     entries u64 | root of the replicated 32 | root of the local 32 | seal length u32 | seal
@@ -10,10 +11,19 @@
 // seal is a record of the barrier (barrier.ts) at SEAL_PATH over (hash before ‖ entries ‖ both roots): only the cluster
 // can make it, and through the hashes it covers every byte before.
 import { sha256 } from '../../crypto/primitives/digest.ts'
-import { checked, count as countKind, group, integer, text } from '../../lib/member-kinds.ts'
+import {
+  checked,
+  count as countKind,
+  group,
+  integer,
+  listOf,
+  orUndefined,
+  text,
+  type ValueOf,
+} from '../../lib/member-kinds.ts'
 import type { History, StoredEntry } from '../contract.ts'
 import { StorageCorrupt, StorageError } from '../contract.ts'
-import { historyOfFormat1, MAX_EPOCH, MAX_HISTORY_INDEX } from '../log/histories.ts'
+import { faultOfHistories, historyOfFormat1, MAX_EPOCH, MAX_HISTORY_INDEX } from '../log/histories.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
 import { RecordReader } from '../log/record-reader.ts'
 import { decodeStored, encodeStored } from '../stored-record.ts'
@@ -23,8 +33,8 @@ export class SnapshotDamaged extends StorageError {
   override name = 'SnapshotDamaged'
 }
 
-/** Snapshots of another format are refused. */
-export const SNAPSHOT_FORMAT = 1
+/** The format that is written. Format 1 is read too; any other is refused. */
+export const SNAPSHOT_FORMAT = 2
 /** The path that the barrier binds the seal to. No key of an entry reads like it. */
 export const SEAL_PATH = 'keywright snapshot'
 /** Ends in a line break, which a transfer as text would alter. */
@@ -38,12 +48,22 @@ export const HASH_BYTES = 32
 /** A chunk ends with the entry that brings it to this. */
 export const CHUNK_BYTES = 1024 * 1024
 /** The header is read into memory before anything of it is checked. */
-const MAX_HEADER_BYTES = 65_536
+const MAX_HEADER_BYTES = 1024 * 1024
 const ROOT_BYTES = 32
 const ENTRIES = 1
 const LAST = 2
 
 const ID = checked(text, (id) => /^[0-9a-f]{32}$/i.test(id))
+const HISTORY = group(
+  {
+    id: ID,
+    epoch: integer({ min: 0, max: MAX_EPOCH }),
+    start_index: integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+    parent: orUndefined(group({ id: ID, index: integer({ min: 0, max: MAX_HISTORY_INDEX }), chain: ID })),
+    started_at_ms: countKind,
+  },
+  'dropped',
+)
 const HEADER = group(
   {
     cluster_id: text,
@@ -53,6 +73,7 @@ const HEADER = group(
     history_id: ID,
     created_at_ms: countKind,
     entries: countKind,
+    histories: orUndefined(listOf(HISTORY)),
   },
   'dropped',
 )
@@ -93,6 +114,7 @@ export function encodeSnapshotHeader(header: SnapshotHeader): Buffer {
     history_id: header.historyId.toString('hex'),
     created_at_ms: header.createdAtMs,
     entries: header.entries,
+    histories: header.histories.map(encodeHistory),
   })
   const rest = Buffer.alloc(5)
   rest.writeUInt8(SNAPSHOT_FORMAT, 0)
@@ -104,8 +126,10 @@ export function encodeSnapshotHeader(header: SnapshotHeader): Buffer {
 export function headerLength(prefix: Buffer): number {
   if (!prefix.subarray(0, MAGIC.length).equals(MAGIC)) throw new SnapshotDamaged('This is no snapshot of Keywright')
   const format = prefix.readUInt8(MAGIC.length)
-  if (format !== SNAPSHOT_FORMAT) {
-    throw new SnapshotDamaged(`The snapshot has format ${format}, this version of Keywright reads ${SNAPSHOT_FORMAT}`)
+  if (format < 1 || format > SNAPSHOT_FORMAT) {
+    throw new SnapshotDamaged(
+      `The snapshot has format ${format}, this version of Keywright reads 1 to ${SNAPSHOT_FORMAT}`,
+    )
   }
   const length = prefix.readUInt32BE(MAGIC.length + 1)
   if (length > MAX_HEADER_BYTES) throw new SnapshotDamaged('The header of the snapshot is damaged')
@@ -125,7 +149,7 @@ export function decodeHeader(json: Buffer): SnapshotHeader {
       epoch,
       chain,
       historyId,
-      histories: [historyOfFormat1({ index, epoch, chain, historyId })],
+      histories: requireHistories(header.histories, { index, epoch, chain, historyId }),
       createdAtMs: header.created_at_ms,
       entries: header.entries,
     }
@@ -134,6 +158,36 @@ export function decodeHeader(json: Buffer): SnapshotHeader {
       ? new SnapshotDamaged('The header of the snapshot is damaged', { cause })
       : cause
   }
+}
+
+function encodeHistory({ id, epoch, startIndex, parent, startedAtMs }: History): ValueOf<typeof HISTORY> {
+  return {
+    id: id.toString('hex'),
+    epoch,
+    start_index: startIndex,
+    parent: parent && { id: parent.id.toString('hex'), index: parent.index, chain: parent.chain.toString('hex') },
+    started_at_ms: startedAtMs,
+  }
+}
+
+/** The list of the header, which must end with its own history. @throws StorageCorrupt */
+function requireHistories(
+  list: readonly ValueOf<typeof HISTORY>[] | undefined,
+  position: Pick<SnapshotHeader, 'index' | 'epoch' | 'chain' | 'historyId'>,
+): readonly History[] {
+  if (list === undefined) return [historyOfFormat1(position)]
+  const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex')
+  const histories = list.map(({ id, epoch, start_index: startIndex, parent, started_at_ms: startedAtMs }): History => {
+    const from = parent && { id: bytes(parent.id), index: parent.index, chain: bytes(parent.chain) }
+    return { id: bytes(id), epoch, startIndex, parent: from, startedAtMs }
+  })
+  const last = histories.at(-1)
+  const fault = faultOfHistories(histories)
+  if (fault !== undefined) throw new StorageCorrupt(`The list of histories ${fault}`)
+  if (last === undefined || !last.id.equals(position.historyId) || last.epoch !== position.epoch) {
+    throw new StorageCorrupt('The list of histories does not end with that of the snapshot')
+  }
+  return histories
 }
 
 /** Content of a chunk of entries. */

@@ -13,6 +13,7 @@ import {
   CHUNK_BYTES,
   decodeHeader,
   encodeSnapshotHeader,
+  headerLength,
   PREFIX_BYTES,
   SEAL_PATH,
   SnapshotDamaged,
@@ -142,6 +143,41 @@ test('every flipped bit, every shorter and every longer file is refused', async 
   await assert.rejects(load(Buffer.concat([bytes, bytes])), StorageError)
 })
 
+test('S2: the header carries every history, and one of format 1 tells of its last', async () => {
+  const store = await storeOf(SMALL)
+  const next = { id: Buffer.alloc(16, 5), knownIndex: 0, knownEpoch: 0 }
+  await store.beginHistory(async (tx) => tx.put(systemScope, 'root/sys/policy/p', Buffer.from('v')), next)
+  const bytes = await save(store)
+  const { header } = await load(bytes)
+  assert.equal(header.histories.length, 2)
+  assert.deepEqual(header.histories, await store.histories())
+  const json = JSON.parse(
+    bytes.subarray(PREFIX_BYTES, PREFIX_BYTES + headerLength(bytes.subarray(0, PREFIX_BYTES))).toString(),
+  )
+  const { histories, ...old } = json
+  const decoded = (changed: object) => decodeHeader(Buffer.from(JSON.stringify(changed)))
+  const { historyId: id, epoch } = header
+  const startIndex = 1_048_577
+  assert.deepEqual(decoded({ ...old, index: startIndex + 3 }).histories, [
+    { id, epoch, startIndex, parent: undefined, startedAtMs: 0 },
+  ])
+  const [first, last] = histories
+  for (const unfit of [
+    [],
+    [first],
+    [last, first],
+    [first, { ...last, epoch: 9 }],
+    [first, { ...last, parent: undefined }],
+  ]) {
+    assert.throws(() => decoded({ ...json, histories: unfit }), SnapshotDamaged, JSON.stringify(unfit))
+  }
+  for (const format of [0, 3]) {
+    const prefix = Buffer.from(bytes.subarray(0, PREFIX_BYTES).with(8, format))
+    const message = `The snapshot has format ${format}, this version of Keywright reads 1 to 2`
+    assert.throws(() => headerLength(prefix), new SnapshotDamaged(message))
+  }
+})
+
 for (const { name, max } of [
   { name: 'index', max: 2 ** 52 },
   { name: 'epoch', max: 2 ** 31 },
@@ -154,12 +190,14 @@ for (const { name, max } of [
       epoch: 1,
       chain: id,
       historyId: id,
-      histories: [],
+      histories: [{ id, epoch: 1, startIndex: 1, parent: undefined, startedAtMs: 0 }],
       createdAtMs: 7,
       entries: 4,
     }
-    const decoded = (value: number) =>
-      decodeHeader(encodeSnapshotHeader({ ...header, [name]: value }).subarray(PREFIX_BYTES))
+    const decoded = (value: number) => {
+      const histories = header.histories.map((history) => ({ ...history, epoch: name === 'epoch' ? value : 1 }))
+      return decodeHeader(encodeSnapshotHeader({ ...header, histories, [name]: value }).subarray(PREFIX_BYTES))
+    }
     assert.equal(decoded(max)[name], max)
     for (const above of [max + 1, Number.MAX_SAFE_INTEGER])
       assert.throws(() => decoded(above), new SnapshotDamaged('The header of the snapshot is damaged'))

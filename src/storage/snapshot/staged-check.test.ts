@@ -6,7 +6,7 @@ import { SnapshotDamaged } from './snapshot-format.ts'
 import { checkStaged } from './staged-check.ts'
 
 const ROOT = Buffer.alloc(32, 1)
-const CHECK = { index: 7, histories: [], entries: 3, replicated: ROOT, local: ROOT, keys: undefined }
+const CHECK = { index: 7, histories: [], entries: 3, replicated: ROOT, local: ROOT, leftOut: [], keys: undefined }
 
 /** A staged store that was verified with these findings. */
 function staged(findings: readonly string[], { entries = 3, local = ROOT } = {}): Pick<Staging, 'settle' | 'verify'> {

@@ -3,7 +3,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { Random } from '../../lib/world.ts'
 import { Barrier } from '../barrier.ts'
-import type { StagedPosition, Staging } from '../driver.ts'
+import type { LeftOut, StagedPosition, Staging } from '../driver.ts'
 import type { Keyring } from '../keyring.ts'
 import { bucketKeyOf } from '../log/tree.ts'
 import type { VerifyKeys } from '../verify-keys.ts'
@@ -14,6 +14,8 @@ export type StagedCheck = StagedPosition & {
   readonly entries: number
   readonly replicated: Uint8Array
   readonly local: Uint8Array
+  /** Leaves of the entries of the snapshot that the store did not get: the roots are over them too. */
+  readonly leftOut: readonly LeftOut[]
   /** Undefined if no key of this server opens the snapshot: then no value is opened, and roots are not compared. */
   readonly keys: { readonly keyring: Keyring; readonly leafKey: KeyObject } | undefined
 }
@@ -28,10 +30,12 @@ export async function checkStaged(staging: Staging, check: StagedCheck, random: 
   const onFinding = (sentence: string): void => {
     fault ??= sentence
   }
-  const { entries, roots } = await staging.verify({ keys: keysOf(check, random), onFinding }).catch((cause) => {
-    if (fault === undefined) throw cause
-    throw unsound(fault, cause)
-  })
+  const { entries, roots } = await staging
+    .verify({ keys: keysOf(check, random), leftOut: check.leftOut, onFinding })
+    .catch((cause) => {
+      if (fault === undefined) throw cause
+      throw unsound(fault, cause)
+    })
   if (fault !== undefined) throw unsound(fault)
   if (entries !== check.entries) throw new SnapshotDamaged(`Of ${check.entries} entries ${entries} were restored`)
   if (roots !== undefined && !(roots.replicated.equals(check.replicated) && roots.local.equals(check.local)))

@@ -6,7 +6,7 @@ import { type Barrier, type RecordForm, requireForm } from '../barrier.ts'
 import { faultOfKey, mayHaveClass } from '../classes.ts'
 import type { Position, StoredEntry } from '../contract.ts'
 import { MAX_VALUE_BYTES } from '../contract.ts'
-import type { StagedPosition, Staging } from '../driver.ts'
+import type { LeftOut, StagedPosition, Staging } from '../driver.ts'
 import { compareKeys } from '../key-order.ts'
 import { LEAST_KEYRING_BYTES } from '../keyring.ts'
 import { INDEX_GAP, withHistory } from '../log/histories.ts'
@@ -95,9 +95,10 @@ async function stage({ header, chunks }: ReadSnapshot, options: StageOptions): P
   }
   if (end === undefined) throw new SnapshotDamaged('The snapshot has no end')
   const { replicated, local } = end
-  const entries = end.entries - intake.leftOut + added
+  const entries = end.entries - intake.leftOutCount + added
+  const { leftOut } = intake
   const keys = keysOf(barrier, intake.records.get(LEAF_KEY))
-  await options.check({ ...beginningOf(header, options), entries, replicated, local, keys })
+  await options.check({ ...beginningOf(header, options), entries, replicated, local, leftOut, keys })
 }
 
 /** Checks entries one by one: key, class, order, lengths, and what `inspect` knows. */
@@ -106,8 +107,10 @@ class Intake {
   #last = ''
   /** The records of NEEDED that have come, and that of the former keys. */
   readonly records = new Map<string, Buffer>()
-  /** Number of entries that were left out. */
-  leftOut = 0
+  /** Number of entries that were left out, of every class. */
+  leftOutCount = 0
+  /** Those of them that are in the tree. */
+  readonly leftOut: LeftOut[] = []
 
   constructor(options: StageOptions) {
     this.#options = options
@@ -122,8 +125,12 @@ class Intake {
       inspect(entry.key, entry.value)
       this.#last = entry.key
       if (NEEDED.has(entry.key) || entry.key === FORMER_KEYS) this.records.set(entry.key, entry.value)
-      if (isLeftOut(entry.key)) this.leftOut++
-      else taken.push(entry)
+      if (!isLeftOut(entry.key)) taken.push(entry)
+      else {
+        this.leftOutCount++
+        const { class: storageClass, key, leaf } = entry
+        if (storageClass !== 'ignored') this.leftOut.push({ class: storageClass, key, leaf: Buffer.from(leaf) })
+      }
     }
     return taken
   }

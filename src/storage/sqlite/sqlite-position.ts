@@ -49,6 +49,12 @@ function originsOf(row: Record<string, unknown>): readonly Origin[] {
   return [...origin('dr', row.dr_origin), ...origin('performance', row.performance_origin)]
 }
 
+/** Index of the oldest record that the log must have; undefined in format 1, which did not note it. */
+export function readFirstIndex(database: DatabaseSync): number | undefined {
+  if (readFormat(database) === 1) return undefined
+  return numberOf(database.prepare('SELECT first_index FROM meta').get()?.first_index)
+}
+
 /** Reads the list of histories, oldest first. @throws StorageCorrupt */
 export function readHistories(database: DatabaseSync): readonly History[] {
   if (readFormat(database) === 1) return [historyOfFormat1(readPosition(preparePosition(database)))]

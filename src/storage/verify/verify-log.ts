@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { SavedTree } from '../backend.ts'
 import { classify } from '../classes.ts'
-import type { LogRecord, Position } from '../contract.ts'
+import type { History, LogRecord, Origin, Position } from '../contract.ts'
 import { type Change, type ChangeOperation, StorageCorrupt, StorageRefused } from '../contract.ts'
 import { chainOf, decodeChange, nextChain } from '../log/change-record.ts'
 import { leafOf, NO_LEAF } from '../log/leaf.ts'
@@ -15,6 +15,9 @@ import type { Found, VerifyKeys } from '../verify-keys.ts'
 /** What the check of the log needs. */
 export type LogVerifierParts = {
   readonly position: Position
+  readonly histories: readonly History[]
+  /** Index of the oldest record that must be there; undefined if nobody noted it. */
+  readonly firstKept: number | undefined
   readonly saved: SavedTree | undefined
   /** If undefined, leaves are not computed and the tree is not brought up to date. */
   readonly keys: VerifyKeys | undefined
@@ -34,6 +37,8 @@ export class LogVerifier {
   /** Index of the last record that is missing or damaged, 0 for none. It may have written any entry. */
   lastLost = 0
   readonly #parts: LogVerifierParts
+  /** The last of each family. */
+  readonly #origins = new Map<Origin['family'], Origin>()
   /** The chain is undefined behind a record that could not be read. */
   #previous: { readonly index: number; readonly chain: Buffer | undefined } | undefined
 
@@ -61,7 +66,7 @@ export class LogVerifier {
   }
 
   #verifyRecord({ index, record }: LogRecord): void {
-    this.#verifyPlace(index, record)
+    const before = this.#verifyPlace(index, record)
     const change = this.#decoded(index, record)
     const chain = this.#previous?.chain
     this.#previous = { index, chain: change?.chain }
@@ -70,7 +75,7 @@ export class LogVerifier {
       return
     }
     if (chain !== undefined && !nextChain(chain, record).equals(change.chain)) {
-      this.#parts.found(`Log record ${index} does not continue the chain of log record ${index - 1}`)
+      this.#parts.found(`Log record ${index} does not continue the chain of log record ${before}`)
     }
     const { saved, keys, tree, position } = this.#parts
     if (index === saved?.index && !saved.chain.equals(change.chain)) {
@@ -78,29 +83,73 @@ export class LogVerifier {
     }
     for (const operation of change.operations) this.#verifyOperation(index, operation)
     if (keys !== undefined && index > (saved?.index ?? 0)) tree.apply(change.operations, keys.bucketKey)
+    this.#verifyNoted(change)
     if (change.epoch > position.epoch) {
       this.#parts.found(`Log record ${index} has epoch ${change.epoch}, the store is in epoch ${position.epoch}`)
     }
   }
 
-  /** Checks that no record is missing before this one. */
-  #verifyPlace(index: number, record: Buffer): void {
-    const { position, saved, found } = this.#parts
+  /** Checks that no record is missing before this one. Returns the index that it must have been linked to. */
+  #verifyPlace(index: number, record: Buffer): number {
     if (this.#previous === undefined) {
-      this.firstIndex = index
-      // A restored store goes on above all indexes in use, and its chain begins there.
-      const isFirst = index === 1 || nextChain(position.historyId, record).equals(chainOf(record))
-      this.#previous = { index: index - 1, chain: isFirst ? position.historyId : undefined }
-      if (isFirst) return
-      if (saved !== undefined && saved.index >= index - 1) return
-      found(`The log begins with record ${index}: the records before it are missing, and no saved tree stands for them`)
-      this.#lost(index)
-    } else if (index !== this.#previous.index + 1) {
-      const first = this.#previous.index + 1
-      found(first === index - 1 ? `Log record ${first} is missing` : `Log records ${first} to ${index - 1} are missing`)
-      this.#previous = { index: index - 1, chain: undefined }
-      this.#lost(index - 1)
+      this.#verifyBeginning(index, record)
+      return index - 1
     }
+    const before = this.#previous.index
+    const begun = this.#parts.histories.find(({ startIndex }) => startIndex === index)
+    // The first of a history stands above its parent, and its chain begins with the history.
+    if (begun?.parent !== undefined && index > before + 1) {
+      const { parent } = begun
+      if (parent.index > before) this.#missing(before + 1, parent.index)
+      else if (parent.index < before || this.#previous.chain?.equals(parent.chain) === false) {
+        this.#parts.found(`Log record ${before} is not the one that the history of log record ${index} goes on from`)
+      }
+      this.#previous = { index: before, chain: begun.id }
+    } else if (index !== before + 1) {
+      this.#missing(before + 1, index - 1)
+      this.#previous = { index: index - 1, chain: undefined }
+    }
+    return before
+  }
+
+  #verifyBeginning(index: number, record: Buffer): void {
+    const { histories, firstKept, saved, found } = this.#parts
+    this.firstIndex = index
+    const begun = histories.find(({ id, startIndex }) => {
+      return (startIndex === index || startIndex === 1) && nextChain(id, record).equals(chainOf(record))
+    })
+    this.#previous = { index: index - 1, chain: begun?.id }
+    if (firstKept === index) return
+    if (firstKept === undefined && (begun !== undefined || (saved !== undefined && saved.index >= index - 1))) return
+    found(
+      firstKept === undefined
+        ? `The log begins with record ${index}: the records before it are missing, and no saved tree stands for them`
+        : `The log begins with record ${index}: it was kept from record ${firstKept} on`,
+    )
+    this.#lost(index)
+  }
+
+  #missing(first: number, last: number): void {
+    const { found } = this.#parts
+    found(first === last ? `Log record ${first} is missing` : `Log records ${first} to ${last} are missing`)
+    this.#lost(last)
+  }
+
+  /** Checks what `meta` notes of records of a kind: it may stand above the last one here, and not below. */
+  #verifyNoted({ index, operations, beginsHistory, origins }: Change): void {
+    const { position, histories, found } = this.#parts
+    for (const [storageClass, noted] of [
+      ['replicated', position.lastReplicatedIndex],
+      ['local', position.lastLocalIndex],
+    ] as const) {
+      if (index <= noted || !operations.some((operation) => operation.class === storageClass)) continue
+      found(`Log record ${index} has ${storageClass} operations, and the store says that ${noted} was the last such`)
+    }
+    if (beginsHistory !== undefined) {
+      const isListed = histories.some(({ id, startIndex }) => startIndex === index && id.equals(beginsHistory))
+      if (!isListed) found(`Log record ${index} begins a history that is not in the list`)
+    }
+    for (const origin of origins) this.#origins.set(origin.family, origin)
   }
 
   /** Notes that a record is missing or damaged, and what can no longer be told. */
@@ -146,6 +195,12 @@ export class LogVerifier {
       this.#lost(position.index)
     } else if (last.chain !== undefined && !last.chain.equals(position.chain)) {
       found(`The chain of the last log record, ${last.index}, is not the one that the store names`)
+    }
+    for (const { family, ...origin } of this.#origins.values()) {
+      const noted = position.origins.find((each) => each.family === family)
+      if (noted?.index === origin.index && noted.historyId.equals(origin.historyId) && noted.chain.equals(origin.chain))
+        continue
+      found(`The last origin of the family ${family} in the log is not the one that the store names`)
     }
     if (saved?.index === position.index && !saved.chain.equals(position.chain)) {
       found(`The tree was saved behind another record ${position.index} than the last one`)

@@ -52,12 +52,16 @@ async function makeSoundStore(): Promise<void> {
 const made = makeSoundStore()
 
 /** A copy of the store, changed by SQL as an attacker with an editor could. */
-async function damaged(t: TestContext, damage: (database: DatabaseSync, directory: string) => void): Promise<string> {
+async function damaged(
+  t: TestContext,
+  damage: (database: DatabaseSync, directory: string) => void,
+  from = sound,
+): Promise<string> {
   await made
   const directory = mkdtempSync(join(parent, 'copy-'))
   t.after(() => rmSync(directory, { recursive: true }))
   const file = join(directory, 'keywright.db')
-  copyFileSync(join(sound, 'keywright.db'), file)
+  copyFileSync(join(from, 'keywright.db'), file)
   chmodSync(file, 0o600)
   const database = new DatabaseSync(file)
   damage(database, directory)
@@ -162,7 +166,7 @@ const CASES: readonly {
   {
     name: 'a flipped bit in the history id',
     damage: flip('meta', 'history_id', 'only = 1', 3),
-    says: [/record 1 does not continue the chain/],
+    says: [/The list of histories does not end with that of the store/],
     always: true,
   },
   {
@@ -236,6 +240,8 @@ test('verify finds by the tree what the log no longer reaches: an entry set back
   }
   const database = new DatabaseSync(join(directory, 'keywright.db'))
   database.exec('DELETE FROM log WHERE idx <= 32')
+  assert.match(verify(directory).sentences.join(), /begins with record 33: it was kept from record 1 on/)
+  database.exec('UPDATE meta SET first_index = 33')
   const shortened = verify(directory)
   assert.deepEqual(shortened.sentences, [])
   assert.match(shortened.unchecked.join(), /before record 33/)
@@ -247,8 +253,6 @@ test('verify finds by the tree what the log no longer reaches: an entry set back
   assert.match(verify(directory).sentences.join(), /tree differs .* \(root\/sys\/policy\/p3\)/)
   database.exec(`DELETE FROM data WHERE ${P3}`)
   assert.match(verify(directory).sentences.join(), /tree differs .* an entry is missing there/)
-  database.exec('DELETE FROM checkpoint')
-  assert.match(verify(directory).sentences.join(), /begins with record 33: the records before it are missing/)
   database.close()
 })
 
@@ -259,6 +263,44 @@ test('F11: a tree that an earlier release saved is not compared, and is no findi
   const { sentences, unchecked } = verify(directory)
   assert.deepEqual(sentences, [])
   assert.match(unchecked.join(), /The tree: the log cannot be read on from where the tree was saved/)
+})
+
+test('S2: verify follows a log into its next history, and finds what is wrong there', async (t) => {
+  const directory = await damaged(t, () => {})
+  const store = await open(directory)
+  const next = { id: Buffer.alloc(16, 5), knownIndex: 0, knownEpoch: 0 }
+  await store.beginHistory(
+    async (tx) => tx.put(systemScope, `${POLICY}promoted`, keys.barrier.seal(`${POLICY}promoted`, Buffer.from('v'))),
+    next,
+  )
+  await put(store, 'later', 'v')
+  await store.close()
+  const start = 2 ** 20
+  for (const withKeys of [true, false]) assert.deepEqual(verify(directory, withKeys).sentences, [])
+  for (const [change, says] of [
+    ['DELETE FROM log WHERE idx = 31', 'Log record 31 is missing'],
+    [
+      'UPDATE history SET parent_chain = zeroblob(16)',
+      `Log record 31 is not the one that the history of log record ${start} goes on from`,
+    ],
+    [
+      'UPDATE history SET parent_index = 30 WHERE parent_index IS NOT NULL',
+      `Log record 31 is not the one that the history of log record ${start} goes on from`,
+    ],
+    [
+      `DELETE FROM history WHERE start_index = ${start}`,
+      `Log record ${start} begins a history that is not in the list`,
+    ],
+    [`UPDATE history SET epoch = 1`, 'The list of histories does not grow'],
+    [
+      'UPDATE meta SET last_replicated = 31',
+      `Log record ${start} has replicated operations, and the store says that 31 was the last such`,
+    ],
+    [`DELETE FROM log WHERE idx = ${start}`, `Log records 32 to ${start} are missing`],
+  ] as const) {
+    const copy = await damaged(t, sql(change), directory)
+    assert.ok(verify(copy, false).sentences.includes(says), `${change}: ${verify(copy, false).sentences.join('\n')}`)
+  }
 })
 
 test('verify finds a record that was forged with its chain, by the leaf', async (t) => {
@@ -278,7 +320,7 @@ test('verify finds a record that was forged with its chain, by the leaf', async 
     const draft = { ...head, operations: [operation] }
     const { change, record } = encodeChange(draft, Buffer.from(meta?.chain as Uint8Array))
     database.prepare('INSERT INTO log VALUES (32, ?)').run(record)
-    database.prepare('UPDATE meta SET last_index = 32, chain = ?').run(change.chain)
+    database.prepare('UPDATE meta SET last_index = 32, last_replicated = 32, chain = ?').run(change.chain)
     database.prepare('INSERT INTO data VALUES (?, 1, ?, ?)').run(operation.key, operation.newLeaf, value)
   })
   assert.deepEqual(verify(directory, false).sentences, [])

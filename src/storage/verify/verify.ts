@@ -15,10 +15,11 @@ import { readSavedTree } from '../sqlite/sqlite-derived.ts'
 import { readError } from '../sqlite/sqlite-errors.ts'
 import { databasePath, isInUse, requirePlainFiles } from '../sqlite/sqlite-files.ts'
 import { requireSoundJournal } from '../sqlite/sqlite-journal.ts'
-import { preparePosition, readPosition } from '../sqlite/sqlite-position.ts'
+import { preparePosition, readFirstIndex, readPosition } from '../sqlite/sqlite-position.ts'
 import { requireOurFormat } from '../sqlite/sqlite-schema.ts'
 import { openReadOnly } from '../sqlite/sqlite-view.ts'
 import { EntryVerifier } from './verify-entries.ts'
+import { verifyHistories } from './verify-histories.ts'
 import { LogVerifier } from './verify-log.ts'
 import { compareTrees, verifySavedTree } from './verify-tree.ts'
 
@@ -70,6 +71,10 @@ class Run {
     }, isAnotherProgram)
     this.#verifyFile(database)
     if (position !== undefined) this.#verifyTables(database, position)
+    const { keys, leftOut = [] } = this.#options
+    if (keys !== undefined) {
+      for (const each of leftOut) this.#rebuilt.add(each.class, each.key, Buffer.from(each.leaf), keys.bucketKey)
+    }
     const { entries, records } = this.#progress
     return {
       index: position?.index ?? 0,
@@ -114,10 +119,21 @@ class Run {
     const { keys } = this.#options
     this.attempt(() => this.#count(database))
     const saved = this.attempt(() => verifySavedTree(readSavedTreeIfAny(database), position, this.#found))
+    const histories = this.attempt(() => verifyHistories(database, position, this.#found)) ?? []
+    const firstKept = this.attempt(() => readFirstIndex(database))
     const latest = new LatestOperations()
     const expected = new Tree()
     for (const page of saved?.pages ?? []) expected.load(page)
-    const log = new LogVerifier({ position, saved, keys, latest, tree: expected, found: this.#found })
+    const log = new LogVerifier({
+      position,
+      histories,
+      firstKept,
+      saved,
+      keys,
+      latest,
+      tree: expected,
+      found: this.#found,
+    })
     const entries = new EntryVerifier({ keys, latest, log, tree: this.#rebuilt, found: this.#found })
     try {
       const hasReadLog = this.attempt(() => {

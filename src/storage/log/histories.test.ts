@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { History } from '../contract.ts'
+import {
+  commonAncestor,
+  faultOfHistories,
+  historyOfFormat1,
+  INDEX_GAP,
+  indexBehind,
+  MAX_HISTORIES,
+} from './histories.ts'
+
+const bytes = (fill: number): Buffer => Buffer.alloc(16, fill)
+
+/** The list with a child of its last history, which parts from it at `index`. */
+function child(histories: readonly History[], id: number, index: number): History[] {
+  const last = histories.at(-1) ?? assert.fail('a child has a parent')
+  const startIndex = (Math.floor(Math.max(index, last.startIndex) / INDEX_GAP) + 1) * INDEX_GAP
+  const parent = { id: last.id, index, chain: bytes(0x80 + (index % 100)) }
+  return [...histories, { id: bytes(id), epoch: last.epoch + 1, startIndex, parent, startedAtMs: 0 }]
+}
+
+const ROOT: History[] = [{ id: bytes(1), epoch: 1, startIndex: 1, parent: undefined, startedAtMs: 0 }]
+const SECOND = child(ROOT, 2, 50)
+
+const PAIRS: { name: string; ours: History[]; theirs: History[]; found: ReturnType<typeof commonAncestor> }[] = [
+  { name: 'of one history have it whole', ours: ROOT, theirs: ROOT, found: { historyId: bytes(1), fork: undefined } },
+  {
+    name: 'of which one went on parted where it did',
+    ours: ROOT,
+    theirs: SECOND,
+    found: { historyId: bytes(1), fork: { index: 50, chain: bytes(0x80 + 50) } },
+  },
+  {
+    name: 'that were promoted from one place parted there',
+    ours: SECOND,
+    theirs: child(ROOT, 3, 50),
+    found: { historyId: bytes(1), fork: { index: 50, chain: bytes(0x80 + 50) } },
+  },
+  {
+    name: 'that left one history at two places parted at the first',
+    ours: SECOND,
+    theirs: child(ROOT, 3, 40),
+    found: { historyId: bytes(1), fork: { index: 40, chain: bytes(0x80 + 40) } },
+  },
+  {
+    name: 'share the newest history that both have',
+    ours: child(SECOND, 3, 2 * INDEX_GAP),
+    theirs: child(child(SECOND, 4, 2 * INDEX_GAP + 9), 5, 4 * INDEX_GAP),
+    found: { historyId: bytes(2), fork: { index: 2 * INDEX_GAP, chain: bytes(0x80 + ((2 * INDEX_GAP) % 100)) } },
+  },
+  {
+    name: 'share it though one has forgotten the oldest',
+    ours: SECOND.slice(1),
+    theirs: child(SECOND, 3, INDEX_GAP + 4),
+    found: { historyId: bytes(2), fork: { index: INDEX_GAP + 4, chain: bytes(0x80 + ((INDEX_GAP + 4) % 100)) } },
+  },
+  {
+    name: 'of strangers share nothing',
+    ours: SECOND,
+    theirs: [{ ...SECOND[1], id: bytes(9) } as History],
+    found: undefined,
+  },
+]
+for (const { name, ours, theirs, found } of PAIRS) {
+  test(`S2: two lists ${name}`, () => {
+    assert.deepEqual(commonAncestor(ours, theirs), found)
+    assert.deepEqual(commonAncestor(theirs, ours), found)
+  })
+}
+
+test('S2: records are counted across jumps, and not indexes', () => {
+  const start = INDEX_GAP
+  for (const [last, count, index] of [
+    [start + 9, 5, start + 4],
+    [start + 9, 10, start - 1],
+    [start + 9, 11, 49],
+    [start + 9, 60, 0],
+    [start + 9, 61, 0],
+    [50, 10, 40],
+    [4, 5, 0],
+  ] as const) {
+    assert.equal(indexBehind(last < start ? ROOT : SECOND, last, count), index, `${count} before ${last}`)
+  }
+  // A history without a record counts none.
+  assert.equal(indexBehind(SECOND, 50, 10), 40)
+})
+
+test('S2: a list that cannot be is told apart', () => {
+  const last = SECOND[1] ?? assert.fail('it has two')
+  const parent = last.parent ?? assert.fail('it has a parent')
+  const long = Array.from({ length: MAX_HISTORIES }).reduce<History[]>((list, _, at) => {
+    const id = Buffer.alloc(16)
+    id.writeUInt32BE(at + 9)
+    const [made] = child(list, 0, list.at(-1)?.startIndex ?? 1).slice(-1)
+    return [...list, { ...(made ?? assert.fail()), id }]
+  }, ROOT)
+  assert.equal(faultOfHistories(SECOND), undefined)
+  assert.equal(faultOfHistories(long.slice(1)), undefined)
+  for (const [fault, list] of [
+    ['is empty', []],
+    [`has more than ${MAX_HISTORIES} histories`, long],
+    ['has numbers that are too high', [{ ...last, epoch: 2 ** 32 }]],
+    ['has numbers that are too high', [{ ...last, startIndex: 2 ** 53 }]],
+    ['has a history that begins before its parent', [{ ...last, startIndex: parent.index }]],
+    ['has a history twice', [...ROOT, { ...last, id: bytes(1) }]],
+    ['has a history without its parent', [...ROOT, { ...last, parent: undefined }]],
+    ['has a history without its parent', [...ROOT, { ...last, parent: { ...parent, id: bytes(8) } }]],
+    ['does not grow', [...ROOT, { ...last, epoch: 1 }]],
+  ] as const) {
+    assert.equal(faultOfHistories(list), fault)
+  }
+})
+
+test('S2: a store of format 1 has one history, which began where a restore would have begun it', () => {
+  const of = (index: number, epoch: number, hasRecords = true): unknown =>
+    historyOfFormat1({ index, epoch, historyId: bytes(1), chain: bytes(hasRecords ? 2 : 1) }).startIndex
+  assert.deepEqual([of(0, 1, false), of(900, 1), of(2 * INDEX_GAP + 5, 1)], [1, 1, 1])
+  assert.deepEqual(
+    [of(2 * INDEX_GAP, 2, false), of(2 * INDEX_GAP + 1, 2), of(3 * INDEX_GAP, 2)],
+    [2 * INDEX_GAP + 1, 2 * INDEX_GAP + 1, 2 * INDEX_GAP + 1],
+  )
+})

@@ -89,12 +89,13 @@ test('S2: records are counted across jumps, and not indexes', () => {
 test('S2: a list that cannot be is told apart', () => {
   const last = SECOND[1] ?? assert.fail('it has two')
   const parent = last.parent ?? assert.fail('it has a parent')
-  const long = Array.from({ length: MAX_HISTORIES }).reduce<History[]>((list, _, at) => {
+  const long = [...ROOT]
+  for (let number = 1; number <= MAX_HISTORIES; number++) {
     const id = Buffer.alloc(16)
-    id.writeUInt32BE(at + 9)
-    const [made] = child(list, 0, list.at(-1)?.startIndex ?? 1).slice(-1)
-    return [...list, { ...(made ?? assert.fail()), id }]
-  }, ROOT)
+    id.writeUInt32BE(number)
+    const made = child(long, 0, long.at(-1)?.startIndex ?? 1).at(-1) ?? assert.fail('a child is made')
+    long.push({ ...made, id })
+  }
   assert.equal(faultOfHistories(SECOND), undefined)
   assert.equal(faultOfHistories(long.slice(1)), undefined)
   for (const [fault, list] of [

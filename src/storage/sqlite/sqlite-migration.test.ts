@@ -25,7 +25,7 @@ function findings(directory: string): readonly string[] {
 }
 
 for (const fixture of OLD) {
-  test(`S10: ${fixture} is migrated: every entry and record stays, and the old file until the first clean stop`, async (t) => {
+  test(`S10: ${fixture} is migrated whole, and the old file stays until the first clean stop`, async (t) => {
     const { directory, file } = copyOf(t, fixture)
     const [before, bytes] = [contentsOf(file), readFileSync(file)]
     const store = await open(directory)
@@ -42,7 +42,7 @@ for (const fixture of OLD) {
     assert.deepEqual(findings(directory), [])
   })
 
-  test(`S10: readers, check and summary of ${fixture} work before anybody has migrated it, and change nothing`, async (t) => {
+  test(`S10: readers, check and summary of ${fixture} work unmigrated, and change nothing`, async (t) => {
     const { directory, file } = copyOf(t, fixture)
     const bytes = readFileSync(file)
     const { place, data } = contentsOf(file)
@@ -125,7 +125,7 @@ test('S10: a store that another program reads at the moment is not migrated, in 
   assert.equal(contentsOf(file).format, 2)
 })
 
-test('S10: the old file stays when the server did not stop cleanly, and a second start does not copy again', async (t) => {
+test('S10: the old file stays until a clean stop, and a second start does not copy again', async (t) => {
   const { directory, file } = copyOf(t, 'store-v1')
   const bytes = readFileSync(file)
   migrate(file)

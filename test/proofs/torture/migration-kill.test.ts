@@ -9,8 +9,9 @@ import { contentsOf, copyOf } from '../../fixtures/old-stores.ts'
 import { cannotTrace } from '../../fixtures/strace.ts'
 
 const clock = { nowMs: () => 1_764_000_001_000, monotonicMs: () => 0 }
+const MIGRATION = new URL('../../../src/storage/sqlite/sqlite-migration.ts', import.meta.url).href
 const DRIVER = `
-  import { migrate } from ${JSON.stringify(new URL('../../../src/storage/sqlite/sqlite-migration.ts', import.meta.url).href)}
+  import { migrate } from ${JSON.stringify(MIGRATION)}
   migrate(process.argv[1])`
 /** What changes files and directories, and what makes it durable. */
 const CALLS = ['pwrite64', 'write', 'ftruncate', 'rename', 'unlink', 'fsync', 'fdatasync', 'copy_file_range', 'ioctl']

@@ -119,7 +119,10 @@ export class TreeKeeper {
     await this.#ready()
   }
 
-  /** A copy of the tree, and the key of its buckets. @throws StorageRefused while there is no leaf key, and what kept the tree from being loaded */
+  /**
+   * A copy of the tree, and the key of its buckets.
+   * @throws StorageRefused while there is no leaf key, and what kept the tree from being loaded
+   */
   async tree(): Promise<{ readonly index: number; readonly tree: Tree; readonly bucketKey: KeyObject }> {
     const { index, tree, bucketKey } = await this.#ready()
     return { index, tree: tree.copy(), bucketKey }

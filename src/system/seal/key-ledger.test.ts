@@ -8,7 +8,7 @@ import {
   firstShareOf,
   granted,
   isAskDue,
-  MOST_CLUSTERS,
+  MOST_GRANTED_CLUSTERS,
   mostOwn,
   newTermUse,
   type Share,
@@ -73,7 +73,7 @@ test('P-11: no block is granted above what the set may do, nor to a cluster that
 })
 
 test('P-11: first shares of the most clusters are a quarter of a key, and one more is refused', () => {
-  const ids = Array.from({ length: MOST_CLUSTERS }, (_, index) => `cluster ${index}`)
+  const ids = Array.from({ length: MOST_GRANTED_CLUSTERS }, (_, index) => `cluster ${index}`)
   assert.ok(usedInSet(newTermUse(1, ids, MOST_MAX_OPERATIONS), 0) <= MOST_MAX_OPERATIONS / 4)
   assert.throws(() => newTermUse(1, [...ids, 'one more'], MOST_MAX_OPERATIONS), RangeError)
   assert.ok(newTermUse(1, ['x'.repeat(255)], 1e6).grants.size === 1)

@@ -5,13 +5,13 @@ import { MAX_ENCRYPTIONS, MOST_MAX_OPERATIONS } from '../../storage/keyring-limi
 import { type DataKeyUse, MAX_CLUSTER_ID_BYTES } from './key-use.ts'
 
 /** Most clusters that a primary grants to. Their first shares together are a quarter of what a key may encrypt. */
-export const MOST_CLUSTERS = 256
+export const MOST_GRANTED_CLUSTERS = 256
 
 /** What each registered cluster may encrypt under a new term before it asks; the set may do `most` under a term. */
-export const firstShareOf = (most: number): number => Math.floor(most / (4 * MOST_CLUSTERS))
+export const firstShareOf = (most: number): number => Math.floor(most / (4 * MOST_GRANTED_CLUSTERS))
 
 /** What a cluster gets each time that it asks. */
-export const blockOf = (most: number): number => Math.floor(most / MOST_CLUSTERS)
+export const blockOf = (most: number): number => Math.floor(most / MOST_GRANTED_CLUSTERS)
 
 /** What a cluster may encrypt under `term`: from the count `from`, which it had before, up to `to`. */
 export type Grant = { readonly term: number; readonly from: number; readonly to: number }
@@ -19,7 +19,8 @@ export type Grant = { readonly term: number; readonly from: number; readonly to:
 /** The use of a new term: nothing but the first share of each registered cluster. @throws RangeError for too many */
 export function newTermUse(term: number, clusters: readonly string[], most: number): DataKeyUse {
   const grants = new Map(clusters.map((id) => [id, firstShareOf(most)]))
-  if (grants.size > MOST_CLUSTERS) throw new RangeError(`At most ${MOST_CLUSTERS} clusters share a data key`)
+  if (grants.size > MOST_GRANTED_CLUSTERS)
+    throw new RangeError(`At most ${MOST_GRANTED_CLUSTERS} clusters share a data key`)
   for (const id of grants.keys()) {
     if (Buffer.byteLength(id) > MAX_CLUSTER_ID_BYTES) throw new RangeError('The id of a cluster is too long')
   }

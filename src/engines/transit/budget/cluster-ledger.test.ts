@@ -318,7 +318,7 @@ test('S6 what is no question of a cluster is refused, and what no key fits is no
   assert.equal(primary.view.entries.has(`use/${identity}`), false)
 })
 
-test(`S6 D4 in ${SETS} sets no version is sealed with too often, through failovers and kills`, async (t) => {
+test(`S6 in ${SETS} sets no version is sealed with too often, through failovers and kills`, async (t) => {
   const random = pseudoRandom(testSeed(t))
   const sealed = countSealed(t)
   for (let set = 0; set < SETS; set += 1) {

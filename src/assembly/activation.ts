@@ -1,18 +1,18 @@
 // The keys of a primary take the place of a cluster's own: data, seal and keyring change in one durable step, and the
 // server goes on open under the new ones. What only this cluster knows of itself is sealed anew under them.
+import { strict as assert } from 'node:assert'
 import type { KeyObject } from 'node:crypto'
 import { AuthenticationFailed } from '../crypto/primitives/aead.ts'
 import { importSecret } from '../crypto/primitives/secret-key.ts'
 import type { World } from '../lib/world.ts'
 import { Barrier } from '../storage/barrier.ts'
-import { CLASSES, isBehindBarrier } from '../storage/classes.ts'
-import { StorageCorrupt, systemScope, type Transaction } from '../storage/contract.ts'
-import { KEY_USE } from '../system/seal/key-use.ts'
+import { StorageCorrupt, type Transaction } from '../storage/contract.ts'
+import { encodeKeyUse, KEY_USE } from '../system/seal/key-use.ts'
 import type { Seal } from '../system/seal/seal.ts'
 import { BundleRefused, type SealBundle } from '../system/seal/seal-bundle.ts'
 import { writeHandover } from '../system/seal/seal-handover.ts'
-import { type OpenedKeys, openKeyring, SEAL_FOLDER } from '../system/seal/seal-records.ts'
-import { BACKUP_NAMES } from '../system/seal/shares-backup.ts'
+import { type OpenedKeys, openKeyring, putRecord, SEAL_FOLDER } from '../system/seal/seal-records.ts'
+import { sealAnew } from '../system/seal/sealed-anew.ts'
 
 /** What a primary hands over beside its data. */
 export type Activation = {
@@ -44,18 +44,19 @@ export type ActivationParts = { readonly seal: Seal; readonly barrier: Barrier; 
 /** Opens what the primary handed over; nothing is changed yet. @throws BundleRefused, Refusal while sealed */
 export function newKeys({ seal, barrier, world }: ActivationParts, { bundle, ...records }: Activation): NewKeys {
   const { random } = world
-  const former = new Barrier(random, barrier.keyring)
+  const former = barrier.keyring ?? assert.fail('an open seal has a keyring')
   const rootKey = importSecret(bundle.rootKey.reveal())
-  const { next, leafKey } = opened(rootKey, records, random)
-  const handover = seal.handover(bundle, next)
+  const { keyring, leafKey } = opened(rootKey, records, random)
+  const handover = seal.handover(bundle, new Barrier(random, keyring))
   return {
     rootKey,
     leafKey,
     prepare: () => seal.keepRoot(bundle),
     write: async (tx) => {
-      await sealAnew(tx, former, next)
-      // It counts the uses of a key that is no longer there.
-      tx.delete(systemScope, KEY_USE)
+      // All else came with the data of the primary, so no key of ours opens anything any more.
+      const encryptions = await sealAnew(tx, random, former, keyring)
+      const use = encodeKeyUse({ term: keyring.activeTerm, encryptions, grants: new Map() })
+      putRecord(tx, random, KEY_USE, rootKey, use)
       writeHandover(tx, handover)
     },
   }
@@ -63,42 +64,12 @@ export function newKeys({ seal, barrier, world }: ActivationParts, { bundle, ...
 
 function opened(rootKey: KeyObject, records: Pick<Activation, 'keyring' | 'leafKey'>, random: World['random']) {
   try {
-    const next = new Barrier(random, openKeyring(rootKey, records.keyring))
-    return { next, leafKey: next.open(`${SEAL_FOLDER}leaf-key`, records.leafKey) }
+    const keyring = openKeyring(rootKey, records.keyring)
+    return { keyring, leafKey: new Barrier(random, keyring).open(`${SEAL_FOLDER}leaf-key`, records.leafKey) }
   } catch (cause) {
     if (!(cause instanceof AuthenticationFailed || cause instanceof StorageCorrupt)) throw cause
     throw new BundleRefused('set', 'The seal bundle does not open the keys of the data that came with it')
   }
-}
-
-const BACKUPS: readonly string[] = Object.values(BACKUP_NAMES)
-/** Entries that are read at once. */
-const RUN = 100
-
-/** Seals what is of class ignored under the new keys. Backups of the former shares are left out: they go. */
-async function sealAnew(tx: Transaction, former: Barrier, next: Barrier): Promise<void> {
-  for (const { path, class: storageClass } of CLASSES) {
-    const key = `${systemScope.namespace}/${path}`
-    const isOurs =
-      storageClass === 'ignored' && isBehindBarrier(key) && !BACKUPS.includes(key.slice(SEAL_FOLDER.length))
-    if (!isOurs) continue
-    for (const entry of await entriesOf(tx, key)) {
-      const value = former.open(entry.key, entry.value)
-      tx.put(systemScope, entry.key, next.seal(entry.key, value))
-      value.fill(0)
-    }
-  }
-}
-
-async function entriesOf(tx: Transaction, key: string) {
-  if (!key.endsWith('/')) {
-    const value = await tx.get(key)
-    return value === undefined ? [] : [{ key, value }]
-  }
-  const entries = await tx.scan(key, '', RUN)
-  for (let run = entries; run.length === RUN; entries.push(...run))
-    run = await tx.scan(key, entries.at(-1)?.key ?? '', RUN)
-  return entries
 }
 
 /** Opens the store with the one of the two root keys that fits: only the store knows whether the data were replaced. */

@@ -32,16 +32,16 @@ export class NodeGate {
 
   /**
    * After unseal: requests are served once it resolves. While open, takes over a keyring with a new term. `prepare`
-   * runs when the store can be read and nothing is served yet. If it throws, the barrier is sealed again.
+   * runs when the store can be read, before anything else. If it throws, the barrier is sealed again.
    */
   async open(keyring: Keyring, prepare?: () => Promise<void>): Promise<void> {
     const { barrier, tokens, mounts, audit } = this.#parts
     barrier.setKeyring(keyring)
     if (this.#isOpen) return
     try {
+      await prepare?.()
       await tokens.open()
       await mounts.refresh()
-      await prepare?.()
       await audit.open()
       this.#isOpen = true
     } catch (cause) {

@@ -57,12 +57,12 @@ export class Reloads {
     return undefined
   }
 
-  /** Removes the records of a mount; called when the mount itself is removed. */
+  /** Removes the records of a mount, each by itself: this server's own and the set's. Called when the mount goes. */
   async forget(uuid: string): Promise<void> {
-    await this.#view.transaction(async (tx) => {
-      for (const folder of Object.values(FOLDERS)) {
+    for (const folder of Object.values(FOLDERS)) {
+      await this.#view.transaction(async (tx) => {
         if ((await tx.get(folder + uuid)) !== undefined) tx.delete(folder + uuid)
-      }
-    })
+      })
+    }
   }
 }

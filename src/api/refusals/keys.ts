@@ -159,13 +159,6 @@ export const KEY_REFUSALS = {
       'Rotate the key (keys/NAME/rotate): more messages would endanger those before. With auto_rotate_period it ' +
       'does so by itself.',
   },
-  messages_not_granted: {
-    status: 503,
-    message: (what: string) => what,
-    remedy:
-      'Each cluster encrypts with messages that the primary grants it ahead of need. See that the primary and the ' +
-      'clusters reach each other, then send the request again; or send it to the primary.',
-  },
   managed_key_unusable: {
     status: 400,
     message: (what: string) => what,
@@ -184,5 +177,12 @@ export const KEY_REFUSALS = {
     remedy:
       'The device behind a managed key is not there, or does not do what it should: docs/runbooks/managed-keys.md. ' +
       'Whoever gave the managed key away can do nothing about it; what was made with it stays readable.',
+  },
+  messages_not_granted: {
+    status: 503,
+    message: (what: string) => what,
+    remedy:
+      'Each cluster encrypts with messages that the primary grants it ahead of need. See that the primary and the ' +
+      'clusters reach each other, then send the request again; or send it to the primary.',
   },
 } as const satisfies RefusalRows

@@ -8,7 +8,16 @@ import { Barrier, openRecord, sealRecord } from '../../storage/barrier.ts'
 import { StorageCorrupt, type Store, systemScope, type Transaction } from '../../storage/contract.ts'
 import { type DataKey, encodeKeyring, type Keyring } from '../../storage/keyring.ts'
 import { createMemoryStore } from '../../storage/memory-store.ts'
-import { FORMER_KEYS, KEYRING, putRecord, RECOVERY_KEY, ROOT_KEY, storedKeyring, unsealStore } from './seal-records.ts'
+import {
+  FORMER_KEYS,
+  KEYRING,
+  putFormerKeys,
+  putRecord,
+  RECOVERY_KEY,
+  ROOT_KEY,
+  storedKeyring,
+  unsealStore,
+} from './seal-records.ts'
 import { replaceKeyring } from './sealed-anew.ts'
 
 const seeded = new SeededRandom(7)
@@ -94,6 +103,20 @@ test('the keyring of a peer is stored in the bytes of the peer, so that both hav
     await replaceKeyring(tx, random, { present: OURS, next: { rootKey: THEIRS.rootKey, keyring } })
   })
   assert.deepEqual(await store.get(KEYRING), keyring)
+})
+
+test('former keys that the copied data of a primary bring along open beside ours', async () => {
+  const store = await filled()
+  const before = { key: importSecret(Buffer.alloc(32, 77)), installedAtMs: 1 }
+  await store.transaction(async (tx) => putFormerKeys(tx, random, THEIRS.rootKey, new Map([[900, [before]]])))
+  await activate(store)
+  const { former } = await storedKeyring(store, THEIRS.rootKey)
+  assert.ok(former?.get(900)?.some(({ key }) => key.equals(before.key)))
+  for (const [term, { key }] of OURS.keyring.terms)
+    assert.ok(
+      former?.get(term)?.some((each) => each.key.equals(key)),
+      `${term}`,
+    )
 })
 
 test('a replacement that is cut off leaves the keys as they were', async () => {

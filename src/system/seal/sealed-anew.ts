@@ -2,6 +2,7 @@
 // of class ignored come from nowhere else, so they are sealed anew in the step that replaces the keyring. The path and
 // even the number of the term may stay the same, while the key does not: without this they would read as damaged.
 import type { KeyObject } from 'node:crypto'
+import { AuthenticationFailed } from '../../crypto/primitives/aead.ts'
 import type { Random } from '../../lib/world.ts'
 import { Barrier, openRecord } from '../../storage/barrier.ts'
 import { FOLDERS_OF_MOUNTS, IGNORED_BEHIND_BARRIER, IGNORED_IN_MOUNTS, mayHaveClass } from '../../storage/classes.ts'
@@ -14,8 +15,16 @@ import {
   systemScope,
   type Transaction,
 } from '../../storage/contract.ts'
-import { type Keyring, replacedBy } from '../../storage/keyring.ts'
-import { KEYRING, openKeyring, putFormerKeys, putRecord, RECOVERY_KEY } from './seal-records.ts'
+import { type FormerKeys, type Keyring, replacedBy } from '../../storage/keyring.ts'
+import {
+  FORMER_KEYS,
+  KEYRING,
+  openFormerKeys,
+  openKeyring,
+  putFormerKeys,
+  putRecord,
+  RECOVERY_KEY,
+} from './seal-records.ts'
 
 /** Entries read at once. */
 const PAGE = 256
@@ -95,7 +104,9 @@ export async function replaceKeyring(
   random: Random,
   { present, next }: KeyringReplacement,
 ): Promise<{ readonly keyring: Keyring; readonly encryptions: number }> {
-  const keyring = replacedBy(present.keyring, openKeyring(next.rootKey, next.keyring))
+  // Copied data of a primary bring its former keys along; what it sealed with them is here too.
+  const former = await formerKeysOf(tx, next.rootKey)
+  const keyring = replacedBy(present.keyring, { ...openKeyring(next.rootKey, next.keyring), former })
   tx.put(systemScope, KEYRING, next.keyring)
   putFormerKeys(tx, random, next.rootKey, keyring.former ?? new Map())
   const recoveryKey = await tx.get(RECOVERY_KEY)
@@ -105,4 +116,15 @@ export async function replaceKeyring(
     plaintext.fill(0)
   }
   return { keyring, encryptions: await sealAnew(tx, random, present.keyring, keyring) }
+}
+
+/** The stored former keys; none if there are none, or if they are sealed by another root key: ours, which we have. */
+async function formerKeysOf(tx: Reader, rootKey: KeyObject): Promise<FormerKeys> {
+  const record = await tx.get(FORMER_KEYS)
+  try {
+    return record === undefined ? new Map() : openFormerKeys(rootKey, record)
+  } catch (cause) {
+    if (cause instanceof AuthenticationFailed) return new Map()
+    throw cause
+  }
 }

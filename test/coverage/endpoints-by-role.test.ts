@@ -144,7 +144,8 @@ for (const { name, role } of POWERLESS) {
       const shown = `${id}: ${answer.status} ${JSON.stringify(answer.body)}`
       assert.ok(answer.status < 500 || isRefusedForRole(answer), shown)
       for (const one of classes) assert.equal(one, 'ignored', `${id} wrote ${one}`)
-      if (writes === undefined || writes === 'node')
+      if (id === 'health') assert.equal(answer.status, role.isStandby === true ? 473 : 200, shown)
+      else if (writes === undefined || writes === 'node')
         assert.equal(answer.status, alone.get(id)?.answer.status ?? answer.status, shown)
       else if (alone.get(id)?.classes.some((one) => one !== 'ignored')) assert.equal(answer.status, 503, shown)
     })
@@ -156,7 +157,7 @@ for (const dr of ['secondary', 'bootstrapping'] as const) {
     each(await callAll({ dr }, [...SLOW]), ({ placed, answer, classes }, id) => {
       assert.deepEqual(classes, NOTHING, id)
       if (placed.endpoint.onDrSecondary === 'open') {
-        assert.equal(answer.status, alone.get(id)?.answer.status, id)
+        assert.equal(answer.status, id === 'health' ? 472 : alone.get(id)?.answer.status, id)
         return
       }
       assert.equal(answer.status, 400, id)

@@ -27,7 +27,6 @@ const KNOWN: Readonly<Record<string, readonly string[]>> = {
   'src/cli/commands/transit-import.ts': ['rsa-4096'],
   // How the runtime calls an algorithm.
   'src/crypto/primitives/aead.ts': ['chacha20-poly1305'],
-  'src/crypto/signatures/text-signature.ts': ['ed25519'],
   'src/crypto/forms/ed25519-parts.ts': ['ed25519'],
   'src/crypto/forms/ml-dsa-form.ts': ['ml-dsa-44', 'ml-dsa-65', 'ml-dsa-87'],
   // What is inside PKCS #8.

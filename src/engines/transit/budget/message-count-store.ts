@@ -10,7 +10,7 @@ import { fail, type Refusal } from '../../../api/errors.ts'
 import type { Secret } from '../../../crypto/primitives/secret.ts'
 import type { Log } from '../../../lib/log.ts'
 import { OneAtATime } from '../../../lib/one-at-a-time.ts'
-import { StorageFull, WriteNotAllowed } from '../../../storage/contract.ts'
+import { StorageFull } from '../../../storage/contract.ts'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
 import type { AskPrimary, ClusterLedger } from './cluster-ledger.ts'
 import {
@@ -48,7 +48,7 @@ import type { MessageLimits } from './message-limits.ts'
 const LIVES_AT_ONCE = 8
 
 /** Why a cluster has no block, although the version has messages left. */
-type NotGranted = 'primary' | 'behind' | 'role'
+type NotGranted = 'primary' | 'behind'
 
 const NOT_GRANTED: Readonly<Record<NotGranted, string>> = {
   primary:
@@ -57,7 +57,6 @@ const NOT_GRANTED: Readonly<Record<NotGranted, string>> = {
   behind:
     'this cluster may grant itself no more messages for the key before those that follow it have caught up: ' +
     'decryption goes on',
-  role: 'this server may not count messages in its present role: send the request to the primary; decryption goes on',
 }
 
 /** The refusal of a request that needs a block when there is none. */
@@ -156,13 +155,15 @@ export class MessageCountStore {
     }
   }
 
-  /** Answers one question. @throws what storing throws; only a full device is an answer */
+  /**
+   * Answers one question.
+   * @throws what storing throws, WriteNotAllowed where the role forbids it; only a full device is an answer
+   */
   async answer(question: AllowanceCall): Promise<AllowanceAnswer> {
     try {
       return question.kind === 'life' ? await this.#life() : await this.#block(question)
     } catch (cause) {
       if (cause instanceof StorageFull) return { failed: 'full' }
-      if (cause instanceof WriteNotAllowed) return { failed: 'role' }
       throw cause
     }
   }

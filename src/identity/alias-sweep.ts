@@ -1,11 +1,12 @@
-// Removes what an entity left on this cluster when it was deleted elsewhere: aliases of local mounts, and memberships
-// that logins gave. None of it counts without the entity, so the sweep may come at any time.
+// Removes what a change of identities left on this cluster when it was made elsewhere, or was cut off between its
+// halves: aliases of local mounts without their entity, and memberships that logins gave to an entity that is gone or
+// has no alias at their mount any more. None of it counts, so the sweep may come at any time.
 import type { Log } from '../lib/log.ts'
 import { PeriodicTask } from '../lib/periodic-task.ts'
 import { isClosed } from '../storage/contract.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
-import { membershipsOf, removeMembership } from './memberships.ts'
-import { aliasesOf, type IdentityParts, LOCAL_FOLDER, removeAlias } from './records.ts'
+import { idleMemberships, type Membership, membershipsOf, removeMembership } from './memberships.ts'
+import { aliasesOf, type From, findEntity, type IdentityParts, LOCAL_FOLDER, removeAlias } from './records.ts'
 
 const EVERY_MS = 3_600_000
 /** Wait after a failed run. Nothing depends on its success. */
@@ -13,15 +14,21 @@ const RETRY_MS = 60_000
 const PAGE = 500
 const FOLDERS_BY_ENTITY = [`${LOCAL_FOLDER}alias/`, `${LOCAL_FOLDER}entity-group/`]
 
+/** What does not count of one entity: all of it if the entity is gone, else these memberships. */
+type Leftovers = { readonly isGone: boolean; readonly memberships: readonly Membership[] }
+
+const sameMembership = (one: Membership, other: Membership): boolean =>
+  one.groupId === other.groupId && one.stamp === other.stamp
+
 /** The sweep of a cluster that may write its own data. */
 export class AliasSweep {
   readonly #parts: IdentityParts
   readonly #task: PeriodicTask
   /**
-   * Entities that were missing at the last run. What belongs to them goes at the next one: an entity that a primary has
-   * just made may come to this cluster after the login that asked for it.
+   * What did not count at the last run, by entity. It goes at the next one if it still does not: an entity or an alias
+   * that a primary has just made may come to this cluster after the login that asked for it.
    */
-  #missing: ReadonlySet<string> = new Set()
+  #before: ReadonlyMap<string, Leftovers> = new Map()
 
   constructor(parts: IdentityParts, log: Log) {
     this.#parts = parts
@@ -32,7 +39,7 @@ export class AliasSweep {
 
   /** Starts the sweep. Runs from unseal to seal, where the cluster's own data may be written. */
   start(): void {
-    this.#missing = new Set()
+    this.#before = new Map()
     this.#task.start(EVERY_MS)
   }
 
@@ -46,36 +53,49 @@ export class AliasSweep {
   }
 
   async #sweep(): Promise<number> {
-    const missing = new Set<string>()
-    for (const folder of FOLDERS_BY_ENTITY) await this.#collect(folder, missing)
-    for (const entityId of missing) {
-      if (this.#missing.has(entityId)) await this.#parts.view.transaction((tx) => this.#remove(tx, entityId))
+    const found = new Map<string, Leftovers>()
+    for (const folder of FOLDERS_BY_ENTITY) await this.#collect(folder, found)
+    for (const entityId of found.keys()) {
+      const before = this.#before.get(entityId)
+      if (before !== undefined) await this.#parts.view.transaction((tx) => this.#remove(tx, entityId, before))
     }
-    this.#missing = missing
+    this.#before = found
     return EVERY_MS
   }
 
-  /** Adds the entities that are named in the folder and are not there. */
-  async #collect(folder: string, missing: Set<string>): Promise<void> {
+  /** Adds what does not count of the entities that are named in the folder. */
+  async #collect(folder: string, found: Map<string, Leftovers>): Promise<void> {
     const { view, world } = this.#parts
     for (let after: string | undefined = ''; after !== undefined; ) {
       const names: string[] = await view.list(folder, { after, limit: PAGE })
       for (const name of names) {
         const entityId = name.replace(/\/$/, '')
-        if ((await view.get(`identity/entity/${entityId}`)) === undefined) missing.add(entityId)
+        const leftovers = await leftoversOf(view, entityId)
+        if (leftovers.isGone || leftovers.memberships.length > 0) found.set(entityId, leftovers)
       }
       after = names.length === PAGE ? names.at(-1) : undefined
       await world.timers.sleep(0)
     }
   }
 
-  async #remove(tx: ViewTransaction, entityId: string): Promise<void> {
-    if ((await tx.get(`identity/entity/${entityId}`)) !== undefined) return
+  /** Removes what does not count now and did not before. */
+  async #remove(tx: ViewTransaction, entityId: string, before: Leftovers): Promise<void> {
+    const { isGone, memberships } = await leftoversOf(tx, entityId)
+    for (const membership of memberships) {
+      if (before.memberships.some((one) => sameMembership(one, membership))) removeMembership(tx, membership)
+    }
+    if (!isGone || !before.isGone) return
     for (const alias of await aliasesOf(tx, entityId)) {
       if (alias.local) await removeAlias(tx, alias, this.#parts.digest(alias.name))
     }
-    for (const membership of await membershipsOf(tx, entityId)) {
-      if (membership.local) removeMembership(tx, membership)
-    }
   }
 }
+
+async function leftoversOf(from: From, entityId: string): Promise<Leftovers> {
+  const isGone = (await findEntity(from, entityId)) === undefined
+  const memberships = await (isGone ? givenMemberships(from, entityId) : idleMemberships(from, entityId))
+  return { isGone, memberships }
+}
+
+const givenMemberships = async (from: From, entityId: string): Promise<Membership[]> =>
+  (await membershipsOf(from, entityId)).filter(({ local }) => local)

@@ -175,3 +175,55 @@ test('F8: a merge takes over the aliases of local mounts, and refuses two at one
   await server.ask('DELETE', `identity/entity/id/${into}`)
   assert.deepEqual(await keysOf(server, `local-identity/alias/${into}/`), [])
 })
+
+/** A server with an entity that a login put into a group, and the id of the alias by which it logged in. */
+async function withLoginGroup() {
+  const server = await startIdentityServer()
+  const { id: group } = await server.ask('POST', 'identity/group', { name: 'g', type: 'external', policies: ['p'] })
+  const groupAlias = { name: 'staff', mount_accessor: server.mount.accessor, canonical_id: group }
+  await server.ask('POST', 'identity/group-alias', groupAlias)
+  const id = await server.login('ann', { groups: ['staff'] })
+  assert.deepEqual(await server.policiesOf(id), ['p'])
+  const { aliases } = await server.ask('GET', `identity/entity/id/${id}`)
+  return { server, group: String(group), id, alias: String((aliases as { id: string }[])[0]?.id) }
+}
+
+test('F8: the policies of a login go with its alias, also if the second half fails, and the sweep removes the rest', async () => {
+  const { server, group, id, alias } = await withLoginGroup()
+  await server.store.setWritable((storageClass) => storageClass !== 'local')
+  assert.notEqual((await server.call('DELETE', `identity/entity-alias/id/${alias}`)).status, 204)
+  await server.store.setWritable(() => true)
+  const left = await keysOf(server, 'local-identity/')
+  assert.equal(left.length, 2)
+  assert.deepEqual(await server.policiesOf(id), [])
+  assert.deepEqual((await server.ask('GET', `identity/entity/id/${id}`)).group_ids, [])
+  assert.deepEqual((await server.ask('GET', `identity/group/id/${group}`)).member_entity_ids, [])
+  await server.node.aliasSweep.runNow()
+  assert.deepEqual(await keysOf(server, 'local-identity/'), left)
+  await server.node.aliasSweep.runNow()
+  assert.deepEqual(await keysOf(server, 'local-identity/'), [])
+})
+
+test('F8: a membership whose alias comes between two looks of the sweep stays, and counts', async () => {
+  const { server, id, alias } = await withLoginGroup()
+  const given = await keysOf(server, 'local-identity/')
+  const keys = (await keysOf(server, 'identity/')).map((key) => key.slice('root/sys/'.length))
+  const paths = keys.filter((key) => key.startsWith('identity/alias'))
+  assert.deepEqual([paths.length, paths.filter((path) => path.includes(alias)).length], [3, 2])
+  const view = viewOf(server)
+  const values = new Map<string, Buffer>()
+  await view.transaction(async (tx) => {
+    for (const path of paths) {
+      values.set(path, (await tx.get(path)) ?? Buffer.alloc(0))
+      tx.delete(path)
+    }
+  })
+  assert.deepEqual(await server.policiesOf(id), [])
+  await server.node.aliasSweep.runNow()
+  await view.transaction(async (tx) => {
+    for (const [path, value] of values) tx.put(path, value)
+  })
+  await server.node.aliasSweep.runNow()
+  assert.deepEqual(await keysOf(server, 'local-identity/'), given)
+  assert.deepEqual(await server.policiesOf(id), ['p'])
+})

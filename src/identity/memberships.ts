@@ -11,11 +11,12 @@
 // What a login gave belongs to the cluster, as the tokens of the login do: it writes nothing that a set shares. Earlier
 // releases stored it under identity/ for shared mounts; `moveLoginGroups` moves it, and there it does not count.
 //
-// A membership does not count if its group is gone or has another alias. What a long removal has not reached yet gives
-// no access.
+// A membership does not count if its group is gone or has another alias, or if the entity has no alias at the mount of
+// the group's alias: without one no login confirms it (threats I-04). What a long removal has not reached yet, and what
+// a crash left between the halves of a change (halves.ts), gives no access.
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
-import type { Group } from './entries.ts'
-import { FOLDERS, type From, findGroup, folderOf, LOCAL_FOLDER } from './records.ts'
+import type { Alias, Group } from './entries.ts'
+import { aliasesOf, FOLDERS, type From, findGroup, folderOf, LOCAL_FOLDER } from './records.ts'
 
 const NOTHING = Buffer.alloc(0)
 const ID_CHARACTERS = 36
@@ -65,9 +66,20 @@ function pathsOf({ entityId, groupId, stamp, local }: Membership): readonly stri
   ]
 }
 
-/** Whether a membership gives access: its stamp must be that of the group's present alias. */
-export function counts({ stamp, local }: Pick<Membership, 'stamp' | 'local'>, group: Group): boolean {
+/** Whether a membership belongs to the group as it is: its stamp must be that of the group's present alias. */
+function isOfGroup({ stamp, local }: Pick<Membership, 'stamp' | 'local'>, group: Group): boolean {
   return group.type === 'internal' ? stamp === '' : local && stamp !== '' && group.alias?.stamp === stamp
+}
+
+/** Whether a membership gives access to an entity with these aliases. */
+function counts(
+  membership: Pick<Membership, 'stamp' | 'local'>,
+  group: Group,
+  aliases: readonly Pick<Alias, 'mountAccessor'>[],
+): boolean {
+  if (!isOfGroup(membership, group)) return false
+  const accessor = group.alias?.mountAccessor
+  return group.type === 'internal' || aliases.some(({ mountAccessor }) => mountAccessor === accessor)
 }
 
 /** Ids of the entities in the group itself, sorted, without those of groups in it. */
@@ -75,21 +87,37 @@ export async function membersOf(from: From, group: Group): Promise<string[]> {
   const members: string[] = []
   for (const folder of FOLDERS) {
     for (const name of await from.list(`${folder}group-entity/${group.id}/`)) {
-      if (counts({ stamp: stampIn(name), local: folder === LOCAL_FOLDER }, group))
-        members.push(name.slice(-ID_CHARACTERS))
+      const membership = { stamp: stampIn(name), local: folder === LOCAL_FOLDER }
+      if (!isOfGroup(membership, group)) continue
+      const entityId = name.slice(-ID_CHARACTERS)
+      const aliases = group.type === 'internal' ? [] : await aliasesOf(from, entityId)
+      if (counts(membership, group, aliases)) members.push(entityId)
     }
   }
   return members.sort()
 }
 
-/** The groups that the entity is in itself, by memberships that count. */
-export async function directGroups(from: From, entityId: string): Promise<Group[]> {
+/** The groups that the entity with these aliases is in itself, by memberships that count. */
+export async function directGroups(from: From, entityId: string, aliases: readonly Alias[]): Promise<Group[]> {
   const groups: Group[] = []
   for (const membership of await membershipsOf(from, entityId)) {
     const group = await findGroup(from, membership.groupId)
-    if (group !== undefined && counts(membership, group)) groups.push(group)
+    if (group !== undefined && counts(membership, group, aliases)) groups.push(group)
   }
   return groups
+}
+
+/** What logins gave the entity and does not count. */
+export async function idleMemberships(from: From, entityId: string): Promise<Membership[]> {
+  const given = (await membershipsOf(from, entityId)).filter(({ local }) => local)
+  if (given.length === 0) return given
+  const aliases = await aliasesOf(from, entityId)
+  const idle: Membership[] = []
+  for (const membership of given) {
+    const group = await findGroup(from, membership.groupId)
+    if (group === undefined || !counts(membership, group, aliases)) idle.push(membership)
+  }
+  return idle
 }
 
 /** Ids of the groups that this group is in itself. */
@@ -145,7 +173,7 @@ export async function sweepMembers(
   for (const name of names) {
     const stamp = stampIn(name)
     const membership = { entityId: name.slice(-ID_CHARACTERS), groupId, stamp, local: folder === LOCAL_FOLDER }
-    if (group === undefined || !counts(membership, group)) removeMembership(tx, membership)
+    if (group === undefined || !isOfGroup(membership, group)) removeMembership(tx, membership)
   }
   return names.length < SWEEP_PAGE ? undefined : names.at(-1)
 }
@@ -170,7 +198,7 @@ export async function setLoginGroups(
     }
     const group = await findGroup(tx, groupId)
     const ofOtherMount =
-      group !== undefined && counts(membership, group) && group.alias?.mountAccessor !== mount.accessor
+      group !== undefined && isOfGroup(membership, group) && group.alias?.mountAccessor !== mount.accessor
     if (!ofOtherMount) removeMembership(tx, membership)
   }
   for (const [groupId, stamp] of missing) putMembership(tx, { entityId, groupId, stamp, local: true })

@@ -23,8 +23,9 @@ export type EntityFacts = {
 
 /** Reads the facts. The entries are read one by one, so a write in between may show in some of them only. */
 export async function entityFacts(from: From, entity: Entity): Promise<EntityFacts> {
-  const direct = await directGroups(from, entity.id)
-  return { entity, aliases: await aliasesOf(from, entity.id), direct, inherited: await inheritedGroups(from, direct) }
+  const aliases = await aliasesOf(from, entity.id)
+  const direct = await directGroups(from, entity.id, aliases)
+  return { entity, aliases, direct, inherited: await inheritedGroups(from, direct) }
 }
 
 /** The subjects of one thread. A change of an entity drops that one; a change of any group drops all. */

@@ -7,8 +7,10 @@ import { inlineWork } from '../lib/slow-work.ts'
 import { realWorld } from '../lib/world.ts'
 import { systemScope } from '../storage/contract.ts'
 import { Invalidation } from '../storage/invalidation.ts'
+import type { SealedStorage } from '../storage/sealed-storage.ts'
 import { CORE_FOLDER, dataFolder, encodeMountEntry, mountKey, newMountEntry, scopeOf } from './mount-entries.ts'
 import { MountTable } from './mount-table.ts'
+import { StoredMounts } from './stored-mounts.ts'
 
 let server: MemoryServer
 before(async () => {
@@ -253,6 +255,30 @@ test('F8: an unmount removes the folders that have a class of their own too', as
   assert.equal((await keysBelow(entry.uuid)).length, 4)
   await unmount('counted')
   assert.deepEqual(await keysBelow(entry.uuid), [])
+})
+
+test('F8: a mount that is made while leftovers are looked for keeps what the cluster counted in it', async () => {
+  const { storage } = server.node
+  let uuid = ''
+  const between: Pick<SealedStorage, 'view'> = {
+    view: (...given) => {
+      const view = storage.view(...given)
+      const list: typeof view.list = async (folder, options) => {
+        if (folder === 'logical/' && uuid === '') {
+          await mount('meanwhile')
+          const entry = server.node.mounts.find('meanwhile/') ?? assert.fail('no mount')
+          uuid = entry.uuid
+          const data = storage.view(scopeOf(entry), dataFolder(entry))
+          await data.transaction(async (tx) => tx.put('cluster/use/a', Buffer.from('x')))
+        }
+        return view.list(folder, options)
+      }
+      return { ...view, list }
+    },
+  }
+  await new StoredMounts(between, []).wipeLeftovers()
+  assert.ok((await keysBelow(uuid)).includes(`root/logical/${uuid}/cluster/use/a`))
+  await unmount('meanwhile')
 })
 
 test('F8: a cluster removes its own part of a mount that is gone, and leaves what is of the set', async () => {

@@ -42,11 +42,11 @@ export type RemovalWork = (entry: MountEntry) => Promise<void>
 
 /** Reads and changes the stored mounts. Changes are made on the writing thread alone; each is one transaction. */
 export class StoredMounts {
-  readonly #storage: SealedStorage
+  readonly #storage: Pick<SealedStorage, 'view'>
   readonly #core: View
   readonly #removals: readonly RemovalWork[]
 
-  constructor(storage: SealedStorage, removals: readonly RemovalWork[]) {
+  constructor(storage: Pick<SealedStorage, 'view'>, removals: readonly RemovalWork[]) {
     this.#storage = storage
     this.#removals = removals
     this.#core = storage.view(systemScope, CORE_FOLDER)
@@ -132,15 +132,17 @@ export class StoredMounts {
    */
   async wipeLeftovers(): Promise<void> {
     const root = this.#storage.view(systemScope, `${ROOT_NAMESPACE}/`)
-    const kept = new Set(await namesIn(this.#core, [...MOUNT_FOLDERS, ...UNMOUNT_FOLDERS]))
+    const folders: { readonly mount: string; readonly folder: string }[] = []
     for (const kind of ['logical/', 'auth/']) {
-      for (const name of await root.list(kind)) {
-        const mount = name.replace(/\/$/, '')
-        if (kept.has(mount)) continue
-        const scope = { namespace: ROOT_NAMESPACE, mount, local: false }
-        const data = this.#storage.view(scope, `${ROOT_NAMESPACE}/${kind}${mount}/`)
-        for (const part of OWN_PARTS) await wipePart(data, part)
-      }
+      for (const name of await root.list(kind)) folders.push({ mount: name.replace(/\/$/, ''), folder: kind + name })
+    }
+    // The entries come after the folders: a mount has its entry before it has data, so none made meanwhile is lost.
+    const kept = new Set(await namesIn(this.#core, [...MOUNT_FOLDERS, ...UNMOUNT_FOLDERS]))
+    for (const { mount, folder } of folders) {
+      if (kept.has(mount)) continue
+      const scope = { namespace: ROOT_NAMESPACE, mount, local: false }
+      const data = this.#storage.view(scope, `${ROOT_NAMESPACE}/${folder}`)
+      for (const part of OWN_PARTS) await wipePart(data, part)
     }
   }
 

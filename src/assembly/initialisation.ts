@@ -49,6 +49,7 @@ export async function initialise(
     const tokenTx = sealedTransaction(barrier, systemScope, SYSTEM_FOLDER, tx)
     const makers = { barrier, tokens, random: world.random }
     await makeOwnKeys(tx, makers)
+    await tokens.open(tokenTx)
     await makeSharedKeys(tx, makers)
     await tokens.insertWith(tokenTx, rootToken, tokenService.rootEntry())
     initializeMounts(sealedTransaction(barrier, systemScope, SEAL_FOLDER, tx), world)

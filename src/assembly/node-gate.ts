@@ -31,13 +31,17 @@ export class NodeGate {
   }
 
   /**
-   * After unseal: requests are served once it resolves. While open, takes over a keyring with a new term. `prepare`
-   * runs when the store can be read, before anything else. If it throws, the barrier is sealed again.
+   * After unseal: requests are served once it resolves. While open, takes over a keyring with a new term, and the key
+   * of the tokens if it was made only now. `prepare` runs when the store can be read, before anything else. If it
+   * throws, the barrier is sealed again.
    */
   async open(keyring: Keyring, prepare?: () => Promise<void>): Promise<void> {
     const { barrier, tokens, mounts, audit } = this.#parts
     barrier.setKeyring(keyring)
-    if (this.#isOpen) return
+    if (this.#isOpen) {
+      if (!tokens.isOpen) await tokens.open()
+      return
+    }
     try {
       await prepare?.()
       await tokens.open()

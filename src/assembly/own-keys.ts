@@ -1,6 +1,6 @@
 // The keys that each cluster, or each set of clusters, makes once, besides those of the seal. They are made at
-// initialisation. A store of an earlier release gets what it lacks when it begins its own work; a cluster that joins a
-// set calls `makeOwnKeys` at its activation. Neither function does anything for a key that is there.
+// initialisation. A store that lacks one, of an earlier release or copied from a primary, gets it when the node begins
+// its own work in a role that may. Neither function does anything for a key that is there.
 import { addSigningKey } from '../audit/device-store.ts'
 import { SYSTEM_FOLDER } from '../auth/token-keys.ts'
 import type { TokenStore } from '../auth/token-store.ts'
@@ -23,7 +23,7 @@ export type KeyMakers = {
 
 /**
  * Makes the keys of this cluster: without them no token opens here, and no audit chain is signed. They are class local,
- * so they do not come with what a primary shares.
+ * so they do not come with what a primary shares. A node that opens without them has none until its role changes.
  */
 export async function makeOwnKeys(tx: Transaction, { barrier, tokens, random }: KeyMakers): Promise<void> {
   await tokens.addKey(sealedTransaction(barrier, systemScope, SYSTEM_FOLDER, tx))

@@ -1,8 +1,9 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { type MemoryServer, startMemoryServer } from '../../test/fixtures/memory-server.ts'
-import { servingBeside } from '../../test/fixtures/serving-node.ts'
+import { type ServingNodeBeside, servingBeside } from '../../test/fixtures/serving-node.ts'
 import { ACTIVE_PRIMARY, FOLLOWS_NONE, type NodeRole, type RoleState } from '../api/node-role.ts'
+import { systemScope } from '../storage/contract.ts'
 import type { SealState } from './seal-state.ts'
 
 const stateOf = (role: Partial<NodeRole>, primaryAddress = ''): RoleState => ({
@@ -94,4 +95,48 @@ test('a change of role comes after the unseal, and before the seal, that it was 
     node.changeRole(FOLLOWS_NONE),
   ])
   assert.deepEqual(told, ['open disabled', 'open secondary', 'sealed secondary', 'sealed disabled'])
+})
+
+test('a node that lacks the keys of its cluster opens in a role that makes none, and makes them with the role', async () => {
+  const { store, node, shares } = await startMemoryServer()
+  const KEYS = ['root/sys/token/key', 'root/core/audit-key']
+  await store.transaction(async (tx) => {
+    for (const key of KEYS) tx.delete(systemScope, key)
+  })
+  await node.operations.seal()
+  let serving: ServingNodeBeside | undefined
+  const copy = await startMemoryServer({
+    store,
+    key: shares[0] as Buffer,
+    firstRole: stateOf({ performance: 'bootstrapping' }),
+    announce: async (news) => serving?.told(news),
+  })
+  serving = await servingBeside(copy)
+  assert.equal(copy.node.seal.status().sealed, false)
+  assert.equal((await copy.call('GET', 'sys/mounts')).status, 503)
+  assert.equal(copy.node.audit.publicKey(), '')
+  for (const key of KEYS) assert.equal(await store.get(key), undefined)
+  await copy.node.changeRole(SECONDARY)
+  for (const key of KEYS) assert.notEqual(await store.get(key), undefined)
+  const token = await copy.node.tokens.issue(copy.node.tokenService.rootEntry())
+  assert.equal((await copy.call('GET', 'sys/mounts', undefined, token)).status, 200)
+  assert.equal((await serving.send('GET', 'sys/mounts', undefined, { token })).status, 200)
+  await copy.node.audit.ready()
+  assert.notEqual(copy.node.audit.publicKey(), '')
+})
+
+test('keys that could not be made at a change of role are made at the next one, and none is used before', async () => {
+  const { store, node, shares } = await startMemoryServer()
+  await store.transaction(async (tx) => tx.delete(systemScope, 'root/sys/token/key'))
+  await node.operations.seal()
+  const firstRole = stateOf({ performance: 'bootstrapping' })
+  const copy = await startMemoryServer({ store, key: shares[0] as Buffer, firstRole })
+  const { setWritable } = store
+  store.setWritable = (mayWrite) =>
+    setWritable.call(store, (storageClass) => storageClass !== 'local' && mayWrite(storageClass))
+  await assert.rejects(copy.node.changeRole(SECONDARY), { name: 'WriteNotAllowed' })
+  assert.throws(() => copy.node.tokens.idOf('a'), { name: 'Sealed' })
+  store.setWritable = setWritable
+  await copy.node.changeRole(SECONDARY)
+  assert.notEqual(copy.node.tokens.idOf('a'), '')
 })

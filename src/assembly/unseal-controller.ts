@@ -1,7 +1,7 @@
 // Opens and closes the whole server: its barrier, its caches, its other threads; and changes what it is among others.
 // Only one such change runs at a time.
 import { fail } from '../api/errors.ts'
-import type { RoleState } from '../api/node-role.ts'
+import type { NodeRole, RoleState } from '../api/node-role.ts'
 import type { Log } from '../lib/log.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
 import { Sealed, type Store } from '../storage/contract.ts'
@@ -99,7 +99,8 @@ export class UnsealController {
 
   /**
    * Makes the node another one among others, open or sealed. What it may no longer do by itself ends before the gate of
-   * the store closes; what it may do begins once all threads know. Resolves then. Other work of an open server goes on.
+   * the store closes; what it may do begins once all threads know, but for what must end before requests are served.
+   * Resolves then. Other work of an open server goes on.
    * @throws what work that begins throws; the role is changed all the same, and the next call begins it again
    */
   changeRole(to: RoleState): Promise<void> {
@@ -107,9 +108,21 @@ export class UnsealController {
       const { role, work, news, seal } = this.#parts
       work.keepTo(to.role)
       await role.take(to)
-      await news.tell()
-      if (!seal.status().sealed) await work.begin(to.role)
+      if (seal.status().sealed) return news.tell()
+      await this.#completeAndTell(to.role)
+      await work.begin(to.role)
     })
+  }
+
+  /** The keyring is told too: with it the gates take over the key of tokens that a node may lack until now. */
+  async #completeAndTell(role: NodeRole): Promise<void> {
+    const { gate, work, news, rotation } = this.#parts
+    try {
+      await work.begin(role, 'before serving')
+      if (rotation.keyring !== undefined) await gate.open(rotation.keyring)
+    } finally {
+      await news.tell(rotation.keyring)
+    }
   }
 
   /** Runs `work` while the server is neither opened nor closed by anyone else. */

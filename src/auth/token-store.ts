@@ -99,23 +99,28 @@ export class TokenStore {
     this.removal.addBelongings(belongings)
   }
 
-  /**
-   * Makes the key of the hashes on root/sys/, where there is none. If it was made, the store is open afterwards, so
-   * that the transaction of initialisation can add a token.
-   */
+  /** Makes the key of the hashes on root/sys/, where there is none. It is used after `open`. */
   async addKey(tx: ViewTransaction): Promise<void> {
     if ((await tx.get(KEY_PATH)) !== undefined) return
     const key = this.#world.random.bytes(KEY_BYTES)
     tx.put(KEY_PATH, key)
     tx.put(INDEXED_PATH, NOTHING)
-    this.#key = importSecret(key)
     key.fill(0)
   }
 
-  /** Loads the key of the hashes after unseal. Until then every look-up throws Sealed. */
-  async open(): Promise<void> {
-    const bytes = await this.view.get(KEY_PATH)
-    if (bytes === undefined) throw new Error('The token store was never initialised')
+  /** True once the key of the hashes is loaded. */
+  get isOpen(): boolean {
+    return this.#key !== undefined
+  }
+
+  /**
+   * Loads the key of the hashes after unseal; until then every look-up throws Sealed. It stays so where there is no key
+   * yet: on a node whose role does not let it make one, which serves no callers. The transaction of initialisation
+   * hands itself in, so that it can add a token.
+   */
+  async open(from: Pick<View, 'get'> = this.view): Promise<void> {
+    const bytes = await from.get(KEY_PATH)
+    if (bytes === undefined) return
     this.#key = importSecret(bytes)
     bytes.fill(0)
   }

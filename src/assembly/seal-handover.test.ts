@@ -21,6 +21,7 @@ import type { KeyKeeper } from '../system/seal/seal.ts'
 import { openBundle, type SealBundle, sealBundle, wipeBundle } from '../system/seal/seal-bundle.ts'
 import { SEAL_FOLDER } from '../system/seal/seal-records.ts'
 import { SHARES_BACKUP } from '../system/seal/shares-backup.ts'
+import type { SealState } from './seal-state.ts'
 import { staticSeal } from './static-seal.ts'
 
 type Kind = 'shamir' | 'static'
@@ -46,6 +47,7 @@ type Given = {
   readonly open?: () => Promise<Store>
   readonly onRekeyed?: (bundle: SealBundle) => Promise<void>
   readonly keyKeeper?: KeyKeeper
+  readonly announce?: (news: SealState) => Promise<void>
 }
 
 async function cluster(name: 'primary' | 'secondary', kind: Kind, given: Given = {}): Promise<Cluster> {
@@ -251,6 +253,21 @@ test('S9: the name of a cluster and what it noted of itself stay its own, under 
   const noted = (await secondary.server.call('GET', 'sys/version-history')).body
   assert.deepEqual(noted.data ?? noted, history.data ?? history)
   assert.ok((await store.list('root/core/version/')).length > 0)
+})
+
+test('S9: the threads get the store back even if the seal cannot be loaded after an activation', async () => {
+  const told: unknown[] = []
+  const announce = async ({ store }: SealState) => void told.push(store)
+  const { primary, secondary } = await pair(['shamir', 'shamir'], { announce })
+  const { seal } = secondary.server.node
+  const { load } = seal
+  seal.load = () => Promise.reject(new Error('unreadable'))
+  await assert.rejects(activate(primary, secondary), /unreadable/)
+  seal.load = load
+  assert.deepEqual(
+    told.filter((store) => store !== undefined),
+    ['detached', 'attached'],
+  )
 })
 
 test('S9: the roots of the data are equal on both sides', async () => {

@@ -182,13 +182,16 @@ export class UnsealController {
     const { seal, store, invalidation, news } = this.#parts
     await news.tellStore('detached')
     try {
-      store.setLeafKey(leafKey)
-      prepare()
-      await replace(write)
+      try {
+        store.setLeafKey(leafKey)
+        prepare()
+        await replace(write)
+      } finally {
+        store.setLeafKey(undefined)
+        await seal.load()
+      }
     } finally {
-      store.setLeafKey(undefined)
       invalidation.reset()
-      await seal.load()
       await news.tellStore('attached')
     }
   }

@@ -175,7 +175,7 @@ test('a node that is opened writes nothing that its role leaves to others', asyn
   }
   const ofThisNode = ['root/core/audit-history', 'root/core/key-use', `root/core/version/${VERSION}`]
   const ofItsCluster = ['root/core/local-mounts/UUID']
-  const ofTheSet = ['root/core/mounts/UUID', 'root/core/wrapping-key']
+  const ofTheSet = ['root/core/mounts/UUID', 'root/core/wrapping-key', 'root/sys/identity/login-groups-moved']
   assert.deepEqual(await writtenAtOpening({}), [...ofThisNode, ...ofItsCluster, ...ofTheSet].sort())
   const secondary = [...ofThisNode, ...ofItsCluster].sort()
   assert.deepEqual(await writtenAtOpening({ performance: 'secondary' }), secondary)

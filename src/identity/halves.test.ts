@@ -6,6 +6,7 @@ import { realWorld } from '../lib/world.ts'
 import { systemScope } from '../storage/contract.ts'
 import { createMemoryStore } from '../storage/memory-store.ts'
 import type { View } from '../storage/sealed-storage.ts'
+import { moveLoginGroups } from './memberships.ts'
 
 const viewOf = ({ node }: IdentityServer): View => node.storage.view(systemScope, 'root/sys/')
 
@@ -109,6 +110,7 @@ test('F8: memberships that earlier releases stored as shared move when the serve
   await view.transaction(async (tx) => {
     for (const path of paths) tx.delete(`local-identity/${path}`)
   })
+  await view.transaction(async (tx) => tx.delete('identity/login-groups-moved'))
   const key = server.shares[0] as Buffer
   const again = await startIdentityServer({ store: server.store, key })
   assert.deepEqual(await keysOf(again, 'local-identity/'), local)
@@ -117,6 +119,25 @@ test('F8: memberships that earlier releases stored as shared move when the serve
   assert.deepEqual(await again.policiesOf(id), ['p'])
   await again.login('ann')
   assert.deepEqual(await again.policiesOf(id), [])
+})
+
+test('F8: memberships of earlier releases are looked for once in the life of a store', async () => {
+  const server = await startIdentityServer()
+  const listed: string[] = []
+  const view = viewOf(server)
+  const noting: View = {
+    ...view,
+    list: (folder, options) => {
+      listed.push(folder)
+      return view.list(folder, options)
+    },
+  }
+  await moveLoginGroups(noting)
+  assert.deepEqual(listed, [])
+  await view.transaction(async (tx) => tx.delete('identity/login-groups-moved'))
+  await moveLoginGroups(noting)
+  await moveLoginGroups(noting)
+  assert.deepEqual(listed, ['identity/group/'])
 })
 
 test('F8: an alias whose entity is gone is no alias: a login makes a new one, and lists leave it out', async () => {

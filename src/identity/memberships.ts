@@ -7,6 +7,7 @@
 //   root/sys/local-identity/group-entity/GROUP/STAMP.ENTITY    the same, seen from the group
 //   root/sys/identity/group-parent/CHILD/PARENT                a group in a group
 //   root/sys/identity/group-child/PARENT/CHILD                 the same, seen from above
+//   root/sys/identity/login-groups-moved                       empty: no login's memberships are left below identity/
 //
 // What a login gave belongs to the cluster, as the tokens of the login do: it writes nothing that a set shares. Earlier
 // releases stored it under identity/ for shared mounts; `moveLoginGroups` moves it, and there it does not count.
@@ -19,6 +20,8 @@ import type { Alias, Group } from './entries.ts'
 import { aliasesOf, FOLDERS, type From, findGroup, folderOf, LOCAL_FOLDER } from './records.ts'
 
 const NOTHING = Buffer.alloc(0)
+/** Exists once `moveLoginGroups` has run to its end. */
+const MOVED = 'identity/login-groups-moved'
 const ID_CHARACTERS = 36
 /** Memberships that one transaction of a sweep looks at. */
 const SWEEP_PAGE = 500
@@ -204,8 +207,12 @@ export async function setLoginGroups(
   for (const [groupId, stamp] of missing) putMembership(tx, { entityId, groupId, stamp, local: true })
 }
 
-/** Moves what logins gave from where earlier releases stored it, page by page: first it is put, then removed. */
+/**
+ * Moves what logins gave from where earlier releases stored it, page by page: first it is put, then removed. A store in
+ * which it was done has a mark, which the set shares as it shares what was moved.
+ */
 export async function moveLoginGroups(view: View): Promise<void> {
+  if ((await view.get(MOVED)) !== undefined) return
   for (const groupId of await view.list('identity/group/')) {
     const folder = `identity/group-entity/${groupId}/`
     for (let after: string | undefined = ''; after !== undefined; ) {
@@ -217,6 +224,7 @@ export async function moveLoginGroups(view: View): Promise<void> {
       after = names.length === SWEEP_PAGE ? names.at(-1) : undefined
     }
   }
+  await view.transaction(async (tx) => tx.put(MOVED, NOTHING))
 }
 
 async function inEach<T>(view: View, all: readonly T[], work: (tx: ViewTransaction, one: T) => void): Promise<void> {

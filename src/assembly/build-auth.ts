@@ -1,4 +1,5 @@
 // Access control over one storage: tokens, policies, identities, and what belongs to tokens.
+import type { NodeRole } from '../api/node-role.ts'
 import { Cubbyhole, wipeCubbyhole } from '../auth/cubbyhole.ts'
 import { Leases } from '../auth/leases.ts'
 import { LoginService } from '../auth/login-service.ts'
@@ -33,6 +34,7 @@ export type AuthRooms = {
   readonly mounts: () => MountTable
   /** Asks the writing thread; undefined if this is it. */
   readonly callWriter: CallWriter | undefined
+  readonly nodeRole: () => NodeRole
   /** Where the primary of this node answers; '': it has none, or that is not known. */
   readonly primaryAddress: () => string
 }
@@ -40,7 +42,7 @@ export type AuthRooms = {
 /** Builds all of access control. It reads nothing before the barrier is open. */
 export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
   const { world, slow, facts, tokenLimits: limits } = parts
-  const { mounts, primaryAddress } = rooms
+  const { mounts, nodeRole, primaryAddress } = rooms
   const { storage, invalidation } = rooms.storage
   const log = namedLog(parts.log, 'auth')
   const isMounted = (uuid: string): boolean => mounts().loginMethod(uuid) !== undefined
@@ -67,7 +69,7 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
     logins: new LoginService({ tokens, identities: shared, world, limits, isMounted }),
     expiry,
     policySweep: new PolicySweep(policies, world, log),
-    aliasSweep: new AliasSweep(identities.parts, log),
+    aliasSweep: new AliasSweep(identities.parts, () => nodeRole().performance === 'secondary', log),
     pluginIdentity,
   }
 }

@@ -58,7 +58,7 @@ export function buildRooms(
   const telemetry = parts.telemetry ?? aloneTelemetry(world)
   const storageRoom = buildStorage(parts, seal.status, isWriting(parts) ? parts.store : undefined)
   const { storage, invalidation } = storageRoom
-  const auth = buildAuth(parts, { storage: storageRoom, mounts: table, callWriter, primaryAddress })
+  const auth = buildAuth(parts, { storage: storageRoom, mounts: table, callWriter, nodeRole, primaryAddress })
   const quotas = new QuotaStore(storage, invalidation)
   const audit = buildAudit(parts, storageRoom)
   const managedKeys = buildManagedKeys(parts, storageRoom)

@@ -1,6 +1,10 @@
 // Removes what a change of identities left on this cluster when it was made elsewhere, or was cut off between its
 // halves: aliases of local mounts without their entity, and memberships that logins gave to an entity that is gone or
 // has no alias at their mount any more. None of it counts, so the sweep may come at any time.
+//
+// A secondary looks each hour, since its primary may have deleted an entity. It may lag: what it lacks now may still
+// come, so it removes only what did not count at two looks. A server that follows no other has all that there is, and
+// deletes both halves itself: it looks once after unseal, for what a crash left.
 import type { Log } from '../lib/log.ts'
 import { PeriodicTask } from '../lib/periodic-task.ts'
 import { isClosed } from '../storage/contract.ts'
@@ -23,15 +27,20 @@ const sameMembership = (one: Membership, other: Membership): boolean =>
 /** The sweep of a cluster that may write its own data. */
 export class AliasSweep {
   readonly #parts: IdentityParts
+  readonly #follows: () => boolean
   readonly #task: PeriodicTask
   /**
-   * What did not count at the last run, by entity. It goes at the next one if it still does not: an entity or an alias
-   * that a primary has just made may come to this cluster after the login that asked for it.
+   * What did not count at the last look, by entity. On a secondary it goes at the next one if it still does not: an
+   * entity or an alias that a primary has just made may come after the login that asked for it.
    */
   #before: ReadonlyMap<string, Leftovers> = new Map()
+  /** True once all was looked through that a server which follows no other has left. */
+  #isDone = false
 
-  constructor(parts: IdentityParts, log: Log) {
+  /** `follows` says whether another cluster changes what the set shares. */
+  constructor(parts: IdentityParts, follows: () => boolean, log: Log) {
     this.#parts = parts
+    this.#follows = follows
     const failure = 'Aliases without an entity could not be removed: they count for nothing, and it is retried'
     const { world } = parts
     this.#task = new PeriodicTask(() => this.#sweep(), { world, log, failure, retryMs: RETRY_MS, isClosed })
@@ -40,6 +49,7 @@ export class AliasSweep {
   /** Starts the sweep. Runs from unseal to seal, where the cluster's own data may be written. */
   start(): void {
     this.#before = new Map()
+    this.#isDone = false
     this.#task.start(EVERY_MS)
   }
 
@@ -47,19 +57,23 @@ export class AliasSweep {
     this.#task.stop()
   }
 
-  /** Looks through all entries once; never throws. */
+  /** Looks through all entries once, if the role asks for it; never throws. */
   runNow(): Promise<void> {
     return this.#task.now()
   }
 
   async #sweep(): Promise<number> {
+    const follows = this.#follows()
+    // The role may change while this runs, so it is asked each hour.
+    if (!follows && this.#isDone) return EVERY_MS
     const found = new Map<string, Leftovers>()
     for (const folder of FOLDERS_BY_ENTITY) await this.#collect(folder, found)
-    for (const entityId of found.keys()) {
-      const before = this.#before.get(entityId)
-      if (before !== undefined) await this.#parts.view.transaction((tx) => this.#remove(tx, entityId, before))
+    for (const [entityId, leftovers] of found) {
+      const known = follows ? this.#before.get(entityId) : leftovers
+      if (known !== undefined) await this.#parts.view.transaction((tx) => this.#remove(tx, entityId, known))
     }
     this.#before = found
+    this.#isDone = !follows
     return EVERY_MS
   }
 
@@ -78,7 +92,7 @@ export class AliasSweep {
     }
   }
 
-  /** Removes what does not count now and did not before. */
+  /** Removes what does not count now and is among what did not count before. */
   async #remove(tx: ViewTransaction, entityId: string, before: Leftovers): Promise<void> {
     const { isGone, memberships } = await leftoversOf(tx, entityId)
     for (const membership of memberships) {

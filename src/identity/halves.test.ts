@@ -2,11 +2,18 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { type IdentityServer, otherMount, startIdentityServer } from '../../test/fixtures/identity-server.ts'
 import { MixedClasses, oneClassEach } from '../../test/fixtures/one-class.ts'
+import { ACTIVE_PRIMARY, type RoleState } from '../api/node-role.ts'
 import { realWorld } from '../lib/world.ts'
 import { systemScope } from '../storage/contract.ts'
 import { createMemoryStore } from '../storage/memory-store.ts'
 import type { View } from '../storage/sealed-storage.ts'
+import { AliasSweep } from './alias-sweep.ts'
 import { moveLoginGroups } from './memberships.ts'
+
+const SECONDARY: RoleState = {
+  role: { ...ACTIVE_PRIMARY, performance: 'secondary' },
+  primaryAddress: 'https://primary:8200',
+}
 
 const viewOf = ({ node }: IdentityServer): View => node.storage.view(systemScope, 'root/sys/')
 
@@ -173,6 +180,7 @@ test('F8: the sweep removes what an entity that is gone has left here, at its se
   const all = await keysOf(server, 'local-identity/')
   assert.equal(all.length, kept.length + 5)
   for (const id of [ann, eve]) await deletedElsewhere(server, id)
+  await server.node.changeRole(SECONDARY)
   const { aliasSweep } = server.node
   await aliasSweep.runNow()
   assert.deepEqual(await keysOf(server, 'local-identity/'), all)
@@ -220,9 +228,41 @@ test('F8: the policies of a login go with its alias, also if the second half fai
   assert.deepEqual((await server.ask('GET', `identity/entity/id/${id}`)).group_ids, [])
   assert.deepEqual((await server.ask('GET', `identity/group/id/${group}`)).member_entity_ids, [])
   await server.node.aliasSweep.runNow()
-  assert.deepEqual(await keysOf(server, 'local-identity/'), left)
-  await server.node.aliasSweep.runNow()
   assert.deepEqual(await keysOf(server, 'local-identity/'), [])
+})
+
+test('F8: a server that follows no other looks for leftovers once after unseal, and each time as a secondary', async () => {
+  const { server, id } = await withLoginGroup()
+  const { world, ...rest } = server.node.identities.parts
+  let looks = 0
+  const view: View = {
+    ...rest.view,
+    list: (folder, options) => {
+      if (folder === 'local-identity/entity-group/') looks++
+      return rest.view.list(folder, options)
+    },
+  }
+  let follows = false
+  const sweep = new AliasSweep(
+    { ...rest, world, view },
+    () => follows,
+    () => {},
+  )
+  sweep.start()
+  const looksOf = async (): Promise<number> => {
+    const before = looks
+    await sweep.runNow()
+    return looks - before
+  }
+  assert.deepEqual([await looksOf(), await looksOf()], [1, 0])
+  follows = true
+  assert.deepEqual([await looksOf(), await looksOf()], [1, 1])
+  follows = false
+  assert.deepEqual([await looksOf(), await looksOf()], [1, 0])
+  sweep.start()
+  assert.deepEqual([await looksOf(), await looksOf()], [1, 0])
+  sweep.stop()
+  assert.deepEqual(await server.policiesOf(id), ['p'])
 })
 
 test('F8: a membership whose alias comes between two looks of the sweep stays, and counts', async () => {
@@ -240,6 +280,8 @@ test('F8: a membership whose alias comes between two looks of the sweep stays, a
     }
   })
   assert.deepEqual(await server.policiesOf(id), [])
+  await server.node.changeRole(SECONDARY)
+  await server.store.setWritable(() => true)
   await server.node.aliasSweep.runNow()
   await view.transaction(async (tx) => {
     for (const [path, value] of values) tx.put(path, value)

@@ -51,3 +51,18 @@ test('a store that is put away ends the waiting, and the next one is waited for 
   tellCommitted(committed, 10)
   assert.equal(await next, 10)
 })
+
+test('a store that is put away ends the waiting also if the next one is open before this thread looks', async () => {
+  for (const next of [3, 9]) {
+    const committed = newCommittedIndex()
+    tellCommitted(committed, 3)
+    const follower = new CommittedFollower(committed)
+    const waiting = follower.after(3)
+    tellClosed(committed)
+    tellCommitted(committed, next)
+    const behind = follower.after(next)
+    await assert.rejects(waiting, StorageClosed)
+    tellCommitted(committed, next + 1)
+    assert.equal(await behind, next + 1)
+  }
+})

@@ -5,15 +5,17 @@
 import { CommitWaiters } from '../storage/commit/commit-waiters.ts'
 import { StorageClosed } from '../storage/contract.ts'
 
-/** The whole index in shared memory, since waiting needs its order; or CLOSED. */
+/** The whole index in shared memory, since waiting needs its order, or CLOSED; then how many stores were put away. */
 export type CommittedIndex = BigInt64Array<SharedArrayBuffer>
 
 /** Stands in the counter while no store is open: before the start, during a restore, and after the end. */
 const CLOSED = -1n
+/** Where the number of stores that were put away stands: the next one may be open before a thread sees CLOSED. */
+const PUT_AWAY = 1
 
 /** Makes the counter; the watching thread hands it to all others. */
 export function newCommittedIndex(): CommittedIndex {
-  const committed = new BigInt64Array(new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT))
+  const committed = new BigInt64Array(new SharedArrayBuffer(2 * BigInt64Array.BYTES_PER_ELEMENT))
   committed[0] = CLOSED
   return committed
 }
@@ -27,13 +29,16 @@ export function tellCommitted(committed: CommittedIndex, index: number): void {
 /** Called on the writing thread when its store is put away or closed. Whoever waits is told StorageClosed. */
 export function tellClosed(committed: CommittedIndex): void {
   Atomics.store(committed, 0, CLOSED)
+  Atomics.add(committed, PUT_AWAY, 1n)
   Atomics.notify(committed, 0)
 }
 
 /** Waits on one thread for commits of the writer. However many wait, a group of commits wakes the thread once. */
 export class CommittedFollower {
   readonly #committed: CommittedIndex
+  /** All of them wait for the store that is open when `#putAway` stores were put away. */
   #waiters = new CommitWaiters()
+  #putAway = 0n
   #isFollowing = false
 
   constructor(committed: CommittedIndex) {
@@ -45,7 +50,7 @@ export class CommittedFollower {
    * @throws StorageClosed if no store is open, or when the open one is put away
    */
   after(index: number): Promise<number> {
-    const committed = Atomics.load(this.#committed, 0)
+    const committed = this.#look()
     if (committed === CLOSED) return Promise.reject(closed())
     const waiting = this.#waiters.after(index, Number(committed))
     if (this.#waiters.size > 0 && !this.#isFollowing) void this.#follow(committed)
@@ -55,14 +60,29 @@ export class CommittedFollower {
   async #follow(from: bigint): Promise<void> {
     this.#isFollowing = true
     for (let seen = from; this.#waiters.size > 0; ) {
-      await Atomics.waitAsync(this.#committed, 0, seen).value
-      seen = Atomics.load(this.#committed, 0)
-      if (seen === CLOSED) {
-        this.#waiters.close(closed())
-        this.#waiters = new CommitWaiters()
-      } else this.#waiters.wake(Number(seen))
+      const changed = Atomics.waitAsync(this.#committed, 0, seen)
+      // Another store may have come to the same index since the last look.
+      if (Atomics.load(this.#committed, PUT_AWAY) === this.#putAway) await changed.value
+      seen = this.#look()
+      if (seen !== CLOSED) this.#waiters.wake(Number(seen))
     }
     this.#isFollowing = false
+  }
+
+  /** Reads the counter. Whoever waits for a store that was put away is told so. */
+  #look(): bigint {
+    let [putAway, seen] = [0n, CLOSED]
+    // The writer sets CLOSED before it counts, so an index between two equal counts is of the store that they name.
+    do {
+      putAway = Atomics.load(this.#committed, PUT_AWAY)
+      seen = Atomics.load(this.#committed, 0)
+    } while (putAway !== Atomics.load(this.#committed, PUT_AWAY))
+    if (seen === CLOSED || putAway !== this.#putAway) {
+      this.#waiters.close(closed())
+      this.#waiters = new CommitWaiters()
+    }
+    this.#putAway = putAway
+    return seen
   }
 }
 

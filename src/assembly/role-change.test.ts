@@ -97,7 +97,7 @@ test('a change of role comes after the unseal, and before the seal, that it was 
   assert.deepEqual(told, ['open disabled', 'open secondary', 'sealed secondary', 'sealed disabled'])
 })
 
-test('a node that lacks the keys of its cluster opens in a role that makes none, and makes them with the role', async () => {
+test('a node that lacks the keys of its cluster opens where it may make none, and makes them later', async () => {
   const { store, node, shares } = await startMemoryServer()
   const KEYS = ['root/sys/token/key', 'root/core/audit-key']
   await store.transaction(async (tx) => {

@@ -217,7 +217,7 @@ async function withLoginGroup() {
   return { server, group: String(group), id, alias: String((aliases as { id: string }[])[0]?.id) }
 }
 
-test('F8: the policies of a login go with its alias, also if the second half fails, and the sweep removes the rest', async () => {
+test('F8: the policies of a login go with its alias if the second half fails, and the sweep does the rest', async () => {
   const { server, group, id, alias } = await withLoginGroup()
   await server.store.setWritable((storageClass) => storageClass !== 'local')
   assert.notEqual((await server.call('DELETE', `identity/entity-alias/id/${alias}`)).status, 204)
@@ -231,7 +231,7 @@ test('F8: the policies of a login go with its alias, also if the second half fai
   assert.deepEqual(await keysOf(server, 'local-identity/'), [])
 })
 
-test('F8: a server that follows no other looks for leftovers once after unseal, and each time as a secondary', async () => {
+test('F8: a server that follows no other looks for leftovers once, a secondary each time', async () => {
   const { server, id } = await withLoginGroup()
   const { world, ...rest } = server.node.identities.parts
   let looks = 0

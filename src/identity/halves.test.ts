@@ -217,7 +217,7 @@ async function withLoginGroup() {
   return { server, group: String(group), id, alias: String((aliases as { id: string }[])[0]?.id) }
 }
 
-test('F8: the policies of a login go with its alias if the second half fails, and the sweep does the rest', async () => {
+test('F8: the policies of a login go with its alias if the second half fails; the sweep does the rest', async () => {
   const { server, group, id, alias } = await withLoginGroup()
   await server.store.setWritable((storageClass) => storageClass !== 'local')
   assert.notEqual((await server.call('DELETE', `identity/entity-alias/id/${alias}`)).status, 204)

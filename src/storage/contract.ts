@@ -322,7 +322,11 @@ export type AdoptOptions = {
   readonly at?: Origin
   /** Runs when the changes are known to be good, before any of them can be seen. It may reject: none is applied. */
   readonly prepare?: (changes: readonly AdoptedChange[]) => Promise<void>
-  /** Writes entries of class `ignored` in the same durable step. It reads the store without the changes. */
+  /**
+   * Runs after `prepare`, and writes in the same durable step what is this cluster's own: entries of class `ignored`,
+   * and `local` ones that the changes make necessary. Data keys that a peer's keyring replaces are such: once it is
+   * stored without them, nothing opens what they sealed. It reads the store without the changes.
+   */
   readonly also?: (tx: Transaction) => Promise<void>
 }
 
@@ -378,7 +382,7 @@ export interface Store extends ReadStore {
   /**
    * Applies changes of a peer, in order: each becomes a change of this store, with an index of its own and its origins,
    * all in one durable step together with the position. They are published as any commit is. Leaves are checked under
-   * the leaf key of this store, so both must have the same. The gate of a role does not bind it.
+   * the leaf key of this store, so both must have the same. The gate of a role binds neither them nor `also`.
    * @throws Sealed without the leaf key, StorageFull and StorageFailed as a transaction does, and what `prepare` and
    *   `also` throw; nothing is written then
    */

@@ -75,6 +75,7 @@ function withOperation(change: AdoptedChange | undefined, altered: Partial<Chang
 
 export function adoptClauses(clause: Clause): void {
   followClauses(clause)
+  besideClauses(clause)
   faultClauses(clause)
   redoClauses(clause)
   deviceClauses(clause)
@@ -160,13 +161,18 @@ function followClauses(clause: Clause): void {
     const peer = newPeer()
     await write(peer, 'a', '1')
     const { changes, after } = await sentBy(peer, 0)
+    let prepared: string | undefined
+    const prepare = async () => {
+      prepared = 'found by prepare'
+    }
     const also: AdoptOptions['also'] = async (tx) => {
       assert.equal(await tx.get(`${folder}a`), undefined)
-      tx.put(systemScope, IGNORED, Buffer.from('1'))
+      tx.put(systemScope, IGNORED, Buffer.from(prepared ?? 'nothing'))
     }
-    assert.deepEqual(await store.adopt(changes, { mode: 'redo', after, also }), { kind: 'adopted', index: 2 })
+    const outcome = await store.adopt(changes, { mode: 'redo', after, prepare, also })
+    assert.deepEqual(outcome, { kind: 'adopted', index: 2 })
     const again = await reopen()
-    assert.deepEqual(await again.get(IGNORED), Buffer.from('1'))
+    assert.deepEqual(await again.get(IGNORED), Buffer.from('found by prepare'))
     await requireEqual(again, peer)
     await write(peer, 'a', '2')
     const wrong: AdoptOptions['also'] = async (tx) => tx.put(scope, `${folder}b`, Buffer.from('1'))
@@ -211,6 +217,57 @@ function followClauses(clause: Clause): void {
     assert.deepEqual(await again.adopt(empty, { mode: 'follow', after, at }), { kind: 'adopted', index: 1 })
     await write(peer, 'a', '2')
     assert.deepEqual(await follow(again, peer), { kind: 'adopted', index: 2 })
+  })
+}
+
+/** Written by a cluster of its own accord beside what it takes over, whatever its role. */
+const LOCAL = 'root/core/former-keys'
+
+function besideClauses(clause: Clause): void {
+  clause('F3: entries of class local are written beside the changes where a role allows none', async (opened) => {
+    const { store, faults } = opened
+    const peer = newPeer()
+    await write(peer, 'a', '1')
+    const { changes, after } = await sentBy(peer, 0)
+    await store.setWritable((storageClass) => storageClass === 'ignored')
+    const also: AdoptOptions['also'] = async (tx) => tx.put(systemScope, LOCAL, Buffer.from('own'))
+    assert.equal((await store.adopt(changes, { mode: 'redo', after, also })).kind, 'adopted')
+    assert.deepEqual(await store.get(LOCAL), Buffer.from('own'))
+    await requireTreeOfEntries(store, faults)
+    // Before the changes: who follows this store has it in time.
+    const keys = (await store.changesSince(0, 9)).map(({ operations }) => operations.map(({ key }) => key))
+    assert.deepEqual(keys, [[LOCAL], [`${folder}a`]])
+  })
+
+  clause(
+    'F3: a peer that writes what is written beside its changes is told apart, and changes nothing',
+    async (opened) => {
+      const { store, fatal } = opened
+      const peer = newPeer()
+      await peer.transaction(async (tx) => tx.put(systemScope, LOCAL, Buffer.from('of the peer')))
+      const { changes, after } = await sentBy(peer, 0)
+      const also: AdoptOptions['also'] = async (tx) => tx.put(systemScope, LOCAL, Buffer.from('own'))
+      const outcome = await store.adopt(changes, { mode: 'redo', after, also })
+      assert.deepEqual([outcome.kind, 'key' in outcome && outcome.key], ['diverged', LOCAL])
+      assert.deepEqual([await store.lastIndex(), fatal], [0, []])
+    },
+  )
+
+  clause('F3: nothing is prepared or written beside changes that cannot be applied', async ({ store }) => {
+    const peer = newPeer()
+    await write(peer, 'a', '1')
+    await begin(store, peer)
+    await write(peer, 'a', '2')
+    const { changes, after } = await sentBy(peer, 1)
+    const ran: string[] = []
+    const parts = { prepare: async () => void ran.push('prepare'), also: async () => void ran.push('also') }
+    const wrong = withOperation(changes[0], { oldLeaf: Buffer.alloc(16, 5) })
+    assert.equal((await store.adopt(wrong, { mode: 'follow', after, ...parts })).kind, 'diverged')
+    const far = { ...after, index: 2 }
+    assert.equal((await store.adopt([], { mode: 'follow', after: far, ...parts })).kind, 'gap')
+    assert.deepEqual(ran, [])
+    assert.equal((await store.adopt(changes, { mode: 'follow', after, ...parts })).kind, 'adopted')
+    assert.deepEqual(ran, ['prepare', 'also'])
   })
 }
 

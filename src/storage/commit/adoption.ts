@@ -9,6 +9,7 @@ import { MAX_TRANSACTION_BYTES, StorageRefused, UnknownPrefix } from '../contrac
 import { CHAIN_BYTES, NO_ORIGINS } from '../log/change-record.ts'
 import { leafOf, NO_LEAF } from '../log/leaf.ts'
 import { laterOrigins } from '../log/move.ts'
+import { type Heads, moveHeads } from './heads.ts'
 import type { OpenTransaction } from './open-transaction.ts'
 
 /** A change that cannot be applied here. It is caught below the contract. */
@@ -98,14 +99,23 @@ function gap(sentence: string): Gap {
 }
 
 type Here = {
-  /** Class and leaf of each key as they are before the change. */
-  readonly heads: ReadonlyMap<string, EntryHead | undefined>
+  /** Class and leaf of each key of the changes, as they are now. */
+  readonly heads: Heads
   readonly leafKey: KeyObject
   readonly mode: AdoptOptions['mode']
 }
 
-/** The operations as they are recorded here; none for what changes nothing here. @throws PeerFault */
-export function adoptedOperations(operations: readonly ChangeOperation[], here: Here): ChangeOperation[] {
+/** The changes as they are recorded here. One that changes nothing here has no operations. @throws PeerFault */
+export function adoptedChanges(changes: readonly AdoptedChange[], here: Here): AdoptedChange[] {
+  const heads: Heads = new Map(here.heads)
+  return changes.map((change) => {
+    const operations = adoptedOperations(change.operations, { ...here, heads })
+    moveHeads(heads, operations)
+    return { ...change, operations }
+  })
+}
+
+function adoptedOperations(operations: readonly ChangeOperation[], here: Here): ChangeOperation[] {
   const keys = new Set<string>()
   let bytes = 0
   const adopted: ChangeOperation[] = []
@@ -158,9 +168,13 @@ function diverged(key: string, sentence: string): PeerFault {
   return new PeerFault({ kind: 'diverged', key, sentence })
 }
 
-/** What is written beside the changes of a peer must stay here. */
-export function requireIgnored({ writes }: OpenTransaction): void {
+/**
+ * What is written beside the changes of a peer is this cluster's own, and not what they write: else it would depend on
+ * the order what is stored. @throws PeerFault
+ */
+export function requireApart({ writes }: OpenTransaction, ofPeer: Heads): void {
   for (const { key, class: storageClass } of writes.values()) {
-    assert(storageClass === 'ignored', `${key} is ${storageClass} and was written beside the changes of a peer`)
+    assert(storageClass !== 'replicated', `${key} is ${storageClass} and was written beside the changes of a peer`)
+    if (ofPeer.has(key)) throw diverged(key, 'The peer writes an entry that this cluster writes by itself')
   }
 }

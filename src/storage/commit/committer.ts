@@ -34,8 +34,9 @@ import { LogKeeper, type LogKeeperOptions } from '../log/log-keeper.ts'
 import { laterOrigins, movedOn, moveOf } from '../log/move.ts'
 import { RecentChanges } from '../log/recent-changes.ts'
 import { TreeKeeper } from '../log/tree-keeper.ts'
-import { adoptedOperations, newChanges, PeerFault, requireIgnored } from './adoption.ts'
+import { adoptedChanges, newChanges, PeerFault, requireApart } from './adoption.ts'
 import { CommitWaiters } from './commit-waiters.ts'
+import { type Heads, moveHeads } from './heads.ts'
 import type { OpenTransaction, Write } from './open-transaction.ts'
 import type { ReadSet } from './read-set.ts'
 
@@ -60,8 +61,7 @@ export type CommitterOptions = LogKeeperOptions & {
   readonly onPublished?: (index: number) => void
 }
 
-/** Class and leaf of each written key, as they will be after the changes of the group so far; undefined: no entry. */
-type Heads = Map<string, EntryHead | undefined>
+const ALL_WRITABLE: MayWrite = () => true
 
 /** A group while it is prepared. `history` begins with the only transaction of the group. */
 type Group = {
@@ -91,7 +91,7 @@ export class Committer {
   #position: Position
   readonly logKeeper: LogKeeper
   #leafKey: KeyObject | undefined
-  #mayWrite: MayWrite = () => true
+  #mayWrite: MayWrite = ALL_WRITABLE
   #failure: Error | undefined
   #underWay: Promise<unknown> = Promise.resolve()
 
@@ -157,11 +157,16 @@ export class Committer {
   }
 
   /**
-   * Applies changes of a peer and the writes of `own` as one group (`Store.adopt`). Called in an exclusive turn.
-   * @throws Sealed, StorageFull, StorageFailed, and what `prepare` throws
+   * Applies changes of a peer as one group with what `runAlso` writes (`Store.adopt`). Called in an exclusive turn.
+   * `runAlso` runs last before the write: it builds on what `prepare` has found.
+   * @throws Sealed, StorageFull, StorageFailed, and what `prepare` and `runAlso` throw
    */
-  adopt(changes: readonly AdoptedChange[], own: OpenTransaction, options: AdoptOptions): Promise<Adopted> {
-    const adopted = this.#adopt(changes, own, options)
+  adopt(
+    changes: readonly AdoptedChange[],
+    options: AdoptOptions,
+    runAlso: () => Promise<OpenTransaction>,
+  ): Promise<Adopted> {
+    const adopted = this.#adopt(changes, options, runAlso)
     this.#underWay = adopted.catch(() => {})
     return adopted
   }
@@ -240,27 +245,29 @@ export class Committer {
     this.#publish(encoded, origins)
   }
 
-  async #adopt(changes: readonly AdoptedChange[], own: OpenTransaction, options: AdoptOptions): Promise<Adopted> {
+  async #adopt(
+    changes: readonly AdoptedChange[],
+    options: AdoptOptions,
+    runAlso: () => Promise<OpenTransaction>,
+  ): Promise<Adopted> {
     if (this.#failure !== undefined) throw failed(this.#failure)
     const leafKey = this.#leafKey
     if (leafKey === undefined) throw new Sealed('Changes of a peer cannot be checked before the leaf key is set')
     const fresh = newChanges(changes, options, this.#position.origins)
     if (fresh.kind === 'gap') return fresh
-    const keys = fresh.changes.flatMap(({ operations }) => operations.map(({ key }) => key))
-    const heads = await this.#headsAt([...keys, ...own.writes.keys()])
     const encoded: EncodedChange[] = []
-    const group = { heads, encoded, history: undefined }
     try {
-      requireIgnored(own)
-      // First, since what it read is the state before the changes.
-      const outcome = this.#prepare(own, group)
+      const heads = await this.#headsAt(fresh.changes.flatMap(({ operations }) => operations.map(({ key }) => key)))
+      const adopted = adoptedChanges(fresh.changes, { heads, leafKey, mode: options.mode })
+      if (fresh.changes.length > 0) await options.prepare?.(fresh.changes)
+      const own = await runAlso()
+      requireApart(own, heads)
+      const group = { heads: new Map([...heads, ...(await this.#headsOf([own]))]), encoded, history: undefined }
+      // First, since what it read is the state before the changes. A secondary of ours reads them in this order, too.
+      const outcome = this.#prepare(own, group, ALL_WRITABLE)
       if (outcome instanceof Error) throw outcome
       assert(outcome !== 'lost', 'nobody else commits in an exclusive turn')
-      for (const change of fresh.changes) {
-        const operations = adoptedOperations(change.operations, { heads, leafKey, mode: options.mode })
-        if (operations.length > 0) this.#assign({ ...change, operations }, group)
-      }
-      if (fresh.changes.length > 0) await options.prepare?.(fresh.changes)
+      for (const change of adopted) if (change.operations.length > 0) this.#assign(change, group)
     } catch (cause) {
       this.#recent.takeBackAfter(this.committedIndex)
       if (cause instanceof PeerFault) return cause.outcome
@@ -280,11 +287,13 @@ export class Committer {
     return new Map(keys.map((key, at) => [key, heads[at]]))
   }
 
-  #prepare(transaction: OpenTransaction, group: Group): CommitOutcome {
+  #prepare(transaction: OpenTransaction, group: Group, mayWrite = this.#mayWrite): CommitOutcome {
     if (this.#recent.touchedSince(transaction.startIndex, transaction.reads)) return 'lost'
     const operations: ChangeOperation[] = []
     try {
       for (const write of transaction.writes.values()) {
+        // A delete of a missing entry too: where another node may write, it may be there.
+        if (!mayWrite(write.class)) throw new WriteNotAllowed(write.class)
         const operation = this.#operationOf(write, group.heads.get(write.key))
         if (operation !== undefined) operations.push(operation)
       }
@@ -298,14 +307,12 @@ export class Committer {
 
   /**
    * The operation of a write; undefined for deleting a missing entry.
-   * @throws Sealed, StorageRefused, WriteNotAllowed
+   * @throws Sealed, StorageRefused
    */
   #operationOf(write: Write, head: EntryHead | undefined): ChangeOperation | undefined {
     if (write.class !== 'ignored' && this.#leafKey === undefined) {
       throw new Sealed(`The key ${write.key} cannot be written before the leaf key is set`)
     }
-    // A delete of a missing entry too: where another node may write, it may be there.
-    if (!this.#mayWrite(write.class)) throw new WriteNotAllowed(write.class)
     if (head !== undefined && head.class !== write.class) {
       throw new StorageRefused(`The key ${write.key} is ${head.class} and cannot be written as ${write.class}`)
     }
@@ -328,9 +335,7 @@ export class Committer {
       index,
       operations.map(({ kind, key }) => ({ key, appears: (kind === 'put') !== (heads.get(key) !== undefined) })),
     )
-    for (const { kind, key, class: storageClass, newLeaf } of operations) {
-      heads.set(key, kind === 'put' ? { class: storageClass, leaf: newLeaf } : undefined)
-    }
+    moveHeads(heads, operations)
     return index
   }
 

@@ -75,10 +75,11 @@ export class TransactionalStore extends BackendReadStore implements Store {
     this.requireOpen()
     return this.#alone(async () => {
       this.requireOpen()
-      const own = new OpenTransaction(this, this.#committer.committedIndex)
-      const { also } = options
-      if (also !== undefined) await runWork(also, own)
-      return this.#committer.adopt(changes, own, options)
+      return this.#committer.adopt(changes, options, async () => {
+        const own = new OpenTransaction(this, this.#committer.committedIndex)
+        if (options.also !== undefined) await runWork(options.also, own)
+        return own
+      })
     })
   }
 

@@ -1,23 +1,39 @@
 // Two clusters of a set rotate on both sides of a cut: what a third one keeps when it changes sides.
 import { strict as assert } from 'node:assert'
+import type { KeyObject } from 'node:crypto'
 import { test } from 'node:test'
 import { cloneOf } from '../../../test/fixtures/cloned-server.ts'
 import { type MemoryServer, startMemoryServer } from '../../../test/fixtures/memory-server.ts'
-import { ACTIVE_PRIMARY, type NodeRole } from '../../api/node-role.ts'
+import { ACTIVE_PRIMARY, FOLLOWS_NONE, type NodeRole } from '../../api/node-role.ts'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import { realWorld } from '../../lib/world.ts'
-import { type Barrier, sealRecord } from '../../storage/barrier.ts'
-import { StorageCorrupt, systemScope } from '../../storage/contract.ts'
+import { type Barrier, openRecord, sealRecord } from '../../storage/barrier.ts'
+import { type AdoptOptions, type ChangeOperation, SYSTEM_SCOPE, systemScope } from '../../storage/contract.ts'
 import { encodeKeyring, firstKeyring, type Keyring } from '../../storage/keyring.ts'
-import { KEY_USE } from './key-use.ts'
+import { leafOf, NO_LEAF } from '../../storage/log/leaf.ts'
+import { type DataKeyUse, decodeKeyUse, KEY_USE } from './key-use.ts'
 import { type AdoptedOperations, keyringAdoption } from './keyring-adoption.ts'
 import { KeyringRotation } from './keyring-rotation.ts'
 import { FORMER_KEYS, KEYRING, storedKeyring } from './seal-records.ts'
 
+const LEAF_KEY = 'root/core/leaf-key'
 const termOf = (record: Buffer | undefined): number | undefined => record?.readUInt32BE(1)
 const barrierOf = ({ node }: MemoryServer): Barrier => node.storage.barrier
 const keyringOf = (server: MemoryServer): Keyring => barrierOf(server).keyring as Keyring
+const roleOf = (role: Partial<NodeRole>) => ({ ...FOLLOWS_NONE, role: { ...ACTIVE_PRIMARY, ...role } })
 const put = (key: string, value: Buffer): AdoptedOperations => ({ operations: [{ kind: 'put', key, value }] })
+
+/** The stored use of the active data key. */
+async function useOf({ node, store }: MemoryServer): Promise<DataKeyUse> {
+  const record = (await store.get(KEY_USE)) as Buffer
+  return decodeKeyUse(openRecord(node.seal.rootKey, 0, KEY_USE, record), 0)
+}
+
+async function sealAndOpen(server: MemoryServer, { shares }: MemoryServer): Promise<void> {
+  await server.call('PUT', 'sys/seal')
+  await server.call('PUT', 'sys/unseal', { key: (shares[0] as Buffer).toString('hex') })
+  assert.equal(barrierOf(server).sealed, false)
+}
 
 /** The upkeep of the keyring in another role than the server has. */
 const rotationOf = ({ node, store }: MemoryServer, role: NodeRole): KeyringRotation =>
@@ -31,19 +47,45 @@ const rotationOf = ({ node, store }: MemoryServer, role: NodeRole): KeyringRotat
     announce: async () => {},
   })
 
+/** The one log that all these clusters would have of their primaries: a failover goes on in it. */
+const SET = Buffer.alloc(16, 7)
+const applied = new WeakMap<MemoryServer, number>()
+
+/** The changes as a primary sends them to `secondary`, each with the place behind the one before. */
+function sent(secondary: MemoryServer, ...operations: ChangeOperation[]) {
+  const index = applied.get(secondary) ?? 0
+  const family = 'performance' as const
+  const changes = operations.map((operation, at) => ({
+    origins: [{ family, historyId: SET, index: index + 1 + at, chain: Buffer.alloc(16, 1) }],
+    committedAtMs: 0,
+    operations: [operation],
+  }))
+  return { changes, options: { mode: 'redo', after: { family, historyId: SET, index } } satisfies AdoptOptions }
+}
+
+/** An operation as a peer sends it, with a sound leaf. */
+function ofPeer(leafKey: KeyObject, { kind, key, value }: AdoptedOperations['operations'][number]) {
+  const storageClass = key === FORMER_KEYS ? 'local' : 'replicated'
+  const newLeaf = kind === 'put' ? leafOf(leafKey, storageClass, SYSTEM_SCOPE, key, value) : NO_LEAF
+  return { kind, key, value, class: storageClass, scope: systemScope, oldLeaf: NO_LEAF, newLeaf } as const
+}
+
+/** The last change of an entry in the log of a cluster. */
+async function lastOf({ store }: MemoryServer, key: string): Promise<ChangeOperation> {
+  const changes = await store.changesSince(0, Number.POSITIVE_INFINITY)
+  const found = changes.flatMap(({ operations }) => operations).findLast((operation) => operation.key === key)
+  return found ?? assert.fail(`${key} was never written`)
+}
+
+async function adopt(secondary: MemoryServer, ...operations: ChangeOperation[]): Promise<void> {
+  const { changes, options } = sent(secondary, ...operations)
+  assert.equal((await secondary.node.operations.rotation.adopt(changes, options)).kind, 'adopted')
+  applied.set(secondary, options.after.index + changes.length)
+}
+
 /** Takes over the keyring of `from`, and entries that it changed, as a secondary does: in one step. */
 async function follow(secondary: MemoryServer, from: MemoryServer, paths: readonly string[] = []): Promise<void> {
-  const { rotation } = secondary.node.operations
-  const entries = await Promise.all(
-    [KEYRING, ...paths].map(async (key) => ({ key, value: (await from.store.get(key)) as Buffer })),
-  )
-  const changes = entries.map(({ key, value }) => put(key, value))
-  assert.equal(await rotation.keepFormer(changes), undefined)
-  await rotation.prepareAdopted(changes)
-  await secondary.store.transaction(async (tx) => {
-    for (const { key, value } of entries) tx.put(systemScope, key, value)
-    await rotation.alsoAdopted(tx)
-  })
+  await adopt(secondary, ...(await Promise.all([KEYRING, ...paths].map((key) => lastOf(from, key)))))
 }
 
 const POLICY = { policy: 'path "a" { capabilities = ["read"] }' }
@@ -82,9 +124,9 @@ test('after a failover a third cluster keeps what it sealed under a term that th
   }
   await keeps()
   assert.equal(termOf(await third.store.get('root/core/cluster')), keyringOf(standby).activeTerm)
+  assert.equal((await useOf(third)).term, keyringOf(standby).activeTerm)
   // Nothing of it is in memory alone.
-  await third.call('PUT', 'sys/seal')
-  await third.call('PUT', 'sys/unseal', { key: (primary.shares[0] as Buffer).toString('hex') })
+  await sealAndOpen(third, primary)
   await keeps()
   // The next term of the new primary, and what is sealed under it here.
   await standby.call('POST', 'sys/rotate')
@@ -104,16 +146,20 @@ test('every thread opens what an adopted keyring opens before its commit, and se
   })
   const before = keyringOf(third).activeTerm
   await primary.call('POST', 'sys/rotate')
-  const changes = [put(KEYRING, (await primary.store.get(KEYRING)) as Buffer)]
   told.length = 0
-  await third.node.operations.rotation.prepareAdopted(changes)
-  assert.equal(told.length, 1)
   const record = barrierOf(primary).seal('root/a', Buffer.from('x'))
-  for (const keyring of [...told, keyringOf(third)]) {
-    assert.equal(keyring.activeTerm, before)
-    assert.equal(keyring.terms.has(before), true)
+  const { changes, options } = sent(third, await lastOf(primary, KEYRING))
+  const prepare = async () => {
+    assert.equal(told.length, 1)
+    for (const keyring of [...told, keyringOf(third)]) {
+      assert.equal(keyring.activeTerm, before)
+      assert.equal(keyring.terms.has(before), true)
+    }
+    assert.equal(barrierOf(third).open('root/a', record).toString(), 'x')
+    throw new RangeError('the device is gone')
   }
-  assert.equal(barrierOf(third).open('root/a', record).toString(), 'x')
+  const { rotation } = third.node.operations
+  await assert.rejects(rotation.adopt(changes, { ...options, prepare }), /the device is gone/)
   // Never committed: what is sealed from now on still opens after a restart.
   await third.call('POST', 'sys/policies/acl/p', POLICY)
   assert.equal(termOf(await third.store.get('root/sys/policy/p')), before)
@@ -134,6 +180,8 @@ test('a keyring that the root key does not open is an answer with a sentence, an
   const sealedBy = (key: Buffer, path: string, plaintext: Buffer) =>
     sealRecord(importSecret(key), 0, path, random.bytes(12), plaintext)
   const rootKey = server.node.seal.rootKey.export()
+  const { options } = sent(server, await lastOf(server, KEYRING))
+  const leafKey = importSecret(barrierOf(server).open(LEAF_KEY, (await server.store.get(LEAF_KEY)) as Buffer))
   const cases = [
     {
       changes: [put(KEYRING, sealedBy(random.bytes(32), KEYRING, encodeKeyring(foreign)))],
@@ -150,13 +198,18 @@ test('a keyring that the root key does not open is an answer with a sentence, an
       says: /was deleted/,
     },
   ]
+  const last = await server.store.lastIndex()
   for (const { changes, says } of cases) {
-    const outcome = await rotation.keepFormer(changes)
-    assert.equal(outcome?.kind, 'diverged')
-    assert.match(outcome?.sentence ?? '', says)
-    await assert.rejects(rotation.prepareAdopted(changes), StorageCorrupt)
+    const operations = changes.flatMap((change) => change.operations)
+    const outcome = await rotation.adopt(
+      sent(server, ...operations.map((operation) => ofPeer(leafKey, operation))).changes,
+      options,
+    )
+    assert.equal(outcome.kind, 'diverged')
+    assert.match('sentence' in outcome ? outcome.sentence : '', says)
     assert.equal(keyringOf(server), before)
   }
+  assert.equal(await server.store.lastIndex(), last)
   assert.deepEqual(keyringAdoption(server.node.seal.rootKey, before, [put('root/sys/policy/a', Buffer.alloc(0))]), {
     kind: 'none',
   })
@@ -189,18 +242,73 @@ test('a secondary for disaster recovery takes former keys from its primary, and 
   await follow(third, other)
   // The third cluster stored them; its own secondary gets that entry like any other of class local.
   const below = await cloneOf(primary)
-  const rotation = rotationOf(below, { ...ACTIVE_PRIMARY, dr: 'secondary' })
-  const record = (await third.store.get(FORMER_KEYS)) as Buffer
-  const theirs = put(KEYRING, (await other.store.get(KEYRING)) as Buffer)
+  await below.node.changeRole(roleOf({ dr: 'secondary' }))
   await follow(below, primary)
-  assert.equal(await rotation.keepFormer([theirs]), undefined)
+  await adopt(below, await lastOf(other, KEYRING))
   assert.equal(await below.store.get(FORMER_KEYS), undefined)
-  await rotation.prepareAdopted([put(FORMER_KEYS, record), theirs])
-  await below.store.transaction(async (tx) => tx.put(systemScope, FORMER_KEYS, record))
+  await adopt(below, await lastOf(third, FORMER_KEYS))
   const sealed = barrierOf(primary).seal('root/a', Buffer.from('x'))
   assert.equal(barrierOf(below).open('root/a', sealed).toString(), 'x')
+  assert.deepEqual(await below.store.get(FORMER_KEYS), await third.store.get(FORMER_KEYS))
   const stored = await storedKeyring(below.store, below.node.seal.rootKey)
   assert.equal(stored.former?.has(keyringOf(primary).activeTerm), true)
+})
+
+for (const [name, role] of [
+  ['a performance secondary', { performance: 'secondary' }],
+  ['one whose copy is not whole', { performance: 'bootstrapping' }],
+  ['a fenced former primary', { performance: 'primary', isFenced: true }],
+] as const) {
+  test(`${name} keeps its own entries and opens again when a keyring without its term comes`, async () => {
+    const primary = await startMemoryServer()
+    const third = await cloneOf(primary)
+    await third.call('POST', 'sys/rotate')
+    assert.equal((await third.call('POST', 'sys/mounts/own', { type: 'transit', local: true })).status, 204)
+    assert.equal((await third.call('POST', 'own/keys/k')).status, 200)
+    const encrypted = await third.call('POST', 'own/encrypt/k', { plaintext: 'aGVsbG8=' })
+    await primary.call('POST', 'sys/rotate')
+    await third.node.changeRole(roleOf(role))
+    await follow(third, primary)
+    assert.equal(termOf(await third.store.get('root/core/cluster')), keyringOf(primary).activeTerm)
+    assert.equal((await useOf(third)).term, keyringOf(primary).activeTerm)
+    await third.node.changeRole(FOLLOWS_NONE)
+    await sealAndOpen(third, primary)
+    assert.equal(keyringOf(third).activeTerm, keyringOf(primary).activeTerm)
+    const { ciphertext } = encrypted.body.data ?? {}
+    const decrypted = await third.call('POST', 'own/decrypt/k', { ciphertext })
+    assert.equal(decrypted.body.data?.plaintext, 'aGVsbG8=')
+  })
+}
+
+test('a secondary for disaster recovery seals its own entries anew, and opens again', async () => {
+  const primary = await startMemoryServer()
+  const third = await cloneOf(primary)
+  await third.call('POST', 'sys/rotate')
+  await primary.call('POST', 'sys/rotate')
+  const leafKey = await lastOf(primary, LEAF_KEY)
+  await third.node.changeRole(roleOf({ dr: 'secondary' }))
+  await adopt(third, await lastOf(primary, KEYRING), leafKey)
+  assert.equal(await third.store.get(FORMER_KEYS), undefined)
+  assert.equal(termOf(await third.store.get('root/core/cluster')), keyringOf(primary).activeTerm)
+  assert.equal((await useOf(third)).term, keyringOf(primary).activeTerm)
+  await third.node.changeRole(FOLLOWS_NONE)
+  await sealAndOpen(third, primary)
+  assert.equal(keyringOf(third).activeTerm, keyringOf(primary).activeTerm)
+})
+
+test('a keyring that was not committed is settled by no later change of the same bytes', async () => {
+  const primary = await startMemoryServer()
+  const third = await cloneOf(primary)
+  await primary.call('POST', 'sys/rotate')
+  const before = keyringOf(third).activeTerm
+  const keyring = await lastOf(primary, KEYRING)
+  const { changes, options } = sent(third, keyring)
+  const fails = async () => Promise.reject(new RangeError('no'))
+  await assert.rejects(third.node.operations.rotation.adopt(changes, { ...options, also: fails }), /no/)
+  assert.equal((await useOf(third)).term, before)
+  // Not by way of the rotation, so nothing of it is prepared.
+  assert.equal((await third.store.adopt(changes, options)).kind, 'adopted')
+  assert.equal(keyringOf(third).activeTerm, before)
 })
 
 test('a secondary whose count is missing adds no term when it opens', async () => {

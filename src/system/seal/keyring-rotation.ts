@@ -9,7 +9,16 @@ import { count, flag } from '../../lib/member-kinds.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import type { Timer, World } from '../../lib/world.ts'
 import { openRecord } from '../../storage/barrier.ts'
-import { type Change, StorageCorrupt, type Store, systemScope, type Transaction } from '../../storage/contract.ts'
+import {
+  type Adopted,
+  type AdoptedChange,
+  type AdoptOptions,
+  type Change,
+  StorageCorrupt,
+  type Store,
+  systemScope,
+  type Transaction,
+} from '../../storage/contract.ts'
 import {
   DATA_KEY_BYTES,
   encodeKeyring,
@@ -32,12 +41,7 @@ import type { SealedStorage, View } from '../../storage/sealed-storage.ts'
 import { storedRecord } from '../../storage/stored-record.ts'
 import { mostOwn, newTermUse, usedInSet } from './key-ledger.ts'
 import { type DataKeyUse, decodeKeyUse, encodeKeyUse, KEY_USE } from './key-use.ts'
-import {
-  type AdoptedOperations,
-  type KeyringAdoption,
-  type KeyringDiverged,
-  keyringAdoption,
-} from './keyring-adoption.ts'
+import { type KeyringAdoption, type KeyringDiverged, keyringAdoption } from './keyring-adoption.ts'
 import { KEYRING, putFormerKeys, putRecord, SEAL_FOLDER, storedKeyring } from './seal-records.ts'
 import { sealAnew } from './sealed-anew.ts'
 
@@ -280,56 +284,80 @@ export class KeyringRotation {
   }
 
   /**
-   * Called before changes of a peer are adopted. Terms of ours that the peer's keyring lacks are stored as former keys,
-   * by a cluster that keeps entries of its own. Returns why the changes cannot be adopted; undefined: they can be.
+   * Adopts changes of a peer (`Store.adopt`). If they bring a keyring, every thread opens what it opens before any of
+   * them can be seen, and seals under it once they are committed. In the same step our own entries follow it.
+   * @throws what `Store.adopt` throws, and Refusal while sealed
    */
-  async keepFormer(changes: readonly AdoptedOperations[]): Promise<KeyringDiverged | undefined> {
-    const { store, world, rootKey, nodeRole } = this.#parts
-    const present = this.#unsealed()
-    const adoption = keyringAdoption(rootKey(), present, changes)
-    if (adoption.kind === 'diverged') return adoption
-    if (adoption.kind === 'none' || !hasTermsBeside(present, adoption.keyring)) return undefined
-    // A secondary for disaster recovery gets all its entries from its primary, these among them.
-    if (!mayChange(nodeRole(), 'cluster')) return undefined
-    await store.transaction(async (tx) => {
-      const { former } = replacedBy(await storedKeyring(tx, rootKey()), adoption.keyring)
-      putFormerKeys(tx, world.random, rootKey(), former ?? new Map())
-    })
-    return undefined
+  adopt(changes: readonly AdoptedChange[], options: AdoptOptions): Promise<Adopted> {
+    // Alone: a count of the replaced term that is on its way would be stored over that of the new one.
+    return this.#oneAtATime.run(() => this.#adopt(changes, options))
+  }
+
+  async #adopt(changes: readonly AdoptedChange[], options: AdoptOptions): Promise<Adopted> {
+    let diverged: KeyringDiverged | undefined
+    const prepare = async (fresh: readonly AdoptedChange[]): Promise<void> => {
+      diverged = await this.#prepareAdopted(fresh)
+      if (diverged !== undefined) throw new StorageCorrupt(diverged.sentence)
+      await options.prepare?.(fresh)
+    }
+    const also = async (tx: Transaction): Promise<void> => {
+      await this.#alsoAdopted(tx)
+      await options.also?.(tx)
+    }
+    try {
+      return await this.#parts.store.adopt(changes, { ...options, prepare, also })
+    } catch (cause) {
+      if (diverged !== undefined) return diverged
+      throw cause
+    } finally {
+      // What was not committed is not stored, and other changes must not settle it.
+      this.#pending = undefined
+    }
   }
 
   /**
-   * Runs before changes of a peer can be seen (`prepare` of `Store.adopt`): every thread then opens what their keyring
-   * opens. Still nothing is sealed under it: if the changes are not adopted, it is not stored either.
-   * @throws StorageCorrupt for a keyring that does not open; `keepFormer` tells of it before
+   * Makes every thread open what the keyring of the changes opens. Still nothing is sealed under it: if the changes are
+   * not adopted, it is not stored either. Returns why it cannot be taken over; undefined: it can.
    */
-  async prepareAdopted(changes: readonly AdoptedOperations[]): Promise<void> {
+  async #prepareAdopted(changes: readonly AdoptedChange[]): Promise<KeyringDiverged | undefined> {
     const { storage, announce, rootKey } = this.#parts
     const present = this.#unsealed()
     const adoption = keyringAdoption(rootKey(), present, changes)
-    this.#pending = undefined
-    if (adoption.kind === 'none') return
-    if (adoption.kind === 'diverged') throw new StorageCorrupt(adoption.sentence)
+    if (adoption.kind === 'diverged') return adoption
+    if (adoption.kind === 'none') return undefined
     const opening = replacedBy(adoption.keyring, present)
     storage.barrier.setKeyring(opening)
     await announce(opening)
     this.#pending = { ...adoption, sealedAnew: 0 }
+    return undefined
   }
 
   /**
    * Writes what must change in the same step as the adopted keyring: the count of its active term and, if terms of ours
-   * are not in it, the entries that only this cluster has (`also` of `Store.adopt`).
+   * are not in it, these terms and the entries that only this cluster has.
    */
-  async alsoAdopted(tx: Transaction): Promise<void> {
+  async #alsoAdopted(tx: Transaction): Promise<void> {
     const pending = this.#pending
     if (pending === undefined) return
     const present = this.#unsealed()
+    const isApart = hasTermsBeside(present, pending.keyring)
+    if (isApart) await this.#keepFormer(tx, pending.keyring)
     if (present.activeTerm === pending.keyring.activeTerm) return
     const { random } = this.#parts.world
-    const isApart = hasTermsBeside(present, pending.keyring)
     const sealedAnew = isApart ? await sealAnew(tx, random, present, pending.keyring) : 0
     this.#pending = { ...pending, sealedAnew }
     this.#putUse(tx, windowOf(pending.keyring, sealedAnew))
+  }
+
+  /** Stores the terms of ours that `next` lacks, by a cluster that keeps entries of its own. */
+  async #keepFormer(tx: Transaction, next: Keyring): Promise<void> {
+    const { world, rootKey, nodeRole } = this.#parts
+    const { dr } = nodeRole()
+    // A secondary for disaster recovery gets all its entries from its primary, these among them. No other question
+    // counts: a cluster that may change nothing now, since it is fenced or being copied, still has entries of its own.
+    if (dr === 'secondary' || dr === 'bootstrapping') return
+    const { former } = replacedBy(await storedKeyring(tx, rootKey()), next)
+    putFormerKeys(tx, world.random, rootKey(), former ?? new Map())
   }
 
   /** Once the adopted keyring is committed, this thread and then the others seal under its active term. */

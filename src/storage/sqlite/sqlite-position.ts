@@ -8,10 +8,6 @@ import { historyOfFormat1, MAX_HISTORIES } from '../log/histories.ts'
 import type { Move } from '../log/move.ts'
 import { bytesOf, numberOf } from './sqlite-columns.ts'
 
-const COLUMNS_OF_FORMAT_1 = `
-  history_id, epoch, last_index, chain, last_index AS last_replicated, last_index AS last_local,
-  NULL AS dr_origin, NULL AS performance_origin`
-
 /** The format that the file states, unchecked. */
 export function readFormat(database: DatabaseSync): number {
   return numberOf(database.prepare('PRAGMA user_version').get()?.user_version)
@@ -19,7 +15,11 @@ export function readFormat(database: DatabaseSync): number {
 
 /** The statement that `readPosition` runs. */
 export function preparePosition(database: DatabaseSync): StatementSync {
-  return database.prepare(`SELECT ${readFormat(database) === 1 ? COLUMNS_OF_FORMAT_1 : '*'} FROM meta`)
+  if (readFormat(database) > 1) return database.prepare('SELECT * FROM meta')
+  return database.prepare(
+    `SELECT history_id, epoch, last_index, chain, last_index AS last_replicated, last_index AS last_local,
+       NULL AS dr_origin, NULL AS performance_origin FROM meta`,
+  )
 }
 
 /** Reads the row of `meta`. @throws StorageCorrupt */

@@ -27,7 +27,7 @@ import type {
 } from './contract.ts'
 import { compareKeys, justAfter, laterKey, prefixEnd } from './key-order.ts'
 import { type EncodedChange, NO_ORIGINS } from './log/change-record.ts'
-import { firstHistory, withHistory } from './log/histories.ts'
+import { firstHistory, isGone, withHistory } from './log/histories.ts'
 import { laterOrigins, movedOn, moveOf } from './log/move.ts'
 import { keptCheckpoints } from './log/retention.ts'
 
@@ -162,7 +162,9 @@ export class MemoryBackend implements Backend {
   }
 
   async records(index: number, limit: number): Promise<LogRecord[] | undefined> {
-    if (index > this.#position.index || index + 1 < this.#firstIndex()) return undefined
+    const lastIndex = this.#position.index
+    const log = { firstIndex: this.#firstIndex(), lastIndex }
+    if (index > lastIndex || isGone(index, log, () => this.#histories)) return undefined
     const run: LogRecord[] = []
     let bytes = 0
     for (

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { Backend } from '../../src/storage/backend.ts'
 import {
   type ChangeOperation,
+  HistoryGone,
   type Origin,
   type Scope,
   StorageRefused,
@@ -162,6 +163,32 @@ export function historyConformance(name: string, newPlace: () => Place): void {
       assert.deepEqual(await each.changesSince(start + 1, 9), [])
       assert.equal((await each.roots()).index, start + 1)
     }
+  })
+
+  clause('S2: who was up to date at a promotion lacks nothing, however short the log is kept', async (parts) => {
+    const { backend, store } = parts
+    for (const name of ['a', 'b', 'c']) await put(store, `sys/policy/${name}`)
+    await store.hold({ name: 'up to date', kind: 'secondary', from: 3 })
+    await store.hold({ name: 'behind', kind: 'secondary', from: 2 })
+    await store.beginHistory(beginning, { id: bytes(5), knownIndex: 0, knownEpoch: 0 })
+    await put(store, 'sys/policy/d')
+    await backend.forgetRecords(3, 3)
+    assert.equal(await backend.firstIndex(), INDEX_GAP)
+    const changes = await store.changesSince(3, 9)
+    assert.deepEqual(
+      changes.map(({ index }) => index),
+      [INDEX_GAP, INDEX_GAP + 1],
+    )
+    const { holds } = await store.retained()
+    assert.deepEqual(Object.fromEntries(holds.map(({ name, isBroken }) => [name, isBroken])), {
+      'up to date': false,
+      behind: true,
+    })
+    await store.hold({ name: 'another', kind: 'secondary', from: 3 })
+    await assert.rejects(store.hold({ name: 'late', kind: 'secondary', from: 2 }), HistoryGone)
+    await assert.rejects(store.changesSince(2, 9), HistoryGone)
+    await backend.forgetRecords(INDEX_GAP, 1)
+    await assert.rejects(store.changesSince(3, 9), HistoryGone)
   })
 
   clause('S2: a history begins above every origin, and not where numbers end or nothing changed', async (parts) => {

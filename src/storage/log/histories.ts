@@ -63,6 +63,21 @@ export function indexBehind(histories: readonly History[], lastIndex: number, co
   return 0
 }
 
+/**
+ * True if a record behind `from` is kept no more. The first of a history follows its parent, far below it: who stands
+ * at the parent lacks nothing. A log without records holds nothing behind any index but its last.
+ */
+export function isGone(
+  from: number,
+  { firstIndex, lastIndex }: { readonly firstIndex: number; readonly lastIndex: number },
+  histories: () => readonly History[],
+): boolean {
+  if (from + 1 >= firstIndex) return false
+  if (firstIndex > lastIndex) return true
+  const begun = histories().find(({ startIndex }) => startIndex === firstIndex)
+  return from < (begun?.parent?.index ?? firstIndex - 1)
+}
+
 /** Where two stores parted: the last change that both have, in a history that both have. */
 export type CommonAncestor = {
   readonly historyId: Buffer

@@ -3,6 +3,7 @@
 import type { Clock } from '../../lib/world.ts'
 import type { Backend, Checkpoint } from '../backend.ts'
 import { HistoryGone, type HoldCaps, type LogHold, type RetainedLog, StorageRefused } from '../contract.ts'
+import { isGone } from './histories.ts'
 import {
   DEFAULT_HOLD_CAPS,
   DEFAULT_RETENTION,
@@ -85,7 +86,7 @@ export class LogKeeper {
   /** Adds or replaces a hold durably. Called between two commits. @throws HistoryGone, StorageRefused */
   async hold(hold: LogHold, lastIndex: number): Promise<void> {
     requireFrom(hold, lastIndex)
-    if (hold.from + 1 < (await this.#backend.firstIndex())) {
+    if ((await this.#goneTest())(hold.from)) {
       throw new HistoryGone(`The log does not hold what follows index ${hold.from}, so it cannot be kept`)
     }
     const holds = await this.#read()
@@ -105,12 +106,21 @@ export class LogKeeper {
   /** The log and who holds it, for status. */
   async retained(): Promise<RetainedLog> {
     const firstIndex = await this.#backend.firstIndex()
+    const gone = await this.#goneTest()
     const holds: RetainedLog['holds'][number][] = []
     for (const hold of (await this.#read()).values()) {
       const bytes = await this.#backend.logBytesAfter(hold.from)
-      holds.push({ ...hold, bytes, isBroken: hold.from + 1 < firstIndex })
+      holds.push({ ...hold, bytes, isBroken: gone(hold.from) })
     }
     return { firstIndex, bytes: await this.#backend.logBytesAfter(0), caps: this.#caps, holds }
+  }
+
+  /** Tells for an index whether something that follows it is kept no more. */
+  async #goneTest(): Promise<(from: number) => boolean> {
+    const { index: lastIndex } = await this.#backend.position()
+    const log = { firstIndex: await this.#backend.firstIndex(), lastIndex }
+    const histories = await this.#backend.histories()
+    return (from) => isGone(from, log, () => histories)
   }
 
   async #read(): Promise<Map<string, LogHold>> {

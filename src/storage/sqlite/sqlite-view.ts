@@ -13,6 +13,7 @@ import {
   type StoredEntry,
 } from '../contract.ts'
 import { justAfter, laterKey, prefixEnd } from '../key-order.ts'
+import { isGone } from '../log/histories.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
 import { bytesOf, numberOf, textOf } from './sqlite-columns.ts'
 import { BUSY_TIMEOUT_MS } from './sqlite-connection.ts'
@@ -141,9 +142,11 @@ export class SqliteView {
   records(index: number, limit: number): LogRecord[] | undefined {
     this.#database.exec('BEGIN')
     try {
-      const last = this.position().index
-      const first = this.#firstIndex.get()?.idx ?? last + 1
-      return index > last || index + 1 < numberOf(first) ? undefined : this.#run(index, last, limit)
+      const lastIndex = this.position().index
+      if (index > lastIndex) return undefined
+      const firstIndex = numberOf(this.#firstIndex.get()?.idx ?? lastIndex + 1)
+      if (isGone(index, { firstIndex, lastIndex }, () => this.histories())) return undefined
+      return this.#run(index, lastIndex, limit)
     } finally {
       this.#database.exec('COMMIT')
     }

@@ -98,7 +98,7 @@ export class LogVerifier {
     const before = this.#previous.index
     const begun = this.#parts.histories.find(({ startIndex }) => startIndex === index)
     // The first of a history stands above its parent, and its chain begins with the history.
-    if (begun?.parent !== undefined && index > before + 1) {
+    if (begun?.parent !== undefined) {
       const { parent } = begun
       if (parent.index > before) this.#missing(before + 1, parent.index)
       else if (parent.index < before || this.#previous.chain?.equals(parent.chain) === false) {

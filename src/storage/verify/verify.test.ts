@@ -8,11 +8,14 @@ import { after, type TestContext, test } from 'node:test'
 import { SeededRandom } from '../../../test/conformance/seeded-random.ts'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import { Barrier } from '../barrier.ts'
-import { StorageError, type Store, systemScope } from '../contract.ts'
+import { openStore } from '../commit/transactional-store.ts'
+import { StorageError, type Store, systemScope, type Transaction } from '../contract.ts'
 import type { StoreVerifyReport } from '../driver.ts'
 import { encodeChange } from '../log/change-record.ts'
+import { firstHistory } from '../log/histories.ts'
 import { sealedTransaction } from '../sealed-storage.ts'
-import { openSqliteStore } from '../sqlite/sqlite-store.ts'
+import { createDatabase } from '../sqlite/sqlite-schema.ts'
+import { openSqliteBackend, openSqliteStore } from '../sqlite/sqlite-store.ts'
 import { verifyKeysOf } from '../verify-keys.ts'
 import { verifyStore } from './verify.ts'
 
@@ -301,6 +304,21 @@ test('S2: verify follows a log into its next history, and finds what is wrong th
     const copy = await damaged(t, sql(change), directory)
     assert.ok(verify(copy, false).sentences.includes(says), `${change}: ${verify(copy, false).sentences.join('\n')}`)
   }
+})
+
+test('S2: verify finds nothing where a history begins at the very next index', async (t) => {
+  const directory = mkdtempSync(join(parent, 'next-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  const start = 2 ** 20
+  createDatabase(directory, { ...firstHistory(Buffer.alloc(16, 4), 1, 0), startIndex: start - 1 })
+  const store = await openStore(openSqliteBackend(directory, random, 1), { clock })
+  store.setLeafKey(LEAF_KEY)
+  await put(store, 'a', 'v')
+  const work = async (tx: Transaction) => tx.delete(systemScope, `${POLICY}a`)
+  await store.beginHistory(work, { id: Buffer.alloc(16, 5), knownIndex: 0, knownEpoch: 0 })
+  assert.equal(await store.lastIndex(), start)
+  await store.close()
+  assert.deepEqual(verify(directory, false).sentences, [])
 })
 
 test('verify finds a record that was forged with its chain, by the leaf', async (t) => {

@@ -47,7 +47,7 @@ export function newKeys({ seal, barrier, world }: ActivationParts, { bundle, ...
   const former = barrier.keyring ?? assert.fail('an open seal has a keyring')
   const rootKey = importSecret(bundle.rootKey.reveal())
   const { keyring, leafKey } = opened(rootKey, records, random)
-  const handover = seal.handover(bundle, new Barrier(random, keyring))
+  const handover = orWiped(leafKey, () => seal.handover(bundle, new Barrier(random, keyring)))
   return {
     rootKey,
     leafKey,
@@ -59,6 +59,16 @@ export function newKeys({ seal, barrier, world }: ActivationParts, { bundle, ...
       putRecord(tx, random, KEY_USE, rootKey, use)
       writeHandover(tx, handover)
     },
+  }
+}
+
+/** Runs work that may throw while nobody else has the secret yet, and would wipe it. */
+function orWiped<T>(secret: Buffer, work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    secret.fill(0)
+    throw cause
   }
 }
 

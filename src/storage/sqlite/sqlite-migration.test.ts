@@ -134,3 +134,17 @@ test('S10: the old file stays until a clean stop, and a second start does not co
   await store.close()
   assert.ok(!existsSync(`${file}.format-1`))
 })
+
+test('S10: without room for the copy the migration says how much must be free, and changes nothing', async (t) => {
+  const { directory, file } = copyOf(t, 'store-v1')
+  const bytes = readFileSync(file)
+  const says = `for which ${bytes.length} bytes must be free in ${directory}; there are ${bytes.length - 1}`
+  assert.throws(
+    () => migrate(file, () => bytes.length - 1),
+    (cause) => cause instanceof StorageError && cause.message.endsWith(says),
+  )
+  assert.deepEqual(readFileSync(file), bytes)
+  assert.ok(!existsSync(`${file}.format-1`))
+  migrate(file, () => bytes.length)
+  assert.deepEqual(readFileSync(`${file}.format-1`), bytes)
+})

@@ -5,7 +5,7 @@
 //   journal moved into the file ─▶ copy of the file, made durable ─▶ copy gets its name ─▶ tables changed
 //
 // No connection is open while the file is copied: whoever closes a file loses the locks that SQLite has on it.
-import { constants, copyFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { constants, copyFileSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { StorageError } from '../contract.ts'
@@ -16,14 +16,32 @@ import { keptPath } from './sqlite-files.ts'
 import { migrateTables } from './sqlite-schema.ts'
 
 /** Migrates the file, which no connection of this process has open. @throws StorageError; the store is as it was */
-export function migrate(path: string): void {
+export function migrate(path: string, freeBytes: (directory: string) => number = freeBytesOf): void {
   try {
     withConnection(path, (connection) => connection.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
+    requireRoom(path, freeBytes)
     keepCopy(path)
     withConnection(path, migrateTables)
   } catch (cause) {
     throw readError(`${path} cannot be migrated from store format 1`, cause)
   }
+}
+
+function freeBytesOf(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory)
+  return bavail * bsize
+}
+
+/** @throws StorageError if there is no room for the copy */
+function requireRoom(path: string, freeBytes: (directory: string) => number): void {
+  const directory = dirname(path)
+  const { size } = statSync(path)
+  // What an interrupted migration left is removed before the copy, and needs no room twice.
+  rmSync(draftOf(keptPath(path)), { force: true })
+  const free = freeBytes(directory)
+  if (free >= size) return
+  const needs = `The migration of ${path} from store format 1 keeps a copy, for which ${size} bytes must be free in`
+  throw new StorageError(`${needs} ${directory}; there are ${free}`)
 }
 
 /** Removes the file that a migration kept, and what an interrupted one left. */

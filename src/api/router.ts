@@ -149,6 +149,24 @@ function folded(found: Found, given: Record<string, string>, engine: unknown, en
   return { kind: 'found', endpoint, path, keptPath: segments.join('/') + end, given, shape }
 }
 
+/** True if `given` has exactly the names of `kept`, each as it may be written for what is kept. */
+export function isSpellingOf(
+  { fields, spelling }: Endpoint,
+  engine: unknown,
+  given: Readonly<Record<string, string>>,
+  kept: Readonly<Record<string, string>>,
+): boolean {
+  const names = Object.keys(kept)
+  if (Object.keys(given).length !== names.length) return false
+  return names.every((name) => {
+    const written = own(given, name)
+    if (written === undefined) return false
+    const isOfEngine = spelling?.field === name
+    const fold = isOfEngine ? spelling.foldOf(engine as never, given) : own(fields, name)?.canonical
+    return (fold === undefined ? written : fold(written)) === own(kept, name)
+  })
+}
+
 function shapeFor(found: Found, names: Readonly<Record<string, string>>, engine: unknown): PathShape | undefined {
   const { endpoint, pattern, shape, shapes } = found
   const fold = engine === undefined ? undefined : endpoint.spelling?.foldOf(engine as never, names)

@@ -3,6 +3,7 @@
 import { fail, type Refusal } from '../api/errors.ts'
 import { mayChange } from '../api/node-role.ts'
 import { type Answer, DecisionOutdated } from '../api/request.ts'
+import { isSpellingOf } from '../api/router.ts'
 import type { TokenEntry } from '../auth/token-entry.ts'
 import type { Log } from '../lib/log.ts'
 import { LongText } from '../lib/long-text.ts'
@@ -104,8 +105,8 @@ export class HandedRequests implements ToPrimary {
     exchange.mounted = mounted
     exchange.path = mounted.entry.path + request.path
     findEndpoint(exchange, mounted)
-    exchange.givenNames = request.givenNames
     this.#requireTaken(exchange, request)
+    exchange.givenNames = givenNames(exchange, request)
     await this.#services.audit.ready()
     if (request.caller !== undefined) await this.#assume(exchange, request.caller)
     for (const step of JUDGE) await step.run(exchange, this.#services)
@@ -190,6 +191,16 @@ const unrecordedRefusal = (cause: unknown): Refusal => fail('audit_response_fail
 /** A login by which the caller proves itself: its handler may write data of a shared mount, and names a caller. */
 const isLogin = ({ endpoint, mounted }: Exchange): boolean =>
   endpoint?.capability === 'none' && endpoint.givesToken === true && mounted?.entry.kind === 'auth'
+
+/**
+ * The names as the caller wrote them. The path is what policies and audit judge, so a name must mean what it has there.
+ */
+function givenNames({ endpoint, mounted, pathParameters }: Exchange, { givenNames: given }: HandedRequest) {
+  if (given === undefined) return undefined
+  const isSame = endpoint !== undefined && isSpellingOf(endpoint, mounted?.engine, given, pathParameters)
+  if (!isSame) throw fail('permission_denied', [])
+  return given
+}
 
 /** The request as a listener would have read it, without a token. */
 function wireOf({ method, path, query, body, contentType, passed, remoteAddress }: HandedRequest): WireRequest {

@@ -29,6 +29,7 @@ export type HandedRequest = {
   readonly mount: string
   /** Path inside the mount, in canonical spelling. */
   readonly path: string
+  /** The names in the path as the caller wrote them. The primary takes them if they mean the path. */
   readonly givenNames: Readonly<Record<string, string>> | undefined
   readonly method: Exchange['method']
   readonly query: string

@@ -300,6 +300,19 @@ const FORGED: readonly { name: string; status: number; changes: () => Partial<Ha
     changes: () => ofSystem('mounts-mount', 'mounts/x', '{"type":"transit","local":true}'),
   },
   {
+    name: 'a name that its path does not mean',
+    status: 403,
+    changes: () => ({
+      ...ofSystem('policies-write', 'policies/acl/foo', '{"policy":"path \\"a\\" {}"}'),
+      givenNames: { name: 'admin' },
+    }),
+  },
+  {
+    name: 'a name that its path does not have',
+    status: 403,
+    changes: () => ({ ...ofSystem('policies-write', 'policies/acl/foo'), givenNames: { name: 'Foo', other: 'x' } }),
+  },
+  {
     name: 'a token',
     status: 403,
     changes: () => ({ endpoint: 'token-create', mount: uuidOf('auth/token/'), path: 'create' }),
@@ -335,6 +348,16 @@ test('S8: the same request is taken as it should be, and not from a secondary th
     status: 404,
   })
   assert.equal(((await primary.node.core.answersTo(SECONDARY).carryOut(whole)).data as { name: string }).name, 'forged')
+})
+
+test('S8: a name that was written otherwise than it is kept is handed over as it was written', async () => {
+  const [direct, given] = [primary, secondary].map((server) =>
+    server.call('POST', 'sys/policies/acl/Written', { policy: 'path "a" {}' }),
+  )
+  const answer = comparable((await given) as Called)
+  assert.match(JSON.stringify(answer), /warnings/)
+  assert.deepEqual(answer, comparable((await direct) as Called))
+  assert.deepEqual(pair.handed(), ['policies-write'])
 })
 
 test('S8: what goes wrong while the primary makes an entity is a refusal with its own status', async () => {

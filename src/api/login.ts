@@ -27,6 +27,13 @@ export const NO_TOKEN_SETTINGS: TokenSettings = TOKEN_SETTINGS.read({})
 /** The caller's name within its mount, by which the same caller becomes the same entity. */
 export type LoginAlias = { readonly name: string; readonly metadata: Readonly<Record<string, string>> }
 
+/** The half of a login that concerns the set: an entity with this alias at a shared mount. */
+export type WantedEntity = {
+  /** UUID of the login mount. */
+  readonly mount: string
+  readonly alias: LoginAlias
+}
+
 /** A recognised caller, and what its token is to be like. */
 export type Login = {
   /** Name for people and logs; the mount's path is put before it. */

@@ -25,7 +25,7 @@ import type { AuthServices, CallersValues, TokenServices } from './auth-services
 import type { StorageRoom } from './build-storage.ts'
 import { keptElsewhere } from './kept-elsewhere.ts'
 import type { CommonParts } from './node-parts.ts'
-import { sharedIdentities } from './shared-identities.ts'
+import { sharedEntities } from './shared-identities.ts'
 
 /** Parts of other rooms that access control needs. */
 export type AuthRooms = {
@@ -41,7 +41,7 @@ export type AuthRooms = {
 
 /** Builds all of access control. It reads nothing before the barrier is open. */
 export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
-  const { world, slow, facts, tokenLimits: limits } = parts
+  const { world, slow, facts, tokenLimits: limits, toPrimary = () => undefined } = parts
   const { mounts, nodeRole, primaryAddress } = rooms
   const { storage, invalidation } = rooms.storage
   const log = namedLog(parts.log, 'auth')
@@ -57,16 +57,15 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
         .list()
         .find((entry) => entry.accessor === accessor),
     published: pluginIdentity,
+    orPrimary: sharedEntities({ toPrimary, primaryAddress }),
   })
   const expiry = new TokenExpiry(tokens, world, log)
-  const { toPrimary = () => undefined } = parts
-  const shared = sharedIdentities(identities, { toPrimary, primaryAddress })
   return {
-    ...tokenServices(parts, { ...rooms, tokens, policies, identities: shared, expiry }, log),
+    ...tokenServices(parts, { ...rooms, tokens, policies, identities, expiry }, log),
     ...callersValues(parts, rooms, tokens),
     policies,
     identities,
-    logins: new LoginService({ tokens, identities: shared, world, limits, isMounted }),
+    logins: new LoginService({ tokens, identities, world, limits, isMounted }),
     expiry,
     policySweep: new PolicySweep(policies, world, log),
     aliasSweep: new AliasSweep(identities.parts, () => nodeRole().performance === 'secondary', log),

@@ -16,6 +16,9 @@ export type Subject = {
   readonly resolve: TemplateResolver
 }
 
+/** A login whose entity is known, and the groups that it gave. */
+export type BoundLogin = LoginAlias & { readonly entityId: string; readonly groups: readonly string[] }
+
 /** What this room asks of the room `identity`, which implements it and may import this room. */
 export interface Identities {
   /**
@@ -24,6 +27,16 @@ export interface Identities {
    * @throws Refusal if the entity is disabled.
    */
   entityOfLogin(mount: MountEntry, alias: LoginAlias, groups: readonly string[]): Promise<string>
+  /**
+   * The half of a login that the set shares: returns the id of the entity, which is made if there is none. Asks the
+   * primary where this cluster may not write for the set. @throws Refusal like `entityOfLogin`.
+   */
+  ensureEntity(mount: MountEntry, alias: LoginAlias): Promise<string>
+  /**
+   * The half that belongs to this cluster, which follows the other one everywhere: sets the groups that the login gave.
+   * Returns the id of the entity.
+   */
+  bindLogin(mount: MountEntry, bound: BoundLogin): Promise<string>
   /** Returns the id of that entity if it exists; makes nothing. @throws Refusal like `entityOfLogin`. */
   findEntityOfLogin(mount: MountEntry, alias: LoginAlias): Promise<string | undefined>
   /** Sets the groups that a login method at the mount now reports for an entity, when a token is renewed. */

@@ -1,6 +1,7 @@
 // On a primary: carries out the requests that its secondaries hand over. From the decision between create and update on
 // the steps are those of any request. Quotas are counted, tokens made and answers wrapped where the caller is.
 import { fail, type Refusal } from '../api/errors.ts'
+import type { WantedEntity } from '../api/login.ts'
 import { mayChange } from '../api/node-role.ts'
 import { type Answer, DecisionOutdated } from '../api/request.ts'
 import { isSpellingOf } from '../api/router.ts'
@@ -10,15 +11,7 @@ import { LongText } from '../lib/long-text.ts'
 import { describeCause } from './describe-cause.ts'
 import type { Exchange, WireRequest } from './exchange.ts'
 import { writtenBy } from './hand-over.ts'
-import type {
-  AssertedCaller,
-  HandedRequest,
-  MountQuestion,
-  ReportedGroups,
-  Secondary,
-  ToPrimary,
-  WantedEntity,
-} from './handed.ts'
+import type { AssertedCaller, HandedRequest, MountQuestion, ReportedGroups, Secondary, ToPrimary } from './handed.ts'
 import type { Mounted } from './mount-table.ts'
 import { newExchange } from './new-exchange.ts'
 import { findEndpoint, stepsBetween } from './pipeline.ts'
@@ -62,11 +55,11 @@ export class HandedRequests implements ToPrimary {
   }
 
   /** @throws Refusal as `carryOut` */
-  ensureEntity({ mount, alias, groups }: WantedEntity): Promise<string> {
+  ensureEntity({ mount, alias }: WantedEntity): Promise<string> {
     return this.#refusing(async () => {
       const { entry } = await this.#sharedMount(mount)
       if (entry.kind !== 'auth') throw fail('permission_denied', [])
-      return this.#services.identities.entityOfLogin(entry, alias, groups)
+      return this.#services.identities.ensureEntity(entry, alias)
     })
   }
 

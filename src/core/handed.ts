@@ -1,6 +1,6 @@
 // What a performance secondary and its primary say to each other about a request that the primary carries out. All of
 // it is plain data.
-import type { LoginAlias } from '../api/login.ts'
+import type { WantedEntity } from '../api/login.ts'
 import type { Answer } from '../api/request.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -40,14 +40,6 @@ export type HandedRequest = {
   readonly remoteAddress: string
   /** Undefined if the endpoint needs no token and got none. */
   readonly caller: AssertedCaller | undefined
-}
-
-/** The half of a login that concerns the set: an entity with this alias at a shared mount. */
-export type WantedEntity = {
-  /** UUID of the login mount. */
-  readonly mount: string
-  readonly alias: LoginAlias
-  readonly groups: readonly string[]
 }
 
 /** A question of an engine to the same mount on the primary. */

@@ -1,8 +1,8 @@
 // The identities behind tokens, as logins and the check of access use them, and the engine behind identity/.
 import type { PublishedIdentity } from '../api/identity-token.ts'
-import type { LoginAlias } from '../api/login.ts'
+import type { LoginAlias, WantedEntity } from '../api/login.ts'
 import type { Engine, MountEntry } from '../api/mount.ts'
-import type { Identities, Subject } from '../auth/subject.ts'
+import type { BoundLogin, Identities, Subject } from '../auth/subject.ts'
 import { countBelow } from '../auth/view-walk.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
 import type { World } from '../lib/world.ts'
@@ -21,6 +21,16 @@ import { Subjects } from './subjects.ts'
 /** Aliases that one transaction removes; each takes up to three entries and its memberships. */
 const REMOVE_PAGE = 200
 
+/**
+ * Does `here`; where this cluster may not write for the set, has the primary do what is wanted. `known` is the answer
+ * if the primary cannot be asked; undefined if there is none without it.
+ */
+export type OrPrimary = (
+  wanted: WantedEntity,
+  here: () => Promise<string>,
+  known: () => Promise<string | undefined>,
+) => Promise<string>
+
 /** One thread's identities. `Identities` says what each method promises to the rooms that log callers in. */
 export class IdentityStore implements Identities, Engine {
   readonly parts: IdentityParts
@@ -28,6 +38,7 @@ export class IdentityStore implements Identities, Engine {
   readonly published: PublishedIdentity
   readonly #subjects: Subjects
   readonly #firstLogins = new OneAtATime()
+  readonly #orPrimary: OrPrimary
 
   constructor(
     storage: SealedStorage,
@@ -38,10 +49,13 @@ export class IdentityStore implements Identities, Engine {
       readonly digest: (text: string) => string
       readonly mountOf: (accessor: string) => MountEntry | undefined
       readonly published: PublishedIdentity
+      /** Absent: this cluster follows no primary. */
+      readonly orPrimary?: OrPrimary
     },
   ) {
-    const { published, ...parts } = needs
+    const { published, orPrimary = (_wanted, here) => here(), ...parts } = needs
     this.published = published
+    this.#orPrimary = orPrimary
     this.parts = { ...parts, view: storage.view(systemScope, IDENTITY_FOLDER) }
     this.#subjects = new Subjects(this.parts, invalidation)
   }
@@ -58,7 +72,7 @@ export class IdentityStore implements Identities, Engine {
   async entityOfLogin(mount: MountEntry, alias: LoginAlias, groups: readonly string[]): Promise<string> {
     const login = async (): Promise<string> => {
       const entityId = await this.ensureEntity(mount, alias)
-      return this.view.transaction((tx) => bindLogin(this.parts, tx, mount, { ...alias, entityId, groups }))
+      return this.bindLogin(mount, { ...alias, entityId, groups })
     }
     // Between its halves the first login at a local mount has an entity without an alias: a second login would make one
     // more.
@@ -67,12 +81,19 @@ export class IdentityStore implements Identities, Engine {
   }
 
   /**
-   * The half of a login that a secondary asks of its primary: makes the entity, and stores the alias of a shared mount.
-   * It may be done again, and writes nothing for a caller who is known as he is.
-   * @throws Refusal if the entity is disabled
+   * Makes the entity, and stores the alias of a shared mount. It may be done again, and writes nothing for a caller who
+   * is known as he is.
    */
   ensureEntity(mount: MountEntry, alias: LoginAlias): Promise<string> {
-    return this.view.transaction((tx) => ensureEntity(this.parts, tx, mount, alias))
+    return this.#orPrimary(
+      { mount: mount.uuid, alias },
+      () => this.view.transaction((tx) => ensureEntity(this.parts, tx, mount, alias)),
+      () => this.findEntityOfLogin(mount, alias),
+    )
+  }
+
+  bindLogin(mount: MountEntry, bound: BoundLogin): Promise<string> {
+    return this.view.transaction((tx) => bindLogin(this.parts, tx, mount, bound))
   }
 
   /** Moves the memberships that earlier releases stored as shared by the set. Runs before requests are served. */

@@ -3,6 +3,7 @@
 import { fail } from '../api/errors.ts'
 import type { LoginAlias } from '../api/login.ts'
 import type { MountEntry } from '../api/mount.ts'
+import type { BoundLogin } from '../auth/subject.ts'
 import { own } from '../lib/own.ts'
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { newAlias, placeAlias } from './aliases.ts'
@@ -41,7 +42,7 @@ export async function bindLogin(
   parts: IdentityParts,
   tx: ViewTransaction,
   mount: MountEntry,
-  { entityId, groups, ...login }: LoginAlias & { readonly entityId: string; readonly groups: readonly string[] },
+  { entityId, groups, ...login }: BoundLogin,
 ): Promise<string> {
   const found = mount.local ? await findLogin(parts, tx, mount, login) : undefined
   if (mount.local) await setAlias(parts, tx, mount, login, found ?? { entityId })

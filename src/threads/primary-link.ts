@@ -1,8 +1,9 @@
 // The calls between a performance secondary and its primary, over any channel. Refusals travel as they were thrown.
 // What happens to the link becomes a refusal here, which says whether the request may have been carried out.
 import { fail, Refusal } from '../api/errors.ts'
+import type { WantedEntity } from '../api/login.ts'
 import type { Answer } from '../api/request.ts'
-import type { HandedRequest, MountQuestion, ReportedGroups, ToPrimary, WantedEntity } from '../core/handed.ts'
+import type { HandedRequest, MountQuestion, ReportedGroups, ToPrimary } from '../core/handed.ts'
 import type { Log } from '../lib/log.ts'
 import type { Timers } from '../lib/world.ts'
 import { call, NO_CALLS } from '../rpc/calls.ts'

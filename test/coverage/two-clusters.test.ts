@@ -176,6 +176,31 @@ test('S8: a login takes its entity from the primary and its token from here', as
   assert.deepEqual(pair.handed(), [], 'a known caller needs no primary')
 })
 
+test('S8: the groups of a login are those of the cluster where it was, with or without the primary', async (t) => {
+  const other = await startTwoClusters()
+  t.after(() => other.close())
+  await other.primary.call('POST', 'sys/auth/userpass', { type: 'userpass' })
+  const mount = other.primary.node.mounts.find('auth/userpass/')
+  assert.ok(mount !== undefined)
+  const group = await other.primary.call('POST', 'identity/group', { type: 'external', policies: ['p'] })
+  const canonical_id = group.body.data?.id
+  const alias = { name: 'staff', mount_accessor: mount.accessor, canonical_id }
+  await other.primary.call('POST', 'identity/group-alias', alias)
+  await other.follow()
+  const { identities } = other.secondary.node
+  const logIn = async (metadata: Record<string, string>, groups: readonly string[]) => {
+    const id = await identities.entityOfLogin(mount, { name: 'bob', metadata }, groups)
+    await other.follow()
+    const subjects = [other.secondary, other.primary].map((server) => server.node.identities.subject(id))
+    return (await Promise.all(subjects)).map((subject) => subject?.policies)
+  }
+  assert.deepEqual(await logIn({ at: '1' }, ['staff']), [['p'], []])
+  assert.deepEqual(await logIn({ at: '2' }, []), [[], []])
+  assert.deepEqual(other.handed(), ['entity', 'entity'])
+  other.cut()
+  assert.deepEqual(await logIn({ at: '3' }, ['staff']), [['p'], []])
+})
+
 test('S8: an approle login spends its secret on the primary, and gets its token here', async () => {
   await primary.call('POST', 'sys/auth/approle', { type: 'approle' })
   await primary.call('POST', 'auth/approle/role/a')
@@ -344,7 +369,7 @@ test('S8: the same request is taken as it should be, and not from a secondary th
   await assert.rejects(primary.node.core.answersTo({ ...SECONDARY, mayActAsRoot: false }).carryOut(whole), refused)
   const filtered = primary.node.core.answersTo({ ...SECONDARY, reaches: (uuid) => uuid !== whole.mount })
   await assert.rejects(filtered.carryOut(whole), { name: 'Refusal', status: 404 })
-  await assert.rejects(filtered.ensureEntity({ mount: whole.mount, alias: { name: 'x', metadata: {} }, groups: [] }), {
+  await assert.rejects(filtered.ensureEntity({ mount: whole.mount, alias: { name: 'x', metadata: {} } }), {
     status: 404,
   })
   assert.equal(((await primary.node.core.answersTo(SECONDARY).carryOut(whole)).data as { name: string }).name, 'forged')
@@ -366,7 +391,7 @@ test('S8: what goes wrong while the primary makes an entity is a refusal with it
   const mount = other.primary.node.mounts.find('auth/userpass/')?.uuid ?? ''
   await other.primary.store.setWritable(() => false)
   const answers = other.primary.node.core.answersTo(SECONDARY)
-  const wanted = answers.ensureEntity({ mount, alias: { name: 'x', metadata: {} }, groups: [] })
+  const wanted = answers.ensureEntity({ mount, alias: { name: 'x', metadata: {} } })
   await assert.rejects(wanted, { status: 503, code: 'not_primary' })
   other.close()
 })

@@ -11,7 +11,7 @@ import { LongText } from '../lib/long-text.ts'
 import { describeCause } from './describe-cause.ts'
 import type { Exchange, WireRequest } from './exchange.ts'
 import { writtenBy } from './hand-over.ts'
-import type { AssertedCaller, HandedRequest, MountQuestion, ReportedGroups, Secondary, ToPrimary } from './handed.ts'
+import type { AssertedCaller, HandedRequest, MountQuestion, Secondary, ToPrimary } from './handed.ts'
 import type { Mounted } from './mount-table.ts'
 import { newExchange } from './new-exchange.ts'
 import { findEndpoint, stepsBetween } from './pipeline.ts'
@@ -60,15 +60,6 @@ export class HandedRequests implements ToPrimary {
       const { entry } = await this.#sharedMount(mount)
       if (entry.kind !== 'auth') throw fail('permission_denied', [])
       return this.#services.identities.ensureEntity(entry, alias)
-    })
-  }
-
-  /** @throws Refusal as `carryOut` */
-  setGroups({ mount, entityId, groups }: ReportedGroups): Promise<void> {
-    return this.#refusing(async () => {
-      const { entry } = await this.#sharedMount(mount)
-      if (entry.kind !== 'auth') throw fail('permission_denied', [])
-      await this.#services.identities.groupsOfLogin(entry, entityId, groups)
     })
   }
 

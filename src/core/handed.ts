@@ -45,17 +45,12 @@ export type HandedRequest = {
 /** A question of an engine to the same mount on the primary. */
 export type MountQuestion = { readonly mount: string; readonly question: unknown }
 
-/** The groups that a login method reports for an entity at a renewal. */
-export type ReportedGroups = { readonly mount: string; readonly entityId: string; readonly groups: readonly string[] }
-
 /** The link to the primary, as the rooms of a secondary use it. */
 export type ToPrimary = {
   /** Has the request carried out. @throws Refusal as the primary threw it, or if the primary cannot be reached */
   readonly carryOut: (request: HandedRequest) => Promise<Answer>
   /** Returns the id of the entity, which is made if there is none. @throws Refusal as `carryOut` */
   readonly ensureEntity: (wanted: WantedEntity) => Promise<string>
-  /** Sets the groups of an entity. @throws Refusal as `carryOut` */
-  readonly setGroups: (reported: ReportedGroups) => Promise<void>
   /** Returns what the engine of the mount answers there. @throws Refusal as `carryOut` */
   readonly askMount: (asked: MountQuestion) => Promise<unknown>
 }

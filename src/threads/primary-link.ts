@@ -3,7 +3,7 @@
 import { fail, Refusal } from '../api/errors.ts'
 import type { WantedEntity } from '../api/login.ts'
 import type { Answer } from '../api/request.ts'
-import type { HandedRequest, MountQuestion, ReportedGroups, ToPrimary } from '../core/handed.ts'
+import type { HandedRequest, MountQuestion, ToPrimary } from '../core/handed.ts'
 import type { Log } from '../lib/log.ts'
 import type { Timers } from '../lib/world.ts'
 import { call, NO_CALLS } from '../rpc/calls.ts'
@@ -23,7 +23,6 @@ const limits = { most: MAX_HANDED, deadlineMs: PRIMARY_DEADLINE_MS }
 export const PRIMARY_CALLS = {
   carryOut: call<HandedRequest, Answer>(limits),
   ensureEntity: call<WantedEntity, string>(limits),
-  setGroups: call<ReportedGroups, null>(limits),
   askMount: call<MountQuestion, unknown>(limits),
 }
 
@@ -58,10 +57,6 @@ export class PrimaryLink implements ToPrimary {
 
   ensureEntity(wanted: WantedEntity): Promise<string> {
     return this.#asked(() => this.#peer.call('ensureEntity', wanted))
-  }
-
-  async setGroups(reported: ReportedGroups): Promise<void> {
-    await this.#asked(() => this.#peer.call('setGroups', reported))
   }
 
   askMount(asked: MountQuestion): Promise<unknown> {
@@ -99,10 +94,6 @@ export function answerSecondary(channel: Channel, answers: ToPrimary, log: Log):
       carryOut: (request) => answers.carryOut(request),
       ensureEntity: (wanted) => answers.ensureEntity(wanted),
       askMount: (asked) => answers.askMount(asked),
-      setGroups: async (reported) => {
-        await answers.setGroups(reported)
-        return null
-      },
     },
     onFault: faultLog(log),
   })

@@ -6,7 +6,7 @@ import { MessageChannel } from 'node:worker_threads'
 import type { HandedRequest } from '../../src/core/handed.ts'
 import type { Transit } from '../../src/engines/transit/transit.ts'
 import { portChannel } from '../../src/rpc/ports.ts'
-import { PRIMARY_DEADLINE_MS, PrimaryLink } from '../../src/threads/primary-link.ts'
+import { PRIMARY_CALLS, PRIMARY_DEADLINE_MS, PrimaryLink } from '../../src/threads/primary-link.ts'
 import { readEntries, requirePairs } from '../fixtures/audit-log.ts'
 import type { Called } from '../fixtures/memory-server.ts'
 import { PRIMARY_ADDRESS, type ServerWithRole } from '../fixtures/roles.ts'
@@ -199,6 +199,18 @@ test('S8: the groups of a login are those of the cluster where it was, with or w
   assert.deepEqual(other.handed(), ['entity', 'entity'])
   other.cut()
   assert.deepEqual(await logIn({ at: '3' }, ['staff']), [['p'], []])
+})
+
+test('S8: no call of the link sets groups, and a renewal sets them here alone', async (t) => {
+  assert.deepEqual(Object.keys(PRIMARY_CALLS).sort(), ['askMount', 'carryOut', 'ensureEntity'])
+  const other = await startTwoClusters()
+  t.after(() => other.close())
+  const mount = other.secondary.node.mounts.find('auth/token/')
+  assert.ok(mount !== undefined)
+  const before = await other.primary.store.lastIndex()
+  await other.secondary.node.identities.groupsOfLogin(mount, '00000000-0000-4000-8000-000000000000', ['staff'])
+  assert.equal(await other.primary.store.lastIndex(), before)
+  assert.deepEqual(other.handed(), [])
 })
 
 test('S8: an approle login spends its secret on the primary, and gets its token here', async () => {

@@ -85,7 +85,7 @@ export function isHandedLate(exchange: Exchange, services: PipelineServices): bo
 const writesForSet = ({ writes }: Endpoint): boolean => writes !== 'cluster' && writes !== 'node'
 
 function handed(exchange: Exchange): HandedRequest {
-  const { id, endpoint, mounted, path, givenNames, method, request, token } = exchange
+  const { id, endpoint, mounted, path, givenNames, method, request, token, wrapTtlSeconds } = exchange
   const { query, body, headers, remoteAddress } = request
   return {
     id,
@@ -99,6 +99,7 @@ function handed(exchange: Exchange): HandedRequest {
     contentType: headers.contentType,
     passed: headers.passed,
     remoteAddress,
+    wrapTtlSeconds,
     caller: token && asserted(token),
   }
 }

@@ -90,6 +90,7 @@ export class HandedRequests implements ToPrimary {
     exchange.path = mounted.entry.path + request.path
     findEndpoint(exchange, mounted)
     this.#requireTaken(exchange, request)
+    exchange.wrapTtlSeconds = request.wrapTtlSeconds
     exchange.givenNames = givenNames(exchange, request)
     await this.#services.audit.ready()
     if (request.caller !== undefined) await this.#assume(exchange, request.caller)

@@ -38,6 +38,8 @@ export type HandedRequest = {
   /** Headers that some mount passes on to its engine. */
   readonly passed: Readonly<Record<string, string>> | undefined
   readonly remoteAddress: string
+  /** How long the answer is to stay wrapped there; 0: it is not. Policies may require it. */
+  readonly wrapTtlSeconds: number
   /** Undefined if the endpoint needs no token and got none. */
   readonly caller: AssertedCaller | undefined
 }

@@ -213,6 +213,24 @@ test('S8: no call of the link sets groups, and a renewal sets them here alone', 
   assert.deepEqual(other.handed(), [])
 })
 
+test('S8: a policy that requires wrapping is met by the lifetime that the caller asked for here', async () => {
+  const policy =
+    'path "transit/keys/kept" { capabilities = ["update"] min_wrapping_ttl = "30s" max_wrapping_ttl = "1h" }'
+  await primary.call('POST', 'sys/policies/acl/kept', { policy })
+  await pair.follow()
+  const made = await secondary.call('POST', 'auth/token/create', { policies: ['kept'], no_default_policy: true })
+  const token = authOf(made).client_token ?? ''
+  const wrapped = await secondary.call('POST', 'transit/keys/kept', {}, token, { wrapTtl: '60' })
+  assert.equal(wrapped.status, 200, JSON.stringify(wrapped.body))
+  assert.equal((wrapped.body.wrap_info as { ttl: number }).ttl, 60)
+  const changes = { ...callerWith({ policies: ['kept'] }), path: 'keys/kept' }
+  const answers = primary.node.core.answersTo(SECONDARY)
+  for (const wrapTtlSeconds of [0, 29, 3_601]) {
+    const request = { ...handedRequest(changes, 'transit/'), wrapTtlSeconds }
+    await assert.rejects(answers.carryOut(request), { name: 'Refusal', status: 403 })
+  }
+})
+
 test('S8: an approle login spends its secret on the primary, and gets its token here', async () => {
   await primary.call('POST', 'sys/auth/approle', { type: 'approle' })
   await primary.call('POST', 'auth/approle/role/a')
@@ -309,6 +327,7 @@ function handedRequest(changes: Partial<HandedRequest>, path = 'sys/mounts'): Ha
     contentType: undefined,
     passed: undefined,
     remoteAddress: '127.0.0.1',
+    wrapTtlSeconds: 0,
     caller,
     ...changes,
   }

@@ -62,7 +62,7 @@ export function newKeys({ seal, barrier, world }: ActivationParts, { bundle, ...
   }
 }
 
-/** Runs work that may throw while nobody else has the secret yet, and would wipe it. */
+/** Runs work that may throw before anything else has the secret, and wipes it if it does. */
 function orWiped<T>(secret: Buffer, work: () => T): T {
   try {
     return work()

@@ -1,10 +1,8 @@
 // What a cluster keeps for itself under its own keyring, when the keyring of another cluster takes its place. Entries
 // of class ignored come from nowhere else, so they are sealed anew in the step that replaces the keyring. The path and
 // even the number of the term may stay the same, while the key does not: without this they would read as damaged.
-import type { KeyObject } from 'node:crypto'
-import { AuthenticationFailed } from '../../crypto/primitives/aead.ts'
 import type { Random } from '../../lib/world.ts'
-import { Barrier, openRecord } from '../../storage/barrier.ts'
+import { Barrier } from '../../storage/barrier.ts'
 import { FOLDERS_OF_MOUNTS, IGNORED_BEHIND_BARRIER, IGNORED_IN_MOUNTS, mayHaveClass } from '../../storage/classes.ts'
 import {
   type Entry,
@@ -15,16 +13,7 @@ import {
   systemScope,
   type Transaction,
 } from '../../storage/contract.ts'
-import { type FormerKeys, type Keyring, replacedBy } from '../../storage/keyring.ts'
-import {
-  FORMER_KEYS,
-  KEYRING,
-  openFormerKeys,
-  openKeyring,
-  putFormerKeys,
-  putRecord,
-  RECOVERY_KEY,
-} from './seal-records.ts'
+import type { Keyring } from '../../storage/keyring.ts'
 
 /** Entries read at once. */
 const PAGE = 256
@@ -82,49 +71,5 @@ async function* below(tx: Reader, scope: Scope, path: string): AsyncGenerator<Ig
     const last = page.at(-1)
     if (last === undefined || page.length < PAGE) return
     after = last.key
-  }
-}
-
-/** The keys of a cluster, and those that take their place. */
-export type KeyringReplacement = {
-  readonly present: { readonly rootKey: KeyObject; readonly keyring: Keyring }
-  /** The peer's root key, and its keyring as the peer stores it: equal bytes have equal leaves. */
-  readonly next: { readonly rootKey: KeyObject; readonly keyring: Buffer }
-}
-
-/**
- * Puts the keys of a peer in the place of ours: the keyring, our terms as former keys, entries of class ignored sealed
- * anew, and the recovery key sealed by the new root key. All of it is in `tx`, where the caller also stores the new
- * root key and the count of the new term. So a crash leaves one or the other. Returns the keyring to open the barrier
- * with, and how often its active term has encrypted here.
- * @throws AuthenticationFailed if the peer's root key does not open its keyring
- */
-export async function replaceKeyring(
-  tx: Transaction,
-  random: Random,
-  { present, next }: KeyringReplacement,
-): Promise<{ readonly keyring: Keyring; readonly encryptions: number }> {
-  // Copied data of a primary bring its former keys along; what it sealed with them is here too.
-  const former = await formerKeysOf(tx, next.rootKey)
-  const keyring = replacedBy(present.keyring, { ...openKeyring(next.rootKey, next.keyring), former })
-  tx.put(systemScope, KEYRING, next.keyring)
-  putFormerKeys(tx, random, next.rootKey, keyring.former ?? new Map())
-  const recoveryKey = await tx.get(RECOVERY_KEY)
-  if (recoveryKey !== undefined) {
-    const plaintext = openRecord(present.rootKey, 0, RECOVERY_KEY, recoveryKey)
-    putRecord(tx, random, RECOVERY_KEY, next.rootKey, plaintext)
-    plaintext.fill(0)
-  }
-  return { keyring, encryptions: await sealAnew(tx, random, present.keyring, keyring) }
-}
-
-/** The stored former keys; none if there are none, or if they are sealed by another root key: ours, which we have. */
-async function formerKeysOf(tx: Reader, rootKey: KeyObject): Promise<FormerKeys> {
-  const record = await tx.get(FORMER_KEYS)
-  try {
-    return record === undefined ? new Map() : openFormerKeys(rootKey, record)
-  } catch (cause) {
-    if (cause instanceof AuthenticationFailed) return new Map()
-    throw cause
   }
 }

@@ -34,6 +34,13 @@ export type BodyForm = 'envelope' | 'plain' | 'both'
  */
 export type Writes<E, A> = DataOwner | 'mount' | 'both' | ((engine: E, args: A) => DataOwner | Promise<DataOwner>)
 
+/**
+ * The mounts that the arguments name, besides the one that serves the request. A secondary that a filter keeps one of
+ * them from cannot have the request carried out.
+ */
+export type NamedMounts<E, A> = (engine: E, args: A) => NamedMount[] | Promise<NamedMount[]>
+type NamedMount = { readonly uuid: string } | undefined
+
 type Common<E, F extends Fields> = {
   /** Stable name for metrics, logs and OpenAPI. */
   readonly id: string
@@ -113,6 +120,7 @@ type Common<E, F extends Fields> = {
 /** A definition as it is written: the handler's arguments are typed by the fields. */
 export type EndpointDefinition<E, F extends Fields> = Common<E, F> & {
   readonly writes?: Writes<E, Args<F>>
+  readonly namedMounts?: NamedMounts<E, Args<F>>
   readonly handler: (engine: E, args: Args<F>, request: RequestInfo) => Promise<Answer> | Answer
 }
 
@@ -151,6 +159,7 @@ export type Endpoint<E = never> = Common<E, Fields> & {
   /** Missing if each field has one name, as most do. */
   readonly otherNames?: OtherNames
   readonly writes?: Writes<E, never>
+  readonly namedMounts?: NamedMounts<E, never>
   readonly handler: (engine: E, args: never, request: RequestInfo) => Promise<Answer> | Answer
 }
 

@@ -27,12 +27,12 @@ export const NO_TOKEN_SETTINGS: TokenSettings = TOKEN_SETTINGS.read({})
 /** The caller's name within its mount, by which the same caller becomes the same entity. */
 export type LoginAlias = { readonly name: string; readonly metadata: Readonly<Record<string, string>> }
 
-/** The half of a login that concerns the set: an entity with this alias at a shared mount. */
-export type WantedEntity = {
-  /** UUID of the login mount. */
-  readonly mount: string
-  readonly alias: LoginAlias
-}
+/** The half of a login that concerns the set. */
+export type WantedEntity =
+  /** The entity that has this alias at a shared mount, which has this UUID. It is made if there is none. */
+  | { readonly of: 'set'; readonly mount: string; readonly alias: LoginAlias }
+  /** An entity whose alias the asking cluster keeps: the one with this ID, or a new one if there is none. */
+  | { readonly of: 'cluster'; readonly entityId: string }
 
 /** A recognised caller, and what its token is to be like. */
 export type Login = {

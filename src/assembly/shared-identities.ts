@@ -2,8 +2,9 @@
 // the whole set, so the primary makes them; groups and the token that follow are set and made here.
 import type { ErrorCode } from '../api/errors.ts'
 import { fail, Refusal } from '../api/errors.ts'
+import type { WantedEntity } from '../api/login.ts'
 import type { ToPrimary } from '../core/handed.ts'
-import type { OrPrimary } from '../identity/identity-store.ts'
+import type { AskEntity, OrPrimary } from '../identity/identity-store.ts'
 import { WriteNotAllowed } from '../storage/contract.ts'
 
 /** The primary, as a cluster that may follow one knows it. */
@@ -13,25 +14,32 @@ type Primary = { readonly toPrimary: () => ToPrimary | undefined; readonly prima
 const WITHOUT_PRIMARY: readonly ErrorCode[] = ['not_primary', 'primary_unreachable', 'primary_silent']
 
 /**
- * Returns what asks the primary where this cluster may not write. A login writes nothing if nothing changed, so known
- * callers log in without the primary, also while it cannot be reached.
+ * Returns what asks the primary where this cluster may not write for the set. A login writes nothing if nothing
+ * changed, so known callers log in without the primary, also while it cannot be reached.
  */
-export const sharedEntities =
-  ({ toPrimary, primaryAddress }: Primary): OrPrimary =>
-  async (wanted, here, known) => {
+export function sharedEntities(primary: Primary): OrPrimary {
+  const ask: AskEntity = async (wanted, known) => {
     try {
-      return await here()
-    } catch (cause) {
-      if (!(cause instanceof WriteNotAllowed) || cause.storageClass !== 'replicated') throw cause
-    }
-    try {
-      const to = toPrimary()
-      if (to === undefined) throw fail('not_primary', [true, primaryAddress()])
-      return await to.ensureEntity(wanted)
+      return await asked(primary, wanted)
     } catch (cause) {
       if (!(cause instanceof Refusal) || !WITHOUT_PRIMARY.includes(cause.code)) throw cause
-      const found = await known()
+      const found = await known?.()
       if (found === undefined) throw cause
       return found
     }
   }
+  return async (here, there) => {
+    try {
+      return await here()
+    } catch (cause) {
+      if (!(cause instanceof WriteNotAllowed) || cause.storageClass !== 'replicated') throw cause
+      return there(ask, cause)
+    }
+  }
+}
+
+function asked({ toPrimary, primaryAddress }: Primary, wanted: WantedEntity): Promise<string> {
+  const to = toPrimary()
+  if (to === undefined) throw fail('not_primary', [true, primaryAddress()])
+  return to.ensureEntity(wanted)
+}

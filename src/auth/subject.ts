@@ -33,6 +33,11 @@ export interface Identities {
    */
   ensureEntity(mount: MountEntry, alias: LoginAlias): Promise<string>
   /**
+   * The same for a cluster that keeps the alias itself: returns the id of the entity with this id, or of a new one if
+   * there is none. @throws Refusal like `entityOfLogin`.
+   */
+  ensureEntityOfCluster(entityId: string): Promise<string>
+  /**
    * The half that belongs to this cluster, which follows the other one everywhere: sets the groups that the login gave.
    * Returns the id of the entity.
    */

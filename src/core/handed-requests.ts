@@ -12,6 +12,7 @@ import { describeCause } from './describe-cause.ts'
 import type { Exchange, WireRequest } from './exchange.ts'
 import { writtenBy } from './hand-over.ts'
 import type { AssertedCaller, HandedRequest, MountQuestion, Secondary, ToPrimary } from './handed.ts'
+import { readQuestion, readRequest, readWanted } from './handed-form.ts'
 import type { Mounted } from './mount-table.ts'
 import { newExchange } from './new-exchange.ts'
 import { findEndpoint, stepsBetween } from './pipeline.ts'
@@ -39,7 +40,8 @@ export class HandedRequests implements ToPrimary {
   }
 
   /** @throws Refusal whatever goes wrong: a defect is logged here, and is an internal error there */
-  async carryOut(request: HandedRequest): Promise<Answer> {
+  async carryOut(sent: HandedRequest): Promise<Answer> {
+    const request = readRequest(sent)
     let before: Exchange | undefined
     for (let attempt = 0; ; attempt++) {
       const exchange = newExchange({ id: request.id, trace: undefined }, wireOf(request), before, this.#secondary.name)
@@ -55,17 +57,24 @@ export class HandedRequests implements ToPrimary {
   }
 
   /** @throws Refusal as `carryOut` */
-  ensureEntity({ mount, alias }: WantedEntity): Promise<string> {
+  ensureEntity(sent: WantedEntity): Promise<string> {
     return this.#refusing(async () => {
-      const { entry } = await this.#sharedMount(mount)
+      const wanted = readWanted(sent)
+      const { identities } = this.#services
+      if (wanted.of === 'cluster') {
+        this.#requirePrimary()
+        return identities.ensureEntityOfCluster(wanted.entityId)
+      }
+      const { entry } = await this.#sharedMount(wanted.mount)
       if (entry.kind !== 'auth') throw fail('permission_denied', [])
-      return this.#services.identities.ensureEntity(entry, alias)
+      return identities.ensureEntity(entry, wanted.alias)
     })
   }
 
   /** @throws Refusal as `carryOut` */
-  askMount({ mount, question }: MountQuestion): Promise<unknown> {
+  askMount(sent: MountQuestion): Promise<unknown> {
     return this.#refusing(async () => {
+      const { mount, question } = readQuestion(sent)
       const { engine } = await this.#sharedMount(mount)
       if (engine.handleClusterCall === undefined) throw fail('permission_denied', [])
       return engine.handleClusterCall(question)
@@ -95,16 +104,23 @@ export class HandedRequests implements ToPrimary {
     await this.#services.audit.ready()
     if (request.caller !== undefined) await this.#assume(exchange, request.caller)
     for (const step of JUDGE) await step.run(exchange, this.#services)
+    await this.#requireNamedMounts(exchange)
     const owner = await writtenBy(exchange)
     if (owner !== 'set' && !isLogin(exchange)) throw fail('permission_denied', [])
     for (const step of HANDLE) await step.run(exchange, this.#services)
   }
 
-  /** @throws Refusal unless this node is an unsealed primary, and shares the mount with the secondary */
-  async #sharedMount(uuid: string): Promise<Mounted> {
-    const { sealed, nodeRole, mounts, primaryAddress } = this.#services
+  /** @throws Refusal unless this node is an unsealed primary */
+  #requirePrimary(): void {
+    const { sealed, nodeRole, primaryAddress } = this.#services
     if (sealed()) throw fail('sealed', [])
     if (!mayChange(nodeRole(), 'set')) throw fail('not_primary', [true, primaryAddress()])
+  }
+
+  /** @throws Refusal unless this node is an unsealed primary, and shares the mount with the secondary */
+  async #sharedMount(uuid: string): Promise<Mounted> {
+    this.#requirePrimary()
+    const { mounts } = this.#services
     if (mounts.stale) await mounts.refresh()
     const mounted = mounts.withUuid(uuid)
     if (mounted === undefined || mounted.entry.local || !this.#secondary.reaches(uuid)) throw fail('not_found', [])
@@ -122,6 +138,14 @@ export class HandedRequests implements ToPrimary {
     const isKept = onlyOnPrimary === true || whileSealed === true || changesSeal === true
     const isOfTokens = mounted?.entry.type === 'token' && writes !== 'set'
     if (isOwn || isKept || isOfTokens) throw fail('permission_denied', [])
+  }
+
+  /** A mount that a filter keeps from the secondary is not there for it, by whatever it is named. */
+  async #requireNamedMounts({ endpoint, mounted, args }: Exchange): Promise<void> {
+    const named = await endpoint?.namedMounts?.(mounted?.engine as never, args as never)
+    for (const mount of named ?? []) {
+      if (mount !== undefined && !this.#secondary.reaches(mount.uuid)) throw fail('not_found', [])
+    }
   }
 
   /** Puts the asserted caller on the exchange. One whose entity is gone or disabled is no caller. */

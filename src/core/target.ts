@@ -72,15 +72,27 @@ function collapseSlashes(path: string): string {
   return result
 }
 
-/**
- * Refuses control characters and the segments "." and "..". They are refused, not resolved: a policy that was written
- * for one spelling must not be passed by another.
- */
+/** True for a path, or the end of one, that has nothing to decode, to collapse or to refuse. */
+export function isCanonical(path: string): boolean {
+  const isText = path.length <= MAX_PATH_LENGTH && path.isWellFormed()
+  return isText && !path.startsWith('/') && !path.includes('//') && faultIn(path) === undefined
+}
+
 function checkSegments(path: string): string {
+  const fault = faultIn(path)
+  if (fault !== undefined) throw fail('bad_path', [fault])
+  return path
+}
+
+/**
+ * Finds control characters and the segments "." and "..". They are refused, not resolved: a policy that was written for
+ * one spelling must not be passed by another.
+ */
+function faultIn(path: string): string | undefined {
   let start = 0
   for (let i = 0; i <= path.length; i++) {
     const code = i === path.length ? SLASH : path.charCodeAt(i)
-    if (code < 0x20 || (code >= 0x7f && code < 0xa0)) throw fail('bad_path', ['has a control character'])
+    if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return 'has a control character'
     if (code !== SLASH) continue
     const length = i - start
     const relative =
@@ -88,10 +100,10 @@ function checkSegments(path: string): string {
       length > 0 &&
       path.charCodeAt(start) === DOT &&
       (length === 1 || path.charCodeAt(start + 1) === DOT)
-    if (relative) throw fail('bad_path', ['has a "." or ".." segment: relative paths not supported'])
+    if (relative) return 'has a "." or ".." segment: relative paths not supported'
     start = i + 1
   }
-  return path
+  return undefined
 }
 
 /** Bounds the cost of a query string, which may be as long as the headers. */

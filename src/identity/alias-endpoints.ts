@@ -11,7 +11,6 @@ import { own } from '../lib/own.ts'
 import type { View } from '../storage/sealed-storage.ts'
 import { deleteAlias, writeAlias } from './aliases.ts'
 import { ALIAS_SHAPE, aliasBody, GROUP_ALIAS, groupAliasBody, type MountOf } from './answers.ts'
-import { createEntity } from './entities.ts'
 import type { Alias } from './entries.ts'
 import { type AliasedGroup, findAliased, takeAlias, writeGroupAlias } from './group-aliases.ts'
 import { createGroup } from './groups.ts'
@@ -57,11 +56,20 @@ function aliasEndpoints<T, const F extends Fields>(aliases: Aliases<T, F>): read
 }
 
 /** An alias at a local mount belongs to its cluster; any other, and every alias of a group, to the set. */
-async function ownerOfAlias({ view, parts }: IdentityStore, args: object): Promise<DataOwner> {
-  const { id = '', mount_accessor: sent = '' } = args as { readonly id?: string; readonly mount_accessor?: string }
-  const accessor = sent !== '' || id === '' ? sent : (await findAlias(view, id))?.mountAccessor
-  return accessor !== undefined && parts.mountOf(accessor)?.local === true ? 'cluster' : 'set'
+const ownerOfAlias = async ({ view, parts }: IdentityStore, args: object): Promise<DataOwner> => {
+  const { id = '', mount_accessor: sent = '' } = args as AliasArgs
+  const accessor = sent !== '' || id === '' ? sent : ((await findAlias(view, id))?.mountAccessor ?? '')
+  return parts.mountOf(accessor)?.local === true ? 'cluster' : 'set'
 }
+
+/** The mounts that a change of an alias concerns: the one that is named, and the one where the alias is. */
+const mountsOfAlias = async ({ view, parts }: IdentityStore, args: object) => {
+  const { id = '', mount_accessor: sent = '' } = args as AliasArgs
+  const alias = (await findAlias(view, id)) ?? (await findAliased(view, id))?.alias
+  return [sent, alias?.mountAccessor ?? ''].map((accessor) => parts.mountOf(accessor))
+}
+
+type AliasArgs = { readonly id?: string; readonly mount_accessor?: string }
 
 const pathOf = (owner: string): string => `${owner}-alias/id/:id`
 const idField = (noun: string) => ({ id: string(`ID of the ${noun}`, { required: true }) })
@@ -76,6 +84,7 @@ function writesOf<T, F extends Fields>(aliases: Aliases<T, F>): readonly [make: 
     capability: 'update',
     runsOn: 'writer',
     writes: aliases.owner === 'entity' ? ownerOfAlias : 'set',
+    namedMounts: mountsOfAlias,
     response: { id: text(`ID of the ${noun}`), canonical_id: text(`ID of its ${owner}`) },
   } as const
   // An alias decides who logs in as its owner, so a caller who is denied the owner is denied its aliases.
@@ -157,6 +166,7 @@ const remove = <T, F extends Fields>(aliases: Aliases<T, F>): Endpoint =>
     capability: 'delete',
     runsOn: 'writer',
     writes: aliases.owner === 'entity' ? ownerOfAlias : 'set',
+    namedMounts: mountsOfAlias,
     summary: aliases.removal,
     fields: idField(aliases.noun),
     handler: async (store: IdentityStore, { id }) => {
@@ -190,8 +200,8 @@ export const ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
       entityId: given(args.canonical_id) ?? given(args.entity_id),
       customMetadata: args.custom_metadata,
     }
-    const alias = await store.transaction((tx) =>
-      writeAlias(parts, tx, id, change, async () => (await createEntity(parts, tx, {})).id, requireRight),
+    const alias = await store.withNewEntity((tx, makeEntity) =>
+      writeAlias(parts, tx, id, change, makeEntity, requireRight),
     )
     return { id: alias.id, canonical_id: alias.entityId }
   },

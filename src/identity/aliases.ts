@@ -129,9 +129,11 @@ export async function writeAlias(
   }
   if (byId === undefined && there !== undefined) requireRight(there.id)
   const old = byId ?? there
-  const entityId = change.entityId ?? old?.entityId ?? (await makeEntity())
-  if ((await findEntity(tx, entityId)) === undefined)
+  const named = change.entityId ?? old?.entityId
+  if (named !== undefined && (await findEntity(tx, named)) === undefined)
     throw fail('field_invalid', ['canonical_id', 'no entity has this id'])
+  // One that the primary has just made may come later than its alias.
+  const entityId = named ?? (await makeEntity())
   const customMetadata = change.customMetadata ?? old?.customMetadata ?? {}
   await requireOnlyOne(tx, entityId, mount, old)
   if (old === undefined) {

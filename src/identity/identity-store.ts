@@ -4,32 +4,44 @@ import type { LoginAlias, WantedEntity } from '../api/login.ts'
 import type { Engine, MountEntry } from '../api/mount.ts'
 import type { BoundLogin, Identities, Subject } from '../auth/subject.ts'
 import { countBelow } from '../auth/view-walk.ts'
-import { OneAtATime } from '../lib/one-at-a-time.ts'
+import { OneAtATimeByKey } from '../lib/one-at-a-time.ts'
 import type { World } from '../lib/world.ts'
-import { systemScope } from '../storage/contract.ts'
+import { systemScope, type WriteNotAllowed } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { deleteAlias } from './aliases.ts'
+import { createEntity } from './entities.ts'
 import { REFERENCE } from './entries.ts'
 import { isAliased, takeAlias } from './group-aliases.ts'
 import { type Halves, inHalves } from './halves.ts'
-import { bindLogin, ensureEntity, findLogin, recogniseGroups } from './logins.ts'
+import { bindLogin, ensureEntity, ensureEntityOfCluster, findLogin, recogniseGroups } from './logins.ts'
 import { moveLoginGroups, sweepMembers } from './memberships.ts'
-import { FOLDERS, findGroup, folderOf, IDENTITY_FOLDER, type IdentityParts, storedAlias } from './records.ts'
+import { checkAliasName } from './names.ts'
+import {
+  FOLDERS,
+  findGroup,
+  folderOf,
+  IDENTITY_FOLDER,
+  type IdentityParts,
+  storedAlias,
+  storedAliasAt,
+} from './records.ts'
 import { Subjects } from './subjects.ts'
 
 /** Aliases that one transaction removes; each takes up to three entries and its memberships. */
 const REMOVE_PAGE = 200
 
+/** Does `here`; where this cluster may not write for the set, which `cause` says, does `there` instead. */
+export type OrPrimary = <T>(
+  here: () => Promise<T>,
+  there: (ask: AskEntity, cause: WriteNotAllowed) => Promise<T>,
+) => Promise<T>
+
 /**
- * Does `here`; where this cluster may not write for the set, has the primary do what is wanted. `known` is the answer
- * if the primary cannot be asked; undefined if there is none without it.
+ * Returns the id of an entity that the primary has or makes. `known` answers if the primary cannot be asked; it is
+ * undefined if there is no answer without the primary.
  */
-export type OrPrimary = (
-  wanted: WantedEntity,
-  here: () => Promise<string>,
-  known: () => Promise<string | undefined>,
-) => Promise<string>
+export type AskEntity = (wanted: WantedEntity, known?: () => Promise<string | undefined>) => Promise<string>
 
 /** One thread's identities. `Identities` says what each method promises to the rooms that log callers in. */
 export class IdentityStore implements Identities, Engine {
@@ -37,7 +49,7 @@ export class IdentityStore implements Identities, Engine {
   /** Issuer and public keys of the tokens by which mounts prove their identity to a cloud. */
   readonly published: PublishedIdentity
   readonly #subjects: Subjects
-  readonly #firstLogins = new OneAtATime()
+  readonly #firstLogins = new OneAtATimeByKey()
   readonly #orPrimary: OrPrimary
 
   constructor(
@@ -53,7 +65,7 @@ export class IdentityStore implements Identities, Engine {
       readonly orPrimary?: OrPrimary
     },
   ) {
-    const { published, orPrimary = (_wanted, here) => here(), ...parts } = needs
+    const { published, orPrimary = (here) => here(), ...parts } = needs
     this.published = published
     this.#orPrimary = orPrimary
     this.parts = { ...parts, view: storage.view(systemScope, IDENTITY_FOLDER) }
@@ -77,7 +89,7 @@ export class IdentityStore implements Identities, Engine {
     // Between its halves the first login at a local mount has an entity without an alias: a second login would make one
     // more.
     const isFirst = mount.local && (await this.findEntityOfLogin(mount, alias)) === undefined
-    return isFirst ? this.#firstLogins.run(login) : login()
+    return isFirst ? this.#firstLogins.run(`${mount.accessor}/${alias.name}`, login) : login()
   }
 
   /**
@@ -86,9 +98,39 @@ export class IdentityStore implements Identities, Engine {
    */
   ensureEntity(mount: MountEntry, alias: LoginAlias): Promise<string> {
     return this.#orPrimary(
-      { mount: mount.uuid, alias },
       () => this.view.transaction((tx) => ensureEntity(this.parts, tx, mount, alias)),
-      () => this.findEntityOfLogin(mount, alias),
+      async (ask) =>
+        mount.local
+          ? ask({ of: 'cluster', entityId: (await this.#storedAlias(mount, alias))?.entityId ?? '' })
+          : ask({ of: 'set', mount: mount.uuid, alias }, () => this.findEntityOfLogin(mount, alias)),
+    )
+  }
+
+  /** The alias of a login, also if its entity has not come here yet. */
+  #storedAlias(mount: MountEntry, { name }: LoginAlias) {
+    return storedAliasAt(this.view, mount, this.parts.digest(checkAliasName('alias name', name)))
+  }
+
+  ensureEntityOfCluster(entityId: string): Promise<string> {
+    return this.view.transaction((tx) => ensureEntityOfCluster(this.parts, tx, entityId))
+  }
+
+  /** Runs a change that may make an entity, as `transaction`. The primary makes it where this cluster may not. */
+  withNewEntity<T>(work: (tx: Halves, makeEntity: () => Promise<string>) => Promise<T>): Promise<T> {
+    let isMade = false
+    return this.#orPrimary(
+      () =>
+        this.transaction((tx) =>
+          work(tx, async () => {
+            isMade = true
+            return (await createEntity(this.parts, tx, {})).id
+          }),
+        ),
+      async (ask, cause) => {
+        if (!isMade) throw cause
+        const id = await ask({ of: 'cluster', entityId: '' })
+        return this.transaction((tx) => work(tx, async () => id))
+      },
     )
   }
 

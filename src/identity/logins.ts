@@ -35,6 +35,20 @@ export async function ensureEntity(
 }
 
 /**
+ * Returns the entity with this ID, or a new one if there is none, for a cluster that keeps the alias itself.
+ * @throws Refusal if the entity is disabled
+ */
+export async function ensureEntityOfCluster(
+  parts: IdentityParts,
+  tx: ViewTransaction,
+  entityId: string,
+): Promise<string> {
+  const found = await findEntity(tx, entityId)
+  if (found?.disabled === true) throw fail('permission_denied', [])
+  return (found ?? (await createEntity(parts, tx, {}))).id
+}
+
+/**
  * The half that belongs to this cluster: stores the alias of a local mount, and the groups that the login gave. Returns
  * the id of the entity: another login may have stored the alias first, with an entity of its own.
  */
@@ -45,10 +59,21 @@ export async function bindLogin(
   { entityId, groups, ...login }: BoundLogin,
 ): Promise<string> {
   const found = mount.local ? await findLogin(parts, tx, mount, login) : undefined
-  if (mount.local) await setAlias(parts, tx, mount, login, found ?? { entityId })
   const id = found?.entity.id ?? entityId
+  if (mount.local) await setLocalAlias(parts, tx, mount, { ...login, entityId: id })
   await recogniseGroups(parts, tx, mount, id, groups)
   return id
+}
+
+/** Stores the alias of a local mount. It stays the same one while its entity is on the way from the primary. */
+async function setLocalAlias(
+  parts: IdentityParts,
+  tx: ViewTransaction,
+  mount: MountEntry,
+  { entityId, ...login }: Omit<BoundLogin, 'groups'>,
+): Promise<void> {
+  const alias = await storedAliasAt(tx, mount, parts.digest(login.name))
+  await setAlias(parts, tx, mount, login, alias?.entityId === entityId ? { alias } : { entityId })
 }
 
 /** Stores the alias of a login, unless it is stored as it is. */

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
-import type { HandedRequest } from '../../src/core/handed.ts'
+import type { WantedEntity } from '../../src/api/login.ts'
+import type { HandedRequest, MountQuestion, ToPrimary } from '../../src/core/handed.ts'
 import type { Transit } from '../../src/engines/transit/transit.ts'
 import { portChannel } from '../../src/rpc/ports.ts'
 import { PRIMARY_CALLS, PRIMARY_DEADLINE_MS, PrimaryLink } from '../../src/threads/primary-link.ts'
@@ -312,9 +313,16 @@ test('S8: each cluster records the request in its own log, the primary with the 
   for (const server of [primary, secondary]) await server.call('DELETE', 'sys/audit/own')
 })
 
+const handedCaller = {
+  policies: ['root'],
+  entityId: '',
+  displayName: 'x',
+  metadata: null,
+  tokenType: 'service',
+} as const
+
 /** What a secondary sends for the creation of a key, with changes that an honest one would not make. */
 function handedRequest(changes: Partial<HandedRequest>, path = 'sys/mounts'): HandedRequest {
-  const caller = { policies: ['root'], entityId: '', displayName: 'x', metadata: null, tokenType: 'service' } as const
   return {
     id: '7b5a2f5a-0000-4000-8000-000000000000',
     endpoint: 'transit-key-create',
@@ -328,7 +336,7 @@ function handedRequest(changes: Partial<HandedRequest>, path = 'sys/mounts'): Ha
     passed: undefined,
     remoteAddress: '127.0.0.1',
     wrapTtlSeconds: 0,
-    caller,
+    caller: handedCaller,
     ...changes,
   }
 }
@@ -378,6 +386,12 @@ const callerWith = (changes: object): Partial<HandedRequest> => {
   const { caller } = handedRequest({}, 'transit/')
   return caller === undefined ? {} : { caller: { ...caller, ...changes } }
 }
+const ofIdentity = (endpoint: string, path: string, body: object): Partial<HandedRequest> => ({
+  endpoint,
+  path,
+  mount: uuidOf('identity/'),
+  body: Buffer.from(JSON.stringify(body)),
+})
 const ofSystem = (endpoint: string, path: string, body = '{}'): Partial<HandedRequest> => ({
   endpoint,
   path,
@@ -400,11 +414,110 @@ test('S8: the same request is taken as it should be, and not from a secondary th
   await assert.rejects(primary.node.core.answersTo({ ...SECONDARY, mayActAsRoot: false }).carryOut(whole), refused)
   const filtered = primary.node.core.answersTo({ ...SECONDARY, reaches: (uuid) => uuid !== whole.mount })
   await assert.rejects(filtered.carryOut(whole), { name: 'Refusal', status: 404 })
-  await assert.rejects(filtered.ensureEntity({ mount: whole.mount, alias: { name: 'x', metadata: {} } }), {
+  await assert.rejects(filtered.ensureEntity({ of: 'set', mount: whole.mount, alias: { name: 'x', metadata: {} } }), {
     status: 404,
   })
   assert.equal(((await primary.node.core.answersTo(SECONDARY).carryOut(whole)).data as { name: string }).name, 'forged')
 })
+
+const AN_ENTITY = { of: 'set', alias: { name: 'x', metadata: {} } } as const
+const NO_FORM: readonly { name: string; send: (to: ToPrimary) => Promise<unknown> }[] = [
+  ...[
+    { id: '' },
+    { endpoint: 5 },
+    { mount: undefined },
+    { path: 'keys//forged' },
+    { path: '/keys/forged' },
+    { path: 'keys/../forged' },
+    { path: 'keys/\u0000' },
+    { path: 'keys/\ud800' },
+    { path: 'k'.repeat(5_000) },
+    { givenNames: { name: 1 } },
+    { method: 'put' },
+    { query: null },
+    { body: 'text' },
+    { contentType: 1 },
+    { passed: ['x'] },
+    { remoteAddress: undefined },
+    { wrapTtlSeconds: -1 },
+    { caller: null },
+    { caller: { policies: 'root' } },
+    ...[{ policies: [1] }, { entityId: 1 }, { displayName: null }, { metadata: { a: 1 } }, { tokenType: 'x' }].map(
+      (wrong) => ({ caller: { ...handedCaller, ...wrong } }),
+    ),
+  ].map((wrong) => ({
+    name: `a request with ${JSON.stringify(wrong).slice(0, 60)}`,
+    send: (to: ToPrimary) => to.carryOut({ ...handedRequest({}, 'transit/'), ...(wrong as object) }),
+  })),
+  ...[
+    undefined,
+    {},
+    { mount: 'x', alias: {} },
+    { ...AN_ENTITY, mount: 1 },
+    { ...AN_ENTITY, alias: { name: 'x' } },
+    { ...AN_ENTITY, alias: { name: 1, metadata: {} } },
+    { ...AN_ENTITY, alias: { name: 'x', metadata: { a: { b: 1 } } } },
+    { of: 'cluster' },
+    { of: 'cluster', entityId: 1 },
+  ].map((wrong) => ({
+    name: `an entity like ${JSON.stringify(wrong)}`,
+    send: (to: ToPrimary) =>
+      to.ensureEntity((wrong?.of === 'set' ? { mount: uuidOf('auth/userpass/'), ...wrong } : wrong) as WantedEntity),
+  })),
+  ...[undefined, { mount: 1, question: {} }, { mount: null }].map((wrong) => ({
+    name: `a question like ${JSON.stringify(wrong)}`,
+    send: (to: ToPrimary) => to.askMount(wrong as unknown as MountQuestion),
+  })),
+]
+for (const { name, send } of NO_FORM) {
+  test(`S8: a primary refuses ${name}, and writes nothing`, async () => {
+    const before = await primary.store.lastIndex()
+    await assert.rejects(send(primary.node.core.answersTo(SECONDARY)), { name: 'Refusal', status: 400 })
+    assert.equal(await primary.store.lastIndex(), before)
+  })
+}
+
+test('S8: a mount that a filter keeps from a secondary is not there for it, by whatever it is named', async () => {
+  await primary.call('POST', 'sys/mounts/hidden', { type: 'transit' })
+  await primary.call('POST', 'sys/auth/hidden', { type: 'userpass' })
+  const { accessor = '', uuid } = primary.node.mounts.find('auth/hidden/') ?? {}
+  const alias = { name: 'x', mount_accessor: accessor }
+  const { id } = (await primary.call('POST', 'identity/entity-alias', alias)).body.data as Record<string, string>
+  const group = (await primary.call('POST', 'identity/group', { type: 'external' })).body.data as Record<string, string>
+  const ofGroup = await primary.call('POST', 'identity/group-alias', { ...alias, canonical_id: group.id })
+  const groupAlias = (ofGroup.body.data as Record<string, string>).id
+  const hidden = [uuidOf('hidden/'), uuid]
+  const answers = primary.node.core.answersTo({ ...SECONDARY, reaches: (mount) => !hidden.includes(mount) })
+  const before = await primary.store.lastIndex()
+  const requests: readonly Partial<HandedRequest>[] = [
+    ofSystem('mounts-tune-write', 'mounts/hidden/tune', '{"description":"x"}'),
+    ofSystem('mounts-tune-write', 'mounts/auth/hidden/tune', '{"description":"x"}'),
+    ofSystem('auth-tune-write', 'auth/hidden/tune', '{"description":"x"}'),
+    { ...ofSystem('mounts-unmount', 'mounts/hidden'), method: 'delete', body: undefined },
+    { ...ofSystem('auth-unmount', 'auth/hidden'), method: 'delete', body: undefined },
+    ofSystem('remount', 'remount', '{"from":"hidden","to":"shown"}'),
+    ofIdentity('entity-alias-write', 'entity-alias', { ...alias, name: 'y' }),
+    ofIdentity('entity-alias-write', 'entity-alias', { id, name: 'y' }),
+    ofIdentity('entity-alias-write-id', `entity-alias/id/${id}`, { name: 'y' }),
+    { ...ofIdentity('entity-alias-delete', `entity-alias/id/${id}`, {}), method: 'delete', body: undefined },
+    ofIdentity('group-alias-write', 'group-alias', { ...alias, name: 'y' }),
+    ofIdentity('group-alias-write-id', `group-alias/id/${groupAlias}`, { name: 'y' }),
+    { ...ofIdentity('group-alias-delete', `group-alias/id/${groupAlias}`, {}), method: 'delete', body: undefined },
+  ]
+  for (const request of requests) {
+    const refused = { name: 'Refusal', status: 404 }
+    await assert.rejects(answers.carryOut(handedRequest(request, 'transit/')), refused, request.path)
+  }
+  assert.equal(await primary.store.lastIndex(), before)
+  for (const request of requests) {
+    await primary.node.core.answersTo(SECONDARY).carryOut(handedRequest(request, 'transit/')).catch(notHidden)
+  }
+  assert.notEqual(await primary.store.lastIndex(), before)
+  await primary.call('DELETE', 'sys/mounts/shown')
+})
+
+/** Some of the requests undo what others need; none is refused because of a filter. */
+const notHidden = (cause: { readonly status?: number }): void => assert.notEqual(cause.status, 404)
 
 test('S8: a name that was written otherwise than it is kept is handed over as it was written', async () => {
   const [direct, given] = [primary, secondary].map((server) =>
@@ -422,7 +535,7 @@ test('S8: what goes wrong while the primary makes an entity is a refusal with it
   const mount = other.primary.node.mounts.find('auth/userpass/')?.uuid ?? ''
   await other.primary.store.setWritable(() => false)
   const answers = other.primary.node.core.answersTo(SECONDARY)
-  const wanted = answers.ensureEntity({ mount, alias: { name: 'x', metadata: {} } })
+  const wanted = answers.ensureEntity({ of: 'set', mount, alias: { name: 'x', metadata: {} } })
   await assert.rejects(wanted, { status: 503, code: 'not_primary' })
   other.close()
 })
@@ -462,6 +575,73 @@ test('S8: an answer that does not come in time may have been carried out, and th
   port1.close()
   port2.close()
   other.close()
+})
+
+test('S8: the first login at a local mount has its entity made by the primary, and its alias kept here', async () => {
+  await secondary.call('POST', 'sys/auth/own', { type: 'userpass', local: true })
+  for (const user of ['ann', 'bob']) await secondary.call('POST', `auth/own/users/${user}`, { password: 'x' })
+  pair.handed()
+  const logIn = async (user: string): Promise<string> => {
+    const login = await secondary.call('POST', `auth/own/login/${user}`, { password: 'x' }, '')
+    assert.equal(login.status, 200, JSON.stringify(login.body))
+    return authOf(login).entity_id ?? ''
+  }
+  const both = await Promise.all([logIn('ann'), logIn('ann'), logIn('bob')])
+  assert.deepEqual([both[0] === both[1], both[0] === both[2]], [true, false])
+  // Until its entity has come here, the alias names the entity that the primary is asked for.
+  assert.equal(await logIn('ann'), both[0])
+  const listed = async (server: ServerWithRole) => {
+    const { body } = await server.call('LIST', 'identity/entity-alias/id')
+    return Object.values((body.data?.key_info ?? {}) as Record<string, { canonical_id: string }>)
+      .map(({ canonical_id }) => canonical_id)
+      .filter((id) => both.includes(id))
+  }
+  const before = await primary.store.lastIndex()
+  await pair.follow()
+  assert.equal((await listed(secondary)).length, 2)
+  assert.deepEqual(await listed(primary), [])
+  pair.handed()
+  assert.equal(await logIn('ann'), both[0])
+  assert.deepEqual(pair.handed(), [], 'a known caller needs no primary')
+  assert.equal(await primary.store.lastIndex(), before)
+  await primary.call('POST', `identity/entity/id/${both[1]}`, { disabled: true })
+  await assert.rejects(
+    primary.node.core.answersTo(SECONDARY).ensureEntity({ of: 'cluster', entityId: both[1] ?? '' }),
+    {
+      status: 403,
+    },
+  )
+})
+
+test('S8: an alias at a local mount is made here, with an entity of the primary if none is named', async () => {
+  await secondary.call('POST', 'sys/auth/kept', { type: 'userpass', local: true })
+  const { accessor: mount_accessor } = secondary.node.mounts.find('auth/kept/') ?? {}
+  pair.handed()
+  const made = await secondary.call('POST', 'identity/entity-alias', { name: 'x', mount_accessor })
+  assert.equal(made.status, 200, JSON.stringify(made.body))
+  assert.deepEqual(pair.handed(), ['entity'])
+  const { id, canonical_id } = made.body.data as Record<string, string>
+  await pair.follow()
+  const read = await secondary.call('GET', `identity/entity-alias/id/${id}`)
+  assert.equal(read.body.data?.canonical_id, canonical_id)
+  assert.equal((await primary.call('GET', `identity/entity/id/${canonical_id}`)).status, 200)
+  assert.equal((await primary.call('GET', `identity/entity-alias/id/${id}`)).status, 404)
+  const again = { name: 'y', mount_accessor, canonical_id: '00000000-0000-4000-8000-000000000000' }
+  assert.equal((await secondary.call('POST', 'identity/entity-alias', again)).status, 400)
+  assert.deepEqual(pair.handed(), [])
+})
+
+test('S8: an alias cannot move from a shared mount to a local one of a secondary, and makes no entity', async () => {
+  await secondary.call('POST', 'sys/auth/target', { type: 'userpass', local: true })
+  const shared = { name: 'mover', mount_accessor: primary.node.mounts.find('auth/userpass/')?.accessor }
+  const { id } = (await primary.call('POST', 'identity/entity-alias', shared)).body.data as Record<string, string>
+  await pair.follow()
+  const before = await primary.store.lastIndex()
+  pair.handed()
+  const mount_accessor = secondary.node.mounts.find('auth/target/')?.accessor
+  assert.equal((await secondary.call('POST', `identity/entity-alias/id/${id}`, { mount_accessor })).status, 400)
+  assert.ok(!pair.handed().includes('entity'))
+  assert.equal(await primary.store.lastIndex(), before)
 })
 
 test('S8: without the link shared writes are refused for a while, and known callers go on', async () => {

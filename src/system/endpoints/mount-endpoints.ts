@@ -198,6 +198,7 @@ function unmountEndpoint(of: Kind): Endpoint<System> {
     ...guardOf(of),
     runsOn: 'writer',
     writes: (system: System, { path }) => ownerOfMount(system.mounts, fullPath(of, path)),
+    namedMounts: ({ mounts }, { path }) => [mounts.find(fullPath(of, path))],
     summary: `Unmounts ${what} and deletes all its data; a path without a mount is not an error`,
     fields: pathField,
     handler: async (system: System, { path }) => {
@@ -268,6 +269,7 @@ function writeTuningEndpoint(of: Kind): Endpoint<System> {
     ...guardOf(of),
     runsOn: 'writer',
     writes: (system: System, { path }) => ownerOfMount(system.mounts, fullPath(of, path)),
+    namedMounts: ({ mounts }, { path }) => [mounts.find(fullPath(of, path))],
     summary: `Tunes ${what}: changes the settings that are sent`,
     fields: {
       ...pathField,

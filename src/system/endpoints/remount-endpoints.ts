@@ -34,6 +34,7 @@ const remount = endpoint({
   body: 'both',
   runsOn: 'writer',
   writes: (system: System, { from }) => ownerOfMount(system.mounts, folder(from)),
+  namedMounts: ({ mounts }, { from }) => [mounts.find(folder(from))],
   summary: 'Moves a mount to another path and keeps its data; for a login method, prefix both paths with auth/',
   fields: {
     from: string('Current path of the mount', { required: true }),

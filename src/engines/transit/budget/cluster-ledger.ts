@@ -2,9 +2,9 @@
 // What it wrote last may be lost with it: another cluster, which has not got it, may take its place. So it makes sure
 // that nobody can have more than one block of a version that is lost so, and the cluster that is promoted counts one
 // block for each cluster it knows of, and for one that it may not know of.
-import { fail } from '../../../api/errors.ts'
+import { fromPeer } from '../../../api/from-peer.ts'
 import { maintains } from '../../../api/node-role.ts'
-import { checked, count, group, integer, Misfit, oneOf, text } from '../../../lib/member-kinds.ts'
+import { checked, count, group, integer, oneOf, text } from '../../../lib/member-kinds.ts'
 import { own } from '../../../lib/own.ts'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
 import {
@@ -182,13 +182,8 @@ export class ClusterLedger {
   }
 }
 
-/** @throws Refusal: what a peer sends is checked like any other input */
+/** @throws Refusal that names the member which is wrong */
 function read(question: unknown): GrantCall {
-  try {
-    const isJoin = (question as { readonly kind?: unknown } | null)?.kind === 'join'
-    return (isJoin ? JOIN : BLOCK).read(question as never) as GrantCall
-  } catch (cause) {
-    if (!(cause instanceof Misfit)) throw cause
-    throw fail('field_invalid', [cause.path === '' ? 'question' : cause.path, cause.message], cause)
-  }
+  const isJoin = (question as { readonly kind?: unknown } | null)?.kind === 'join'
+  return isJoin ? fromPeer(JOIN, 'question', question) : fromPeer(BLOCK, 'question', question)
 }

@@ -1,5 +1,5 @@
 // What another cluster sends is checked like any other input: a peer of another version, or one that is not honest,
-// must not have a record written that nobody can read.
+// must not have a record written that nothing can read.
 import type { JsonValue } from '../lib/json.ts'
 import { type Kind, Misfit } from '../lib/member-kinds.ts'
 import { fail } from './errors.ts'

@@ -56,8 +56,8 @@ export function buildSeal(
   { seal, role }: { readonly seal: Seal; readonly role: RoleHolder },
   rooms: NodeRooms,
 ): SealRoom {
-  const { world, log, facts, channels = {} } = parts
-  const { announce = async () => {}, configReloads = new Map() } = channels
+  const { world, log, channels = {} } = parts
+  const { announce = async () => {} } = channels
   const news = new SealAnnouncer({ seal, role }, announce, namedLog(log, 'seal'))
   const { barrier } = rooms.storage
   const newShares = async (): Promise<void> => {
@@ -67,31 +67,14 @@ export function buildSeal(
   const holders = buildHolders(parts, seal, rooms, { news, newShares })
   const upkeep = new Upkeep(() => rooms.mounts.mounted(), world, namedLog(log, 'core'))
   const opening = buildOpening(parts, { seal, role, rooms, holders, upkeep, news })
-  const restore = buildRestore(parts, seal, rooms, opening)
-  const initialised = (
-    config: ShareConfig,
-    clusterName: string,
-    options: InitialiseOptions,
-  ): Promise<InitialSecrets> => {
-    const name = clusterName === '' ? facts.clusterName : clusterName
+  const initialised: SealRoom['initialise'] = (config, clusterName, options) => {
+    const name = clusterName === '' ? parts.facts.clusterName : clusterName
     return initialise({ seal, auth: rooms, opening, news, world }, config, name, options)
   }
-  const operations: SealOperations = {
-    ...holders,
-    configReloads,
-    initialise: async (config, clusterName, keep) => {
-      const made = await initialised(config, clusterName, { keep })
-      await opening.openNew()
-      return made
-    },
-    unseal: (share) => opening.unseal(share),
-    reset: () => opening.reset(),
-    seal: () => opening.close(),
-    restore: (snapshot, force) => restore.run(snapshot, force),
-  }
+  const restore = buildRestore(parts, seal, rooms, opening)
   return {
     seal,
-    operations,
+    operations: operationsOf(parts, { holders, opening, restore, initialised }),
     upkeep,
     unsealWith: (key) => opening.unsealWith(key),
     unsealWithRoot: (rootKey) => opening.unsealWithRoot(rootKey),
@@ -110,6 +93,31 @@ export function buildSeal(
     changeRole: (to) => opening.changeRole(to),
     initialise: initialised,
   }
+}
+
+type Operated = {
+  readonly holders: Holders
+  readonly opening: UnsealController
+  readonly restore: Restore
+  readonly initialised: SealRoom['initialise']
+}
+
+/** What endpoints of the seal do. */
+function operationsOf({ channels }: WritingParts, { holders, opening, restore, initialised }: Operated) {
+  const operations: SealOperations = {
+    ...holders,
+    configReloads: channels?.configReloads ?? new Map(),
+    initialise: async (config, clusterName, keep) => {
+      const made = await initialised(config, clusterName, { keep })
+      await opening.openNew()
+      return made
+    },
+    unseal: (share) => opening.unseal(share),
+    reset: () => opening.reset(),
+    seal: () => opening.close(),
+    restore: (snapshot, force) => restore.run(snapshot, force),
+  }
+  return operations
 }
 
 type Holders = Pick<SealOperations, 'rotation' | 'rekey' | 'recoveryRekey' | 'rootToken'>

@@ -119,9 +119,9 @@ export type History = {
   readonly epoch: number
   /** Index of the first change, which may be still to come. */
   readonly startIndex: number
-  /** The last change before it: its history, index and chain. Undefined for a new store, or where nobody noted it. */
+  /** The last change before it: its history, index and chain. Undefined for a new store, or where it was not noted. */
   readonly parent: { readonly id: Buffer; readonly index: number; readonly chain: Buffer } | undefined
-  /** Wall clock at its beginning; 0 where nobody noted it. For status: nothing is decided by it. */
+  /** Wall clock at its beginning; 0 where it was not noted. For status: nothing is decided by it. */
   readonly startedAtMs: number
 }
 
@@ -427,7 +427,7 @@ export interface Store extends ReadStore {
   /** Tree and view of one index. The caller closes the snapshot. Waits and throws as `roots` does. */
   image(): Promise<StoreImage>
   /**
-   * Keeps the records after `from` for whoever is named, up to a cap that wins. The same name again moves its hold on,
+   * Keeps the records after `from` for the named follower, up to a cap that wins. The same name again moves its hold on,
    * or back where the records are still there. A new hold is durable when this resolves, and survives a restart. One
    * that moves on is stored later: a crash may take it back to where it stood.
    * @throws HistoryGone if these records are gone already, StorageRefused if the log does not reach `from` yet

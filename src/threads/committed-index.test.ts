@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextLoop } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
+import { MessageChannel, Worker } from 'node:worker_threads'
 import { StorageClosed } from '../storage/contract.ts'
 import { CommittedFollower, newCommittedIndex, tellClosed, tellCommitted } from './committed-index.ts'
 
-test('whoever waits is told of the first commit after its index, beyond 32 bits too', async () => {
+test('a waiter is told of the first commit after its index, beyond 32 bits too', async () => {
   const committed = newCommittedIndex()
   const high = 2 ** 40
   tellCommitted(committed, high)
@@ -26,6 +26,9 @@ test('a commit of another thread wakes this one', async () => {
   const committed = newCommittedIndex()
   tellCommitted(committed, 1)
   const waiting = new CommittedFollower(committed).after(1)
+  // Waiting alone does not keep a process alive, and the thread may have ended before this one looks.
+  const { port1, port2 } = new MessageChannel()
+  port1.ref()
   const source = `
     const { workerData } = require('node:worker_threads')
     Atomics.store(workerData, 0, 2n)
@@ -33,6 +36,8 @@ test('a commit of another thread wakes this one', async () => {
   const thread = new Worker(source, { eval: true, workerData: committed })
   assert.equal(await waiting, 2)
   await new Promise((ended) => thread.once('exit', ended))
+  port1.close()
+  port2.close()
 })
 
 test('a store that is put away ends the waiting, and the next one is waited for again', async () => {

@@ -1,7 +1,7 @@
 // The last committed change, for threads that wait for one. The writer raises this counter after a commit, when the
 // change is durable and its own listeners have heard of it. The counter of change-follower.ts is raised before, so that
 // no thread answers from a cache that is older than what another has shown. For waiting that is too early: the commit
-// may still fail, and whoever was told of it would have been told too much. So there are two.
+// may still fail, and a waiter that was told of it would have been told too much. So there are two.
 import { CommitWaiters } from '../storage/commit/commit-waiters.ts'
 import { StorageClosed } from '../storage/contract.ts'
 
@@ -26,7 +26,7 @@ export function tellCommitted(committed: CommittedIndex, index: number): void {
   Atomics.notify(committed, 0)
 }
 
-/** Called on the writing thread when its store is put away or closed. Whoever waits is told StorageClosed. */
+/** Called on the writing thread when its store is put away or closed. Waiters are told StorageClosed. */
 export function tellClosed(committed: CommittedIndex): void {
   Atomics.store(committed, 0, CLOSED)
   Atomics.add(committed, PUT_AWAY, 1n)
@@ -69,7 +69,7 @@ export class CommittedFollower {
     this.#isFollowing = false
   }
 
-  /** Reads the counter. Whoever waits for a store that was put away is told so. */
+  /** Reads the counter. Waiters for a store that was put away are told so. */
   #look(): bigint {
     let [putAway, seen] = [0n, CLOSED]
     // The writer sets CLOSED before it counts, so an index between two equal counts is of the store that they name.

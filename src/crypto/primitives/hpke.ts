@@ -1,5 +1,5 @@
 // Seals one message for the holder of an X25519 key: HPKE (RFC 9180), mode base, with DHKEM(X25519, HKDF-SHA256) and
-// HKDF-SHA256. Whoever has the public key can seal, so the receiver must know its sender by other means.
+// HKDF-SHA256. Anyone with the public key can seal, so the receiver must know its sender by other means.
 //
 //   sealed   encapsulated key 32 (the public half of a key that is used once) | ciphertext | tag 16
 import { createPrivateKey, createPublicKey, createSecretKey, diffieHellman, type KeyObject } from 'node:crypto'

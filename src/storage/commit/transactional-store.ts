@@ -163,7 +163,7 @@ export class TransactionalStore extends BackendReadStore implements Store {
     })
   }
 
-  /** Runs `work` between two groups of commits. Nobody else commits meanwhile. */
+  /** Runs `work` between two groups of commits. No other commit is made meanwhile. */
   async #alone<T>(work: () => Promise<T>): Promise<T> {
     const giveBack = await this.#queue.exclusiveCommit()
     try {

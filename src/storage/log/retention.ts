@@ -1,4 +1,4 @@
-// How far back the log is kept. The limits hold whoever follows: a follower that was away for too long gets HistoryGone
+// How far back the log is kept. The limits hold for any follower: a follower that was away for too long gets HistoryGone
 // and starts over. So no follower can fill the device. While others are known to need records, these stay longer, under
 // limits of their own.
 import type { Checkpoint } from '../backend.ts'

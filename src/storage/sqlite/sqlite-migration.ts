@@ -4,7 +4,7 @@
 //
 //   journal moved into the file ─▶ copy of the file, made durable ─▶ copy gets its name ─▶ tables changed
 //
-// No connection is open while the file is copied: whoever closes a file loses the locks that SQLite has on it.
+// No connection is open while the file is copied: a process that closes a file loses the locks that SQLite has on it.
 import { constants, copyFileSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'

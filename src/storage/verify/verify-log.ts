@@ -16,7 +16,7 @@ import type { Found, VerifyKeys } from '../verify-keys.ts'
 export type LogVerifierParts = {
   readonly position: Position
   readonly histories: readonly History[]
-  /** Index of the oldest record that must be there; undefined if nobody noted it. */
+  /** Index of the oldest record that must be there; undefined if it was not noted. */
   readonly firstKept: number | undefined
   readonly saved: SavedTree | undefined
   /** If undefined, leaves are not computed and the tree is not brought up to date. */

@@ -232,16 +232,14 @@ function backupEndpoints(
   { id, path }: EndpointGroup,
   rekeyOf: (system: SystemWithHolders) => Rekey,
 ): readonly Endpoint<SystemWithHolders>[] {
+  const common = { path, sudo: true, runsOn: 'writer', writes: 'node' } as const
   return [
     endpoint({
+      ...common,
       id: `${id}-backup-read`,
       operation: 'read',
-      path,
       capability: 'read',
-      sudo: true,
       body: 'both',
-      runsOn: 'writer',
-      writes: 'node',
       summary: `Shows the encrypted shares of the ${of} that the last rekey kept`,
       fields: {},
       response: {
@@ -262,13 +260,10 @@ function backupEndpoints(
       },
     }),
     endpoint({
+      ...common,
       id: `${id}-backup-delete`,
       operation: 'delete',
-      path,
       capability: 'delete',
-      sudo: true,
-      runsOn: 'writer',
-      writes: 'node',
       summary: `Deletes the encrypted shares of the ${of} that the last rekey kept`,
       fields: {},
       handler: async (system: SystemWithHolders) => {

@@ -17,7 +17,7 @@ import { decodeProof, encodeProof, isKnownProof, type ShareProof, wipeProof } fr
 import { SHARES_BACKUP, type SharesBackup } from './shares-backup.ts'
 
 /**
- * The seal of a primary. Its secrets print as nothing. Whoever holds one calls `wipeBundle` when it is done with it.
+ * The seal of a primary. Its secrets print as nothing. Its holder calls `wipeBundle` when it is done with it.
  */
 export type SealBundle = {
   /** Grows with each rekey of the primary: of two bundles of one primary the larger number is the newer. */

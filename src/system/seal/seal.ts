@@ -273,7 +273,7 @@ export class Seal {
   }
 
   /**
-   * Opens with the root key itself: after an activation, where the primary's shares open but nobody gave them.
+   * Opens with the root key itself: after an activation, where the primary's shares open but were not given.
    * @throws AuthenticationFailed if it is another key
    */
   async openWithRoot(rootKey: KeyObject): Promise<OpenedKeys> {

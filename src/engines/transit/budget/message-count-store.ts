@@ -270,7 +270,7 @@ export class MessageCountStore {
     return standingOf(limits, named, its, await ledger.grantIn(tx, identity, { ledger: stored, standing: now }, wish))
   }
 
-  /** Asks for the next block, once at a time; undefined if there is nobody to ask. It never fails. */
+  /** Asks for the next block, once at a time; undefined if this cluster has no primary to ask. It never fails. */
   #askPrimary({ name, version, identity }: AskedVersion, { cluster, number }: Due): Promise<unknown> | undefined {
     const { askPrimary, ledger } = this.#parts
     if (askPrimary === undefined || ledger.isOwner) return undefined

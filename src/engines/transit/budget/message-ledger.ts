@@ -9,7 +9,7 @@
 //               Without "clusters" N was given to threads, before there was a ledger: all of it counts as sealed
 //   lives       JSON, {"format":1,"lives":N}: threads that there were before there was a ledger; never written again
 //
-// Each cluster has one block of each version that nobody wrote down: so a key that is used little costs no write, and
+// Each cluster has one block of each version that is written down nowhere: so a key that is used little costs no write, and
 // keys of the primary can be used at once elsewhere. Such blocks count for a version whether they are used or not:
 // those of the clusters that are named, and those that were gone since the version was made (`aheadFrom` of its
 // header). If they do not fit beside what was granted, no cluster has its own. What counts only grows: so they fit up

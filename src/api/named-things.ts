@@ -1,6 +1,6 @@
 // Endpoints for things that are kept under names: list the names; read, write and delete one thing.
 import { own } from '../lib/own.ts'
-import { type Endpoint, endpoint } from './endpoint.ts'
+import { type Endpoint, endpoint, type NamedMounts } from './endpoint.ts'
 import { fail } from './errors.ts'
 import { type Args, type Fields, int, string } from './fields.ts'
 import { type Answer, DONE, type RequestInfo } from './request.ts'
@@ -61,6 +61,7 @@ export type NamedThings<E, T, F extends Fields> = {
   readonly fields: F
   /** Whose data the writes change: of the mount, unless it is said. */
   readonly writes?: 'set'
+  readonly namedMounts?: NamedMounts<E, object>
   /** Policies distinguish writes that create from writes that update. */
   readonly tellsNew?: true
   /** Returns the names of one page, sorted; empty if none are left. */
@@ -122,6 +123,7 @@ function write<E, T, F extends Fields>(things: NamedThings<E, T, F>, { path, nam
     ...(things.tellsNew === true ? { capability: 'create-or-update', exists } : { capability: 'update' }),
     runsOn: 'writer',
     writes: things.writes ?? 'mount',
+    ...(things.namedMounts === undefined ? {} : { namedMounts: things.namedMounts }),
     summary: things.summaries.write,
     ...(describe === undefined ? {} : { describe }),
     fields: { ...things.name, ...things.fields },
@@ -138,6 +140,7 @@ function remove<E, T, F extends Fields>(things: NamedThings<E, T, F>, { path, na
     capability: 'delete',
     runsOn: 'writer',
     writes: things.writes ?? 'mount',
+    ...(things.namedMounts === undefined ? {} : { namedMounts: things.namedMounts }),
     summary: things.summaries.delete,
     ...(describe === undefined ? {} : { describe }),
     fields: things.name,

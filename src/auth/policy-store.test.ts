@@ -58,6 +58,15 @@ test('a policy is read and parsed once, whatever sets it is in, until one change
   assert.equal(await allows(['a', 'b'], 'c'), true)
 })
 
+test('names that join to one text are different sets', async () => {
+  await written('a', 'path "a" { capabilities = ["read"] }')
+  await written('deny', 'path "a" { capabilities = ["deny"] }')
+  assert.equal(await allows(['deny\nx', 'a'], 'a'), true)
+  assert.equal(await allows(['deny', 'x', 'a'], 'a'), false)
+  assert.equal(await allows(['\n["a","x"]'], 'a'), false)
+  assert.equal(await allows(['a', 'x'], 'a'), true)
+})
+
 test('what is kept is given without waiting, and is the same object', async () => {
   await written('a', 'path "a" { capabilities = ["read"] }')
   const first = await store.acl(['a'])

@@ -197,10 +197,12 @@ export class PolicyStore {
   }
 
   #keyOf(names: readonly string[]): string {
-    if (names.length === 1) return names[0] as string
+    const [only = '\n'] = names
+    if (names.length === 1 && !only.startsWith('\n')) return only
     let key = this.#keys.get(names)
     if (key === undefined) {
-      key = names.join('\n')
+      // What one set of names makes no other set makes, whatever is in a name: a peer may assert any.
+      key = `\n${JSON.stringify(names)}`
       this.#keys.set(names, key)
     }
     return key

@@ -1,31 +1,39 @@
-// The form of what a secondary sends to its primary. Whatever passes here can be stored and read again.
+// The form of what a secondary sends to its primary: what passes here is as requests of our own are, so it can be
+// stored and read again, judged and recorded.
 import { fail } from '../api/errors.ts'
 import { fromPeer } from '../api/from-peer.ts'
 import type { WantedEntity } from '../api/login.ts'
+import { isPrintableAscii } from '../lib/ascii.ts'
 import {
   checked,
   count,
   either,
   group,
   type Kind,
+  listOf,
   mapOf,
   nullable,
   oneOf,
   orUndefined,
   text,
-  texts,
 } from '../lib/member-kinds.ts'
 import type { AssertedCaller, HandedRequest, MountQuestion } from './handed.ts'
 import { isCanonical } from './target.ts'
 
-/** Requests have ids of this length at most: they are UUIDs, or were chosen by a load balancer. */
-const MAX_ID_CHARACTERS = 128
-const ID = checked(text, (id) => id !== '' && id.length <= MAX_ID_CHARACTERS)
+/** Ids are UUIDs. Audit logs show them as they are. */
+const ID = checked(text, (id) => /^[\w-]{1,64}$/.test(id))
 const NAMES = mapOf(text)
+/** Names of policies that a caller may have. They are looked up one by one. */
+const MAX_POLICIES = 1_000
+const POLICY = checked(text, (name) => name !== '' && isPrintableAscii(name))
+const POLICIES = checked(listOf(POLICY), ({ length }) => length <= MAX_POLICIES)
+/** Characters of all names and texts that a login method knows of a caller. Each login reads them. */
+const MAX_METADATA_CHARACTERS = 65_536
+const METADATA = checked(NAMES, (all) => Object.entries(all).flat().join('').length <= MAX_METADATA_CHARACTERS)
 
 const CALLER: Kind<AssertedCaller> = group(
   {
-    policies: texts,
+    policies: POLICIES,
     entityId: text,
     displayName: text,
     metadata: nullable(NAMES),
@@ -53,7 +61,7 @@ const REQUEST: Kind<Omit<HandedRequest, 'body'>> = group(
 )
 
 const WANTED: Kind<WantedEntity> = either(
-  group({ of: oneOf('set'), mount: text, alias: group({ name: text, metadata: NAMES }, 'dropped') }, 'dropped'),
+  group({ of: oneOf('set'), mount: text, alias: group({ name: text, metadata: METADATA }, 'dropped') }, 'dropped'),
   group({ of: oneOf('cluster'), entityId: text }, 'dropped'),
 )
 

@@ -150,7 +150,10 @@ export class HandedRequests implements ToPrimary {
 
   /** Puts the asserted caller on the exchange. One whose entity is gone or disabled is no caller. */
   async #assume(exchange: Exchange, caller: AssertedCaller): Promise<void> {
-    if (caller.policies.includes('root') && !this.#secondary.mayActAsRoot) throw fail('permission_denied', [])
+    const { policies } = caller
+    // No token has the policy `root` beside others.
+    const mayHave = !policies.includes('root') || (policies.length === 1 && this.#secondary.mayActAsRoot)
+    if (!mayHave) throw fail('permission_denied', [])
     if (caller.entityId !== '') {
       const subject = await this.#services.identities.subject(caller.entityId)
       if (subject === undefined || subject.disabled) return

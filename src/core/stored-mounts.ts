@@ -8,7 +8,7 @@
 import { fail } from '../api/errors.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { World } from '../lib/world.ts'
-import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
+import { ROOT_NAMESPACE, systemScope, WriteNotAllowed } from '../storage/contract.ts'
 import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
 import {
   ALWAYS,
@@ -119,7 +119,7 @@ export class StoredMounts {
 
   /** Removes the data of a mount that `remove` took out of service, page by page, and its last entry at the end. */
   async wipe(entry: MountEntry): Promise<void> {
-    for (const work of this.#removals) await work(entry)
+    for (const work of this.#removals) await unlessShared(entry, work)
     const data = this.#storage.view(scopeOf(entry), dataFolder(entry))
     // One class after the other: no transaction mixes them.
     for (const part of [...OWN_PARTS, '']) await wipePart(data, part)
@@ -180,5 +180,17 @@ function putNew(tx: ViewTransaction, world: World, mounts: readonly AlwaysMounte
   for (const one of mounts) {
     const entry = newMountEntry(world, { ...one, options: null })
     tx.put(mountKey(entry), encodeMountEntry(entry))
+  }
+}
+
+/**
+ * What the set shares may name a mount of this cluster, as a quota does that was made while it was the primary. On a
+ * secondary that stays: for a mount that is gone it counts for nothing, and must not keep the mount or the server.
+ */
+async function unlessShared(entry: MountEntry, work: RemovalWork): Promise<void> {
+  try {
+    await work(entry)
+  } catch (cause) {
+    if (!(entry.local && cause instanceof WriteNotAllowed && cause.storageClass === 'replicated')) throw cause
   }
 }

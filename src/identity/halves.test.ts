@@ -226,8 +226,8 @@ test('F8: the policies of a login go with its alias if the second half fails; th
   assert.equal(left.length, 2)
   assert.deepEqual(await server.policiesOf(id), [])
   assert.deepEqual((await server.ask('GET', `identity/entity/id/${id}`)).group_ids, [])
-  assert.deepEqual((await server.ask('GET', `identity/group/id/${group}`)).member_entity_ids, [])
   await server.node.aliasSweep.runNow()
+  assert.deepEqual((await server.ask('GET', `identity/group/id/${group}`)).member_entity_ids, [])
   assert.deepEqual(await keysOf(server, 'local-identity/'), [])
 })
 

@@ -427,9 +427,9 @@ export interface Store extends ReadStore {
   /** Tree and view of one index. The caller closes the snapshot. Waits and throws as `roots` does. */
   image(): Promise<StoreImage>
   /**
-   * Keeps the records after `from` for the named follower, up to a cap that wins. The same name again moves its hold on,
-   * or back where the records are still there. A new hold is durable when this resolves, and survives a restart. One
-   * that moves on is stored later: a crash may take it back to where it stood.
+   * Keeps the records after `from` for the named follower, up to a cap that wins. The same name again moves its hold
+   * on, or back where the records are still there. A new hold is durable when this resolves, and survives a restart.
+   * One that moves on is stored later: a crash may take it back to where it stood.
    * @throws HistoryGone if these records are gone already, StorageRefused if the log does not reach `from` yet
    */
   hold(hold: LogHold): Promise<void>

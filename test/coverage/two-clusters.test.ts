@@ -10,7 +10,7 @@ import { portChannel } from '../../src/rpc/ports.ts'
 import { PRIMARY_CALLS, PRIMARY_DEADLINE_MS, PrimaryLink } from '../../src/threads/primary-link.ts'
 import { readEntries, requirePairs } from '../fixtures/audit-log.ts'
 import type { Called } from '../fixtures/memory-server.ts'
-import { PRIMARY_ADDRESS, type ServerWithRole } from '../fixtures/roles.ts'
+import { PRIMARY_ADDRESS, type ServerWithRole, startWithRole } from '../fixtures/roles.ts'
 import { temporaryDirectory } from '../fixtures/server-process.ts'
 import { servingBeside } from '../fixtures/serving-node.ts'
 import { steppedTime } from '../fixtures/stepped-time.ts'
@@ -424,6 +424,8 @@ const AN_ENTITY = { of: 'set', alias: { name: 'x', metadata: {} } } as const
 const NO_FORM: readonly { name: string; send: (to: ToPrimary) => Promise<unknown> }[] = [
   ...[
     { id: '' },
+    { id: 'x","forged":"yes' },
+    { id: 'line\nbreak' },
     { endpoint: 5 },
     { mount: undefined },
     { path: 'keys//forged' },
@@ -442,9 +444,16 @@ const NO_FORM: readonly { name: string; send: (to: ToPrimary) => Promise<unknown
     { wrapTtlSeconds: -1 },
     { caller: null },
     { caller: { policies: 'root' } },
-    ...[{ policies: [1] }, { entityId: 1 }, { displayName: null }, { metadata: { a: 1 } }, { tokenType: 'x' }].map(
-      (wrong) => ({ caller: { ...handedCaller, ...wrong } }),
-    ),
+    ...[
+      { policies: [1] },
+      { policies: [''] },
+      { policies: ['a\nb'] },
+      { policies: Array.from({ length: 1_001 }, () => 'a') },
+      { entityId: 1 },
+      { displayName: null },
+      { metadata: { a: 1 } },
+      { tokenType: 'x' },
+    ].map((wrong) => ({ caller: { ...handedCaller, ...wrong } })),
   ].map((wrong) => ({
     name: `a request with ${JSON.stringify(wrong).slice(0, 60)}`,
     send: (to: ToPrimary) => to.carryOut({ ...handedRequest({}, 'transit/'), ...(wrong as object) }),
@@ -486,6 +495,7 @@ test('S8: a mount that a filter keeps from a secondary is not there for it, by w
   const group = (await primary.call('POST', 'identity/group', { type: 'external' })).body.data as Record<string, string>
   const ofGroup = await primary.call('POST', 'identity/group-alias', { ...alias, canonical_id: group.id })
   const groupAlias = (ofGroup.body.data as Record<string, string>).id
+  await primary.call('POST', 'sys/quotas/rate-limit/there', { path: 'hidden/', rate: 1 })
   const hidden = [uuidOf('hidden/'), uuid]
   const answers = primary.node.core.answersTo({ ...SECONDARY, reaches: (mount) => !hidden.includes(mount) })
   const before = await primary.store.lastIndex()
@@ -500,6 +510,10 @@ test('S8: a mount that a filter keeps from a secondary is not there for it, by w
     ofIdentity('entity-alias-write', 'entity-alias', { id, name: 'y' }),
     ofIdentity('entity-alias-write-id', `entity-alias/id/${id}`, { name: 'y' }),
     { ...ofIdentity('entity-alias-delete', `entity-alias/id/${id}`, {}), method: 'delete', body: undefined },
+    ofSystem('rate-limit-quota-write', 'quotas/rate-limit/new', '{"path":"hidden/","rate":1}'),
+    ofSystem('rate-limit-quota-write', 'quotas/rate-limit/there', '{"rate":2}'),
+    { ...ofSystem('rate-limit-quota-delete', 'quotas/rate-limit/there'), method: 'delete', body: undefined },
+    ofSystem('plugins-reload', 'plugins/reload/backend', '{"mounts":["hidden"],"scope":"global"}'),
     ofIdentity('group-alias-write', 'group-alias', { ...alias, name: 'y' }),
     ofIdentity('group-alias-write-id', `group-alias/id/${groupAlias}`, { name: 'y' }),
     { ...ofIdentity('group-alias-delete', `group-alias/id/${groupAlias}`, {}), method: 'delete', body: undefined },
@@ -513,7 +527,39 @@ test('S8: a mount that a filter keeps from a secondary is not there for it, by w
     await primary.node.core.answersTo(SECONDARY).carryOut(handedRequest(request, 'transit/')).catch(notHidden)
   }
   assert.notEqual(await primary.store.lastIndex(), before)
-  await primary.call('DELETE', 'sys/mounts/shown')
+  for (const path of ['mounts/shown', 'quotas/rate-limit/new', 'quotas/rate-limit/there'])
+    await primary.call('DELETE', `sys/${path}`)
+})
+
+test('S8: a caller of a secondary has root alone, or not at all', async () => {
+  const answers = primary.node.core.answersTo(SECONDARY)
+  const both = handedRequest(callerWith({ policies: ['default', 'root'] }), 'transit/')
+  await assert.rejects(answers.carryOut(both), { name: 'Refusal', status: 403 })
+})
+
+test('S8: an alias that a secondary wants has metadata of bounded length', async () => {
+  const answers = primary.node.core.answersTo(SECONDARY)
+  const wanted = (length: number) => {
+    const alias = { name: `bounded-${length}`, metadata: { k: 'v'.repeat(length) } }
+    return answers.ensureEntity({ of: 'set', mount: uuidOf('auth/userpass/'), alias })
+  }
+  assert.equal((await wanted(65_535)).length, 36)
+  await assert.rejects(wanted(65_536), { name: 'Refusal', status: 400 })
+})
+
+test('S8: a local mount that shared data name is removed on a secondary, and nothing of it is left', async () => {
+  const other = await startWithRole()
+  await other.call('POST', 'sys/auth/own', { type: 'userpass', local: true })
+  const mount_accessor = other.node.mounts.find('auth/own/')?.accessor
+  await other.call('POST', 'sys/quotas/rate-limit/own', { path: 'auth/own/', rate: 9 })
+  await other.call('POST', 'sys/plugins/reload/backend', { mounts: ['auth/own'], scope: 'global' })
+  const group = (await other.call('POST', 'identity/group', { type: 'external' })).body.data?.id
+  const alias = { name: 'own', mount_accessor, canonical_id: group }
+  assert.equal((await other.call('POST', 'identity/group-alias', alias)).status, 200)
+  await other.become({ performance: 'secondary' })
+  assert.equal((await other.call('DELETE', 'sys/auth/own')).status, 204)
+  assert.equal(other.node.mounts.find('auth/own/'), undefined)
+  assert.deepEqual(await other.store.list('root/core/local-unmounting/'), [])
 })
 
 /** Some of the requests undo what others need; none is refused because of a filter. */

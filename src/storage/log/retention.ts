@@ -1,5 +1,5 @@
-// How far back the log is kept. The limits hold for any follower: a follower that was away for too long gets HistoryGone
-// and starts over. So no follower can fill the device. While others are known to need records, these stay longer, under
+// How far back the log is kept. The limits hold for any follower: one that was away for too long gets HistoryGone and
+// starts over. So no follower can fill the device. While others are known to need records, these stay longer, under
 // limits of their own.
 import type { Checkpoint } from '../backend.ts'
 import type { HoldCaps, LogHold } from '../contract.ts'

@@ -127,6 +127,7 @@ const reload = endpoint({
   ],
   runsOn: 'writer',
   writes: ownerOfReload,
+  namedMounts: (system: System, { mounts = [] }) => mounts.map((path) => foundAt(system, path)),
   summary: 'Reloads mounts: every thread discards what it caches of them and reads it again',
   describe: 'Send either plugin, to reload all its mounts, or mounts. Stored data does not change.',
   fields: {
@@ -162,11 +163,15 @@ const reloadOne = endpoint({
   },
 })
 
-/** The mount at a path of the field `mounts`. @throws Refusal if there is none, or it is built in */
-function mountAt(system: System, given: string): MountEntry {
+function foundAt(system: System, given: string): MountEntry | undefined {
   // Clients give the path under which login methods are managed as well.
   const trimmed = given.startsWith('sys/auth/') ? given.slice('sys/'.length) : given
-  const entry = system.mounts.find(trimmed.endsWith('/') ? trimmed : `${trimmed}/`)
+  return system.mounts.find(trimmed.endsWith('/') ? trimmed : `${trimmed}/`)
+}
+
+/** The mount at a path of the field `mounts`. @throws Refusal if there is none, or it is built in */
+function mountAt(system: System, given: string): MountEntry {
+  const entry = foundAt(system, given)
   if (entry === undefined) throw fail('field_invalid', ['mounts', 'names a path where nothing is mounted'])
   if (!typesOfAll(system).includes(entry.type))
     throw fail('field_invalid', ['mounts', `names ${entry.path}, which is part of the server and not reloaded`])

@@ -27,6 +27,10 @@ const nameField = { name: string('Name of the quota', { required: true, max: MAX
 const quotas = namedThings({
   id: 'rate-limit-quota',
   writes: 'set',
+  namedMounts: async (system: System, args: { readonly name?: string; readonly path?: string }) => {
+    const stored = await system.quotas.find(args.name ?? '')
+    return [stored && { uuid: stored.mount }, system.mounts.serving(args.path ?? '')]
+  },
   listId: 'rate-limit-quotas-list',
   path: 'quotas/rate-limit',
   name: nameField,

@@ -1,6 +1,6 @@
 // The ledger of a mount on the cluster that owns it: it grants blocks to itself and to the clusters that follow it.
 // What it wrote last may be lost with it: another cluster, which has not got it, may take its place. So it makes sure
-// that no cluster can have more than one block of a version that is lost so, and the cluster that is promoted counts one
+// that no cluster can have more than one block of a version that is lost so. The cluster that is promoted counts one
 // block for each cluster it knows of, and for one that it may not know of.
 import { fromPeer } from '../../../api/from-peer.ts'
 import { maintains } from '../../../api/node-role.ts'

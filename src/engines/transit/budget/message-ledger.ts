@@ -9,8 +9,8 @@
 //               Without "clusters" N was given to threads, before there was a ledger: all of it counts as sealed
 //   lives       JSON, {"format":1,"lives":N}: threads that there were before there was a ledger; never written again
 //
-// Each cluster has one block of each version that is written down nowhere: so a key that is used little costs no write, and
-// keys of the primary can be used at once elsewhere. Such blocks count for a version whether they are used or not:
+// Each cluster has one block of each version that is written down nowhere: so a key that is used little costs no write,
+// and keys of the primary can be used at once elsewhere. Such blocks count for a version whether they are used or not:
 // those of the clusters that are named, and those that were gone since the version was made (`aheadFrom` of its
 // header). If they do not fit beside what was granted, no cluster has its own. What counts only grows: so they fit up
 // to some moment and never again, and a cluster that reads an old ledger sees what was right then.

@@ -5,9 +5,10 @@ import type { KeyObject } from 'node:crypto'
 import { AuthenticationFailed } from '../crypto/primitives/aead.ts'
 import { importSecret } from '../crypto/primitives/secret-key.ts'
 import type { World } from '../lib/world.ts'
-import { Barrier } from '../storage/barrier.ts'
-import { StorageCorrupt, type Transaction } from '../storage/contract.ts'
-import { encodeKeyUse, KEY_USE } from '../system/seal/key-use.ts'
+import { Barrier, openRecord } from '../storage/barrier.ts'
+import { type Reader, StorageCorrupt, type Transaction } from '../storage/contract.ts'
+import type { Keyring } from '../storage/keyring.ts'
+import { decodeKeyUse, encodeKeyUse, KEY_USE, type KeyUses, usesFrom, usesUnder } from '../system/seal/key-use.ts'
 import type { Seal } from '../system/seal/seal.ts'
 import { BundleRefused, type SealBundle } from '../system/seal/seal-bundle.ts'
 import { writeHandover } from '../system/seal/seal-handover.ts'
@@ -47,19 +48,34 @@ export function newKeys({ seal, barrier, world }: ActivationParts, { bundle, ...
   const former = barrier.keyring ?? assert.fail('an open seal has a keyring')
   const rootKey = importSecret(bundle.rootKey.reveal())
   const { keyring, leafKey } = opened(rootKey, records, random)
-  const handover = orWiped(leafKey, () => seal.handover(bundle, new Barrier(random, keyring)))
+  const theirs = new Barrier(random, keyring)
+  const handover = orWiped(leafKey, () => seal.handover(bundle, theirs))
+  const formerRoot = seal.rootKey
   return {
     rootKey,
     leafKey,
     prepare: () => seal.keepRoot(bundle),
     write: async (tx) => {
       // All else came with the data of the primary, so no key of ours opens anything any more.
-      const encryptions = await sealAnew(tx, random, former, keyring)
-      const use = encodeKeyUse({ term: keyring.activeTerm, encryptions, grants: new Map() })
-      putRecord(tx, random, KEY_USE, rootKey, use)
+      const sealed = theirs.encryptions + (await sealAnew(tx, random, former, keyring))
+      // But a key of theirs may have been ours before, and goes on from its count.
+      const uses = await storedUses(tx, formerRoot, former)
+      putRecord(tx, random, KEY_USE, rootKey, encodeKeyUse(usesUnder(uses, uses.encryptions, keyring, sealed)))
       writeHandover(tx, handover)
     },
   }
+}
+
+/** How often this cluster used its keys; where that cannot be read, they count as used up. */
+async function storedUses(reader: Pick<Reader, 'get'>, rootKey: KeyObject, keyring: Keyring): Promise<KeyUses> {
+  const record = await reader.get(KEY_USE)
+  let stored: KeyUses | undefined
+  try {
+    stored = record && decodeKeyUse(openRecord(rootKey, 0, KEY_USE, record), keyring)
+  } catch (cause) {
+    if (!(cause instanceof AuthenticationFailed || cause instanceof StorageCorrupt)) throw cause
+  }
+  return usesFrom(stored, keyring)
 }
 
 /** Runs work that may throw before anything else has the secret, and wipes it if it does. */

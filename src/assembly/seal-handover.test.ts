@@ -14,13 +14,16 @@ import { realWorld } from '../lib/world.ts'
 import { HISTORY_ID_BYTES } from '../storage/backend.ts'
 import { openStore } from '../storage/commit/transactional-store.ts'
 import { type Store, systemScope } from '../storage/contract.ts'
+import { MAX_ENCRYPTIONS } from '../storage/keyring-limits.ts'
 import { MemoryBackend } from '../storage/memory-backend.ts'
 import { createMemoryStore } from '../storage/memory-store.ts'
 import { openSqliteStore } from '../storage/sqlite/sqlite-store.ts'
+import { KEY_USE } from '../system/seal/key-use.ts'
 import type { KeyKeeper } from '../system/seal/seal.ts'
 import { openBundle, type SealBundle, sealBundle, wipeBundle } from '../system/seal/seal-bundle.ts'
 import { SEAL_FOLDER } from '../system/seal/seal-records.ts'
 import { SHARES_BACKUP } from '../system/seal/shares-backup.ts'
+import type { Activation } from './activation.ts'
 import type { SealState } from './seal-state.ts'
 import { staticSeal } from './static-seal.ts'
 
@@ -94,12 +97,19 @@ async function bundleOf({ server }: Cluster): Promise<SealBundle> {
   return openBundle(peer, sealed, context)
 }
 
-async function activate(primary: Cluster, { server }: Cluster): Promise<void> {
-  const [from, to] = [primary.server.store, server.store]
+/** What a cluster hands over beside its data. */
+async function handed(primary: Cluster): Promise<Activation> {
+  const { store } = primary.server
   const bundle = await bundleOf(primary)
-  const [keyring, leafKey] = [await from.get('root/core/keyring'), await from.get('root/core/leaf-key')]
+  const [keyring, leafKey] = [await store.get('root/core/keyring'), await store.get('root/core/leaf-key')]
   assert.ok(keyring !== undefined && leafKey !== undefined)
-  await server.node.activate({ bundle, keyring, leafKey }, copyTo(from, to)).finally(() => wipeBundle(bundle))
+  return { bundle, keyring, leafKey }
+}
+
+async function activate(primary: Cluster, { server }: Cluster): Promise<void> {
+  const activation = await handed(primary)
+  const copy = copyTo(primary.server.store, server.store)
+  await server.node.activate(activation, copy).finally(() => wipeBundle(activation.bundle))
 }
 
 async function follow(primary: Cluster, { server }: Cluster): Promise<boolean> {
@@ -297,6 +307,46 @@ test('S9: the backup of the shares comes along, at the place that fits the seal,
     await rekey(primary, primary.shares)
     await follow(primary, secondary)
     for (const name of Object.values(names)) assert.equal(await store.get(SEAL_FOLDER + name), undefined)
+  }
+})
+
+test('P-11: a second activation under the same keyring goes on from the count of its key', async () => {
+  const { primary, secondary } = await pair(['shamir', 'static'])
+  const used = async () => Number((await secondary.server.call('GET', 'sys/key-status')).body.encryptions)
+  const own = (await secondary.server.store.get('root/core/keyring')) as Buffer
+  await activate(primary, secondary)
+  assert.ok((await used()) < 1000)
+  secondary.server.node.storage.barrier.countFrom(3_000_000_000)
+  await activate(primary, secondary)
+  assert.ok((await used()) >= 3_000_000_000)
+  await secondary.restart()
+  assert.ok((await used()) >= 3_000_000_000)
+  assert.notDeepEqual(await secondary.server.store.get('root/core/keyring'), own)
+  // Neither does a way round by another set make it forget.
+  const stranger = await cluster('primary', 'shamir')
+  await activate(stranger, secondary)
+  assert.ok((await used()) < 1000)
+  await activate(primary, secondary)
+  assert.ok((await used()) >= 3_000_000_000)
+})
+
+test('P-11: after an activation a key counts as used up if how often it was used here is not known', async () => {
+  const { primary, secondary } = await pair(['shamir', 'static'])
+  const used = async () => Number((await secondary.server.call('GET', 'sys/key-status')).body.encryptions)
+  await activate(primary, secondary)
+  for (const loses of ['missing', 'damaged'] as const) {
+    const { bundle, ...records } = await handed(primary)
+    await secondary.server.node.activate({ bundle, ...records }, async (write) =>
+      copyTo(
+        primary.server.store,
+        secondary.server.store,
+      )(async (tx) => {
+        if (loses === 'missing') tx.delete(systemScope, KEY_USE)
+        else tx.put(systemScope, KEY_USE, Buffer.alloc(40, 1))
+        await write(tx)
+      }),
+    )
+    assert.ok((await used()) >= MAX_ENCRYPTIONS)
   }
 })
 

@@ -95,6 +95,12 @@ export function hasTermsBeside(ours: Keyring, theirs: Keyring): boolean {
   return [...ours.terms].some(([term, { key }]) => theirs.terms.get(term)?.key.equals(key) !== true)
 }
 
+/** True if both seal under one key: the number of a term alone does not say so. */
+export function hasSameActive(one: Keyring, other: Keyring): boolean {
+  const [key, same] = [one.terms.get(one.activeTerm)?.key, other.terms.get(other.activeTerm)?.key]
+  return one.activeTerm === other.activeTerm && key !== undefined && same !== undefined && key.equals(same)
+}
+
 /** Encodes the keyring as drawn above, without former keys. The caller wipes the result: it holds every data key. */
 export function encodeKeyring({ activeTerm, terms }: Keyring): Buffer {
   const out = Buffer.alloc(HEADER_BYTES + terms.size * TERM_BYTES)

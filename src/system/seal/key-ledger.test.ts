@@ -1,7 +1,9 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { SeededRandom } from '../../../test/conformance/seeded-random.ts'
+import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import { StorageCorrupt } from '../../storage/contract.ts'
+import type { DataKey, Keyring } from '../../storage/keyring.ts'
 import { LEAST_MAX_OPERATIONS, MAX_ENCRYPTIONS, MOST_MAX_OPERATIONS } from '../../storage/keyring-limits.ts'
 import {
   blockOf,
@@ -15,19 +17,40 @@ import {
   usedInSet,
   withGrant,
 } from './key-ledger.ts'
-import { decodeKeyUse, encodeKeyUse } from './key-use.ts'
+import { decodeKeyUse, encodeKeyUse, usesFrom, usesUnder } from './key-use.ts'
 
-test('P-11: a count comes back with its grants, a count of format 1 is of the active term', () => {
-  const use = { term: 2 ** 32 - 1, encryptions: 2 ** 32, grants: new Map([['a', 7] as const, ['ü', 2 ** 32] as const]) }
+const dataKey = (fill: number): DataKey => ({ key: importSecret(Buffer.alloc(32, fill)), installedAtMs: 0 })
+
+test('P-11: counts come back with their grants, also after bytes are lost from them', () => {
+  const grants = new Map([['a', 7] as const, ['ü', 2 ** 32] as const])
+  const others = new Map([['ab'.repeat(16), 2 ** 32] as const, ['cd'.repeat(16), 0] as const])
+  const use = { term: 2 ** 32 - 1, mark: '01'.repeat(16), encryptions: 2 ** 32, grants, others }
+  const keyring: Keyring = { activeTerm: 5, terms: new Map([[5, dataKey(1)]]) }
   const bytes = encodeKeyUse(use)
-  assert.deepEqual(decodeKeyUse(bytes, 1), use)
+  assert.deepEqual(decodeKeyUse(bytes, keyring), use)
   for (let length = 0; length < bytes.length; length++) {
-    assert.throws(() => decodeKeyUse(bytes.subarray(0, length), 1), StorageCorrupt, `${length} bytes`)
+    assert.throws(() => decodeKeyUse(bytes.subarray(0, length), keyring), StorageCorrupt, `${length} bytes`)
   }
-  assert.throws(() => decodeKeyUse(Buffer.concat([bytes, Buffer.alloc(1)]), 1), StorageCorrupt)
-  assert.throws(() => decodeKeyUse(bytes.with(0, 3) as Buffer, 1), StorageCorrupt)
-  const old = Buffer.from('010000000000100000', 'hex')
-  assert.deepEqual(decodeKeyUse(old, 5), { term: 5, encryptions: 2 ** 20, grants: new Map() })
+  assert.throws(() => decodeKeyUse(Buffer.concat([bytes, Buffer.alloc(1)]), keyring), StorageCorrupt)
+  assert.throws(() => decodeKeyUse(bytes.with(0, 3) as Buffer, keyring), StorageCorrupt)
+})
+
+test('P-11: a count of format 1 is of the active key, and every other key counts as used up', () => {
+  const terms = new Map([[4, dataKey(1)] as const, [5, dataKey(2)] as const])
+  const keyring: Keyring = { activeTerm: 5, terms, former: new Map([[4, [dataKey(3)]]]) }
+  const uses = decodeKeyUse(Buffer.from('010000000000100000', 'hex'), keyring)
+  assert.deepEqual([uses.term, uses.encryptions, uses.grants], [5, 2 ** 20, new Map()])
+  assert.equal(usesFrom(uses, keyring), uses)
+  for (const [term, fill, expected] of [
+    [4, 1, MAX_ENCRYPTIONS],
+    [4, 3, MAX_ENCRYPTIONS],
+    [5, 2, 2 ** 20 + 5],
+    [5, 1, MAX_ENCRYPTIONS],
+    [6, 9, 0],
+  ] as const) {
+    const next: Keyring = { activeTerm: term, terms: new Map([[term, dataKey(fill)]]) }
+    assert.equal(usesUnder(uses, 2 ** 20 + 5, next).encryptions, expected, `${term} ${fill}`)
+  }
 })
 
 test('P-11: the sum over the set stays below the limit, also where answers are lost', () => {

@@ -4,14 +4,22 @@ import type { KeyObject } from 'node:crypto'
 import { test } from 'node:test'
 import { cloneOf } from '../../../test/fixtures/cloned-server.ts'
 import { type MemoryServer, startMemoryServer } from '../../../test/fixtures/memory-server.ts'
+import { turns } from '../../../test/fixtures/turns.ts'
 import { ACTIVE_PRIMARY, FOLLOWS_NONE, type NodeRole } from '../../api/node-role.ts'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import { realWorld } from '../../lib/world.ts'
-import { type Barrier, openRecord, sealRecord } from '../../storage/barrier.ts'
-import { type AdoptOptions, type ChangeOperation, SYSTEM_SCOPE, systemScope } from '../../storage/contract.ts'
+import { Barrier, openRecord, sealRecord } from '../../storage/barrier.ts'
+import {
+  type AdoptOptions,
+  type ChangeOperation,
+  SYSTEM_SCOPE,
+  systemScope,
+  type Transaction,
+} from '../../storage/contract.ts'
 import { encodeKeyring, firstKeyring, type Keyring } from '../../storage/keyring.ts'
+import { MAX_ENCRYPTIONS, MOST_MAX_OPERATIONS } from '../../storage/keyring-limits.ts'
 import { leafOf, NO_LEAF } from '../../storage/log/leaf.ts'
-import { type DataKeyUse, decodeKeyUse, KEY_USE } from './key-use.ts'
+import { decodeKeyUse, encodeKeyUse, firstUses, KEY_USE, type KeyUses } from './key-use.ts'
 import { type AdoptedOperations, keyringAdoption } from './keyring-adoption.ts'
 import { KeyringRotation } from './keyring-rotation.ts'
 import { FORMER_KEYS, KEYRING, storedKeyring } from './seal-records.ts'
@@ -24,9 +32,9 @@ const roleOf = (role: Partial<NodeRole>) => ({ ...FOLLOWS_NONE, role: { ...ACTIV
 const put = (key: string, value: Buffer): AdoptedOperations => ({ operations: [{ kind: 'put', key, value }] })
 
 /** The stored use of the active data key. */
-async function useOf({ node, store }: MemoryServer): Promise<DataKeyUse> {
+async function useOf({ node, store }: MemoryServer): Promise<KeyUses> {
   const record = (await store.get(KEY_USE)) as Buffer
-  return decodeKeyUse(openRecord(node.seal.rootKey, 0, KEY_USE, record), 0)
+  return decodeKeyUse(openRecord(node.seal.rootKey, 0, KEY_USE, record), node.storage.barrier.keyring as Keyring)
 }
 
 async function sealAndOpen(server: MemoryServer, { shares }: MemoryServer): Promise<void> {
@@ -323,4 +331,122 @@ test('a secondary whose count is missing adds no term when it opens', async () =
   // The same on a primary adds one.
   await server.store.transaction(async (tx) => tx.delete(systemScope, KEY_USE))
   assert.equal((await rotationOf(server, ACTIVE_PRIMARY).open(keyring)).terms.size, keyring.terms.size + 1)
+})
+
+const WINDOW = 2 ** 20
+const MUCH = 3_000_000_000
+const usedBy = async ({ call }: MemoryServer) => Number((await call('GET', 'sys/key-status')).body.encryptions)
+const isAbout = (count: number, expected: number): void =>
+  assert.ok(count >= expected && count < expected + 4 * WINDOW, `${count} for ${expected}`)
+
+test('P-11: a key that comes back after a failover goes on from its count, also after seal and unseal', async () => {
+  const primary = await startMemoryServer()
+  const [standby, third] = [await cloneOf(primary), await cloneOf(primary)]
+  const first = keyringOf(third).activeTerm
+  barrierOf(third).countFrom(MUCH)
+  await primary.call('POST', 'sys/rotate')
+  await follow(third, primary)
+  assert.ok((await usedBy(third)) < WINDOW)
+  barrierOf(third).countFrom(1_000_000_000)
+  // The standby has not heard of the second term when it is promoted, and says its keyring again.
+  await follow(third, standby)
+  assert.equal(keyringOf(third).activeTerm, first)
+  isAbout((await useOf(third)).encryptions, MUCH)
+  isAbout(await usedBy(third), MUCH)
+  await sealAndOpen(third, primary)
+  isAbout(await usedBy(third), MUCH)
+  // And back: the second term is a former key by now.
+  await follow(third, primary)
+  isAbout((await useOf(third)).encryptions, 1_000_000_000)
+  isAbout(await usedBy(third), 1_000_000_000)
+})
+
+test('P-11: a key that comes back counts as used up where its use is not known, until a term is added', async () => {
+  for (const isOfFirstReleases of [true, false]) {
+    const primary = await startMemoryServer()
+    const [standby, third] = [await cloneOf(primary), await cloneOf(primary)]
+    await primary.call('POST', 'sys/rotate')
+    await follow(third, primary)
+    await third.call('PUT', 'sys/seal')
+    const { rootKey } = primary.node.seal
+    const old = sealRecord(rootKey, 0, KEY_USE, Buffer.alloc(12, 1), Buffer.from('010000000000000010', 'hex'))
+    await third.store.transaction(async (tx) =>
+      isOfFirstReleases ? tx.put(systemScope, KEY_USE, old) : tx.delete(systemScope, KEY_USE),
+    )
+    await third.call('PUT', 'sys/unseal', { key: (primary.shares[0] as Buffer).toString('hex') })
+    await follow(third, standby)
+    assert.ok((await usedBy(third)) >= MAX_ENCRYPTIONS)
+    assert.throws(() => barrierOf(third).seal('root/a', Buffer.alloc(0)), /used as often as is safe/)
+    await standby.call('POST', 'sys/rotate')
+    await follow(third, standby)
+    assert.equal((await third.call('POST', 'sys/policies/acl/p', POLICY)).status, 204)
+  }
+})
+
+test('P-11: another key of the same number has a count of its own, and our entries follow it', async () => {
+  const primary = await startMemoryServer()
+  const third = await cloneOf(primary)
+  const { random } = realWorld()
+  const ours = keyringOf(third)
+  const { rootKey } = third.node.seal
+  const leafKey = importSecret(barrierOf(third).open(LEAF_KEY, (await third.store.get(LEAF_KEY)) as Buffer))
+  const key = { key: importSecret(random.bytes(32)), installedAtMs: 0 }
+  const theirs = { activeTerm: ours.activeTerm, terms: new Map([[ours.activeTerm, key]]) }
+  const sealed = (keyring: Keyring) => sealRecord(rootKey, 0, KEYRING, random.bytes(12), encodeKeyring(keyring))
+  barrierOf(third).countFrom(MUCH)
+  await adopt(third, ofPeer(leafKey, put(KEYRING, sealed(theirs)).operations[0] as never))
+  assert.ok((await useOf(third)).encryptions < 2 * WINDOW)
+  assert.ok((await usedBy(third)) < WINDOW)
+  const record = (await third.store.get('root/core/cluster')) as Buffer
+  assert.ok(new Barrier(random, theirs).open('root/core/cluster', record).length > 0)
+  await adopt(third, ofPeer(leafKey, put(KEYRING, sealed(ours)).operations[0] as never))
+  isAbout(await usedBy(third), MUCH)
+  await sealAndOpen(third, primary)
+  isAbout(await usedBy(third), MUCH)
+})
+
+test('P-11: beyond the limit a secondary stores its bound before it counts up to it', async () => {
+  const primary = await startMemoryServer()
+  const third = await cloneOf(primary)
+  const from = MOST_MAX_OPERATIONS + 5
+  await third.call('PUT', 'sys/seal')
+  await third.node.changeRole(roleOf({ performance: 'secondary' }))
+  const uses = encodeKeyUse(firstUses(keyringOf(primary), from))
+  const record = sealRecord(primary.node.seal.rootKey, 0, KEY_USE, Buffer.alloc(12, 2), uses)
+  await third.store.transaction(async (tx) => tx.put(systemScope, KEY_USE, record))
+  await third.call('PUT', 'sys/unseal', { key: (primary.shares[0] as Buffer).toString('hex') })
+  const stored = (await useOf(third)).encryptions
+  const barrier = barrierOf(third)
+  // What rings at the limit rings first, and must not be all.
+  barrier.seal('root/a', Buffer.alloc(0))
+  await turns(20)
+  for (let left = WINDOW / 2; left > 0; left--) barrier.seal('root/a', Buffer.alloc(0))
+  await turns(20)
+  assert.equal(keyringOf(third).terms.size, 1)
+  assert.ok((await useOf(third)).encryptions > stored)
+})
+
+test('S5: promotion adds a term in the step that begins the history', async () => {
+  const primary = await startMemoryServer()
+  const { store, node } = await cloneOf(primary)
+  const { rotation } = node.operations
+  const before = rotation.keyring as Keyring
+  const work = async (tx: Transaction): Promise<string> => {
+    tx.put(systemScope, 'root/core/replication/performance/set', Buffer.from('x'))
+    return 'done'
+  }
+  const fails = async () => Promise.reject(new RangeError('no'))
+  const next = { id: Buffer.alloc(16, 9), knownIndex: 0, knownEpoch: 0 }
+  await assert.rejects(rotation.beginHistory(fails, next), /no/)
+  assert.equal(rotation.keyring, before)
+  assert.equal(await rotation.beginHistory(work, next), 'done')
+  const present = rotation.keyring as Keyring
+  assert.equal(present.terms.size, before.terms.size + 1)
+  assert.notEqual(present.activeTerm, before.activeTerm)
+  const first = (await store.changesSince(0, Number.POSITIVE_INFINITY)).find((change) =>
+    change.operations.some(({ key }) => key === 'root/core/replication/performance/set'),
+  )
+  assert.deepEqual(first?.beginsHistory, next.id)
+  assert.ok(first?.operations.some(({ key }) => key === KEYRING))
+  assert.equal((await storedKeyring(store, node.seal.rootKey)).activeTerm, present.activeTerm)
 })

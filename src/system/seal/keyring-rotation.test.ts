@@ -3,11 +3,12 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { SeededRandom } from '../../../test/conformance/seeded-random.ts'
 import { startMemoryServer } from '../../../test/fixtures/memory-server.ts'
+import { realWorld } from '../../lib/world.ts'
 import { sealRecord } from '../../storage/barrier.ts'
 import { systemScope } from '../../storage/contract.ts'
-import type { Keyring } from '../../storage/keyring.ts'
+import { firstKeyring, type Keyring } from '../../storage/keyring.ts'
 import { MOST_MAX_OPERATIONS } from '../../storage/keyring-limits.ts'
-import { encodeKeyUse, KEY_USE } from './key-use.ts'
+import { encodeKeyUse, firstUses, KEY_USE } from './key-use.ts'
 
 const WINDOW = 2 ** 20
 const POLICY = 'path "a" { capabilities = ["read"] }'
@@ -142,13 +143,12 @@ test('P-11: near the limit the keyring gets a new term by itself', async () => {
   const first = await startMemoryServer()
   const rootKey = first.node.seal.rootKey
   const near = MOST_MAX_OPERATIONS - 3
-  const { activeTerm: term } = first.node.storage.barrier.keyring as Keyring
   const record = sealRecord(
     rootKey,
     0,
     KEY_USE,
     Buffer.alloc(12, 1),
-    encodeKeyUse({ term, encryptions: near, grants: new Map() }),
+    encodeKeyUse(firstUses(first.node.storage.barrier.keyring as Keyring, near)),
   )
   await first.store.transaction(async (tx) => tx.put(systemScope, KEY_USE, record))
   const { call } = await startMemoryServer({ store: first.store, key: first.shares[0] as Buffer })
@@ -163,10 +163,12 @@ test('P-11: near the limit the keyring gets a new term by itself', async () => {
 test('P-11: what was granted to others counts, so the term is changed earlier', async () => {
   const first = await startMemoryServer()
   const { rootKey } = first.node.seal
-  const { activeTerm: term } = first.node.storage.barrier.keyring as Keyring
-  const grants = new Map([['other', MOST_MAX_OPERATIONS - 100]])
+  const uses = {
+    ...firstUses(first.node.storage.barrier.keyring as Keyring, 10),
+    grants: new Map([['other', MOST_MAX_OPERATIONS - 100]]),
+  }
   const store = async (record: Buffer) => first.store.transaction(async (tx) => tx.put(systemScope, KEY_USE, record))
-  await store(sealRecord(rootKey, 0, KEY_USE, Buffer.alloc(12, 1), encodeKeyUse({ term, encryptions: 10, grants })))
+  await store(sealRecord(rootKey, 0, KEY_USE, Buffer.alloc(12, 1), encodeKeyUse(uses)))
   const { call, node } = await startMemoryServer({ store: first.store, key: first.shares[0] as Buffer })
   await node.operations.rotation.check()
   assert.equal((await call('GET', 'sys/key-status')).body.term, 1)
@@ -181,7 +183,7 @@ test('P-11: what was granted to others counts, so the term is changed earlier', 
 test('P-11: a count of another term than the active one is no count', async () => {
   const first = await startMemoryServer()
   const { rootKey } = first.node.seal
-  const use = { term: 7, encryptions: 10, grants: new Map() }
+  const use = firstUses(firstKeyring(realWorld().random, Buffer.alloc(32, 7), 0), 10)
   const record = sealRecord(rootKey, 0, KEY_USE, Buffer.alloc(12, 1), encodeKeyUse(use))
   await first.store.transaction(async (tx) => tx.put(systemScope, KEY_USE, record))
   const { call } = await startMemoryServer({ store: first.store, key: first.shares[0] as Buffer })

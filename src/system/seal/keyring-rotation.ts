@@ -14,6 +14,7 @@ import {
   type AdoptedChange,
   type AdoptOptions,
   type Change,
+  type NewHistory,
   StorageCorrupt,
   type Store,
   systemScope,
@@ -22,6 +23,7 @@ import {
 import {
   DATA_KEY_BYTES,
   encodeKeyring,
+  hasSameActive,
   hasTermsBeside,
   type Keyring,
   ordinalOf,
@@ -33,14 +35,13 @@ import {
   isRotationDue,
   LEAST_INTERVAL_SECONDS,
   LEAST_MAX_OPERATIONS,
-  MAX_ENCRYPTIONS,
   MOST_MAX_OPERATIONS,
   type RotationConfig,
 } from '../../storage/keyring-limits.ts'
 import type { SealedStorage, View } from '../../storage/sealed-storage.ts'
 import { storedRecord } from '../../storage/stored-record.ts'
-import { mostOwn, newTermUse, usedInSet } from './key-ledger.ts'
-import { type DataKeyUse, decodeKeyUse, encodeKeyUse, KEY_USE } from './key-use.ts'
+import { mostOwn, usedInSet } from './key-ledger.ts'
+import { decodeKeyUse, encodeKeyUse, KEY_USE, type KeyUses, usesFrom, usesUnder } from './key-use.ts'
 import { type KeyringAdoption, type KeyringDiverged, keyringAdoption } from './keyring-adoption.ts'
 import { KEYRING, putFormerKeys, putRecord, SEAL_FOLDER, storedKeyring } from './seal-records.ts'
 import { sealAnew } from './sealed-anew.ts'
@@ -95,8 +96,8 @@ export class KeyringRotation {
   #addsTerms = false
   /** The stored bound: encryptions may be counted up to here. */
   #reserved = 0
-  /** The use of the active term as it was last stored. */
-  #use: DataKeyUse = newTermUse(0, [], MAX_ENCRYPTIONS)
+  /** The use of the data keys as it was last stored, or as the next write stores it. */
+  #use: KeyUses = { term: 0, mark: '', encryptions: 0, grants: new Map(), others: new Map() }
   #pending: Pending | undefined
 
   constructor(parts: RotationParts) {
@@ -109,27 +110,23 @@ export class KeyringRotation {
 
   /**
    * Returns the keyring to open the barrier with; called after unseal, before anything is encrypted. If the store has
-   * no count of the active key's encryptions, the keyring gets a new term: an unknown count may be at the limit. Stores
-   * that were restored or come from an earlier release have none.
+   * no count of the active key's encryptions, the key counts as used up and the keyring gets a new term: an unknown
+   * count may be at the limit. Stores that were restored or come from an earlier release have none.
    */
   async open(keyring: Keyring): Promise<Keyring> {
     const { store, storage, log, nodeRole } = this.#parts
     const record = await store.get(KEY_USE)
-    const use = record && this.#openUse(record, keyring.activeTerm)
-    if (use?.term === keyring.activeTerm) {
-      this.#use = use
-      storage.barrier.countFrom(use.encryptions, mostOwn(use))
-      await this.#reserve()
-      return keyring
-    }
-    if (!mayChange(nodeRole(), 'set')) {
-      // Only the primary adds terms. That of a secondary is new to it: the count comes with the keyring.
-      this.#countNew(keyring, 0)
+    const stored = record && this.#openUse(record, keyring)
+    this.#countUnder(usesFrom(stored, keyring))
+    const isKnown = this.#use === stored
+    if (isKnown || !mayChange(nodeRole(), 'set')) {
+      // Only the primary adds terms. A secondary whose count is not known seals nothing until the next one comes.
+      if (!isKnown) log('warn', 'How often the data key was used is not known: a new term must come from the primary')
       await this.#reserve()
       return keyring
     }
     const renewed = await store.transaction(async (tx) => this.#addTerm(tx))
-    this.#countNew(renewed, 0)
+    this.#countUnder(usesUnder(this.#use, storage.barrier.encryptions, renewed))
     log('info', 'The keyring got a new term: how often the last one was used is not known', {
       term: ordinalOf(renewed),
     })
@@ -143,7 +140,7 @@ export class KeyringRotation {
     this.#plan()
   }
 
-  /** From now on a term is added before the limits are reached. */
+  /** From now on a term is added before the limits are reached. A promotion adds one itself: see `beginHistory`. */
   beginTerms(): void {
     this.#addsTerms = true
   }
@@ -166,20 +163,26 @@ export class KeyringRotation {
     this.#timer = undefined
   }
 
-  #openUse(record: Buffer, activeTerm: number): DataKeyUse {
-    return decodeKeyUse(openRecord(this.#parts.rootKey(), 0, KEY_USE, record), activeTerm)
+  #openUse(record: Buffer, keyring: Keyring): KeyUses {
+    return decodeKeyUse(openRecord(this.#parts.rootKey(), 0, KEY_USE, record), keyring)
   }
 
-  #putUse(tx: Transaction, use: DataKeyUse): void {
+  #putUse(tx: Transaction, use: KeyUses): void {
     const { rootKey, world } = this.#parts
     putRecord(tx, world.random, KEY_USE, rootKey(), encodeKeyUse(use))
   }
 
-  /** Begins to count a term that is new here. */
-  #countNew({ activeTerm }: Keyring, encryptions: number): void {
-    this.#use = newTermUse(activeTerm, [], MAX_ENCRYPTIONS)
-    this.#parts.storage.barrier.countFrom(encryptions, mostOwn(this.#use))
-    this.#reservedFrom(encryptions)
+  /** Goes on counting from these uses. */
+  #countUnder(uses: KeyUses): void {
+    this.#use = uses
+    this.#parts.storage.barrier.countFrom(uses.encryptions, mostOwn(uses))
+    this.#reservedFrom(uses.encryptions)
+  }
+
+  /** The uses to be stored when `next` is: the present key may still be used up to its bound. */
+  #usesToStore(next: Keyring, sealedAnew = 0): KeyUses {
+    const bound = Math.max(this.#reserved, this.#parts.storage.barrier.encryptions)
+    return withWindow(usesUnder(this.#use, bound, next, sealedAnew))
   }
 
   /** Stores the next bound. The alarm rings half way there, so that the bound is raised before it is reached. */
@@ -190,14 +193,17 @@ export class KeyringRotation {
     this.#reservedFrom(encryptions)
   }
 
+  #reservedFrom(encryptions: number): void {
+    this.#reserved = encryptions + WINDOW
+    this.#setAlarm(MOST_MAX_OPERATIONS - usedInSet(this.#use, 0))
+  }
+
   /**
    * Sets the alarm: half way to the bound, or where the whole set is at the largest limit that can be set, whichever
    * comes first. That limit is a tenth below the 2^32 messages of NIST SP 800-38D.
    */
-  #reservedFrom(encryptions: number): void {
-    this.#reserved = encryptions + WINDOW
-    const alarmAt = Math.min(this.#reserved - WINDOW / 2, MOST_MAX_OPERATIONS - usedInSet(this.#use, 0))
-    this.#parts.storage.barrier.alarmAt(alarmAt, () => {
+  #setAlarm(limit: number): void {
+    this.#parts.storage.barrier.alarmAt(Math.min(this.#reserved - WINDOW / 2, limit), () => {
       this.#outside(() => void this.check())
     })
   }
@@ -266,8 +272,26 @@ export class KeyringRotation {
     // Sealed meanwhile, and perhaps open again: the opening has taken the new term from the store.
     if (barrier.keyring !== opening) return
     barrier.setKeyring(keyring)
-    this.#countNew(keyring, 0)
+    this.#countUnder(usesUnder(this.#use, barrier.encryptions, keyring))
     await announce(keyring)
+  }
+
+  /**
+   * Begins a new history with what `work` writes and with a new term, in one durable step: for promotion. So nothing is
+   * sealed under a key that another cluster, which still takes itself for the primary, seals with. Resolves when every
+   * thread has the term.
+   * @throws what `Store.beginHistory` throws; nothing is written then
+   */
+  beginHistory<T>(work: (tx: Transaction) => Promise<T>, next: NewHistory): Promise<T> {
+    return this.#oneAtATime.run(async () => {
+      let keyring: Keyring | undefined
+      const result = await this.#parts.store.beginHistory(async (tx) => {
+        keyring = await this.#addTerm(tx)
+        return work(tx)
+      }, next)
+      if (keyring !== undefined) await this.#make(keyring)
+      return result
+    })
   }
 
   /** Adds a term to the stored keyring, with the count of its first window. The returned keyring is not in use yet. */
@@ -278,7 +302,7 @@ export class KeyringRotation {
     const keyring = withNewTerm(present, world.random, material, world.clock.nowMs())
     const encoded = encodeKeyring(keyring)
     putRecord(tx, world.random, KEYRING, rootKey(), encoded)
-    this.#putUse(tx, windowOf(keyring, 0))
+    this.#putUse(tx, this.#usesToStore(keyring))
     for (const secret of [material, encoded]) secret.fill(0)
     return keyring
   }
@@ -333,8 +357,9 @@ export class KeyringRotation {
   }
 
   /**
-   * Writes what must change in the same step as the adopted keyring: the count of its active term and, if terms of ours
-   * are not in it, these terms and the entries that only this cluster has.
+   * Writes what must change in the same step as the adopted keyring: the count of its active term, which goes on if the
+   * key was used here before, and, if terms of ours are not in it, these terms and the entries that only this cluster
+   * has. These are sealed anew also under a key that is used up: they are few, and the cluster goes on following.
    */
   async #alsoAdopted(tx: Transaction): Promise<void> {
     const pending = this.#pending
@@ -342,11 +367,11 @@ export class KeyringRotation {
     const present = this.#unsealed()
     const isApart = hasTermsBeside(present, pending.keyring)
     if (isApart) await this.#keepFormer(tx, pending.keyring)
-    if (present.activeTerm === pending.keyring.activeTerm) return
+    if (hasSameActive(present, pending.keyring)) return
     const { random } = this.#parts.world
     const sealedAnew = isApart ? await sealAnew(tx, random, present, pending.keyring) : 0
     this.#pending = { ...pending, sealedAnew }
-    this.#putUse(tx, windowOf(pending.keyring, sealedAnew))
+    this.#putUse(tx, this.#usesToStore(pending.keyring, sealedAnew))
   }
 
   /** Stores the terms of ours that `next` lacks, by a cluster that keeps entries of its own. */
@@ -370,7 +395,9 @@ export class KeyringRotation {
     // Sealed meanwhile: the next unseal reads it from the store.
     if (present === undefined) return
     barrier.setKeyring(keyring)
-    if (present.activeTerm !== keyring.activeTerm) this.#countNew(keyring, sealedAnew)
+    if (!hasSameActive(present, keyring)) {
+      this.#countUnder(usesUnder(this.#use, barrier.encryptions, keyring, sealedAnew))
+    }
     this.#outside(() => {
       announce(keyring).catch((cause: unknown) => {
         // They open what it seals, and were told so before.
@@ -404,6 +431,9 @@ export class KeyringRotation {
           await this.#rotate()
           log('info', 'The keyring got a new term by itself', { term: this.status().term })
         } else if (storage.barrier.encryptions >= this.#reserved - WINDOW / 2) await this.#reserve()
+        // What rang at the limit does not ring again, and the bound must still be raised before it is reached.
+        else if (usedInSet(this.#use, storage.barrier.encryptions) >= MOST_MAX_OPERATIONS)
+          this.#setAlarm(Number.POSITIVE_INFINITY)
       })
     } catch (cause) {
       log('warn', 'The usage count of the data key could not be stored', { cause: describeName(cause) })
@@ -412,10 +442,7 @@ export class KeyringRotation {
   }
 }
 
-/** The use of a term with its first window. */
-const windowOf = ({ activeTerm }: Keyring, encryptions: number): DataKeyUse => ({
-  ...newTermUse(activeTerm, [], MAX_ENCRYPTIONS),
-  encryptions: encryptions + WINDOW,
-})
+/** The uses with the first window of the active key. */
+const withWindow = (uses: KeyUses): KeyUses => ({ ...uses, encryptions: uses.encryptions + WINDOW })
 
 const describeName = (cause: unknown): string => (cause instanceof Error ? cause.name : '')

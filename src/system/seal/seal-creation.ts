@@ -8,7 +8,7 @@ import { type Store, systemScope, type Transaction } from '../../storage/contrac
 import { DATA_KEY_BYTES, encodeKeyring, firstKeyring } from '../../storage/keyring.ts'
 import { sealedTransaction } from '../../storage/sealed-storage.ts'
 import { SHARED_KEY_BYTES, type ShareConfig, splitKey, wipeAll } from './key-shares.ts'
-import { encodeKeyUse, KEY_USE } from './key-use.ts'
+import { encodeKeyUse, firstUses, KEY_USE } from './key-use.ts'
 import { encodeSealConfig, FIRST_NUMBER, SEAL_CONFIG, type SealConfig } from './seal-config.ts'
 import { CLUSTER, type Cluster, KEYRING, putRecord, RECOVERY_KEY, ROOT_KEY, SEAL_FOLDER } from './seal-records.ts'
 
@@ -63,13 +63,7 @@ export async function createSeal(
       core.put('cluster', CLUSTER.encode(cluster))
       await also(tx, barrier, shares)
       // Last, because `also` encrypts: the count must cover its writes.
-      putRecord(
-        tx,
-        random,
-        KEY_USE,
-        root,
-        encodeKeyUse({ term: keyring.activeTerm, encryptions: barrier.encryptions, grants: new Map() }),
-      )
+      putRecord(tx, random, KEY_USE, root, encodeKeyUse(firstUses(keyring, barrier.encryptions)))
     })
     return { config, shares }
   } finally {

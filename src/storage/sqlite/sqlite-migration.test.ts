@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -133,6 +133,20 @@ test('S10: the old file stays until a clean stop, and a second start does not co
   assert.deepEqual(readFileSync(`${file}.format-1`), bytes)
   await store.close()
   assert.ok(!existsSync(`${file}.format-1`))
+})
+
+test('S10: a copy that a killed migration left needs no room twice', async (t) => {
+  const { file } = copyOf(t, 'store-v1')
+  const bytes = readFileSync(file)
+  for (const left of [`${file}.format-1`, `${file}.format-1.new`]) {
+    copyFileSync(file, left)
+    migrate(file, () => {
+      assert.ok(!existsSync(left))
+      return bytes.length
+    })
+    assert.equal(contentsOf(file).format, 2)
+    renameSync(`${file}.format-1`, file)
+  }
 })
 
 test('S10: without room for the copy the migration says how much must be free, and changes nothing', async (t) => {

@@ -36,8 +36,9 @@ function freeBytesOf(directory: string): number {
 function requireRoom(path: string, freeBytes: (directory: string) => number): void {
   const directory = dirname(path)
   const { size } = statSync(path)
-  // What an interrupted migration left is removed before the copy, and needs no room twice.
-  rmSync(draftOf(keptPath(path)), { force: true })
+  // The store is still format 1, so a copy that an interrupted migration left is of no use, whole or not. It goes first:
+  // where there was room for one copy there might be none for two, and no start would ever succeed.
+  dropKept(path)
   const free = freeBytes(directory)
   if (free >= size) return
   const needs = `The migration of ${path} from store format 1 keeps a copy, for which ${size} bytes must be free in`
@@ -71,7 +72,6 @@ function keepCopy(path: string): void {
   }
   const kept = keptPath(path)
   const draft = draftOf(kept)
-  rmSync(draft, { force: true })
   createPrivateFile(draft)
   copyFileSync(path, draft, constants.COPYFILE_FICLONE)
   syncFile(draft)

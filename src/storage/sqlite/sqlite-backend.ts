@@ -11,7 +11,7 @@ import { moveOf } from '../log/move.ts'
 import { SqliteDerived } from './sqlite-derived.ts'
 import { isFull, writeError } from './sqlite-errors.ts'
 import type { DirectoryLock } from './sqlite-files.ts'
-import { dropKept } from './sqlite-migration.ts'
+import { dropKept, type StoreRun } from './sqlite-migration.ts'
 import { PositionMover } from './sqlite-position.ts'
 import { openReadOnly, openSnapshot, reading, SqliteView } from './sqlite-view.ts'
 
@@ -72,6 +72,7 @@ export class SqliteReadBackend implements ReadBackend {
  */
 export class SqliteBackend extends SqliteReadBackend implements Backend {
   readonly #lock: DirectoryLock | undefined
+  readonly #run: StoreRun | undefined
   readonly #putEntry: StatementSync
   readonly #deleteEntry: StatementSync
   readonly #addRecord: StatementSync
@@ -80,9 +81,10 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
   #pagesInJournal = 0
   #hasFailed = false
 
-  /** `connection` may write; `lock` is released with it. */
-  constructor(path: string, connection: DatabaseSync, lock?: DirectoryLock) {
+  /** `connection` may write; `lock` is released with it. Without `run` the store was not migrated. */
+  constructor(path: string, connection: DatabaseSync, lock?: DirectoryLock, run?: StoreRun) {
     super(path, connection)
+    this.#run = run
     this.#lock = lock
     this.#putEntry = connection.prepare(
       `INSERT INTO data (key, class, leaf, value) VALUES (?, ?, ?, ?)
@@ -172,7 +174,8 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
   override async close(): Promise<void> {
     try {
       await super.close()
-      if (!this.#hasFailed) dropKept(this.path)
+      // The operator has seen the run that migrated, and started another.
+      if (!this.#hasFailed && this.#run?.hasMigrated !== true) dropKept(this.path)
     } finally {
       this.#lock?.release()
     }

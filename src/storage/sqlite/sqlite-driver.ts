@@ -17,6 +17,7 @@ import type {
 import { DEFAULT_RETENTION, defaultHeldBytes, type Retention } from '../log/retention.ts'
 import { verifyStore } from '../verify/verify.ts'
 import { isInUse, storedBytes } from './sqlite-files.ts'
+import type { StoreRun } from './sqlite-migration.ts'
 import { SqliteStaging } from './sqlite-staging.ts'
 import { openSqliteReader, openSqliteStore, openUncheckedReader } from './sqlite-store.ts'
 import { summarizeStore } from './store-summary.ts'
@@ -94,6 +95,7 @@ class SqliteLocation implements DurableLocation {
   readonly staging: Staging
   readonly #retention: Retention
   readonly #holdCaps: Partial<HoldCaps>
+  readonly #run: StoreRun = { hasMigrated: false }
 
   constructor({ directory, retention = DEFAULT_RETENTION, holdCaps = {} }: SqliteConfig) {
     this.directory = directory
@@ -127,7 +129,7 @@ class SqliteLocation implements DurableLocation {
     const { directory } = this
     const bytes = defaultHeldBytes(fileSystemBytes(directory))
     const holdCaps = { secondary: bytes, copy: bytes, ...this.#holdCaps }
-    return openSqliteStore({ ...options, directory, retention: this.#retention, holdCaps })
+    return openSqliteStore({ ...options, directory, run: this.#run, retention: this.#retention, holdCaps })
   }
 
   openReader(): Promise<ReadStore> {

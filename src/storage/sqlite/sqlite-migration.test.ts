@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { chmodSync, copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -7,8 +16,9 @@ import { test } from 'node:test'
 import { SeededRandom } from '../../../test/conformance/seeded-random.ts'
 import { FIXTURE_HISTORY_ID, FIXTURE_LEAF_KEY, FIXTURE_TRANSACTIONS } from '../../../test/fixtures/make-store.ts'
 import { contentsOf, copyOf } from '../../../test/fixtures/old-stores.ts'
-import { StorageError, type Store } from '../contract.ts'
+import { StorageError, type Store, systemScope } from '../contract.ts'
 import { verifyStore } from '../verify/verify.ts'
+import { SQLITE_DRIVER } from './sqlite-driver.ts'
 import { migrate } from './sqlite-migration.ts'
 import { openSqliteReader, openSqliteStore } from './sqlite-store.ts'
 import { summarizeStore } from './store-summary.ts'
@@ -25,7 +35,7 @@ function findings(directory: string): readonly string[] {
 }
 
 for (const fixture of OLD) {
-  test(`S10: ${fixture} is migrated whole, and the old file stays until the first clean stop`, async (t) => {
+  test(`S10: ${fixture} is migrated whole, and the old file is there after the first clean stop`, async (t) => {
     const { directory, file } = copyOf(t, fixture)
     const [before, bytes] = [contentsOf(file), readFileSync(file)]
     const store = await open(directory)
@@ -37,7 +47,8 @@ for (const fixture of OLD) {
     ])
     assert.equal((await store.changesSince(0, Number.POSITIVE_INFINITY)).length, index)
     await store.close()
-    assert.deepEqual(readdirSync(directory).sort(), ['keywright.db', 'keywright.lock'])
+    assert.deepEqual(readFileSync(kept), bytes)
+    assert.deepEqual(readdirSync(directory).sort(), ['keywright.db', 'keywright.db.format-1', 'keywright.lock'])
     assert.deepEqual(contentsOf(file), { ...before, format: 2 })
     assert.deepEqual(findings(directory), [])
   })
@@ -125,14 +136,50 @@ test('S10: a store that another program reads at the moment is not migrated, in 
   assert.equal(contentsOf(file).format, 2)
 })
 
-test('S10: the old file stays until a clean stop, and a second start does not copy again', async (t) => {
+test('S10: the old file goes when a store that was format 2 at its opening is closed cleanly', async (t) => {
   const { directory, file } = copyOf(t, 'store-v1')
   const bytes = readFileSync(file)
+  // A run that was killed: the next one finds format 2.
   migrate(file)
   const store = await open(directory)
   assert.deepEqual(readFileSync(`${file}.format-1`), bytes)
   await store.close()
   assert.ok(!existsSync(`${file}.format-1`))
+})
+
+test('S10: a run that migrated keeps the old file over a restore too, and the next one removes it', async (t) => {
+  const { directory, file } = copyOf(t, 'store-v1')
+  const bytes = readFileSync(file)
+  const run = () => {
+    const location = SQLITE_DRIVER.locate({ type: 'sqlite', directory })
+    return () => location.open({ clock, random: new SeededRandom(1) })
+  }
+  const first = run()
+  await (await first()).close()
+  // What a restore does: the store is closed, another takes its place, and the same run opens that.
+  await (await first()).close()
+  assert.deepEqual(readFileSync(`${file}.format-1`), bytes)
+  await (await run()()).close()
+  assert.ok(!existsSync(`${file}.format-1`))
+})
+
+test('S10: after the first clean stop the way back of the pages leads to the old store', async (t) => {
+  const { directory, file } = copyOf(t, 'store-v1')
+  const before = contentsOf(file)
+  const store = await open(directory)
+  store.setLeafKey(FIXTURE_LEAF_KEY)
+  await store.transaction(async (tx) => tx.put(systemScope, 'root/sys/policy/new', Buffer.from('v')))
+  await store.close()
+  assert.equal(contentsOf(file).format, 2)
+  // docs/storage-format.md: remove the journal, rename the file.
+  for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true })
+  renameSync(`${file}.format-1`, file)
+  assert.deepEqual(contentsOf(file), before)
+  assert.equal(before.format, 1)
+  const reader = await openSqliteReader(directory)
+  assert.equal((await reader.scan('', '', Number.POSITIVE_INFINITY)).length, before.data.length)
+  assert.equal(await reader.get('root/sys/policy/new'), undefined)
+  await reader.close()
 })
 
 test('S10: a copy that a killed migration left needs no room twice', async (t) => {

@@ -1,6 +1,7 @@
 // Makes a store of format 1 one of format 2, when the writing thread opens it. The tables change in one transaction of
-// SQLite, so a crash leaves one format or the other. The old file is kept beside the new one until a server of this
-// version has stopped cleanly: until then the way back is to rename it.
+// SQLite, so a crash leaves one format or the other. The old file is kept beside the new one: the way back is to rename
+// it. It is still there after the first clean stop, when an operator who is not content wants it. It goes when a run
+// that found format 2 closes the store cleanly.
 //
 //   journal moved into the file ─▶ copy of the file, made durable ─▶ copy gets its name ─▶ tables changed
 //
@@ -14,6 +15,12 @@ import { openForWriting, prepareForWriting } from './sqlite-connection.ts'
 import { readError } from './sqlite-errors.ts'
 import { keptPath } from './sqlite-files.ts'
 import { migrateTables } from './sqlite-schema.ts'
+
+/** What lasts from the start of a server to its stop, though a restore closes the store and opens another. */
+export type StoreRun = {
+  /** True once this run has migrated the store: it keeps the old file. */
+  hasMigrated: boolean
+}
 
 /** Migrates the file, which no connection of this process has open. @throws StorageError; the store is as it was */
 export function migrate(path: string, freeBytes: (directory: string) => number = freeBytesOf): void {

@@ -13,23 +13,35 @@ import { openForWriting, prepareForWriting } from './sqlite-connection.ts'
 import { isFull, readError } from './sqlite-errors.ts'
 import { type DirectoryLock, databasePath, dropStaged, lockDirectory, requirePlainFiles } from './sqlite-files.ts'
 import { requireSoundJournal } from './sqlite-journal.ts'
-import { migrate } from './sqlite-migration.ts'
+import { migrate, type StoreRun } from './sqlite-migration.ts'
 import { createDatabase, makeDerivedTables, requireSoundDatabase, STORE_FORMAT } from './sqlite-schema.ts'
 import { openReadOnly } from './sqlite-view.ts'
 
-/** Options of a store and where it lies. `random` draws the history id of a new one. */
-export type SqliteStoreOptions = StoreOptions & { readonly directory: string; readonly random: Random }
+/**
+ * Options of a store and where it lies. `random` draws the history id of a new one. `run` is shared by the stores that
+ * a server opens one after the other; missing: there is one.
+ */
+export type SqliteStoreOptions = StoreOptions & {
+  readonly directory: string
+  readonly random: Random
+  readonly run?: StoreRun
+}
 
 /** Opens the store in the directory; makes either if it is missing. @throws StorageError, in a sentence */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  return openStore(openSqliteBackend(options.directory, options.random, options.clock.nowMs()), options)
+  return openStore(openSqliteBackend(options.directory, options.random, options.clock.nowMs(), options.run), options)
 }
 
 /**
  * Opens the backend alone. A new store notes `nowMs` as its beginning.
  * @throws StorageError if another process has it open, or if it is damaged
  */
-export function openSqliteBackend(directory: string, random: Random, nowMs = 0): SqliteBackend {
+export function openSqliteBackend(
+  directory: string,
+  random: Random,
+  nowMs = 0,
+  run: StoreRun = { hasMigrated: false },
+): SqliteBackend {
   let lock: DirectoryLock | undefined
   try {
     prepareDirectory(directory)
@@ -39,7 +51,7 @@ export function openSqliteBackend(directory: string, random: Random, nowMs = 0):
     dropStaged(directory)
     const path = databasePath(directory)
     requireDatabase(directory, path, () => newHistory(random, nowMs))
-    const backend = connect(path, lock)
+    const backend = connect(path, lock, run)
     // The journal may just have been made, and SQLite ignores a failure to sync its directory entry.
     syncDirectory(directory)
     return backend
@@ -64,18 +76,19 @@ function requireDatabase(directory: string, path: string, history: () => History
   requireSoundJournal(path)
 }
 
-function connect(path: string, lock: DirectoryLock): SqliteBackend {
+function connect(path: string, lock: DirectoryLock, run: StoreRun): SqliteBackend {
   const connection = openForWriting(path)
   try {
     if (requireSoundDatabase(connection, path) < STORE_FORMAT) {
       connection.close()
       migrate(path)
-      return connect(path, lock)
+      run.hasMigrated = true
+      return connect(path, lock, run)
     }
     prepareForWriting(connection)
     beginJournal(connection)
     requireDerivedTables(connection, path)
-    return new SqliteBackend(path, connection, lock)
+    return new SqliteBackend(path, connection, lock, run)
   } catch (error) {
     if (connection.isOpen) connection.close()
     throw error

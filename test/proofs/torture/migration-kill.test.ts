@@ -39,7 +39,9 @@ test('S10: a migration that is killed anywhere leaves format 1 or 2, whole', { s
       const entries = await store.scan('', '', Number.POSITIVE_INFINITY)
       assert.equal(entries.length, data.length)
       await store.close()
-      assert.deepEqual(readdirSync(directory).sort(), ['keywright.db', 'keywright.lock'])
+      // The run that migrates keeps the old file, and no draft; one that found format 2 removes it.
+      const kept = found.format === 1 ? ['keywright.db.format-1'] : []
+      assert.deepEqual(readdirSync(directory).sort(), ['keywright.db', ...kept, 'keywright.lock'])
     }
   }
   t.diagnostic(JSON.stringify([...formats]))

@@ -19,7 +19,7 @@ import { CELL, WRITING_ROW } from '../telemetry/cells.ts'
 import { EntryCounts } from '../telemetry/entry-counts.ts'
 import { tracedStore } from '../telemetry/traced-store.ts'
 import { type PublishedIndex, publishIndex } from '../threads/change-follower.ts'
-import { type CommittedIndex, tellClosed, tellCommitted } from '../threads/committed-index.ts'
+import { type CommittedIndex, tellClosed, tellCommitted, tellOpened } from '../threads/committed-index.ts'
 import { faultLog } from '../threads/fault-log.ts'
 import { PooledWork, type PoolHandle } from '../threads/pooled-work.ts'
 import { ServingLinks } from '../threads/serving-links.ts'
@@ -70,7 +70,10 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     onCommitting: (index) => publishIndex(data.published, index),
     onPublished: (index) => tellCommitted(data.committed, index),
     onCommitted: commitMeter(data.shared),
-    onFatal: () => parent.postMessage({ kind: 'fatal' }),
+    onFatal: () => {
+      tellClosed(data.committed)
+      parent.postMessage({ kind: 'fatal' })
+    },
   })
   const { store, reopen } = opened
   const serving = servingSide(() => node, { store, counters: data, own })
@@ -96,7 +99,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
   const development = data.development && (await openDevelopment(node, directory, data.development.rootToken))
   await node.openByItself()
   watchStore(own, node, opened)
-  const watcher = listenToWatcher(parent, { node, own, store, links: serving.links })
+  const watcher = listenToWatcher(parent, { node, own, store, links: serving.links, committed: data.committed })
   parent.postMessage({ kind: 'started', development } satisfies WriterStarted)
 }
 
@@ -145,7 +148,7 @@ function servingSide(
 /** Sets both counters to where the store stands that was just opened. */
 function tellIndex({ published, committed }: Counters, index: number): void {
   publishIndex(published, index)
-  tellCommitted(committed, index)
+  tellOpened(committed, index)
 }
 
 function watchStore(own: ThreadTelemetry, node: WritingNode, { bytes }: WritingStore): void {
@@ -161,10 +164,14 @@ type Parts = {
   readonly own: ThreadTelemetry
   readonly store: Store
   readonly links: ServingLinks<SealState>
+  readonly committed: CommittedIndex
 }
 
 /** Connects the calls of the watching thread, which tells this thread nothing before `started`. */
-function listenToWatcher(parent: MessagePort, { node, own, store, links }: Parts): Peer<typeof WANTED_CALLS> {
+function listenToWatcher(
+  parent: MessagePort,
+  { node, own, store, links, committed }: Parts,
+): Peer<typeof WANTED_CALLS> {
   const reloads = reloadsOf(node)
   return connectPeer({
     channel: portChannel(parent),
@@ -176,6 +183,7 @@ function listenToWatcher(parent: MessagePort, { node, own, store, links }: Parts
       stop: () => {
         void node
           .rest()
+          .then(() => tellClosed(committed))
           .then(() => closeNode(own, node, store))
           .finally(() => process.exit(0))
       },

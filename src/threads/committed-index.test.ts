@@ -4,12 +4,12 @@ import { test } from 'node:test'
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { StorageClosed } from '../storage/contract.ts'
-import { CommittedFollower, newCommittedIndex, tellClosed, tellCommitted } from './committed-index.ts'
+import { CommittedFollower, newCommittedIndex, tellClosed, tellCommitted, tellOpened } from './committed-index.ts'
 
 test('a waiter is told of the first commit after its index, beyond 32 bits too', async () => {
   const committed = newCommittedIndex()
   const high = 2 ** 40
-  tellCommitted(committed, high)
+  tellOpened(committed, high)
   const follower = new CommittedFollower(committed)
   assert.equal(await follower.after(high - 1), high)
   const told: number[] = []
@@ -24,7 +24,7 @@ test('a waiter is told of the first commit after its index, beyond 32 bits too',
 
 test('a commit of another thread wakes this one', async () => {
   const committed = newCommittedIndex()
-  tellCommitted(committed, 1)
+  tellOpened(committed, 1)
   const waiting = new CommittedFollower(committed).after(1)
   // Waiting alone does not keep a process alive, and the thread may have ended before this one looks.
   const { port1, port2 } = new MessageChannel()
@@ -44,12 +44,12 @@ test('a store that is put away ends the waiting, and the next one is waited for 
   const committed = newCommittedIndex()
   const follower = new CommittedFollower(committed)
   await assert.rejects(follower.after(0), StorageClosed)
-  tellCommitted(committed, 3)
+  tellOpened(committed, 3)
   const waiting = follower.after(3)
   tellClosed(committed)
   await assert.rejects(waiting, StorageClosed)
   await assert.rejects(follower.after(0), StorageClosed)
-  tellCommitted(committed, 9)
+  tellOpened(committed, 9)
   assert.equal(await follower.after(3), 9)
   const next = follower.after(9)
   await nextLoop()
@@ -60,14 +60,28 @@ test('a store that is put away ends the waiting, and the next one is waited for 
 test('a store that is put away ends the waiting also if the next one is open before this thread looks', async () => {
   for (const next of [3, 9]) {
     const committed = newCommittedIndex()
-    tellCommitted(committed, 3)
+    tellOpened(committed, 3)
     const follower = new CommittedFollower(committed)
     const waiting = follower.after(3)
     tellClosed(committed)
-    tellCommitted(committed, next)
+    tellOpened(committed, next)
     const behind = follower.after(next)
     await assert.rejects(waiting, StorageClosed)
     tellCommitted(committed, next + 1)
     assert.equal(await behind, next + 1)
   }
+})
+
+test('a commit while the store is kept from the other threads tells nothing, as in an activation', async () => {
+  const committed = newCommittedIndex()
+  const follower = new CommittedFollower(committed)
+  // The first commits of a start, before the counter has a beginning.
+  tellCommitted(committed, 2)
+  await assert.rejects(follower.after(0), StorageClosed)
+  tellOpened(committed, 3)
+  tellClosed(committed)
+  tellCommitted(committed, 4)
+  await assert.rejects(follower.after(3), StorageClosed)
+  tellOpened(committed, 5)
+  assert.equal(await follower.after(3), 5)
 })

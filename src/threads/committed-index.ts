@@ -5,12 +5,15 @@
 import { CommitWaiters } from '../storage/commit/commit-waiters.ts'
 import { StorageClosed } from '../storage/contract.ts'
 
-/** The whole index in shared memory, since waiting needs its order, or CLOSED; then how many stores were put away. */
+/** The whole index in shared memory, since waiting needs its order, or CLOSED; then how often it became CLOSED. */
 export type CommittedIndex = BigInt64Array<SharedArrayBuffer>
 
-/** Stands in the counter while no store is open: before the start, during a restore, and after the end. */
+/**
+ * Stands in the counter while no other thread may use the store: before the start, during a restore or an activation,
+ * and once nothing more is written, since a write failed or the server stops.
+ */
 const CLOSED = -1n
-/** Where the number of stores that were put away stands: the next one may be open before a thread sees CLOSED. */
+/** Where it stands how often the store was closed: the next one may be open before a thread sees CLOSED. */
 const PUT_AWAY = 1
 
 /** Makes the counter; the watching thread hands it to all others. */
@@ -20,13 +23,24 @@ export function newCommittedIndex(): CommittedIndex {
   return committed
 }
 
-/** Called on the writing thread when changes up to `index` were published, and when a store is opened. */
-export function tellCommitted(committed: CommittedIndex, index: number): void {
+/** Called on the writing thread when the other threads may use the store, which stands at `index`. */
+export function tellOpened(committed: CommittedIndex, index: number): void {
   Atomics.store(committed, 0, BigInt(index))
   Atomics.notify(committed, 0)
 }
 
-/** Called on the writing thread when its store is put away or closed. Waiters are told StorageClosed. */
+/**
+ * Called on the writing thread when changes up to `index` were published. Nothing is told of those that are made while
+ * the other threads may not use the store.
+ */
+export function tellCommitted(committed: CommittedIndex, index: number): void {
+  if (Atomics.load(committed, 0) !== CLOSED) tellOpened(committed, index)
+}
+
+/**
+ * Called on the writing thread when the other threads must let go of the store, and when nothing more is written.
+ * Waiters are told StorageClosed.
+ */
 export function tellClosed(committed: CommittedIndex): void {
   Atomics.store(committed, 0, CLOSED)
   Atomics.add(committed, PUT_AWAY, 1n)
@@ -36,7 +50,7 @@ export function tellClosed(committed: CommittedIndex): void {
 /** Waits on one thread for commits of the writer. However many wait, a group of commits wakes the thread once. */
 export class CommittedFollower {
   readonly #committed: CommittedIndex
-  /** All of them wait for the store that is open when `#putAway` stores were put away. */
+  /** All of them wait for the store that is open after it was closed `#putAway` times. */
   #waiters = new CommitWaiters()
   #putAway = 0n
   #isFollowing = false
@@ -47,7 +61,7 @@ export class CommittedFollower {
 
   /**
    * Resolves with the last committed index once it is above `index`.
-   * @throws StorageClosed if no store is open, or when the open one is put away
+   * @throws StorageClosed if no store is open to this thread, or when the open one is closed or takes no more writes
    */
   after(index: number): Promise<number> {
     const committed = this.#look()
@@ -69,7 +83,7 @@ export class CommittedFollower {
     this.#isFollowing = false
   }
 
-  /** Reads the counter. Waiters for a store that was put away are told so. */
+  /** Reads the counter. Waiters for a store that was closed are told so. */
   #look(): bigint {
     let [putAway, seen] = [0n, CLOSED]
     // The writer sets CLOSED before it counts, so an index between two equal counts is of the store that they name.

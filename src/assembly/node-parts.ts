@@ -95,7 +95,8 @@ export type WritingParts = CommonParts & {
   readonly keyKeeper?: KeyKeeper
   /**
    * Hands the seal on to the secondaries, after a rekey of this cluster or of the primary that it follows. The bundle
-   * is wiped when the promise settles. Missing: there are none.
+   * is wiped when the promise settles. Missing: there are none. No server hands it in as yet, since nothing leads to
+   * the secondaries.
    */
   readonly onRekeyed?: (bundle: SealBundle) => Promise<void>
   /** Missing if the store cannot be restored. */

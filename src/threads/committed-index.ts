@@ -2,6 +2,8 @@
 // change is durable and its own listeners have heard of it. The counter of change-follower.ts is raised before, so that
 // no thread answers from a cache that is older than what another has shown. For waiting that is too early: the commit
 // may still fail, and a waiter that was told of it would have been told too much. So there are two.
+//
+// The writer raises it, and nothing waits as yet: the streams of replication will, on the threads that serve them.
 import { CommitWaiters } from '../storage/commit/commit-waiters.ts'
 import { StorageClosed } from '../storage/contract.ts'
 

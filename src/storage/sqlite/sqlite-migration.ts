@@ -43,8 +43,8 @@ function freeBytesOf(directory: string): number {
 function requireRoom(path: string, freeBytes: (directory: string) => number): void {
   const directory = dirname(path)
   const { size } = statSync(path)
-  // The store is still format 1, so a copy that an interrupted migration left is of no use, whole or not. It goes first:
-  // where there was room for one copy there might be none for two, and no start would ever succeed.
+  // The store is still format 1, so a copy that an interrupted migration left is of no use, whole or not. It goes
+  // first: where there was room for one copy there might be none for two, and no start would ever succeed.
   dropKept(path)
   const free = freeBytes(directory)
   if (free >= size) return

@@ -3,11 +3,11 @@
 // the key may have been used since, here or elsewhere. The key then gets a successor (keyring-rotation.ts).
 //
 // All clusters of a set seal with one data key, and the key may encrypt 2^32 times in all of them together. So the
-// cluster that added the term also notes what it granted to others (key-ledger.ts).
+// cluster that added the term also notes what it granted to others (key-ledger.ts). Nothing is granted as yet.
 //
 // A key can come back: a cluster that follows another primary after a failover takes over its keyring, and may have
-// used its active key before. So the count of each key is kept, and a key goes on from it. Keys are told apart by a mark
-// and not by the number of the term alone: two clusters can have one number for two keys.
+// used its active key before. So the count of each key is kept, and a key goes on from it. Keys are told apart by a
+// mark and not by the number of the term alone: two clusters can have one number for two keys.
 //
 //   root/core/key-use   inside a record sealed by the root key:
 //   format 2 | term u32 | key 16 | encryptions u64 | grants u16 | grants × grant | others u32 | others × other
@@ -28,7 +28,7 @@ export type DataKeyUse = {
   readonly term: number
   /** Upper bound of what this cluster encrypted under the term. */
   readonly encryptions: number
-  /** By the id of another cluster: what it may encrypt under the term, in all. Empty as yet: nothing grants. */
+  /** By the id of another cluster: what it may encrypt under the term, in all. */
   readonly grants: ReadonlyMap<string, number>
 }
 

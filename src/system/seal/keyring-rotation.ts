@@ -61,7 +61,10 @@ export const ROTATION_CONFIG = storedRecord(
   'dropped',
 )
 
-/** The active data key, for sys/key-status. `term` is its place in the order of addition, from 1 on. */
+/**
+ * The active data key, for sys/key-status. `term` is its place in the order of addition, from 1 on. `encryptions` are
+ * those of this cluster and what it granted to others, which is nothing as yet (key-ledger.ts).
+ */
 export type KeyStatus = { readonly term: number; readonly installedAtMs: number; readonly encryptions: number }
 
 /** Parts that the assembly hands in. */

@@ -369,6 +369,50 @@ test('S9: a bundle of another set is refused, and changes nothing', async () => 
   await requireOpen(own.secondary, own.primary.shares)
 })
 
+/** Puts an entry, and commits once `go` resolves. Resolves with the end of the transaction, once the entry is sealed. */
+async function putLate({ server }: Cluster, key: string, go: Promise<unknown>): Promise<() => Promise<unknown>> {
+  const put = Promise.withResolvers<void>()
+  const ended = server.node.storage.view(systemScope, 'root/').transaction(async (tx) => {
+    tx.put(key, Buffer.from('of before'))
+    put.resolve()
+    await go
+  })
+  ended.catch(() => {})
+  await put.promise
+  return () => ended
+}
+
+const OF_EACH_CLASS = ['sys/policy/late', 'sys/token/late', 'core/version/late']
+
+test('A1: what was sealed before an activation is not committed under keys that are gone', async () => {
+  for (const key of OF_EACH_CLASS) {
+    const { primary, secondary } = await pair(['static', 'static'])
+    // The second time the keys of the leaves are the same before and after.
+    for (let round = 1; round <= 2; round++) {
+      const go = Promise.withResolvers<void>()
+      const ended = await putLate(secondary, key, go.promise)
+      await activate(primary, secondary)
+      go.resolve()
+      await assert.rejects(ended(), { name: 'Sealed' }, key)
+      assert.equal(await secondary.server.store.get(`root/${key}`), undefined)
+    }
+  }
+})
+
+test('A1: what was sealed before an ordinary seal is committed after it, and opens', async () => {
+  for (const key of OF_EACH_CLASS) {
+    const own = await cluster('primary', 'static')
+    const { server } = own
+    const go = Promise.withResolvers<void>()
+    const ended = await putLate(own, key, go.promise)
+    await server.node.operations.seal()
+    await server.node.openByItself()
+    go.resolve()
+    await ended()
+    assert.deepEqual(await server.node.storage.view(systemScope, 'root/').get(key), Buffer.from('of before'))
+  }
+})
+
 test('S9: a sealed server takes nothing over', async () => {
   const { primary, secondary } = await pair(['shamir', 'shamir'])
   await secondary.server.node.operations.seal()

@@ -183,6 +183,8 @@ export class UnsealController {
     await news.tellStore('detached')
     try {
       try {
+        // Also if the keys of the leaves are the same: the data keys are not.
+        await store.keysReplaced('refused')
         store.setLeafKey(leafKey)
         prepare()
         await replace(write)

@@ -140,6 +140,7 @@ function readOnlyStore(reader: ReadStore): Store {
     onCommit: () => {},
     setLeafKey: () => {},
     setWritable: async () => {},
+    keysReplaced: async () => {},
     roots: refuse,
     tree: refuse,
     image: refuse,

@@ -417,6 +417,12 @@ export interface Store extends ReadStore {
    */
   setWritable(mayWrite: MayWrite): Promise<void>
   /**
+   * Tells that data keys are replaced: what was sealed so far may never be read again. A transaction that runs now and
+   * writes is not committed: it runs `again`, so that it seals anew, or throws Sealed (`refused`). Resolves when every
+   * commit has ended that was under way.
+   */
+  keysReplaced(running: 'again' | 'refused'): Promise<void>
+  /**
    * Roots of the tree over all `replicated` and `local` entries, as of `index`. Waits while the tree is being read
    * after `setLeafKey`.
    * @throws StorageRefused while there is no leaf key, and what kept the tree from being read

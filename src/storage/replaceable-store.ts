@@ -142,6 +142,10 @@ export class ReplaceableStore extends ReplaceableReader<Store> implements Store 
     await this.present?.setWritable(mayWrite)
   }
 
+  async keysReplaced(running: 'again' | 'refused'): Promise<void> {
+    await this.store.keysReplaced(running)
+  }
+
   async roots(): ReturnType<Store['roots']> {
     return this.store.roots()
   }

@@ -35,6 +35,7 @@ export function tracedStore(store: Store): Store {
     onCommit: (listener) => store.onCommit(listener),
     setLeafKey: (key) => store.setLeafKey(key),
     setWritable: (mayWrite) => store.setWritable(mayWrite),
+    keysReplaced: (running) => store.keysReplaced(running),
     roots: () => store.roots(),
     tree: () => store.tree(),
     image: () => store.image(),

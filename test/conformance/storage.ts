@@ -12,6 +12,7 @@ import {
   MAX_VALUE_BYTES,
   type Reader,
   type Scope,
+  Sealed,
   type StorageClass,
   StorageClosed,
   StorageFailed,
@@ -54,6 +55,7 @@ export function storageConformance(name: string, newPlace: (seed: number) => Pla
   transactionClauses(clause)
   boundClauses(clause)
   writableClauses(clause)
+  replacedKeysClauses(clause)
   indexClauses(clause)
   treeClauses(clause)
   imageClauses(clause)
@@ -791,6 +793,57 @@ function writableClauses(clause: Clause): void {
   })
 }
 
+function replacedKeysClauses(clause: Clause): void {
+  /** Begins a transaction that puts an entry, and says how often it ran; it ends once `go` resolves. */
+  const begun = async (store: Store, one?: (typeof OF_CLASS)[StorageClass]) => {
+    const [put, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const run = { count: 0, go: go.resolve, ended: Promise.resolve() }
+    run.ended = store.transaction(async (tx) => {
+      run.count++
+      if (one !== undefined) tx.put(one.scope, one.key, text(String(run.count)))
+      put.resolve()
+      await go.promise
+    })
+    run.ended.catch(() => {})
+    await Promise.race([put.promise, run.ended])
+    return run
+  }
+
+  clause('A1: what runs while keys are replaced is refused or runs again, if it writes', async ({ store }) => {
+    for (const one of Object.values(OF_CLASS)) {
+      const [refused, reading] = [await begun(store, one), await begun(store)]
+      await store.keysReplaced('again')
+      await store.keysReplaced('refused')
+      await store.keysReplaced('again')
+      const again = await begun(store, one)
+      for (let times = 0; times < 10; times++) await store.keysReplaced('again')
+      for (const run of [refused, reading, again]) run.go()
+      await assert.rejects(refused.ended, Sealed)
+      await Promise.all([reading.ended, again.ended])
+      assert.deepEqual([refused.count, reading.count, again.count], [1, 1, 2])
+      assert.deepEqual(await store.get(one.key), text('2'))
+    }
+  })
+
+  clause('A1: the replacement of keys waits for the commit that is under way', async ({ store, faults }) => {
+    faults.hold()
+    const written = put(store, 'a')
+    while (faults.appends === 0) await nextLoop()
+    const late = put(store, 'b')
+    let isReplaced = false
+    const replaced = store.keysReplaced('refused').then(() => {
+      isReplaced = true
+    })
+    for (let turn = 0; turn < 5; turn++) await nextLoop()
+    assert.equal(isReplaced, false)
+    faults.release()
+    await replaced
+    assert.equal(await store.lastIndex(), 1)
+    await written
+    await assert.rejects(late, Sealed)
+  })
+}
+
 function imageClauses(clause: Clause): void {
   clause('F3: an image is the tree and the entries of one index, whatever is committed meanwhile', async (opened) => {
     const { store } = opened
@@ -926,6 +979,7 @@ function closingClauses(clause: Clause): void {
       () => store.onCommit(() => {}),
       () => store.setLeafKey(LEAF_KEY),
       () => store.setWritable(() => true),
+      () => store.keysReplaced('again'),
       () => store.roots(),
       () => store.tree(),
       () => store.image(),

@@ -92,6 +92,9 @@ export class Committer {
   readonly logKeeper: LogKeeper
   #leafKey: KeyObject | undefined
   #mayWrite: MayWrite = ALL_WRITABLE
+  #keyGeneration = 0
+  /** Writes of an older generation do not run again: they were made under keys of which nothing is left. */
+  #oldestGeneration = 0
   #failure: Error | undefined
   #underWay: Promise<unknown> = Promise.resolve()
 
@@ -136,6 +139,18 @@ export class Committer {
   /** The one gate of all writes that this node begins. Resolves when no commit of before is under way. */
   async setWritable(mayWrite: MayWrite): Promise<void> {
     this.#mayWrite = mayWrite
+    await this.settled()
+  }
+
+  /** How often keys were replaced while this store was open. */
+  get keyGeneration(): number {
+    return this.#keyGeneration
+  }
+
+  /** Ends transactions that may have sealed under replaced keys. Resolves when no commit of before is under way. */
+  async keysReplaced(running: 'again' | 'refused'): Promise<void> {
+    this.#keyGeneration++
+    if (running === 'refused') this.#oldestGeneration = this.#keyGeneration
     await this.settled()
   }
 
@@ -288,7 +303,11 @@ export class Committer {
   }
 
   #prepare(transaction: OpenTransaction, group: Group, mayWrite = this.#mayWrite): CommitOutcome {
+    if (transaction.writes.size > 0 && transaction.keyGeneration < this.#oldestGeneration) {
+      return new Sealed('The keys were replaced while the transaction ran')
+    }
     if (this.#recent.touchedSince(transaction.startIndex, transaction.reads)) return 'lost'
+    if (transaction.writes.size > 0 && transaction.keyGeneration < this.#keyGeneration) return 'lost'
     const operations: ChangeOperation[] = []
     try {
       for (const write of transaction.writes.values()) {

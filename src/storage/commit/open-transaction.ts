@@ -30,15 +30,18 @@ const NO_VALUE = Buffer.alloc(0)
 export class OpenTransaction implements Transaction {
   /** Index before the first read. Changes after it are compared with what was read. */
   readonly startIndex: number
+  /** How often keys had been replaced before it began (`Store.keysReplaced`). */
+  readonly keyGeneration: number
   readonly reads = new ReadSet()
   readonly writes = new Map<string, Write>()
   readonly #store: Reader
   #bytes = 0
   #isRunning = true
 
-  constructor(store: Reader, startIndex: number) {
+  constructor(store: Reader, startIndex: number, keyGeneration: number) {
     this.#store = store
     this.startIndex = startIndex
+    this.keyGeneration = keyGeneration
   }
 
   /** Bytes of all keys and values to be written. */

@@ -76,7 +76,7 @@ export class TransactionalStore extends BackendReadStore implements Store {
     return this.#alone(async () => {
       this.requireOpen()
       return this.#committer.adopt(changes, options, async () => {
-        const own = new OpenTransaction(this, this.#committer.committedIndex)
+        const own = this.#begin()
         if (options.also !== undefined) await runWork(options.also, own)
         return own
       })
@@ -101,6 +101,11 @@ export class TransactionalStore extends BackendReadStore implements Store {
   async setWritable(mayWrite: MayWrite): Promise<void> {
     this.requireOpen()
     await this.#committer.setWritable(mayWrite)
+  }
+
+  async keysReplaced(running: 'again' | 'refused'): Promise<void> {
+    this.requireOpen()
+    await this.#committer.keysReplaced(running)
   }
 
   async roots(): Promise<TreeRoots & { readonly index: number }> {
@@ -173,12 +178,17 @@ export class TransactionalStore extends BackendReadStore implements Store {
     }
   }
 
+  #begin(): OpenTransaction {
+    const { committedIndex, keyGeneration } = this.#committer
+    return new OpenTransaction(this, committedIndex, keyGeneration)
+  }
+
   async #attempt<T>(
     work: (tx: Transaction) => Promise<T>,
     commit: (finished: OpenTransaction) => Promise<CommitOutcome>,
   ): Promise<Attempt<T>> {
     this.requireOpen()
-    const transaction = new OpenTransaction(this, this.#committer.committedIndex)
+    const transaction = this.#begin()
     let result: T
     try {
       result = await runWork(work, transaction)

@@ -304,6 +304,35 @@ test('a secondary for disaster recovery seals its own entries anew, and opens ag
   assert.equal(keyringOf(third).activeTerm, keyringOf(primary).activeTerm)
 })
 
+for (const role of [{ dr: 'secondary' }, { performance: 'secondary' }] as const) {
+  const [name] = Object.keys(role)
+  test(`A2: what a ${name} secondary sealed before its keyring was replaced runs again, and opens ever after`, async () => {
+    const primary = await startMemoryServer()
+    const third = await cloneOf(primary)
+    await third.call('POST', 'sys/rotate')
+    await primary.call('POST', 'sys/rotate')
+    await third.node.changeRole(roleOf(role))
+    const [sealed, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const own = third.node.storage.view(systemScope, 'root/core/version/')
+    let runs = 0
+    const ended = own.transaction(async (tx) => {
+      runs++
+      tx.put('x', Buffer.from('own'))
+      sealed.resolve()
+      await go.promise
+    })
+    await sealed.promise
+    await follow(third, primary)
+    go.resolve()
+    await ended
+    assert.equal(runs, 2)
+    assert.equal(termOf(await third.store.get('root/core/version/x')), keyringOf(primary).activeTerm)
+    await third.node.changeRole(FOLLOWS_NONE)
+    await sealAndOpen(third, primary)
+    assert.deepEqual(await own.get('x'), Buffer.from('own'))
+  })
+}
+
 test('a keyring that was not committed is settled by no later change of the same bytes', async () => {
   const primary = await startMemoryServer()
   const third = await cloneOf(primary)

@@ -81,7 +81,11 @@ export type RotationParts = {
 }
 
 /** An adoption that was announced, and is not committed yet. */
-type Pending = Extract<KeyringAdoption, { kind: 'keyring' }> & { readonly sealedAnew: number }
+type Pending = Extract<KeyringAdoption, { kind: 'keyring' }> & {
+  readonly sealedAnew: number
+  /** True if it lacks terms of ours. */
+  readonly isApart: boolean
+}
 
 /** The keyring's upkeep on the writing thread, the only one that encrypts for storage. */
 export class KeyringRotation {
@@ -355,7 +359,7 @@ export class KeyringRotation {
     const opening = replacedBy(adoption.keyring, present)
     storage.barrier.setKeyring(opening)
     await announce(opening)
-    this.#pending = { ...adoption, sealedAnew: 0 }
+    this.#pending = { ...adoption, sealedAnew: 0, isApart: hasTermsBeside(present, adoption.keyring) }
     return undefined
   }
 
@@ -368,7 +372,7 @@ export class KeyringRotation {
     const pending = this.#pending
     if (pending === undefined) return
     const present = this.#unsealed()
-    const isApart = hasTermsBeside(present, pending.keyring)
+    const { isApart } = pending
     if (isApart) await this.#keepFormer(tx, pending.keyring)
     if (hasSameActive(present, pending.keyring)) return
     const { random } = this.#parts.world
@@ -389,11 +393,14 @@ export class KeyringRotation {
   }
 
   /** Once the adopted keyring is committed, this thread and then the others seal under its active term. */
-  #settleAdopted({ keyring, last, sealedAnew }: Pending, { operations }: Change): void {
+  #settleAdopted({ keyring, last, sealedAnew, isApart }: Pending, { operations }: Change): void {
     if (!operations.some(({ key, value }) => key === last.key && value.equals(last.value))) return
-    const { storage, announce, log } = this.#parts
+    const { store, storage, announce, log } = this.#parts
     const { barrier } = storage
     this.#pending = undefined
+    // Sealed under a term of ours, an entry that comes now would open only while that term is in memory. Not awaited:
+    // the commit that is under way is this one.
+    if (isApart) void store.keysReplaced('again')
     const present = barrier.keyring
     // Sealed meanwhile: the next unseal reads it from the store.
     if (present === undefined) return

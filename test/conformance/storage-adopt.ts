@@ -345,6 +345,29 @@ function faultClauses(clause: Clause): void {
     await requireEqual(store, peer)
   })
 
+  clause('B3: local entries come over disaster recovery alone', async ({ store, faults, fatal }) => {
+    const peer = newPeer()
+    const key = 'root/sys/token/a'
+    await write(peer, 'a', '1')
+    await begin(store, peer)
+    await peer.transaction(async (tx) => tx.put(systemScope, key, Buffer.from('of the peer')))
+    await peer.transaction(async (tx) => tx.delete(systemScope, key))
+    const { changes, after } = await sentBy(peer, 1)
+    for (const mode of ['follow', 'redo'] as const) {
+      for (const some of [changes, changes.slice(1)]) {
+        const outcome = await store.adopt(some, { mode, after })
+        assert.deepEqual([outcome.kind, 'key' in outcome && outcome.key], ['diverged', key], mode)
+      }
+    }
+    assert.deepEqual([faults.appends, await store.lastIndex(), fatal], [1, 1, []])
+    const overDr = changes.map((change) => ({
+      ...change,
+      origins: change.origins.map((origin) => ({ ...origin, family: 'dr' as const })),
+    }))
+    const outcome = await store.adopt(overDr, { mode: 'redo', after: { ...after, family: 'dr' } })
+    assert.deepEqual(outcome, { kind: 'adopted', index: 3 })
+  })
+
   clause('F3: of a batch whose last change does not fit nothing is applied', async ({ store, faults, fatal }) => {
     const peer = newPeer()
     await write(peer, 'a', '1')

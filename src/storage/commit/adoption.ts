@@ -4,13 +4,27 @@
 import { strict as assert } from 'node:assert'
 import type { KeyObject } from 'node:crypto'
 import { classify, requireValue } from '../classes.ts'
-import type { Adopted, AdoptedChange, AdoptOptions, ChangeOperation, EntryHead, Origin } from '../contract.ts'
+import type {
+  Adopted,
+  AdoptedChange,
+  AdoptOptions,
+  ChangeOperation,
+  EntryHead,
+  Origin,
+  ReplicationFamily,
+  StorageClass,
+} from '../contract.ts'
 import { MAX_TRANSACTION_BYTES, StorageRefused, UnknownPrefix } from '../contract.ts'
 import { CHAIN_BYTES, NO_ORIGINS } from '../log/change-record.ts'
 import { leafOf, NO_LEAF } from '../log/leaf.ts'
 import { laterOrigins } from '../log/move.ts'
 import { type Heads, moveHeads } from './heads.ts'
 import type { OpenTransaction } from './open-transaction.ts'
+
+const SENT_OVER: Readonly<Record<ReplicationFamily, readonly StorageClass[]>> = {
+  dr: ['replicated', 'local'],
+  performance: ['replicated'],
+}
 
 /** A change that cannot be applied here. It is caught below the contract. */
 export class PeerFault extends Error {
@@ -99,6 +113,8 @@ function gap(sentence: string): Gap {
 }
 
 type Here = {
+  /** The replication over which the changes come. */
+  readonly family: ReplicationFamily
   /** Class and leaf of each key of the changes, as they are now. */
   readonly heads: Heads
   readonly leafKey: KeyObject
@@ -125,7 +141,7 @@ function adoptedOperations(operations: readonly ChangeOperation[], here: Here): 
     keys.add(key)
     bytes += Buffer.byteLength(key) + value.length
     if (bytes > MAX_TRANSACTION_BYTES) throw diverged(key, `A change has more than ${MAX_TRANSACTION_BYTES} bytes`)
-    requireAllowed(operation)
+    requireAllowed(operation, here.family)
     requireLeaf(operation, here.leafKey)
     const head = here.heads.get(key)
     requireReplaced(operation, head, here.mode)
@@ -134,9 +150,11 @@ function adoptedOperations(operations: readonly ChangeOperation[], here: Here): 
   return adopted
 }
 
-/** The key must allow the class that the change states, and the class must be one that leaves a cluster. */
-function requireAllowed({ key, scope, class: storageClass, value }: ChangeOperation): void {
-  if (storageClass === 'ignored') throw diverged(key, 'Entries of class ignored are not taken from a peer')
+/** The key must allow the class that the change states, and the class must be one that goes over the family. */
+function requireAllowed({ key, scope, class: storageClass, value }: ChangeOperation, family: ReplicationFamily): void {
+  if (!SENT_OVER[family].includes(storageClass)) {
+    throw diverged(key, `Entries of class ${storageClass} are not taken from a peer over ${family} replication`)
+  }
   try {
     const own = classify(scope, key)
     if (own !== storageClass) throw diverged(key, `The key is ${own} here, and ${storageClass} at the peer`)

@@ -273,7 +273,8 @@ export class Committer {
     const encoded: EncodedChange[] = []
     try {
       const heads = await this.#headsAt(fresh.changes.flatMap(({ operations }) => operations.map(({ key }) => key)))
-      const adopted = adoptedChanges(fresh.changes, { heads, leafKey, mode: options.mode })
+      const { mode, after } = options
+      const adopted = adoptedChanges(fresh.changes, { heads, leafKey, mode, family: after.family })
       if (fresh.changes.length > 0) await options.prepare?.(fresh.changes)
       const own = await runAlso()
       requireApart(own, heads)

@@ -7,12 +7,14 @@ import {
   type AdoptOptions,
   type ChangeOperation,
   HistoryGone,
+  type Origin,
   Sealed,
   StorageFailed,
   StorageFull,
   type Store,
   systemScope,
 } from '../../src/storage/contract.ts'
+import { MAX_HISTORY_INDEX } from '../../src/storage/log/histories.ts'
 import { createMemoryStore } from '../../src/storage/memory-store.ts'
 import { SeededRandom } from './seeded-random.ts'
 import { type Clause, clock, folder, LEAF_KEY, requireTreeOfEntries, scope } from './storage-clause.ts'
@@ -343,6 +345,34 @@ function faultClauses(clause: Clause): void {
     assert.deepEqual(fatal, [])
     assert.equal((await follow(store, peer)).kind, 'adopted')
     await requireEqual(store, peer)
+  })
+
+  clause('B4: a place of a peer that leaves no room for another history is a gap', async ({ store, fatal }) => {
+    const peer = newPeer()
+    await write(peer, 'a', '1')
+    const { changes, after } = await sentBy(peer, 0)
+    const moved = (index: number, over: Origin['family'] = family): AdoptedChange[] =>
+      changes.map((change) => {
+        const [origin] = change.origins
+        assert.ok(origin !== undefined)
+        const place = { ...origin, index, family: over }
+        return { ...change, origins: over === family ? [place] : [origin, place] }
+      })
+    const [at] = moved(MAX_HISTORY_INDEX)[0]?.origins ?? []
+    for (const [sent, behind] of [
+      [moved(MAX_HISTORY_INDEX), undefined],
+      [moved(Number.MAX_SAFE_INTEGER), undefined],
+      [moved(MAX_HISTORY_INDEX, 'dr'), undefined],
+      [changes, at],
+    ] as const) {
+      const options = { mode: 'redo', after, ...(behind && { at: behind }) } as const
+      assert.equal((await store.adopt(sent, options)).kind, 'gap')
+    }
+    assert.deepEqual((await store.position()).origins, [])
+    assert.equal((await store.adopt(moved(MAX_HISTORY_INDEX - 1), { mode: 'redo', after })).kind, 'adopted')
+    const next = { id: Buffer.alloc(16, 3), knownIndex: 0, knownEpoch: 0 }
+    await store.beginHistory(async (tx) => tx.put(scope, `${folder}b`, Buffer.from('promoted')), next)
+    assert.deepEqual([(await store.position()).index, fatal], [MAX_HISTORY_INDEX, []])
   })
 
   clause('B3: local entries come over disaster recovery alone', async ({ store, faults, fatal }) => {

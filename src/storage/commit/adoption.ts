@@ -16,6 +16,7 @@ import type {
 } from '../contract.ts'
 import { MAX_TRANSACTION_BYTES, StorageRefused, UnknownPrefix } from '../contract.ts'
 import { CHAIN_BYTES, NO_ORIGINS } from '../log/change-record.ts'
+import { leavesRoom } from '../log/histories.ts'
 import { leafOf, NO_LEAF } from '../log/leaf.ts'
 import { laterOrigins } from '../log/move.ts'
 import { type Heads, moveHeads } from './heads.ts'
@@ -99,9 +100,14 @@ function areOrigins(origins: readonly Origin[]): boolean {
     families.size === origins.length &&
     origins.every(
       ({ historyId, index, chain }) =>
-        historyId.length === CHAIN_BYTES && chain.length === CHAIN_BYTES && Number.isSafeInteger(index) && index > 0,
+        historyId.length === CHAIN_BYTES && chain.length === CHAIN_BYTES && isIndex(index) && index > 0,
     )
   )
+}
+
+/** Above it a promotion must still find an index to begin at, or one change of a peer would bar it for ever. */
+function isIndex(index: number): boolean {
+  return Number.isSafeInteger(index) && leavesRoom(index)
 }
 
 function isTime(ms: number): boolean {

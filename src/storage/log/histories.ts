@@ -39,8 +39,7 @@ export function withHistory(histories: readonly History[], next: History): reado
  * @throws StorageRefused where the numbers end
  */
 export function nextHistory(position: Position, { id, knownIndex, knownEpoch }: NewHistory, nowMs: number): History {
-  const inUse = Math.max(position.index, knownIndex, ...position.origins.map(({ index }) => index))
-  const startIndex = (Math.floor(inUse / INDEX_GAP) + 1) * INDEX_GAP
+  const startIndex = startAbove(Math.max(position.index, knownIndex, ...position.origins.map(({ index }) => index)))
   const epoch = Math.max(position.epoch, knownEpoch) + 1
   if (startIndex > MAX_HISTORY_INDEX || epoch > MAX_EPOCH) {
     throw new StorageRefused(`A history cannot begin at index ${startIndex} in epoch ${epoch}: the numbers end there`)
@@ -48,6 +47,13 @@ export function nextHistory(position: Position, { id, knownIndex, knownEpoch }: 
   const parent = { id: position.historyId, index: position.index, chain: position.chain }
   return { id, epoch, startIndex, parent, startedAtMs: Math.floor(nowMs) }
 }
+
+/** True if a history can still begin above this index. What comes from a peer must leave that room. */
+export function leavesRoom(index: number): boolean {
+  return startAbove(index) <= MAX_HISTORY_INDEX
+}
+
+const startAbove = (index: number): number => (Math.floor(index / INDEX_GAP) + 1) * INDEX_GAP
 
 /** The index behind which the last `count` records stand, however indexes jump; 0 if there were not so many. */
 export function indexBehind(histories: readonly History[], lastIndex: number, count: number): number {

@@ -9,6 +9,7 @@ import {
   DEFAULT_RETENTION,
   forgettableIndex,
   keptCheckpoints,
+  type LogLimits,
   MIN_RECORDS,
   type Retention,
 } from './retention.ts'
@@ -31,6 +32,8 @@ export class LogKeeper {
   #haveMoved = false
   /** From this index on `shorten` looks again whether records can be removed. */
   #lookAgainAt = 0
+  /** Index of the newest record that could be spared, found when the steps began that are under way. */
+  #spareIndex: number | undefined
 
   constructor(backend: Backend, { clock, retention, holdCaps }: LogKeeperOptions) {
     this.#backend = backend
@@ -50,8 +53,7 @@ export class LogKeeper {
     this.#checkpoints ??= await this.#backend.checkpoints()
     const holds = [...(await this.#read()).values()]
     const limits = { retention: this.#retention, holds, caps: this.#caps }
-    const spareIndex = await this.#backend.indexBefore(MIN_RECORDS)
-    const upTo = forgettableIndex(this.#checkpoints, spareIndex, this.#clock.nowMs(), limits)
+    const upTo = await this.#forgettable(this.#checkpoints, limits)
     if (upTo > 0) {
       // First: after a crash a hold that stands too low would look as if its records had been taken from it.
       await this.save()
@@ -59,7 +61,17 @@ export class LogKeeper {
     }
     const first = await this.#backend.firstIndex()
     this.#checkpoints = keptCheckpoints(this.#checkpoints, first)
-    this.#lookAgainAt = first <= upTo ? 0 : lastIndex + RECORDS_FORGOTTEN_PER_STEP
+    if (first <= upTo) return
+    this.#lookAgainAt = lastIndex + RECORDS_FORGOTTEN_PER_STEP
+    this.#spareIndex = undefined
+  }
+
+  /** To find the spare index costs the reading of all newer records: only where something could go at all. */
+  async #forgettable(checkpoints: readonly Checkpoint[], limits: LogLimits): Promise<number> {
+    const nowMs = this.#clock.nowMs()
+    if (forgettableIndex(checkpoints, Number.POSITIVE_INFINITY, nowMs, limits) === 0) return 0
+    this.#spareIndex ??= await this.#backend.indexBefore(MIN_RECORDS)
+    return forgettableIndex(checkpoints, this.#spareIndex, nowMs, limits)
   }
 
   /** Stores the holds that have moved on. Throws what the backend throws. */

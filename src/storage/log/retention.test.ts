@@ -6,7 +6,7 @@ import { openStore } from '../commit/transactional-store.ts'
 import { HistoryGone, type Store, systemScope } from '../contract.ts'
 import { MemoryBackend } from '../memory-backend.ts'
 import { createMemoryStore } from '../memory-store.ts'
-import { defaultHeldBytes, forgettableIndex, keptCheckpoints, MIN_RECORDS } from './retention.ts'
+import { defaultHeldBytes, forgettableIndex, keptCheckpoints, MIN_RECORDS, type Retention } from './retention.ts'
 
 const checkpoint = (index: number, logBytes: number, savedAtMs: number): Checkpoint => ({ index, logBytes, savedAtMs })
 const SPANS = [checkpoint(100, 10, 1_000), checkpoint(200, 10, 2_000), checkpoint(300, 10, 3_000)]
@@ -80,6 +80,41 @@ test('a store forgets old records in steps, keeps the newest, and its roots stay
   store.setLeafKey(undefined)
   store.setLeafKey(Buffer.alloc(32, 1))
   assert.deepEqual((await store.roots()).all, all)
+  await store.close()
+})
+
+/** A store in memory, and how often the end of its newest records was looked for. */
+async function countingStore(retention: Retention) {
+  const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 }
+  const backend = new MemoryBackend(new SeededRandom(1).bytes(HISTORY_ID_BYTES))
+  const { indexBefore } = backend
+  const asked = { count: 0 }
+  backend.indexBefore = (count) => {
+    asked.count++
+    return indexBefore.call(backend, count)
+  }
+  const store = await openStore(backend, { clock, retention })
+  store.setLeafKey(Buffer.alloc(32, 1))
+  return { store, asked }
+}
+
+test('C1: a log within its limits never looks for what it could spare', async () => {
+  const { store, asked } = await countingStore({ bytes: 1e12, ms: 1e12 })
+  await fill(store, RECORDS)
+  assert.equal(asked.count, 0)
+  await store.close()
+})
+
+test('C1: a log looks once for what it can spare, however many steps it is shortened in', async () => {
+  const { store, asked } = await countingStore({ bytes: 1_000, ms: 1e12 })
+  await fill(store, 20_000)
+  assert.equal((await store.retained()).firstIndex, 1)
+  const before = asked.count
+  // The first checkpoint can be spared now: its 20,000 records go in twenty steps.
+  await fill(store, MIN_RECORDS + 4_000)
+  assert.equal((await store.retained()).firstIndex, 20_001)
+  // And once in every thousand records, as long as the span behind it is too young.
+  assert.ok(asked.count - before <= 16, `${asked.count - before}`)
   await store.close()
 })
 

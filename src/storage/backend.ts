@@ -104,8 +104,8 @@ export interface Backend extends ReadBackend {
   firstIndex(): Promise<number>
   /** Index of the record that `count` younger ones follow; 0 if the log has not so many. */
   indexBefore(count: number): Promise<number>
-  /** Bytes of the records after `index`. */
-  logBytesAfter(index: number): Promise<number>
+  /** Bytes of the records after the index `after`, up to and including `upTo`. */
+  logBytesBetween(after: number, upTo: number): Promise<number>
   /** Who holds the log, in any order. */
   holds(): Promise<LogHold[]>
   /** Replaces all holds in one durable step. Throws as `append` does. */

@@ -211,8 +211,9 @@ export class MemoryBackend implements Backend {
     return this.#log.at(-1 - count)?.index ?? 0
   }
 
-  async logBytesAfter(index: number): Promise<number> {
-    return this.#log.reduce((sum, each) => sum + (each.index > index ? each.record.length : 0), 0)
+  async logBytesBetween(after: number, upTo: number): Promise<number> {
+    const between = this.#log.slice(this.#recordsUpTo(after), this.#recordsUpTo(upTo))
+    return between.reduce((sum, { record }) => sum + record.length, 0)
   }
 
   async holds(): Promise<LogHold[]> {

@@ -69,7 +69,7 @@ export function delayedBackend(backend: Backend, random: SeededRandom): Backend 
     saveHolds: (holds) => oneByOne(() => backend.saveHolds(holds)),
     holds: () => delays.around(() => backend.holds()),
     indexBefore: (count) => delays.around(() => backend.indexBefore(count)),
-    logBytesAfter: (index) => delays.around(() => backend.logBytesAfter(index)),
+    logBytesBetween: (after, upTo) => delays.around(() => backend.logBytesBetween(after, upTo)),
     savedTree: () => delays.around(() => backend.savedTree()),
     checkpoints: () => delays.around(() => backend.checkpoints()),
     firstIndex: () => delays.around(() => backend.firstIndex()),

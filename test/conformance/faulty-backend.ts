@@ -51,7 +51,7 @@ export function faultyBackend(backend: Backend, faults: Faults): Backend {
     checkpoints: () => backend.checkpoints(),
     firstIndex: () => backend.firstIndex(),
     indexBefore: (count) => backend.indexBefore(count),
-    logBytesAfter: (index) => backend.logBytesAfter(index),
+    logBytesBetween: (after, upTo) => backend.logBytesBetween(after, upTo),
     holds: () => backend.holds(),
     saveHolds: async (holds) => {
       const fault = faults.nextHold

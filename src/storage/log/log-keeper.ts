@@ -119,12 +119,30 @@ export class LogKeeper {
   async retained(): Promise<RetainedLog> {
     const firstIndex = await this.#backend.firstIndex()
     const gone = await this.#goneTest()
+    const bytesAfter = await this.#bytesAfter(firstIndex)
     const holds: RetainedLog['holds'][number][] = []
     for (const hold of (await this.#read()).values()) {
-      const bytes = await this.#backend.logBytesAfter(hold.from)
-      holds.push({ ...hold, bytes, isBroken: gone(hold.from) })
+      holds.push({ ...hold, bytes: await bytesAfter(hold.from), isBroken: gone(hold.from) })
     }
-    return { firstIndex, bytes: await this.#backend.logBytesAfter(0), caps: this.#caps, holds }
+    return { firstIndex, bytes: await bytesAfter(0), caps: this.#caps, holds }
+  }
+
+  /**
+   * Tells for an index how many bytes of records follow it. The checkpoints know it of their spans. Only the span in
+   * which the index lies, or of which a part is gone, is read, and what follows the last checkpoint.
+   */
+  async #bytesAfter(firstIndex: number): Promise<(from: number) => Promise<number>> {
+    const { index: lastIndex } = await this.#backend.position()
+    const known = this.#checkpoints ?? (await this.#backend.checkpoints())
+    const checkpoints = known.filter(({ index }) => index >= firstIndex)
+    const end = checkpoints.at(-1)?.index ?? 0
+    const tail = await this.#backend.logBytesBetween(end, lastIndex)
+    return async (from) => {
+      if (from >= end) return from === end ? tail : this.#backend.logBytesBetween(from, lastIndex)
+      const [first, ...whole] = checkpoints.filter(({ index }) => index > from)
+      const part = await this.#backend.logBytesBetween(from, first?.index ?? from)
+      return whole.reduce((sum, { logBytes }) => sum + logBytes, part + tail)
+    }
   }
 
   /** Tells for an index whether something that follows it is kept no more. */

@@ -95,6 +95,7 @@ async function countingStore(retention: Retention) {
   }
   const store = await openStore(backend, { clock, retention })
   store.setLeafKey(Buffer.alloc(32, 1))
+  await store.roots()
   return { store, asked }
 }
 
@@ -115,6 +116,41 @@ test('C1: a log looks once for what it can spare, however many steps it is short
   assert.equal((await store.retained()).firstIndex, 20_001)
   // And once in every thousand records, as long as the span behind it is too young.
   assert.ok(asked.count - before <= 16, `${asked.count - before}`)
+  await store.close()
+})
+
+test('C2: the status of the log reads at most one span of it for each number, and is exact', async () => {
+  const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 }
+  const backend = new MemoryBackend(new SeededRandom(1).bytes(HISTORY_ID_BYTES))
+  const runs: number[] = []
+  let forgotten = 0
+  const { logBytesBetween } = backend
+  backend.logBytesBetween = (after, upTo) => {
+    runs.push(upTo - Math.max(after, forgotten))
+    return logBytesBetween.call(backend, after, upTo)
+  }
+  // 20,000 records make a span.
+  const store = await openStore(backend, { clock })
+  store.setLeafKey(Buffer.alloc(32, 1))
+  await store.roots()
+  const places = [0, 30, 20_000, 20_001, 39_000, 40_050, 41_000]
+  await fill(store, 41_000)
+  for (const from of places) await store.hold({ name: String(from), kind: 'copy', from })
+  for (const gone of [0, 500, 20_000, 20_500]) {
+    await backend.forgetRecords(gone, 1e9)
+    forgotten = gone
+    const records = (await backend.records(gone, 1e9)) ?? []
+    const bytesBehind = (from: number) =>
+      records.reduce((sum, { index, record }) => sum + (index > from ? record.length : 0), 0)
+    runs.length = 0
+    const { bytes, holds } = await store.retained()
+    assert.equal(bytes, bytesBehind(0))
+    assert.deepEqual(
+      new Map(holds.map(({ from, bytes: held }) => [from, held])),
+      new Map(places.map((from) => [from, bytesBehind(from)])),
+    )
+    assert.ok(runs.length <= 2 + places.length && Math.max(...runs) <= 20_000, runs.join())
+  }
   await store.close()
 })
 

@@ -134,8 +134,8 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
     return reading(() => this.#derived.indexBefore(count))
   }
 
-  async logBytesAfter(index: number): Promise<number> {
-    return reading(() => this.#derived.logBytesAfter(index))
+  async logBytesBetween(after: number, upTo: number): Promise<number> {
+    return reading(() => this.#derived.logBytesBetween(after, upTo))
   }
 
   async holds(): Promise<LogHold[]> {

@@ -79,9 +79,9 @@ export class SqliteDerived {
     return row === undefined ? 0 : numberOf(row.idx)
   }
 
-  logBytesAfter(index: number): number {
-    const sum = this.#database.prepare('SELECT coalesce(sum(length(record)), 0) AS bytes FROM log WHERE idx > ?')
-    return numberOf(sum.get(index)?.bytes)
+  logBytesBetween(after: number, upTo: number): number {
+    const sum = 'SELECT coalesce(sum(length(record)), 0) AS bytes FROM log WHERE idx > ? AND idx <= ?'
+    return numberOf(this.#database.prepare(sum).get(after, upTo)?.bytes)
   }
 
   holds(): LogHold[] {

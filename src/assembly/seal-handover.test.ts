@@ -369,7 +369,7 @@ test('S9: a bundle of another set is refused, and changes nothing', async () => 
   await requireOpen(own.secondary, own.primary.shares)
 })
 
-/** Puts an entry, and commits once `go` resolves. Resolves with the end of the transaction, once the entry is sealed. */
+/** Puts an entry, and commits once `go` resolves. Once the entry is sealed, tells the end of the transaction. */
 async function putLate({ server }: Cluster, key: string, go: Promise<unknown>): Promise<() => Promise<unknown>> {
   const put = Promise.withResolvers<void>()
   const ended = server.node.storage.view(systemScope, 'root/').transaction(async (tx) => {

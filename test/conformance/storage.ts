@@ -842,6 +842,20 @@ function replacedKeysClauses(clause: Clause): void {
     await written
     await assert.rejects(late, Sealed)
   })
+
+  clause('A1: what waits while the store closes is refused too', async ({ store, faults }) => {
+    faults.hold()
+    const written = put(store, 'a')
+    while (faults.appends === 0) await nextLoop()
+    const late = put(store, 'b')
+    for (let turn = 0; turn < 5; turn++) await nextLoop()
+    const closing = store.close()
+    await assert.rejects(store.keysReplaced('refused'), StorageClosed)
+    faults.release()
+    await written
+    await assert.rejects(late, Sealed)
+    await closing
+  })
 }
 
 function imageClauses(clause: Clause): void {

@@ -104,8 +104,10 @@ export class TransactionalStore extends BackendReadStore implements Store {
   }
 
   async keysReplaced(running: 'again' | 'refused'): Promise<void> {
+    // First: what waits to be committed is committed still while the store closes.
+    const settled = this.#committer.keysReplaced(running)
     this.requireOpen()
-    await this.#committer.keysReplaced(running)
+    await settled
   }
 
   async roots(): Promise<TreeRoots & { readonly index: number }> {

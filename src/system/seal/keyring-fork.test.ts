@@ -315,7 +315,7 @@ test('a secondary for disaster recovery seals its own entries anew, and opens ag
 
 for (const role of [{ dr: 'secondary' }, { performance: 'secondary' }] as const) {
   const [name] = Object.keys(role)
-  test(`A2: what a ${name} secondary sealed before its keyring was replaced runs again, and opens ever after`, async () => {
+  test(`A2: what a ${name} secondary sealed before its keyring was replaced runs again, and opens`, async () => {
     const primary = await startMemoryServer()
     const third = await cloneOf(primary)
     await third.call('POST', 'sys/rotate')

@@ -399,8 +399,8 @@ export class KeyringRotation {
     const { barrier } = storage
     this.#pending = undefined
     // Sealed under a term of ours, an entry that comes now would open only while that term is in memory. Not awaited:
-    // the commit that is under way is this one.
-    if (isApart) void store.keysReplaced('again')
+    // the commit that is under way is this one. It rejects while the store closes, and has done its work by then.
+    if (isApart) store.keysReplaced('again').catch(() => {})
     const present = barrier.keyring
     // Sealed meanwhile: the next unseal reads it from the store.
     if (present === undefined) return

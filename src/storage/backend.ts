@@ -1,6 +1,6 @@
 // What one kind of storage has to do itself. What is the same for all kinds (transactions, order, leaves, checks of
-// keys) stands above it: read-store.ts and commit/transactional-store.ts. Fourteen verbs: seven read (`ReadBackend`),
-// seven more are for writing (`Backend`). The layers above have checked the arguments.
+// keys) stands above it: read-store.ts and commit/transactional-store.ts. Verbs that read are in `ReadBackend`,
+// the others in `Backend`, for writing (`Backend`). The layers above have checked the arguments.
 //
 // Any verb may be slow. Nothing above relies on the order in which verbs complete, except that appends take effect in
 // the order in which they were called. Values and records that a verb returns belong to the caller; other buffers may
@@ -8,6 +8,8 @@
 // keep it.
 
 import type {
+  BucketKeys,
+  BucketRow,
   Entry,
   EntryHead,
   History,
@@ -39,6 +41,9 @@ export interface BackendSnapshot extends BackendView {
   readonly position: Position
   /** As `ReadBackend.histories`, of the same moment. */
   readonly histories: readonly History[]
+  /** As `Snapshot.heads` and `Snapshot.bucketKeys`. */
+  heads(keys: readonly string[]): Promise<(EntryHead | undefined)[]>
+  bucketKeys(buckets: readonly number[], after: number): Promise<BucketKeys>
   /** Number of entries of all classes. */
   count(): Promise<number>
   /** Entries of all classes after the key `after`, in key order, ending with the one that brings them to `bytes`. */
@@ -98,6 +103,13 @@ export interface Backend extends ReadBackend {
   savedTree(): Promise<SavedTree | undefined>
   /** Saves pages and a checkpoint in one durable step; removes pages without digests. Throws as `append` does. */
   saveTree(save: TreeSave): Promise<Checkpoint>
+  /** Removes all rows of buckets, durably. Throws as `append` does. */
+  clearBuckets(): Promise<void>
+  /**
+   * Adds rows behind all others, in one durable step, and looks at the oldest `swept` ones: each key of theirs that has
+   * an entry gets one row behind all others, and they go. Throws as `append` does.
+   */
+  addBuckets(rows: readonly BucketRow[], swept: number): Promise<void>
   /** The checkpoints whose spans still have records, and the last one in any case; the oldest first. */
   checkpoints(): Promise<Checkpoint[]>
   /** Index of the oldest record; one more than the last index if there is none. */

@@ -175,9 +175,22 @@ export interface Snapshot extends Reader {
   stored(after: string, bytes: number): Promise<StoredEntry[]>
   /** Leaves of the entries after the key `after`, in key order, at most `limit`. Ignored entries have none. */
   leaves(after: string, limit: number): Promise<KeyLeaf[]>
+  /** Class and leaf of each key, in order; undefined for a key that is not there. */
+  heads(keys: readonly string[]): Promise<(EntryHead | undefined)[]>
+  /**
+   * Keys that have, or had, an entry in a bucket of one of these numbers, in any order. It looks at so many rows behind
+   * `after`, which is 0 at first and then `next`; undefined: that was all.
+   */
+  bucketKeys(buckets: readonly number[], after: number): Promise<BucketKeys>
   /** Gives the view up. A second call does nothing; every other verb then throws StorageClosed. */
   close(): Promise<void>
 }
+
+/** A key, and the number of its bucket among the 65,536 of its scope. */
+export type BucketRow = { readonly key: string; readonly bucket: number }
+
+/** A part of the keys in some buckets. */
+export type BucketKeys = { readonly keys: readonly string[]; readonly next: number | undefined }
 
 /** What a change did to one entry. A change has at most one operation for a key. */
 export type ChangeOperation = {
@@ -350,8 +363,8 @@ export type StoreImage = {
   readonly tree: TreeCopy
   readonly snapshot: Snapshot
   /**
-   * Keys and leaves of the entries in these buckets, in key order. It looks at every key of the view, in steps between
-   * which others run; values are not copied (docs/decisions/0020-log-of-peers.md has what that costs).
+   * Keys and leaves of the entries in these buckets, in key order. It works in steps between which others run; values
+   * are not read (docs/decisions/0020-log-of-peers.md has what that costs).
    */
   keysIn(buckets: readonly TreeBucket[]): Promise<KeyLeaf[]>
 }

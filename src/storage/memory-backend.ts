@@ -13,6 +13,7 @@ import {
 } from './backend.ts'
 import { childNames } from './child-names.ts'
 import type {
+  BucketRow,
   ChangeOperation,
   Entry,
   EntryHead,
@@ -114,6 +115,7 @@ export class MemoryBackend implements Backend {
     | undefined
   #checkpoints: Checkpoint[] = []
   #holds: readonly LogHold[] = []
+  #buckets: readonly BucketRow[] = []
   readonly #view = viewOf(() => this.#entries)
   readonly get = this.#view.get
   readonly list = this.#view.list
@@ -199,6 +201,17 @@ export class MemoryBackend implements Backend {
     return checkpoint
   }
 
+  async clearBuckets(): Promise<void> {
+    this.#buckets = []
+  }
+
+  async addBuckets(rows: readonly BucketRow[], swept: number): Promise<void> {
+    const old = this.#buckets.slice(0, swept).filter(({ key }) => this.#entries.byKey.has(key))
+    const kept = new Map([...old, ...rows].map((row) => [row.key, row]))
+    // A new list: snapshots keep the one that they have.
+    this.#buckets = [...this.#buckets.slice(swept), ...kept.values()]
+  }
+
   async checkpoints(): Promise<Checkpoint[]> {
     return this.#checkpoints.slice()
   }
@@ -255,7 +268,14 @@ export class MemoryBackend implements Backend {
     const position = this.#position
     const histories = this.#histories
     const count = async (): Promise<number> => entries.keys.length
-    return { ...viewOf(() => entries), index: position.index, position, histories, leaves, stored, count }
+    const heads = async (keys: readonly string[]) => keys.map((key) => entries.byKey.get(key))
+    const rows = this.#buckets
+    const bucketKeys = async (buckets: readonly number[]) => {
+      const wanted = new Set(buckets)
+      return { keys: rows.filter(({ bucket }) => wanted.has(bucket)).map(({ key }) => key), next: undefined }
+    }
+    const of = { index: position.index, position, histories }
+    return { ...viewOf(() => entries), ...of, leaves, stored, count, heads, bucketKeys }
   }
 
   /** Number of records up to this index. Indexes have jumps, so it is searched for. */

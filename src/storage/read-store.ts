@@ -1,6 +1,6 @@
 // The reading half of a store, over any backend: checks arguments, refuses every verb after close, decodes the log.
 import type { BackendSnapshot, BackendView, ReadBackend } from './backend.ts'
-import type { History, Position, StoredEntry } from './contract.ts'
+import type { BucketKeys, EntryHead, History, Position, StoredEntry } from './contract.ts'
 import {
   type Change,
   type Entry,
@@ -93,6 +93,17 @@ class OpenSnapshot extends CheckedReader implements Snapshot {
     requireText(after)
     requireLimit(limit)
     return this.#view.leaves(after, Math.min(limit, Number.MAX_SAFE_INTEGER))
+  }
+
+  async heads(keys: readonly string[]): Promise<(EntryHead | undefined)[]> {
+    this.#requireOpen()
+    keys.forEach(requireText)
+    return this.#view.heads(keys)
+  }
+
+  async bucketKeys(buckets: readonly number[], after: number): Promise<BucketKeys> {
+    this.#requireOpen()
+    return this.#view.bucketKeys(buckets, after)
   }
 
   async stored(after: string, bytes: number): Promise<StoredEntry[]> {

@@ -65,6 +65,8 @@ export function delayedBackend(backend: Backend, random: SeededRandom): Backend 
     ...delayedView(backend, delays),
     append: (changes, origins) => oneByOne(() => backend.append(changes, origins)),
     saveTree: (save) => oneByOne(() => backend.saveTree(save)),
+    clearBuckets: () => oneByOne(() => backend.clearBuckets()),
+    addBuckets: (rows, swept) => oneByOne(() => backend.addBuckets(rows, swept)),
     forgetRecords: (index, limit) => oneByOne(() => backend.forgetRecords(index, limit)),
     saveHolds: (holds) => oneByOne(() => backend.saveHolds(holds)),
     holds: () => delays.around(() => backend.holds()),
@@ -87,6 +89,8 @@ export function delayedBackend(backend: Backend, random: SeededRandom): Backend 
           position: snapshot.position,
           histories: snapshot.histories,
           leaves,
+          heads: (keys) => delays.around(() => snapshot.heads(keys)),
+          bucketKeys: (buckets, after) => delays.around(() => snapshot.bucketKeys(buckets, after)),
           count: () => delays.around(() => snapshot.count()),
           stored: (after, bytes) => delays.around(() => snapshot.stored(after, bytes)),
         }

@@ -14,6 +14,10 @@ export class Faults {
   passing: number | undefined
   /** The tree is not saved, as where the process is killed before. */
   savesFail = false
+  /** How often leaves were read from a snapshot. */
+  leafRuns = 0
+  /** No row of a bucket is stored, as where the device is full for a while. */
+  bucketsFail = false
   /** What stands behind the store that was opened last. */
   backend: Backend | undefined
   #gate = Promise.withResolvers<void>()
@@ -46,7 +50,16 @@ export function faultyBackend(backend: Backend, faults: Faults): Backend {
     position: () => backend.position(),
     histories: () => backend.histories(),
     records: (index, limit) => backend.records(index, limit),
-    snapshot: () => backend.snapshot(),
+    snapshot: async () => {
+      const snapshot = await backend.snapshot()
+      return {
+        ...snapshot,
+        leaves: (after, limit) => {
+          faults.leafRuns++
+          return snapshot.leaves(after, limit)
+        },
+      }
+    },
     savedTree: () => backend.savedTree(),
     checkpoints: () => backend.checkpoints(),
     firstIndex: () => backend.firstIndex(),
@@ -62,6 +75,11 @@ export function faultyBackend(backend: Backend, faults: Faults): Backend {
     saveTree: async (save) => {
       if (faults.savesFail) throw new StorageFull('Told to fail')
       return backend.saveTree(save)
+    },
+    clearBuckets: () => backend.clearBuckets(),
+    addBuckets: async (rows, swept) => {
+      if (faults.bucketsFail) throw new StorageFull('Told to fail')
+      await backend.addBuckets(rows, swept)
     },
     forgetRecords: (index, limit) => backend.forgetRecords(index, limit),
     close: () => backend.close(),

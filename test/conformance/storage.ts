@@ -23,11 +23,13 @@ import {
   type StoreImage,
   systemScope,
   type Transaction,
+  type TreeBucket,
+  type TreeCopy,
   type TreeRoots,
   WriteNotAllowed,
 } from '../../src/storage/contract.ts'
 import { decodeRun } from '../../src/storage/log/change-record.ts'
-import { bucketKeyOf, Tree } from '../../src/storage/log/tree.ts'
+import { bucketKeyOf, PAGE_ENTRY_BYTES, Tree } from '../../src/storage/log/tree.ts'
 import { testSeed } from '../fixtures/seed.ts'
 import { Faults, faultyBackend } from './faulty-backend.ts'
 import { adoptClauses } from './storage-adopt.ts'
@@ -60,6 +62,7 @@ export function storageConformance(name: string, newPlace: (seed: number) => Pla
   treeClauses(clause)
   imageClauses(clause)
   bucketClauses(clause)
+  changingBucketClauses(clause)
   holdClauses(clause)
   adoptClauses(clause)
   closingClauses(clause)
@@ -904,6 +907,76 @@ function bucketClauses(clause: Clause): void {
     assert.deepEqual(await after.keysIn([]), [])
     await Promise.all([before.snapshot.close(), after.snapshot.close()])
     await assert.rejects(after.keysIn(buckets), StorageClosed)
+  })
+}
+
+/** All buckets that hold something, in which order does not matter. */
+function bucketsOf(tree: TreeCopy): TreeBucket[] {
+  return tree.pages().flatMap(({ class: of, scope: name, page, digests }) => {
+    const places = Array.from({ length: digests.length / PAGE_ENTRY_BYTES }, (_, at) => digests[at * PAGE_ENTRY_BYTES])
+    return places.map((place = 0) => ({ class: of, scope: name, page, place }))
+  })
+}
+
+/** The keys of all buckets are all keys. Returns how often leaves were read for it: never, if rows led to the keys. */
+async function requireAllKeys(store: Store, faults: Faults): Promise<number> {
+  const { tree, snapshot, keysIn } = await store.image()
+  const before = faults.leafRuns
+  const found = await keysIn(bucketsOf(tree))
+  const runs = faults.leafRuns - before
+  assert.deepEqual(found, await snapshot.leaves('', Number.MAX_SAFE_INTEGER))
+  await snapshot.close()
+  return runs
+}
+
+function changingBucketClauses(clause: Clause): void {
+  const names = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `k${from + at}`)
+
+  clause('F10: rows of buckets lead to all keys, through steps, deletes, returns and restarts', async (opened) => {
+    const { faults, reopen } = opened
+    let { store } = opened
+    for (let round = 0; round < 4; round++) {
+      for (let at = 0; at < 600; at += 90) await put(store, ...names(at, at + 90))
+      assert.equal(await requireAllKeys(store, faults), 0)
+      await store.transaction(async (tx) => {
+        for (const name of names(round * 50, round * 50 + 300)) tx.delete(scope, folder + name)
+        tx.put(systemScope, `root/sys/token/${round}`, text('local'))
+      })
+      assert.equal(await requireAllKeys(store, faults), 0)
+      store = await reopen()
+      assert.equal(await requireAllKeys(store, faults), 0)
+    }
+  })
+
+  clause(
+    'F10: a store without its saved tree makes the rows of its buckets anew',
+    async ({ store, faults, reopen }) => {
+      faults.savesFail = true
+      await put(store, ...names(0, 500))
+      await store.transaction(async (tx) => tx.delete(scope, `${folder}k7`))
+      const again = await reopen()
+      assert.equal(await requireAllKeys(again, faults), 0)
+    },
+  )
+
+  clause('F10: where rows are missing all keys are looked at, and the rows are made', async (opened) => {
+    const { store, faults, reopen } = opened
+    await put(store, ...names(0, 500))
+    // Rows are made behind the answer to a commit; an image has its turn behind them.
+    assert.equal(await requireAllKeys(store, faults), 0)
+    await faults.backend?.clearBuckets()
+    assert.ok((await requireAllKeys(store, faults)) > 0)
+    assert.equal(await requireAllKeys(store, faults), 0)
+    faults.savesFail = true
+    faults.bucketsFail = true
+    await put(store, ...names(500, 800))
+    const full = await reopen()
+    assert.ok((await requireAllKeys(full, faults)) > 0)
+    faults.bucketsFail = false
+    await put(full, 'more')
+    assert.equal(await requireAllKeys(full, faults), 0)
+    faults.savesFail = false
+    assert.equal(await requireAllKeys(await reopen(), faults), 0)
   })
 }
 

@@ -126,10 +126,10 @@ export class TransactionalStore extends BackendReadStore implements Store {
     // Others may commit while the tree is being read.
     await this.#committer.treeKeeper.loaded()
     return this.#alone(async () => {
-      const { index, tree, bucketKey } = await this.#committer.treeKeeper.tree()
+      const { index, ...image } = await this.#committer.treeKeeper.tree()
       const snapshot = await this.snapshot()
       assert.equal(snapshot.index, index, 'nobody commits in an exclusive turn')
-      return { index, tree, snapshot, keysIn: (buckets) => keysIn(snapshot, bucketKey, buckets) }
+      return { index, tree: image.tree, snapshot, keysIn: (buckets) => keysIn(snapshot, image, buckets) }
     })
   }
 

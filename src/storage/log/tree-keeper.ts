@@ -7,9 +7,11 @@ import type { KeyObject } from 'node:crypto'
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import type { Clock } from '../../lib/world.ts'
 import type { Backend, SavedTree } from '../backend.ts'
-import type { Position } from '../contract.ts'
+import type { KeyLeaf, Position } from '../contract.ts'
 import { type Change, StorageCorrupt, StorageError, StorageFull, StorageRefused, type TreeRoots } from '../contract.ts'
+import { BucketIndex } from './bucket-index.ts'
 import { decodeRun } from './change-record.ts'
+import type { TreeImage } from './keys-in-buckets.ts'
 import type { LogKeeper } from './log-keeper.ts'
 import { bucketKeyOf, faultOfPage, TREE_VERSION, Tree } from './tree.ts'
 
@@ -25,6 +27,7 @@ const LEAVES_PER_STEP = 1_000
 type Kept = {
   readonly bucketKey: KeyObject
   tree: Tree
+  readonly buckets: BucketIndex
   /** Index and chain of the last record that is in the tree. */
   index: number
   chain: Buffer
@@ -73,6 +76,7 @@ export class TreeKeeper {
     const kept: Kept = {
       bucketKey: bucketKeyOf(leafKey),
       tree: new Tree(),
+      buckets: new BucketIndex(this.#backend),
       index: 0,
       chain: Buffer.alloc(0),
       isReady: false,
@@ -106,6 +110,7 @@ export class TreeKeeper {
       (kept.index > kept.savedIndex && this.#clock.monotonicMs() - kept.savedAtMs >= MS_PER_CHECKPOINT)
     try {
       if (isDue) await this.#save(kept)
+      else await kept.buckets.rest()
       await this.#log.shorten(kept.index)
     } catch (error) {
       // A full device refuses commits by itself. What is derived waits until there is space.
@@ -120,12 +125,12 @@ export class TreeKeeper {
   }
 
   /**
-   * A copy of the tree, and the key of its buckets.
+   * A copy of the tree, and what leads from its buckets to keys.
    * @throws StorageRefused while there is no leaf key, and what kept the tree from being loaded
    */
-  async tree(): Promise<{ readonly index: number; readonly tree: Tree; readonly bucketKey: KeyObject }> {
-    const { index, tree, bucketKey } = await this.#ready()
-    return { index, tree: tree.copy(), bucketKey }
+  async tree(): Promise<TreeImage & { readonly index: number }> {
+    const { index, tree, bucketKey, buckets } = await this.#ready()
+    return { index, tree: tree.copy(), bucketKey, recent: buckets.recent(), missed: (row) => buckets.add(row) }
   }
 
   /** The roots of the tree, without copying it. Throws as `tree` does. */
@@ -187,12 +192,17 @@ export class TreeKeeper {
 
   /** Builds the tree from the leaves that are stored with the entries. */
   async #rebuild(kept: Kept): Promise<void> {
+    await kept.buckets.clear()
     const snapshot = await this.#backend.snapshot()
     try {
       let after = ''
       while (!kept.isDropped) {
         const leaves = await snapshot.leaves(after, LEAVES_PER_STEP)
-        for (const { class: storageClass, key, leaf } of leaves) kept.tree.add(storageClass, key, leaf, kept.bucketKey)
+        const add = ({ class: of, key, leaf }: KeyLeaf) => ({
+          key,
+          bucket: kept.tree.add(of, key, leaf, kept.bucketKey),
+        })
+        await kept.buckets.fill(leaves.map(add))
         after = leaves.at(-1)?.key ?? ''
         if (leaves.length < LEAVES_PER_STEP) break
         await nextLoop()
@@ -220,6 +230,8 @@ export class TreeKeeper {
     const savedAtMs = Math.floor(this.#clock.nowMs())
     // Until this save is known to have worked, the next one writes all pages.
     kept.isNew = true
+    // A start with this tree hears only of keys that came later.
+    await kept.buckets.store()
     const checkpoint = await this.#backend.saveTree({
       index,
       chain,
@@ -234,7 +246,11 @@ export class TreeKeeper {
 }
 
 function take(kept: Kept, change: Change): void {
-  kept.tree.apply(change.operations, kept.bucketKey)
+  const { buckets } = kept
+  kept.tree.apply(change.operations, kept.bucketKey, (key, bucket, isThere) => {
+    if (isThere) buckets.add({ key, bucket })
+    else buckets.remove(key)
+  })
   kept.index = change.index
   kept.chain = change.chain
 }

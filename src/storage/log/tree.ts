@@ -60,22 +60,38 @@ export function treeScopeOf(key: string): string {
 type Page = { digests: Buffer; hash: Buffer | undefined; isChanged: boolean }
 type Scope = { readonly pages: Map<number, Page>; hash: Buffer | undefined }
 
+/** Told of a key that came (`isThere`) or went. */
+type KeyMoved = (key: string, bucket: number, isThere: boolean) => void
+
 /** Hashes pages only when roots are asked for, and only those that changed. A commit costs an HMAC and XORs. */
 export class Tree {
   readonly #scopes: Readonly<Record<TreeClass, Map<string, Scope>>> = { replicated: new Map(), local: new Map() }
 
-  /** Applies the operations of a commit. An `oldLeaf` that is not in the tree makes it wrong, and nothing notices. */
-  apply(operations: readonly ChangeOperation[], bucketKey: KeyObject): void {
+  /**
+   * Applies the operations of a commit. An `oldLeaf` that is not in the tree makes it wrong, and nothing notices. `moved`
+   * hears of each key that came or went.
+   */
+  apply(operations: readonly ChangeOperation[], bucketKey: KeyObject, moved?: KeyMoved): void {
     for (const { class: storageClass, key, oldLeaf, newLeaf } of operations) {
       if (storageClass === 'ignored') continue
       const bucket = bucketOf(bucketKey, key)
       for (const leaf of [oldLeaf, newLeaf]) this.#toggle(storageClass, treeScopeOf(key), bucket, leaf)
+      if (oldLeaf.length !== newLeaf.length) moved?.(key, bucket, newLeaf.length > 0)
     }
   }
 
-  /** Adds the leaf of an entry, which must not be in the tree yet: a second time would take it away. */
-  add(storageClass: TreeClass, key: string, leaf: Buffer, bucketKey: KeyObject): void {
-    this.#toggle(storageClass, treeScopeOf(key), bucketOf(bucketKey, key), leaf)
+  /** The digest of a bucket, zero if nothing is in it. */
+  digest({ class: storageClass, scope, page, place }: BucketAddress): Buffer {
+    return digestAt(digestsOf(this.#scopes[storageClass].get(scope), page), place)
+  }
+
+  /**
+   * Adds the leaf of an entry, which must not be in the tree yet: a second time would take it away. Returns its bucket.
+   */
+  add(storageClass: TreeClass, key: string, leaf: Buffer, bucketKey: KeyObject): number {
+    const bucket = bucketOf(bucketKey, key)
+    this.#toggle(storageClass, treeScopeOf(key), bucket, leaf)
+    return bucket
   }
 
   /** Adds a leaf or takes it away: XOR does both. An empty leaf stands for no leaf and changes nothing. */

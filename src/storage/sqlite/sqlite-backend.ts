@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Backend, BackendSnapshot, Checkpoint, ReadBackend, SavedTree, TreeSave } from '../backend.ts'
-import type { EntryHead, LogHold, Origin } from '../contract.ts'
+import type { BucketRow, EntryHead, LogHold, Origin } from '../contract.ts'
 import { type ChangeOperation, StorageCorrupt, StorageError, StorageFailed } from '../contract.ts'
 import { type EncodedChange, NO_ORIGINS } from '../log/change-record.ts'
 import { CLASS_NUMBERS } from '../log/leaf.ts'
@@ -18,6 +18,8 @@ import { openReadOnly, openSnapshot, reading, SqliteView } from './sqlite-view.t
 /** Pages of 4 KiB that commits may leave in the journal before they are moved into the database. */
 const CHECKPOINT_PAGES = 1_000
 const PAGE_BYTES = 4_096
+/** Rows of keys of usual length that a page holds. */
+const BUCKETS_PER_PAGE = 50
 /** An append writes at least a page of each of the three tables. */
 const PAGES_PER_APPEND = 3
 
@@ -120,6 +122,20 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
       return save.pages.length
     })
     return checkpoint ?? assert.fail('it was saved')
+  }
+
+  async clearBuckets(): Promise<void> {
+    this.#durably(() => {
+      this.#derived.clearBuckets()
+      return 1
+    })
+  }
+
+  async addBuckets(rows: readonly BucketRow[], swept: number): Promise<void> {
+    this.#durably(() => {
+      this.#derived.addBuckets(rows, swept)
+      return Math.ceil((rows.length + swept) / BUCKETS_PER_PAGE)
+    })
   }
 
   async checkpoints(): Promise<Checkpoint[]> {

@@ -1,8 +1,8 @@
-// The tables that are derived from the others: the saved tree and its checkpoints. The log is shortened here too, since
+// The tables that are derived from the others: the saved tree, its checkpoints, and the keys of its buckets. The log is shortened here too, since
 // that goes by checkpoints. Each verb runs inside a transaction of its caller, or only reads.
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Checkpoint, SavedTree, TreeSave } from '../backend.ts'
-import type { LogHold, TreePage } from '../contract.ts'
+import type { BucketRow, LogHold, TreePage } from '../contract.ts'
 import { StorageCorrupt } from '../contract.ts'
 import { CHAIN_BYTES } from '../log/change-record.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
@@ -22,6 +22,10 @@ export class SqliteDerived {
   readonly #noteFirst: StatementSync
   readonly #dropCheckpoints: StatementSync
   readonly #dropLater: StatementSync
+  readonly #addBucket: StatementSync
+  readonly #oldBuckets: StatementSync
+  readonly #dropBuckets: StatementSync
+  readonly #hasEntry: StatementSync
 
   constructor(database: DatabaseSync) {
     this.#database = database
@@ -42,6 +46,10 @@ export class SqliteDerived {
     this.#noteFirst = database.prepare(
       'UPDATE meta SET first_index = coalesce((SELECT min(idx) FROM log), last_index + 1)',
     )
+    this.#addBucket = database.prepare('INSERT INTO bucket (number, key) VALUES (?, ?)')
+    this.#oldBuckets = database.prepare('SELECT seq, number, key FROM bucket ORDER BY seq LIMIT ?')
+    this.#dropBuckets = database.prepare('DELETE FROM bucket WHERE seq <= ?')
+    this.#hasEntry = database.prepare('SELECT 1 FROM data WHERE key = ?')
     this.#dropLater = database.prepare('DELETE FROM checkpoint WHERE idx > ?')
     this.#dropCheckpoints = database.prepare(
       'DELETE FROM checkpoint WHERE idx <= ? AND idx < (SELECT max(idx) FROM checkpoint)',
@@ -65,6 +73,24 @@ export class SqliteDerived {
     const logBytes = numberOf(this.#bytesBetween.get(index)?.bytes)
     this.#addCheckpoint.run(index, Buffer.concat([chain, Buffer.of(version)]), logBytes, savedAtMs)
     return { index, logBytes, savedAtMs }
+  }
+
+  clearBuckets(): void {
+    this.#database.exec('DELETE FROM bucket')
+  }
+
+  addBuckets(rows: readonly BucketRow[], swept: number): void {
+    const kept = new Map(swept === 0 ? [] : this.#takeOld(swept))
+    for (const { key, bucket } of rows) kept.set(key, bucket)
+    for (const [key, bucket] of kept) this.#addBucket.run(bucket, key)
+  }
+
+  /** Removes the oldest rows, and returns those of keys that have an entry. */
+  #takeOld(limit: number): [string, number][] {
+    const rows = this.#oldBuckets.all(limit)
+    this.#dropBuckets.run(numberOf(rows.at(-1)?.seq ?? 0))
+    const all = rows.map(({ number, key }): [string, number] => [textOf(key), numberOf(number)])
+    return all.filter(([key]) => this.#hasEntry.get(key) !== undefined)
   }
 
   checkpoints(): Checkpoint[] {

@@ -51,8 +51,8 @@ const POSITION_SCHEMA = `
   ) STRICT;`
 
 /**
- * A store without these tables is whole: tree and checkpoint are derived from those above, and hold is for how long the
- * log is kept. They are made when it is opened for writing.
+ * A store without these tables is whole: tree, bucket and checkpoint are derived from those above, and hold is for how
+ * long the log is kept. They are made when it is opened for writing.
  */
 const DERIVED_SCHEMA = `
   CREATE TABLE IF NOT EXISTS tree (
@@ -61,6 +61,11 @@ const DERIVED_SCHEMA = `
     page    INTEGER NOT NULL,
     digests BLOB    NOT NULL,
     PRIMARY KEY (class, scope, page)
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS bucket (
+    seq    INTEGER PRIMARY KEY,
+    number INTEGER NOT NULL,
+    key    TEXT    NOT NULL
   ) STRICT;
   CREATE TABLE IF NOT EXISTS checkpoint (
     idx       INTEGER PRIMARY KEY,

@@ -3,6 +3,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { type BackendSnapshot, MAX_RUN_BYTES } from '../backend.ts'
 import { childNames } from '../child-names.ts'
 import {
+  type BucketKeys,
   type Entry,
   type EntryHead,
   type History,
@@ -22,6 +23,8 @@ import { preparePosition, readHistories, readPosition } from './sqlite-position.
 
 /** SQLite's own "no limit". */
 const NO_LIMIT = -1
+/** Rows of buckets that are looked at in one step: some ten milliseconds. */
+const BUCKET_ROWS_PER_STEP = 20_000
 /** The end of all keys: in SQLite any BLOB sorts after every TEXT. */
 const AFTER_ALL_KEYS = Buffer.alloc(0)
 
@@ -99,6 +102,17 @@ export class SqliteView {
       }
       return { key: textOf(key), class: storageClass, leaf: bytesOf(leaf) }
     })
+  }
+
+  bucketKeys(buckets: readonly number[], after: number): BucketKeys {
+    const last = this.#database
+      .prepare('SELECT max(seq) AS seq FROM (SELECT seq FROM bucket WHERE seq > ? ORDER BY seq LIMIT ?)')
+      .get(after, BUCKET_ROWS_PER_STEP)?.seq
+    if (last === null || last === undefined) return { keys: [], next: undefined }
+    const rows = this.#database
+      .prepare('SELECT key FROM bucket WHERE seq > ? AND seq <= ? AND number IN (SELECT value FROM json_each(?))')
+      .all(after, last, JSON.stringify(buckets))
+    return { keys: rows.map(({ key }) => textOf(key)), next: numberOf(last) }
   }
 
   count(): number {
@@ -194,6 +208,8 @@ export function openSnapshot(path: string): BackendSnapshot {
       list: async (prefix, after, limit) => reading(() => view.list(prefix, after, limit)),
       scan: async (prefix, after, limit) => reading(() => view.scan(prefix, after, limit)),
       leaves: async (after, limit) => reading(() => view.leaves(after, limit)),
+      heads: async (keys) => reading(() => keys.map((key) => view.head(key))),
+      bucketKeys: async (buckets, after) => reading(() => view.bucketKeys(buckets, after)),
       close: async () => database.close(),
     }
   } catch (error) {

@@ -68,8 +68,8 @@ export class Tree {
   readonly #scopes: Readonly<Record<TreeClass, Map<string, Scope>>> = { replicated: new Map(), local: new Map() }
 
   /**
-   * Applies the operations of a commit. An `oldLeaf` that is not in the tree makes it wrong, and nothing notices. `moved`
-   * hears of each key that came or went.
+   * Applies the operations of a commit. An `oldLeaf` that is not in the tree makes it wrong, and nothing notices.
+   * `moved` hears of each key that came or went.
    */
   apply(operations: readonly ChangeOperation[], bucketKey: KeyObject, moved?: KeyMoved): void {
     for (const { class: storageClass, key, oldLeaf, newLeaf } of operations) {

@@ -295,6 +295,38 @@ export type Endpoints = {
       }[]
     }
   }
+  /** Shows what this cluster is in both families of replication. */
+  'GET sys/replication/status': {
+    fields: Record<never, never>
+    result: {
+      /** Disaster recovery */
+      dr: {
+        /** disabled, bootstrapping, primary or secondary */
+        mode: string
+      }
+      /** Performance */
+      performance: {
+        /** disabled, bootstrapping, primary or secondary */
+        mode: string
+      }
+    }
+  }
+  /** Shows what this cluster is in the family for disaster recovery. */
+  'GET sys/replication/dr/status': {
+    fields: Record<never, never>
+    result: {
+      /** disabled, bootstrapping, primary or secondary */
+      mode: string
+    }
+  }
+  /** Shows what this cluster is in the family for performance. */
+  'GET sys/replication/performance/status': {
+    fields: Record<never, never>
+    result: {
+      /** disabled, bootstrapping, primary or secondary */
+      mode: string
+    }
+  }
   /** Shows the current data key of the barrier. */
   'GET sys/key-status': {
     fields: Record<never, never>

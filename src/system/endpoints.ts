@@ -27,6 +27,7 @@ import { QUOTA_ENDPOINTS } from './endpoints/quota-endpoints.ts'
 import { RAW_ENDPOINTS } from './endpoints/raw-endpoints.ts'
 import { REKEY_ENDPOINTS } from './endpoints/rekey-endpoints.ts'
 import { REMOUNT_ENDPOINTS } from './endpoints/remount-endpoints.ts'
+import { REPLICATION_ENDPOINTS } from './endpoints/replication-endpoints.ts'
 import { resultantAcl } from './endpoints/resultant-acl-endpoint.ts'
 import { SEAL_ENDPOINTS } from './endpoints/seal-endpoints.ts'
 import { SNAPSHOT_ENDPOINTS } from './endpoints/snapshot-endpoints.ts'
@@ -46,6 +47,7 @@ export const SYSTEM_ENDPOINTS: readonly Endpoint<System>[] = [
   ...SEAL_ENDPOINTS,
   ...STATUS_ENDPOINTS,
   ...HARDENING_ENDPOINTS,
+  ...REPLICATION_ENDPOINTS,
   ...KEYRING_ENDPOINTS,
   ...REKEY_ENDPOINTS,
   ...GENERATE_ROOT_ENDPOINTS,

@@ -371,3 +371,25 @@ test('a wrapped answer does not outlast the mount that gave it, and no other is 
   assert.equal((await call('POST', 'sys/wrapping/unwrap', { token: gone })).status, 400)
   assert.equal((await call('POST', 'sys/wrapping/unwrap', { token: kept })).status, 200)
 })
+
+const MODES: readonly { readonly role: Partial<NodeRole>; readonly dr: string; readonly performance: string }[] = [
+  { role: {}, dr: 'disabled', performance: 'disabled' },
+  { role: { dr: 'primary', performance: 'primary' }, dr: 'primary', performance: 'primary' },
+  { role: { dr: 'primary', performance: 'secondary' }, dr: 'primary', performance: 'secondary' },
+  { role: { dr: 'secondary' }, dr: 'secondary', performance: 'disabled' },
+  { role: { dr: 'secondary', performance: 'primary' }, dr: 'secondary', performance: 'disabled' },
+  { role: { performance: 'bootstrapping' }, dr: 'disabled', performance: 'bootstrapping' },
+]
+for (const { role, dr, performance } of MODES) {
+  test(`replication: the status of ${JSON.stringify(role)} is shown without a token`, async () => {
+    const { node, call } = await startMemoryServer()
+    await node.changeRole({ ...FOLLOWS_NONE, role: { ...ACTIVE_PRIMARY, ...role } })
+    const status = async (path: string) => {
+      const { status: code, body } = await call('GET', `sys/replication/${path}`, undefined, '')
+      return [code, body.data]
+    }
+    assert.deepEqual(await status('status'), [200, { dr: { mode: dr }, performance: { mode: performance } }])
+    assert.deepEqual(await status('dr/status'), [200, { mode: dr }])
+    assert.deepEqual(await status('performance/status'), [200, { mode: performance }])
+  })
+}

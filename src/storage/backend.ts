@@ -87,6 +87,12 @@ export type Checkpoint = {
   readonly savedAtMs: number
 }
 
+/**
+ * Rows of buckets that come behind all others. Before that the oldest `swept` ones go, and each key of theirs that has
+ * an entry gets one new row.
+ */
+export type BucketStep = { readonly rows: readonly BucketRow[]; readonly swept: number }
+
 /** What the one thread that writes needs of a backend. */
 export interface Backend extends ReadBackend {
   /** Class and leaf of each key, in order; undefined for a key that is not there. */
@@ -95,21 +101,18 @@ export interface Backend extends ReadBackend {
    * Applies the operations, adds the records to the log and the histories to the list, and moves the position on
    * (log/move.ts): all of it, durably, or nothing (threats P-01, P-05). The changes follow each other, and the first
    * follows the position. `origins` are taken into the position too, behind those of the changes; there may then be no
-   * changes.
+   * changes. `buckets` is done in the same step, as `addBuckets` does it.
    * @throws StorageFull if the device is full and nothing was written; anything else that it throws is final
    */
-  append(changes: readonly EncodedChange[], origins?: readonly Origin[]): Promise<void>
+  append(changes: readonly EncodedChange[], origins?: readonly Origin[], buckets?: BucketStep): Promise<void>
   /** The tree as it was saved last, unchecked; undefined if none was saved. */
   savedTree(): Promise<SavedTree | undefined>
   /** Saves pages and a checkpoint in one durable step; removes pages without digests. Throws as `append` does. */
   saveTree(save: TreeSave): Promise<Checkpoint>
   /** Removes all rows of buckets, durably. Throws as `append` does. */
   clearBuckets(): Promise<void>
-  /**
-   * Adds rows behind all others, in one durable step, and looks at the oldest `swept` ones: each key of theirs that has
-   * an entry gets one row behind all others, and they go. Throws as `append` does.
-   */
-  addBuckets(rows: readonly BucketRow[], swept: number): Promise<void>
+  /** Adds rows and removes old ones, in one durable step. Throws as `append` does. */
+  addBuckets(step: BucketStep): Promise<void>
   /** The checkpoints whose spans still have records, and the last one in any case; the oldest first. */
   checkpoints(): Promise<Checkpoint[]>
   /** Index of the oldest record; one more than the last index if there is none. */

@@ -5,6 +5,7 @@ import {
   type Backend,
   type BackendSnapshot,
   type BackendView,
+  type BucketStep,
   type Checkpoint,
   FIRST_EPOCH,
   MAX_RUN_BYTES,
@@ -145,8 +146,13 @@ export class MemoryBackend implements Backend {
     return keys.map((key) => this.#entries.byKey.get(key))
   }
 
-  async append(changes: readonly EncodedChange[], origins: readonly Origin[] = NO_ORIGINS): Promise<void> {
+  async append(
+    changes: readonly EncodedChange[],
+    origins: readonly Origin[] = NO_ORIGINS,
+    buckets?: BucketStep,
+  ): Promise<void> {
     if (changes.length > 0) this.#add(changes)
+    if (buckets !== undefined) await this.addBuckets(buckets)
     this.#position = { ...this.#position, origins: laterOrigins(this.#position.origins, origins) }
   }
 
@@ -205,7 +211,7 @@ export class MemoryBackend implements Backend {
     this.#buckets = []
   }
 
-  async addBuckets(rows: readonly BucketRow[], swept: number): Promise<void> {
+  async addBuckets({ rows, swept }: BucketStep): Promise<void> {
     const old = this.#buckets.slice(0, swept).filter(({ key }) => this.#entries.byKey.has(key))
     const kept = new Map([...old, ...rows].map((row) => [row.key, row]))
     // A new list: snapshots keep the one that they have.

@@ -63,10 +63,10 @@ export function delayedBackend(backend: Backend, random: SeededRandom): Backend 
   }
   return {
     ...delayedView(backend, delays),
-    append: (changes, origins) => oneByOne(() => backend.append(changes, origins)),
+    append: (changes, origins, buckets) => oneByOne(() => backend.append(changes, origins, buckets)),
     saveTree: (save) => oneByOne(() => backend.saveTree(save)),
     clearBuckets: () => oneByOne(() => backend.clearBuckets()),
-    addBuckets: (rows, swept) => oneByOne(() => backend.addBuckets(rows, swept)),
+    addBuckets: (step) => oneByOne(() => backend.addBuckets(step)),
     forgetRecords: (index, limit) => oneByOne(() => backend.forgetRecords(index, limit)),
     saveHolds: (holds) => oneByOne(() => backend.saveHolds(holds)),
     holds: () => delays.around(() => backend.holds()),

@@ -77,13 +77,13 @@ export function faultyBackend(backend: Backend, faults: Faults): Backend {
       return backend.saveTree(save)
     },
     clearBuckets: () => backend.clearBuckets(),
-    addBuckets: async (rows, swept) => {
+    addBuckets: async (step) => {
       if (faults.bucketsFail) throw new StorageFull('Told to fail')
-      await backend.addBuckets(rows, swept)
+      await backend.addBuckets(step)
     },
     forgetRecords: (index, limit) => backend.forgetRecords(index, limit),
     close: () => backend.close(),
-    append: async (changes, origins) => {
+    append: async (changes, origins, buckets) => {
       faults.appends++
       await faults.released()
       const fault = faults.next
@@ -94,7 +94,7 @@ export function faultyBackend(backend: Backend, faults: Faults): Backend {
         throw new StorageFull('Told to fail')
       }
       if (faults.passing !== undefined) faults.passing--
-      await backend.append(changes, origins)
+      await backend.append(changes, origins, buckets)
       const lost = faults.behind
       faults.behind = undefined
       if (lost !== undefined) throw lost

@@ -250,8 +250,11 @@ export class Committer {
   async #write(encoded: readonly EncodedChange[], origins: readonly Origin[]): Promise<void> {
     this.#onCommitting(encoded.at(-1)?.change.index ?? this.committedIndex)
     const startedMs = this.#clock.monotonicMs()
+    const { buckets } = this.treeKeeper
+    const step = buckets?.due()
     try {
-      await this.#backend.append(encoded, origins)
+      await this.#backend.append(encoded, origins, step)
+      if (step !== undefined) buckets?.stored(step)
     } catch (cause) {
       this.#recent.takeBackAfter(this.committedIndex)
       throw cause instanceof StorageFull ? cause : this.#end(asError(cause))

@@ -98,6 +98,11 @@ export class TreeKeeper {
     if (kept?.isReady === true && change.index > kept.index) take(kept, change)
   }
 
+  /** What the next commit is to write beside its changes (bucket-index.ts). */
+  get buckets(): Pick<BucketIndex, 'due' | 'stored'> | undefined {
+    return this.#kept?.buckets
+  }
+
   /**
    * Runs between two commits: saves the tree and shortens the log when that is due.
    * @throws what the backend throws, but for StorageFull
@@ -110,7 +115,6 @@ export class TreeKeeper {
       (kept.index > kept.savedIndex && this.#clock.monotonicMs() - kept.savedAtMs >= MS_PER_CHECKPOINT)
     try {
       if (isDue) await this.#save(kept)
-      else await kept.buckets.rest()
       await this.#log.shorten(kept.index)
     } catch (error) {
       // A full device refuses commits by itself. What is derived waits until there is space.

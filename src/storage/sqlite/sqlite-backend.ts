@@ -2,8 +2,8 @@
 // An append begins and ends within one synchronous call, so no read ever sees half of one.
 import { strict as assert } from 'node:assert'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Backend, BackendSnapshot, Checkpoint, ReadBackend, SavedTree, TreeSave } from '../backend.ts'
-import type { BucketRow, EntryHead, LogHold, Origin } from '../contract.ts'
+import type { Backend, BackendSnapshot, BucketStep, Checkpoint, ReadBackend, SavedTree, TreeSave } from '../backend.ts'
+import type { EntryHead, LogHold, Origin } from '../contract.ts'
 import { type ChangeOperation, StorageCorrupt, StorageError, StorageFailed } from '../contract.ts'
 import { type EncodedChange, NO_ORIGINS } from '../log/change-record.ts'
 import { CLASS_NUMBERS } from '../log/leaf.ts'
@@ -20,6 +20,7 @@ const CHECKPOINT_PAGES = 1_000
 const PAGE_BYTES = 4_096
 /** Rows of keys of usual length that a page holds. */
 const BUCKETS_PER_PAGE = 50
+const NO_BUCKETS: BucketStep = { rows: [], swept: 0 }
 /** An append writes at least a page of each of the three tables. */
 const PAGES_PER_APPEND = 3
 
@@ -102,12 +103,16 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
     return reading(() => keys.map((key) => this.view.head(key)))
   }
 
-  async append(changes: readonly EncodedChange[], origins: readonly Origin[] = NO_ORIGINS): Promise<void> {
+  async append(
+    changes: readonly EncodedChange[],
+    origins: readonly Origin[] = NO_ORIGINS,
+    buckets: BucketStep = NO_BUCKETS,
+  ): Promise<void> {
     this.#durably(() => {
       this.#moveOver(changes)
       for (const change of changes) this.#apply(change)
       if (origins.length > 0) this.#mover.moveOrigins(origins)
-      return pagesOf(changes)
+      return pagesOf(changes) + this.#addBuckets(buckets)
     })
   }
 
@@ -131,11 +136,13 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
     })
   }
 
-  async addBuckets(rows: readonly BucketRow[], swept: number): Promise<void> {
-    this.#durably(() => {
-      this.#derived.addBuckets(rows, swept)
-      return Math.ceil((rows.length + swept) / BUCKETS_PER_PAGE)
-    })
+  async addBuckets(step: BucketStep): Promise<void> {
+    this.#durably(() => this.#addBuckets(step))
+  }
+
+  #addBuckets({ rows, swept }: BucketStep): number {
+    this.#derived.addBuckets(rows, swept)
+    return Math.ceil((rows.length + swept) / BUCKETS_PER_PAGE)
   }
 
   async checkpoints(): Promise<Checkpoint[]> {

@@ -3,8 +3,8 @@
 // came since then are in memory. A reader takes only what is there, and compares it with the digests of the tree
 // (keys-in-buckets.ts), so nothing is lost if rows are missing.
 //
-// For each key that goes two of the oldest rows are looked at: those whose key is still there go to the end. So there are
-// about twice as many rows as keys at most, and one key does not gather rows.
+// For each key that goes two of the oldest rows are looked at: those whose key is still there go to the end. So there
+// are about twice as many rows as keys at most, and one key does not gather rows.
 import type { Backend, BucketStep } from '../backend.ts'
 import { type BucketRow, StorageFull } from '../contract.ts'
 

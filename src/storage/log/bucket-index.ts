@@ -1,6 +1,6 @@
 // Leads from buckets of the tree to the keys in them, without a look at every key. Rows are appended for keys that
-// come, some hundred with one commit, and none is removed when a key goes: so an entry costs no page of its own. Keys that
-// came since then are in memory. A reader takes only what is there, and compares it with the digests of the tree
+// come, some hundred with one commit, and none is removed when a key goes: so an entry costs no page of its own. Keys
+// that came since then are in memory. A reader takes only what is there, and compares it with the digests of the tree
 // (keys-in-buckets.ts), so nothing is lost if rows are missing.
 //
 // For each key that goes two of the oldest rows are looked at: those whose key is still there go to the end. So there

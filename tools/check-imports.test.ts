@@ -137,7 +137,7 @@ const REFUSED = [
     source: `import { b } from '../../storage/b.ts'`,
     finding:
       'src/engines/transit/a.ts:1: an engine takes only types (import type) or src/storage/contract.ts, ' +
-      'src/storage/stored-record.ts from storage',
+      'src/storage/errors.ts, src/storage/stored-record.ts from storage',
   },
   {
     name: 'main.ts in a room',

@@ -5,7 +5,7 @@ import { fail, Refusal } from '../api/errors.ts'
 import type { WantedEntity } from '../api/login.ts'
 import type { ToPrimary } from '../core/handed.ts'
 import type { AskEntity, OrPrimary } from '../identity/identity-store.ts'
-import { WriteNotAllowed } from '../storage/contract.ts'
+import { WriteNotAllowed } from '../storage/errors.ts'
 
 /** The primary, as a cluster that may follow one knows it. */
 type Primary = { readonly toPrimary: () => ToPrimary | undefined; readonly primaryAddress: () => string }

@@ -5,7 +5,7 @@ import type { CallWriter } from '../core/engine-context.ts'
 import type { WireRequest, WireResponse } from '../core/exchange.ts'
 import { refusalOf } from '../core/response.ts'
 import { Unreachable } from '../rpc/errors.ts'
-import { WriteNotAllowed } from '../storage/contract.ts'
+import { WriteNotAllowed } from '../storage/errors.ts'
 
 type Forward = (request: WireRequest) => Promise<WireResponse>
 

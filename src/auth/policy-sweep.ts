@@ -3,7 +3,7 @@
 import type { Log } from '../lib/log.ts'
 import { PeriodicTask } from '../lib/periodic-task.ts'
 import type { World } from '../lib/world.ts'
-import { isClosed } from '../storage/contract.ts'
+import { isClosed } from '../storage/errors.ts'
 import type { PolicyStore } from './policy-store.ts'
 
 /** Wait after a failed removal. Nothing depends on its success. */

@@ -4,7 +4,7 @@
 import type { Log } from '../lib/log.ts'
 import { PeriodicTask } from '../lib/periodic-task.ts'
 import type { World } from '../lib/world.ts'
-import { isClosed } from '../storage/contract.ts'
+import { isClosed } from '../storage/errors.ts'
 import { decodeTokenEntry } from './token-entry.ts'
 import { EXPIRY_FOLDER, expiryKey, goneKey, idKey } from './token-keys.ts'
 import type { TokenStore } from './token-store.ts'

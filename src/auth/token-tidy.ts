@@ -2,7 +2,7 @@
 // removed, and index entries without a token. No refusal depends on it.
 import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
-import { isClosed } from '../storage/contract.ts'
+import { isClosed } from '../storage/errors.ts'
 import { isExpired } from './token-entry.ts'
 import {
   ACCESSOR_FOLDER,

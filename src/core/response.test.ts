@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import { fail } from '../api/errors.ts'
 import { DecisionOutdated } from '../api/request.ts'
 import { LongText } from '../lib/long-text.ts'
+import type { StorageClass } from '../storage/contract.ts'
 import {
   Sealed,
-  type StorageClass,
   StorageClosed,
   StorageConflict,
   StorageCorrupt,
@@ -15,7 +15,7 @@ import {
   StorageRefused,
   StorageTooLarge,
   WriteNotAllowed,
-} from '../storage/contract.ts'
+} from '../storage/errors.ts'
 import { bodyText, type Exchange, type WireResponse } from './exchange.ts'
 import { refusalOf, successResponse } from './response.ts'
 

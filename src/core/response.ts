@@ -12,7 +12,7 @@ import {
   StorageFull,
   StorageTooLarge,
   WriteNotAllowed,
-} from '../storage/contract.ts'
+} from '../storage/errors.ts'
 import type { Exchange, WireResponse } from './exchange.ts'
 
 /**

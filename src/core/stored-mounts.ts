@@ -8,7 +8,8 @@
 import { fail } from '../api/errors.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { World } from '../lib/world.ts'
-import { ROOT_NAMESPACE, systemScope, WriteNotAllowed } from '../storage/contract.ts'
+import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
+import { WriteNotAllowed } from '../storage/errors.ts'
 import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
 import {
   ALWAYS,

@@ -1,7 +1,7 @@
 // The steps of a traced request, with a span for each that may take time. Requests that are not traced never come here.
 
 import { own } from '../lib/own.ts'
-import { StorageReadOnly } from '../storage/contract.ts'
+import { StorageReadOnly } from '../storage/errors.ts'
 import type { RequestTrace, SpanName } from '../telemetry/request-trace.ts'
 import { tracing } from '../telemetry/traced-store.ts'
 import type { Exchange } from './exchange.ts'

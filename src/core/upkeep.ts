@@ -4,7 +4,7 @@ import type { Engine, MountEntry } from '../api/mount.ts'
 import type { Log } from '../lib/log.ts'
 import { PeriodicTask } from '../lib/periodic-task.ts'
 import type { World } from '../lib/world.ts'
-import { isClosed } from '../storage/contract.ts'
+import { isClosed } from '../storage/errors.ts'
 import { describeCause } from './describe-cause.ts'
 
 /** Half a minute, so that what is due is done within a minute. */

@@ -7,7 +7,7 @@
 // deletes both halves itself: it looks once, an hour after unseal, for what a crash left.
 import type { Log } from '../lib/log.ts'
 import { PeriodicTask } from '../lib/periodic-task.ts'
-import { isClosed } from '../storage/contract.ts'
+import { isClosed } from '../storage/errors.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import { idleMemberships, type Membership, membershipsOf, removeMembership } from './memberships.ts'
 import { aliasesOf, type From, findEntity, type IdentityParts, LOCAL_FOLDER, removeAlias } from './records.ts'

@@ -1,7 +1,7 @@
 // Reads a snapshot for the client, which knows nothing of storage.
 import { CliError } from '../cli/cli-error.ts'
 import type { InspectSnapshot } from '../cli/io.ts'
-import { StorageError } from '../storage/contract.ts'
+import { StorageError } from '../storage/errors.ts'
 import { readSnapshot } from '../storage/snapshot/snapshot-stream.ts'
 
 /**

@@ -7,21 +7,9 @@
 // be shared and must not be altered. What `append` and `saveTree` are given must not be altered either: a backend may
 // keep it.
 
-import type {
-  BucketKeys,
-  BucketRow,
-  Entry,
-  EntryHead,
-  History,
-  KeyLeaf,
-  LogHold,
-  LogRecord,
-  Origin,
-  Position,
-  StoredEntry,
-  TreePage,
-} from './contract.ts'
+import type { BucketKeys, BucketRow, Entry, EntryHead, KeyLeaf, LogRecord, StoredEntry, TreePage } from './contract.ts'
 import { CHAIN_BYTES, type EncodedChange } from './log/change-record.ts'
+import type { History, LogHold, Origin, Position } from './peer-log.ts'
 
 /** Reads entries of one state: the newest one, or that of a snapshot. Semantics are those of `Reader` (contract.ts). */
 export interface BackendView {

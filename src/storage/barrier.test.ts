@@ -4,7 +4,7 @@ import { RandomnessFailed } from '../crypto/primitives/random-bytes.ts'
 import { importSecret } from '../crypto/primitives/secret-key.ts'
 import { realWorld } from '../lib/world.ts'
 import { Barrier, openRecord, sealRecord } from './barrier.ts'
-import { Sealed, StorageCorrupt } from './contract.ts'
+import { Sealed, StorageCorrupt } from './errors.ts'
 import { decodeKeyring, encodeKeyring, type Keyring } from './keyring.ts'
 
 const { random } = realWorld()

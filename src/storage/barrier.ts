@@ -10,7 +10,7 @@ import type { KeyObject } from 'node:crypto'
 import { AEADS, AuthenticationFailed, openSecret, seal } from '../crypto/primitives/aead.ts'
 import { NoncePool } from '../crypto/primitives/nonce-pool.ts'
 import type { Random } from '../lib/world.ts'
-import { Sealed, StorageCorrupt, StorageRefused } from './contract.ts'
+import { Sealed, StorageCorrupt, StorageRefused } from './errors.ts'
 import type { DataKey, Keyring } from './keyring.ts'
 import { MAX_ENCRYPTIONS } from './keyring-limits.ts'
 

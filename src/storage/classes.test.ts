@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { CLASSES, classify, mayHaveClass } from './classes.ts'
-import { MAX_KEY_BYTES, type Scope, type StorageClass, StorageRefused, systemScope } from './contract.ts'
+import { MAX_KEY_BYTES, type Scope, type StorageClass, systemScope } from './contract.ts'
+import { StorageRefused } from './errors.ts'
 
 const MOUNT = '6f1d2c3b-0a4e-4f58-9c67-7b8a9d0e1f23'
 const mountScope: Scope = { namespace: 'root', mount: MOUNT, local: false }

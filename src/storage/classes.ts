@@ -1,15 +1,7 @@
 // The class of each stored key, in one table. The class decides which clusters get an entry, so a key that no row
 // covers cannot be written. The allowed form of keys and values is here too, since both checks are made together.
-import {
-  MAX_KEY_BYTES,
-  MAX_VALUE_BYTES,
-  type Scope,
-  type StorageClass,
-  StorageRefused,
-  StorageTooLarge,
-  SYSTEM_SCOPE,
-  UnknownPrefix,
-} from './contract.ts'
+import { MAX_KEY_BYTES, MAX_VALUE_BYTES, type Scope, type StorageClass, SYSTEM_SCOPE } from './contract.ts'
+import { StorageRefused, StorageTooLarge, UnknownPrefix } from './errors.ts'
 
 /**
  * A row of the table. `mount`: the next segment is a mount's UUID; its `local` decides the class, but not in the

@@ -1,7 +1,7 @@
 // What every storage offers to the rooms above it, no verb of it optional. Those of `ReadStore` read; a thread that
 // holds only those cannot write, and the type says so. `Store` has the verbs of the one thread that writes. drivers.ts
-// lists the kinds of storage; docs/storage-format.md draws the bytes; test/conformance/storage.ts
-// holds every kind to this file, one test a clause.
+// lists the kinds of storage, errors.ts what they throw; docs/storage-format.md draws the bytes;
+// test/conformance/storage.ts holds every kind to this file, one test a clause.
 //
 //   entry    a key and its value. A key is a path whose first segment is its namespace: `root/core/mounts/UUID`
 //   scope    namespace and mount of an entry: replication selects and filters by it
@@ -23,6 +23,7 @@
 //
 // Values that a verb returns are copies and belong to the caller. All other buffers (leaves, chains, ids, digests, and
 // changes that listeners get) may be shared: nothing may alter them.
+import type { History, LogHold, NewHistory, Origin, Position, RetainedLog } from './peer-log.ts'
 
 /** Where a written key belongs. Replication selects and filters by it: paths filters name mounts. */
 export type Scope = {
@@ -97,64 +98,6 @@ export type EntryHead = { readonly class: StorageClass; readonly leaf: Buffer }
 
 /** An entry with all that is stored with it: enough to store it elsewhere as it is. */
 export type StoredEntry = Entry & EntryHead
-
-/** The two kinds of replication: everything but `ignored` goes over the first, `replicated` alone over the second. */
-export type ReplicationFamily = 'dr' | 'performance'
-
-/** The place of a change in the log of the cluster that it was taken over from. */
-export type Origin = {
-  readonly family: ReplicationFamily
-  readonly historyId: Buffer
-  readonly index: number
-  readonly chain: Buffer
-}
-
-/**
- * A line of changes. Indexes only grow from each history to the next, and jump at its first change. Two stores find by
- * their lists where they parted (log/histories.ts).
- */
-export type History = {
-  /** 16 random bytes. The chain of the first change continues from them. */
-  readonly id: Buffer
-  readonly epoch: number
-  /** Index of the first change, which may be still to come. */
-  readonly startIndex: number
-  /** The last change before it: its history, index and chain. Undefined for a new store, or where it was not noted. */
-  readonly parent: { readonly id: Buffer; readonly index: number; readonly chain: Buffer } | undefined
-  /** Wall clock at its beginning; 0 where it was not noted. For status: nothing is decided by it. */
-  readonly startedAtMs: number
-}
-
-/** What a promotion knows of the history that it begins. */
-export type NewHistory = {
-  /** 16 fresh random bytes. */
-  readonly id: Buffer
-  /** The highest index that any member of the set is known to have given; 0 if only this store has. */
-  readonly knownIndex: number
-  /** The highest epoch of any member, likewise. */
-  readonly knownEpoch: number
-}
-
-/** Where a store stands. It changes with each append, in the same durable step (threats P-05). */
-export type Position = {
-  /** Index of the last change; 0 in a new store. */
-  readonly index: number
-  /** Chain of the last change; the history id where the history has no change yet. */
-  readonly chain: Buffer
-  /** Begins at 1 and only grows: each history has a higher one than those before (threats R-07). */
-  readonly epoch: number
-  /** The id of the present history. */
-  readonly historyId: Buffer
-  /**
-   * Index of the last change with an operation of class `replicated`. In a store that was restored or is of an older
-   * format it begins at the index of that moment, so it is never too low.
-   */
-  readonly lastReplicatedIndex: number
-  /** Likewise of class `local`. */
-  readonly lastLocalIndex: number
-  /** The last origin of each family that a change here named. Empty on a cluster that never followed another. */
-  readonly origins: readonly Origin[]
-}
 
 /**
  * A view that stays as it was, whatever is committed meanwhile: for verification, backups and copies of a store. Close
@@ -283,34 +226,6 @@ export interface ReadStore extends Reader {
    * first.
    */
   close(): Promise<void>
-}
-
-/**
- * Who needs the log longer than its limits keep it. `secondary`: a cluster that follows, by what it has acknowledged.
- * `copy`: a copy that is running, which cannot end before it has the records of its time.
- */
-export type LogHold = {
-  readonly name: string
-  readonly kind: 'secondary' | 'copy'
-  /** Records after this index are needed. */
-  readonly from: number
-}
-/** Bytes up to which the log is kept for holds of each kind. Above them the log is shortened, held or not. */
-export type HoldCaps = Readonly<Record<LogHold['kind'], number>>
-
-/** How much of the log is kept, and for whom. */
-export type RetainedLog = {
-  /** Index of the oldest record; one more than the last index if there is none. */
-  readonly firstIndex: number
-  /** Bytes of all records. */
-  readonly bytes: number
-  readonly caps: HoldCaps
-  readonly holds: readonly (LogHold & {
-    /** Bytes of the records that it needs and that are there. */
-    readonly bytes: number
-    /** True if the cap has won: records that it needs are gone, and it has to start over. */
-    readonly isBroken: boolean
-  })[]
 }
 
 /** A change of a peer, as it is applied here: without operations of class `ignored`, which no peer sends. */
@@ -464,73 +379,3 @@ export const MAX_KEY_BYTES = 1024
 export const MAX_VALUE_BYTES = 64 * 1024 * 1024
 /** Sum of the keys and values that one transaction writes, 128 MiB. Its log record is one row of the database. */
 export const MAX_TRANSACTION_BYTES = 128 * 1024 * 1024
-
-/** Base of what storage throws. `src/core/response.ts` translates these into refusals, in one place. */
-export class StorageError extends Error {
-  override name = 'StorageError'
-}
-/** The transaction lost against others too often: the client may try again. */
-export class StorageConflict extends StorageError {
-  override name = 'StorageConflict'
-}
-/** This store cannot be written from here: the request travels to the thread that owns writes. */
-export class StorageReadOnly extends StorageError {
-  override name = 'StorageReadOnly'
-}
-/** A key, value or argument out of bounds, an unclassified prefix, a write while sealed: the message says which. */
-export class StorageRefused extends StorageError {
-  override name = 'StorageRefused'
-}
-/** The key of an entry has a prefix that no class covers: a newer program may know it. */
-export class UnknownPrefix extends StorageRefused {}
-/** A value or a transaction has more bytes than it may: nothing was written. */
-export class StorageTooLarge extends StorageRefused {
-  override name = 'StorageTooLarge'
-  readonly limitBytes: number
-  constructor(message: string, limitBytes: number) {
-    super(message)
-    this.limitBytes = limitBytes
-  }
-}
-/** This node may not change entries of the class in its present role: nothing was written. */
-export class WriteNotAllowed extends StorageError {
-  override name = 'WriteNotAllowed'
-  readonly storageClass: StorageClass
-  constructor(storageClass: StorageClass) {
-    super(`Entries of class ${storageClass} are not written by this node in its present role`)
-    this.storageClass = storageClass
-  }
-}
-/** The keys are not there: the server is sealed, or is being sealed. */
-export class Sealed extends StorageRefused {
-  override name = 'Sealed'
-}
-/** The store or the snapshot was closed, or is being replaced by a restore. */
-export class StorageClosed extends StorageError {
-  override name = 'StorageClosed'
-}
-/** True if the server was sealed or the store closed: background work then ends quietly, since nothing is wrong. */
-export const isClosed = (cause: unknown): boolean => cause instanceof Sealed || cause instanceof StorageClosed
-/** The log does not hold what follows the asked index: the reader starts anew from a snapshot or an empty cache. */
-export class HistoryGone extends StorageError {
-  override name = 'HistoryGone'
-}
-/** Stored bytes cannot be what was written: the message says where. Never repaired silently (threats P-04). */
-export class StorageCorrupt extends StorageError {
-  override name = 'StorageCorrupt'
-}
-/**
- * A record is of a newer program: its format, a flag, a class or a kind is unknown. In our own store that is damage. A
- * follower that gets it from a newer peer waits for its own upgrade, and applies nothing.
- */
-export class UnknownFormat extends StorageCorrupt {
-  override name = 'UnknownFormat'
-}
-/** The device is full. Nothing was written; writes may succeed again once there is space (threats P-03). */
-export class StorageFull extends StorageError {
-  override name = 'StorageFull'
-}
-/** A write could not be made durable. The node must end: what the device holds is unknown (threats P-02). */
-export class StorageFailed extends StorageError {
-  override name = 'StorageFailed'
-}

@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { StorageError } from './contract.ts'
+import { StorageError } from './errors.ts'
 
 const DIRECTORY_MODE = 0o700
 const FILE_MODE = 0o600

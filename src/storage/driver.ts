@@ -7,7 +7,8 @@
 
 import type { Random } from '../lib/world.ts'
 import type { StoreOptions } from './commit/transactional-store.ts'
-import type { History, ReadStore, Store, StoredEntry, TreeClass, TreeRoots } from './contract.ts'
+import type { ReadStore, Store, StoredEntry, TreeClass, TreeRoots } from './contract.ts'
+import type { History } from './peer-log.ts'
 import type { VerifyKeys } from './verify-keys.ts'
 
 /** One kind of storage. `Config` is plain data, since it is sent to other threads; its `type` is the driver's name. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { importSecret } from '../crypto/primitives/secret-key.ts'
 import { realWorld } from '../lib/world.ts'
 import { Barrier } from './barrier.ts'
-import { StorageRefused } from './contract.ts'
+import { StorageRefused } from './errors.ts'
 import { DEFAULT_ROTATION, isRotationDue, MAX_ENCRYPTIONS, MOST_MAX_OPERATIONS } from './keyring-limits.ts'
 
 const DAY_MS = 86_400_000

@@ -4,7 +4,7 @@ import { SeededRandom } from '../../test/conformance/seeded-random.ts'
 import { RandomnessFailed } from '../crypto/primitives/random-bytes.ts'
 import { importSecret } from '../crypto/primitives/secret-key.ts'
 import { Barrier } from './barrier.ts'
-import { StorageCorrupt } from './contract.ts'
+import { StorageCorrupt } from './errors.ts'
 import {
   type DataKey,
   decodeFormerKeys,

@@ -16,7 +16,7 @@ import type { KeyObject } from 'node:crypto'
 import { freshBytes, RandomnessFailed } from '../crypto/primitives/random-bytes.ts'
 import { exportSecret, importSecret } from '../crypto/primitives/secret-key.ts'
 import type { Random } from '../lib/world.ts'
-import { StorageCorrupt } from './contract.ts'
+import { StorageCorrupt } from './errors.ts'
 
 /** An AES-256 key, and when rotation added it. */
 export type DataKey = { readonly key: KeyObject; readonly installedAtMs: number }

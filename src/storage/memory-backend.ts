@@ -18,13 +18,9 @@ import type {
   ChangeOperation,
   Entry,
   EntryHead,
-  History,
   StoredEntry as KeptEntry,
   KeyLeaf,
-  LogHold,
   LogRecord,
-  Origin,
-  Position,
   TreePage,
 } from './contract.ts'
 import { compareKeys, justAfter, laterKey, prefixEnd } from './key-order.ts'
@@ -32,6 +28,7 @@ import { type EncodedChange, NO_ORIGINS } from './log/change-record.ts'
 import { firstHistory, isGone, withHistory } from './log/histories.ts'
 import { laterOrigins, movedOn, moveOf } from './log/move.ts'
 import { keptCheckpoints } from './log/retention.ts'
+import type { History, LogHold, Origin, Position } from './peer-log.ts'
 
 type StoredEntry = EntryHead & { readonly value: Buffer }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SeededRandom } from '../../test/conformance/seeded-random.ts'
-import { MAX_TRANSACTION_BYTES, MAX_VALUE_BYTES, StorageTooLarge, type Store, systemScope } from './contract.ts'
+import { MAX_TRANSACTION_BYTES, MAX_VALUE_BYTES, type Store, systemScope } from './contract.ts'
+import { StorageTooLarge } from './errors.ts'
 import { createMemoryStore } from './memory-store.ts'
 
 const clock = { nowMs: () => 1_700_000_000_000.5, monotonicMs: () => 0 }

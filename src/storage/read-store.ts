@@ -1,20 +1,21 @@
 // The reading half of a store, over any backend: checks arguments, refuses every verb after close, decodes the log.
 import type { BackendSnapshot, BackendView, ReadBackend } from './backend.ts'
-import type { BucketKeys, EntryHead, History, Position, StoredEntry } from './contract.ts'
-import {
-  type Change,
-  type Entry,
-  HistoryGone,
-  type KeyLeaf,
-  type ListOptions,
-  type LogRecord,
-  type Reader,
-  type ReadStore,
-  type Snapshot,
-  StorageClosed,
-  StorageRefused,
+import type {
+  BucketKeys,
+  Change,
+  Entry,
+  EntryHead,
+  KeyLeaf,
+  ListOptions,
+  LogRecord,
+  Reader,
+  ReadStore,
+  Snapshot,
+  StoredEntry,
 } from './contract.ts'
+import { HistoryGone, StorageClosed, StorageRefused } from './errors.ts'
 import { decodeRun } from './log/change-record.ts'
+import type { History, Position } from './peer-log.ts'
 
 /** Refuses a text with a lone surrogate: it would become another text on its way to the device (threats N-18). */
 function requireText(text: string): void {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { realWorld } from '../lib/world.ts'
-import { type Store, systemScope, WriteNotAllowed } from './contract.ts'
+import { type Store, systemScope } from './contract.ts'
+import { WriteNotAllowed } from './errors.ts'
 import { createMemoryStore } from './memory-store.ts'
 import { ReplaceableStore } from './replaceable-store.ts'
 

@@ -7,19 +7,16 @@ import type {
   Change,
   Committed,
   Entry,
-  History,
   ListOptions,
-  LogHold,
   LogRecord,
   MayWrite,
-  NewHistory,
-  Position,
   ReadStore,
   Snapshot,
   Store,
   Transaction,
 } from './contract.ts'
-import { StorageClosed } from './contract.ts'
+import { StorageClosed } from './errors.ts'
+import type { History, LogHold, NewHistory, Position } from './peer-log.ts'
 
 /** Passes each verb on to the store of the moment. Without a store in the constructor it begins as put away. */
 export class ReplaceableReader<S extends ReadStore = ReadStore> implements ReadStore {

@@ -2,7 +2,7 @@
 // folder, so an engine cannot reach what belongs to another.
 import type { Barrier } from './barrier.ts'
 import type { Entry, ListOptions, Reader, ReadStore, Scope, Store, Transaction } from './contract.ts'
-import { Sealed, StorageReadOnly } from './contract.ts'
+import { Sealed, StorageReadOnly } from './errors.ts'
 import { noteOwn, ownWrites } from './own-writes.ts'
 
 /**

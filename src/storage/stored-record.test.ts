@@ -23,7 +23,7 @@ import {
   texts,
   upgraded,
 } from '../lib/member-kinds.ts'
-import { StorageCorrupt } from './contract.ts'
+import { StorageCorrupt } from './errors.ts'
 import { decodeStored, encodeStored, type RecordOf, storedRecord } from './stored-record.ts'
 
 const THING = storedRecord('A thing', {

@@ -3,7 +3,7 @@
 // gets all of it or an error.
 import { isJsonObject, JsonError, type JsonValue, parseStoredJson } from '../lib/json.ts'
 import { type GroupOf, group, type Kind, type Members, Misfit, type Others } from '../lib/member-kinds.ts'
-import { StorageCorrupt } from './contract.ts'
+import { StorageCorrupt } from './errors.ts'
 
 /** The codec of one kind of record. */
 export type StoredRecord<T> = {

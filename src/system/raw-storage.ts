@@ -8,10 +8,10 @@ import {
   ROOT_NAMESPACE,
   type Scope,
   type StorageClass,
-  StorageRefused,
   SYSTEM_SCOPE,
   systemScope,
 } from '../storage/contract.ts'
+import { StorageRefused } from '../storage/errors.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
 
 const FOLDER = `${ROOT_NAMESPACE}/`

@@ -4,7 +4,8 @@
 // The counter is raised before the commit. After it would be too late: one thread could answer from the store with the
 // new value, and another, asked later, from its cache with the old one. A thread that finds nothing in the log yet
 // serves what it has, and looks again at its next request.
-import { HistoryGone, type ReadStore } from '../storage/contract.ts'
+import type { ReadStore } from '../storage/contract.ts'
+import { HistoryGone } from '../storage/errors.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 
 /** Changes read from the log at once. */

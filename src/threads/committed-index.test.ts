@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import { MessageChannel, Worker } from 'node:worker_threads'
-import { StorageClosed } from '../storage/contract.ts'
+import { StorageClosed } from '../storage/errors.ts'
 import { CommittedFollower, newCommittedIndex, tellClosed, tellCommitted, tellOpened } from './committed-index.ts'
 
 test('a waiter is told of the first commit after its index, beyond 32 bits too', async () => {

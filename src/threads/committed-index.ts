@@ -5,7 +5,7 @@
 //
 // The writer raises it, and nothing waits as yet: the streams of replication will, on the threads that serve them.
 import { CommitWaiters } from '../storage/commit/commit-waiters.ts'
-import { StorageClosed } from '../storage/contract.ts'
+import { StorageClosed } from '../storage/errors.ts'
 
 /** The whole index in shared memory, since waiting needs its order, or CLOSED; then how often it became CLOSED. */
 export type CommittedIndex = BigInt64Array<SharedArrayBuffer>

@@ -1,8 +1,8 @@
 // Checks a staged snapshot in a thread of its own, so that the writing thread can go on.
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { realWorld } from '../lib/world.ts'
-import { StorageError, StorageFailed, StorageFull } from '../storage/contract.ts'
 import { durableLocation, type StorageConfig } from '../storage/drivers.ts'
+import { StorageError, StorageFailed, StorageFull } from '../storage/errors.ts'
 import { SnapshotDamaged } from '../storage/snapshot/snapshot-format.ts'
 import { checkStaged, type StagedCheck } from '../storage/snapshot/staged-check.ts'
 import { exitOf } from './thread-exit.ts'

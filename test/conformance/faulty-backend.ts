@@ -1,6 +1,6 @@
 // A backend whose appends wait or fail when they are told to, as those of a device do.
 import type { Backend } from '../../src/storage/backend.ts'
-import { StorageFull } from '../../src/storage/contract.ts'
+import { StorageFull } from '../../src/storage/errors.ts'
 
 export class Faults {
   /** Thrown by the next append, which then writes nothing. */

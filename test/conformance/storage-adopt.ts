@@ -6,16 +6,13 @@ import {
   type AdoptedChange,
   type AdoptOptions,
   type ChangeOperation,
-  HistoryGone,
-  type Origin,
-  Sealed,
-  StorageFailed,
-  StorageFull,
   type Store,
   systemScope,
 } from '../../src/storage/contract.ts'
+import { HistoryGone, Sealed, StorageFailed, StorageFull } from '../../src/storage/errors.ts'
 import { MAX_HISTORY_INDEX } from '../../src/storage/log/histories.ts'
 import { createMemoryStore } from '../../src/storage/memory-store.ts'
+import type { Origin } from '../../src/storage/peer-log.ts'
 import { SeededRandom } from './seeded-random.ts'
 import { type Clause, clock, folder, LEAF_KEY, requireTreeOfEntries, scope } from './storage-clause.ts'
 

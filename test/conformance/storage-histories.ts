@@ -4,16 +4,15 @@ import { test } from 'node:test'
 import type { Backend } from '../../src/storage/backend.ts'
 import {
   type ChangeOperation,
-  HistoryGone,
-  type Origin,
   type Scope,
-  StorageRefused,
   type Store,
   systemScope,
   type Transaction,
 } from '../../src/storage/contract.ts'
+import { HistoryGone, StorageRefused } from '../../src/storage/errors.ts'
 import { encodeChange } from '../../src/storage/log/change-record.ts'
 import { INDEX_GAP, MAX_EPOCH, MAX_HISTORIES, MAX_HISTORY_INDEX } from '../../src/storage/log/histories.ts'
+import type { Origin } from '../../src/storage/peer-log.ts'
 import type { Place } from './storage.ts'
 
 const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 }

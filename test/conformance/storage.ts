@@ -7,17 +7,11 @@ import type { Backend } from '../../src/storage/backend.ts'
 import type { StoreOptions } from '../../src/storage/commit/transactional-store.ts'
 import {
   type Change,
-  HistoryGone,
   MAX_KEY_BYTES,
   MAX_VALUE_BYTES,
   type Reader,
   type Scope,
-  Sealed,
   type StorageClass,
-  StorageClosed,
-  StorageFailed,
-  StorageFull,
-  StorageRefused,
   type Store,
   type StoredEntry,
   type StoreImage,
@@ -26,8 +20,16 @@ import {
   type TreeBucket,
   type TreeCopy,
   type TreeRoots,
-  WriteNotAllowed,
 } from '../../src/storage/contract.ts'
+import {
+  HistoryGone,
+  Sealed,
+  StorageClosed,
+  StorageFailed,
+  StorageFull,
+  StorageRefused,
+  WriteNotAllowed,
+} from '../../src/storage/errors.ts'
 import { decodeRun } from '../../src/storage/log/change-record.ts'
 import { bucketKeyOf, PAGE_ENTRY_BYTES, Tree } from '../../src/storage/log/tree.ts'
 import { testSeed } from '../fixtures/seed.ts'

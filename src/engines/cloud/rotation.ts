@@ -5,7 +5,7 @@ import { fail } from '../../api/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import type { World } from '../../lib/world.ts'
-import { WriteNotAllowed } from '../../storage/contract.ts'
+import { WriteNotAllowed } from '../../storage/errors.ts'
 import {
   type CloudConfig,
   type ConfigStore,

@@ -4,21 +4,14 @@
 import { strict as assert } from 'node:assert'
 import type { KeyObject } from 'node:crypto'
 import { classify, requireValue } from '../classes.ts'
-import type {
-  Adopted,
-  AdoptedChange,
-  AdoptOptions,
-  ChangeOperation,
-  EntryHead,
-  Origin,
-  ReplicationFamily,
-  StorageClass,
-} from '../contract.ts'
-import { MAX_TRANSACTION_BYTES, StorageRefused, UnknownPrefix } from '../contract.ts'
+import type { Adopted, AdoptedChange, AdoptOptions, ChangeOperation, EntryHead, StorageClass } from '../contract.ts'
+import { MAX_TRANSACTION_BYTES } from '../contract.ts'
+import { StorageRefused, UnknownPrefix } from '../errors.ts'
 import { CHAIN_BYTES, NO_ORIGINS } from '../log/change-record.ts'
 import { leavesRoom } from '../log/histories.ts'
 import { leafOf, NO_LEAF } from '../log/leaf.ts'
 import { laterOrigins } from '../log/move.ts'
+import type { Origin, ReplicationFamily } from '../peer-log.ts'
 import { type Heads, moveHeads } from './heads.ts'
 import type { OpenTransaction } from './open-transaction.ts'
 

@@ -7,26 +7,16 @@ import type { KeyObject } from 'node:crypto'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import type { Clock } from '../../lib/world.ts'
 import type { Backend } from '../backend.ts'
+import type { Adopted, AdoptedChange, AdoptOptions, Change, ChangeOperation, EntryHead, MayWrite } from '../contract.ts'
 import {
-  type Adopted,
-  type AdoptedChange,
-  type AdoptOptions,
-  type Change,
-  type ChangeOperation,
-  type EntryHead,
-  type History,
   HistoryGone,
-  type MayWrite,
-  type NewHistory,
-  type Origin,
-  type Position,
   Sealed,
   StorageClosed,
   StorageFailed,
   StorageFull,
   StorageRefused,
   WriteNotAllowed,
-} from '../contract.ts'
+} from '../errors.ts'
 import { type EncodedChange, encodeChange, NO_ORIGINS } from '../log/change-record.ts'
 import { nextHistory } from '../log/histories.ts'
 import { leafOf, NO_LEAF } from '../log/leaf.ts'
@@ -34,6 +24,7 @@ import { LogKeeper, type LogKeeperOptions } from '../log/log-keeper.ts'
 import { laterOrigins, movedOn, moveOf } from '../log/move.ts'
 import { RecentChanges } from '../log/recent-changes.ts'
 import { TreeKeeper } from '../log/tree-keeper.ts'
+import type { History, NewHistory, Origin, Position } from '../peer-log.ts'
 import { adoptedChanges, newChanges, PeerFault, requireApart } from './adoption.ts'
 import { CommitWaiters } from './commit-waiters.ts'
 import { type Heads, moveHeads } from './heads.ts'

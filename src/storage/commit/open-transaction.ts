@@ -9,9 +9,9 @@ import {
   type Reader,
   type Scope,
   type StorageClass,
-  StorageTooLarge,
   type Transaction,
 } from '../contract.ts'
+import { StorageTooLarge } from '../errors.ts'
 import { compareKeys } from '../key-order.ts'
 import { ReadSet } from './read-set.ts'
 

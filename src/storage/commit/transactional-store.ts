@@ -4,25 +4,22 @@
 import { strict as assert } from 'node:assert'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Backend } from '../backend.ts'
-import {
-  type Adopted,
-  type AdoptedChange,
-  type AdoptOptions,
-  type Change,
-  type Committed,
-  type LogHold,
-  type MayWrite,
-  type NewHistory,
-  type Position,
-  type RetainedLog,
-  StorageRefused,
-  type Store,
-  type StoreImage,
-  type Transaction,
-  type TreeRoots,
+import type {
+  Adopted,
+  AdoptedChange,
+  AdoptOptions,
+  Change,
+  Committed,
+  MayWrite,
+  Store,
+  StoreImage,
+  Transaction,
+  TreeRoots,
 } from '../contract.ts'
+import { StorageRefused } from '../errors.ts'
 import { keysIn } from '../log/keys-in-buckets.ts'
 import type { Tree } from '../log/tree.ts'
+import type { LogHold, NewHistory, Position, RetainedLog } from '../peer-log.ts'
 import { BackendReadStore } from '../read-store.ts'
 import { CommitQueue } from './commit-queue.ts'
 import { type CommitOutcome, Committer, type CommitterOptions } from './committer.ts'

@@ -6,7 +6,8 @@
 // For each key that goes two of the oldest rows are looked at: those whose key is still there go to the end. So there
 // are about twice as many rows as keys at most, and one key does not gather rows.
 import type { Backend, BucketStep } from '../backend.ts'
-import { type BucketRow, StorageFull } from '../contract.ts'
+import type { BucketRow } from '../contract.ts'
+import { StorageFull } from '../errors.ts'
 
 /** Keys that come or go until rows are made of them in the next commit, which takes about a millisecond longer. */
 const KEYS_PER_STEP = 200

@@ -19,14 +19,9 @@
 import { strict as assert } from 'node:assert'
 import { crc32 } from 'node:zlib'
 import { sha256 } from '../../crypto/primitives/digest.ts'
-import {
-  type Change,
-  type ChangeOperation,
-  type History,
-  type Origin,
-  type ReplicationFamily,
-  StorageCorrupt,
-} from '../contract.ts'
+import type { Change, ChangeOperation } from '../contract.ts'
+import { StorageCorrupt } from '../errors.ts'
+import type { History, Origin, ReplicationFamily } from '../peer-log.ts'
 import { CLASS_NUMBERS, classOfNumber, LEAF_BYTES } from './leaf.ts'
 import { RecordReader } from './record-reader.ts'
 

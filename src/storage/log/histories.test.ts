@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { History } from '../contract.ts'
+import type { History } from '../peer-log.ts'
 import {
   commonAncestor,
   faultOfHistories,

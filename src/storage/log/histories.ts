@@ -1,6 +1,7 @@
 // The histories of a store, oldest first: each began at a record of the one before it. A restore and a promotion add
 // one. From two lists one can tell where two stores parted, so what one of them lacks can be sent to it.
-import { type History, type NewHistory, type Position, StorageRefused } from '../contract.ts'
+import { StorageRefused } from '../errors.ts'
+import type { History, NewHistory, Position } from '../peer-log.ts'
 
 /**
  * A new history begins above a multiple of this, so indexes of two lines do not meet. A restore skips one multiple

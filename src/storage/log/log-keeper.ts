@@ -2,7 +2,8 @@
 // spans between two of them go (retention.ts).
 import type { Clock } from '../../lib/world.ts'
 import type { Backend, Checkpoint } from '../backend.ts'
-import { HistoryGone, type HoldCaps, type LogHold, type RetainedLog, StorageRefused } from '../contract.ts'
+import { HistoryGone, StorageRefused } from '../errors.ts'
+import type { HoldCaps, LogHold, RetainedLog } from '../peer-log.ts'
 import { isGone } from './histories.ts'
 import {
   DEFAULT_HOLD_CAPS,

@@ -1,5 +1,5 @@
 // How appended changes move the position of a store. Every backend applies this in the step that writes the changes.
-import type { Origin, Position } from '../contract.ts'
+import type { Origin, Position } from '../peer-log.ts'
 import type { EncodedChange } from './change-record.ts'
 
 /** What a run of changes alters of a position. An undefined member stays as it is. */

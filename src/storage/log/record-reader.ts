@@ -2,7 +2,7 @@
 // damaged one costs no memory. Each error names the record and the field.
 
 import { faultOfKey } from '../classes.ts'
-import { StorageCorrupt, UnknownFormat } from '../contract.ts'
+import { StorageCorrupt, UnknownFormat } from '../errors.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

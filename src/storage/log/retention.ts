@@ -2,7 +2,7 @@
 // starts over. So no follower can fill the device. While others are known to need records, these stay longer, under
 // limits of their own.
 import type { Checkpoint } from '../backend.ts'
-import type { HoldCaps, LogHold } from '../contract.ts'
+import type { HoldCaps, LogHold } from '../peer-log.ts'
 
 /** Limits from the configuration. Records beyond either of them are removed, unless they are held. */
 export type Retention = { readonly bytes: number; readonly ms: number }

@@ -4,7 +4,8 @@ import { setImmediate as nextLoop } from 'node:timers/promises'
 import { SeededRandom } from '../../../test/conformance/seeded-random.ts'
 import { type Backend, HISTORY_ID_BYTES, type SavedTree } from '../backend.ts'
 import { openStore } from '../commit/transactional-store.ts'
-import { StorageError, type Store, systemScope } from '../contract.ts'
+import { type Store, systemScope } from '../contract.ts'
+import { StorageError } from '../errors.ts'
 import { MemoryBackend } from '../memory-backend.ts'
 
 const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 }

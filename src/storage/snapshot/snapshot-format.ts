@@ -21,11 +21,12 @@ import {
   text,
   type ValueOf,
 } from '../../lib/member-kinds.ts'
-import type { History, StoredEntry } from '../contract.ts'
-import { StorageCorrupt, StorageError } from '../contract.ts'
+import type { StoredEntry } from '../contract.ts'
+import { StorageCorrupt, StorageError } from '../errors.ts'
 import { faultOfHistories, historyOfFormat1, MAX_EPOCH, MAX_HISTORY_INDEX } from '../log/histories.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
 import { RecordReader } from '../log/record-reader.ts'
+import type { History } from '../peer-log.ts'
 import { decodeStored, encodeStored } from '../stored-record.ts'
 
 /** The bytes are no snapshot, or not the one that was written. */

@@ -1,5 +1,5 @@
 // Columns as the rest of the program needs them. A damaged file can hold a value of any kind.
-import { StorageCorrupt } from '../contract.ts'
+import { StorageCorrupt } from '../errors.ts'
 
 /** A column that must hold a number. @throws StorageCorrupt */
 export function numberOf(column: unknown): number {

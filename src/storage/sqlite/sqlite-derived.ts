@@ -2,10 +2,11 @@
 // shortened here too, since that goes by checkpoints. Each verb runs inside a transaction of its caller, or only reads.
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Checkpoint, SavedTree, TreeSave } from '../backend.ts'
-import type { BucketRow, LogHold, TreePage } from '../contract.ts'
-import { StorageCorrupt } from '../contract.ts'
+import type { BucketRow, TreePage } from '../contract.ts'
+import { StorageCorrupt } from '../errors.ts'
 import { CHAIN_BYTES } from '../log/change-record.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
+import type { LogHold } from '../peer-log.ts'
 import { bytesOf, numberOf, textOf } from './sqlite-columns.ts'
 
 /** Stands for the version that the first releases did not store: their checkpoints have the chain alone. */

@@ -1,6 +1,6 @@
 // SQLite as a kind of storage: a directory with the store, its journal and its lock
 // (docs/decisions/0002-embedded-storage.md).
-import type { HoldCaps, ReadStore, Store } from '../contract.ts'
+import type { ReadStore, Store } from '../contract.ts'
 import { fileSystemBytes, measureSync } from '../data-directory.ts'
 import type {
   DurableLocation,
@@ -15,6 +15,7 @@ import type {
   StoreVerifyReport,
 } from '../driver.ts'
 import { DEFAULT_RETENTION, defaultHeldBytes, type Retention } from '../log/retention.ts'
+import type { HoldCaps } from '../peer-log.ts'
 import { verifyStore } from '../verify/verify.ts'
 import { isInUse, storedBytes } from './sqlite-files.ts'
 import type { StoreRun } from './sqlite-migration.ts'

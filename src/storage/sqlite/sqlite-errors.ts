@@ -1,5 +1,5 @@
 // Translates SQLite's result codes into the errors of the contract.
-import { StorageCorrupt, StorageError, StorageFailed, StorageFull } from '../contract.ts'
+import { StorageCorrupt, StorageError, StorageFailed, StorageFull } from '../errors.ts'
 
 // https://www.sqlite.org/rescode.html
 const SQLITE_BUSY = 5

@@ -3,9 +3,9 @@
 import { existsSync, lstatSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { StorageError } from '../contract.ts'
 import { createPrivateFile, isExisting, requirePrivateFile } from '../data-directory.ts'
 import type { StoredBytes } from '../driver.ts'
+import { StorageError } from '../errors.ts'
 import { isBusy, readError } from './sqlite-errors.ts'
 
 const DATABASE_FILE = 'keywright.db'

@@ -8,7 +8,7 @@
 // Each commit is flushed before the next begins, so at most the last one can be torn. Then at most one end of a commit
 // follows the first frame that does not fit. Two of them prove that the first commit was complete.
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
-import { StorageCorrupt } from '../contract.ts'
+import { StorageCorrupt } from '../errors.ts'
 
 const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24

@@ -2,10 +2,11 @@
 // it lacks is made up here, for readers and for the migration alike.
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { HISTORY_ID_BYTES } from '../backend.ts'
-import { type History, type Origin, type Position, type ReplicationFamily, StorageCorrupt } from '../contract.ts'
+import { StorageCorrupt } from '../errors.ts'
 import { CHAIN_BYTES, decodeOrigin, encodeOrigin, NO_ORIGINS } from '../log/change-record.ts'
 import { historyOfFormat1, MAX_HISTORIES } from '../log/histories.ts'
 import type { Move } from '../log/move.ts'
+import type { History, Origin, Position, ReplicationFamily } from '../peer-log.ts'
 import { bytesOf, numberOf } from './sqlite-columns.ts'
 
 /** The format that the file states, unchecked. */

@@ -1,9 +1,11 @@
 // The database file: how a new one is made, and what is checked before one is used (docs/storage-format.md).
 import { renameSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { type Change, type History, type Position, StorageCorrupt, StorageError } from '../contract.ts'
+import type { Change } from '../contract.ts'
 import { createPrivateFile, syncDirectory } from '../data-directory.ts'
+import { StorageCorrupt, StorageError } from '../errors.ts'
 import { decodeRun, nextChain } from '../log/change-record.ts'
+import type { History, Position } from '../peer-log.ts'
 import { bytesOf, numberOf } from './sqlite-columns.ts'
 import { readError } from './sqlite-errors.ts'
 import { databasePath } from './sqlite-files.ts'

@@ -22,17 +22,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { SeededRandom } from '../../../test/conformance/seeded-random.ts'
 import { openStore } from '../commit/transactional-store.ts'
-import {
-  HistoryGone,
-  MAX_VALUE_BYTES,
-  StorageClosed,
-  StorageCorrupt,
-  StorageError,
-  StorageFailed,
-  StorageFull,
-  type Store,
-  systemScope,
-} from '../contract.ts'
+import { MAX_VALUE_BYTES, type Store, systemScope } from '../contract.ts'
+import { HistoryGone, StorageClosed, StorageCorrupt, StorageError, StorageFailed, StorageFull } from '../errors.ts'
 import { encodeChange } from '../log/change-record.ts'
 import { SqliteBackend } from './sqlite-backend.ts'
 import { openSqliteReader, openSqliteStore } from './sqlite-store.ts'

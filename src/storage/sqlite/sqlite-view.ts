@@ -2,20 +2,12 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { type BackendSnapshot, MAX_RUN_BYTES } from '../backend.ts'
 import { childNames } from '../child-names.ts'
-import {
-  type BucketKeys,
-  type Entry,
-  type EntryHead,
-  type History,
-  type KeyLeaf,
-  type LogRecord,
-  type Position,
-  StorageCorrupt,
-  type StoredEntry,
-} from '../contract.ts'
+import type { BucketKeys, Entry, EntryHead, KeyLeaf, LogRecord, StoredEntry } from '../contract.ts'
+import { StorageCorrupt } from '../errors.ts'
 import { justAfter, laterKey, prefixEnd } from '../key-order.ts'
 import { isGone } from '../log/histories.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
+import type { History, Position } from '../peer-log.ts'
 import { bytesOf, numberOf, textOf } from './sqlite-columns.ts'
 import { BUSY_TIMEOUT_MS } from './sqlite-connection.ts'
 import { readError } from './sqlite-errors.ts'

@@ -1,8 +1,8 @@
 // What can be told about a store in moments, without its keys and without changing it. A server may be running.
 import { existsSync, statSync } from 'node:fs'
-import { StorageError } from '../contract.ts'
 import { requireDirectory } from '../data-directory.ts'
 import type { StoreSummary } from '../driver.ts'
+import { StorageError } from '../errors.ts'
 import { decodeRun } from '../log/change-record.ts'
 import { bytesOf, numberOf } from './sqlite-columns.ts'
 import { readError } from './sqlite-errors.ts'

@@ -1,7 +1,7 @@
 // Checks the list of histories, against itself and against the position.
 import type { DatabaseSync } from 'node:sqlite'
-import type { History, Position } from '../contract.ts'
 import { faultOfHistories } from '../log/histories.ts'
+import type { History, Position } from '../peer-log.ts'
 import { readHistories } from '../sqlite/sqlite-position.ts'
 import type { Found } from '../verify-keys.ts'
 

@@ -2,9 +2,9 @@
 // was removed or put back in an older state, even if the log no longer reaches back to its last write.
 import type { DatabaseSync } from 'node:sqlite'
 import type { SavedTree } from '../backend.ts'
-import type { Position } from '../contract.ts'
 import { classOfNumber } from '../log/leaf.ts'
 import { type BucketAddress, bucketOf, faultOfPage, TREE_VERSION, type Tree, treeScopeOf } from '../log/tree.ts'
+import type { Position } from '../peer-log.ts'
 import { numberOf, textOf } from '../sqlite/sqlite-columns.ts'
 import type { Found, VerifyKeys } from '../verify-keys.ts'
 

@@ -4,11 +4,11 @@
 //   journal ─▶ format, position ─▶ SQLite's own check ─▶ saved tree ─▶ log ─▶ entries ─▶ both trees compared
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import type { Position } from '../contract.ts'
-import { StorageError } from '../contract.ts'
 import { requireDirectory } from '../data-directory.ts'
 import type { StoreVerifyOptions, StoreVerifyReport } from '../driver.ts'
+import { StorageError } from '../errors.ts'
 import { Tree } from '../log/tree.ts'
+import type { Position } from '../peer-log.ts'
 import { LatestOperations } from '../sqlite/latest-operations.ts'
 import { numberOf } from '../sqlite/sqlite-columns.ts'
 import { readSavedTree } from '../sqlite/sqlite-derived.ts'

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { SeededRandom } from '../../../test/conformance/seeded-random.ts'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
-import { StorageCorrupt } from '../../storage/contract.ts'
+import { StorageCorrupt } from '../../storage/errors.ts'
 import type { DataKey, Keyring } from '../../storage/keyring.ts'
 import { LEAST_MAX_OPERATIONS, MAX_ENCRYPTIONS, MOST_MAX_OPERATIONS } from '../../storage/keyring-limits.ts'
 import {

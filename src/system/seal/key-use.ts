@@ -16,7 +16,7 @@
 //   key      = the first 16 bytes of HMAC-SHA-256 under the data key of "keywright key use"
 //   format 1 | encryptions u64      of the first releases: the active term, nothing granted, the others not known
 import { hmacSha256 } from '../../crypto/primitives/digest.ts'
-import { StorageCorrupt } from '../../storage/contract.ts'
+import { StorageCorrupt } from '../../storage/errors.ts'
 import type { DataKey, Keyring } from '../../storage/keyring.ts'
 import { MAX_ENCRYPTIONS } from '../../storage/keyring-limits.ts'
 

@@ -2,7 +2,8 @@
 // error: nothing that a peer sends may end this node.
 import type { KeyObject } from 'node:crypto'
 import { AuthenticationFailed } from '../../crypto/primitives/aead.ts'
-import { type ChangeOperation, StorageCorrupt } from '../../storage/contract.ts'
+import type { ChangeOperation } from '../../storage/contract.ts'
+import { StorageCorrupt } from '../../storage/errors.ts'
 import { type Keyring, replacedBy } from '../../storage/keyring.ts'
 import { FORMER_KEYS, KEYRING, openFormerKeys, openKeyring } from './seal-records.ts'
 

@@ -14,12 +14,11 @@ import {
   type AdoptedChange,
   type AdoptOptions,
   type Change,
-  type NewHistory,
-  StorageCorrupt,
   type Store,
   systemScope,
   type Transaction,
 } from '../../storage/contract.ts'
+import { StorageCorrupt } from '../../storage/errors.ts'
 import {
   DATA_KEY_BYTES,
   encodeKeyring,
@@ -38,6 +37,7 @@ import {
   MOST_MAX_OPERATIONS,
   type RotationConfig,
 } from '../../storage/keyring-limits.ts'
+import type { NewHistory } from '../../storage/peer-log.ts'
 import type { SealedStorage, View } from '../../storage/sealed-storage.ts'
 import { storedRecord } from '../../storage/stored-record.ts'
 import { mostOwn, usedInSet } from './key-ledger.ts'

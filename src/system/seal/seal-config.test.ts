@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { MAX_SHARES } from '../../crypto/primitives/shamir.ts'
-import { StorageCorrupt } from '../../storage/contract.ts'
+import { StorageCorrupt } from '../../storage/errors.ts'
 import { decodeSealConfig, encodeSealConfig, type SealConfig } from './seal-config.ts'
 
 const good: readonly SealConfig[] = [

@@ -9,7 +9,7 @@
 
 import { MAX_SHARES } from '../../crypto/primitives/shamir.ts'
 import { integer, oneOf, optional, text } from '../../lib/member-kinds.ts'
-import { StorageCorrupt } from '../../storage/contract.ts'
+import { StorageCorrupt } from '../../storage/errors.ts'
 import { storedRecord } from '../../storage/stored-record.ts'
 import type { ShareConfig } from './key-shares.ts'
 

@@ -11,7 +11,8 @@ import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import { text } from '../../lib/member-kinds.ts'
 import type { Random } from '../../lib/world.ts'
 import { Barrier, openRecord, sealRecord } from '../../storage/barrier.ts'
-import { type Reader, type ReadStore, StorageCorrupt, systemScope, type Transaction } from '../../storage/contract.ts'
+import { type Reader, type ReadStore, systemScope, type Transaction } from '../../storage/contract.ts'
+import { StorageCorrupt } from '../../storage/errors.ts'
 import {
   decodeFormerKeys,
   decodeKeyring,

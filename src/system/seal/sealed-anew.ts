@@ -9,10 +9,10 @@ import {
   type Reader,
   ROOT_NAMESPACE,
   type Scope,
-  StorageCorrupt,
   systemScope,
   type Transaction,
 } from '../../storage/contract.ts'
+import { StorageCorrupt } from '../../storage/errors.ts'
 import type { Keyring } from '../../storage/keyring.ts'
 
 /** Entries read at once. */

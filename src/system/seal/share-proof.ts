@@ -11,7 +11,7 @@ import { secretBytes } from '../../crypto/primitives/secret-bytes.ts'
 import { exportSecret, importSecret } from '../../crypto/primitives/secret-key.ts'
 import type { Random } from '../../lib/world.ts'
 import { requireForm } from '../../storage/barrier.ts'
-import { StorageCorrupt } from '../../storage/contract.ts'
+import { StorageCorrupt } from '../../storage/errors.ts'
 import { SHARED_KEY_BYTES } from './key-shares.ts'
 import { openRootKey, ROOT_KEY, sealedRecord } from './seal-records.ts'
 

@@ -10,7 +10,7 @@ import { fail, type Refusal } from '../../../api/errors.ts'
 import type { Secret } from '../../../crypto/primitives/secret.ts'
 import type { Log } from '../../../lib/log.ts'
 import { OneAtATime } from '../../../lib/one-at-a-time.ts'
-import { StorageFull } from '../../../storage/contract.ts'
+import { StorageFull } from '../../../storage/errors.ts'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
 import type { AskPrimary, ClusterLedger } from './cluster-ledger.ts'
 import {

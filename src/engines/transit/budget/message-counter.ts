@@ -2,7 +2,7 @@
 // each version without asking. This costs no write, because the number of threads is counted (message-count-store.ts).
 // A thread that needs more gets it in blocks that grow with use, and asks before it runs out.
 import { fail } from '../../../api/errors.ts'
-import { StorageFull } from '../../../storage/contract.ts'
+import { StorageFull } from '../../../storage/errors.ts'
 import { MessageAllowance } from './message-allowance.ts'
 import { type BudgetSpent, MessageBudget } from './message-budget.ts'
 import { type AllowanceAnswer, type AllowanceCall, notGranted } from './message-count-store.ts'

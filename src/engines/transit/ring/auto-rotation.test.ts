@@ -5,7 +5,8 @@ import { type MountedTransit, mountTransit } from '../../../../test/fixtures/mou
 import { ACTIVE_PRIMARY, type NodeRole } from '../../../api/node-role.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import type { LogFields } from '../../../lib/log.ts'
-import { type ListOptions, Sealed } from '../../../storage/contract.ts'
+import type { ListOptions } from '../../../storage/contract.ts'
+import { Sealed } from '../../../storage/errors.ts'
 import type { View } from '../../../storage/sealed-storage.ts'
 
 const HOUR_MS = 3_600_000

@@ -2,7 +2,7 @@
 // however many periods passed while the server was down.
 import { maintains, type NodeRole } from '../../../api/node-role.ts'
 import type { Log } from '../../../lib/log.ts'
-import { isClosed, StorageCorrupt } from '../../../storage/contract.ts'
+import { isClosed, StorageCorrupt } from '../../../storage/errors.ts'
 import type { View } from '../../../storage/sealed-storage.ts'
 import type { WithKeys } from './keys.ts'
 import type { RingHeader } from './ring-header.ts'

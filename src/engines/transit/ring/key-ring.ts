@@ -17,7 +17,7 @@
 // parts are of one state. A block never changes: if an old version does, all blocks are rewritten.
 import { linkDigest, sha256 } from '../../../crypto/primitives/digest.ts'
 import { Secret } from '../../../crypto/primitives/secret.ts'
-import { StorageCorrupt } from '../../../storage/contract.ts'
+import { StorageCorrupt } from '../../../storage/errors.ts'
 import { encodeStored } from '../../../storage/stored-record.ts'
 import {
   type BlockHead,

@@ -2,7 +2,7 @@
 // would not open, or would be sealed too weakly (threats C-02).
 import type { KeyType } from '../../../crypto/key-types/key-type.ts'
 import type { KeyUse } from '../../../crypto/message.ts'
-import { StorageCorrupt } from '../../../storage/contract.ts'
+import { StorageCorrupt } from '../../../storage/errors.ts'
 import type { RingHeader, VersionHeader } from './ring-header.ts'
 
 /**

@@ -16,7 +16,7 @@ import {
   texts,
   type ValueOf,
 } from '../../../lib/member-kinds.ts'
-import { StorageCorrupt } from '../../../storage/contract.ts'
+import { StorageCorrupt } from '../../../storage/errors.ts'
 import { decodeStored } from '../../../storage/stored-record.ts'
 
 /** The current algorithm of convergent encryption. 1 and 2 exist only in restored keys that are older. */

@@ -6,7 +6,7 @@
 // Names of keys have no '/', so the blocks of a key have a folder of their own. A transaction that changes blocks also
 // changes the entry: readers see from its digest whether blocks and entry are of one state.
 import { linkDigest } from '../../../crypto/primitives/digest.ts'
-import { StorageCorrupt } from '../../../storage/contract.ts'
+import { StorageCorrupt } from '../../../storage/errors.ts'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
 import {
   BLOCK_VERSIONS,

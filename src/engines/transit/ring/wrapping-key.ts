@@ -8,7 +8,7 @@
 import type { KeyObject } from 'node:crypto'
 import { rsa4096 } from '../../../crypto/key-types/rsa-key-types.ts'
 import { CoherentCache } from '../../../lib/coherent-cache.ts'
-import { StorageCorrupt } from '../../../storage/contract.ts'
+import { StorageCorrupt } from '../../../storage/errors.ts'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
 import { type KeyMaker, newSecrets } from './new-key.ts'
 

@@ -61,7 +61,8 @@ type Common<E, F extends Fields> = {
   readonly onlyOnPrimary?: true
   /**
    * Whether a secondary for disaster recovery answers it: 'open' as any cluster does, 'operation-token' to holders of
-   * an operation token. Absent: refused, as nearly all are.
+   * an operation token. Absent: refused, as nearly all are. Nothing checks operation tokens as yet, so what needs one
+   * is refused too.
    */
   readonly onDrSecondary?: 'open' | 'operation-token'
   /** On a login method: the endpoint also answers at MOUNT/… without `auth/`, unless another mount is there. */

@@ -100,8 +100,8 @@ export class UnsealController {
 
   /**
    * Makes the node another one among others, open or sealed. What it may no longer do by itself ends before the gate of
-   * the store closes; what it may do begins once all threads know, but for what must end before requests are served.
-   * Resolves then. Other work of an open server goes on.
+   * the store closes. What it may do begins once all threads know, except the lines 'before serving', which end before
+   * that. Resolves then. Other work of an open server goes on.
    * @throws what work that begins throws; the role is changed all the same, and the next call begins it again
    */
   changeRole(to: RoleState): Promise<void> {

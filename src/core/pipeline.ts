@@ -141,7 +141,7 @@ const refuseWhileSealed = (exchange: Exchange, services: PipelineServices): void
 const refuseOnDrSecondary = (exchange: Exchange, services: PipelineServices): void => {
   const { dr } = services.nodeRole()
   if (dr !== 'secondary' && dr !== 'bootstrapping') return
-  if (services.sealed() || exchange.endpoint?.onDrSecondary !== undefined || isOpen(exchange)) return
+  if (services.sealed() || exchange.endpoint?.onDrSecondary === 'open' || isOpen(exchange)) return
   throw fail('dr_secondary', [])
 }
 

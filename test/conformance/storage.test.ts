@@ -38,6 +38,7 @@ function sqlitePlace(wrap: Wrap, seed: number): Place {
 historyConformance('memory', () => memoryPlace(asItIs, 1))
 historyConformance('memory with delays', () => memoryPlace(delayedBackend, 1))
 historyConformance('sqlite', () => sqlitePlace(asItIs, 1))
+historyConformance('sqlite with delays', () => sqlitePlace(delayedBackend, 1))
 storageConformance('memory', (seed) => memoryPlace(asItIs, seed))
 storageConformance('memory with delays', (seed) => memoryPlace(delayedBackend, seed))
 storageConformance('sqlite', (seed) => sqlitePlace(asItIs, seed))

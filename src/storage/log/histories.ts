@@ -94,7 +94,7 @@ export type CommonAncestor = {
 
 /**
  * The newest history that is in both lists, and where they left it: the smaller index of the two that did. Undefined
- * for strangers. Old histories may be missing in either list.
+ * for strangers. Old histories may be missing in either list. Nothing calls it as yet: replication will.
  */
 export function commonAncestor(ours: readonly History[], theirs: readonly History[]): CommonAncestor | undefined {
   const known = new Map(theirs.map(({ id }, at) => [id.toString('hex'), at]))

@@ -286,7 +286,7 @@ export class KeyringRotation {
   /**
    * Begins a new history with what `work` writes and with a new term, in one durable step: for promotion. So nothing is
    * sealed under a key that another cluster, which still takes itself for the primary, seals with. Resolves when every
-   * thread has the term.
+   * thread has the term. Nothing calls it as yet: promotions will.
    * @throws what `Store.beginHistory` throws; nothing is written then
    */
   beginHistory<T>(work: (tx: Transaction) => Promise<T>, next: NewHistory): Promise<T> {

@@ -155,7 +155,7 @@ export class ClusterLedger {
    * Counts what may have been granted and is not known here: to be called when this cluster has become the owner, and
    * before it grants anything. `takesPlace`: it has taken the place of another one, of whose use it knows the past
    * alone, and goes on under a name of its own; the engine is to be reset on every thread then. Nothing but two entries
-   * is written, whatever the number of keys.
+   * is written, whatever the number of keys. Nothing calls it as yet: promotions will.
    */
   async promoted(takesPlace: boolean): Promise<void> {
     await this.#parts.storage.transaction(async (tx) => {

@@ -1,6 +1,6 @@
 // What one kind of storage has to do itself. What is the same for all kinds (transactions, order, leaves, checks of
 // keys) stands above it: read-store.ts and commit/transactional-store.ts. Verbs that read are in `ReadBackend`,
-// the others in `Backend`, for writing (`Backend`). The layers above have checked the arguments.
+// those for writing in `Backend`. The layers above have checked the arguments.
 //
 // Any verb may be slow. Nothing above relies on the order in which verbs complete, except that appends take effect in
 // the order in which they were called. Values and records that a verb returns belong to the caller; other buffers may

@@ -55,7 +55,10 @@ export type Position = {
   readonly lastReplicatedIndex: number
   /** Likewise of class `local`. */
   readonly lastLocalIndex: number
-  /** The last origin of each family that a change here named. Empty on a cluster that never followed another. */
+  /**
+   * How far the log of a peer is applied, for each family: at the last origin that a change here named, or further on
+   * where nothing in between was for this cluster. Empty on a cluster that never followed another.
+   */
   readonly origins: readonly Origin[]
 }
 

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { History } from '../peer-log.ts'
-import {
-  commonAncestor,
-  faultOfHistories,
-  historyOfFormat1,
-  INDEX_GAP,
-  indexBehind,
-  MAX_HISTORIES,
-} from './histories.ts'
+import { commonAncestor, faultOfHistories, historyOfFormat1, INDEX_GAP, MAX_HISTORIES } from './histories.ts'
 
 const bytes = (fill: number): Buffer => Buffer.alloc(16, fill)
 
@@ -68,23 +61,6 @@ for (const { name, ours, theirs, found } of PAIRS) {
     assert.deepEqual(commonAncestor(theirs, ours), found)
   })
 }
-
-test('S2: records are counted across jumps, and not indexes', () => {
-  const start = INDEX_GAP
-  for (const [last, count, index] of [
-    [start + 9, 5, start + 4],
-    [start + 9, 10, start - 1],
-    [start + 9, 11, 49],
-    [start + 9, 60, 0],
-    [start + 9, 61, 0],
-    [50, 10, 40],
-    [4, 5, 0],
-  ] as const) {
-    assert.equal(indexBehind(last < start ? ROOT : SECOND, last, count), index, `${count} before ${last}`)
-  }
-  // A history without a record counts none.
-  assert.equal(indexBehind(SECOND, 50, 10), 40)
-})
 
 test('S2: a list that cannot be is told apart', () => {
   const last = SECOND[1] ?? assert.fail('it has two')

@@ -56,20 +56,6 @@ export function leavesRoom(index: number): boolean {
 
 const startAbove = (index: number): number => (Math.floor(index / INDEX_GAP) + 1) * INDEX_GAP
 
-/** The index behind which the last `count` records stand, however indexes jump; 0 if there were not so many. */
-export function indexBehind(histories: readonly History[], lastIndex: number, count: number): number {
-  let [end, missing] = [lastIndex, count]
-  for (const { startIndex, parent } of histories.toReversed()) {
-    // A history that has no record yet begins behind the last index.
-    const records = Math.max(0, end - startIndex + 1)
-    if (records >= missing) return end - missing
-    if (parent === undefined) return 0
-    missing -= records
-    end = parent.index
-  }
-  return 0
-}
-
 /**
  * True if a record behind `from` is kept no more. The first of a history follows its parent, far below it: who stands
  * at the parent lacks nothing. A log without records holds nothing behind any index but its last.

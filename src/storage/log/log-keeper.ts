@@ -92,8 +92,8 @@ export class LogKeeper {
     const holds = await this.#read()
     if ((holds.get(hold.name)?.from ?? hold.from) >= hold.from) return
     holds.set(hold.name, hold)
+    // `shorten` looks again soon enough. To have it look at once would cost each commit of a cluster that is followed.
     this.#haveMoved = true
-    this.#lookAgainAt = 0
   }
 
   /** Adds or replaces a hold durably. Called between two commits. @throws HistoryGone, StorageRefused */

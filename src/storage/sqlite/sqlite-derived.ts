@@ -1,5 +1,6 @@
 // The tables that are derived from the others: the saved tree, its checkpoints, and the keys of its buckets. The log is
-// shortened here too, since that goes by checkpoints. Each verb runs inside a transaction of its caller, or only reads.
+// shortened here too, since that goes by checkpoints; the holds that keep it stand with it. Each verb runs inside a
+// transaction of its caller, or only reads.
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Checkpoint, SavedTree, TreeSave } from '../backend.ts'
 import type { BucketRow, TreePage } from '../contract.ts'

@@ -9,11 +9,12 @@ import { SeededRandom } from '../../../test/conformance/seeded-random.ts'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import { Barrier } from '../barrier.ts'
 import { openStore } from '../commit/transactional-store.ts'
-import { type Store, systemScope, type Transaction } from '../contract.ts'
+import { type AdoptedChange, type Store, systemScope, type Transaction } from '../contract.ts'
 import type { StoreVerifyReport } from '../driver.ts'
 import { StorageError } from '../errors.ts'
 import { encodeChange } from '../log/change-record.ts'
 import { firstHistory } from '../log/histories.ts'
+import { leafOf, NO_LEAF } from '../log/leaf.ts'
 import { sealedTransaction } from '../sealed-storage.ts'
 import { createDatabase } from '../sqlite/sqlite-schema.ts'
 import { openSqliteBackend, openSqliteStore } from '../sqlite/sqlite-store.ts'
@@ -103,6 +104,46 @@ test('verify finds nothing in a sound store, with keys and without', async (t) =
   const without = verify(directory, false)
   assert.deepEqual(without.sentences, [])
   assert.match(without.unchecked.join(), /no unseal key/)
+})
+
+test('S1: the place in the log of a peer may lie behind the last record of it, and never before it', async (t) => {
+  const directory = mkdtempSync(join(parent, 'origins-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  const store = await open(directory)
+  await put(store, 'own', 'value')
+  const [family, historyId] = ['performance', Buffer.alloc(16, 9)] as const
+  const at = (index: number) => ({ family, historyId, index, chain: Buffer.alloc(16, index) })
+  const change = (index: number) => {
+    const key = `${POLICY}peer${index}`
+    const value = barrier.seal(key, Buffer.from('of the peer'))
+    const newLeaf = leafOf(importSecret(LEAF_KEY), 'replicated', systemScope.mount, key, value)
+    const put = { kind: 'put', class: 'replicated', scope: systemScope, key, value, oldLeaf: NO_LEAF, newLeaf } as const
+    return { origins: [at(index)], committedAtMs: 0, operations: [put] }
+  }
+  const follow = async (changes: readonly AdoptedChange[], end: number) => {
+    const [{ index } = { index: 0 }] = (await store.position()).origins
+    const adopted = await store.adopt(changes, { mode: index === 0 ? 'redo' : 'follow', after: at(index), at: at(end) })
+    assert.equal(adopted.kind, 'adopted')
+  }
+  await follow([change(2)], 3)
+  assert.deepEqual(verify(directory, false).sentences, [])
+  const place = () => {
+    const database = new DatabaseSync(join(directory, 'keywright.db'))
+    return { database, get: () => database.prepare('SELECT performance_origin AS origin FROM meta').get()?.origin }
+  }
+  const before = place()
+  const early = before.get() as Uint8Array
+  before.database.close()
+  await follow([change(5)], 5)
+  await store.close()
+  assert.deepEqual(verify(directory, false).sentences, [])
+  const { database } = place()
+  database.prepare('UPDATE meta SET performance_origin = ?').run(early)
+  database.close()
+  const { sentences } = verify(directory, false)
+  assert.ok(
+    sentences.includes('The last origin of the family performance in the log is not the one that the store names'),
+  )
 })
 
 const P3 = `key = '${POLICY}p3'`

@@ -43,8 +43,8 @@ export function mostOwn(use: DataKeyUse): number {
 
 /**
  * The next block of a cluster, and the use with it, to be stored before the cluster hears of it. Undefined for one that
- * is not in the ledger, or if the key has no room left: then a new term is due. `own` is the exact
- * count of this cluster.
+ * is not in the ledger, or if the key has no room left: then a new term is due. `own` is the exact count of this
+ * cluster.
  */
 export function granted(
   use: DataKeyUse,
@@ -63,7 +63,7 @@ export function granted(
 }
 
 /** What a secondary knows of its share: it seals while its count is below `to`. */
-export type Share = { readonly term: number; readonly from: number; readonly to: number }
+export type Share = Grant
 
 /** True if half of the last block is gone, and the next one is to be asked for. */
 export const isAskDue = ({ from, to }: Share, count: number): boolean => count >= from + Math.ceil((to - from) / 2)

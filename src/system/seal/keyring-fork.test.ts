@@ -400,6 +400,18 @@ test('P-11: a key that comes back after a failover goes on from its count, also 
   isAbout(await usedBy(third), 1_000_000_000)
 })
 
+test('P-11: a server that seals while a key comes back stores the count of that key', async () => {
+  const primary = await startMemoryServer()
+  const [standby, third] = [await cloneOf(primary), await cloneOf(primary)]
+  barrierOf(third).countFrom(MUCH)
+  await primary.call('POST', 'sys/rotate')
+  await follow(third, primary)
+  const back = await lastOf(standby, KEYRING)
+  await Promise.all([adopt(third, back), third.node.operations.rotation.rest()])
+  isAbout(await usedBy(third), MUCH)
+  isAbout((await useOf(third)).encryptions, MUCH)
+})
+
 test('P-11: a key that comes back counts as used up where its use is not known, until a term is added', async () => {
   for (const isOfFirstReleases of [true, false]) {
     const primary = await startMemoryServer()

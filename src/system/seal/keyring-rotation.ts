@@ -1,5 +1,6 @@
 // The life of the keyring while the server is open. It counts how often the active key encrypts. It adds a term when
 // asked to, and by itself before a key has been used too often or for too long (src/storage/keyring-limits.ts).
+// Nothing follows or promotes as yet: `adopt` and `beginHistory` are called by tests alone.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
@@ -160,8 +161,11 @@ export class KeyringRotation {
   /** Stores the exact count before the server seals or stops, so that the next unseal loses nothing of the window. */
   async rest(): Promise<void> {
     const { store, storage } = this.#parts
-    const { encryptions } = storage.barrier
-    await this.#oneAtATime.run(() => store.transaction(async (tx) => this.#putUse(tx, { ...this.#use, encryptions })))
+    await this.#oneAtATime.run(() => {
+      // Read in our turn: an adoption before us may have brought another key, with a count of its own.
+      const { encryptions } = storage.barrier
+      return store.transaction(async (tx) => this.#putUse(tx, { ...this.#use, encryptions }))
+    })
   }
 
   /** Stops the checks until the next `watch`. */
@@ -286,7 +290,7 @@ export class KeyringRotation {
   /**
    * Begins a new history with what `work` writes and with a new term, in one durable step: for promotion. So nothing is
    * sealed under a key that another cluster, which still takes itself for the primary, seals with. Resolves when every
-   * thread has the term. Nothing calls it as yet: promotions will.
+   * thread has the term.
    * @throws what `Store.beginHistory` throws; nothing is written then
    */
   beginHistory<T>(work: (tx: Transaction) => Promise<T>, next: NewHistory): Promise<T> {

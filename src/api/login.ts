@@ -34,6 +34,13 @@ export type WantedEntity =
   /** An entity whose alias the asking cluster keeps: the one with this ID, or a new one if there is none. */
   | { readonly of: 'cluster'; readonly entityId: string }
 
+/** What the half of a login that concerns the set tells the half of the cluster. */
+export type EnsuredEntity = {
+  readonly entityId: string
+  /** The stamp of the alias, which the groups of the login bear; empty if it has none, or if its mount is local. */
+  readonly aliasStamp: string
+}
+
 /** A recognised caller, and what its token is to be like. */
 export type Login = {
   /** Name for people and logs; the mount's path is put before it. */

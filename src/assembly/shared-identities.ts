@@ -2,7 +2,7 @@
 // the whole set, so the primary makes them; groups and the token that follow are set and made here.
 import type { ErrorCode } from '../api/errors.ts'
 import { fail, Refusal } from '../api/errors.ts'
-import type { WantedEntity } from '../api/login.ts'
+import type { EnsuredEntity, WantedEntity } from '../api/login.ts'
 import type { ToPrimary } from '../core/handed.ts'
 import type { AskEntity, OrPrimary } from '../identity/identity-store.ts'
 import { WriteNotAllowed } from '../storage/errors.ts'
@@ -38,7 +38,7 @@ export function sharedEntities(primary: Primary): OrPrimary {
   }
 }
 
-function asked({ toPrimary, primaryAddress }: Primary, wanted: WantedEntity): Promise<string> {
+function asked({ toPrimary, primaryAddress }: Primary, wanted: WantedEntity): Promise<EnsuredEntity> {
   const to = toPrimary()
   if (to === undefined) throw fail('not_primary', [true, primaryAddress()])
   return to.ensureEntity(wanted)

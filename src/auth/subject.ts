@@ -1,6 +1,6 @@
 // The identity behind a token, as far as access depends on it. The room `identity` keeps entities and groups; this is
 // all that tokens and policies need of it.
-import type { LoginAlias } from '../api/login.ts'
+import type { EnsuredEntity, LoginAlias } from '../api/login.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { TemplateResolver } from './policy-path.ts'
 
@@ -17,7 +17,7 @@ export type Subject = {
 }
 
 /** A login whose entity is known, and the groups that it gave. */
-export type BoundLogin = LoginAlias & { readonly entityId: string; readonly groups: readonly string[] }
+export type BoundLogin = LoginAlias & EnsuredEntity & { readonly groups: readonly string[] }
 
 /** What this room asks of the room `identity`, which implements it and may import this room. */
 export interface Identities {
@@ -28,15 +28,15 @@ export interface Identities {
    */
   entityOfLogin(mount: MountEntry, alias: LoginAlias, groups: readonly string[]): Promise<string>
   /**
-   * The half of a login that the set shares: returns the id of the entity, which is made if there is none. Asks the
-   * primary where this cluster may not write for the set. @throws Refusal like `entityOfLogin`.
+   * The half of a login that the set shares: returns the entity, which is made if there is none. Asks the primary where
+   * this cluster may not write for the set. @throws Refusal like `entityOfLogin`.
    */
-  ensureEntity(mount: MountEntry, alias: LoginAlias): Promise<string>
+  ensureEntity(mount: MountEntry, alias: LoginAlias): Promise<EnsuredEntity>
   /**
-   * The same for a cluster that keeps the alias itself: returns the id of the entity with this id, or of a new one if
-   * there is none. @throws Refusal like `entityOfLogin`.
+   * The same for a cluster that keeps the alias itself: returns the entity with this id, or a new one if there is none.
+   * @throws Refusal like `entityOfLogin`.
    */
-  ensureEntityOfCluster(entityId: string): Promise<string>
+  ensureEntityOfCluster(entityId: string): Promise<EnsuredEntity>
   /**
    * The half that belongs to this cluster, which follows the other one everywhere: sets the groups that the login gave.
    * Returns the id of the entity.

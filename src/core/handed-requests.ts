@@ -1,7 +1,7 @@
 // On a primary: carries out the requests that its secondaries hand over. From the decision between create and update on
 // the steps are those of any request. Quotas are counted, tokens made and answers wrapped where the caller is.
 import { fail, type Refusal } from '../api/errors.ts'
-import type { WantedEntity } from '../api/login.ts'
+import type { EnsuredEntity, WantedEntity } from '../api/login.ts'
 import { mayChange } from '../api/node-role.ts'
 import { type Answer, DecisionOutdated } from '../api/request.ts'
 import { isSpellingOf } from '../api/router.ts'
@@ -57,7 +57,7 @@ export class HandedRequests implements ToPrimary {
   }
 
   /** @throws Refusal as `carryOut` */
-  ensureEntity(sent: WantedEntity): Promise<string> {
+  ensureEntity(sent: WantedEntity): Promise<EnsuredEntity> {
     return this.#refusing(async () => {
       const wanted = readWanted(sent)
       const { identities } = this.#services

@@ -1,6 +1,6 @@
 // What a performance secondary and its primary say to each other about a request that the primary carries out. All of
 // it is plain data.
-import type { WantedEntity } from '../api/login.ts'
+import type { EnsuredEntity, WantedEntity } from '../api/login.ts'
 import type { Answer } from '../api/request.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -51,8 +51,8 @@ export type MountQuestion = { readonly mount: string; readonly question: unknown
 export type ToPrimary = {
   /** Has the request carried out. @throws Refusal as the primary threw it, or if the primary cannot be reached */
   readonly carryOut: (request: HandedRequest) => Promise<Answer>
-  /** Returns the id of the entity, which is made if there is none. @throws Refusal as `carryOut` */
-  readonly ensureEntity: (wanted: WantedEntity) => Promise<string>
+  /** Returns the entity, which is made if there is none. @throws Refusal as `carryOut` */
+  readonly ensureEntity: (wanted: WantedEntity) => Promise<EnsuredEntity>
   /** Returns what the engine of the mount answers there. @throws Refusal as `carryOut` */
   readonly askMount: (asked: MountQuestion) => Promise<unknown>
 }

@@ -1,6 +1,6 @@
 // Removes what a change of identities left on this cluster when it was made elsewhere, or was cut off between its
-// halves: aliases of local mounts without their entity, and memberships that logins gave to an entity that is gone or
-// has no alias at their mount any more. None of it counts, so the sweep may come at any time.
+// halves: aliases of local mounts without their entity, and memberships that logins gave to an entity that is gone, or
+// by an alias that has changed since. None of it counts, so the sweep may come at any time.
 //
 // A secondary looks each hour, since its primary may have deleted an entity. It may lag: what it lacks now may still
 // come, so it removes only what did not count at two looks. A server that follows no other has all that there is, and
@@ -9,7 +9,7 @@ import type { Log } from '../lib/log.ts'
 import { PeriodicTask } from '../lib/periodic-task.ts'
 import { isClosed } from '../storage/errors.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
-import { idleMemberships, type Membership, membershipsOf, removeMembership } from './memberships.ts'
+import { haveSameStamps, idleMemberships, type Membership, membershipsOf, removeMembership } from './memberships.ts'
 import { aliasesOf, type From, findEntity, type IdentityParts, LOCAL_FOLDER, removeAlias } from './records.ts'
 
 const EVERY_MS = 3_600_000
@@ -24,7 +24,7 @@ const FOLDERS_BY_ENTITY = [`${LOCAL_FOLDER}alias/`, `${LOCAL_FOLDER}entity-group
 type Leftovers = { readonly isGone: boolean; readonly memberships: readonly Membership[] }
 
 const sameMembership = (one: Membership, other: Membership): boolean =>
-  one.groupId === other.groupId && one.stamp === other.stamp
+  one.groupId === other.groupId && haveSameStamps(one, other)
 
 /** The sweep of a cluster that may write its own data. */
 export class AliasSweep {

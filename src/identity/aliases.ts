@@ -6,7 +6,7 @@ import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import type { Alias } from './entries.ts'
 import type { Halves } from './halves.ts'
-import { setLoginGroups } from './memberships.ts'
+import { newStamp, setLoginGroups } from './memberships.ts'
 import { checkAliasName } from './names.ts'
 import {
   aliasesOf,
@@ -45,6 +45,7 @@ export function newAlias(
     customMetadata: {},
     mergedFrom: [],
     local: mount.local,
+    stamp: newStamp(world.random),
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
     ...given,
@@ -86,20 +87,31 @@ export async function removeAliasOf({ digest }: IdentityParts, tx: Halves, alias
   else await removeAlias(tx, alias, at)
 }
 
-/** Replaces an alias. The old entries go first: entity, mount and name are part of their keys. */
-export async function moveAlias(parts: IdentityParts, tx: Halves, old: Alias, alias: Alias): Promise<void> {
+/**
+ * Replaces an alias. The old entries go first: entity, mount and name are part of their keys. If one of these changes,
+ * so does the stamp, and what logins gave by the alias ends.
+ */
+export async function moveAlias(parts: IdentityParts, tx: Halves, old: Alias, changed: Alias): Promise<void> {
+  const { clock, random } = parts.world
+  const isMoved =
+    old.entityId !== changed.entityId || old.mountAccessor !== changed.mountAccessor || old.name !== changed.name
+  if (isMoved) dropLoginGroups(tx, old)
   await removeAliasOf(parts, tx, old)
-  await putAliasOf(parts, tx, { ...alias, updatedAtMs: parts.world.clock.nowMs() })
+  const alias = isMoved ? { ...changed, stamp: newStamp(random) } : changed
+  await putAliasOf(parts, tx, { ...alias, updatedAtMs: clock.nowMs() })
 }
 
-/** Ends the memberships that logins by this alias gave the entity: without it no login confirms them (threats I-04). */
-export const dropLoginGroups = (tx: Halves, entityId: string, alias: Alias): void =>
-  tx.later((half) => setLoginGroups(half, entityId, { accessor: alias.mountAccessor }, new Map()))
+/**
+ * Removes the memberships that logins by this alias gave its entity. They count no more once the alias has another
+ * stamp or is gone, which other clusters learn, so that this half may be missing (threats I-04).
+ */
+const dropLoginGroups = (tx: Halves, { entityId, mountAccessor }: Alias): void =>
+  tx.later((half) => setLoginGroups(half, entityId, { accessor: mountAccessor }, new Map()))
 
 /** Removes an alias and the memberships that came by it. The entity stays. */
 export async function deleteAlias(parts: IdentityParts, tx: Halves, alias: Alias): Promise<void> {
   await removeAliasOf(parts, tx, alias)
-  dropLoginGroups(tx, alias.entityId, alias)
+  dropLoginGroups(tx, alias)
 }
 
 /**
@@ -142,8 +154,6 @@ export async function writeAlias(
     return alias
   }
   const alias = { ...old, entityId, name, mountAccessor: mount.accessor, local: mount.local, customMetadata }
-  if (old.entityId !== entityId || old.mountAccessor !== mount.accessor || old.name !== name)
-    dropLoginGroups(tx, old.entityId, old)
   await moveAlias(parts, tx, old, alias)
   return alias
 }

@@ -2,7 +2,7 @@
 import { fail } from '../api/errors.ts'
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
-import { dropLoginGroups, moveAlias, removeAliasOf } from './aliases.ts'
+import { deleteAlias, moveAlias, removeAliasOf } from './aliases.ts'
 import type { Alias, Entity } from './entries.ts'
 import type { Halves } from './halves.ts'
 import { membershipsOf, removeMembership } from './memberships.ts'
@@ -125,8 +125,7 @@ async function takeOver(
       ])
     }
     if (keep.has(present.id)) return
-    await removeAliasOf(parts, tx, present)
-    dropLoginGroups(tx, into.id, present)
+    await deleteAlias(parts, tx, present)
   }
   const moved = { ...alias, entityId: into.id, mergedFrom: [...alias.mergedFrom, alias.entityId] }
   own.set(alias.mountAccessor, moved)

@@ -44,6 +44,11 @@ export const ALIAS = storedRecord('An alias', {
   mergedFrom: texts,
   /** True if its mount stays out of replication; the alias then does too. */
   local: flag,
+  /**
+   * A random value, drawn again whenever entity, mount or name change. Memberships bear the stamp of the alias that
+   * they came by, and one with another stamp does not count. Missing in one that was stored before there were stamps.
+   */
+  stamp: optional(text),
 })
 /** An alias; its entity is named by id. */
 export type Alias = RecordOf<typeof ALIAS>

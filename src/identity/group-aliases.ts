@@ -3,6 +3,7 @@ import { fail } from '../api/errors.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import { loginMount } from './aliases.ts'
 import type { Group, GroupAlias } from './entries.ts'
+import { newStamp } from './memberships.ts'
 import { checkAliasName } from './names.ts'
 import {
   findGroup,
@@ -13,9 +14,6 @@ import {
   putGroupAlias,
   removeGroupAlias,
 } from './records.ts'
-
-/** Enough that a new stamp of one group differs from its last ones; no secret depends on it. */
-const STAMP_BYTES = 4
 
 /** An external group with its alias. */
 export type AliasedGroup = Group & { readonly alias: GroupAlias }
@@ -70,7 +68,7 @@ export async function writeGroupAlias(
     id: old?.alias.id ?? parts.world.random.uuid(),
     mountAccessor: accessor,
     name,
-    stamp: isSame ? old.alias.stamp : parts.world.random.bytes(STAMP_BYTES).toString('hex'),
+    stamp: isSame ? old.alias.stamp : newStamp(parts.world.random),
     createdAtMs: old?.alias.createdAtMs ?? nowMs,
     updatedAtMs: nowMs,
   }

@@ -6,6 +6,7 @@ import type { Group, GroupType } from './entries.ts'
 import { refuseNesting } from './group-nesting.ts'
 import {
   childrenOf,
+  madeByOperator,
   membersOf,
   parentsOf,
   putChild,
@@ -108,10 +109,10 @@ async function setMemberEntities(tx: ViewTransaction, group: Group, wanted: Read
     if (present.has(entityId)) continue
     if ((await findEntity(tx, entityId)) === undefined)
       throw fail('field_invalid', ['member_entity_ids', 'no entity has one of the ids'])
-    putMembership(tx, { entityId, groupId: group.id, stamp: '', local: false })
+    putMembership(tx, madeByOperator(entityId, group.id))
   }
   for (const entityId of present) {
-    if (!wanted.has(entityId)) removeMembership(tx, { entityId, groupId: group.id, stamp: '', local: false })
+    if (!wanted.has(entityId)) removeMembership(tx, madeByOperator(entityId, group.id))
   }
 }
 

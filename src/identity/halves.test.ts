@@ -1,6 +1,13 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { type IdentityServer, otherMount, startIdentityServer } from '../../test/fixtures/identity-server.ts'
+import {
+  type IdentityServer,
+  keysOf,
+  otherMount,
+  startIdentityServer,
+  viewOf,
+  withLoginGroup,
+} from '../../test/fixtures/identity-server.ts'
 import { MixedClasses, oneClassEach } from '../../test/fixtures/one-class.ts'
 import { ACTIVE_PRIMARY, type RoleState } from '../api/node-role.ts'
 import { realWorld } from '../lib/world.ts'
@@ -15,8 +22,6 @@ const SECONDARY: RoleState = {
   primaryAddress: 'https://primary:8200',
 }
 
-const viewOf = ({ node }: IdentityServer): View => node.storage.view(systemScope, 'root/sys/')
-
 /** Takes away what a primary takes away when it deletes the entity: it does not reach what is local here. */
 async function deletedElsewhere(server: IdentityServer, id: string): Promise<void> {
   const { name } = await server.ask('GET', `identity/entity/id/${id}`)
@@ -24,15 +29,6 @@ async function deletedElsewhere(server: IdentityServer, id: string): Promise<voi
     tx.delete(`identity/entity/${id}`)
     tx.delete(`identity/entity-name/${String(name)}`)
   })
-}
-
-async function keysOf(server: IdentityServer, folder: string): Promise<string[]> {
-  const snapshot = await server.store.snapshot()
-  try {
-    return (await snapshot.scan(`root/sys/${folder}`, '', 1_000)).map(({ key }) => key)
-  } finally {
-    await snapshot.close()
-  }
 }
 
 const classesSince = async (server: IdentityServer, index: number): Promise<string[]> =>
@@ -82,10 +78,10 @@ test('F8: the half that is asked of the primary may be done again and writes not
   const server = await startIdentityServer()
   const { identities } = server.node
   const login = { name: 'ann', metadata: { a: 'b' } }
-  const id = await identities.ensureEntity(server.mount, login)
+  const ensured = await identities.ensureEntity(server.mount, login)
   const before = await server.store.lastIndex()
-  assert.equal(await identities.ensureEntity(server.mount, login), id)
-  assert.equal(await server.login('ann', { metadata: { a: 'b' } }), id)
+  assert.deepEqual(await identities.ensureEntity(server.mount, login), ensured)
+  assert.equal(await server.login('ann', { metadata: { a: 'b' } }), ensured.entityId)
   assert.equal(await server.store.lastIndex(), before)
 })
 
@@ -204,18 +200,6 @@ test('F8: a merge takes over the aliases of local mounts, and refuses two at one
   await server.ask('DELETE', `identity/entity/id/${into}`)
   assert.deepEqual(await keysOf(server, `local-identity/alias/${into}/`), [])
 })
-
-/** A server with an entity that a login put into a group, and the id of the alias by which it logged in. */
-async function withLoginGroup() {
-  const server = await startIdentityServer()
-  const { id: group } = await server.ask('POST', 'identity/group', { name: 'g', type: 'external', policies: ['p'] })
-  const groupAlias = { name: 'staff', mount_accessor: server.mount.accessor, canonical_id: group }
-  await server.ask('POST', 'identity/group-alias', groupAlias)
-  const id = await server.login('ann', { groups: ['staff'] })
-  assert.deepEqual(await server.policiesOf(id), ['p'])
-  const { aliases } = await server.ask('GET', `identity/entity/id/${id}`)
-  return { server, group: String(group), id, alias: String((aliases as { id: string }[])[0]?.id) }
-}
 
 test('F8: the policies of a login go with its alias if the second half fails; the sweep does the rest', async () => {
   const { server, group, id, alias } = await withLoginGroup()

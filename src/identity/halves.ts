@@ -1,8 +1,8 @@
 // A change of identities in two halves: first what the set of clusters shares, then what belongs to this cluster alone.
 // They never share a transaction, since a secondary has the first half done by its primary. What is refused for the set
 // has then changed nothing here. A crash between the halves leaves what counts for nothing: an entity without its
-// alias, an alias without its entity, or a membership without its entity or without an alias at the mount that it came
-// by. The sweep removes those (alias-sweep.ts).
+// alias, an alias without its entity, or a membership without its entity or whose alias is gone or has another stamp.
+// The same is left on a cluster that gets the first half from another one. The sweep removes it (alias-sweep.ts).
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
 
 /** What the second transaction does. It finds the present state anew, and bears to be done twice. */

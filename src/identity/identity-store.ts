@@ -1,6 +1,6 @@
 // The identities behind tokens, as logins and the check of access use them, and the engine behind identity/.
 import type { PublishedIdentity } from '../api/identity-token.ts'
-import type { LoginAlias, WantedEntity } from '../api/login.ts'
+import type { EnsuredEntity, LoginAlias, WantedEntity } from '../api/login.ts'
 import type { Engine, MountEntry } from '../api/mount.ts'
 import type { BoundLogin, Identities, Subject } from '../auth/subject.ts'
 import { countBelow } from '../auth/view-walk.ts'
@@ -15,8 +15,8 @@ import { createEntity } from './entities.ts'
 import { REFERENCE } from './entries.ts'
 import { isAliased, takeAlias } from './group-aliases.ts'
 import { type Halves, inHalves } from './halves.ts'
-import { bindLogin, ensureEntity, ensureEntityOfCluster, findLogin, recogniseGroups } from './logins.ts'
-import { moveLoginGroups, sweepMembers } from './memberships.ts'
+import { bindLogin, ensureEntity, ensureEntityOfCluster, findLogin, renewGroups } from './logins.ts'
+import { moveLoginGroups, stampOf, sweepMembers } from './memberships.ts'
 import { checkAliasName } from './names.ts'
 import {
   FOLDERS,
@@ -39,10 +39,13 @@ export type OrPrimary = <T>(
 ) => Promise<T>
 
 /**
- * Returns the id of an entity that the primary has or makes. `known` answers if the primary cannot be asked; it is
- * undefined if there is no answer without the primary.
+ * Returns an entity that the primary has or makes. `known` answers if the primary cannot be asked; it is undefined if
+ * there is no answer without the primary.
  */
-export type AskEntity = (wanted: WantedEntity, known?: () => Promise<string | undefined>) => Promise<string>
+export type AskEntity = (
+  wanted: WantedEntity,
+  known?: () => Promise<EnsuredEntity | undefined>,
+) => Promise<EnsuredEntity>
 
 /** One thread's identities. `Identities` says what each method promises to the rooms that log callers in. */
 export class IdentityStore implements Identities, Engine {
@@ -84,8 +87,8 @@ export class IdentityStore implements Identities, Engine {
 
   async entityOfLogin(mount: MountEntry, alias: LoginAlias, groups: readonly string[]): Promise<string> {
     const login = async (): Promise<string> => {
-      const entityId = await this.ensureEntity(mount, alias)
-      return this.bindLogin(mount, { ...alias, entityId, groups })
+      const ensured = await this.ensureEntity(mount, alias)
+      return this.bindLogin(mount, { ...alias, ...ensured, groups })
     }
     // Between its halves the first login at a local mount has an entity without an alias: a second login would make one
     // more.
@@ -97,14 +100,20 @@ export class IdentityStore implements Identities, Engine {
    * Makes the entity, and stores the alias of a shared mount. It may be done again, and writes nothing for a caller who
    * is known as he is.
    */
-  ensureEntity(mount: MountEntry, alias: LoginAlias): Promise<string> {
+  ensureEntity(mount: MountEntry, alias: LoginAlias): Promise<EnsuredEntity> {
     return this.#orPrimary(
       () => this.view.transaction((tx) => ensureEntity(this.parts, tx, mount, alias)),
       async (ask) =>
         mount.local
           ? ask({ of: 'cluster', entityId: (await this.#storedAlias(mount, alias))?.entityId ?? '' })
-          : ask({ of: 'set', mount: mount.uuid, alias }, () => this.findEntityOfLogin(mount, alias)),
+          : ask({ of: 'set', mount: mount.uuid, alias }, () => this.#ensured(mount, alias)),
     )
+  }
+
+  /** A login that is known here, as the primary would answer. */
+  async #ensured(mount: MountEntry, alias: LoginAlias): Promise<EnsuredEntity | undefined> {
+    const found = await findLogin(this.parts, this.view, mount, alias)
+    return found && { entityId: found.entity.id, aliasStamp: stampOf(found.alias) }
   }
 
   /** The alias of a login, also if its entity has not come here yet. */
@@ -112,7 +121,7 @@ export class IdentityStore implements Identities, Engine {
     return storedAliasAt(this.view, mount, this.parts.digest(checkAliasName('alias name', name)))
   }
 
-  ensureEntityOfCluster(entityId: string): Promise<string> {
+  ensureEntityOfCluster(entityId: string): Promise<EnsuredEntity> {
     return this.view.transaction((tx) => ensureEntityOfCluster(this.parts, tx, entityId))
   }
 
@@ -129,8 +138,8 @@ export class IdentityStore implements Identities, Engine {
         ),
       async (ask, cause) => {
         if (!isMade) throw cause
-        const id = await ask({ of: 'cluster', entityId: '' })
-        return this.transaction((tx) => work(tx, async () => id))
+        const { entityId } = await ask({ of: 'cluster', entityId: '' })
+        return this.transaction((tx) => work(tx, async () => entityId))
       },
     )
   }
@@ -150,7 +159,7 @@ export class IdentityStore implements Identities, Engine {
 
   /** Sets the groups of a known entity again, at a renewal: the login method may have changed them (threats I-04). */
   groupsOfLogin(mount: MountEntry, entityId: string, groups: readonly string[]): Promise<void> {
-    return this.view.transaction((tx) => recogniseGroups(this.parts, tx, mount, entityId, groups))
+    return this.view.transaction((tx) => renewGroups(this.parts, tx, mount, entityId, groups))
   }
 
   subject(entityId: string): Subject | undefined | Promise<Subject | undefined> {

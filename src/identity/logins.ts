@@ -1,7 +1,7 @@
 // Finds the entity of a caller that a login method has recognised. This runs at every login, so it writes nothing if
 // nothing changed.
 import { fail } from '../api/errors.ts'
-import type { LoginAlias } from '../api/login.ts'
+import type { EnsuredEntity, LoginAlias } from '../api/login.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { BoundLogin } from '../auth/subject.ts'
 import { own } from '../lib/own.ts'
@@ -9,13 +9,13 @@ import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { newAlias, placeAlias } from './aliases.ts'
 import { createEntity } from './entities.ts'
 import type { Alias } from './entries.ts'
-import { setLoginGroups } from './memberships.ts'
+import { setLoginGroups, stampOf } from './memberships.ts'
 import { checkAliasName } from './names.ts'
-import { findEntity, findGroupOfAliasAt, type IdentityParts, storedAliasAt } from './records.ts'
+import { aliasesOf, findEntity, findGroupOfAliasAt, type IdentityParts, storedAliasAt } from './records.ts'
 
 /**
- * The half of a login that the set shares: returns the id of the entity, which is made at the first login, and stores
- * the alias of a shared mount. Writes nothing for a caller who is known as he is.
+ * The half of a login that the set shares: returns the entity, which is made at the first login, and stores the alias
+ * of a shared mount. Writes nothing for a caller who is known as he is.
  * @throws Refusal if the entity is disabled
  */
 export async function ensureEntity(
@@ -23,15 +23,12 @@ export async function ensureEntity(
   tx: ViewTransaction,
   mount: MountEntry,
   login: LoginAlias,
-): Promise<string> {
+): Promise<EnsuredEntity> {
   const found = await findLogin(parts, tx, mount, login)
-  if (found === undefined) {
-    const { id } = await createEntity(parts, tx, {})
-    if (!mount.local) await setAlias(parts, tx, mount, login, { entityId: id })
-    return id
-  }
-  if (!mount.local) await setAlias(parts, tx, mount, login, found)
-  return found.entity.id
+  const entityId = found?.entity.id ?? (await createEntity(parts, tx, {})).id
+  if (mount.local) return { entityId, aliasStamp: '' }
+  const alias = await setAlias(parts, tx, mount, login, found ?? { entityId })
+  return { entityId, aliasStamp: stampOf(alias) }
 }
 
 /**
@@ -42,10 +39,10 @@ export async function ensureEntityOfCluster(
   parts: IdentityParts,
   tx: ViewTransaction,
   entityId: string,
-): Promise<string> {
+): Promise<EnsuredEntity> {
   const found = await findEntity(tx, entityId)
   if (found?.disabled === true) throw fail('permission_denied', [])
-  return (found ?? (await createEntity(parts, tx, {}))).id
+  return { entityId: (found ?? (await createEntity(parts, tx, {}))).id, aliasStamp: '' }
 }
 
 /**
@@ -56,37 +53,45 @@ export async function bindLogin(
   parts: IdentityParts,
   tx: ViewTransaction,
   mount: MountEntry,
-  { entityId, groups, ...login }: BoundLogin,
+  { entityId, aliasStamp, groups, ...login }: BoundLogin,
 ): Promise<string> {
-  const found = mount.local ? await findLogin(parts, tx, mount, login) : undefined
+  if (!mount.local) {
+    await recogniseGroups(parts, tx, mount, { entityId, aliasStamp }, groups)
+    return entityId
+  }
+  const found = await findLogin(parts, tx, mount, login)
   const id = found?.entity.id ?? entityId
-  if (mount.local) await setLocalAlias(parts, tx, mount, { ...login, entityId: id })
-  await recogniseGroups(parts, tx, mount, id, groups)
+  const alias = await setLocalAlias(parts, tx, mount, { ...login, entityId: id })
+  await recogniseGroups(parts, tx, mount, { entityId: id, aliasStamp: stampOf(alias) }, groups)
   return id
 }
 
-/** Stores the alias of a local mount. It stays the same one while its entity is on the way from the primary. */
+/** Stores and returns the alias of a local mount. It stays the same while its entity is on the way from the primary. */
 async function setLocalAlias(
   parts: IdentityParts,
   tx: ViewTransaction,
   mount: MountEntry,
-  { entityId, ...login }: Omit<BoundLogin, 'groups'>,
-): Promise<void> {
+  { entityId, ...login }: LoginAlias & Pick<EnsuredEntity, 'entityId'>,
+): Promise<Alias> {
   const alias = await storedAliasAt(tx, mount, parts.digest(login.name))
-  await setAlias(parts, tx, mount, login, alias?.entityId === entityId ? { alias } : { entityId })
+  return setAlias(parts, tx, mount, login, alias?.entityId === entityId ? { alias } : { entityId })
 }
 
-/** Stores the alias of a login, unless it is stored as it is. */
+/** Stores the alias of a login, unless it is stored as it is, and returns it. */
 async function setAlias(
   parts: IdentityParts,
   tx: ViewTransaction,
   mount: MountEntry,
   { name, metadata }: LoginAlias,
   known: { readonly alias: Alias } | { readonly entityId: string },
-): Promise<void> {
-  if ('entityId' in known) await placeAlias(parts, tx, newAlias(parts, mount, { ...known, name, metadata }))
-  else if (!sameTexts(known.alias.metadata, metadata))
-    await placeAlias(parts, tx, { ...known.alias, metadata, updatedAtMs: parts.world.clock.nowMs() })
+): Promise<Alias> {
+  if ('alias' in known && sameTexts(known.alias.metadata, metadata)) return known.alias
+  const alias =
+    'alias' in known
+      ? { ...known.alias, metadata, updatedAtMs: parts.world.clock.nowMs() }
+      : newAlias(parts, mount, { ...known, name, metadata })
+  await placeAlias(parts, tx, alias)
+  return alias
 }
 
 /**
@@ -106,19 +111,32 @@ export async function findLogin(
   return { alias, entity }
 }
 
-/** Puts the entity into exactly those external groups whose alias at the mount has one of the names (threats I-04). */
-export async function recogniseGroups(
+/** Sets the groups of an entity by its alias at the mount; without one no login gives it any. */
+export async function renewGroups(
   parts: IdentityParts,
   tx: ViewTransaction,
   mount: MountEntry,
   entityId: string,
   names: readonly string[],
 ): Promise<void> {
-  const wanted = new Map<string, string>()
+  const alias = (await aliasesOf(tx, entityId)).find(({ mountAccessor }) => mountAccessor === mount.accessor)
+  const aliasStamp = alias === undefined ? '' : stampOf(alias)
+  await recogniseGroups(parts, tx, mount, { entityId, aliasStamp }, alias === undefined ? [] : names)
+}
+
+/** Puts the entity into exactly those external groups whose alias at the mount has one of the names (threats I-04). */
+async function recogniseGroups(
+  parts: IdentityParts,
+  tx: ViewTransaction,
+  mount: MountEntry,
+  { entityId, aliasStamp }: EnsuredEntity,
+  names: readonly string[],
+): Promise<void> {
+  const wanted = new Map<string, { readonly stamp: string; readonly aliasStamp: string }>()
   for (const name of new Set(names)) {
     const group = await findGroupOfAliasAt(tx, mount.accessor, parts.digest(name))
     if (group?.alias?.mountAccessor === mount.accessor && group.alias.name === name) {
-      wanted.set(group.id, group.alias.stamp)
+      wanted.set(group.id, { stamp: group.alias.stamp, aliasStamp })
     }
   }
   await setLoginGroups(tx, entityId, mount, wanted)

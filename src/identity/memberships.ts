@@ -3,18 +3,23 @@
 //
 //   root/sys/identity/entity-group/ENTITY/GROUP                put there by an operator (internal groups)
 //   root/sys/identity/group-entity/GROUP/ENTITY                the same, seen from the group
-//   root/sys/local-identity/entity-group/ENTITY/STAMP.GROUP    given by a login, by the group alias with this stamp
-//   root/sys/local-identity/group-entity/GROUP/STAMP.ENTITY    the same, seen from the group
+//   root/sys/local-identity/entity-group/ENTITY/STAMPS.GROUP   given by a login, see below
+//   root/sys/local-identity/group-entity/GROUP/STAMPS.ENTITY   the same, seen from the group
 //   root/sys/identity/group-parent/CHILD/PARENT                a group in a group
 //   root/sys/identity/group-child/PARENT/CHILD                 the same, seen from above
 //   root/sys/identity/login-groups-moved                       empty: no login's memberships are left below identity/
 //
+// STAMPS are the stamp of the group alias that the membership came by, and that of the alias which logged in:
+// `12ab34cd.56ef7890`. The second is missing for an alias that was stored before aliases had stamps.
+//
 // What a login gave belongs to the cluster, as the tokens of the login do: it writes nothing that a set shares. Earlier
 // releases stored it under identity/ for shared mounts; `moveLoginGroups` moves it, and there it does not count.
 //
-// A membership does not count if its group is gone or has another alias, or if the entity has no alias at the mount of
-// the group's alias: without one no login confirms it (threats I-04). What a long removal has not reached yet, and what
-// a crash left between the halves of a change (halves.ts), gives no access.
+// A membership does not count if its group is gone or has another alias, or if the alias that logged in is gone, or
+// has another entity, mount or name since: no login confirms it (threats I-04). The stamps say so. So what another
+// cluster changed, what a long removal has not reached yet, and what a crash left between the halves of a change
+// (halves.ts), gives no access.
+import type { Random } from '../lib/world.ts'
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
 import type { Alias, Group } from './entries.ts'
 import { aliasesOf, FOLDERS, type From, findGroup, folderOf, LOCAL_FOLDER } from './records.ts'
@@ -23,6 +28,8 @@ const NOTHING = Buffer.alloc(0)
 /** Exists once `moveLoginGroups` has run to its end. */
 const MOVED = 'identity/login-groups-moved'
 const ID_CHARACTERS = 36
+/** Enough that a new stamp of one alias differs from its last ones; no secret depends on it. */
+const STAMP_BYTES = 4
 /** Memberships that one transaction of a sweep looks at. */
 const SWEEP_PAGE = 500
 
@@ -32,12 +39,40 @@ export type Membership = {
   readonly groupId: string
   /** Stamp of the group alias that it came by; empty if an operator made it. */
   readonly stamp: string
+  /** Stamp of the alias that logged in; empty also if that one had none. */
+  readonly aliasStamp: string
   /** True for one of this cluster alone, which came by a login. */
   readonly local: boolean
 }
 
-const prefixOf = (stamp: string): string => (stamp === '' ? '' : `${stamp}.`)
-const stampIn = (name: string): string => name.slice(0, Math.max(0, name.length - ID_CHARACTERS - 1))
+type Stamps = Pick<Membership, 'stamp' | 'aliasStamp'>
+
+/** Returns a stamp for an alias, or for one of a group. */
+export const newStamp = (random: Random): string => random.bytes(STAMP_BYTES).toString('hex')
+
+/** The stamp of an alias as memberships bear it. */
+export const stampOf = ({ stamp = '' }: Pick<Alias, 'stamp'>): string => stamp
+
+/** A membership that an operator makes. */
+export const madeByOperator = (entityId: string, groupId: string): Membership => ({
+  entityId,
+  groupId,
+  stamp: '',
+  aliasStamp: '',
+  local: false,
+})
+
+const prefixOf = ({ stamp, aliasStamp }: Stamps): string =>
+  [stamp, aliasStamp].map((one) => (one === '' ? '' : `${one}.`)).join('')
+
+function stampsIn(name: string): Stamps {
+  const [stamp = '', aliasStamp = ''] = name.slice(0, Math.max(0, name.length - ID_CHARACTERS - 1)).split('.')
+  return { stamp, aliasStamp }
+}
+
+/** Whether both came by the same aliases, and not by those of before. */
+export const haveSameStamps = (one: Stamps, other: Stamps | undefined): boolean =>
+  one.stamp === other?.stamp && one.aliasStamp === other.aliasStamp
 
 /** All memberships of an entity, also those that do not count. */
 export async function membershipsOf(from: From, entityId: string): Promise<Membership[]> {
@@ -45,7 +80,7 @@ export async function membershipsOf(from: From, entityId: string): Promise<Membe
   for (const folder of FOLDERS) {
     for (const name of await from.list(`${folder}entity-group/${entityId}/`)) {
       const groupId = name.slice(-ID_CHARACTERS)
-      found.push({ entityId, groupId, stamp: stampIn(name), local: folder === LOCAL_FOLDER })
+      found.push({ entityId, groupId, ...stampsIn(name), local: folder === LOCAL_FOLDER })
     }
   }
   return found
@@ -61,11 +96,11 @@ export function removeMembership(tx: ViewTransaction, membership: Membership): v
   for (const path of pathsOf(membership)) tx.delete(path)
 }
 
-function pathsOf({ entityId, groupId, stamp, local }: Membership): readonly string[] {
-  const folder = folderOf(local)
+function pathsOf({ entityId, groupId, local, ...stamps }: Membership): readonly string[] {
+  const [folder, prefix] = [folderOf(local), prefixOf(stamps)]
   return [
-    `${folder}entity-group/${entityId}/${prefixOf(stamp)}${groupId}`,
-    `${folder}group-entity/${groupId}/${prefixOf(stamp)}${entityId}`,
+    `${folder}entity-group/${entityId}/${prefix}${groupId}`,
+    `${folder}group-entity/${groupId}/${prefix}${entityId}`,
   ]
 }
 
@@ -76,13 +111,14 @@ function isOfGroup({ stamp, local }: Pick<Membership, 'stamp' | 'local'>, group:
 
 /** Whether a membership gives access to an entity with these aliases. */
 function counts(
-  membership: Pick<Membership, 'stamp' | 'local'>,
+  membership: Omit<Membership, 'entityId' | 'groupId'>,
   group: Group,
-  aliases: readonly Pick<Alias, 'mountAccessor'>[],
+  aliases: readonly Pick<Alias, 'mountAccessor' | 'stamp'>[],
 ): boolean {
   if (!isOfGroup(membership, group)) return false
+  if (group.type === 'internal') return true
   const accessor = group.alias?.mountAccessor
-  return group.type === 'internal' || aliases.some(({ mountAccessor }) => mountAccessor === accessor)
+  return aliases.some((alias) => alias.mountAccessor === accessor && stampOf(alias) === membership.aliasStamp)
 }
 
 /**
@@ -93,7 +129,7 @@ export async function membersOf(from: From, group: Group): Promise<string[]> {
   const members: string[] = []
   for (const folder of FOLDERS) {
     for (const name of await from.list(`${folder}group-entity/${group.id}/`)) {
-      const membership = { stamp: stampIn(name), local: folder === LOCAL_FOLDER }
+      const membership = { ...stampsIn(name), local: folder === LOCAL_FOLDER }
       if (isOfGroup(membership, group)) members.push(name.slice(-ID_CHARACTERS))
     }
   }
@@ -174,28 +210,28 @@ export async function sweepMembers(
   const group = await findGroup(tx, groupId)
   const names = await tx.list(`${folder}group-entity/${groupId}/`, { after, limit: SWEEP_PAGE })
   for (const name of names) {
-    const stamp = stampIn(name)
-    const membership = { entityId: name.slice(-ID_CHARACTERS), groupId, stamp, local: folder === LOCAL_FOLDER }
+    const entityId = name.slice(-ID_CHARACTERS)
+    const membership = { entityId, groupId, ...stampsIn(name), local: folder === LOCAL_FOLDER }
     if (group === undefined || !isOfGroup(membership, group)) removeMembership(tx, membership)
   }
   return names.length < SWEEP_PAGE ? undefined : names.at(-1)
 }
 
 /**
- * Makes `wanted` (stamps by group id) the memberships that logins at this mount give the entity. Stale ones of any
+ * Makes `wanted` (by group id) the memberships that logins at this mount give the entity. Stale ones of any
  * mount are removed too; those of operators and of other mounts stay. Writes nothing if nothing changes.
  */
 export async function setLoginGroups(
   tx: ViewTransaction,
   entityId: string,
   mount: { readonly accessor: string },
-  wanted: ReadonlyMap<string, string>,
+  wanted: ReadonlyMap<string, Stamps>,
 ): Promise<void> {
   const missing = new Map(wanted)
   for (const membership of await membershipsOf(tx, entityId)) {
     const { groupId, stamp, local } = membership
     if (stamp === '' || !local) continue
-    if (missing.get(groupId) === stamp) {
+    if (haveSameStamps(membership, missing.get(groupId))) {
       missing.delete(groupId)
       continue
     }
@@ -204,7 +240,7 @@ export async function setLoginGroups(
       group !== undefined && isOfGroup(membership, group) && group.alias?.mountAccessor !== mount.accessor
     if (!ofOtherMount) removeMembership(tx, membership)
   }
-  for (const [groupId, stamp] of missing) putMembership(tx, { entityId, groupId, stamp, local: true })
+  for (const [groupId, stamps] of missing) putMembership(tx, { entityId, groupId, ...stamps, local: true })
 }
 
 /**
@@ -217,8 +253,8 @@ export async function moveLoginGroups(view: View): Promise<void> {
     const folder = `identity/group-entity/${groupId}/`
     for (let after: string | undefined = ''; after !== undefined; ) {
       const names: string[] = await view.list(folder, { after, limit: SWEEP_PAGE })
-      const given = names.filter((name) => stampIn(name) !== '')
-      const moved = given.map((name) => ({ entityId: name.slice(-ID_CHARACTERS), groupId, stamp: stampIn(name) }))
+      const all = names.map((name) => ({ entityId: name.slice(-ID_CHARACTERS), groupId, ...stampsIn(name) }))
+      const moved = all.filter(({ stamp }) => stamp !== '')
       await inEach(view, moved, (tx, one) => putMembership(tx, { ...one, local: true }))
       await inEach(view, moved, (tx, one) => removeMembership(tx, { ...one, local: false }))
       after = names.length === SWEEP_PAGE ? names.at(-1) : undefined

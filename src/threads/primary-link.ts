@@ -1,7 +1,7 @@
 // The calls between a performance secondary and its primary, over any channel. Refusals travel as they were thrown.
 // What happens to the link becomes a refusal here, which says whether the request may have been carried out.
 import { fail, Refusal } from '../api/errors.ts'
-import type { WantedEntity } from '../api/login.ts'
+import type { EnsuredEntity, WantedEntity } from '../api/login.ts'
 import type { Answer } from '../api/request.ts'
 import type { HandedRequest, MountQuestion, ToPrimary } from '../core/handed.ts'
 import type { Log } from '../lib/log.ts'
@@ -22,7 +22,7 @@ const limits = { most: MAX_HANDED, deadlineMs: PRIMARY_DEADLINE_MS }
 /** Calls that a primary answers to a secondary. */
 export const PRIMARY_CALLS = {
   carryOut: call<HandedRequest, Answer>(limits),
-  ensureEntity: call<WantedEntity, string>(limits),
+  ensureEntity: call<WantedEntity, EnsuredEntity>(limits),
   askMount: call<MountQuestion, unknown>(limits),
 }
 
@@ -55,7 +55,7 @@ export class PrimaryLink implements ToPrimary {
     return this.#asked(() => this.#peer.call('carryOut', request))
   }
 
-  ensureEntity(wanted: WantedEntity): Promise<string> {
+  ensureEntity(wanted: WantedEntity): Promise<EnsuredEntity> {
     return this.#asked(() => this.#peer.call('ensureEntity', wanted))
   }
 

@@ -539,7 +539,7 @@ test('S8: an alias that a secondary wants has metadata of bounded length', async
     const alias = { name: `bounded-${length}`, metadata: { k: 'v'.repeat(length) } }
     return answers.ensureEntity({ of: 'set', mount: uuidOf('auth/userpass/'), alias })
   }
-  assert.equal((await wanted(65_535)).length, 36)
+  assert.equal((await wanted(65_535)).entityId.length, 36)
   await assert.rejects(wanted(65_536), { name: 'Refusal', status: 400 })
 })
 

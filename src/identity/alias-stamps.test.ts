@@ -1,15 +1,14 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { type IdentityServer, keysOf, viewOf, withLoginGroup } from '../../test/fixtures/identity-server.ts'
+import {
+  cutBetweenHalves,
+  type IdentityServer,
+  keysOf,
+  viewOf,
+  withLoginGroup,
+} from '../../test/fixtures/identity-server.ts'
 import { aliasOfEntity, CHANGES_OF_ALIASES } from '../../test/fixtures/login-groups.ts'
 import { ALIAS } from './entries.ts'
-
-/** Does `work` while nothing can be written that is of this cluster alone: the second halves fail. */
-async function cutBetweenHalves(server: IdentityServer, work: () => Promise<unknown>): Promise<void> {
-  await server.store.setWritable((storageClass) => storageClass !== 'local')
-  await work().catch(() => {})
-  await server.store.setWritable(() => true)
-}
 
 for (const { name, change, isDone } of CHANGES_OF_ALIASES) {
   test(`F8: an alias that was ${name} gives no groups of before, if the second half is missing`, async () => {

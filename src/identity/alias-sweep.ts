@@ -1,6 +1,6 @@
 // Removes what a change of identities left on this cluster when it was made elsewhere, or was cut off between its
-// halves: aliases of local mounts without their entity, and memberships that logins gave to an entity that is gone, or
-// by an alias that has changed since. None of it counts, so the sweep may come at any time.
+// halves: aliases of local mounts without their entity or that are retired, and memberships that logins gave to an
+// entity that is gone, or by an alias that has changed since. None of it counts, so the sweep may come at any time.
 //
 // A secondary looks each hour, since its primary may have deleted an entity. It may lag: what it lacks now may still
 // come, so it removes only what did not count at two looks. A server that follows no other has all that there is, and
@@ -9,8 +9,17 @@ import type { Log } from '../lib/log.ts'
 import { PeriodicTask } from '../lib/periodic-task.ts'
 import { isClosed } from '../storage/errors.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
+import type { Alias } from './entries.ts'
 import { haveSameStamps, idleMemberships, type Membership, membershipsOf, removeMembership } from './memberships.ts'
-import { aliasesOf, type From, findEntity, type IdentityParts, LOCAL_FOLDER, removeAlias } from './records.ts'
+import {
+  type From,
+  findEntity,
+  type IdentityParts,
+  isRetired,
+  LOCAL_FOLDER,
+  removeAlias,
+  storedAliasesOf,
+} from './records.ts'
 
 const EVERY_MS = 3_600_000
 /** Wait after a failed run. Nothing depends on its success. */
@@ -20,8 +29,12 @@ const PAGE = 500
 const PER_STEP = 10
 const FOLDERS_BY_ENTITY = [`${LOCAL_FOLDER}alias/`, `${LOCAL_FOLDER}entity-group/`]
 
-/** What does not count of one entity: all of it if the entity is gone, else these memberships. */
-type Leftovers = { readonly isGone: boolean; readonly memberships: readonly Membership[] }
+/** What does not count of one entity: all of it if the entity is gone, else these memberships and aliases. */
+type Leftovers = {
+  readonly isGone: boolean
+  readonly memberships: readonly Membership[]
+  readonly aliases: readonly Alias[]
+}
 
 const sameMembership = (one: Membership, other: Membership): boolean =>
   one.groupId === other.groupId && haveSameStamps(one, other)
@@ -88,7 +101,8 @@ export class AliasSweep {
         if (at % PER_STEP === 0) await world.timers.sleep(0)
         const entityId = name.replace(/\/$/, '')
         const leftovers = await leftoversOf(view, entityId)
-        if (leftovers.isGone || leftovers.memberships.length > 0) found.set(entityId, leftovers)
+        const { isGone, memberships, aliases } = leftovers
+        if (isGone || memberships.length + aliases.length > 0) found.set(entityId, leftovers)
       }
       after = names.length === PAGE ? names.at(-1) : undefined
     }
@@ -96,21 +110,23 @@ export class AliasSweep {
 
   /** Removes what does not count now and is among what did not count before. */
   async #remove(tx: ViewTransaction, entityId: string, before: Leftovers): Promise<void> {
-    const { isGone, memberships } = await leftoversOf(tx, entityId)
+    const { isGone, memberships, aliases } = await leftoversOf(tx, entityId)
     for (const membership of memberships) {
       if (before.memberships.some((one) => sameMembership(one, membership))) removeMembership(tx, membership)
     }
-    if (!isGone || !before.isGone) return
-    for (const alias of await aliasesOf(tx, entityId)) {
-      if (alias.local) await removeAlias(tx, alias, this.#parts.digest(alias.name))
-    }
+    // An entity that was not here at the last look may have been on the way, but what is retired stays so.
+    if (isGone && !before.isGone) return
+    for (const alias of aliases) await removeAlias(tx, alias, this.#parts.digest(alias.name))
   }
 }
 
 async function leftoversOf(from: From, entityId: string): Promise<Leftovers> {
   const isGone = (await findEntity(from, entityId)) === undefined
   const memberships = await (isGone ? givenMemberships(from, entityId) : idleMemberships(from, entityId))
-  return { isGone, memberships }
+  const aliases: Alias[] = []
+  for (const alias of await storedAliasesOf(from, entityId, LOCAL_FOLDER))
+    if (isGone || (await isRetired(from, alias))) aliases.push(alias)
+  return { isGone, memberships, aliases }
 }
 
 const givenMemberships = async (from: From, entityId: string): Promise<Membership[]> =>

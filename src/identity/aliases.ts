@@ -15,7 +15,10 @@ import {
   findEntity,
   type IdentityParts,
   putAlias,
+  putRetired,
   removeAlias,
+  removeRetired,
+  storedAlias,
   storedAliasAt,
 } from './records.ts'
 
@@ -60,17 +63,17 @@ export function loginMount({ mountOf }: IdentityParts, field: string, accessor: 
 }
 
 /**
- * Stores an alias with its index entries, in the place of one at the same mount and name whose entity is gone.
+ * Stores an alias with its index entries, in the place of what counts for nothing: one at the same mount and name whose
+ * entity is gone, and what was left of this alias when it moved away (records.ts).
  * @throws Refusal if another alias has taken the name since the caller looked
  */
 export async function placeAlias({ digest }: IdentityParts, tx: ViewTransaction, alias: Alias): Promise<void> {
   const [mount, at] = [{ accessor: alias.mountAccessor, local: alias.local }, digest(alias.name)]
-  const there = await storedAliasAt(tx, mount, at)
-  if (there !== undefined && there.id !== alias.id) {
-    if ((await findEntity(tx, there.entityId)) !== undefined)
-      throw fail('changed_meanwhile', [`The alias ${there.id} has taken the name: send the request again`])
-    await removeAlias(tx, there, at)
-  }
+  const taken = await findAliasAt(tx, mount, at)
+  if (taken !== undefined && taken.id !== alias.id)
+    throw fail('changed_meanwhile', [`The alias ${taken.id} has taken the name: send the request again`])
+  for (const former of [await storedAliasAt(tx, mount, at), await storedAlias(tx, alias.id, alias.local)])
+    if (former !== undefined) await removeAlias(tx, former, digest(former.name))
   putAlias(tx, alias, at)
 }
 
@@ -88,14 +91,26 @@ export async function removeAliasOf({ digest }: IdentityParts, tx: Halves, alias
 }
 
 /**
+ * Ends a local alias in the first half already, for a change that the set shares. The caller has it removed in the
+ * second one. If that is missing, what the first half wrote stays and takes a few bytes.
+ */
+export function retire(tx: Halves, alias: Alias): void {
+  if (!alias.local) return
+  putRetired(tx, alias)
+  tx.atLast(async (last) => removeRetired(last, alias))
+}
+
+/**
  * Replaces an alias. The old entries go first: entity, mount and name are part of their keys. If one of these changes,
- * so does the stamp, and what logins gave by the alias ends.
+ * so does the stamp, and what logins gave by the alias ends. One that leaves a local mount for a shared one is retired
+ * there: without the second half it would log in at both.
  */
 export async function moveAlias(parts: IdentityParts, tx: Halves, old: Alias, changed: Alias): Promise<void> {
   const { clock, random } = parts.world
   const isMoved =
     old.entityId !== changed.entityId || old.mountAccessor !== changed.mountAccessor || old.name !== changed.name
   if (isMoved) dropLoginGroups(tx, old)
+  if (!changed.local) retire(tx, old)
   await removeAliasOf(parts, tx, old)
   const alias = isMoved ? { ...changed, stamp: newStamp(random) } : changed
   await putAliasOf(parts, tx, { ...alias, updatedAtMs: clock.nowMs() })

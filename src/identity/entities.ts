@@ -2,7 +2,7 @@
 import { fail } from '../api/errors.ts'
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
-import { deleteAlias, moveAlias, removeAliasOf } from './aliases.ts'
+import { deleteAlias, moveAlias, removeAliasOf, retire } from './aliases.ts'
 import type { Alias, Entity } from './entries.ts'
 import type { Halves } from './halves.ts'
 import { membershipsOf, removeMembership } from './memberships.ts'
@@ -125,6 +125,7 @@ async function takeOver(
       ])
     }
     if (keep.has(present.id)) return
+    retire(tx, present)
     await deleteAlias(parts, tx, present)
   }
   const moved = { ...alias, entityId: into.id, mergedFrom: [...alias.mergedFrom, alias.entityId] }

@@ -1,8 +1,9 @@
 // A change of identities in two halves: first what the set of clusters shares, then what belongs to this cluster alone.
 // They never share a transaction, since a secondary has the first half done by its primary. What is refused for the set
 // has then changed nothing here. A crash between the halves leaves what counts for nothing: an entity without its
-// alias, an alias without its entity, or a membership without its entity or whose alias is gone or has another stamp.
-// The same is left on a cluster that gets the first half from another one. The sweep removes it (alias-sweep.ts).
+// alias, an alias without its entity, a local one that the first half has retired (records.ts), or a membership without
+// its entity or whose alias is gone or has another stamp. The same is left on a cluster that gets the first half from
+// another one. The sweep removes it (alias-sweep.ts).
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
 
 /** What the second transaction does. It finds the present state anew, and bears to be done twice. */
@@ -12,19 +13,24 @@ export type LocalHalf = (tx: ViewTransaction) => Promise<void>
 export type Halves = ViewTransaction & {
   /** Has work done in the second transaction, in the order of the calls. */
   readonly later: (work: LocalHalf) => void
+  /** Has work done in a third transaction, for the set again: what the second one makes needless. */
+  readonly atLast: (work: LocalHalf) => void
 }
 
 /** Runs `work`, and behind its commit what it left for later. Returns what `work` returns. */
 export async function inHalves<T>(view: View, work: (tx: Halves) => Promise<T>): Promise<T> {
   let halves: LocalHalf[] = []
+  let last: LocalHalf[] = []
   const result = await view.transaction((tx) => {
     // A transaction that lost a race runs again.
     halves = []
-    return work({ ...tx, later: (half) => void halves.push(half) })
+    last = []
+    return work({ ...tx, later: (half) => void halves.push(half), atLast: (half) => void last.push(half) })
   })
-  if (halves.length > 0) {
+  for (const all of [halves, last]) {
+    if (all.length === 0) continue
     await view.transaction(async (tx) => {
-      for (const half of halves) await half(tx)
+      for (const half of all) await half(tx)
     })
   }
   return result

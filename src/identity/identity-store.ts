@@ -19,13 +19,13 @@ import { bindLogin, ensureEntity, ensureEntityOfCluster, findLogin, renewGroups 
 import { moveLoginGroups, stampOf, sweepMembers } from './memberships.ts'
 import { checkAliasName } from './names.ts'
 import {
+  boundAliasAt,
   FOLDERS,
   findGroup,
   folderOf,
   IDENTITY_FOLDER,
   type IdentityParts,
   storedAlias,
-  storedAliasAt,
 } from './records.ts'
 import { Subjects } from './subjects.ts'
 
@@ -105,7 +105,7 @@ export class IdentityStore implements Identities, Engine {
       () => this.view.transaction((tx) => ensureEntity(this.parts, tx, mount, alias)),
       async (ask) =>
         mount.local
-          ? ask({ of: 'cluster', entityId: (await this.#storedAlias(mount, alias))?.entityId ?? '' })
+          ? ask({ of: 'cluster', entityId: (await this.#boundAlias(mount, alias))?.entityId ?? '' })
           : ask({ of: 'set', mount: mount.uuid, alias }, () => this.#ensured(mount, alias)),
     )
   }
@@ -117,8 +117,8 @@ export class IdentityStore implements Identities, Engine {
   }
 
   /** The alias of a login, also if its entity has not come here yet. */
-  #storedAlias(mount: MountEntry, { name }: LoginAlias) {
-    return storedAliasAt(this.view, mount, this.parts.digest(checkAliasName('alias name', name)))
+  #boundAlias(mount: MountEntry, { name }: LoginAlias) {
+    return boundAliasAt(this.view, mount, this.parts.digest(checkAliasName('alias name', name)))
   }
 
   ensureEntityOfCluster(entityId: string): Promise<EnsuredEntity> {
@@ -184,7 +184,7 @@ export class IdentityStore implements Identities, Engine {
       const digests = await tx.list(folder, { limit: REMOVE_PAGE })
       for (const digest of digests) {
         const bytes = await tx.get(folder + digest)
-        const alias = bytes === undefined ? undefined : await storedAlias(tx, REFERENCE.decode(bytes).id)
+        const alias = bytes === undefined ? undefined : await storedAlias(tx, REFERENCE.decode(bytes).id, local)
         if (alias !== undefined) await deleteAlias(this.parts, tx, alias)
         if (local) tx.later(async (half) => half.delete(folder + digest))
         else tx.delete(folder + digest)

@@ -11,7 +11,7 @@ import { createEntity } from './entities.ts'
 import type { Alias } from './entries.ts'
 import { setLoginGroups, stampOf } from './memberships.ts'
 import { checkAliasName } from './names.ts'
-import { aliasesOf, findEntity, findGroupOfAliasAt, type IdentityParts, storedAliasAt } from './records.ts'
+import { aliasesOf, boundAliasAt, findEntity, findGroupOfAliasAt, type IdentityParts } from './records.ts'
 
 /**
  * The half of a login that the set shares: returns the entity, which is made at the first login, and stores the alias
@@ -73,7 +73,7 @@ async function setLocalAlias(
   mount: MountEntry,
   { entityId, ...login }: LoginAlias & Pick<EnsuredEntity, 'entityId'>,
 ): Promise<Alias> {
-  const alias = await storedAliasAt(tx, mount, parts.digest(login.name))
+  const alias = await boundAliasAt(tx, mount, parts.digest(login.name))
   return setAlias(parts, tx, mount, login, alias?.entityId === entityId ? { alias } : { entityId })
 }
 
@@ -104,7 +104,7 @@ export async function findLogin(
   mount: MountEntry,
   { name }: LoginAlias,
 ) {
-  const alias = await storedAliasAt(tx, mount, parts.digest(checkAliasName('alias name', name)))
+  const alias = await boundAliasAt(tx, mount, parts.digest(checkAliasName('alias name', name)))
   const entity = alias === undefined ? undefined : await findEntity(tx, alias.entityId)
   if (alias === undefined || entity === undefined) return undefined
   if (entity.disabled) throw fail('permission_denied', [])

@@ -1,12 +1,14 @@
 // The stored keys of entities, aliases and groups, and the indexes that lead to them. Entries under identity/ are
 // replicated. Aliases of local mounts, and the memberships that logins give, lie under local-identity/ in the same
 // form. No transaction writes both (halves.ts). An alias whose entity is gone is none: a primary may have deleted it.
+// Nor is a local one that is retired, by a change of the set whose half here may be missing.
 //
 //   root/sys/identity/entity/ENTITY                      the entity
 //   root/sys/identity/entity-name/NAME                   its id, by its name (names.ts)
 //   root/sys/identity/alias/ENTITY/ALIAS                 an alias of it
 //   root/sys/identity/alias-id/ALIAS                     the entity of an alias
 //   root/sys/identity/alias-name/ACCESSOR/DIGEST         the alias, by mount and digest of its name
+//   root/sys/identity/alias-retired/ENTITY/STAMP.ALIAS   empty: the local alias with this stamp is retired
 //   root/sys/identity/group/GROUP                        the group, with its alias
 //   root/sys/identity/group-name/NAME                    its id, by its name
 //   root/sys/identity/group-alias/ALIAS                  the group of a group alias
@@ -127,14 +129,46 @@ export function freeName(tx: ViewTransaction, index: NameIndex, name: string): v
   tx.delete(`identity/${index}/${nameSegment(name)}`)
 }
 
+/**
+ * Where it stands that a local alias is retired. The change of the set that ends the alias writes it, and it is needed
+ * as long as the alias may still be stored here. The stamp tells the alias from the same one that has come back since.
+ */
+const retiredPath = ({ entityId, id, stamp = '' }: Alias): string => `identity/alias-retired/${entityId}/${stamp}.${id}`
+
+/** Notes that a local alias is retired. From now on it is none. */
+export const putRetired = (tx: ViewTransaction, alias: Alias): void => tx.put(retiredPath(alias), Buffer.alloc(0))
+
+/** Forgets it, once the alias is stored here no more. */
+export const removeRetired = (tx: ViewTransaction, alias: Alias): void => tx.delete(retiredPath(alias))
+
+/** Whether an alias is a local one that is retired, though it is still stored. */
+export const isRetired = async (from: From, alias: Alias): Promise<boolean> =>
+  alias.local && (await from.get(retiredPath(alias))) !== undefined
+
+/** The alias, unless it is retired. */
+const unlessRetired = async (from: From, alias: Alias | undefined): Promise<Alias | undefined> =>
+  alias === undefined || (await isRetired(from, alias)) ? undefined : alias
+
 /** All aliases of an entity, replicated ones first. */
 export async function aliasesOf(from: From, entityId: string): Promise<Alias[]> {
   const aliases: Alias[] = []
   for (const folder of FOLDERS) {
-    for (const id of await from.list(`${folder}alias/${entityId}/`)) {
-      const bytes = await from.get(`${folder}alias/${entityId}/${id}`)
-      if (bytes !== undefined) aliases.push(ALIAS.decode(bytes))
-    }
+    for (const alias of await storedAliasesOf(from, entityId, folder))
+      if (!(await isRetired(from, alias))) aliases.push(alias)
+  }
+  return aliases
+}
+
+/** What is stored in the folder as aliases of an entity: also what is retired, to remove it. */
+export async function storedAliasesOf(
+  from: From,
+  entityId: string,
+  folder: (typeof FOLDERS)[number],
+): Promise<Alias[]> {
+  const aliases: Alias[] = []
+  for (const id of await from.list(`${folder}alias/${entityId}/`)) {
+    const bytes = await from.get(`${folder}alias/${entityId}/${id}`)
+    if (bytes !== undefined) aliases.push(ALIAS.decode(bytes))
   }
   return aliases
 }
@@ -147,17 +181,17 @@ async function withEntity(from: From, alias: Alias | undefined): Promise<Alias |
 
 /** An alias by its id; undefined also for a text that is no id. */
 export const findAlias = async (from: From, id: string): Promise<Alias | undefined> =>
-  withEntity(from, await storedAlias(from, id))
+  withEntity(
+    from,
+    (await storedAlias(from, id, false)) ?? (await unlessRetired(from, await storedAlias(from, id, true))),
+  )
 
-/** As `findAlias`, but also one whose entity is gone: to remove it. */
-export async function storedAlias(from: From, id: string): Promise<Alias | undefined> {
-  if (!isId(id)) return undefined
-  for (const folder of FOLDERS) {
-    const owner = await referenceAt(from, `${folder}alias-id/${id}`)
-    const bytes = owner === undefined ? undefined : await from.get(`${folder}alias/${owner.id}/${id}`)
-    if (bytes !== undefined) return ALIAS.decode(bytes)
-  }
-  return undefined
+/** What is stored as the alias with the id at shared or at local mounts: to remove it, even if it is none. */
+export async function storedAlias(from: From, id: string, local: boolean): Promise<Alias | undefined> {
+  const folder = folderOf(local)
+  const owner = isId(id) ? await referenceAt(from, `${folder}alias-id/${id}`) : undefined
+  const bytes = owner === undefined ? undefined : await from.get(`${folder}alias/${owner.id}/${id}`)
+  return bytes === undefined ? undefined : ALIAS.decode(bytes)
 }
 
 /** An alias by its mount and the digest of its name. */
@@ -165,9 +199,16 @@ export const findAliasAt = async (
   from: From,
   mount: Pick<MountEntry, 'accessor' | 'local'>,
   digest: string,
-): Promise<Alias | undefined> => withEntity(from, await storedAliasAt(from, mount, digest))
+): Promise<Alias | undefined> => withEntity(from, await boundAliasAt(from, mount, digest))
 
-/** As `findAliasAt`, but also one whose entity is gone: to remove or replace it. */
+/** As `findAliasAt`, but also one whose entity is not here: it is gone, or on the way from the primary. */
+export const boundAliasAt = async (
+  from: From,
+  mount: Pick<MountEntry, 'accessor' | 'local'>,
+  digest: string,
+): Promise<Alias | undefined> => unlessRetired(from, await storedAliasAt(from, mount, digest))
+
+/** What is stored as the alias at the mount: to remove or replace it, even if it is none. */
 export async function storedAliasAt(
   from: From,
   mount: Pick<MountEntry, 'accessor' | 'local'>,
@@ -191,7 +232,8 @@ export function putAlias(tx: ViewTransaction, alias: Alias, digest: string): voi
 /** Removes what `putAlias` wrote for the same alias and digest, if it is still there: it may have moved since. */
 export async function removeAlias(tx: ViewTransaction, alias: Alias, digest: string): Promise<void> {
   const folder = folderOf(alias.local)
-  if ((await tx.get(`${folder}alias/${alias.entityId}/${alias.id}`)) === undefined) return
+  const bytes = await tx.get(`${folder}alias/${alias.entityId}/${alias.id}`)
+  if (bytes === undefined || ALIAS.decode(bytes).stamp !== alias.stamp) return
   tx.delete(`${folder}alias/${alias.entityId}/${alias.id}`)
   tx.delete(`${folder}alias-id/${alias.id}`)
   tx.delete(`${folder}alias-name/${alias.mountAccessor}/${digest}`)
@@ -201,8 +243,8 @@ export async function removeAlias(tx: ViewTransaction, alias: Alias, digest: str
 export async function listAliasIds(from: From): Promise<string[]> {
   const ids = await from.list('identity/alias-id/')
   for (const id of await from.list(`${LOCAL_FOLDER}alias-id/`)) {
-    const owner = await referenceAt(from, `${LOCAL_FOLDER}alias-id/${id}`)
-    if (owner !== undefined && (await from.get(`identity/entity/${owner.id}`)) !== undefined) ids.push(id)
+    const alias = await withEntity(from, await unlessRetired(from, await storedAlias(from, id, true)))
+    if (alias !== undefined) ids.push(id)
   }
   return ids.sort()
 }

@@ -41,7 +41,7 @@ export class Subjects {
       this.#subjects.forget(end === -1 ? rest : rest.slice(0, end))
     }
     for (const folder of FOLDERS) {
-      for (const perEntity of ['entity/', 'alias/', 'entity-group/']) {
+      for (const perEntity of ['entity/', 'alias/', 'alias-retired/', 'entity-group/']) {
         invalidation.register({ prefix: `sys/${folder}${perEntity}`, changed: forget, reset })
       }
       // A group may be above any entity, and changes of groups are rare, so all subjects are dropped.

@@ -1,0 +1,176 @@
+import { strict as assert } from 'node:assert'
+import { test } from 'node:test'
+import { cutBetweenHalves, keysOf, startIdentityServer } from '../../test/fixtures/identity-server.ts'
+import { aliasOfEntity } from '../../test/fixtures/login-groups.ts'
+import { aliasesOf, putAlias, removeAlias } from './records.ts'
+
+/** A server with a local and a shared login mount, and an entity that logged in at one of them. */
+async function withTwoMounts(from: 'here' | 'shared') {
+  const server = await startIdentityServer()
+  await server.ask('POST', 'sys/auth/here', { type: 'userpass', local: true })
+  await server.ask('POST', 'sys/auth/shared', { type: 'userpass' })
+  const [here, shared] = ['auth/here/', 'auth/shared/'].map((path) => server.node.mounts.find(path))
+  assert.ok(here !== undefined && shared !== undefined)
+  const id = await server.login('ann', { mount: { here, shared }[from] })
+  const alias = String((await aliasOfEntity(server, id))?.id)
+  const change = (given: object) => server.call('POST', `identity/entity-alias/id/${alias}`, given)
+  return {
+    server,
+    here,
+    shared,
+    id,
+    alias,
+    change,
+    toHere: (given = {}) => change({ mount_accessor: here.accessor, ...given }),
+    toShared: (given = {}) => change({ mount_accessor: shared.accessor, ...given }),
+    /** The entities of `ann` at both mounts, as far as they are known. */
+    known: async (name = 'ann') => {
+      const login = { name, metadata: {} }
+      const { identities } = server.node
+      return [await identities.findEntityOfLogin(here, login), await identities.findEntityOfLogin(shared, login)]
+    },
+    sweepTwice: async () => {
+      for (let look = 0; look < 2; look++) await server.node.aliasSweep.runNow()
+    },
+  }
+}
+
+test('F8: an alias moves from a local mount to a shared one, and back, as often as one likes', async () => {
+  const { server, id, alias, known, toHere, toShared, sweepTwice } = await withTwoMounts('here')
+  const before = (await keysOf(server, '')).length
+  for (let turn = 0; turn < 3; turn++) {
+    assert.equal((await toShared()).status, 200)
+    assert.deepEqual(await known(), [undefined, id])
+    assert.deepEqual((await server.ask('LIST', 'identity/entity-alias/id')).keys, [alias])
+    assert.equal((await toHere()).status, 200)
+    assert.deepEqual(await known(), [id, undefined])
+    assert.deepEqual((await server.ask('LIST', 'identity/entity-alias/id')).keys, [alias])
+  }
+  await sweepTwice()
+  assert.deepEqual(await known(), [id, undefined])
+  assert.equal((await keysOf(server, '')).length, before)
+})
+
+test('F8: a move from a local to a shared mount that was cut leaves one alias: that at the shared mount', async () => {
+  const { server, here, id, alias, known, toShared, sweepTwice } = await withTwoMounts('here')
+  await cutBetweenHalves(server, toShared)
+  assert.equal((await keysOf(server, 'local-identity/')).length, 3, 'it was cut')
+  assert.deepEqual(await known(), [undefined, id])
+  const { aliases } = await server.ask('GET', `identity/entity/id/${id}`)
+  assert.deepEqual(
+    (aliases as { id: string; mount_path: string }[]).map((one) => [one.id, one.mount_path]),
+    [[alias, 'auth/shared/']],
+  )
+  assert.deepEqual((await server.ask('LIST', 'identity/entity-alias/id')).keys, [alias])
+  const lookup = { alias_name: 'ann', alias_mount_accessor: here.accessor }
+  assert.equal((await server.call('POST', 'identity/lookup/entity', lookup)).status, 204)
+  await sweepTwice()
+  assert.deepEqual(await keysOf(server, 'local-identity/'), [])
+  assert.deepEqual(await known(), [undefined, id])
+})
+
+test('F8: what was left at a local mount does not come back when the moved alias goes', async () => {
+  const { server, alias, known, toShared, sweepTwice } = await withTwoMounts('here')
+  await cutBetweenHalves(server, toShared)
+  await server.ask('DELETE', `identity/entity-alias/id/${alias}`)
+  assert.deepEqual(await known(), [undefined, undefined])
+  assert.equal((await server.call('GET', `identity/entity-alias/id/${alias}`)).status, 404)
+  await sweepTwice()
+  assert.deepEqual(await keysOf(server, 'local-identity/'), [])
+})
+
+test('F8: a caller whose alias left the local mount gets an entity of his own there, and keeps it', async () => {
+  const { server, here, id, known, toShared, sweepTwice } = await withTwoMounts('here')
+  await cutBetweenHalves(server, toShared)
+  const own = await server.login('ann', { mount: here })
+  assert.notEqual(own, id)
+  assert.deepEqual(await known(), [own, id])
+  await sweepTwice()
+  assert.deepEqual(await known(), [own, id])
+  assert.equal((await keysOf(server, 'local-identity/')).length, 3)
+})
+
+test('F8: an alias that comes back to a local mount logs in by its new name alone', async () => {
+  const { server, id, known, toHere, toShared, sweepTwice } = await withTwoMounts('here')
+  const other = String((await server.ask('POST', 'identity/entity', { name: 'other' })).id)
+  for (const [canonical_id, name] of [
+    [id, 'new'],
+    [other, 'newer'],
+  ] as const) {
+    await cutBetweenHalves(server, toShared)
+    assert.equal((await toHere({ name, canonical_id })).status, 200)
+    assert.deepEqual(await known('ann'), [undefined, undefined])
+    assert.deepEqual(await known(name), [canonical_id, undefined])
+  }
+  assert.deepEqual(await known('new'), [undefined, undefined])
+  await sweepTwice()
+  assert.deepEqual(await known('newer'), [other, undefined])
+  assert.equal((await keysOf(server, 'local-identity/')).length, 3)
+})
+
+test('F8: a move to another entity that was cut takes groups and templates from the first at once', async () => {
+  const { server, here, id, toShared } = await withTwoMounts('here')
+  const { id: group } = await server.ask('POST', 'identity/group', { type: 'external', policies: ['p'] })
+  const groupAlias = { name: 'staff', mount_accessor: here.accessor, canonical_id: group }
+  await server.ask('POST', 'identity/group-alias', groupAlias)
+  await server.login('ann', { mount: here, groups: ['staff'] })
+  assert.deepEqual(await server.policiesOf(id), ['p'])
+  const other = String((await server.ask('POST', 'identity/entity', { name: 'other' })).id)
+  await cutBetweenHalves(server, () => toShared({ canonical_id: other }))
+  assert.deepEqual(await server.policiesOf(id), [])
+  assert.deepEqual(await server.policiesOf(other), [])
+  const subject = await server.node.identities.subject(id)
+  const reference = { subject: 'alias', selector: here.accessor, field: 'name', key: '' } as const
+  assert.equal(subject?.resolve(reference), undefined)
+})
+
+test('F8: the removal of a local mount leaves the alias that has left it', async () => {
+  const { server, here, id, known, toShared } = await withTwoMounts('here')
+  await cutBetweenHalves(server, toShared)
+  await server.node.identities.removeMount(here)
+  assert.deepEqual(await known(), [undefined, id])
+})
+
+test('F8: a move from a shared to a local mount that was cut leaves no alias', async () => {
+  const { server, alias, known, toHere } = await withTwoMounts('shared')
+  await cutBetweenHalves(server, toHere)
+  assert.deepEqual(await known(), [undefined, undefined])
+  assert.equal((await server.call('GET', `identity/entity-alias/id/${alias}`)).status, 404)
+  assert.deepEqual(await keysOf(server, 'local-identity/'), [])
+})
+
+test('F8: an alias at a local mount that a merge replaces logs in no more, if the second half is missing', async () => {
+  const { server, here, id, alias, known, sweepTwice } = await withTwoMounts('here')
+  const from = await server.login('bob', { mount: here })
+  const kept = String((await aliasOfEntity(server, from))?.id)
+  const merge = { to_entity_id: id, from_entity_ids: [from], conflicting_alias_ids_to_keep: [kept] }
+  await cutBetweenHalves(server, () => server.call('POST', 'identity/entity/merge', merge))
+  assert.equal((await keysOf(server, 'local-identity/')).length, 6, 'it was cut')
+  assert.deepEqual([...(await known('ann')), ...(await known('bob'))], [undefined, undefined, undefined, undefined])
+  assert.equal((await server.call('GET', `identity/entity-alias/id/${alias}`)).status, 404)
+  await sweepTwice()
+  assert.deepEqual(await keysOf(server, 'local-identity/'), [])
+})
+
+test('F8: a second half that comes late takes nothing from an alias that has moved since', async () => {
+  const { server, id, known, toHere, toShared } = await withTwoMounts('here')
+  const { parts, view } = server.node.identities
+  const [old] = await aliasesOf(view, id)
+  assert.ok(old !== undefined)
+  await cutBetweenHalves(server, toShared)
+  assert.equal((await toHere({ name: 'new' })).status, 200)
+  await view.transaction((tx) => removeAlias(tx, old, parts.digest(old.name)))
+  assert.deepEqual(await known('new'), [id, undefined])
+})
+
+test('F8: an alias without a stamp is retired too', async () => {
+  const { server, id, known, toShared } = await withTwoMounts('here')
+  const { parts, view } = server.node.identities
+  const [old] = await aliasesOf(view, id)
+  assert.ok(old !== undefined)
+  const { stamp: _stamp, ...first } = old
+  await view.transaction(async (tx) => putAlias(tx, first, parts.digest(old.name)))
+  assert.deepEqual(await known(), [id, undefined])
+  await cutBetweenHalves(server, toShared)
+  assert.deepEqual(await known(), [undefined, id])
+})

@@ -9,7 +9,7 @@ import { type Caller, DONE } from '../api/request.ts'
 import { type Shapes, text } from '../api/shape.ts'
 import { own } from '../lib/own.ts'
 import type { View } from '../storage/sealed-storage.ts'
-import { deleteAlias, writeAlias } from './aliases.ts'
+import { deleteAliasById, writeAlias } from './aliases.ts'
 import { ALIAS_SHAPE, aliasBody, GROUP_ALIAS, groupAliasBody, type MountOf } from './answers.ts'
 import type { Alias } from './entries.ts'
 import { type AliasedGroup, findAliased, takeAlias, writeGroupAlias } from './group-aliases.ts'
@@ -205,11 +205,7 @@ export const ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
     )
     return { id: alias.id, canonical_id: alias.entityId }
   },
-  remove: (store, id) =>
-    store.transaction(async (tx) => {
-      const alias = await findAlias(tx, id)
-      if (alias !== undefined) await deleteAlias(store.parts, tx, alias)
-    }),
+  remove: (store, id) => store.transaction((tx) => deleteAliasById(store.parts, tx, id)),
 })
 
 /**

@@ -2,6 +2,9 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { cutBetweenHalves, keysOf, startIdentityServer } from '../../test/fixtures/identity-server.ts'
 import { aliasOfEntity } from '../../test/fixtures/login-groups.ts'
+import type { View } from '../storage/sealed-storage.ts'
+import { deleteAliasById, writeAlias } from './aliases.ts'
+import { type Halves, inHalves } from './halves.ts'
 import { aliasesOf, putAlias, removeAlias } from './records.ts'
 
 /** A server with a local and a shared login mount, and an entity that logged in at one of them. */
@@ -161,6 +164,50 @@ test('F8: a second half that comes late takes nothing from an alias that has mov
   assert.equal((await toHere({ name: 'new' })).status, 200)
   await view.transaction((tx) => removeAlias(tx, old, parts.digest(old.name)))
   assert.deepEqual(await known('new'), [id, undefined])
+})
+
+/** Runs a change of identities, and `meanwhile` between its halves. */
+const withMeanwhile = <T>(view: View, work: (tx: Halves) => Promise<T>, meanwhile: () => Promise<unknown>) => {
+  let begun = 0
+  const transaction: View['transaction'] = async (half) => {
+    begun++
+    if (begun === 2) await meanwhile()
+    return view.transaction(half)
+  }
+  return inHalves({ ...view, transaction }, work)
+}
+
+const AGAIN = { name: 'Refusal', code: 'changed_meanwhile' }
+
+test('F8: what is changed between the halves of a change at a local mount refuses it', async () => {
+  const { server, here, alias, known, toHere } = await withTwoMounts('here')
+  const { parts, view } = server.node.identities
+  const rename = (name: string) => (tx: Halves) =>
+    writeAlias(parts, tx, alias, { name }, () => assert.fail('the entity is known'))
+  await assert.rejects(
+    withMeanwhile(view, rename('late'), () => toHere({ name: 'new' })),
+    AGAIN,
+  )
+  const [id] = await known('new')
+  assert.ok(id !== undefined)
+  assert.deepEqual(await known('late'), [undefined, undefined])
+  const remove = (tx: Halves) => deleteAliasById(parts, tx, alias)
+  await assert.rejects(
+    withMeanwhile(view, remove, () => toHere({ name: 'newer' })),
+    AGAIN,
+  )
+  assert.deepEqual(await known('newer'), [id, undefined])
+  const gone = () => server.ask('DELETE', `identity/entity-alias/id/${alias}`)
+  await assert.rejects(withMeanwhile(view, rename('late'), gone), AGAIN)
+  assert.deepEqual(await known('late'), [undefined, undefined])
+  const make = (name: string) => ({ name, mountAccessor: here.accessor, entityId: id })
+  const first = (tx: Halves) => writeAlias(parts, tx, undefined, make('one'), () => assert.fail('the entity is known'))
+  const second = { name: 'two', mount_accessor: here.accessor, canonical_id: id }
+  await assert.rejects(
+    withMeanwhile(view, first, () => server.ask('POST', 'identity/entity-alias', second)),
+    { name: 'Refusal', status: 400 },
+  )
+  assert.deepEqual([...(await known('one')), ...(await known('two'))], [undefined, undefined, id, undefined])
 })
 
 test('F8: an alias without a stamp is retired too', async () => {

@@ -130,6 +130,26 @@ export async function deleteAlias(parts: IdentityParts, tx: Halves, alias: Alias
 }
 
 /**
+ * Refuses a change of local aliases alone, which is all in the second half, if the alias is not as the first half found
+ * it: else one of two callers would be told that it is done, and the other one would undo it.
+ */
+function requireUnchanged(tx: Halves, { id, stamp }: Alias): void {
+  tx.later(async (half) => {
+    const there = await storedAlias(half, id, true)
+    if (there === undefined || there.stamp !== stamp)
+      throw fail('changed_meanwhile', [`The alias ${id} has changed: send the request again`])
+  })
+}
+
+/** Removes the alias with the id; does nothing if there is none. */
+export async function deleteAliasById(parts: IdentityParts, tx: Halves, id: string): Promise<void> {
+  const alias = await findAlias(tx, id)
+  if (alias === undefined) return
+  if (alias.local) requireUnchanged(tx, alias)
+  await deleteAlias(parts, tx, alias)
+}
+
+/**
  * Changes the alias with the id, else the one with the mount and the name; makes one if there is neither. `makeEntity`
  * returns the id of a new entity and is called if none is named. `requireRight` gets the id of an alias that was found
  * by mount and name; it throws if the caller may not change that one.
@@ -163,6 +183,8 @@ export async function writeAlias(
   const entityId = named ?? (await makeEntity())
   const customMetadata = change.customMetadata ?? old?.customMetadata ?? {}
   await requireOnlyOne(tx, entityId, mount, old)
+  if (mount.local) tx.later((half) => requireOnlyOne(half, entityId, mount, old))
+  if (mount.local && old?.local === true) requireUnchanged(tx, old)
   if (old === undefined) {
     const alias = newAlias(parts, mount, { entityId, name, customMetadata })
     await putAliasOf(parts, tx, alias)

@@ -166,6 +166,25 @@ test('F8: a second half that comes late takes nothing from an alias that has mov
   assert.deepEqual(await known('new'), [id, undefined])
 })
 
+for (const at of ['here', 'shared'] as const) {
+  test(`F8: a merge of several entities keeps the alias that it names, at a mount that is ${at}`, async () => {
+    const { server, known, [at]: mount } = await withTwoMounts(at)
+    const into = String((await server.ask('POST', 'identity/entity', { name: 'into' })).id)
+    const from = [await server.login('bob', { mount }), await server.login('cem', { mount })]
+    const kept = (await aliasOfEntity(server, String(from[1])))?.id
+    const merge = { to_entity_id: into, from_entity_ids: from, conflicting_alias_ids_to_keep: [kept] }
+    await server.ask('POST', 'identity/entity/merge', merge)
+    const { aliases } = await server.ask('GET', `identity/entity/id/${into}`)
+    assert.deepEqual(
+      (aliases as { id: string }[]).map(({ id }) => id),
+      [kept],
+    )
+    const at0 = at === 'here' ? 0 : 1
+    assert.deepEqual([(await known('bob'))[at0], (await known('cem'))[at0]], [undefined, into])
+    assert.deepEqual(await keysOf(server, 'identity/alias-retired/'), [])
+  })
+}
+
 /** Runs a change of identities, and `meanwhile` between its halves. */
 const withMeanwhile = <T>(view: View, work: (tx: Halves) => Promise<T>, meanwhile: () => Promise<unknown>) => {
   let begun = 0

@@ -103,17 +103,18 @@ export function retire(tx: Halves, alias: Alias): void {
 /**
  * Replaces an alias. The old entries go first: entity, mount and name are part of their keys. If one of these changes,
  * so does the stamp, and what logins gave by the alias ends. One that leaves a local mount for a shared one is retired
- * there: without the second half it would log in at both.
+ * there: without the second half it would log in at both. Returns the alias as it is stored then.
  */
-export async function moveAlias(parts: IdentityParts, tx: Halves, old: Alias, changed: Alias): Promise<void> {
+export async function moveAlias(parts: IdentityParts, tx: Halves, old: Alias, changed: Alias): Promise<Alias> {
   const { clock, random } = parts.world
   const isMoved =
     old.entityId !== changed.entityId || old.mountAccessor !== changed.mountAccessor || old.name !== changed.name
   if (isMoved) dropLoginGroups(tx, old)
   if (!changed.local) retire(tx, old)
   await removeAliasOf(parts, tx, old)
-  const alias = isMoved ? { ...changed, stamp: newStamp(random) } : changed
-  await putAliasOf(parts, tx, { ...alias, updatedAtMs: clock.nowMs() })
+  const alias = { ...changed, ...(isMoved ? { stamp: newStamp(random) } : {}), updatedAtMs: clock.nowMs() }
+  await putAliasOf(parts, tx, alias)
+  return alias
 }
 
 /**
@@ -191,8 +192,7 @@ export async function writeAlias(
     return alias
   }
   const alias = { ...old, entityId, name, mountAccessor: mount.accessor, local: mount.local, customMetadata }
-  await moveAlias(parts, tx, old, alias)
-  return alias
+  return moveAlias(parts, tx, old, alias)
 }
 
 /**

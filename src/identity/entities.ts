@@ -129,6 +129,5 @@ async function takeOver(
     await deleteAlias(parts, tx, present)
   }
   const moved = { ...alias, entityId: into.id, mergedFrom: [...alias.mergedFrom, alias.entityId] }
-  own.set(alias.mountAccessor, moved)
-  await moveAlias(parts, tx, alias, moved)
+  own.set(alias.mountAccessor, await moveAlias(parts, tx, alias, moved))
 }

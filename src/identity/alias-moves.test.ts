@@ -229,6 +229,15 @@ test('F8: what is changed between the halves of a change at a local mount refuse
   assert.deepEqual([...(await known('one')), ...(await known('two'))], [undefined, undefined, id, undefined])
 })
 
+test('F8: an alias that leaves its local mount while it is renamed there logs in at the shared one alone', async () => {
+  const { server, alias, id, known, toShared } = await withTwoMounts('here')
+  const { parts, view } = server.node.identities
+  const rename = (tx: Halves) => writeAlias(parts, tx, alias, { name: 'late' }, () => assert.fail('it has an entity'))
+  const meanwhile = () => cutBetweenHalves(server, toShared)
+  await assert.rejects(withMeanwhile(view, rename, meanwhile), AGAIN)
+  assert.deepEqual([...(await known('ann')), ...(await known('late'))], [undefined, id, undefined, undefined])
+})
+
 test('F8: an alias without a stamp is retired too', async () => {
   const { server, id, known, toShared } = await withTwoMounts('here')
   const { parts, view } = server.node.identities

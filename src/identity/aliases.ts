@@ -14,6 +14,7 @@ import {
   findAliasAt,
   findEntity,
   type IdentityParts,
+  isRetired,
   putAlias,
   putRetired,
   removeAlias,
@@ -137,7 +138,7 @@ export async function deleteAlias(parts: IdentityParts, tx: Halves, alias: Alias
 function requireUnchanged(tx: Halves, { id, stamp }: Alias): void {
   tx.later(async (half) => {
     const there = await storedAlias(half, id, true)
-    if (there === undefined || there.stamp !== stamp)
+    if (there === undefined || there.stamp !== stamp || (await isRetired(half, there)))
       throw fail('changed_meanwhile', [`The alias ${id} has changed: send the request again`])
   })
 }

@@ -7,6 +7,7 @@ import { addMissingIndexes } from '../auth/token-indexes.ts'
 import type { MountTable } from '../core/mount-table.ts'
 import type { Upkeep } from '../core/upkeep.ts'
 import type { Log } from '../lib/log.ts'
+import { oneByOne } from '../lib/one-by-one.ts'
 import type { Random } from '../lib/world.ts'
 import type { Store } from '../storage/contract.ts'
 import { StorageFull } from '../storage/errors.ts'
@@ -149,18 +150,8 @@ export class RunningWork {
    * other, and is begun by the next call. @throws what the first of them threw
    */
   async begin(role: NodeRole, when?: 'before serving'): Promise<void> {
-    const failures: unknown[] = []
-    for (const line of this.#list) {
-      if (line.when !== when || this.#running.has(line) || !mayChange(role, line.changes)) continue
-      this.#running.add(line)
-      try {
-        await line.begin()
-      } catch (cause) {
-        this.#end(line)
-        failures.push(cause)
-      }
-    }
-    if (failures.length > 0) throw failures[0]
+    const toBegin = this.#list.filter((line) => line.when === when && mayChange(role, line.changes))
+    await oneByOne(toBegin.map((line) => () => this.#begin(line)))
   }
 
   /** Ends each line that the role does not allow. */
@@ -171,6 +162,17 @@ export class RunningWork {
   /** Ends all lines. */
   end(): void {
     for (const line of this.#running) this.#end(line)
+  }
+
+  async #begin(line: OwnWork): Promise<void> {
+    if (this.#running.has(line)) return
+    this.#running.add(line)
+    try {
+      await line.begin()
+    } catch (cause) {
+      this.#end(line)
+      throw cause
+    }
   }
 
   #end(line: OwnWork): void {

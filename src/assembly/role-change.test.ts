@@ -140,3 +140,18 @@ test('keys that could not be made at a change of role are made at the next one, 
   await copy.node.changeRole(SECONDARY)
   assert.notEqual(copy.node.tokens.idOf('a'), '')
 })
+
+test('F3: work before serving that fails holds up no other work of the new role', async () => {
+  const { store, node, shares } = await startMemoryServer()
+  const WRAPPING_KEY = 'root/core/wrapping-key'
+  for (const key of ['root/sys/token/key', WRAPPING_KEY])
+    await store.transaction(async (tx) => tx.delete(systemScope, key))
+  await node.operations.seal()
+  const firstRole = stateOf({ performance: 'bootstrapping' })
+  const copy = await startMemoryServer({ store, key: shares[0] as Buffer, firstRole })
+  const { setWritable } = store
+  store.setWritable = (mayWrite) =>
+    setWritable.call(store, (storageClass) => storageClass !== 'local' && mayWrite(storageClass))
+  await assert.rejects(copy.node.changeRole(FOLLOWS_NONE), { name: 'WriteNotAllowed' })
+  assert.notEqual(await store.get(WRAPPING_KEY), undefined)
+})

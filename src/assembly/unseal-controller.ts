@@ -1,9 +1,10 @@
 // Opens and closes the whole server: its barrier, its caches, its other threads; and changes what it is among others.
 // Only one such change runs at a time.
 import { fail } from '../api/errors.ts'
-import type { NodeRole, RoleState } from '../api/node-role.ts'
+import type { RoleState } from '../api/node-role.ts'
 import type { Log } from '../lib/log.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
+import { oneByOne } from '../lib/one-by-one.ts'
 import type { Store } from '../storage/contract.ts'
 import { Sealed } from '../storage/errors.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
@@ -101,29 +102,24 @@ export class UnsealController {
   /**
    * Makes the node another one among others, open or sealed. What it may no longer do by itself ends before the gate of
    * the store closes. What it may do begins once all threads know, except the lines 'before serving', which end before
-   * that. Resolves then. Other work of an open server goes on.
-   * @throws what work that begins throws; the role is changed all the same, and the next call begins it again
+   * that. Resolves then. Other work of an open server goes on. Only tests call it as yet: replication will.
+   * @throws what the first work that cannot begin throws. The role is changed all the same, all other work has begun,
+   *   and the next call begins that one again.
    */
   changeRole(to: RoleState): Promise<void> {
     return this.exclusively(async () => {
-      const { role, work, news, seal } = this.#parts
+      const { role, work, news, seal, gate, rotation } = this.#parts
       work.keepTo(to.role)
       await role.take(to)
       if (seal.status().sealed) return news.tell()
-      await this.#completeAndTell(to.role)
-      await work.begin(to.role)
+      await oneByOne([
+        () => work.begin(to.role, 'before serving'),
+        // With the keyring the gates take over the key of tokens that a node may lack until now.
+        () => (rotation.keyring === undefined ? undefined : gate.open(rotation.keyring)),
+        () => news.tell(rotation.keyring),
+        () => work.begin(to.role),
+      ])
     })
-  }
-
-  /** The keyring is told too: with it the gates take over the key of tokens that a node may lack until now. */
-  async #completeAndTell(role: NodeRole): Promise<void> {
-    const { gate, work, news, rotation } = this.#parts
-    try {
-      await work.begin(role, 'before serving')
-      if (rotation.keyring !== undefined) await gate.open(rotation.keyring)
-    } finally {
-      await news.tell(rotation.keyring)
-    }
   }
 
   /** Runs `work` while the server is neither opened nor closed by anyone else. */
@@ -161,8 +157,9 @@ export class UnsealController {
 
   /**
    * Puts the keys of a primary in the place of this cluster's own, while `replace` does that with the data. The server
-   * is open afterwards without a share being given: under the new keys, or under the former ones if it failed.
-   * @throws what `prepare` and `replace` throw
+   * is open afterwards without a share being given: under the new keys, or under the former ones if it failed. Only
+   * tests call it as yet: replication will.
+   * @throws what `prepare` and `replace` throw or, and the server is then sealed, what opening throws
    */
   replaceKeys(prepare: () => NewKeys, replace: ReplaceData): Promise<void> {
     const { seal } = this.#parts
@@ -224,8 +221,9 @@ export class UnsealController {
   }
 
   /**
-   * Opens everything in this order: the key of the tree, the data keys, caches and audit, own work of the role. Other
-   * threads come last, so that they serve only what is complete. After a failure everything is closed again.
+   * Opens everything in this order: the key of the tree, the data keys, own work 'before serving', caches and audit,
+   * other own work. Other threads come last, so that they serve only what is complete. After a failure everything is
+   * closed again.
    */
   async #open({ keyring: stored, leafKey }: OpenedKeys): Promise<void> {
     const { store, rotation, gate, work, news } = this.#parts

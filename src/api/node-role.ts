@@ -29,6 +29,13 @@ export const FOLLOWS_NONE: RoleState = { role: ACTIVE_PRIMARY, primaryAddress: '
 /** The owner of stored data: all clusters of a set, one cluster, or one node. */
 export type DataOwner = 'set' | 'cluster' | 'node'
 
+/** Who owns what is stored in a class (src/storage/classes.ts). This room does not import storage. */
+export const OWNER_OF_CLASS = {
+  replicated: 'set',
+  local: 'cluster',
+  ignored: 'node',
+} as const satisfies Readonly<Record<string, DataOwner>>
+
 /**
  * True if this node may change data of this owner. A performance secondary may change what is its own; shared data is
  * changed by its primary alone.

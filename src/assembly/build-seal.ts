@@ -32,6 +32,7 @@ export type SealRoom = {
   unsealWith(key: Buffer): Promise<void>
   /** Unseals with the root key, which a development server keeps. @throws Refusal for a wrong key */
   unsealWithRoot(rootKey: Buffer): Promise<void>
+  // Only tests call bundle, follow, activate and changeRole as yet: replication will.
   /** The seal, for another cluster of the set; the caller wipes it. @throws Refusal while sealed */
   bundle(): Promise<SealBundle>
   /** Takes over the shares of the primary's rekey; false if the bundle is not newer. @throws BundleRefused, Refusal */

@@ -35,7 +35,10 @@ export type CommonParts = {
   readonly directory?: string
   readonly facts: ServerFacts
   readonly tokenLimits: TokenLimits & { readonly kept?: KeptLimits }
-  /** The link to its primary, at the time of the call; missing: it has none. Only the thread that writes uses it. */
+  /**
+   * The link to its primary, at the time of the call; missing: it has none. Only the thread that writes uses it. Only
+   * tests hand one in as yet: replication will.
+   */
   readonly toPrimary?: () => ToPrimary | undefined
   /** The queue of the thread; missing: the node makes one of its own. */
   readonly endOfTick?: EndOfTickQueue
@@ -85,7 +88,7 @@ export type ServingParts = CommonParts & {
 export type WritingParts = CommonParts & {
   readonly role: WritingRole
   readonly store: Store
-  /** What the node is when it starts; missing: it follows no other node. */
+  /** What the node is when it starts; missing: it follows no other node. Only tests hand it in as yet. */
   readonly firstRole?: RoleState
   /** Missing members stand for what is not there: other threads to tell, a configuration to reload. */
   readonly channels?: Partial<ToServing>

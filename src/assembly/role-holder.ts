@@ -1,10 +1,7 @@
 // The one object that says what this node is. It lives on the writing thread; the other threads are told of each change
-// as they are told of the seal (seal-state.ts).
-import { type DataOwner, FOLLOWS_NONE, mayChange, type NodeRole, type RoleState } from '../api/node-role.ts'
-import type { StorageClass, Store } from '../storage/contract.ts'
-
-/** Who owns what is stored in a class. */
-const OWNERS: Readonly<Record<StorageClass, DataOwner>> = { replicated: 'set', local: 'cluster', ignored: 'node' }
+// as they are told of the seal (seal-state.ts). Only tests make it another one as yet: replication will.
+import { FOLLOWS_NONE, mayChange, type NodeRole, OWNER_OF_CLASS, type RoleState } from '../api/node-role.ts'
+import type { Store } from '../storage/contract.ts'
 
 /** Holds the role of the node, and keeps the gate of the store as it demands. */
 export class RoleHolder {
@@ -29,6 +26,6 @@ export class RoleHolder {
    */
   take(state: RoleState): Promise<void> {
     this.#state = state
-    return this.#store.setWritable((storageClass) => mayChange(state.role, OWNERS[storageClass]))
+    return this.#store.setWritable((storageClass) => mayChange(state.role, OWNER_OF_CLASS[storageClass]))
   }
 }

@@ -16,7 +16,7 @@ import { forward } from './forward.ts'
 import { handOver, isHandedLate } from './hand-over.ts'
 import type { Secondary, ToPrimary } from './handed.ts'
 import { HandedRequests } from './handed-requests.ts'
-import { newExchange } from './new-exchange.ts'
+import { MAX_ATTEMPTS, newExchange } from './new-exchange.ts'
 import { STEPS, type Step, stepsBetween } from './pipeline.ts'
 import type { PipelineServices } from './pipeline-services.ts'
 import { limitRateOfRefused } from './rate-steps.ts'
@@ -24,8 +24,6 @@ import { recordEnd, unrecorded } from './record-end.ts'
 import { refusalOf, refusalResponse } from './response.ts'
 import { runTraced } from './traced-steps.ts'
 
-/** How often a request that lost to a faster one is tried again. After that its caller is told to try later. */
-const MAX_ATTEMPTS = 5
 const AFTER_HANDLING = stepsBetween('issue the token of a login', 'write the response')
 
 /**
@@ -94,7 +92,7 @@ export class Core {
     return isKnown(headers.token, remoteAddress, this.#services)
   }
 
-  /** On a primary: what one of its secondaries may ask of it. */
+  /** On a primary: what one of its secondaries may ask of it. Only tests call it as yet: replication will. */
   answersTo(secondary: Secondary): ToPrimary {
     return new HandedRequests(this.#services, secondary, this.#log)
   }

@@ -14,15 +14,13 @@ import { writtenBy } from './hand-over.ts'
 import type { AssertedCaller, HandedRequest, MountQuestion, Secondary, ToPrimary } from './handed.ts'
 import { readQuestion, readRequest, readWanted } from './handed-form.ts'
 import type { Mounted } from './mount-table.ts'
-import { newExchange } from './new-exchange.ts'
+import { MAX_ATTEMPTS, newExchange } from './new-exchange.ts'
 import { findEndpoint, stepsBetween } from './pipeline.ts'
 import type { PipelineServices } from './pipeline-services.ts'
 import { recordEnd } from './record-end.ts'
 import { refusalOf } from './response.ts'
 import { API_PREFIX, parseQuery } from './target.ts'
 
-/** How often a request that lost to a faster one is tried again. */
-const MAX_ATTEMPTS = 5
 const JUDGE = stepsBetween('create or update', 'decode the fields')
 const HANDLE = stepsBetween('handle', 'handle')
 const METHODS = { read: 'GET', list: 'LIST', update: 'POST', delete: 'DELETE' } as const

@@ -2,6 +2,9 @@
 import type { ObservedRequest } from '../telemetry/request-observer.ts'
 import type { Exchange, WireRequest } from './exchange.ts'
 
+/** How often a request that lost to a faster one is tried again. After that its caller is told to try later. */
+export const MAX_ATTEMPTS = 5
+
 /**
  * Returns the exchange of one attempt. `before` is that of the attempt that lost: what it paid and recorded must not be
  * paid or recorded twice. `handedBy` is the secondary that sent the request.

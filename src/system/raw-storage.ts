@@ -1,22 +1,13 @@
 // The store entry by entry, for repairs by an operator who may do everything. Values are in clear, and no room checks
 // them: a wrong value may keep a part of the server from working.
 import { fail } from '../api/errors.ts'
-import type { DataOwner } from '../api/node-role.ts'
+import { type DataOwner, OWNER_OF_CLASS } from '../api/node-role.ts'
 import { classify, isBehindBarrier, mountOfKey } from '../storage/classes.ts'
-import {
-  type ListOptions,
-  ROOT_NAMESPACE,
-  type Scope,
-  type StorageClass,
-  SYSTEM_SCOPE,
-  systemScope,
-} from '../storage/contract.ts'
+import { type ListOptions, ROOT_NAMESPACE, type Scope, SYSTEM_SCOPE, systemScope } from '../storage/contract.ts'
 import { StorageRefused } from '../storage/errors.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
 
 const FOLDER = `${ROOT_NAMESPACE}/`
-
-const OWNERS: Readonly<Record<StorageClass, DataOwner>> = { replicated: 'set', local: 'cluster', ignored: 'node' }
 
 /** What sys/raw reads and writes. Records that open the barrier and those of the audit stay out of reach. */
 export class RawStorage {
@@ -57,7 +48,7 @@ export class RawStorage {
   /** Whose data the entry at the path is. @throws as `get` */
   ownerOf(path: string): Promise<DataOwner> {
     requireReadable(path)
-    return refusing(async () => OWNERS[classify(this.#scopeOf(FOLDER + path), FOLDER + path)])
+    return refusing(async () => OWNER_OF_CLASS[classify(this.#scopeOf(FOLDER + path), FOLDER + path)])
   }
 
   #writing(path: string): View {

@@ -55,7 +55,7 @@ export type TransitContext = {
   readonly askPrimary?: AskPrimary
   /**
    * False while a cluster that may be promoted has not got the last change of an entry of the mount; missing: none may
-   * be promoted.
+   * be promoted. Only tests hand it in as yet: it must be there before a cluster may be promoted.
    */
   readonly isSeen?: (path: string) => Promise<boolean>
   /** Missing: MESSAGE_LIMITS. */

@@ -74,7 +74,7 @@ export type LedgerParts = ExhaustedParts & {
   readonly randomBytes: (count: number) => Buffer
   /**
    * False while a cluster that may be promoted has not got the last change of an entry of this mount. Missing: no other
-   * cluster may be promoted.
+   * cluster may be promoted. Only tests hand it in as yet: it must be there before a cluster may be promoted.
    */
   readonly isSeen?: ((path: string) => Promise<boolean>) | undefined
 }
@@ -155,7 +155,7 @@ export class ClusterLedger {
    * Counts what may have been granted and is not known here: to be called when this cluster has become the owner, and
    * before it grants anything. `takesPlace`: it has taken the place of another one, of whose use it knows the past
    * alone, and goes on under a name of its own; the engine is to be reset on every thread then. Nothing but two entries
-   * is written, whatever the number of keys. Nothing calls it as yet: promotions will.
+   * is written, whatever the number of keys. Only tests call it as yet: promotions will.
    */
   async promoted(takesPlace: boolean): Promise<void> {
     await this.#parts.storage.transaction(async (tx) => {
@@ -171,7 +171,10 @@ export class ClusterLedger {
     })
   }
 
-  /** Takes a cluster that has left the set out of the ledger. Its blocks still count, but for no version made later. */
+  /**
+   * Takes a cluster that has left the set out of the ledger. Its blocks still count, but for no version made later.
+   * Only tests call it as yet: replication will.
+   */
   async removed(cluster: string): Promise<void> {
     await this.#parts.storage.transaction(async (tx) => {
       const { clusters, gone } = await readClusters(tx)

@@ -204,7 +204,10 @@ function buildOpening(
     invalidation,
     store,
     rotation,
-    work: new RunningWork(ownWork({ ...rooms, auth: rooms, rotation, upkeep, store, random: parts.world.random, log })),
+    work: new RunningWork(
+      ownWork({ ...rooms, auth: rooms, rotation, upkeep, store, random: parts.world.random, log }),
+      log,
+    ),
     role,
     attempts: [rekey, recoveryRekey, rootToken],
     news,

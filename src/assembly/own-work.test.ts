@@ -96,7 +96,7 @@ for (const { name, role, does } of ROLES) {
     const { store } = await newStore()
     const list = listOf(await nodeOver(store), store)
     const noted = notedList(list)
-    const work = new RunningWork(noted.list)
+    const work = new RunningWork(noted.list, () => {})
     const whole = { ...ACTIVE_PRIMARY, ...role }
     await work.begin(whole, 'before serving')
     await work.begin(whole)
@@ -125,7 +125,7 @@ test('a role that changes ends and begins exactly what it forbids and allows', a
     end: () => {},
   })
   const { list, did } = notedList([line('S', 'set'), line('C', 'cluster'), line('N', 'node')])
-  const work = new RunningWork(list)
+  const work = new RunningWork(list, () => {})
   const become = async (role: Partial<NodeRole>): Promise<string[]> => {
     const whole = { ...ACTIVE_PRIMARY, ...role }
     work.keepTo(whole)
@@ -155,7 +155,7 @@ test('work that cannot begin holds up no other, is ended, and is begun by the ne
     },
     end: () => void did.push(`no more: ${name}`),
   })
-  const work = new RunningWork([line('first'), line('second'), line('third')])
+  const work = new RunningWork([line('first'), line('second'), line('third')], () => {})
   await assert.rejects(work.begin(ACTIVE_PRIMARY), /no space/)
   assert.deepEqual(did.splice(0), ['first', 'second', 'no more: second', 'third'])
   isBroken = false

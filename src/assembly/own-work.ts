@@ -10,7 +10,7 @@ import type { Log } from '../lib/log.ts'
 import { oneByOne } from '../lib/one-by-one.ts'
 import type { Random } from '../lib/world.ts'
 import type { Store } from '../storage/contract.ts'
-import { StorageFull } from '../storage/errors.ts'
+import { DataKeyUsedUp, StorageFull } from '../storage/errors.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
 import type { KeyringRotation } from '../system/seal/keyring-rotation.ts'
 import type { SystemServices } from '../system/services.ts'
@@ -23,6 +23,8 @@ export type OwnWork = {
   readonly name: string
   /** The owner of what it changes, in the store or outside of it. */
   readonly changes: DataOwner
+  /** True for what no node serves without. Other work waits for the next data key, if the present one is used up. */
+  readonly isVital?: boolean
   /** 'before serving': it ends before the first request is answered. Missing: afterwards. */
   readonly when?: 'before serving'
   readonly begin: () => Promise<void> | void
@@ -59,7 +61,13 @@ export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
       when: 'before serving',
       begin: () => store.transaction((tx) => makeOwnKeys(tx, makers)),
     },
-    { name: 'declared audit devices', changes: 'node', when: 'before serving', begin: () => audit.declare() },
+    {
+      name: 'declared audit devices',
+      changes: 'node',
+      isVital: true,
+      when: 'before serving',
+      begin: () => audit.declare(),
+    },
     { name: 'the history that audit knows', changes: 'node', when: 'before serving', begin: audit.noteHistory },
     {
       name: 'memberships of earlier releases',
@@ -139,15 +147,17 @@ const workOfMounts = ({ mounts, upkeep }: OwnWorkRooms, which: Sharing): readonl
 /** The list while the server is open: which lines run. Each runs at most once at a time. */
 export class RunningWork {
   readonly #list: readonly OwnWork[]
+  readonly #log: Log
   readonly #running = new Set<OwnWork>()
 
-  constructor(list: readonly OwnWork[]) {
+  constructor(list: readonly OwnWork[], log: Log) {
     this.#list = list
+    this.#log = log
   }
 
   /**
    * Begins each line of the stage that the role allows and that does not run, in order. One that fails holds up no
-   * other, and is begun by the next call. @throws what the first of them threw
+   * other, and is begun by the next call. @throws what the first of them threw, unless that only waits for a data key
    */
   async begin(role: NodeRole, when?: 'before serving'): Promise<void> {
     const toBegin = this.#list.filter((line) => line.when === when && mayChange(role, line.changes))
@@ -171,7 +181,9 @@ export class RunningWork {
       await line.begin()
     } catch (cause) {
       this.#end(line)
-      throw cause
+      // The next key of a node that follows another comes from its primary, and only an open node takes it.
+      if (!(cause instanceof DataKeyUsedUp) || line.isVital === true) throw cause
+      this.#log('warn', 'Work of the server waits for the next data key: this one is used up', { work: line.name })
     }
   }
 

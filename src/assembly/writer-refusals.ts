@@ -5,7 +5,6 @@ import type { CallWriter } from '../core/engine-context.ts'
 import type { WireRequest, WireResponse } from '../core/exchange.ts'
 import { refusalOf } from '../core/response.ts'
 import { Unreachable } from '../rpc/errors.ts'
-import { WriteNotAllowed } from '../storage/errors.ts'
 
 type Forward = (request: WireRequest) => Promise<WireResponse>
 
@@ -20,14 +19,14 @@ export function callOrRefuse(ask: CallWriter): CallWriter {
 }
 
 /**
- * On the writing thread: returns what `work` answers. What the role of the node forbids to write is a refusal, which
- * reaches the asking thread as it is.
+ * On the writing thread: returns what `work` answers. What storage refuses is thrown as a refusal, which reaches the
+ * asking thread as it is; of any other error only the name does.
  */
 export async function writeOrRefuse<T>(work: () => Promise<T>, primaryAddress: () => string): Promise<T> {
   try {
     return await work()
   } catch (cause) {
-    throw cause instanceof WriteNotAllowed ? (refusalOf(cause, primaryAddress()) ?? cause) : cause
+    throw refusalOf(cause, primaryAddress()) ?? cause
   }
 }
 

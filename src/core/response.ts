@@ -5,6 +5,7 @@ import { NotRecorded } from '../audit/recorder.ts'
 import { LongText } from '../lib/long-text.ts'
 import { JobForgotten, Overloaded } from '../lib/slow-work.ts'
 import {
+  DataKeyUsedUp,
   Sealed,
   StorageClosed,
   StorageConflict,
@@ -161,6 +162,7 @@ export function refusalOf(cause: unknown, primaryAddress = ''): Refusal | undefi
   if (cause instanceof Overloaded) return fail('overloaded', [], cause)
   if (cause instanceof WriteNotAllowed)
     return fail('not_primary', [cause.storageClass === 'replicated', primaryAddress], cause)
+  if (cause instanceof DataKeyUsedUp) return fail('data_key_used_up', [primaryAddress], cause)
   if (cause instanceof StorageConflict) return fail('busy', [], cause)
   if (cause instanceof StorageTooLarge) return fail('value_too_large', [cause.limitBytes], cause)
   if (cause instanceof StorageFull) return fail('storage_full', [], cause)

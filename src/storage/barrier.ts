@@ -10,7 +10,7 @@ import type { KeyObject } from 'node:crypto'
 import { AEADS, AuthenticationFailed, openSecret, seal } from '../crypto/primitives/aead.ts'
 import { NoncePool } from '../crypto/primitives/nonce-pool.ts'
 import type { Random } from '../lib/world.ts'
-import { Sealed, StorageCorrupt, StorageRefused } from './errors.ts'
+import { DataKeyUsedUp, Sealed, StorageCorrupt } from './errors.ts'
 import type { DataKey, Keyring } from './keyring.ts'
 import { MAX_ENCRYPTIONS } from './keyring-limits.ts'
 
@@ -140,7 +140,7 @@ export class Barrier {
 
   /**
    * Seals a value for `path` with the active term.
-   * @throws Sealed, StorageRefused once the key has been used as often as is safe, RandomnessFailed
+   * @throws Sealed, DataKeyUsedUp, RandomnessFailed
    */
   seal(path: string, plaintext: Buffer): Buffer {
     const { activeTerm, terms } = this.#unsealed()
@@ -151,7 +151,7 @@ export class Barrier {
 
   #count(): void {
     if (this.#encryptions >= this.#most) {
-      throw new StorageRefused('The data key has been used as often as is safe: rotate the keyring (sys/rotate)')
+      throw new DataKeyUsedUp('The data key has been used as often as is safe: rotate the keyring (sys/rotate)')
     }
     this.#encryptions++
     const alarm = this.#alarm

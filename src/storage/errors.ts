@@ -37,6 +37,10 @@ export class WriteNotAllowed extends StorageError {
     this.storageClass = storageClass
   }
 }
+/** The data key has encrypted as often as is safe, and there is no next one yet: nothing is sealed until then. */
+export class DataKeyUsedUp extends StorageError {
+  override name = 'DataKeyUsedUp'
+}
 /** The keys are not there: the server is sealed, or is being sealed. */
 export class Sealed extends StorageRefused {
   override name = 'Sealed'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { importSecret } from '../crypto/primitives/secret-key.ts'
 import { realWorld } from '../lib/world.ts'
 import { Barrier } from './barrier.ts'
-import { StorageRefused } from './errors.ts'
+import { DataKeyUsedUp } from './errors.ts'
 import { DEFAULT_ROTATION, isRotationDue, MAX_ENCRYPTIONS, MOST_MAX_OPERATIONS } from './keyring-limits.ts'
 
 const DAY_MS = 86_400_000
@@ -45,6 +45,6 @@ test('P-11: the barrier refuses to encrypt where its key has been used as often 
   const barrier = new Barrier(realWorld().random, keyring)
   barrier.countFrom(MAX_ENCRYPTIONS - 1)
   const record = barrier.seal('root/a', Buffer.from('a'))
-  assert.throws(() => barrier.seal('root/a', Buffer.from('a')), StorageRefused)
+  assert.throws(() => barrier.seal('root/a', Buffer.from('a')), DataKeyUsedUp)
   assert.equal(barrier.open('root/a', record).toString(), 'a')
 })

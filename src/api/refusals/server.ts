@@ -199,6 +199,20 @@ export const SERVER_REFUSALS = {
     },
     remedy: 'Read what the request was to change before it is sent again.',
   },
+  data_key_used_up: {
+    status: 503,
+    message: (primaryAddress: string) => {
+      const where =
+        primaryAddress === ''
+          ? ', on the primary if this cluster follows one'
+          : ` on the primary, at ${primaryAddress}; the new key comes over the link to it`
+      const why = 'the data key has been used as often as is safe'
+      return `Nothing can be written: ${why}. Rotate the keyring (sys/rotate)${where}`
+    },
+    remedy:
+      'A server rotates by itself long before: its log says why it could not. A cluster that follows a primary gets ' +
+      'the new key from it, so the primary must rotate, and the link to it must be up. Reads go on.',
+  },
   busy: {
     status: 503,
     message: () => 'The write lost against others too often, try again',

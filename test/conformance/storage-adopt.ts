@@ -10,7 +10,7 @@ import {
   systemScope,
 } from '../../src/storage/contract.ts'
 import { HistoryGone, Sealed, StorageFailed, StorageFull } from '../../src/storage/errors.ts'
-import { MAX_HISTORY_INDEX } from '../../src/storage/log/histories.ts'
+import { INDEX_GAP, MAX_HISTORY_INDEX, MAX_KNOWN_INDEX } from '../../src/storage/log/histories.ts'
 import { createMemoryStore } from '../../src/storage/memory-store.ts'
 import type { Origin } from '../../src/storage/peer-log.ts'
 import { SeededRandom } from './seeded-random.ts'
@@ -344,7 +344,7 @@ function faultClauses(clause: Clause): void {
     await requireEqual(store, peer)
   })
 
-  clause('B4: a place of a peer that leaves no room for another history is a gap', async ({ store, fatal }) => {
+  clause('B4: a place of a peer that leaves no room for promotions is damage, and a gap', async ({ store, fatal }) => {
     const peer = newPeer()
     await write(peer, 'a', '1')
     const { changes, after } = await sentBy(peer, 0)
@@ -355,21 +355,23 @@ function faultClauses(clause: Clause): void {
         const place = { ...origin, index, family: over }
         return { ...change, origins: over === family ? [place] : [origin, place] }
       })
-    const [at] = moved(MAX_HISTORY_INDEX)[0]?.origins ?? []
+    const [at] = moved(MAX_KNOWN_INDEX + 1)[0]?.origins ?? []
     for (const [sent, behind] of [
+      [moved(MAX_KNOWN_INDEX + 1), undefined],
       [moved(MAX_HISTORY_INDEX), undefined],
       [moved(Number.MAX_SAFE_INTEGER), undefined],
-      [moved(MAX_HISTORY_INDEX, 'dr'), undefined],
+      [moved(MAX_KNOWN_INDEX + 1, 'dr'), undefined],
       [changes, at],
     ] as const) {
       const options = { mode: 'redo', after, ...(behind && { at: behind }) } as const
-      assert.equal((await store.adopt(sent, options)).kind, 'gap')
+      const outcome = await store.adopt(sent, options)
+      assert.match(outcome.kind === 'gap' ? outcome.sentence : '', /^The log of the peer is damaged: its index \d+ is/)
     }
     assert.deepEqual((await store.position()).origins, [])
-    assert.equal((await store.adopt(moved(MAX_HISTORY_INDEX - 1), { mode: 'redo', after })).kind, 'adopted')
+    assert.equal((await store.adopt(moved(MAX_KNOWN_INDEX), { mode: 'redo', after })).kind, 'adopted')
     const next = { id: Buffer.alloc(16, 3), knownIndex: 0, knownEpoch: 0 }
     await store.beginHistory(async (tx) => tx.put(scope, `${folder}b`, Buffer.from('promoted')), next)
-    assert.deepEqual([(await store.position()).index, fatal], [MAX_HISTORY_INDEX, []])
+    assert.deepEqual([(await store.position()).index, fatal], [MAX_KNOWN_INDEX + INDEX_GAP, []])
   })
 
   clause('B3: local entries come over disaster recovery alone', async ({ store, faults, fatal }) => {

@@ -11,7 +11,7 @@ import {
 } from '../../src/storage/contract.ts'
 import { HistoryGone, StorageRefused } from '../../src/storage/errors.ts'
 import { encodeChange } from '../../src/storage/log/change-record.ts'
-import { INDEX_GAP, MAX_EPOCH, MAX_HISTORIES, MAX_HISTORY_INDEX } from '../../src/storage/log/histories.ts'
+import { INDEX_GAP, MAX_HISTORIES, MAX_KNOWN_EPOCH, MAX_KNOWN_INDEX } from '../../src/storage/log/histories.ts'
 import type { Origin } from '../../src/storage/peer-log.ts'
 import type { Place } from './storage.ts'
 
@@ -201,9 +201,9 @@ export function historyConformance(name: string, newPlace: () => Place): void {
     for (const work of [async () => {}, async (tx: Transaction) => tx.delete(systemScope, `${FOLDER}missing`)]) {
       await assert.rejects(again.beginHistory(work, none), StorageRefused)
     }
-    const high = again.beginHistory(beginning, { ...none, knownIndex: MAX_HISTORY_INDEX })
-    await assert.rejects(high, /A history cannot begin at index 4503599628419072 in epoch 2: the numbers end there/)
-    await assert.rejects(again.beginHistory(beginning, { ...none, knownEpoch: MAX_EPOCH }), StorageRefused)
+    const high = again.beginHistory(beginning, { ...none, knownIndex: MAX_KNOWN_INDEX + 1 })
+    await assert.rejects(high, /The place that a member of the set names is damaged: its index/)
+    await assert.rejects(again.beginHistory(beginning, { ...none, knownEpoch: MAX_KNOWN_EPOCH + 1 }), StorageRefused)
     assert.equal((await again.histories()).length, 1)
     await again.beginHistory(beginning, none)
     assert.equal(await again.lastIndex(), 4 * INDEX_GAP)

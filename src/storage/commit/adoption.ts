@@ -8,7 +8,7 @@ import type { Adopted, AdoptedChange, AdoptOptions, ChangeOperation, EntryHead, 
 import { MAX_TRANSACTION_BYTES } from '../contract.ts'
 import { StorageRefused, UnknownPrefix } from '../errors.ts'
 import { CHAIN_BYTES, NO_ORIGINS } from '../log/change-record.ts'
-import { leavesRoom } from '../log/histories.ts'
+import { faultOfKnown } from '../log/histories.ts'
 import { leafOf, NO_LEAF } from '../log/leaf.ts'
 import { laterOrigins } from '../log/move.ts'
 import type { Origin, ReplicationFamily } from '../peer-log.ts'
@@ -53,6 +53,9 @@ export function newChanges(
   if (wrong !== -1 || (at !== undefined && (at.family !== family || !areOrigins([at])))) {
     return gap('A change does not say where it stands in the log of the peer')
   }
+  const named = [...changes.flatMap((change) => change.origins), ...(at === undefined ? [] : [at])]
+  const fault = named.map(faultOfKnown).find((each) => each !== undefined)
+  if (fault !== undefined) return gap(`The log of the peer is damaged: ${fault}`)
   const places = origins.filter((origin) => origin !== undefined)
   if (!areInOrder(places)) return gap('The changes are not in the order of the log of the peer')
   const known = last === undefined ? -1 : places.findLastIndex((place) => isUpTo(place, last))
@@ -93,14 +96,9 @@ function areOrigins(origins: readonly Origin[]): boolean {
     families.size === origins.length &&
     origins.every(
       ({ historyId, index, chain }) =>
-        historyId.length === CHAIN_BYTES && chain.length === CHAIN_BYTES && isIndex(index) && index > 0,
+        historyId.length === CHAIN_BYTES && chain.length === CHAIN_BYTES && Number.isSafeInteger(index) && index > 0,
     )
   )
-}
-
-/** Above it a promotion must still find an index to begin at, or one change of a peer would bar it for ever. */
-function isIndex(index: number): boolean {
-  return Number.isSafeInteger(index) && leavesRoom(index)
 }
 
 function isTime(ms: number): boolean {

@@ -1,7 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { History } from '../peer-log.ts'
-import { commonAncestor, faultOfHistories, historyOfFormat1, INDEX_GAP, MAX_HISTORIES } from './histories.ts'
+import { StorageRefused } from '../errors.ts'
+import type { History, Position } from '../peer-log.ts'
+import {
+  commonAncestor,
+  faultOfHistories,
+  faultOfKnown,
+  historyOfFormat1,
+  INDEX_GAP,
+  MAX_EPOCH,
+  MAX_HISTORIES,
+  MAX_HISTORY_INDEX,
+  MAX_KNOWN_EPOCH,
+  MAX_KNOWN_INDEX,
+  nextHistory,
+} from './histories.ts'
 
 const bytes = (fill: number): Buffer => Buffer.alloc(16, fill)
 
@@ -97,4 +110,50 @@ test('S2: a store of format 1 has one history, which began where a restore would
     [of(2 * INDEX_GAP, 2, false), of(2 * INDEX_GAP + 1, 2), of(3 * INDEX_GAP, 2)],
     [2 * INDEX_GAP + 1, 2 * INDEX_GAP + 1, 2 * INDEX_GAP + 1],
   )
+})
+
+const standing = (index: number, epoch: number): Position => ({
+  index,
+  epoch,
+  chain: bytes(1),
+  historyId: bytes(2),
+  lastReplicatedIndex: index,
+  lastLocalIndex: index,
+  origins: [],
+})
+
+test('S2: a place that others name leaves room for a million promotions, one above is damage', () => {
+  assert.equal(faultOfKnown({ index: MAX_KNOWN_INDEX, epoch: MAX_KNOWN_EPOCH }), undefined)
+  assert.equal(
+    faultOfKnown({ index: MAX_KNOWN_INDEX + 1 }),
+    'its index 4502500115742721 is higher than any log reaches',
+  )
+  assert.equal(
+    faultOfKnown({ index: 1, epoch: MAX_KNOWN_EPOCH + 1 }),
+    'its epoch 2146435073 is higher than any log reaches',
+  )
+  assert.match(faultOfKnown({ index: 2 ** 53 }) ?? '', /its index/)
+  let at = standing(0, 1)
+  let known = { knownIndex: MAX_KNOWN_INDEX, knownEpoch: MAX_KNOWN_EPOCH }
+  for (let promotions = 0; promotions < 2 ** 20; promotions++) {
+    const { startIndex, epoch } = nextHistory(at, { id: bytes(3), ...known }, 0)
+    at = standing(startIndex, epoch)
+    known = { knownIndex: 0, knownEpoch: 0 }
+  }
+  assert.deepEqual([at.index, at.epoch], [MAX_HISTORY_INDEX, MAX_EPOCH])
+  const over = new StorageRefused(
+    'A history cannot begin at index 4503599628419072 in epoch 2147483649: the numbers end there',
+  )
+  assert.throws(() => nextHistory(at, { id: bytes(3), ...known }, 0), over)
+})
+
+test('S2: a promotion takes no place from a member of the set that no log reaches', () => {
+  for (const [knownIndex, knownEpoch] of [
+    [MAX_KNOWN_INDEX + 1, 0],
+    [0, MAX_KNOWN_EPOCH + 1],
+  ] as const)
+    assert.throws(() => nextHistory(standing(5, 1), { id: bytes(3), knownIndex, knownEpoch }, 0), {
+      name: 'StorageRefused',
+      message: /^The place that a member of the set names is damaged: its (?:index|epoch) \d+ is higher/,
+    })
 })

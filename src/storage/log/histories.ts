@@ -15,6 +15,13 @@ export const MAX_HISTORY_INDEX = 2 ** 52
 /** Records hold the epoch in 32 bits (change-record.ts), and each history raises it. */
 export const MAX_EPOCH = 2 ** 31
 
+/** Promotions, and half as many restores, that must be left above a place that another cluster or a snapshot names. */
+const PROMOTIONS_LEFT = 2 ** 20
+/** A log has one index for each commit, so it never gets here by itself: what names more is damaged. */
+export const MAX_KNOWN_INDEX = MAX_HISTORY_INDEX - PROMOTIONS_LEFT * INDEX_GAP
+/** Likewise for the epoch. */
+export const MAX_KNOWN_EPOCH = MAX_EPOCH - PROMOTIONS_LEFT
+
 const U32 = 2 ** 32 - 1
 
 /** The history of a store that is made now. */
@@ -36,10 +43,22 @@ export function withHistory(histories: readonly History[], next: History): reado
 }
 
 /**
+ * What is wrong with a place that another cluster or a snapshot names; undefined if it leaves room for the promotions
+ * to come. One that did not would bar them for ever.
+ */
+export function faultOfKnown({ index, epoch = 0 }: { readonly index: number; readonly epoch?: number }) {
+  if (index > MAX_KNOWN_INDEX) return `its index ${index} is higher than any log reaches`
+  if (epoch > MAX_KNOWN_EPOCH) return `its epoch ${epoch} is higher than any log reaches`
+  return undefined
+}
+
+/**
  * The history of a promotion: its place is above everything that is known to be in use.
- * @throws StorageRefused where the numbers end
+ * @throws StorageRefused where the numbers end, and for a place that cannot be in use
  */
 export function nextHistory(position: Position, { id, knownIndex, knownEpoch }: NewHistory, nowMs: number): History {
+  const fault = faultOfKnown({ index: knownIndex, epoch: knownEpoch })
+  if (fault !== undefined) throw new StorageRefused(`The place that a member of the set names is damaged: ${fault}`)
   const startIndex = startAbove(Math.max(position.index, knownIndex, ...position.origins.map(({ index }) => index)))
   const epoch = Math.max(position.epoch, knownEpoch) + 1
   if (startIndex > MAX_HISTORY_INDEX || epoch > MAX_EPOCH) {
@@ -47,11 +66,6 @@ export function nextHistory(position: Position, { id, knownIndex, knownEpoch }: 
   }
   const parent = { id: position.historyId, index: position.index, chain: position.chain }
   return { id, epoch, startIndex, parent, startedAtMs: Math.floor(nowMs) }
-}
-
-/** True if a history can still begin above this index. What comes from a peer must leave that room. */
-export function leavesRoom(index: number): boolean {
-  return startAbove(index) <= MAX_HISTORY_INDEX
 }
 
 const startAbove = (index: number): number => (Math.floor(index / INDEX_GAP) + 1) * INDEX_GAP

@@ -23,7 +23,7 @@ import {
 } from '../../lib/member-kinds.ts'
 import type { StoredEntry } from '../contract.ts'
 import { StorageCorrupt, StorageError } from '../errors.ts'
-import { faultOfHistories, historyOfFormat1, MAX_EPOCH, MAX_HISTORY_INDEX } from '../log/histories.ts'
+import { faultOfHistories, faultOfKnown, historyOfFormat1 } from '../log/histories.ts'
 import { CLASS_NUMBERS, classOfNumber } from '../log/leaf.ts'
 import { RecordReader } from '../log/record-reader.ts'
 import type { History } from '../peer-log.ts'
@@ -58,9 +58,9 @@ const ID = checked(text, (id) => /^[0-9a-f]{32}$/i.test(id))
 const HISTORY = group(
   {
     id: ID,
-    epoch: integer({ min: 0, max: MAX_EPOCH }),
+    epoch: countKind,
     start_index: integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
-    parent: orUndefined(group({ id: ID, index: integer({ min: 0, max: MAX_HISTORY_INDEX }), chain: ID })),
+    parent: orUndefined(group({ id: ID, index: countKind, chain: ID })),
     started_at_ms: countKind,
   },
   'dropped',
@@ -68,8 +68,8 @@ const HISTORY = group(
 const HEADER = group(
   {
     cluster_id: text,
-    index: integer({ min: 0, max: MAX_HISTORY_INDEX }),
-    epoch: integer({ min: 0, max: MAX_EPOCH }),
+    index: countKind,
+    epoch: countKind,
     chain: ID,
     history_id: ID,
     created_at_ms: countKind,
@@ -142,6 +142,8 @@ export function decodeHeader(json: Buffer): SnapshotHeader {
   try {
     const header = decodeStored('The header of the snapshot', HEADER, json)
     const { index, epoch } = header
+    const fault = faultOfKnown({ index, epoch })
+    if (fault !== undefined) throw new SnapshotDamaged(`The header of the snapshot is damaged: ${fault}`)
     const chain = Buffer.from(header.chain, 'hex')
     const historyId = Buffer.from(header.history_id, 'hex')
     return {
@@ -188,6 +190,7 @@ function requireHistories(
   if (last === undefined || !last.id.equals(position.historyId) || last.epoch !== position.epoch) {
     throw new StorageCorrupt('The list of histories does not end with that of the snapshot')
   }
+  if (last.startIndex > position.index + 1) throw new StorageCorrupt('The last history begins behind the snapshot')
   return histories
 }
 

@@ -8,6 +8,7 @@ import { Barrier } from '../barrier.ts'
 import type { StoredEntry } from '../contract.ts'
 import { type Store, systemScope } from '../contract.ts'
 import { StorageError } from '../errors.ts'
+import { MAX_KNOWN_EPOCH, MAX_KNOWN_INDEX } from '../log/histories.ts'
 import { bucketKeyOf } from '../log/tree.ts'
 import { createMemoryStore } from '../memory-store.ts'
 import {
@@ -169,6 +170,7 @@ test('S2: the header carries every history, and one of format 1 tells of its las
     [last, first],
     [first, { ...last, epoch: 9 }],
     [first, { ...last, parent: undefined }],
+    [first, { ...last, start_index: json.index + 2 }],
   ]) {
     assert.throws(() => decoded({ ...json, histories: unfit }), SnapshotDamaged, JSON.stringify(unfit))
   }
@@ -180,10 +182,10 @@ test('S2: the header carries every history, and one of format 1 tells of its las
 })
 
 for (const { name, max } of [
-  { name: 'index', max: 2 ** 52 },
-  { name: 'epoch', max: 2 ** 31 },
+  { name: 'index', max: MAX_KNOWN_INDEX },
+  { name: 'epoch', max: MAX_KNOWN_EPOCH },
 ] as const) {
-  test(`D-06 a header with an ${name} above ${max} is refused`, () => {
+  test(`D-06 a header with an ${name} above ${max} is refused: it would leave no room for promotions`, () => {
     const id = Buffer.alloc(16)
     const header = {
       clusterId: 'c',
@@ -200,8 +202,11 @@ for (const { name, max } of [
       return decodeHeader(encodeSnapshotHeader({ ...header, histories, [name]: value }).subarray(PREFIX_BYTES))
     }
     assert.equal(decoded(max)[name], max)
-    for (const above of [max + 1, Number.MAX_SAFE_INTEGER])
-      assert.throws(() => decoded(above), new SnapshotDamaged('The header of the snapshot is damaged'))
+    for (const above of [max + 1, Number.MAX_SAFE_INTEGER]) {
+      const why = `its ${name} ${above} is higher than any log reaches`
+      assert.throws(() => decoded(above), new SnapshotDamaged(`The header of the snapshot is damaged: ${why}`))
+    }
+    assert.throws(() => decoded(2 ** 53), new SnapshotDamaged('The header of the snapshot is damaged'))
   })
 }
 

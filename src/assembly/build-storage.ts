@@ -13,6 +13,8 @@ import type { SealStatus } from '../system/seal/seal.ts'
 /** Storage of this thread, and what is read from the store as a whole. */
 export type StorageRoom = {
   readonly storage: SealedStorage
+  /** The store itself, on the thread that writes it. */
+  readonly writes: Store | undefined
   readonly invalidation: Invalidation
   /** Returns the store at the time of the call as a stream. */
   readonly saveSnapshot: () => Promise<ByteStream>
@@ -35,6 +37,7 @@ export function buildStorage(
   const barrier = new Barrier(world.random)
   return {
     storage: new SealedStorage(store, barrier, writes),
+    writes,
     invalidation: new Invalidation(),
     saveSnapshot: async () => {
       const leafKey = barrier.open(LEAF_KEY, (await store.get(LEAF_KEY)) ?? Buffer.alloc(0))

@@ -89,5 +89,6 @@ function servicesOf({ world, directory }: CommonParts, rooms: SystemRooms): Syst
     },
     resetMount: (uuid) => mounts().resetEngine(uuid),
     isLocalMount: (uuid) => mounts().isLocal(uuid),
+    store: storage.writes,
   })
 }

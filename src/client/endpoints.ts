@@ -303,11 +303,77 @@ export type Endpoints = {
       dr: {
         /** disabled, bootstrapping, primary or secondary */
         mode: string
+        /** Number of the history of this cluster; a promotion and a restore raise it */
+        epoch?: number
+        /** Id of the history, in hexadecimal */
+        history_id?: string
+        /** On a primary: index of the last change */
+        last_wal?: number
+        /** On a primary for disaster recovery: index of the last change that its secondaries get */
+        last_dr_wal?: number
+        /** On a performance primary: index of the last change that its secondaries get */
+        last_performance_wal?: number
+        /** On a secondary: index of the last change of its primary that was applied, or 0 */
+        last_remote_wal?: number
+        /** SHA-256 over what the family shares, in hexadecimal; missing while it is being read after an unseal */
+        merkle_root?: string
+        /** Index of the oldest change in the log; one more than the last if it is empty */
+        retained_wal_from?: number
+        /** Bytes of the log */
+        retained_wal_bytes?: number
+        /** For whom the log is retained; a second old */
+        retained_for?: readonly {
+          /** Who needs the records */
+          name: string
+          /** secondary: a cluster that follows; copy: a copy that is running */
+          kind: string
+          /** The records behind this index are needed */
+          after: number
+          /** Bytes of those that are there */
+          bytes: number
+          /** Bytes of the log up to which they are retained: a setting of the storage stanza */
+          max_bytes: number
+          /** True if some of them are gone: the secondary or the copy has to start over */
+          broken: boolean
+        }[]
       }
       /** Performance */
       performance: {
         /** disabled, bootstrapping, primary or secondary */
         mode: string
+        /** Number of the history of this cluster; a promotion and a restore raise it */
+        epoch?: number
+        /** Id of the history, in hexadecimal */
+        history_id?: string
+        /** On a primary: index of the last change */
+        last_wal?: number
+        /** On a primary for disaster recovery: index of the last change that its secondaries get */
+        last_dr_wal?: number
+        /** On a performance primary: index of the last change that its secondaries get */
+        last_performance_wal?: number
+        /** On a secondary: index of the last change of its primary that was applied, or 0 */
+        last_remote_wal?: number
+        /** SHA-256 over what the family shares, in hexadecimal; missing while it is being read after an unseal */
+        merkle_root?: string
+        /** Index of the oldest change in the log; one more than the last if it is empty */
+        retained_wal_from?: number
+        /** Bytes of the log */
+        retained_wal_bytes?: number
+        /** For whom the log is retained; a second old */
+        retained_for?: readonly {
+          /** Who needs the records */
+          name: string
+          /** secondary: a cluster that follows; copy: a copy that is running */
+          kind: string
+          /** The records behind this index are needed */
+          after: number
+          /** Bytes of those that are there */
+          bytes: number
+          /** Bytes of the log up to which they are retained: a setting of the storage stanza */
+          max_bytes: number
+          /** True if some of them are gone: the secondary or the copy has to start over */
+          broken: boolean
+        }[]
       }
     }
   }
@@ -317,6 +383,39 @@ export type Endpoints = {
     result: {
       /** disabled, bootstrapping, primary or secondary */
       mode: string
+      /** Number of the history of this cluster; a promotion and a restore raise it */
+      epoch?: number
+      /** Id of the history, in hexadecimal */
+      history_id?: string
+      /** On a primary: index of the last change */
+      last_wal?: number
+      /** On a primary for disaster recovery: index of the last change that its secondaries get */
+      last_dr_wal?: number
+      /** On a performance primary: index of the last change that its secondaries get */
+      last_performance_wal?: number
+      /** On a secondary: index of the last change of its primary that was applied, or 0 */
+      last_remote_wal?: number
+      /** SHA-256 over what the family shares, in hexadecimal; missing while it is being read after an unseal */
+      merkle_root?: string
+      /** Index of the oldest change in the log; one more than the last if it is empty */
+      retained_wal_from?: number
+      /** Bytes of the log */
+      retained_wal_bytes?: number
+      /** For whom the log is retained; a second old */
+      retained_for?: readonly {
+        /** Who needs the records */
+        name: string
+        /** secondary: a cluster that follows; copy: a copy that is running */
+        kind: string
+        /** The records behind this index are needed */
+        after: number
+        /** Bytes of those that are there */
+        bytes: number
+        /** Bytes of the log up to which they are retained: a setting of the storage stanza */
+        max_bytes: number
+        /** True if some of them are gone: the secondary or the copy has to start over */
+        broken: boolean
+      }[]
     }
   }
   /** Shows what this cluster is in the family for performance. */
@@ -325,6 +424,39 @@ export type Endpoints = {
     result: {
       /** disabled, bootstrapping, primary or secondary */
       mode: string
+      /** Number of the history of this cluster; a promotion and a restore raise it */
+      epoch?: number
+      /** Id of the history, in hexadecimal */
+      history_id?: string
+      /** On a primary: index of the last change */
+      last_wal?: number
+      /** On a primary for disaster recovery: index of the last change that its secondaries get */
+      last_dr_wal?: number
+      /** On a performance primary: index of the last change that its secondaries get */
+      last_performance_wal?: number
+      /** On a secondary: index of the last change of its primary that was applied, or 0 */
+      last_remote_wal?: number
+      /** SHA-256 over what the family shares, in hexadecimal; missing while it is being read after an unseal */
+      merkle_root?: string
+      /** Index of the oldest change in the log; one more than the last if it is empty */
+      retained_wal_from?: number
+      /** Bytes of the log */
+      retained_wal_bytes?: number
+      /** For whom the log is retained; a second old */
+      retained_for?: readonly {
+        /** Who needs the records */
+        name: string
+        /** secondary: a cluster that follows; copy: a copy that is running */
+        kind: string
+        /** The records behind this index are needed */
+        after: number
+        /** Bytes of those that are there */
+        bytes: number
+        /** Bytes of the log up to which they are retained: a setting of the storage stanza */
+        max_bytes: number
+        /** True if some of them are gone: the secondary or the copy has to start over */
+        broken: boolean
+      }[]
     }
   }
   /** Shows the current data key of the barrier. */

@@ -143,6 +143,7 @@ function readOnlyStore(reader: ReadStore): Store {
     setWritable: async () => {},
     keysReplaced: async () => {},
     roots: refuse,
+    rootsNow: refuse,
     tree: refuse,
     image: refuse,
     hold: refuse,

@@ -356,11 +356,13 @@ export interface Store extends ReadStore {
    * @throws StorageRefused while there is no leaf key, and what kept the tree from being read
    */
   roots(): Promise<TreeRoots & { readonly index: number }>
+  /** As `roots`, but undefined where that would wait or throw: for status, which must answer at once. */
+  rootsNow(): Promise<(TreeRoots & { readonly index: number }) | undefined>
   /** A copy of the tree as of `index`, to find where two stores differ. Waits and throws as `roots` does. */
   tree(): Promise<{ readonly index: number; readonly tree: TreeCopy }>
   /** Tree and view of one index. The caller closes the snapshot. Waits and throws as `roots` does. */
   image(): Promise<StoreImage>
-  // Nothing calls hold, release, retained and image as yet: replication will.
+  // Nothing calls hold, release and image as yet: replication will.
   /**
    * Keeps the records after `from` for the named follower, up to a cap that wins. The same name again moves its hold
    * on, or back where the records are still there. A new hold is durable when this resolves, and survives a restart.

@@ -147,6 +147,10 @@ export class ReplaceableStore extends ReplaceableReader<Store> implements Store 
     return this.store.roots()
   }
 
+  async rootsNow(): ReturnType<Store['rootsNow']> {
+    return this.store.rootsNow()
+  }
+
   async tree(): ReturnType<Store['tree']> {
     return this.store.tree()
   }

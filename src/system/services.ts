@@ -2,12 +2,14 @@
 import { CORS_MEMBERS, CORS_OFF } from '../api/cors.ts'
 import type { World } from '../lib/world.ts'
 import type { ManagedKeyService } from '../managed-keys/managed-key-service.ts'
+import type { Store } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
 import { storedRecord } from '../storage/stored-record.ts'
 import { PasswordPolicies } from './password-policies.ts'
 import { RawStorage } from './raw-storage.ts'
 import { Reloads } from './reloads.ts'
+import { ReplicationFacts } from './replication-facts.ts'
 import { StoredSetting } from './stored-setting.ts'
 import { NO_UI_HEADERS, UI_HEADERS_SETTING } from './ui-headers.ts'
 import { VersionHistory } from './version-history.ts'
@@ -42,6 +44,8 @@ export function buildServices(
     readonly resetMount: (uuid: string) => void
     /** Whether a mount stays out of replication. */
     readonly isLocalMount: (uuid: string) => boolean
+    /** The store, on the thread that writes it. */
+    readonly store: Store | undefined
   },
 ) {
   return {
@@ -56,6 +60,7 @@ export function buildServices(
     versions: new VersionHistory(storage, parts.world.clock),
     reloads: new Reloads(storage, invalidation, { world: parts.world, reset: parts.resetMount }),
     raw: new RawStorage(storage, parts.isLocalMount),
+    replication: new ReplicationFacts(parts.store, parts.world.clock),
     managedKeys: parts.managedKeys,
   }
 }

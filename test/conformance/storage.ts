@@ -679,8 +679,19 @@ function indexClauses(clause: Clause): void {
 }
 
 function treeClauses(clause: Clause): void {
+  clause('S3: roots that would have to be waited for are none, at once', async ({ store, reopen }) => {
+    store.setLeafKey(undefined)
+    assert.equal(await store.rootsNow(), undefined)
+    const opened = await reopen()
+    const roots = await opened.roots()
+    assert.deepEqual(await opened.rootsNow(), roots)
+    await opened.close()
+    await assert.rejects(opened.rootsNow(), StorageClosed)
+  })
+
   clause('the roots are those of the entries, through changes, close and open', async ({ store, faults, reopen }) => {
     const empty = await store.roots()
+    assert.deepEqual(await store.rootsNow(), empty)
     await put(store, 'a', 'b', 'c/d')
     await requireTreeOfEntries(store, faults)
     const three = await store.roots()

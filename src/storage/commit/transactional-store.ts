@@ -112,6 +112,11 @@ export class TransactionalStore extends BackendReadStore implements Store {
     return this.#committer.treeKeeper.roots()
   }
 
+  async rootsNow(): Promise<(TreeRoots & { readonly index: number }) | undefined> {
+    this.requireOpen()
+    return this.#committer.treeKeeper.rootsNow()
+  }
+
   async tree(): Promise<{ readonly index: number; readonly tree: Tree }> {
     this.requireOpen()
     const { index, tree } = await this.#committer.treeKeeper.tree()

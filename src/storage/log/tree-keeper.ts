@@ -144,6 +144,12 @@ export class TreeKeeper {
     return { index, ...tree.roots() }
   }
 
+  /** The roots, unless the tree would have to be waited for: it is being loaded, or there is no leaf key. */
+  rootsNow(): (TreeRoots & { readonly index: number }) | undefined {
+    const kept = this.#kept
+    return kept?.isReady === true ? { index: kept.index, ...kept.tree.roots() } : undefined
+  }
+
   /** Saves the unsaved part. The tree is derived, so a failure of storage here loses nothing and is dropped. */
   async close(): Promise<void> {
     const kept = this.#kept

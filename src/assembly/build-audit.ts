@@ -13,7 +13,7 @@ const NO_AUDIT_SETTINGS: AuditSettings = { declared: [], allowsApi: true }
  * Builds the audit of this thread. It opens no device before the gate does. Chain heads lie in memory that all threads
  * of a process share; a thread alone makes that memory itself.
  */
-export function buildAudit(parts: NodeParts, { storage, invalidation, history }: StorageRoom): Audit {
+export function buildAudit(parts: NodeParts, { storage, invalidation, histories }: StorageRoom): Audit {
   const { settings = NO_AUDIT_SETTINGS, chainHeads = newChainHeadsMemory() } = parts.audit ?? {}
   const { world, role, endOfTick = new EndOfTickQueue() } = parts
   const log = namedLog(parts.log, 'audit')
@@ -27,6 +27,6 @@ export function buildAudit(parts: NodeParts, { storage, invalidation, history }:
     chainHeads,
     thread: role,
     endOfTick,
-    history,
+    histories,
   })
 }

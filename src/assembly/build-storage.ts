@@ -6,6 +6,7 @@ import { Barrier } from '../storage/barrier.ts'
 import type { ReadStore, Store } from '../storage/contract.ts'
 import { Invalidation } from '../storage/invalidation.ts'
 import { bucketKeyOf } from '../storage/log/tree.ts'
+import type { History } from '../storage/peer-log.ts'
 import { SealedStorage } from '../storage/sealed-storage.ts'
 import { writeSnapshot } from '../storage/snapshot/snapshot-stream.ts'
 import type { SealStatus } from '../system/seal/seal.ts'
@@ -18,8 +19,8 @@ export type StorageRoom = {
   readonly invalidation: Invalidation
   /** Returns the store at the time of the call as a stream. */
   readonly saveSnapshot: () => Promise<ByteStream>
-  /** The id of the store's history, in hexadecimal. A restore gives the store another one. */
-  readonly history: () => Promise<string>
+  /** The histories of the store: a restore and a promotion each begin one. */
+  readonly histories: () => Promise<readonly History[]>
 }
 
 /** The entry with the key of the tree's leaves. */
@@ -47,7 +48,7 @@ export function buildStorage(
       const open = () => store.snapshot()
       return ReadableStream.from(writeSnapshot({ open, barrier, bucketKey, clusterId, nowMs: world.clock.nowMs() }))
     },
-    history: async () => (await store.position()).historyId.toString('hex'),
+    histories: () => store.histories(),
   }
 }
 

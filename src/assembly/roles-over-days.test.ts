@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { coarseTime } from '../../test/fixtures/coarse-time.ts'
 import { type MemoryServer, START_MS, startMemoryServer } from '../../test/fixtures/memory-server.ts'
 import { ACTIVE_PRIMARY, FOLLOWS_NONE, mayChange, type NodeRole, type RoleState } from '../api/node-role.ts'
-import { AUDIT_ORIGIN } from '../audit/restored-state.ts'
+import { AUDIT_ORIGIN } from '../audit/state-origin.ts'
 import { realWorld, type World } from '../lib/world.ts'
 import { type MayWrite, type StorageClass, type Store, systemScope } from '../storage/contract.ts'
 import { VERSION } from '../version.ts'
@@ -103,7 +103,7 @@ async function fill({ node, call }: MemoryServer, without: readonly string[]): P
     await core.transaction(async (tx) => tx.delete(made))
   // As an earlier release left it.
   await core.transaction(async (tx) =>
-    tx.put('audit-origin', AUDIT_ORIGIN.encode({ history: '00', restored: undefined })),
+    tx.put('audit-origin', AUDIT_ORIGIN.encode({ history: '00', restored: undefined, promoted: undefined })),
   )
   const tokens = node.storage.view(systemScope, 'root/sys/token/')
   await tokens.transaction(async (tx) => tx.delete('indexed'))

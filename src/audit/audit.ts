@@ -8,6 +8,7 @@ import type { Log } from '../lib/log.ts'
 import type { ReloadOutcome } from '../lib/reload.ts'
 import type { World } from '../lib/world.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
+import type { History } from '../storage/peer-log.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
 import { ChainHeads, type ChainHeadsMemory } from './chain-heads.ts'
 import { type AuditSettings, DeviceChanges } from './device-changes.ts'
@@ -28,8 +29,8 @@ export type AuditParts = {
   readonly chainHeads: ChainHeadsMemory
   /** Name of the thread, as the starts of its chains show it. */
   readonly thread: string
-  /** Returns the name of the store's history, which a restore changes. Asked only on the thread that writes. */
-  readonly history: () => Promise<string>
+  /** Returns the histories of the store. Asked only on the thread that writes. */
+  readonly histories: () => Promise<readonly History[]>
   /** Runs at the end of each tick; the entries of one tick are written together. */
   readonly endOfTick: EndOfTickQueue
 }
@@ -44,14 +45,14 @@ export class Audit implements AuditDevices {
   readonly #table: DeviceTable
   readonly #changes: DeviceChanges
   /**
-   * Notes which history of the store this server has seen, and so finds a restore. Called before `open`, on the thread
-   * that writes.
+   * Notes which history of the store this server has seen, and so finds a restore and a promotion. Called before
+   * `open`, on the thread that writes.
    */
   readonly noteHistory: () => Promise<void>
   /** The public key at the last unseal; '' before the first. */
   #lastKey = ''
 
-  constructor({ storage, invalidation, world, log, settings, chainHeads, thread, endOfTick, history }: AuditParts) {
+  constructor({ storage, invalidation, world, log, settings, chainHeads, thread, endOfTick, histories }: AuditParts) {
     this.#recorder = new Recorder(world.timers, endOfTick.record)
     this.#chainHeads = new ChainHeads(chainHeads)
     const store = new DeviceStore(storage, world.random, log)
@@ -63,7 +64,10 @@ export class Audit implements AuditDevices {
       const key = signingKey === undefined ? '' : publicKeyText(signingKey)
       const before = this.#lastKey === key ? '' : this.#lastKey
       const at = new Date(world.clock.nowMs()).toISOString()
-      if (!(await store.noteHistory(await history(), () => ({ at, before })))) return
+      const { restored, promoted } = await store.noteHistory(await histories(), () => ({ at, before }))
+      if (promoted !== undefined)
+        log('info', 'This cluster was promoted: chains of audit that begin from now on say so', promoted)
+      if (restored === undefined) return
       log('warn', 'The state was restored from a snapshot: chains of audit begin anew and say so', {
         public_key: key,
         ...(before === '' ? {} : { public_key_before: before }),

@@ -5,7 +5,7 @@
 //   root/core/declared-audit/UUID one that this server's configuration declares: no other cluster gets it
 //   root/core/audit-key           the key that signs chains: PKCS #8, DER
 //   root/core/audit-headers       which request headers are recorded
-//   root/core/audit-history       of which history of the store it is (restored-state.ts)
+//   root/core/audit-history       of which history of the store it is (state-origin.ts)
 //
 // Earlier releases stored declared devices under local-audit/. They are read there only to take over their salt.
 import { isCredentialHeader } from '../api/credential-headers.ts'
@@ -14,11 +14,12 @@ import type { Log } from '../lib/log.ts'
 import { base64, flag, group, mapOf, oneOf, text } from '../lib/member-kinds.ts'
 import type { Random } from '../lib/world.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
+import type { History } from '../storage/peer-log.ts'
 import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
-import type { RestoredState } from './device.ts'
+import type { RestoredState, StateOrigin } from './device.ts'
 import type { AuditedHeaders } from './entry.ts'
-import { noteHistory, readRestored, removeFormerHistory } from './restored-state.ts'
+import { noteHistory, readOrigin, removeFormerHistory } from './state-origin.ts'
 
 /** The stored form of an audit device, with the salt of its HMACs. */
 export const STORED_DEVICE = storedRecord('An audit device', {
@@ -59,8 +60,8 @@ export type StoredAudit = {
   readonly headerNames: readonly string[]
   /** The key that signs chains; undefined on a cluster that has not made one yet. */
   readonly signingKey: ReturnType<typeof importSigningKey> | undefined
-  /** Undefined if the state was never restored from a snapshot. */
-  readonly restored: RestoredState | undefined
+  /** How the state of this server began. */
+  readonly origin: StateOrigin
 }
 
 type Reads = Pick<View, 'get' | 'list'>
@@ -84,16 +85,16 @@ export class DeviceStore {
     const signingKey = der === undefined ? undefined : importSigningKey(der)
     der?.fill(0)
     const headers = this.#readable(await this.#view.get(HEADERS))
-    const restored = await readRestored(this.#view)
-    return { devices, headers, headerNames: [...headers.keys()], signingKey, restored }
+    const origin = await readOrigin(this.#view)
+    return { devices, headers, headerNames: [...headers.keys()], signingKey, origin }
   }
 
   /**
-   * Notes the store's history at each unseal, on the thread that writes. True if the store
-   * was restored since the last one.
+   * Notes the store's history at each unseal, on the thread that writes. Returns what happened to the store since the
+   * last one.
    */
-  noteHistory(history: string, now: () => RestoredState): Promise<boolean> {
-    return noteHistory(this.#view, history, now)
+  noteHistory(histories: readonly History[], now: () => RestoredState): Promise<StateOrigin> {
+    return noteHistory(this.#view, histories, now)
   }
 
   /**

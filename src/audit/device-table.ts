@@ -37,7 +37,7 @@ const NOTHING_STORED: StoredAudit = {
   headers: new Map(),
   headerNames: [],
   signingKey: undefined,
-  restored: undefined,
+  origin: {},
 }
 const STREAM_ID_CHARACTERS = 16
 
@@ -234,7 +234,7 @@ export class DeviceTable {
   }
 
   /** Returns what a device is opened with. @throws Refusal for invalid options */
-  partsOf(device: StoredDevice, { signingKey, restored }: Pick<StoredAudit, 'signingKey' | 'restored'>): DeviceParts {
+  partsOf(device: StoredDevice, { signingKey, origin }: Pick<StoredAudit, 'signingKey' | 'origin'>): DeviceParts {
     if (signingKey === undefined) throw new Error('This cluster has no key yet that signs audit chains')
     const { world, log, thread, chainHeads } = this.#parts
     const { path, type, options, isDeclared } = device
@@ -256,7 +256,7 @@ export class DeviceTable {
         publicKey: publicKeyText(signingKey),
         thread,
         slot: (stream, device) => chainHeads.take(stream, device),
-        restored,
+        origin,
       },
     }
   }

@@ -84,15 +84,27 @@ export type ChainParts = {
   readonly thread: string
   /** Takes the slot that publishes the head of a chain. */
   readonly slot: (streamId: string, devicePath: string) => StreamSlot
-  /** Set if the state came from a snapshot; the start of each chain says so. */
-  readonly restored?: RestoredState | undefined
+  /** How the state began; the start of each chain says so. */
+  readonly origin?: StateOrigin
 }
 
 /** Time of the restore, and the public key that signed here before; '' if it is the same, or unknown. */
 export type RestoredState = { readonly at: string; readonly before: string }
 
-const restoredText = (restored: RestoredState | undefined): string =>
-  restored === undefined ? '' : `,"restored":{"at":${quoted(restored.at)},"before":${quoted(restored.before)}}`
+/** Time of the promotion, and the epoch that began with it. */
+export type PromotedState = { readonly at: string; readonly epoch: number }
+
+/** The last restore from a snapshot, and the last promotion of this cluster, if there was one. */
+export type StateOrigin = {
+  readonly restored?: RestoredState | undefined
+  readonly promoted?: PromotedState | undefined
+}
+
+function originText({ restored, promoted }: StateOrigin = {}): string {
+  const one = restored && `,"restored":{"at":${quoted(restored.at)},"before":${quoted(restored.before)}}`
+  const other = promoted && `,"promoted":{"at":${quoted(promoted.at)},"epoch":${promoted.epoch}}`
+  return (one ?? '') + (other ?? '')
+}
 
 /**
  * The chain of a device, from one opening to the next. It joins the lines, the published head
@@ -159,7 +171,7 @@ export class DeviceChain {
     const { target, prefix } = settings
     // Only the server writes to the file, so a verifier can compare the text in front of its lines with this.
     const front = target.file !== undefined ? `,"prefix":${quoted(prefix)}` : ''
-    this.#stream.mark('start', `${members}${front}${restoredText(chain.restored)},"found":[${found.join(',')}]`)
+    this.#stream.mark('start', `${members}${front}${originText(chain.origin)},"found":[${found.join(',')}]`)
   }
 
   checkpoint(): void {

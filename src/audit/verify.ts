@@ -109,7 +109,7 @@ export class Verification {
     // True if the line itself has a valid signature.
     const isSigned = chain.unsigned === 0
     for (const found of foundBy(line)) this.#checkFound(found, line.place, isSigned)
-    this.#noteRestore(line)
+    this.#noteOrigin(line)
     if (line.members.event === 'lost') this.#promised.push(...promisedBy(line.members))
   }
 
@@ -134,9 +134,15 @@ export class Verification {
     else if (isSigned) chain.vouchFor(seq)
   }
 
-  /** Notes that the state came from a snapshot: the key may be another from here on. */
-  #noteRestore({ members: { event, restored }, head, place }: PlacedLine): void {
-    if (event !== 'start' || !isJsonObject(restored)) return
+  /** Notes how the state began. After a restore the key may be another from here on. */
+  #noteOrigin({ members: { event, restored, promoted }, head, place }: PlacedLine): void {
+    if (event !== 'start') return
+    if (isJsonObject(promoted)) {
+      const { at, epoch } = promoted
+      const when = `${String(at)}, epoch ${String(epoch)}`
+      this.#notes.push(`${place}: chain ${head.stream} is of a state that was promoted at ${when}`)
+    }
+    if (!isJsonObject(restored)) return
     const { at, before } = restored
     const key = typeof before === 'string' && before !== '' ? `, before which ${before} signed` : ''
     this.#notes.push(`${place}: chain ${head.stream} is of a state that was restored at ${String(at)}${key}`)

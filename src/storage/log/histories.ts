@@ -4,8 +4,8 @@ import { StorageRefused } from '../errors.ts'
 import type { History, NewHistory, Position } from '../peer-log.ts'
 
 /**
- * A new history begins above a multiple of this, so indexes of two lines do not meet. A restore skips one multiple
- * more: the replaced store may commit that many changes while the snapshot is staged.
+ * A promotion begins at a multiple of this, and a restore right behind one, so indexes of two lines do not meet. A
+ * restore skips one multiple more: the replaced store may commit that many changes while the snapshot is staged.
  */
 export const INDEX_GAP = 2 ** 20
 /** The oldest are dropped beyond this. A store that parted from another there is a stranger to it. */
@@ -35,6 +35,11 @@ export function historyOfFormat1(position: Pick<Position, 'index' | 'chain' | 'e
   // A restored store began behind a multiple of the gap. If it has more records than that, this is too late.
   const restoredAt = chain.equals(historyId) ? index + 1 : Math.floor((index - 1) / INDEX_GAP) * INDEX_GAP + 1
   return { id: historyId, epoch, startIndex: epoch === 1 ? 1 : restoredAt, parent: undefined, startedAtMs: 0 }
+}
+
+/** True if a promotion began the history: a restore begins behind a multiple of the gap, and a new store at 1. */
+export function isOfPromotion({ startIndex }: History): boolean {
+  return startIndex % INDEX_GAP === 0
 }
 
 /** The list with one more history, without the oldest if there are too many. */

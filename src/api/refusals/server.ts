@@ -211,7 +211,8 @@ export const SERVER_REFUSALS = {
     },
     remedy:
       'A server rotates by itself long before: its log says why it could not. A cluster that follows a primary gets ' +
-      'the new key from it, so the primary must rotate, and the link to it must be up. Reads go on.',
+      'the new key from it, so the primary must rotate, and the link to it must be up. Reads go on. If a follower ' +
+      'does not even unseal, its configuration declares an audit device that it cannot store: take it out until then.',
   },
   busy: {
     status: 503,

@@ -30,7 +30,7 @@ import { tokenRoutes } from './token-endpoint.ts'
 /** Settings of an emulator; it works without any. */
 export type EmulatorOptions = {
   /** Time, randomness and timers; the real ones by default. */
-  readonly world?: Omit<World, 'outbound'>
+  readonly world?: Pick<World, 'clock' | 'random' | 'timers'>
   /** The address to listen on, 127.0.0.1 by default. */
   readonly host?: string
   readonly ports?: Readonly<Partial<Record<AddressName, number>>>
@@ -66,7 +66,7 @@ export class Emulator {
   readonly #deliveries: Deliveries
   readonly #handlers = new Map<Service, Handler>()
   readonly #options: EmulatorOptions
-  readonly #world: Omit<World, 'outbound'>
+  readonly #world: Pick<World, 'clock' | 'random' | 'timers'>
 
   private constructor(keys: SigningKeys, options: EmulatorOptions) {
     const world = options.world ?? realWorld()

@@ -56,12 +56,9 @@ const CLOCKS = {
   'src/cli/': 'a client is not simulated',
 }
 const YIELDERS = {
-  'src/lib/world.ts': 'the timers that are handed in',
-  'src/lib/end-of-tick-queue.ts': 'one turn of the loop is what it is about',
-  'src/storage/': 'the commit queue gathers what arrives in one turn of the loop',
-  'src/audit/event-loop.ts': 'a long list of devices lets other requests in between',
-  'src/threads/': 'a long batch lets other requests in between its slices',
-  'src/engines/transit/ring/rotation-schedule.ts': 'the first look at all keys of a mount lets requests in between',
+  'src/lib/world.ts': 'the ticks that are handed in',
+  'src/threads/slow-worker.ts':
+    'lanes are read between two jobs: no simulation runs this thread, there jobs are done in place',
 }
 
 const TIMER_MODULES = ['node:timers', 'node:timers/promises', 'timers', 'timers/promises']
@@ -243,7 +240,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     id: 'Z-10',
-    message: 'setImmediate changes the order of a run: list the file in tools/tidy-rules.ts with its reason, or await',
+    message: 'ticks are handed in, so that a run can be repeated: take the Ticks of src/lib/world.ts',
     applies: inProgram,
     find: anyOf(
       importsOf(TIMER_MODULES, ['setImmediate'], { whole: false }),

@@ -164,10 +164,12 @@ const CASES: readonly { name: string; refused: readonly Snippet[]; allowed: read
     refused: [
       { path: 'src/core/a.ts', text: 'setImmediate(a)' },
       { path: 'src/core/a.ts', text: `import { setImmediate as nextLoop } from 'node:timers/promises'` },
+      { path: 'src/storage/a.ts', text: 'globalThis.setImmediate(a)' },
+      { path: 'src/threads/a.ts', text: 'setImmediate(a)' },
     ],
     allowed: [
-      { path: 'src/storage/a.ts', text: 'setImmediate(a)' },
-      { path: 'src/storage/a.ts', text: `import { setImmediate as nextLoop } from 'node:timers/promises'` },
+      { path: 'src/lib/world.ts', text: 'setImmediate(a)' },
+      { path: 'src/core/a.ts', text: 'await world.ticks.next() // in place of setImmediate' },
     ],
   },
   {

@@ -15,7 +15,7 @@ const NO_AUDIT_SETTINGS: AuditSettings = { declared: [], allowsApi: true }
  */
 export function buildAudit(parts: NodeParts, { storage, invalidation, histories }: StorageRoom): Audit {
   const { settings = NO_AUDIT_SETTINGS, chainHeads = newChainHeadsMemory() } = parts.audit ?? {}
-  const { world, role, endOfTick = new EndOfTickQueue() } = parts
+  const { world, role, endOfTick = new EndOfTickQueue(world.ticks) } = parts
   const log = namedLog(parts.log, 'audit')
   const placed = { dataDirectory: parts.directory, ...settings }
   return new Audit({

@@ -46,7 +46,8 @@ export function buildStorage(
       leafKey.fill(0)
       const clusterId = sealStatus().cluster?.id ?? ''
       const open = () => store.snapshot()
-      return ReadableStream.from(writeSnapshot({ open, barrier, bucketKey, clusterId, nowMs: world.clock.nowMs() }))
+      const nowMs = world.clock.nowMs()
+      return ReadableStream.from(writeSnapshot({ open, barrier, bucketKey, clusterId, nowMs, ticks: world.ticks }))
     },
     histories: () => store.histories(),
   }

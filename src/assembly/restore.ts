@@ -113,6 +113,7 @@ export class Restore {
       position: await restorable.position(),
       historyId: world.random.bytes(HISTORY_ID_BYTES),
       nowMs: world.clock.nowMs(),
+      ticks: world.ticks,
       openKeyring: (records) => {
         opened = this.#openKeyring(records, isOurs)
         isSealChecked = opened !== undefined

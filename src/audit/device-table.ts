@@ -12,7 +12,6 @@ import type { Device, DeviceParts } from './device.ts'
 import { deviceSettings } from './device-options.ts'
 import { type DeviceStore, STORED_PREFIXES, type StoredAudit, type StoredDevice } from './device-store.ts'
 import { EntryFormat } from './entry-text.ts'
-import { yieldToEventLoop } from './event-loop.ts'
 import { openDevice } from './open-device.ts'
 import { DeviceSet, type Recorder } from './recorder.ts'
 import { UnopenedDevice } from './unopened-device.ts'
@@ -204,7 +203,7 @@ export class DeviceTable {
       device: device.path,
       cause: message,
     })
-    const whole = { headers: () => this.#stored.headers, pause: yieldToEventLoop }
+    const whole = { headers: () => this.#stored.headers, pause: this.#parts.world.ticks.next }
     const opened = { stored: device, device: new UnopenedDevice(device.path, hmacOf(device), whole), sets: 0 }
     this.#opened.add(opened)
     return opened
@@ -246,7 +245,7 @@ export class DeviceTable {
       settings,
       isDeclared,
       hmac,
-      format: new EntryFormat(hmac, settings.format, { headers, pause: yieldToEventLoop }),
+      format: new EntryFormat(hmac, settings.format, { headers, pause: world.ticks.next }),
       timers: world.timers,
       log,
       chain: {

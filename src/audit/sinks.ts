@@ -2,11 +2,10 @@
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram'
 import { write as writeFile } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import type { Timers } from '../lib/world.ts'
+import { eventLoop, type Timers } from '../lib/world.ts'
 import { DeviceError, type FileRule, openAuditFile, systemCodeOf } from './audit-file.ts'
 import type { LogFile } from './device.ts'
 import type { SocketAddress } from './device-types/socket-address.ts'
-import { yieldToEventLoop } from './event-loop.ts'
 import { LineTooLong, type Sink } from './queued-device.ts'
 
 const KEEP_ALIVE_MS = 10_000
@@ -75,8 +74,9 @@ async function connection(address: Exclude<SocketAddress, { type: 'udp' }>, fram
         socket.write(framed, (cause) => {
           if (cause) return reject(cause)
           // The system accepts bytes even if the peer is gone; that becomes known a tick later.
-          void yieldToEventLoop()
-            .then(yieldToEventLoop)
+          void eventLoop
+            .next()
+            .then(eventLoop.next)
             .then(() => (end === undefined ? resolve() : reject(end)))
         })
       }),

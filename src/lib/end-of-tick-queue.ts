@@ -1,6 +1,7 @@
 // Work that all requests of one turn of the event loop need is done once for them together when the turn ends: one
 // write to an audit log, and answers that leave together. Leaving one by one, each answer wakes the other side, which
 // costs more than the work for the request (docs/performance.md).
+import { eventLoop, type Ticks } from './world.ts'
 
 /** The parts of an end, in their order. Promises that one part settles go on before the next part begins. */
 const PARTS = { 'record requests': 0, 'record responses': 1, answer: 2 } as const
@@ -12,10 +13,15 @@ type Work = () => void
 
 /** The queue of one thread. The audit and the listeners of the thread share it. */
 export class EndOfTickQueue {
+  readonly #ticks: Ticks
   readonly #waiting: Work[][] = [[], [], []]
   #isScheduled = false
   /** How many parts of the present end have begun. */
   #begun = 0
+
+  constructor(ticks: Ticks = eventLoop) {
+    this.#ticks = ticks
+  }
 
   /** Runs `work` when the turn ends, or when the next one ends if that part is over. `work` must not throw. */
   add(part: TickPart, work: Work): void {
@@ -30,8 +36,8 @@ export class EndOfTickQueue {
 
   #schedule(): void {
     this.#isScheduled = true
-    // Each part in a callback of its own: between callbacks the runtime lets promises go on.
-    for (let part = 0; part < COUNT; part++) setImmediate(this.#run, part)
+    // Each part in a tick of its own: between ticks the runtime lets promises go on.
+    for (let part = 0; part < COUNT; part++) this.#ticks.run(this.#run, part)
   }
 
   readonly #run = (part: number): void => {

@@ -1,7 +1,8 @@
-// What a program cannot compute: time, randomness, timers, the outside network. The start of a thread or of a command
-// makes it and hands it on, so that a test or a simulation can replace it and repeat a run from a seed.
+// What a program cannot compute: time, randomness, timers, ticks of its thread, the outside network. The start of
+// a thread or of a command makes it and hands it on, so that a test or a simulation can replace it and repeat a run from
+// a seed.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextLoop, setTimeout as sleep } from 'node:timers/promises'
 import { type Outbound, outboundTo, type Reach } from './outbound.ts'
 
 /** Two clocks: one for what is stored, one for what is measured. */
@@ -34,11 +35,20 @@ export interface Timers {
   sleep(delayMs: number): Promise<void>
 }
 
+/** The ticks of a thread: in each it does one thing that is ready, and then what promises wait for that. */
+export interface Ticks {
+  /** Resolves in a tick behind those of all that is ready: between two steps of long work, requests come in. */
+  next(): Promise<void>
+  /** Runs `work` in such a tick, without the cost of a promise. */
+  run<A>(work: (of: A) => void, of: A): void
+}
+
 /** Services that a program is given instead of globals. */
 export type World = {
   readonly clock: Clock
   readonly random: Random
   readonly timers: Timers
+  readonly ticks: Ticks
   readonly outbound: Outbound
 }
 
@@ -69,12 +79,21 @@ const realTimers: Timers = {
   },
 }
 
+/** The ticks of the thread that asks for them. */
+export const eventLoop: Ticks = {
+  next: () => nextLoop(),
+  run: (work, of) => {
+    setImmediate(work, of)
+  },
+}
+
 /** `reaches` are the origins that the configuration names; a request to any other is refused. */
 export function realWorld(reaches: readonly (string | Reach)[] = []): World {
   return {
     clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
     random: { bytes: (count) => randomBytes(count), uuid: () => randomUUID() },
     timers: realTimers,
+    ticks: eventLoop,
     outbound: outboundTo(reaches, realTimers),
   }
 }

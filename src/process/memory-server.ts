@@ -24,7 +24,7 @@ import type { DevelopmentFacts } from './writer.ts'
 export async function startInMemory(options: ServerOptions): Promise<RunningServer> {
   const { world, log, config } = options
   const shared = sharedTelemetry(options, 1)
-  const endOfTick = new EndOfTickQueue()
+  const endOfTick = new EndOfTickQueue(world.ticks)
   const devices = startDevices(config, world, log)
   const { own, node, store } = await onlyNode({ options, shared, devices, endOfTick, reload: (part) => reload(part) })
   const development = options.development && (await openDevelopment(node, options.development.rootToken))

@@ -84,7 +84,7 @@ async function start(parent: MessagePort, data: ServingData): Promise<void> {
     },
     onFault: faultLog(log),
   })
-  const endOfTick = new EndOfTickQueue()
+  const endOfTick = new EndOfTickQueue(own.world.ticks)
   const { node, store } = await followWriter(data, own, endOfTick)
   const listeners = await ThreadListeners.start({
     config,

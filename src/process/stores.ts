@@ -42,6 +42,7 @@ export async function openWritingStore(parts: WritingStoreParts): Promise<Writin
     location.open({
       random: world.random,
       clock: world.clock,
+      ticks: world.ticks,
       onCommitting,
       onCommitted,
       onPublished,
@@ -71,8 +72,8 @@ export function openReadingStore(storage: StorageConfig): Promise<ReadStore> {
 /** Opens the store of a server in memory. */
 export function openMemoryStore(
   storage: StorageConfig,
-  { random, clock }: World,
+  { random, clock, ticks }: World,
   onCommitted: Commits['onCommitted'],
 ): Promise<Store> {
-  return storeLocation(storage).open({ random, clock, onCommitted })
+  return storeLocation(storage).open({ random, clock, ticks, onCommitted })
 }

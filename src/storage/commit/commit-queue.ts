@@ -1,6 +1,6 @@
 // The order of commits. Transactions that finish while others are being written wait, and then become durable together:
 // one flush of the device serves all of them. Only one group is written at a time.
-import { setImmediate as nextLoop } from 'node:timers/promises'
+import type { Ticks } from '../../lib/world.ts'
 import type { CommitOutcome, Committer } from './committer.ts'
 import type { OpenTransaction } from './open-transaction.ts'
 
@@ -17,11 +17,13 @@ type ExclusiveUse = { readonly alone: () => Promise<void> }
 /** First come, first served. An exclusive use waits in the same line, so it neither overtakes nor starves. */
 export class CommitQueue {
   readonly #committer: Committer
+  readonly #ticks: Ticks
   readonly #waiting: (WaitingCommit | ExclusiveUse)[] = []
   #draining: Promise<void> | undefined
 
-  constructor(committer: Committer) {
+  constructor(committer: Committer, ticks: Ticks) {
     this.#committer = committer
+    this.#ticks = ticks
   }
 
   /** Resolves when the transaction is durable, has lost or has failed. */
@@ -49,7 +51,7 @@ export class CommitQueue {
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
       // Lets requests that arrived with the first one finish reading and join its group.
-      await nextLoop()
+      await this.#ticks.next()
       const first = this.#waiting[0]
       if (first !== undefined && 'alone' in first) {
         this.#waiting.shift()

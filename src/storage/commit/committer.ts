@@ -1,11 +1,11 @@
-// Turns finished transactions into changes: a group of them becomes one durable step of the backend. Only one group is
+// Ticks finished transactions into changes: a group of them becomes one durable step of the backend. Only one group is
 // under way at a time (commit-queue.ts sees to that), so indexes and the chain are assigned without races.
 //
 //   heads of the written keys ─▶ check the reads ─▶ leaves, records, chain ─▶ onCommitting ─▶ append ─▶ tree, listeners
 import { strict as assert } from 'node:assert'
 import type { KeyObject } from 'node:crypto'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
-import type { Clock } from '../../lib/world.ts'
+import { type Clock, eventLoop, type Ticks } from '../../lib/world.ts'
 import type { Backend } from '../backend.ts'
 import type { Adopted, AdoptedChange, AdoptOptions, Change, ChangeOperation, EntryHead, MayWrite } from '../contract.ts'
 import {
@@ -39,6 +39,8 @@ export type CommitOutcome = { readonly index: number | undefined } | 'lost' | Er
 
 /** What a store is given from outside. Callbacks run on the thread of the store and must not throw. */
 export type CommitterOptions = LogKeeperOptions & {
+  /** Missing: those of the event loop. */
+  readonly ticks?: Ticks
   /** Called once when nothing more can be written: the process should end (threats P-02). */
   readonly onFatal?: (error: Error) => void
   /**
@@ -90,7 +92,7 @@ export class Committer {
   #underWay: Promise<unknown> = Promise.resolve()
 
   constructor(backend: Backend, position: Position, options: CommitterOptions) {
-    const { clock, onFatal, onCommitting } = options
+    const { clock, ticks = eventLoop, onFatal, onCommitting } = options
     this.#backend = backend
     this.#clock = clock
     this.#onFatal = onFatal ?? (() => {})
@@ -100,7 +102,8 @@ export class Committer {
     this.#position = position
     this.#recent = new RecentChanges(position.index)
     this.logKeeper = new LogKeeper(backend, options)
-    this.treeKeeper = new TreeKeeper({ backend, clock, log: this.logKeeper, committedIndex: () => this.committedIndex })
+    const committedIndex = (): number => this.committedIndex
+    this.treeKeeper = new TreeKeeper({ backend, clock, ticks, log: this.logKeeper, committedIndex })
   }
 
   /** Index of the last durable change. Listeners are told of it within the same tick. */

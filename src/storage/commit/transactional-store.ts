@@ -3,6 +3,7 @@
 // (docs/decisions/0003-optimistic-transactions.md).
 import { strict as assert } from 'node:assert'
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { eventLoop } from '../../lib/world.ts'
 import type { Backend } from '../backend.ts'
 import type {
   Adopted,
@@ -44,7 +45,7 @@ export class TransactionalStore extends BackendReadStore implements Store {
   constructor(backend: Backend, position: Position, options: StoreOptions) {
     super(backend)
     this.#committer = new Committer(backend, position, options)
-    this.#queue = new CommitQueue(this.#committer)
+    this.#queue = new CommitQueue(this.#committer, options.ticks ?? eventLoop)
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {

@@ -1,11 +1,11 @@
 // From buckets of the tree back to the keys in them: two stores that found where they differ then compare these.
 import type { KeyObject } from 'node:crypto'
-import { setImmediate as nextLoop } from 'node:timers/promises'
+import type { Ticks } from '../../lib/world.ts'
 import type { BucketKeys, BucketRow, EntryHead, KeyLeaf, Snapshot, TreeBucket, TreeClass } from '../contract.ts'
 import { compareKeys } from '../key-order.ts'
 import { bucketOf, type Tree, treeScopeOf } from './tree.ts'
 
-/** Keys looked at in one step of the event loop. */
+/** Keys looked at in one tick. */
 const KEYS_PER_STEP = 1_000
 const BUCKETS_PER_PAGE = 256
 
@@ -17,6 +17,8 @@ export type TreeImage = {
   readonly recent: ReadonlyMap<string, number>
   /** Told of a key whose row was missing. */
   readonly missed: (row: BucketRow) => void
+  /** Others have ticks between the steps of looking. */
+  readonly ticks: Ticks
 }
 
 /**
@@ -25,10 +27,10 @@ export type TreeImage = {
  */
 export async function keysIn(snapshot: Snapshot, image: TreeImage, buckets: readonly TreeBucket[]): Promise<KeyLeaf[]> {
   const wanted = new Wanted(image, buckets)
-  const found = await keysByRows(snapshot, wanted, image.recent)
+  const found = await keysByRows(snapshot, wanted, image)
   if (wanted.areWhole(found)) return found
   const known = new Set(found.map(({ key }) => key))
-  const all = await keysByLeaves(snapshot, wanted)
+  const all = await keysByLeaves(snapshot, wanted, image.ticks)
   for (const { key } of all) if (!known.has(key)) image.missed({ key, bucket: bucketOf(image.bucketKey, key) })
   return all
 }
@@ -69,10 +71,10 @@ class Wanted {
 const nameOf = (of: TreeClass, scope: string, bucket: number): string => `${of} ${scope} ${bucket}`
 
 /** The entries that the stored rows lead to, and those without a row. */
-async function keysByRows(snapshot: Snapshot, wanted: Wanted, recent: ReadonlyMap<string, number>): Promise<KeyLeaf[]> {
+async function keysByRows(snapshot: Snapshot, wanted: Wanted, { recent, ticks }: TreeImage): Promise<KeyLeaf[]> {
   const numbers = [...wanted.numbers]
   const keys = new Set([...recent].filter(([, bucket]) => wanted.numbers.has(bucket)).map(([key]) => key))
-  for (let after: number | undefined = numbers.length === 0 ? undefined : 0; after !== undefined; await nextLoop()) {
+  for (let after: number | undefined = numbers.length === 0 ? undefined : 0; after !== undefined; await ticks.next()) {
     const part: BucketKeys = await snapshot.bucketKeys(numbers, after)
     for (const key of part.keys) keys.add(key)
     after = part.next
@@ -86,7 +88,7 @@ async function keysByRows(snapshot: Snapshot, wanted: Wanted, recent: ReadonlyMa
       const entry = entryOf(some[index], head)
       if (entry !== undefined && wanted.holds(entry)) found.push(entry)
     }
-    await nextLoop()
+    await ticks.next()
   }
   return found
 }
@@ -97,9 +99,9 @@ function entryOf(key: string | undefined, head: EntryHead | undefined): KeyLeaf 
 }
 
 /** The entries among all of the view. */
-async function keysByLeaves(snapshot: Snapshot, wanted: Wanted): Promise<KeyLeaf[]> {
+async function keysByLeaves(snapshot: Snapshot, wanted: Wanted, ticks: Ticks): Promise<KeyLeaf[]> {
   const found: KeyLeaf[] = []
-  for (let after = ''; ; await nextLoop()) {
+  for (let after = ''; ; await ticks.next()) {
     const leaves = await snapshot.leaves(after, KEYS_PER_STEP)
     found.push(...leaves.filter((entry) => wanted.holds(entry)))
     after = leaves.at(-1)?.key ?? ''

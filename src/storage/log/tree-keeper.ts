@@ -4,10 +4,9 @@
 //   setLeafKey ─▶ saved tree of this log? ─ yes ─▶ its pages  ─┐
 //                                         └ no ──▶ all leaves ─┴▶ records up to the last commit ─▶ ready ─▶ commits
 import type { KeyObject } from 'node:crypto'
-import { setImmediate as nextLoop } from 'node:timers/promises'
-import type { Clock } from '../../lib/world.ts'
+import type { Clock, Ticks } from '../../lib/world.ts'
 import type { Backend, SavedTree } from '../backend.ts'
-import type { Change, KeyLeaf, TreeRoots } from '../contract.ts'
+import type { BucketRow, Change, KeyLeaf, TreeRoots } from '../contract.ts'
 import { StorageCorrupt, StorageError, StorageFull, StorageRefused } from '../errors.ts'
 import type { Position } from '../peer-log.ts'
 import { BucketIndex } from './bucket-index.ts'
@@ -20,7 +19,7 @@ import { bucketKeyOf, faultOfPage, TREE_VERSION, Tree } from './tree.ts'
 export const RECORDS_PER_CHECKPOINT = 20_000
 /** A save is also due this long after the last one, if something was written. */
 const MS_PER_CHECKPOINT = 30_000
-/** Records and leaves read in one step of the event loop, so that requests come in between. */
+/** Records and leaves read in one tick, so that requests come in between. */
 const RECORDS_PER_STEP = 256
 const LEAVES_PER_STEP = 1_000
 
@@ -47,6 +46,7 @@ type Kept = {
 export type TreeKeeperParts = {
   readonly backend: Backend
   readonly clock: Clock
+  readonly ticks: Ticks
   readonly log: LogKeeper
   /** Index of the last published commit. */
   readonly committedIndex: () => number
@@ -56,13 +56,15 @@ export type TreeKeeperParts = {
 export class TreeKeeper {
   readonly #backend: Backend
   readonly #clock: Clock
+  readonly #ticks: Ticks
   readonly #log: LogKeeper
   readonly #committedIndex: () => number
   #kept: Kept | undefined
 
-  constructor({ backend, clock, log, committedIndex }: TreeKeeperParts) {
+  constructor({ backend, clock, ticks, log, committedIndex }: TreeKeeperParts) {
     this.#backend = backend
     this.#clock = clock
+    this.#ticks = ticks
     this.#log = log
     this.#committedIndex = committedIndex
   }
@@ -135,7 +137,8 @@ export class TreeKeeper {
    */
   async tree(): Promise<TreeImage & { readonly index: number }> {
     const { index, tree, bucketKey, buckets } = await this.#ready()
-    return { index, tree: tree.copy(), bucketKey, recent: buckets.recent(), missed: (row) => buckets.add(row) }
+    const missed = (row: BucketRow): void => buckets.add(row)
+    return { index, tree: tree.copy(), bucketKey, recent: buckets.recent(), missed, ticks: this.#ticks }
   }
 
   /** The roots of the tree, without copying it. Throws as `tree` does. */
@@ -173,7 +176,7 @@ export class TreeKeeper {
   }
 
   async #load(kept: Kept): Promise<void> {
-    await nextLoop()
+    await this.#ticks.next()
     const position = await this.#backend.position()
     const saved = await this.#usableSave(position)
     if (saved === undefined) await this.#rebuild(kept)
@@ -216,7 +219,7 @@ export class TreeKeeper {
         await kept.buckets.fill(leaves.map(add))
         after = leaves.at(-1)?.key ?? ''
         if (leaves.length < LEAVES_PER_STEP) break
-        await nextLoop()
+        await this.#ticks.next()
       }
       kept.index = snapshot.index
       kept.chain = (await this.#chainAt(snapshot.index, await this.#backend.position())) ?? kept.chain
@@ -231,7 +234,7 @@ export class TreeKeeper {
       throw new StorageCorrupt(`The log lacks the records behind ${kept.index}, which the tree needs`)
     }
     for (const change of decodeRun(records)) take(kept, change)
-    await nextLoop()
+    await this.#ticks.next()
   }
 
   async #save(kept: Kept): Promise<void> {

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { SeededRandom } from '../../../test/conformance/seeded-random.ts'
 import { testSeed } from '../../../test/fixtures/seed.ts'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
+import { eventLoop } from '../../lib/world.ts'
 import { Barrier } from '../barrier.ts'
 import type { StoredEntry } from '../contract.ts'
 import { type Store, systemScope } from '../contract.ts'
@@ -44,7 +45,8 @@ async function storeOf(entries: ReadonlyMap<string, Buffer>): Promise<Store> {
 async function save(store: Store): Promise<Buffer> {
   const open = () => store.snapshot()
   const parts: Buffer[] = []
-  for await (const part of writeSnapshot({ open, barrier, bucketKey, clusterId: 'c', nowMs: 7.9 })) parts.push(part)
+  const source = { open, barrier, bucketKey, clusterId: 'c', nowMs: 7.9, ticks: eventLoop }
+  for await (const part of writeSnapshot(source)) parts.push(part)
   return Buffer.concat(parts)
 }
 
@@ -275,7 +277,7 @@ test('a snapshot that nobody reads to its end lets go of the store', async () =>
     }
     return Object.assign(snapshot, { close: counting })
   }
-  const source = { open, barrier, bucketKey, clusterId: 'c', nowMs: 7 }
+  const source = { open, barrier, bucketKey, clusterId: 'c', nowMs: 7, ticks: eventLoop }
   for await (const part of writeSnapshot(source)) {
     assert.ok(part.length > 0)
     break

@@ -1,8 +1,8 @@
 // Writes and reads the stream of a snapshot (snapshot-format.ts), one chunk at a time: memory does not grow with the
 // store.
 import type { KeyObject } from 'node:crypto'
-import { setImmediate as nextLoop } from 'node:timers/promises'
 import { sha256 } from '../../crypto/primitives/digest.ts'
+import type { Ticks } from '../../lib/world.ts'
 import type { Barrier } from '../barrier.ts'
 import { MAX_VALUE_BYTES, type Snapshot } from '../contract.ts'
 import { Tree } from '../log/tree.ts'
@@ -36,6 +36,7 @@ export type SnapshotSource = {
   readonly bucketKey: KeyObject
   readonly clusterId: string
   readonly nowMs: number
+  readonly ticks: Ticks
 }
 
 /**
@@ -43,7 +44,7 @@ export type SnapshotSource = {
  * from the leaves on the way. The stream fails with what the store or the barrier throws; it then lacks its last chunk.
  */
 export async function* writeSnapshot(source: SnapshotSource): AsyncGenerator<Buffer> {
-  const { barrier, bucketKey, clusterId, nowMs } = source
+  const { barrier, bucketKey, clusterId, nowMs, ticks } = source
   const snapshot = await source.open()
   try {
     const { index, epoch, chain, historyId } = snapshot.position
@@ -75,7 +76,7 @@ export async function* writeSnapshot(source: SnapshotSource): AsyncGenerator<Buf
       entries += run.length
       after = last.key
       // Reading from SQLite never yields by itself: this lets other requests in between chunks.
-      await nextLoop()
+      await ticks.next()
     }
     const { replicated, local } = tree.roots()
     const seal = barrier.seal(SEAL_PATH, sealedEnd(hash, { entries, replicated, local }))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { eventLoop } from '../../lib/world.ts'
 import { MAX_VALUE_BYTES, type StoredEntry } from '../contract.ts'
 import type { Staging } from '../driver.ts'
 import { LEAF_BYTES } from '../log/leaf.ts'
@@ -38,6 +39,7 @@ async function staged(entries: readonly StoredEntry[]) {
     openKeyring: () => undefined,
     historyId: Buffer.alloc(16),
     nowMs: 0,
+    ticks: eventLoop,
     inspect: () => {},
     isLeftOut: () => false,
     added: async () => [],

@@ -1,7 +1,7 @@
 // Takes a snapshot into a second store beside the one in use (`Staging`). Each entry is checked as input like any other
 // (threats D-06). The staged store is then checked as a whole before it may replace the one in use.
-import { setImmediate as nextLoop } from 'node:timers/promises'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
+import type { Ticks } from '../../lib/world.ts'
 import { type Barrier, type RecordForm, requireForm } from '../barrier.ts'
 import { faultOfKey, mayHaveClass } from '../classes.ts'
 import type { StoredEntry } from '../contract.ts'
@@ -47,6 +47,7 @@ export type StageOptions = {
   readonly historyId: Buffer
   /** Wall clock. */
   readonly nowMs: number
+  readonly ticks: Ticks
   /** Checks what the rooms above know of entries. @throws StorageCorrupt for one that they could not use */
   readonly inspect: (key: string, value: Buffer) => void
   /** True for entries of the snapshot that the store must not get. */
@@ -89,7 +90,7 @@ async function stage({ header, chunks }: ReadSnapshot, options: StageOptions): P
         added = entries.length
       }
       // Chunks that have arrived already come without a wait: this lets other requests in between.
-      await nextLoop()
+      await options.ticks.next()
     }
   } finally {
     await writer.close()

@@ -87,12 +87,13 @@ export class AutoRotation {
   /** Adds keys that are older than the schedule to it: once in a mount's life. */
   async #complete(): Promise<void> {
     if (this.#isComplete) return
-    const { storage, keys } = this.#parts
+    const { storage, keys, world } = this.#parts
     if (!(await isComplete(storage))) {
       await complete(
         storage,
         (after, limit) => keys.list({ after, limit }),
         async (tx, name) => (await keys.headIn(tx, name).catch(passOverCorrupt))?.header,
+        world.ticks,
       )
     }
     this.#isComplete = true

@@ -4,7 +4,7 @@
 //   due-index           every key with a period has such an entry; JSON, {"format":1}
 //
 // A transaction that stores a key also stores its entry here, so that no entry is ever missing.
-import { setImmediate as nextLoop } from 'node:timers/promises'
+import type { Ticks } from '../../../lib/world.ts'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
 import type { RingHeader } from './ring-header.ts'
 
@@ -77,6 +77,7 @@ export async function complete(
   storage: View,
   list: (after: string, limit: number) => Promise<readonly string[]>,
   headerOf: (tx: ViewTransaction, name: string) => Promise<RingHeader | undefined>,
+  ticks: Ticks,
 ): Promise<void> {
   for (let after = ''; ; ) {
     const names = await list(after, KEYS_PER_STEP)
@@ -86,7 +87,7 @@ export async function complete(
     })
     if (names.length < KEYS_PER_STEP) return
     after = names.at(-1) ?? ''
-    // A step that has nothing to commit ends in the same turn of the event loop: requests come in only here.
-    await nextLoop()
+    // A step that has nothing to commit ends in the tick that it began in: requests come in only here.
+    await ticks.next()
   }
 }

@@ -14,7 +14,7 @@ const NO_AUDIT_SETTINGS: AuditSettings = { declared: [], allowsApi: true }
  * of a process share; a thread alone makes that memory itself.
  */
 export function buildAudit(parts: NodeParts, { storage, invalidation, histories }: StorageRoom): Audit {
-  const { settings = NO_AUDIT_SETTINGS, chainHeads = newChainHeadsMemory() } = parts.audit ?? {}
+  const { settings = NO_AUDIT_SETTINGS, chainHeads = newChainHeadsMemory(), files } = parts.audit ?? {}
   const { world, role, endOfTick = new EndOfTickQueue(world.ticks) } = parts
   const log = namedLog(parts.log, 'audit')
   const placed = { dataDirectory: parts.directory, ...settings }
@@ -27,6 +27,7 @@ export function buildAudit(parts: NodeParts, { storage, invalidation, histories 
     chainHeads,
     thread: role,
     endOfTick,
+    files,
     histories,
   })
 }

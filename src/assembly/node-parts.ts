@@ -1,6 +1,7 @@
 // The parts that a thread hands in for its share of the server. They are the same for all roles, except for the store
 // and the links to other threads.
 import type { RoleState } from '../api/node-role.ts'
+import type { AuditFiles } from '../audit/audit-files.ts'
 import type { ChainHeadsMemory } from '../audit/chain-heads.ts'
 import type { AuditSettings } from '../audit/device-changes.ts'
 import type { KeptLimits } from '../auth/kept-values.ts'
@@ -53,6 +54,8 @@ export type CommonParts = {
 export type AuditOptions = {
   readonly settings?: AuditSettings
   readonly chainHeads?: ChainHeadsMemory
+  /** Missing: the files of this machine. Only a simulation has others. */
+  readonly files?: AuditFiles
 }
 
 /** The link from a serving thread to the writing one. */

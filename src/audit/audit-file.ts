@@ -1,10 +1,10 @@
 // Opens the file of a device. It must be a regular file and is never reached through a link. What looks like a log may
 // be a pipe that hangs the server, or lead to a file that must not be written (threats U-07, F-07).
 import { constants } from 'node:fs'
-import { type FileHandle, open, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { linkDigest } from '../crypto/primitives/digest.ts'
 import { own } from '../lib/own.ts'
+import { type AuditFiles, type AuditHandle, SYSTEM_FILES } from './audit-files.ts'
 import { lineStart, MOST_HEAD_CHARACTERS, readLineHead } from './line-head.ts'
 import { wholeLines } from './whole-lines.ts'
 
@@ -21,7 +21,7 @@ export type FileRule = 'new-or-ours' | 'empty-or-ours' | 'any'
 
 /** An open file. The caller closes the handle. */
 export type AuditFile = {
-  readonly handle: FileHandle
+  readonly handle: AuditHandle
   /** True if the file does not end in a newline, so the next line must begin with one. */
   readonly isMidLine: boolean
   /** The chains that end in it, with their last lines. */
@@ -37,15 +37,20 @@ const APPEND = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK
 const PERMISSIONS = 0o7777
 
 /** Opens or creates the file with exactly this mode. Writes are appended. @throws DeviceError */
-export async function openAuditFile(path: string, mode: number, rule: FileRule): Promise<AuditFile> {
-  const handle = await openFile(path, mode)
+export async function openAuditFile(
+  path: string,
+  mode: number,
+  rule: FileRule,
+  files: AuditFiles = SYSTEM_FILES,
+): Promise<AuditFile> {
+  const { handle, isNew } = await openFile(path, mode, files)
   try {
     const stats = await handle.stat()
     if (!stats.isFile()) throw new DeviceError(`${path} is no regular file`)
     const tail = await readTail(handle, stats.size)
     if (rule !== 'any' && stats.size > 0 && !(await isOurs(handle)))
       throw new DeviceError(`${path} exists and is no audit log of this server: choose another, or move it away`)
-    if (rule === 'new-or-ours' && stats.size === 0 && !handle.isNew)
+    if (rule === 'new-or-ours' && stats.size === 0 && !isNew)
       throw new DeviceError(`${path} exists and is empty: remove it, or choose another`)
     if ((stats.mode & PERMISSIONS) !== mode) await handle.chmod(mode)
     return { handle, isMidLine: tail.length > 0 && !tail.endsWith('\n'), found: findStreams(tail, stats.size) }
@@ -55,14 +60,16 @@ export async function openAuditFile(path: string, mode: number, rule: FileRule):
   }
 }
 
-async function openFile(path: string, mode: number): Promise<FileHandle & { isNew: boolean }> {
+type Opening = { readonly handle: AuditHandle; readonly isNew: boolean }
+
+async function openFile(path: string, mode: number, files: AuditFiles): Promise<Opening> {
   try {
-    return Object.assign(await open(path, APPEND | O_CREAT | O_EXCL, mode), { isNew: true })
+    return { handle: await files.open(path, APPEND | O_CREAT | O_EXCL, mode), isNew: true }
   } catch (cause) {
     if (systemCodeOf(cause) !== 'EEXIST') throw unusable(path, cause)
   }
   try {
-    return Object.assign(await open(path, APPEND), { isNew: false })
+    return { handle: await files.open(path, APPEND), isNew: false }
   } catch (cause) {
     throw unusable(path, cause)
   }
@@ -90,7 +97,7 @@ export function systemCodeOf(cause: unknown): string {
   return (cause as NodeJS.ErrnoException | undefined)?.code ?? 'unknown'
 }
 
-async function isOurs(handle: FileHandle): Promise<boolean> {
+async function isOurs(handle: AuditHandle): Promise<boolean> {
   // A prefix may precede the first line.
   const bytes = Buffer.alloc(2 * MOST_HEAD_CHARACTERS)
   const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0)
@@ -102,7 +109,7 @@ async function isOurs(handle: FileHandle): Promise<boolean> {
 /** How much of the end of a file is searched for the ends of chains. */
 const TAIL_BYTES = 262_144
 
-async function readTail(handle: FileHandle, size: number): Promise<string> {
+async function readTail(handle: AuditHandle, size: number): Promise<string> {
   const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES))
   const { bytesRead } = await handle.read(bytes, 0, bytes.length, size - bytes.length)
   return bytes.toString('latin1', 0, bytesRead)
@@ -147,9 +154,9 @@ const REMOTE = new Set([
 ])
 
 /** True if a write to the file may wait for more than this machine's memory. @throws DeviceError */
-export async function isRemoteFile(path: string): Promise<boolean> {
+export async function isRemoteFile(path: string, files: AuditFiles = SYSTEM_FILES): Promise<boolean> {
   try {
-    const { type } = await statfs(dirname(path))
+    const { type } = await files.statfs(dirname(path))
     return REMOTE.has(type >>> 0)
   } catch (cause) {
     throw unusable(path, cause)

@@ -10,6 +10,7 @@ import type { World } from '../lib/world.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { History } from '../storage/peer-log.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
+import type { AuditFiles } from './audit-files.ts'
 import { ChainHeads, type ChainHeadsMemory } from './chain-heads.ts'
 import { type AuditSettings, DeviceChanges } from './device-changes.ts'
 import { DeviceStore, type StoredDevice } from './device-store.ts'
@@ -33,6 +34,8 @@ export type AuditParts = {
   readonly histories: () => Promise<readonly History[]>
   /** Runs at the end of each tick; the entries of one tick are written together. */
   readonly endOfTick: EndOfTickQueue
+  /** Missing: those of this machine. */
+  readonly files?: AuditFiles | undefined
 }
 
 /** A request with its record, which only this class reads and writes. */
@@ -52,11 +55,21 @@ export class Audit implements AuditDevices {
   /** The public key at the last unseal; '' before the first. */
   #lastKey = ''
 
-  constructor({ storage, invalidation, world, log, settings, chainHeads, thread, endOfTick, histories }: AuditParts) {
+  constructor({
+    storage,
+    invalidation,
+    world,
+    log,
+    settings,
+    chainHeads,
+    endOfTick,
+    histories,
+    ...shared
+  }: AuditParts) {
     this.#recorder = new Recorder(world.timers, endOfTick.record)
     this.#chainHeads = new ChainHeads(chainHeads)
     const store = new DeviceStore(storage, world.random, log)
-    const parts = { store, recorder: this.#recorder, invalidation, world, log, chainHeads: this.#chainHeads, thread }
+    const parts = { store, recorder: this.#recorder, invalidation, world, log, chainHeads: this.#chainHeads, ...shared }
     this.#table = new DeviceTable(parts)
     this.#changes = new DeviceChanges(store, this.#table, settings)
     this.noteHistory = async () => {

@@ -7,6 +7,7 @@ import type { Log } from '../lib/log.ts'
 import type { ReloadOutcome } from '../lib/reload.ts'
 import type { World } from '../lib/world.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
+import type { AuditFiles } from './audit-files.ts'
 import type { ChainHeads } from './chain-heads.ts'
 import type { Device, DeviceParts } from './device.ts'
 import { deviceSettings } from './device-options.ts'
@@ -26,6 +27,8 @@ export type DeviceTableParts = {
   readonly chainHeads: ChainHeads
   /** Name of the thread, as chains show it. */
   readonly thread: string
+  /** Missing: those of this machine. */
+  readonly files?: AuditFiles | undefined
 }
 
 /** An open device, the record it was made from, and the number of sets that contain it. It is closed at 0. */
@@ -235,7 +238,7 @@ export class DeviceTable {
   /** Returns what a device is opened with. @throws Refusal for invalid options */
   partsOf(device: StoredDevice, { signingKey, origin }: Pick<StoredAudit, 'signingKey' | 'origin'>): DeviceParts {
     if (signingKey === undefined) throw new Error('This cluster has no key yet that signs audit chains')
-    const { world, log, thread, chainHeads } = this.#parts
+    const { world, log, thread, chainHeads, files } = this.#parts
     const { path, type, options, isDeclared } = device
     const settings = deviceSettings(type, options, isDeclared)
     const hmac = hmacOf(device)
@@ -247,6 +250,7 @@ export class DeviceTable {
       hmac,
       format: new EntryFormat(hmac, settings.format, { headers, pause: world.ticks.next }),
       timers: world.timers,
+      files,
       log,
       chain: {
         newId: () => randomBase62(STREAM_ID_CHARACTERS, world.random.bytes),

@@ -4,6 +4,7 @@ import type { Log } from '../lib/log.ts'
 import type { Timers } from '../lib/world.ts'
 import { quoted } from './ascii-json.ts'
 import type { FoundStream } from './audit-file.ts'
+import type { AuditFiles } from './audit-files.ts'
 import type { StreamSlot } from './chain-heads.ts'
 import type { EntryFormat, FormatOptions } from './entry-text.ts'
 import { type EntryType, LineStream } from './line-stream.ts'
@@ -69,6 +70,8 @@ export type DeviceParts = {
   readonly hmac: SaltedHmac
   readonly format: EntryFormat
   readonly timers: Timers
+  /** Missing: those of this machine. */
+  readonly files?: AuditFiles | undefined
   readonly log: Log
   readonly chain: ChainParts
 }

@@ -1,7 +1,6 @@
 // A file on this machine. A write goes to the kernel's memory and takes microseconds, so it is synchronous. Requests
 // that waited for it continue in the same tick. Every thread appends to the file on its own, each with its own chain;
 // the system keeps the bytes of one call together.
-import { writeSync } from 'node:fs'
 import { type AuditFile, DeviceError, type FileRule, openAuditFile, systemCodeOf } from './audit-file.ts'
 import { type Device, DeviceChain, type DeviceParts, type LogFile } from './device.ts'
 import type { EntryType } from './line-stream.ts'
@@ -47,7 +46,7 @@ export class FileDevice implements Device {
 
   #openFile(): Promise<AuditFile> {
     const rule: FileRule = this.#parts.isDeclared ? 'any' : 'empty-or-ours'
-    return openAuditFile(this.#target.path, this.#target.mode, rule)
+    return openAuditFile(this.#target.path, this.#target.mode, rule, this.#parts.files)
   }
 
   #take(file: AuditFile): void {
@@ -91,7 +90,7 @@ export class FileDevice implements Device {
       return 0
     }
     try {
-      const stored = writeSync(this.#file.handle.fd, bytes)
+      const stored = this.#file.handle.append(bytes)
       if (stored === bytes.length) this.#works()
       else this.#failed('short write')
       return stored
@@ -162,7 +161,7 @@ export class FileDevice implements Device {
     if (bytes.length === 0) return
     let stored = 0
     try {
-      stored = writeSync(file.handle.fd, bytes)
+      stored = file.handle.append(bytes)
     } catch {
       // Without this mark the chain has no end, which a verifier reports.
     }

@@ -1,7 +1,7 @@
 // Opens devices, and checks new ones.
-import { unlink } from 'node:fs/promises'
 import { fail } from '../api/errors.ts'
 import { DeviceError, openAuditFile, systemCodeOf } from './audit-file.ts'
+import { type AuditFiles, SYSTEM_FILES } from './audit-files.ts'
 import type { Device, DeviceParts, LogFile } from './device.ts'
 
 /** Opens a device. One that cannot be reached tries again with later entries. */
@@ -12,8 +12,9 @@ export const openDevice = (parts: DeviceParts): Promise<Device> => parts.setting
  * (threats U-07). @throws Refusal that says why not
  */
 export async function requireUsableTarget(parts: DeviceParts): Promise<void> {
-  const { target } = parts.settings
-  const isNew = target.file !== undefined && (await makeFile(target.file))
+  const { files = SYSTEM_FILES, settings } = parts
+  const { target } = settings
+  const isNew = target.file !== undefined && (await makeFile(target.file, files))
   let why = ''
   let hasFailed = false
   const device = await openDevice({
@@ -29,14 +30,14 @@ export async function requireUsableTarget(parts: DeviceParts): Promise<void> {
   if (isStored && target.lateRefusalMs > 0) await parts.timers.sleep(target.lateRefusalMs)
   await device.end()
   if (isStored && !hasFailed) return
-  if (target.file !== undefined && isNew) await unlink(target.file.path).catch(() => {})
+  if (target.file !== undefined && isNew) await files.unlink(target.file.path).catch(() => {})
   throw fail('audit_device_unusable', [`the audit device cannot be written: ${why}`])
 }
 
 /** Creates the file; true if it was not there before, or empty. */
-async function makeFile({ path, mode }: LogFile): Promise<boolean> {
+async function makeFile({ path, mode }: LogFile, files: AuditFiles): Promise<boolean> {
   try {
-    const opened = await openAuditFile(path, mode, 'new-or-ours')
+    const opened = await openAuditFile(path, mode, 'new-or-ours', files)
     const { size } = await opened.handle.stat()
     await opened.handle.close()
     return size === 0

@@ -4,6 +4,7 @@ import { write as writeFile } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { eventLoop, type Timers } from '../lib/world.ts'
 import { DeviceError, type FileRule, openAuditFile, systemCodeOf } from './audit-file.ts'
+import type { AuditFiles } from './audit-files.ts'
 import type { LogFile } from './device.ts'
 import type { SocketAddress } from './device-types/socket-address.ts'
 import { LineTooLong, type Sink } from './queued-device.ts'
@@ -192,8 +193,8 @@ export async function openStdout(timers: Timers): Promise<Sink> {
 }
 
 /** Opens a file whose writes may hang. @throws DeviceError */
-export async function openRemoteFile({ path, mode }: LogFile, rule: FileRule): Promise<Sink> {
-  const { handle, isMidLine } = await openAuditFile(path, mode, rule)
+export async function openRemoteFile({ path, mode }: LogFile, rule: FileRule, files?: AuditFiles): Promise<Sink> {
+  const { handle, isMidLine } = await openAuditFile(path, mode, rule, files)
   let isMiddle = isMidLine
   return {
     write: async (lines) => {

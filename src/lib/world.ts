@@ -1,5 +1,5 @@
-// What a program cannot compute: time, randomness, timers, ticks of its thread, the outside network. The start of
-// a thread or of a command makes it and hands it on, so that a test or a simulation can replace it and repeat a run from
+// What a program cannot compute: time, randomness, timers, ticks of its thread, the outside network. The start of a
+// thread or of a command makes it and hands it on, so that a test or a simulation can replace it and repeat a run from
 // a seed.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setImmediate as nextLoop, setTimeout as sleep } from 'node:timers/promises'

@@ -59,13 +59,13 @@ const fileTarget = (file: LogFile): Target => ({
   open: async (parts) => {
     if (!(await mayHang(file.path, parts))) return FileDevice.open(parts, file)
     const rule = parts.isDeclared ? 'any' : 'empty-or-ours'
-    return new QueuedDevice(parts, () => openRemoteFile(file, rule), { canReopen: true })
+    return new QueuedDevice(parts, () => openRemoteFile(file, rule, parts.files), { canReopen: true })
   },
 })
 
 /** True if writes may hang. A file system that does not answer what kind it is counts as one where they may. */
-function mayHang(path: string, { timers, settings }: DeviceParts): Promise<boolean> {
-  return within(timers, settings.deadlineMs, isRemoteFile(path), true).catch((cause: unknown) => {
+function mayHang(path: string, { timers, settings, files }: DeviceParts): Promise<boolean> {
+  return within(timers, settings.deadlineMs, isRemoteFile(path, files), true).catch((cause: unknown) => {
     if (cause instanceof DeviceError) return false
     throw cause
   })

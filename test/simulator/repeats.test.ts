@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { generateKey } from 'openpgp'
+import { Verification } from '../../src/audit/verify.ts'
 import { mountAll, PLACED_ENDPOINTS } from '../fixtures/endpoint-table.ts'
 import { START_MS } from '../fixtures/memory-server.ts'
 import { inOrder, makeThings, plausibleCall } from '../fixtures/plausible-calls.ts'
@@ -30,6 +31,17 @@ function runElsewhere(seed: number): string {
   return stdout
 }
 
+/** The chains of the audit log hold. Only the present one has no end, and the one that the kill cut off if it had begun. */
+function requireWhole(lines: readonly string[]): void {
+  const verification = new Verification({})
+  for (const [at, line] of lines.entries()) verification.take(Buffer.from(line, 'latin1'), `line ${at + 1}`)
+  const { faults, entries, chains } = verification.finish()
+  const others = faults.filter((fault) => !fault.includes('has no end'))
+  assert.deepEqual(others, [])
+  assert.ok(faults.length <= 2, String(faults))
+  assert.ok(entries > 300 && chains.length > 1)
+}
+
 test('F12: a life of a server repeats from its seed: answers, commits, audit lines, stored bytes', async (context) => {
   const digests = new Set<string>()
   for (const seed of seedsOf(context)) {
@@ -39,6 +51,7 @@ test('F12: a life of a server repeats from its seed: answers, commits, audit lin
     digests.add(digestOf(one))
     const entries = one.audit.filter((line) => line.includes('"type":"request"'))
     assert.ok(one.records.length > 100 && entries.length > 150 && one.answers.length > 150, 'there is much to compare')
+    requireWhole(one.audit)
     assert.ok(
       one.logged.some((line) => line.includes('A key was rotated by itself')),
       'time passed',
@@ -130,6 +143,7 @@ test('F12: servers beside each other run in an order of the seed, and each repea
 
 test('F12: what a server answered before it was killed is there, and nothing of it runs on', async (context) => {
   const seed = testSeed(context)
+  const counts = new Set<number>()
   for (let steps = 0; steps < 12; steps++) {
     const simulation = new Simulation(seed)
     const { time } = simulation
@@ -144,6 +158,7 @@ test('F12: what a server answered before it was killed is there, and nothing of 
     const before = answered.length
     await time.pass(60_000)
     assert.equal(answered.length, before)
+    counts.add(before)
     const [key] = server.shares
     const next = await simulation.startServer('server', { machine: server.machine, ...(key && { key }) })
     const { body } = await time.until(next.call('LIST', 'sys/policies/acl'))
@@ -154,4 +169,5 @@ test('F12: what a server answered before it was killed is there, and nothing of 
       `after ${steps} steps`,
     )
   }
+  assert.ok(counts.has(0) && counts.size > 1, 'the power went before and after answers')
 })

@@ -104,6 +104,35 @@ test('threads run in an order of the seed, and what is ready on one of them in t
   assert.equal(new Set(seen.map(String)).size, 3)
 })
 
+test('work outside takes no time: nothing else runs before it ends, and one piece begins behind the other', async () => {
+  const time = new VirtualTime(0, first)
+  const { ticks, timers } = time.newThread()
+  const seen: string[] = []
+  const work = async (name: string): Promise<void> => {
+    seen.push(`${name} begins`)
+    for (let loop = 0; loop < 20; loop++) await new Promise(setImmediate)
+    seen.push(`${name} ends`)
+  }
+  const both = Promise.all([time.outside(() => work('a')), time.outside(() => work('b'))])
+  ticks.run((of) => void seen.push(of), 'tick')
+  timers.after(1, () => void seen.push('timer'))
+  await time.until(both.then(() => timers.sleep(2)))
+  assert.deepEqual(seen, ['a begins', 'a ends', 'b begins', 'b ends', 'tick', 'timer'])
+  await assert.rejects(time.until(time.outside(() => Promise.reject(new Error('failed')))), /failed/)
+  assert.equal(time.nowMs, 2)
+})
+
+test('a thread can be stopped between any two of its steps', async () => {
+  const time = new VirtualTime(0, first)
+  const { ticks } = time.newThread()
+  let done = 0
+  void (async () => {
+    for (; ; done++) await ticks.next()
+  })()
+  await time.steps(7)
+  assert.equal(done, 7)
+})
+
 test('nothing happens any more on a thread that was killed', async () => {
   const time = new VirtualTime(0, first)
   const { ticks, timers, kill } = time.newThread()

@@ -31,7 +31,7 @@ function runElsewhere(seed: number): string {
   return stdout
 }
 
-/** The chains of the audit log hold. Only the present one has no end, and the one that the kill cut off if it had begun. */
+/** The chains of the audit log hold. Only the present one has no end, and one that the kill cut off. */
 function requireWhole(lines: readonly string[]): void {
   const verification = new Verification({})
   for (const [at, line] of lines.entries()) verification.take(Buffer.from(line, 'latin1'), `line ${at + 1}`)

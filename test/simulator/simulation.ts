@@ -25,7 +25,7 @@ export type SimulatedServer = Omit<MemoryServer, 'advance'> & {
   readonly kill: () => void
 }
 
-export type SimulatedServerOptions = Omit<MemoryServerOptions, 'store' | 'log' | 'slow'> & {
+export type SimulatedServerOptions = Omit<MemoryServerOptions, 'store' | 'world' | 'log' | 'slow'> & {
   /** Where it runs; missing: a new one, whose store is empty. */
   readonly machine?: SimulatedMachine
 }

@@ -104,7 +104,7 @@ test('threads run in an order of the seed, and what is ready on one of them in t
   assert.equal(new Set(seen.map(String)).size, 3)
 })
 
-test('work outside takes no time: nothing else runs before it ends, and one piece begins behind the other', async () => {
+test('work outside takes no time: nothing else runs before it ends, one piece behind the other', async () => {
   const time = new VirtualTime(0, first)
   const { ticks, timers } = time.newThread()
   const seen: string[] = []

@@ -1,0 +1,269 @@
+// The messages between a primary and a secondary of one family, version 1 of the protocol. A message is a frame type
+// and members in a fixed order (binary.ts); docs of each say who sends it and when.
+//
+// One rule holds for all that is sent of a store's entries: it is as of a stated place of the primary's log, and the
+// log up to that place was sent before it. So what the secondary has is right for the place it stands at, piece by
+// piece, and no long view of the primary is needed.
+//
+// Only tests call this as yet.
+import { strict as assert } from 'node:assert'
+import { MAX_KEY_BYTES, MAX_TRANSACTION_BYTES, MAX_VALUE_BYTES } from '../../storage/contract.ts'
+import { StorageCorrupt, UnknownFormat } from '../../storage/errors.ts'
+import { CHAIN_BYTES } from '../../storage/log/change-record.ts'
+import { MAX_HISTORIES } from '../../storage/log/histories.ts'
+import { LEAF_BYTES } from '../../storage/log/leaf.ts'
+import { RecordReader } from '../../storage/log/record-reader.ts'
+import {
+  bytesUpTo,
+  fixed,
+  flag,
+  group,
+  list,
+  MessageWriter,
+  numbered,
+  optional,
+  shownText,
+  storedKey,
+  text,
+  u8,
+  u16,
+  u32,
+  u64,
+  type WireGroup,
+  type WireKind,
+  type WireMembers,
+  type WireValue,
+} from './binary.ts'
+import { framesOf, ProtocolFault, type RawMessage } from './frames.ts'
+
+/** The versions of the protocol that this program speaks. */
+export const PROTOCOL = { oldest: 1, newest: 1 } as const
+
+const KIB = 1024
+const MIB = 1024 * KIB
+const DIGEST_BYTES = 32
+/** Longest id that an operator may give a secondary. */
+export const MAX_SECONDARY_ID_BYTES = 256
+/** A cluster of more nodes than this is not foreseen. */
+const MAX_ADDRESSES = 64
+const MAX_ADDRESS_BYTES = 512
+const MAX_SENTENCE_BYTES = 1 * KIB
+/** Records that one run may have; a source ends a run long before, by its bytes. */
+export const MAX_RUN_RECORDS = 4_096
+/** Entries, keys or buckets that one message may have. */
+export const MAX_LISTED = 65_536
+const MAX_SCOPES = 65_536
+/** Pages whose digests one message may have: 4 MiB of them. */
+export const MAX_PAGES = 1_024
+/** A scope is `NAMESPACE/MOUNT-UUID` or `NAMESPACE/system`. */
+const MAX_SCOPE_BYTES = 1 * KIB
+const CERTIFICATE_BYTES = 16 * KIB
+/** A record has its keys and values, and some 100 bytes for each operation. A longer one is not sent. */
+export const MAX_RECORD_BYTES = 2 * MAX_TRANSACTION_BYTES
+
+/** A place in the log of the primary: the history, and index and chain of its last record up to there. */
+const place = group({ historyId: fixed(CHAIN_BYTES), index: u64, chain: fixed(CHAIN_BYTES) })
+const parent = group({ id: fixed(CHAIN_BYTES), index: u64, chain: fixed(CHAIN_BYTES) })
+const history = group({
+  id: fixed(CHAIN_BYTES),
+  epoch: u32,
+  startIndex: u64,
+  parent: optional(parent),
+  startedAtMs: u64,
+})
+const addresses = list(text(MAX_ADDRESS_BYTES), MAX_ADDRESSES)
+const treeClass = numbered('replicated', 'local')
+const scope = text(MAX_SCOPE_BYTES)
+const page = { class: treeClass, scope, page: u8 }
+const entry = group({ key: storedKey, class: treeClass, leaf: fixed(LEAF_BYTES), value: bytesUpTo(MAX_VALUE_BYTES) })
+const keyLeaf = group({ key: storedKey, class: treeClass, leaf: fixed(LEAF_BYTES) })
+
+/** How far a copy or a comparison that was cut off had come, by the secondary's own note. */
+const transfer = group({ what: numbered('copy', 'difference'), after: text(MAX_KEY_BYTES) })
+
+/** The rows: type of the frame, longest payload, members. */
+const MESSAGES = {
+  /** From the secondary, first. `applied` is missing where nothing of the primary was applied yet. */
+  hello: message(1, 256 * KIB, {
+    oldest: u16,
+    newest: u16,
+    recordFormat: u8,
+    version: text(64),
+    clusterId: text(64),
+    secondaryId: text(MAX_SECONDARY_ID_BYTES),
+    epoch: u32,
+    histories: list(history, MAX_HISTORIES),
+    applied: optional(place),
+    transfer: optional(transfer),
+    addresses,
+  }),
+  /** From the primary: the link is accepted, and this is how the secondary gets what it lacks. */
+  welcome: message(2, 256 * KIB, {
+    protocol: u16,
+    recordFormat: u8,
+    version: text(64),
+    clusterId: text(64),
+    epoch: u32,
+    histories: list(history, MAX_HISTORIES),
+    decision: numbered('stream', 'difference', 'copy'),
+    addresses,
+    sentAtMs: u64,
+  }),
+  /** From the primary in place of a welcome, then it hangs up. */
+  refused: message(3, 4 * KIB, {
+    code: numbered(
+      'version',
+      'unknown-id',
+      'revoked',
+      'other-set',
+      'fenced',
+      'not-active',
+      'rewound',
+      'replaced',
+      'busy',
+      'not-primary',
+    ),
+    sentence: shownText(MAX_SENTENCE_BYTES),
+    retryAfterMs: u32,
+    /** Address of the active node, with 'not-active'. */
+    address: text(MAX_ADDRESS_BYTES),
+  }),
+  /**
+   * From the primary: the records behind `after` that are for this secondary, without their operations of class
+   * ignored, all of the history `historyId`. `at` is further on where nothing in between is for it.
+   */
+  run: message(4, MAX_RECORD_BYTES + 64 * KIB, {
+    after: group({ historyId: fixed(CHAIN_BYTES), index: u64 }),
+    historyId: fixed(CHAIN_BYTES),
+    records: list(bytesUpTo(MAX_RECORD_BYTES), MAX_RUN_RECORDS),
+    at: optional(place),
+  }),
+  /** From the secondary: up to which index of the primary it has received, stored for good and made visible. */
+  ack: message(5, 64, { received: u64, durable: u64, published: u64 }),
+  /** From both, each second. `echo` is the last one that the other end sent. */
+  beat: message(6, 64 * KIB, {
+    sentAtMs: u64,
+    echo: optional(group({ sentAtMs: u64, heldMs: u32 })),
+    epoch: u32,
+    lastIndex: u64,
+    committedAtMs: u64,
+    root: optional(group({ index: u64, root: fixed(DIGEST_BYTES) })),
+    apiAddress: text(MAX_ADDRESS_BYTES),
+    addresses,
+  }),
+  /** From the primary in a copy: all entries behind `after` up to `upTo` (undefined: to the end), as of `at`. */
+  piece: message(7, MAX_VALUE_BYTES + 8 * MIB, {
+    at: place,
+    after: text(MAX_KEY_BYTES),
+    upTo: optional(storedKey),
+    entries: list(entry, MAX_LISTED),
+    totalEntries: u64,
+  }),
+  /** From the secondary in a comparison: the roots of its scopes. Answered by `pages`. */
+  roots: message(8, 16 * MIB, {
+    scopes: list(group({ class: treeClass, scope, root: fixed(DIGEST_BYTES) }), MAX_SCOPES),
+  }),
+  /** From the primary: hashes of the pages of each scope whose root differs. A scope that it does not have has none. */
+  pages: message(9, 64 * MIB, {
+    at: place,
+    scopes: list(
+      group({ class: treeClass, scope, pages: list(group({ page: u8, hash: fixed(DIGEST_BYTES) }), 256) }),
+      MAX_SCOPES,
+    ),
+  }),
+  /** From the secondary: pages whose digests it wants. Answered by `digests`. */
+  'pages-wanted': message(10, 2 * MIB, { pages: list(group(page), MAX_PAGES) }),
+  /** From the primary: the digests of the 256 buckets of each page, as of the same place as `pages`. */
+  digests: message(11, 6 * MIB, {
+    pages: list(group({ ...page, digests: fixed(256 * LEAF_BYTES) }), MAX_PAGES),
+  }),
+  /** From the secondary: buckets that differ. Answered by `listing`. */
+  'buckets-wanted': message(12, 8 * MIB, { buckets: list(group({ ...page, place: u8 }), MAX_LISTED) }),
+  /** From the primary: all keys of the buckets that were asked for, as of `at`. The last listing of them `isLast`. */
+  listing: message(13, 80 * MIB, { at: place, isLast: flag, keys: list(keyLeaf, MAX_LISTED) }),
+  /** From the secondary: keys whose entries it wants. Answered by `values`. */
+  'values-wanted': message(14, 80 * MIB, { keys: list(storedKey, MAX_LISTED) }),
+  /** From the primary: the entries of those keys as of `at`, and the keys that are gone meanwhile. */
+  values: message(15, MAX_VALUE_BYTES + 80 * MIB, {
+    at: place,
+    entries: list(entry, MAX_LISTED),
+    gone: list(storedKey, MAX_LISTED),
+    isLast: flag,
+  }),
+  /** From the primary behind the last piece, and from it again where a comparison found nothing: root as of `at`. */
+  complete: message(16, 1 * KIB, { at: place, root: fixed(DIGEST_BYTES) }),
+  /** From the secondary: it needs a comparison though the primary decided otherwise, since what came did not fit. */
+  compare: message(17, 4 * KIB, { sentence: shownText(MAX_SENTENCE_BYTES) }),
+  /** From the secondary: a request to certify its new public key. Answered by `certificate`. */
+  'certificate-wanted': message(18, CERTIFICATE_BYTES, { publicKey: bytesUpTo(1 * KIB) }),
+  /** From the primary: a new leaf, and all certificates of the set that are trusted. */
+  certificate: message(19, 4 * CERTIFICATE_BYTES, {
+    certificate: bytesUpTo(CERTIFICATE_BYTES),
+    trusted: list(bytesUpTo(CERTIFICATE_BYTES), 3),
+  }),
+  /** From the primary after a rekey: its seal, sealed for this secondary (src/system/seal/seal-bundle.ts). */
+  'seal-bundle': message(20, 2 * MIB, { sealed: bytesUpTo(2 * MIB - 64) }),
+  /** From both: why this end hangs up. */
+  fault: message(21, 4 * KIB, {
+    reason: numbered('version', 'damaged', 'closing'),
+    sentence: shownText(MAX_SENTENCE_BYTES),
+  }),
+} as const
+
+type Rows = typeof MESSAGES
+/** The kinds of message. */
+export type MessageKind = keyof Rows
+type MembersOf<K extends MessageKind> = WireValue<Rows[K]['members']>
+/** A message of the kind `K`; of any kind without it. */
+export type Message<K extends MessageKind = MessageKind> = { [N in K]: { readonly kind: N } & MembersOf<N> }[K]
+/** A place of the primary's log, as messages carry it. */
+export type Place = WireValue<typeof place>
+/** An entry with what is stored with it, as messages carry it. */
+export type SentEntry = WireValue<typeof entry>
+
+type Row<M extends WireMembers> = {
+  readonly type: number
+  readonly most: number
+  readonly members: WireKind<WireGroup<M>>
+}
+
+function message<const M extends WireMembers>(type: number, most: number, members: M): Row<M> {
+  return { type, most, members: group(members) }
+}
+
+type AnyRow = { readonly type: number; readonly most: number; readonly members: WireKind<object> }
+const KINDS = Object.entries(MESSAGES) as unknown as readonly (readonly [MessageKind, AnyRow])[]
+const BY_TYPE: ReadonlyMap<number, readonly [MessageKind, AnyRow]> = new Map(KINDS.map((row) => [row[1].type, row]))
+
+/** Longest payload of a type of frame; undefined for an unknown type. For FrameReader. */
+export function mostOf(type: number): number | undefined {
+  return BY_TYPE.get(type)?.[1].most
+}
+
+/** The frames of a message. Its buffers are copied. */
+export function encodeMessage(sent: Message): Buffer[] {
+  const row = MESSAGES[sent.kind] as unknown as AnyRow
+  const writer = new MessageWriter()
+  row.members.write(writer, sent as never)
+  const parts = writer.parts()
+  assert(parts.reduce((sum, part) => sum + part.length, 0) <= row.most, `a message "${sent.kind}" is too long`)
+  return framesOf(row.type, parts)
+}
+
+/**
+ * Reads what the frames of a message carried. Buffers of the message are views of the payload.
+ * @throws ProtocolFault that names the message and the member, and never a value of it
+ */
+export function decodeMessage({ type, payload }: RawMessage): Message {
+  const [kind, row] = BY_TYPE.get(type) ?? []
+  if (kind === undefined || row === undefined) throw new ProtocolFault('version', `Frame type ${type} is unknown`)
+  const reader = new RecordReader(payload, `message "${kind}"`)
+  try {
+    const members = row.members.read(reader, '')
+    if (!reader.atEnd) throw reader.fault('something follows its last member')
+    return { kind, ...members } as Message
+  } catch (cause) {
+    if (!(cause instanceof StorageCorrupt)) throw cause
+    throw new ProtocolFault(cause instanceof UnknownFormat ? 'version' : 'damaged', cause.message, { cause })
+  }
+}

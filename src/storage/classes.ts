@@ -159,14 +159,27 @@ export function filteredMountOf(key: string): string {
 }
 
 /**
+ * The scope of an entry that is stored under this key with this class. An entry of a local mount is local, but for what
+ * its folder makes something else; such an entry counts as one of a shared mount.
+ */
+export function scopeOfKey(key: string, storageClass: StorageClass): Scope {
+  const mount = mountOfKey(key)
+  const scope = { namespace: namespaceOfKey(key), mount, local: false }
+  return { ...scope, local: mount !== SYSTEM_SCOPE && storageClass === 'local' && !isInOwnFolder(key) }
+}
+
+function isInOwnFolder(key: string): boolean {
+  const [, , , folder] = key.split('/', 4)
+  return OWN_FOLDERS.some((own) => own.folder === `${folder}/`)
+}
+
+/**
  * True if the key allows this class. It cannot tell whether the mount is `local`: both answers pass for a key of a
  * mount, unless its folder decides.
  */
 export function mayHaveClass(key: string, storageClass: StorageClass): boolean {
-  const mount = mountOfKey(key)
-  const scope = { namespace: namespaceOfKey(key), mount, local: mount !== SYSTEM_SCOPE && storageClass === 'local' }
   try {
-    return classify(scope, key) === storageClass
+    return classify(scopeOfKey(key, storageClass), key) === storageClass
   } catch (cause) {
     if (cause instanceof StorageRefused) return false
     throw cause

@@ -240,14 +240,21 @@ export type AdoptedChange = {
 /** How the changes of a peer are applied. */
 export type AdoptOptions = {
   /**
-   * `follow`: each operation must replace what it replaced at the peer. `redo`: a copy is running, and the entries here
-   * may be older or newer than the changes. So what is replaced is not compared, and what is missing may be deleted.
+   * `follow`: each operation must replace what it replaced at the peer. `redo`: a copy or a comparison is running, and
+   * the entries here may be older or newer than the changes. So what is replaced is not compared, and what is missing
+   * may be deleted. `anew`: one begins, so that what lies between the last applied place and these changes is not asked
+   * for; else as `redo`.
    */
-  readonly mode: 'follow' | 'redo'
+  readonly mode: 'follow' | 'redo' | 'anew'
   /** The changes are all that the peer has for this cluster behind this place of its log. */
   readonly after: Pick<Origin, 'family' | 'historyId' | 'index'>
   /** Where the peer's log stands behind the changes, if further on than the last. Nothing in between is for us. */
   readonly at?: Origin
+  /**
+   * What the peer has at `at`, where the changes lead to: entries, and keys that have none there. In one change, behind
+   * the others. Only while a copy or a comparison is running.
+   */
+  readonly state?: { readonly entries: readonly StoredEntry[]; readonly gone: readonly string[] }
   /** Runs when the changes are known to be good, before any of them can be seen. It may reject: none is applied. */
   readonly prepare?: (changes: readonly AdoptedChange[]) => Promise<void>
   /**

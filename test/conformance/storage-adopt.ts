@@ -77,6 +77,7 @@ export function adoptClauses(clause: Clause): void {
   besideClauses(clause)
   faultClauses(clause)
   redoClauses(clause)
+  stateClauses(clause)
   deviceClauses(clause)
 }
 
@@ -460,6 +461,126 @@ function redoClauses(clause: Clause): void {
       await assert.rejects(again.changesSince(1, 1), HistoryGone)
     },
   )
+}
+
+/** What a peer has behind the key `after`, as of now: some bytes of it, and the log from `from` up to there. */
+async function pieceOf(peer: Store, from: number, after: string, bytes: number) {
+  const snapshot = await peer.snapshot()
+  const { index, chain, historyId } = snapshot.position
+  const stored = await snapshot.stored(after, bytes)
+  await snapshot.close()
+  const { changes, after: place } = await sentBy(peer, from)
+  const at: Origin = { family, historyId, index, chain }
+  const entries = stored.filter((entry) => entry.class !== 'ignored')
+  return { changes, options: { mode: 'redo', after: place, at, state: { entries, gone: [] } } as const, stored }
+}
+
+function stateClauses(clause: Clause): void {
+  clause('F3: a copy in pieces, while the peer writes, ends in what the peer has', async (opened) => {
+    const { store, faults, reopen } = opened
+    const peer = newPeer()
+    for (let number = 0; number < 40; number++) await write(peer, `key-${number}`, `${number}`)
+    await peer.transaction(async (tx) => tx.put(systemScope, IGNORED, Buffer.from('of the peer')))
+    const { index, chain, historyId } = await peer.position()
+    const begun: Origin = { family, historyId, index, chain }
+    const options = { mode: 'anew', after: { family, historyId, index }, at: begun } as const
+    assert.equal((await store.adopt([], options)).kind, 'adopted')
+    let [from, after, pieces] = [index, '', 0]
+    for (;;) {
+      // Behind the copied keys, before them, and both: put, replaced and deleted.
+      const name = `key-${(pieces * 7) % 40}`
+      await write(peer, name, 'changed', pieces % 3 === 0 ? undefined : 'again')
+      await write(peer, `new-${pieces}`, 'new')
+      const piece = await pieceOf(peer, from, after, 200)
+      assert.equal((await store.adopt(piece.changes, piece.options)).kind, 'adopted')
+      from = piece.options.at.index
+      pieces++
+      const last = piece.stored.at(-1)
+      if (last === undefined) break
+      after = last.key
+    }
+    assert.ok(pieces > 5, `${pieces}`)
+    await requireEqual(store, peer)
+    await write(peer, 'key-1', 'followed')
+    assert.equal((await follow(store, peer)).kind, 'adopted')
+    const again = await reopen()
+    await requireEqual(again, peer)
+    await requireTreeOfEntries(again, faults)
+  })
+
+  clause('F3: a piece that comes again, or is of another moment, changes nothing', async ({ store }) => {
+    const peer = newPeer()
+    await write(peer, 'a', '1')
+    const first = await pieceOf(peer, 0, '', 1_000)
+    assert.equal((await store.adopt(first.changes, first.options)).kind, 'adopted')
+    const index = await store.lastIndex()
+    assert.deepEqual(await store.adopt(first.changes, first.options), { kind: 'adopted', index })
+    await write(peer, 'a', '2')
+    const second = await pieceOf(peer, 1, '', 1_000)
+    const early = { ...first.options, state: second.options.state }
+    const late = { ...second.options, state: second.options.state }
+    assert.equal((await store.adopt([], late)).kind, 'adopted', 'the peer says that nothing in between is for us')
+    assert.equal((await store.adopt([], early)).kind, 'gap')
+    const { at: _at, ...nowhere } = second.options
+    assert.equal((await store.adopt([], nowhere)).kind, 'gap')
+    assert.deepEqual(await store.get(`${folder}a`), Buffer.from('2'))
+  })
+
+  clause(
+    'F3: keys that the peer does not have are removed, and no entry that stays with its cluster',
+    async (opened) => {
+      const { store, faults } = opened
+      const peer = newPeer()
+      await write(peer, 'a', '1')
+      await begin(store, peer)
+      await store.transaction(async (tx) => {
+        tx.put(systemScope, IGNORED, Buffer.from('own'))
+        tx.put(scope, `${folder}stray`, Buffer.from('of before'))
+      })
+      const { options } = await pieceOf(peer, 1, '', 1_000)
+      const gone = (...keys: string[]) => store.adopt([], { ...options, state: { entries: [], gone: keys } })
+      const refused = await gone(IGNORED)
+      assert.deepEqual([refused.kind, 'key' in refused && refused.key], ['diverged', IGNORED])
+      assert.equal((await gone(`${folder}stray`, `${folder}missing`)).kind, 'adopted')
+      assert.deepEqual(await store.get(IGNORED), Buffer.from('own'))
+      assert.deepEqual((await store.roots()).all, (await peer.roots()).all)
+      await requireTreeOfEntries(store, faults)
+    },
+  )
+
+  clause('F3: an entry whose leaf is not of its value is not taken with a piece', async ({ store }) => {
+    const peer = newPeer()
+    await write(peer, 'a', '1')
+    const { changes, options } = await pieceOf(peer, 0, '', 1_000)
+    const [entry] = options.state.entries
+    assert.ok(entry !== undefined)
+    const entries = [{ ...entry, value: Buffer.from('2') }]
+    const outcome = await store.adopt([], { ...options, mode: 'anew', state: { entries, gone: [] } })
+    assert.deepEqual([outcome.kind, await store.lastIndex()], ['diverged', 0])
+    assert.equal((await store.adopt(changes, options)).kind, 'adopted')
+  })
+
+  clause('F3: a comparison that begins moves on to a history that was never followed', async (opened) => {
+    const { store, reopen } = opened
+    const peer = newPeer()
+    await write(peer, 'a', '1')
+    await begin(store, peer)
+    const other = newPeer(8)
+    await write(other, 'b', '1', '2')
+    const { options } = await pieceOf(other, 0, '', 1_000)
+    assert.equal((await store.adopt([], options)).kind, 'gap')
+    const state = { ...options.state, gone: [`${folder}a`] }
+    const prepared: string[] = []
+    const prepare: AdoptOptions['prepare'] = async (changes) => {
+      for (const { operations } of changes) prepared.push(...operations.map(({ kind, key }) => `${kind} ${key}`))
+    }
+    assert.equal((await store.adopt([], { ...options, mode: 'anew', state, prepare })).kind, 'adopted')
+    assert.deepEqual(prepared, [`put ${folder}b`, `delete ${folder}a`])
+    const again = await reopen()
+    await requireEqual(again, other)
+    await write(other, 'b', '3')
+    assert.equal((await follow(again, other)).kind, 'adopted')
+  })
 }
 
 function deviceClauses(clause: Clause): void {

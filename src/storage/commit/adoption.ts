@@ -3,8 +3,16 @@
 // this node.
 import { strict as assert } from 'node:assert'
 import type { KeyObject } from 'node:crypto'
-import { classify, requireValue } from '../classes.ts'
-import type { Adopted, AdoptedChange, AdoptOptions, ChangeOperation, EntryHead, StorageClass } from '../contract.ts'
+import { classify, requireValue, scopeOfKey } from '../classes.ts'
+import type {
+  Adopted,
+  AdoptedChange,
+  AdoptOptions,
+  ChangeOperation,
+  EntryHead,
+  StorageClass,
+  StoredEntry,
+} from '../contract.ts'
 import { MAX_TRANSACTION_BYTES } from '../contract.ts'
 import { StorageRefused, UnknownPrefix } from '../errors.ts'
 import { CHAIN_BYTES, NO_ORIGINS } from '../log/change-record.ts'
@@ -19,6 +27,8 @@ const SENT_OVER: Readonly<Record<ReplicationFamily, readonly StorageClass[]>> = 
   dr: ['replicated', 'local'],
   performance: ['replicated'],
 }
+
+const NO_VALUE = Buffer.alloc(0)
 
 /** A change that cannot be applied here. It is caught below the contract. */
 export class PeerFault extends Error {
@@ -41,9 +51,10 @@ type NewChanges = {
 /** Leaves out what was applied already. Tells a gap if something may be missing between that and the changes. */
 export function newChanges(
   changes: readonly AdoptedChange[],
-  { mode, after, at }: AdoptOptions,
+  options: AdoptOptions,
   applied: readonly Origin[],
 ): NewChanges | Gap {
+  const { mode, after, at } = options
   const { family } = after
   const last = applied.find((origin) => origin.family === family)
   const origins = changes.map((change) => change.origins.find((origin) => origin.family === family))
@@ -67,14 +78,62 @@ export function newChanges(
     return gap(`The changes follow index ${after.index} of the peer, here ${last?.index ?? 'nothing'} was applied last`)
   }
   const fresh = changes.slice(known + 1)
-  const isFurther = at !== undefined && !(last !== undefined && isUpTo(at, last))
+  const isFurther = at !== undefined && (mode === 'anew' || !(last !== undefined && isUpTo(at, last)))
   const behind = fresh.reduce((sum, change) => laterOrigins(sum, change.origins), NO_ORIGINS)
-  return { kind: 'new', changes: fresh, origins: isFurther ? laterOrigins(behind, [at]) : behind }
+  const moved = isFurther ? laterOrigins(behind, [at]) : behind
+  return faultOfState(options, laterOrigins(applied, moved)) ?? { kind: 'new', changes: fresh, origins: moved }
+}
+
+/** Entries of an earlier or later moment than that of the changes would undo some, or be undone by them. */
+function faultOfState({ mode, after, at, state }: AdoptOptions, reached: readonly Origin[]): Gap | undefined {
+  if (state === undefined) return undefined
+  assert(mode !== 'follow', 'entries are taken while a copy or a comparison is running')
+  const place = reached.find(({ family }) => family === after.family)
+  const isThere = at !== undefined && place?.index === at.index && place.historyId.equals(at.historyId)
+  return isThere ? undefined : gap('The entries are not as of the place that the changes lead to')
+}
+
+/** The change that makes the entries here those that the peer told of, behind `changes`; none if it told of none. */
+export function changeOfState(
+  changes: readonly AdoptedChange[],
+  { state }: AdoptOptions,
+  before: Heads,
+  nowMs: number,
+): AdoptedChange[] {
+  if (state === undefined) return []
+  const heads: Heads = new Map(before)
+  for (const { operations } of changes) moveHeads(heads, operations)
+  const puts = state.entries.filter((entry) => !isSame(entry, heads.get(entry.key))).map(putOf)
+  const deletes = state.gone.flatMap((key) => deleteOf(key, heads.get(key)))
+  return [{ origins: NO_ORIGINS, committedAtMs: Math.floor(nowMs), operations: [...puts, ...deletes] }]
+}
+
+/** The keys that the peer told of. */
+export function keysOfState({ state }: AdoptOptions): string[] {
+  return state === undefined ? [] : [...state.entries.map(({ key }) => key), ...state.gone]
+}
+
+/** A piece that comes again costs nothing. */
+function isSame({ class: storageClass, leaf }: StoredEntry, head: EntryHead | undefined): boolean {
+  return head !== undefined && head.class === storageClass && head.leaf.equals(leaf)
+}
+
+function putOf({ key, class: storageClass, leaf, value }: StoredEntry): ChangeOperation {
+  const scope = scopeOfKey(key, storageClass)
+  return { kind: 'put', class: storageClass, scope, key, oldLeaf: NO_LEAF, newLeaf: leaf, value }
+}
+
+function deleteOf(key: string, head: EntryHead | undefined): ChangeOperation[] {
+  if (head === undefined) return []
+  const { class: storageClass, leaf } = head
+  const scope = scopeOfKey(key, storageClass)
+  return [{ kind: 'delete', class: storageClass, scope, key, oldLeaf: leaf, newLeaf: NO_LEAF, value: NO_VALUE }]
 }
 
 /** True if nothing lies between what was applied last and the place behind which the changes begin. */
 function isConnected(after: AdoptOptions['after'], last: Origin | undefined, mode: AdoptOptions['mode']): boolean {
   // A copy begins somewhere: what lay before it is in the copied entries.
+  if (mode === 'anew') return true
   if (last === undefined) return mode === 'redo'
   return last.historyId.equals(after.historyId) && after.index <= last.index
 }

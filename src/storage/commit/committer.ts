@@ -25,7 +25,7 @@ import { laterOrigins, movedOn, moveOf } from '../log/move.ts'
 import { RecentChanges } from '../log/recent-changes.ts'
 import { TreeKeeper } from '../log/tree-keeper.ts'
 import type { History, NewHistory, Origin, Position } from '../peer-log.ts'
-import { adoptedChanges, newChanges, PeerFault, requireApart } from './adoption.ts'
+import { adoptedChanges, changeOfState, keysOfState, newChanges, PeerFault, requireApart } from './adoption.ts'
 import { CommitWaiters } from './commit-waiters.ts'
 import { type Heads, moveHeads } from './heads.ts'
 import type { OpenTransaction, Write } from './open-transaction.ts'
@@ -269,10 +269,11 @@ export class Committer {
     if (fresh.kind === 'gap') return fresh
     const encoded: EncodedChange[] = []
     try {
-      const heads = await this.#headsAt(fresh.changes.flatMap(({ operations }) => operations.map(({ key }) => key)))
       const { mode, after } = options
-      const adopted = adoptedChanges(fresh.changes, { heads, leafKey, mode, family: after.family })
-      if (fresh.changes.length > 0) await options.prepare?.(fresh.changes)
+      const heads = await this.#headsAt([...keysOf(fresh.changes), ...keysOfState(options)])
+      const all = [...fresh.changes, ...changeOfState(fresh.changes, options, heads, this.#clock.nowMs())]
+      const adopted = adoptedChanges(all, { heads, leafKey, mode, family: after.family })
+      if (all.length > 0) await options.prepare?.(all)
       const own = await runAlso()
       requireApart(own, heads)
       const group = { heads: new Map([...heads, ...(await this.#headsOf([own]))]), encoded, history: undefined }
@@ -395,6 +396,10 @@ export class Committer {
 
 function placeOf({ startIndex, epoch, id }: History): Place {
   return { index: startIndex, epoch, beginsHistory: id, previousChain: id }
+}
+
+function keysOf(changes: readonly AdoptedChange[]): string[] {
+  return changes.flatMap(({ operations }) => operations.map(({ key }) => key))
 }
 
 function failed(cause: Error | undefined): StorageFailed {

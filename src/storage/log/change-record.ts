@@ -19,7 +19,7 @@
 import { strict as assert } from 'node:assert'
 import { crc32 } from 'node:zlib'
 import { sha256 } from '../../crypto/primitives/digest.ts'
-import type { Change, ChangeOperation } from '../contract.ts'
+import type { Change, ChangeOperation, StorageClass } from '../contract.ts'
 import { StorageCorrupt } from '../errors.ts'
 import type { History, Origin, ReplicationFamily } from '../peer-log.ts'
 import { CLASS_NUMBERS, classOfNumber, LEAF_BYTES } from './leaf.ts'
@@ -66,9 +66,24 @@ export type EncodedChange = {
 
 /** Links the draft to the change before it, and encodes its record. */
 export function encodeChange(draft: ChangeDraft, previousChain: Buffer): EncodedChange {
-  const { beginsHistory, origins, operations } = draft
+  const { beginsHistory } = draft
   assert(previousChain.length === CHAIN_BYTES)
   assert(beginsHistory === undefined || beginsHistory.equals(previousChain), 'a history begins with its id')
+  const record = recordWithoutChain(draft)
+  const chain = nextChain(previousChain, record)
+  return { change: { ...draft, chain }, record: withChain(record, chain) }
+}
+
+/**
+ * The record of a change as a peer gets it, maybe with fewer operations than it has in the log. It names its place and
+ * chain in that log, so the chain is no hash over these bytes.
+ */
+export function encodeSent(change: Change): Buffer {
+  return withChain(recordWithoutChain(change), change.chain)
+}
+
+function recordWithoutChain(draft: ChangeDraft): Buffer {
+  const { beginsHistory, origins, operations } = draft
   const length = BODY_AT + BODY_HEAD_BYTES + (beginsHistory?.length ?? 0) + origins.length * ORIGIN_BYTES
   const record = Buffer.alloc(operations.reduce((sum, each) => sum + operationBytes(each), length))
   let at = record.writeUInt8(RECORD_FORMAT, BODY_AT)
@@ -84,11 +99,25 @@ export function encodeChange(draft: ChangeDraft, previousChain: Buffer): Encoded
   at = record.writeUInt32BE(operations.length, at)
   for (const operation of operations) at = writeOperation(record, at, operation)
   assert(at === record.length, 'a change has at most one origin of a family')
-  const chain = nextChain(previousChain, record)
+  return record
+}
+
+function withChain(record: Buffer, chain: Buffer): Buffer {
   chain.copy(record, CHAIN_AT)
   record.writeUInt32BE(record.length - CHAIN_AT, 0)
   record.writeUInt32BE(crc32(record.subarray(CHAIN_AT)), 4)
-  return { change: { ...draft, chain }, record }
+  return record
+}
+
+/**
+ * The classes of the operations of a record, by its flags alone, unchecked. Undefined for a record of format 1, which
+ * has none: it must be decoded.
+ */
+export function classesOf(record: Buffer): ReadonlySet<StorageClass> | undefined {
+  if (record.readUInt8(BODY_AT) !== RECORD_FORMAT) return undefined
+  const flags = record.readUInt8(BODY_AT + 1)
+  const classes = Object.entries(CLASS_FLAGS) as unknown as readonly (readonly [StorageClass, number])[]
+  return new Set(classes.filter(([, flag]) => flags & flag).map(([storageClass]) => storageClass))
 }
 
 function flagsOf({ beginsHistory, origins, operations }: ChangeDraft): number {

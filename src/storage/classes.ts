@@ -2,6 +2,7 @@
 // covers cannot be written. The allowed form of keys and values is here too, since both checks are made together.
 import { MAX_KEY_BYTES, MAX_VALUE_BYTES, type Scope, type StorageClass, SYSTEM_SCOPE } from './contract.ts'
 import { StorageRefused, StorageTooLarge, UnknownPrefix } from './errors.ts'
+import type { ReplicationFamily } from './peer-log.ts'
 
 /**
  * A row of the table. `mount`: the next segment is a mount's UUID; its `local` decides the class, but not in the
@@ -69,6 +70,12 @@ const OWN_FOLDERS: readonly { readonly folder: string; readonly class: StorageCl
   { folder: 'cluster/', class: 'local' },
   { folder: 'node/', class: 'ignored' },
 ]
+
+/** Classes whose entries go over each family of replication. */
+export const SENT_CLASSES: Readonly<Record<ReplicationFamily, ReadonlySet<StorageClass>>> = {
+  dr: new Set<StorageClass>(['replicated', 'local']),
+  performance: new Set<StorageClass>(['replicated']),
+}
 
 /** Records that open the barrier cannot lie behind it: they are sealed by other keys, or in clear. */
 const BEFORE_THE_BARRIER = [

@@ -3,16 +3,8 @@
 // this node.
 import { strict as assert } from 'node:assert'
 import type { KeyObject } from 'node:crypto'
-import { classify, requireValue, scopeOfKey } from '../classes.ts'
-import type {
-  Adopted,
-  AdoptedChange,
-  AdoptOptions,
-  ChangeOperation,
-  EntryHead,
-  StorageClass,
-  StoredEntry,
-} from '../contract.ts'
+import { classify, requireValue, SENT_CLASSES, scopeOfKey } from '../classes.ts'
+import type { Adopted, AdoptedChange, AdoptOptions, ChangeOperation, EntryHead, StoredEntry } from '../contract.ts'
 import { MAX_TRANSACTION_BYTES } from '../contract.ts'
 import { StorageRefused, UnknownPrefix } from '../errors.ts'
 import { CHAIN_BYTES, NO_ORIGINS } from '../log/change-record.ts'
@@ -22,11 +14,6 @@ import { laterOrigins } from '../log/move.ts'
 import type { Origin, ReplicationFamily } from '../peer-log.ts'
 import { type Heads, moveHeads } from './heads.ts'
 import type { OpenTransaction } from './open-transaction.ts'
-
-const SENT_OVER: Readonly<Record<ReplicationFamily, readonly StorageClass[]>> = {
-  dr: ['replicated', 'local'],
-  performance: ['replicated'],
-}
 
 const NO_VALUE = Buffer.alloc(0)
 
@@ -208,7 +195,7 @@ function adoptedOperations(operations: readonly ChangeOperation[], here: Here): 
 
 /** The key must allow the class that the change states, and the class must be one that goes over the family. */
 function requireAllowed({ key, scope, class: storageClass, value }: ChangeOperation, family: ReplicationFamily): void {
-  if (!SENT_OVER[family].includes(storageClass)) {
+  if (!SENT_CLASSES[family].has(storageClass)) {
     throw diverged(key, `Entries of class ${storageClass} are not taken from a peer over ${family} replication`)
   }
   try {

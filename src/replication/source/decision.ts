@@ -1,0 +1,75 @@
+// How a secondary gets what it lacks, from where it says that it stands (Interface 3.1). Only tests call this as yet.
+import type { LogRecord, ReadStore } from '../../storage/contract.ts'
+import { HistoryGone } from '../../storage/errors.ts'
+import { decodeChange, nextChain } from '../../storage/log/change-record.ts'
+import type { History, Position } from '../../storage/peer-log.ts'
+import type { Message, Place } from '../protocol/messages.ts'
+
+/** Where a secondary stands: what of a primary's log it has applied, and the transfer that it is in the middle of. */
+export type Standing = Pick<Message<'hello'>, 'applied' | 'transfer'>
+
+/** What the primary does about it. */
+export type Decision =
+  /** The log goes on behind `after`. */
+  | { readonly kind: 'stream'; readonly after: Place }
+  /** Entries behind the key `after` are copied; `from` is where the log goes on meanwhile, undefined: from now. */
+  | { readonly kind: 'copy'; readonly after: string; readonly from: Place | undefined }
+  /** Both trees are compared. `isUndone`: the secondary has changes that this cluster never had, or has no more. */
+  | { readonly kind: 'difference'; readonly isUndone: boolean }
+  | { readonly kind: 'refused'; readonly code: 'other-set' | 'rewound'; readonly sentence: string }
+
+/** The parts of a store that the decision needs. */
+export type DecidingStore = Pick<ReadStore, 'position' | 'histories' | 'records'>
+
+/**
+ * Decides by the histories and chain of this store. A place that this store never had in a history of its own is not
+ * mended silently: either its files were put back to an older state, or the secondary followed another cluster.
+ */
+export async function decide(store: DecidingStore, { applied, transfer }: Standing): Promise<Decision> {
+  if (applied === undefined) return { kind: 'copy', after: '', from: undefined }
+  const histories = await store.histories()
+  const position = await store.position()
+  const at = histories.findIndex(({ id }) => id.equals(applied.historyId))
+  if (at === -1) return refused('other-set', 'The secondary followed a log that is not known here')
+  const next = histories[at + 1]
+  if (next !== undefined && (next.parent === undefined || applied.index > next.parent.index)) {
+    return { kind: 'difference', isUndone: next.parent !== undefined }
+  }
+  const record = await recordAfter(store, applied.index)
+  if (record === 'gone') return { kind: 'difference', isUndone: false }
+  if (record === 'ahead' || !isConnected(applied, record, histories, position)) {
+    return refused('rewound', `This cluster has no record ${applied.index} like the one that the secondary applied`)
+  }
+  if (transfer?.what === 'difference') return { kind: 'difference', isUndone: false }
+  if (transfer?.what === 'copy') return { kind: 'copy', after: transfer.after, from: applied }
+  return { kind: 'stream', after: applied }
+}
+
+/** The record behind an index; undefined if that is the last. `ahead`: the log has not reached the index. */
+async function recordAfter(store: DecidingStore, index: number): Promise<LogRecord | undefined | 'gone' | 'ahead'> {
+  if (index > (await store.position()).index) return 'ahead'
+  try {
+    return (await store.records(index, 1))[0]
+  } catch (cause) {
+    if (cause instanceof HistoryGone) return 'gone'
+    throw cause
+  }
+}
+
+/** True if the log here goes on from the very record that was applied there. */
+function isConnected(
+  applied: Place,
+  next: LogRecord | undefined,
+  histories: readonly History[],
+  position: Position,
+): boolean {
+  if (next === undefined) return position.historyId.equals(applied.historyId) && position.chain.equals(applied.chain)
+  const { beginsHistory, chain } = decodeChange(next.record, `log record ${next.index}`)
+  if (beginsHistory === undefined) return nextChain(applied.chain, next.record).equals(chain)
+  const parent = histories.find(({ id }) => id.equals(beginsHistory))?.parent
+  return parent !== undefined && parent.index === applied.index && parent.chain.equals(applied.chain)
+}
+
+function refused(code: 'other-set' | 'rewound', sentence: string): Decision {
+  return { kind: 'refused', code, sentence }
+}

@@ -13,6 +13,7 @@ import { CHAIN_BYTES } from '../../storage/log/change-record.ts'
 import { MAX_HISTORIES } from '../../storage/log/histories.ts'
 import { LEAF_BYTES } from '../../storage/log/leaf.ts'
 import { RecordReader } from '../../storage/log/record-reader.ts'
+import { PAGE_ENTRY_BYTES } from '../../storage/log/tree.ts'
 import {
   bytesUpTo,
   fixed,
@@ -173,9 +174,9 @@ const MESSAGES = {
   }),
   /** From the secondary: pages whose digests it wants. Answered by `digests`. */
   'pages-wanted': message(10, 2 * MIB, { pages: list(group(page), MAX_PAGES) }),
-  /** From the primary: the digests of the 256 buckets of each page, as of the same place as `pages`. */
+  /** From the primary: the digests of the buckets of each page, as of the same place as `pages`. */
   digests: message(11, 6 * MIB, {
-    pages: list(group({ ...page, digests: fixed(256 * LEAF_BYTES) }), MAX_PAGES),
+    pages: list(group({ ...page, digests: bytesUpTo(256 * PAGE_ENTRY_BYTES) }), MAX_PAGES),
   }),
   /** From the secondary: buckets that differ. Answered by `listing`. */
   'buckets-wanted': message(12, 8 * MIB, { buckets: list(group({ ...page, place: u8 }), MAX_LISTED) }),

@@ -27,6 +27,7 @@ export type BucketAddress = PageAddress & { readonly place: number }
 /** Bytes that a bucket takes in a page: its place and its digest. */
 export const PAGE_ENTRY_BYTES = 1 + LEAF_BYTES
 const PAGES = 256
+const BUCKETS_PER_PAGE = 256
 const BUCKET_KEY_BYTES = 32
 const BUCKET_KEY_INFO = Buffer.from('keywright tree buckets')
 const EMPTY = Buffer.alloc(0)
@@ -117,6 +118,25 @@ export class Tree {
     return scopes.map(([name]) => name).sort(compareKeys)
   }
 
+  /** Hash of a scope; undefined if nothing is in it. */
+  scopeRoot(storageClass: TreeClass, name: string): Buffer | undefined {
+    const scope = this.#scopes[storageClass].get(name)
+    return scope === undefined || isEmpty(scope) ? undefined : scopeHash(scope)
+  }
+
+  /** Hashes of the pages of a scope that hold something, by their numbers. */
+  pageHashes(storageClass: TreeClass, name: string): ReadonlyMap<number, Buffer> {
+    const scope = this.#scopes[storageClass].get(name)
+    const pages = [...(scope?.pages ?? [])].filter(([, page]) => page.digests.length > 0)
+    return new Map(pages.map(([number, page]) => [number, pageHash(page)]))
+  }
+
+  /** The page with a copy of its digests; none if it holds nothing. */
+  page({ class: storageClass, scope, page }: PageAddress): TreePage {
+    const digests = Buffer.from(digestsOf(this.#scopes[storageClass].get(scope), page))
+    return { class: storageClass, scope, page, digests }
+  }
+
   /** The buckets in which two trees differ. */
   differences(other: Tree): BucketAddress[] {
     return TREE_CLASSES.flatMap((storageClass) => {
@@ -176,12 +196,7 @@ export class Tree {
     const differences: BucketAddress[] = []
     for (let page = 0; page < PAGES; page++) {
       const [here, there] = [digestsOf(mine, page), digestsOf(theirs, page)]
-      if (here.equals(there)) continue
-      for (let place = 0; place < 256; place++) {
-        if (!digestAt(here, place).equals(digestAt(there, place))) {
-          differences.push({ class: storageClass, scope, page, place })
-        }
-      }
+      for (const place of differingPlaces(here, there)) differences.push({ class: storageClass, scope, page, place })
     }
     return differences
   }
@@ -199,6 +214,13 @@ export class Tree {
     }
     return found
   }
+}
+
+/** The buckets in which two pages differ, by their places. Both are sound (`faultOfPage`). */
+export function differingPlaces(here: Buffer, there: Buffer): number[] {
+  if (here.equals(there)) return []
+  const places = Array.from({ length: BUCKETS_PER_PAGE }, (_, place) => place)
+  return places.filter((place) => !digestAt(here, place).equals(digestAt(there, place)))
 }
 
 /** Why a stored page is damaged, to follow its name in a sentence; undefined for a good one. */
@@ -239,11 +261,15 @@ function scopeHash(scope: Scope): Buffer {
   for (const number of [...scope.pages.keys()].sort((a, b) => a - b)) {
     const page = scope.pages.get(number)
     if (page === undefined || page.digests.length === 0) continue
-    page.hash ??= sha256(page.digests)
-    parts.push(Buffer.from([number]), page.hash)
+    parts.push(Buffer.from([number]), pageHash(page))
   }
   scope.hash = sha256(EMPTY, ...parts)
   return scope.hash
+}
+
+function pageHash(page: Page): Buffer {
+  page.hash ??= sha256(page.digests)
+  return page.hash
 }
 
 function digestsOf(scope: Scope | undefined, page: number): Buffer {

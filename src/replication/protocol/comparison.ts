@@ -1,0 +1,71 @@
+// The comparison of two trees over a link: roots of scopes, then hashes of pages, then digests of buckets. Each end
+// holds its own tree, and tells no more than what the other needs to find the buckets that differ. Only tests call this
+// as yet.
+import { SENT_CLASSES } from '../../storage/classes.ts'
+import type { PageAddress, TreeBucket, TreeClass } from '../../storage/contract.ts'
+import { differingPlaces, faultOfPage, TREE_CLASSES, type Tree } from '../../storage/log/tree.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import { ProtocolFault } from './frames.ts'
+import type { Message } from './messages.ts'
+
+type ScopeRoots = Message<'roots'>['scopes']
+type ScopePages = Message<'pages'>['scopes']
+type PageDigests = Message<'digests'>['pages']
+
+/** Roots of all scopes that this end has. */
+export function rootsOf(tree: Tree, family: ReplicationFamily): ScopeRoots {
+  return classesOver(family).flatMap((storageClass) =>
+    tree.scopes(storageClass).flatMap((scope) => {
+      const root = tree.scopeRoot(storageClass, scope)
+      return root === undefined ? [] : [{ class: storageClass, scope, root }]
+    }),
+  )
+}
+
+/** Hashes of the pages of each scope whose root is another, or that only one end has. */
+export function pagesOf(tree: Tree, family: ReplicationFamily, theirs: ScopeRoots): ScopePages {
+  const known = new Map(theirs.map(({ class: of, scope, root }) => [nameOf(of, scope), root]))
+  const names = [...rootsOf(tree, family), ...theirs.filter(({ class: of }) => SENT_CLASSES[family].has(of))]
+  const scopes = new Map(names.map(({ class: of, scope }) => [nameOf(of, scope), { class: of, scope }]))
+  return [...scopes.entries()].flatMap(([name, { class: of, scope }]) => {
+    const [mine, other] = [tree.scopeRoot(of, scope), known.get(name)]
+    if (mine !== undefined && other !== undefined && mine.equals(other)) return []
+    const pages = [...tree.pageHashes(of, scope)].map(([page, hash]) => ({ page, hash }))
+    return [{ class: of, scope, pages }]
+  })
+}
+
+/** Pages that differ by their hashes, whichever end has them. */
+export function differingPages(tree: Tree, theirs: ScopePages): PageAddress[] {
+  return theirs.flatMap(({ class: of, scope, pages }) => {
+    const [mine, others] = [tree.pageHashes(of, scope), new Map(pages.map(({ page, hash }) => [page, hash]))]
+    const numbers = [...new Set([...mine.keys(), ...others.keys()])].sort((a, b) => a - b)
+    const differing = numbers.filter((page) => {
+      const [here, there] = [mine.get(page), others.get(page)]
+      return here === undefined || there === undefined || !here.equals(there)
+    })
+    return differing.map((page) => ({ class: of, scope, page }))
+  })
+}
+
+/** The digests of these pages. */
+export function digestsOf(tree: Tree, pages: readonly PageAddress[]): PageDigests {
+  return pages.map((page) => tree.page(page))
+}
+
+/** Buckets that differ by their digests. @throws ProtocolFault for digests that no tree has */
+export function differingBuckets(tree: Tree, theirs: PageDigests): TreeBucket[] {
+  return theirs.flatMap((page) => {
+    const fault = faultOfPage(page)
+    if (fault !== undefined) throw new ProtocolFault('damaged', `Page ${page.page} of ${page.scope} ${fault}`)
+    const { class: of, scope, page: number } = page
+    const places = differingPlaces(tree.page(page).digests, page.digests)
+    return places.map((place) => ({ class: of, scope, page: number, place }))
+  })
+}
+
+function classesOver(family: ReplicationFamily): readonly TreeClass[] {
+  return TREE_CLASSES.filter((storageClass) => SENT_CLASSES[family].has(storageClass))
+}
+
+const nameOf = (storageClass: TreeClass, scope: string): string => `${storageClass} ${scope}`

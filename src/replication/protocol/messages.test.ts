@@ -35,7 +35,7 @@ test('a number out of its table is of a newer program, one out of its bounds is 
     reason: 'version',
     message: /"refused".*code is the unknown number 200/,
   })
-  const ack = raw({ kind: 'ack', received: 1, durable: 1, published: 1 })
+  const ack = raw({ kind: 'ack', handled: 1, durable: 1 })
   ack.payload.writeBigUInt64BE(2n ** 53n, 8)
   assert.throws(() => decodeMessage(ack), { reason: 'damaged', message: /"ack".*durable/ })
   assert.throws(() => decodeMessage({ type: 255, payload: Buffer.alloc(0) }), { reason: 'version' })

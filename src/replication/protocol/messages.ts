@@ -106,7 +106,6 @@ const MESSAGES = {
     clusterId: text(64),
     epoch: u32,
     histories: list(history, MAX_HISTORIES),
-    decision: numbered('stream', 'difference', 'copy'),
     addresses,
     sentAtMs: u64,
   }),
@@ -130,6 +129,17 @@ const MESSAGES = {
     address: text(MAX_ADDRESS_BYTES),
   }),
   /**
+   * From the primary: what follows is of this kind, from the place `from` on. Behind the welcome, and again where the
+   * kind changes. A copy goes on behind the key `after`, a comparison begins with the secondary's `roots`.
+   */
+  course: message(22, 8 * KIB, {
+    what: numbered('stream', 'copy', 'difference'),
+    from: place,
+    isAnew: flag,
+    after: text(MAX_KEY_BYTES),
+    sentence: shownText(MAX_SENTENCE_BYTES),
+  }),
+  /**
    * From the primary: the records behind `after` that are for this secondary, without their operations of class
    * ignored, all of the history `historyId`. `at` is further on where nothing in between is for it.
    */
@@ -139,8 +149,11 @@ const MESSAGES = {
     records: list(bytesUpTo(MAX_RECORD_BYTES), MAX_RUN_RECORDS),
     at: optional(place),
   }),
-  /** From the secondary: up to which index of the primary it has received, stored for good and made visible. */
-  ack: message(5, 64, { received: u64, durable: u64, published: u64 }),
+  /**
+   * From the secondary: how many messages with records or entries it has dealt with since the welcome, and up to which
+   * index of the primary all is stored for good and can be seen.
+   */
+  ack: message(5, 64, { handled: u64, durable: u64 }),
   /** From both, each second. `echo` is the last one that the other end sent. */
   beat: message(6, 64 * KIB, {
     sentAtMs: u64,
@@ -191,7 +204,9 @@ const MESSAGES = {
     gone: list(storedKey, MAX_LISTED),
     isLast: flag,
   }),
-  /** From the primary behind the last piece, and from it again where a comparison found nothing: root as of `at`. */
+  /** From the secondary: it has all that it asked for in a comparison. Answered by `complete`. */
+  'root-wanted': message(23, 16, {}),
+  /** From the primary behind the last piece of a copy, or as an answer: the root of its tree as of `at`. */
   complete: message(16, 1 * KIB, { at: place, root: fixed(DIGEST_BYTES) }),
   /** From the secondary: it needs a comparison though the primary decided otherwise, since what came did not fit. */
   compare: message(17, 4 * KIB, { sentence: shownText(MAX_SENTENCE_BYTES) }),

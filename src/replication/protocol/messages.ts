@@ -179,7 +179,6 @@ const MESSAGES = {
   }),
   /** From the primary: hashes of the pages of each scope whose root differs. A scope that it does not have has none. */
   pages: message(9, 64 * MIB, {
-    at: place,
     scopes: list(
       group({ class: treeClass, scope, pages: list(group({ page: u8, hash: fixed(DIGEST_BYTES) }), 256) }),
       MAX_SCOPES,
@@ -187,7 +186,7 @@ const MESSAGES = {
   }),
   /** From the secondary: pages whose digests it wants. Answered by `digests`. */
   'pages-wanted': message(10, 2 * MIB, { pages: list(group(page), MAX_PAGES) }),
-  /** From the primary: the digests of the buckets of each page, as of the same place as `pages`. */
+  /** From the primary: the digests of the buckets of each page, of the same tree as `pages`. */
   digests: message(11, 6 * MIB, {
     pages: list(group({ ...page, digests: bytesUpTo(256 * PAGE_ENTRY_BYTES) }), MAX_PAGES),
   }),

@@ -37,6 +37,8 @@ export const NO_ORIGINS: readonly Origin[] = []
 const CHAIN_AT = 8
 const BODY_AT = CHAIN_AT + CHAIN_BYTES
 const BODY_HEAD_BYTES = 1 + 1 + 8 + 4 + 8 + 4
+/** Behind format, flags, index, epoch and time. */
+const HISTORY_AT = BODY_AT + 1 + 1 + 8 + 4 + 8
 /** Bytes of an operation without its texts, leaves and value. */
 const OPERATION_HEAD_BYTES = 1 + 1 + 1 + 1 + 2 + 1 + 1 + 4
 const PUT = 1
@@ -107,6 +109,12 @@ function withChain(record: Buffer, chain: Buffer): Buffer {
   record.writeUInt32BE(record.length - CHAIN_AT, 0)
   record.writeUInt32BE(crc32(record.subarray(CHAIN_AT)), 4)
   return record
+}
+
+/** The history that begins with the record, by its flags alone, unchecked; undefined for any other, and in format 1. */
+export function begunBy(record: Buffer): Buffer | undefined {
+  if (record.readUInt8(BODY_AT) !== RECORD_FORMAT || (record.readUInt8(BODY_AT + 1) & BEGINS_HISTORY) === 0) return
+  return record.subarray(HISTORY_AT, HISTORY_AT + CHAIN_BYTES)
 }
 
 /**

@@ -66,6 +66,13 @@ type KeyMoved = (key: string, bucket: number, isThere: boolean) => void
 
 /** Hashes pages only when roots are asked for, and only those that changed. A commit costs an HMAC and XORs. */
 export class Tree {
+  /** The tree of these pages. The caller has checked them with `faultOfPage`. */
+  static of(pages: readonly TreePage[]): Tree {
+    const tree = new Tree()
+    for (const page of pages) tree.load(page)
+    return tree
+  }
+
   readonly #scopes: Readonly<Record<TreeClass, Map<string, Scope>>> = { replicated: new Map(), local: new Map() }
 
   /**
@@ -167,9 +174,7 @@ export class Tree {
   }
 
   copy(): Tree {
-    const tree = new Tree()
-    for (const page of this.pages()) tree.load(page)
-    return tree
+    return Tree.of(this.pages())
   }
 
   #scope(storageClass: TreeClass, name: string): Scope {

@@ -1,0 +1,145 @@
+// A secondary follows a primary, both in memory, over links that are cut: whatever happens, it has in the end what the
+// primary has.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { FollowedPair } from '../../test/fixtures/followed-pair.ts'
+import { type PseudoRandom, pseudoRandom } from '../../test/fixtures/pseudo-random.ts'
+import { testSeed } from '../../test/fixtures/seed.ts'
+import { type Scope, type Store, systemScope } from '../storage/contract.ts'
+
+const RUNS = Number(process.env.FOLLOWINGS ?? 30)
+const MOUNT = '0b9f5f0e-0000-4000-8000-000000000001'
+const LOCAL_MOUNT = '0b9f5f0e-0000-4000-8000-000000000002'
+const scopeOf = (mount: string): Scope => ({ namespace: 'root', mount, local: mount === LOCAL_MOUNT })
+
+/** Writes some entries of every class in one transaction. */
+async function writeSome(store: Store, random: PseudoRandom, keys: number): Promise<void> {
+  await store.transaction(async (tx) => {
+    for (let count = random.int(4) + 1; count > 0; count--) {
+      const mount = random.pick([MOUNT, LOCAL_MOUNT])
+      const [scope, key] = random.pick([
+        [scopeOf(mount), `root/logical/${mount}/key-${random.int(keys)}`],
+        [scopeOf(MOUNT), `root/logical/${MOUNT}/cluster/count-${random.int(5)}`],
+        [systemScope, `root/sys/policy/p-${random.int(keys)}`],
+        [systemScope, `root/core/reload/r-${random.int(3)}`],
+      ] as const)
+      if (random.int(4) === 0) tx.delete(scope, key)
+      else tx.put(scope, key, Buffer.alloc(random.int(random.pick([20, 20, 4_000])), random.int(256)))
+    }
+  })
+}
+
+async function pass(random: PseudoRandom): Promise<void> {
+  for (let turns = random.int(6); turns > 0; turns--) await turn()
+}
+
+async function filled(seed: number, family: 'dr' | 'performance', entries: number): Promise<FollowedPair> {
+  const pair = new FollowedPair(seed, family)
+  const random = pseudoRandom(seed)
+  for (let count = 0; count < entries; count++) await writeSome(pair.primary, random, 200)
+  return pair
+}
+
+test('a secondary copies what there is, and follows what comes', async () => {
+  for (const family of ['dr', 'performance'] as const) {
+    const pair = await filled(5, family, 150)
+    await pair.settle()
+    await pair.requireEqual()
+    const random = pseudoRandom(6)
+    for (let count = 0; count < 50; count++) await writeSome(pair.primary, random, 200)
+    await pair.settle()
+    await pair.requireEqual()
+    assert.equal(pair.sent.get('roots'), undefined, 'no comparison was needed')
+    assert.ok((pair.sent.get('piece') ?? 0) > 1)
+    await pair.cut()
+  }
+})
+
+test('after a cut only what was missed is sent, from the log', async () => {
+  const pair = await filled(5, 'dr', 100)
+  await pair.settle()
+  await pair.cut()
+  const [before, pieces] = [pair.bytes, pair.sent.get('piece')]
+  const random = pseudoRandom(6)
+  for (let count = 0; count < 10; count++) await writeSome(pair.primary, random, 200)
+  const written = (await pair.primary.records((await pair.primary.position()).index - 10, 10)).map(
+    ({ record }) => record,
+  )
+  await pair.settle()
+  await pair.requireEqual()
+  const most = 2 * written.reduce((sum, { length }) => sum + length, 0) + 2_000
+  assert.ok(pair.bytes - before < most, `${pair.bytes - before} bytes, at most ${most}`)
+  assert.equal(pair.sent.get('piece'), pieces)
+  await pair.cut()
+})
+
+test('behind a log that was shortened, the comparison moves what differs and little more', async () => {
+  const pair = await filled(5, 'dr', 2_000)
+  await pair.settle()
+  await pair.cut()
+  const [copied, values] = [pair.bytes, pair.sent.get('values')]
+  const random = pseudoRandom(6)
+  for (let count = 0; count < 10; count++) await writeSome(pair.primary, random, 200)
+  pair.horizon = (await pair.primary.position()).index
+  await pair.settle()
+  await pair.requireEqual()
+  assert.ok((pair.sent.get('values') ?? 0) > (values ?? 0))
+  const moved = pair.bytes - copied
+  assert.ok(moved < copied / 4, `${moved} bytes, the copy took ${copied}`)
+  await pair.cut()
+})
+
+test('an entry that was changed behind the back of the secondary is found by the root and mended', async () => {
+  const pair = await filled(5, 'dr', 100)
+  await pair.settle()
+  const key = 'root/sys/policy/stray'
+  await pair.secondary.transaction(async (tx) => tx.put(systemScope, key, Buffer.from('not of the primary')))
+  pair.tellRoot()
+  for (let turns = 0; pair.sent.get('roots') === undefined; turns++) {
+    assert.ok(turns < 1_000)
+    await turn()
+  }
+  await pair.settle()
+  await pair.requireEqual()
+  assert.equal(await pair.secondary.get(key), undefined)
+  await pair.cut()
+})
+
+test(`${RUNS} random runs with cuts, shortened logs, new histories and strays end with equal stores`, async (t) => {
+  const seeds = pseudoRandom(testSeed(t))
+  for (let run = 0; run < RUNS; run++) {
+    const seed = seeds.int(2 ** 31)
+    try {
+      await randomRun(seed)
+    } catch (cause) {
+      throw new Error(`Run ${run} with seed ${seed}`, { cause })
+    }
+  }
+})
+
+async function randomRun(seed: number): Promise<void> {
+  const random = pseudoRandom(seed)
+  const pair = await filled(seed, random.pick(['dr', 'performance']), random.int(150))
+  const keys = random.pick([10, 200])
+  await writeSome(pair.primary, random, keys)
+  for (let steps = random.int(60); steps > 0; steps--) {
+    const kind = random.int(14)
+    if (kind < 7) await writeSome(pair.primary, random, keys)
+    else if (kind < 10) await pair.link()
+    else if (kind === 10) await pair.cut()
+    else if (kind === 11) pair.horizon = (await pair.primary.position()).index
+    else if (kind === 12) pair.tellRoot()
+    else await newHistory(pair.primary, random)
+    await pass(random)
+  }
+  await pair.settle()
+  await pair.requireEqual()
+  await pair.cut()
+}
+
+async function newHistory(store: Store, random: PseudoRandom): Promise<void> {
+  const id = Buffer.from(Array.from({ length: 16 }, () => random.int(256)))
+  const next = { id, knownIndex: 0, knownEpoch: 0 }
+  await store.beginHistory(async (tx) => tx.put(systemScope, 'root/sys/policy/era', id), next)
+}

@@ -1,0 +1,133 @@
+// The secondary's part in a comparison: from roots to pages to buckets to keys to entries. What differs is made equal
+// bucket by bucket; what the log brings meanwhile is done over it.
+import type { KeyLeaf, TreeBucket } from '../../storage/contract.ts'
+import type { Tree } from '../../storage/log/tree.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import { differingBuckets, differingPages, rootsOf } from '../protocol/comparison.ts'
+import { ProtocolFault } from '../protocol/frames.ts'
+import { MAX_PAGES, type Message, type Place, type SentEntry } from '../protocol/messages.ts'
+import type { SinkKeeper, SinkParts } from './sink-parts.ts'
+
+/** Buckets whose keys are asked for at once. */
+const BUCKETS_AT_ONCE = 4_096
+/** Entries that are asked for at once. */
+const KEYS_AT_ONCE = 4_096
+/** Keys that are removed in one step. */
+const GONE_AT_ONCE = 16_384
+
+type ComparisonParts = Pick<SinkParts, 'family' | 'send'> & {
+  readonly keeper: Pick<SinkKeeper, 'tree' | 'keysIn'>
+  /** Applies entries as of a place. */
+  readonly take: (state: {
+    readonly at: Place
+    readonly entries: readonly SentEntry[]
+    readonly gone: readonly string[]
+  }) => Promise<void>
+}
+
+/** One comparison. Each answer leads to the next question, until there is none. */
+export class Comparison {
+  readonly #parts: ComparisonParts
+  readonly #family: ReplicationFamily
+  #tree: Tree | undefined
+  /** Answers with digests that are still to come. */
+  #digests = 0
+  /** Buckets that differ and were not asked for. */
+  readonly #buckets: TreeBucket[] = []
+  /** Those that were, and what was told of them so far. */
+  #asked: readonly TreeBucket[] = []
+  #listed: KeyLeaf[] = []
+  /** Keys whose entries are wanted and were not asked for. */
+  #keys: string[] = []
+  #isDone = false
+
+  constructor(parts: ComparisonParts) {
+    this.#parts = parts
+    this.#family = parts.family
+  }
+
+  /** True when there is nothing more to ask: the roots tell whether all is equal now. */
+  get isDone(): boolean {
+    return this.#isDone
+  }
+
+  async begin(): Promise<void> {
+    const { keeper, send } = this.#parts
+    this.#tree = await keeper.tree()
+    await send({ kind: 'roots', scopes: rootsOf(this.#tree, this.#family) })
+  }
+
+  /** @throws ProtocolFault for an answer to nothing that was asked */
+  received(message: Message<'pages' | 'digests' | 'listing' | 'values'>): Promise<void> {
+    switch (message.kind) {
+      case 'pages':
+        return this.#pages(message)
+      case 'digests':
+        return this.#differing(message)
+      case 'listing':
+        return this.#listing(message)
+      case 'values':
+        return this.#values(message)
+    }
+  }
+
+  async #pages({ scopes }: Message<'pages'>): Promise<void> {
+    const pages = differingPages(this.#own(), scopes)
+    for (let at = 0; at < pages.length; at += MAX_PAGES) {
+      this.#digests++
+      await this.#parts.send({ kind: 'pages-wanted', pages: pages.slice(at, at + MAX_PAGES) })
+    }
+    if (pages.length === 0) await this.#next()
+  }
+
+  async #differing({ pages }: Message<'digests'>): Promise<void> {
+    if (this.#digests === 0) throw unasked('digests')
+    this.#buckets.push(...differingBuckets(this.#own(), pages))
+    this.#digests--
+    if (this.#digests > 0) return
+    this.#tree = undefined
+    await this.#next()
+  }
+
+  async #listing({ at, keys, isLast }: Message<'listing'>): Promise<void> {
+    if (this.#asked.length === 0) throw unasked('listing')
+    this.#listed.push(...keys)
+    if (!isLast) return
+    const own = new Map((await this.#parts.keeper.keysIn(this.#asked)).map((each) => [each.key, each]))
+    const wanted = this.#listed.filter(({ key, leaf }) => own.get(key)?.leaf.equals(leaf) !== true)
+    for (const { key } of this.#listed) own.delete(key)
+    this.#keys = wanted.map(({ key }) => key)
+    this.#asked = []
+    this.#listed = []
+    const gone = [...own.keys()]
+    for (let from = 0; from < gone.length; from += GONE_AT_ONCE) {
+      await this.#parts.take({ at, entries: [], gone: gone.slice(from, from + GONE_AT_ONCE) })
+    }
+    await this.#next()
+  }
+
+  async #values({ at, entries, gone, isLast }: Message<'values'>): Promise<void> {
+    await this.#parts.take({ at, entries, gone })
+    if (isLast) await this.#next()
+  }
+
+  /** Asks the next question. */
+  async #next(): Promise<void> {
+    const { send } = this.#parts
+    if (this.#keys.length > 0) return send({ kind: 'values-wanted', keys: this.#keys.splice(0, KEYS_AT_ONCE) })
+    if (this.#buckets.length > 0) {
+      this.#asked = this.#buckets.splice(0, BUCKETS_AT_ONCE)
+      return send({ kind: 'buckets-wanted', buckets: this.#asked })
+    }
+    this.#isDone = true
+    await send({ kind: 'root-wanted' })
+  }
+
+  #own(): Tree {
+    if (this.#tree === undefined) throw unasked('pages')
+    return this.#tree
+  }
+}
+
+const unasked = (kind: string): ProtocolFault =>
+  new ProtocolFault('damaged', `The primary sent "${kind}" and was not asked`)

@@ -1,0 +1,40 @@
+// What a sink asks, answered by the store itself: on the thread that writes. Only tests call this as yet.
+import type { AdoptOptions, Store, Transaction } from '../../storage/contract.ts'
+import type { Origin, ReplicationFamily } from '../../storage/peer-log.ts'
+import type { Place } from '../protocol/messages.ts'
+import { receivedChange } from '../protocol/sent-records.ts'
+import { sourceKeeper } from '../source/source-keeper.ts'
+import type { SinkKeeper, Taken, Transfer } from './sink-parts.ts'
+
+/** What is done in the same durable step as what a sink takes. */
+export type TakenWith = {
+  /** Prepares what the changes need before they can be seen (`AdoptOptions.prepare`). */
+  readonly prepare?: AdoptOptions['prepare']
+  /** Notes what is running; undefined: nothing. */
+  readonly note: (tx: Transaction, transfer: Transfer | undefined) => Promise<void>
+}
+
+/** The keeper of one family over a store. */
+export function sinkKeeper(store: Store, family: ReplicationFamily, { prepare, note }: TakenWith): SinkKeeper {
+  const { tree, keysIn, root } = sourceKeeper(store, family, '')
+  return {
+    take: ({ mode, after, records, at, state, transfer }: Taken) => {
+      const changes = records.map(({ historyId, record }) => receivedChange(record, family, historyId))
+      return store.adopt(changes, {
+        mode,
+        after: { family, historyId: after.historyId, index: after.index },
+        at: originOf(family, at),
+        ...(state && { state }),
+        ...(prepare && { prepare }),
+        also: (tx) => note(tx, transfer),
+      })
+    },
+    tree: async () => (await tree()).tree,
+    keysIn: async (buckets) => (await keysIn(buckets)).keys,
+    root: async () => (await root()).root,
+  }
+}
+
+function originOf(family: ReplicationFamily, { historyId, index, chain }: Place): Origin {
+  return { family, historyId, index, chain }
+}

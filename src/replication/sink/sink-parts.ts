@@ -1,0 +1,68 @@
+// What a sink is given, and what it takes. Only tests call this as yet.
+import type { Adopted, AdoptOptions, KeyLeaf, TreeBucket } from '../../storage/contract.ts'
+import type { Tree } from '../../storage/log/tree.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import type { Message, Place, SentEntry } from '../protocol/messages.ts'
+import type { Standing } from '../source/decision.ts'
+
+/** A copy or a comparison that is running, as it is noted in the store; undefined: what is here is whole. */
+export type Transfer = NonNullable<Standing['transfer']>
+
+/** What is applied in one durable step. */
+export type Taken = {
+  readonly mode: AdoptOptions['mode']
+  /** The records are all that the primary has for this cluster behind this place. */
+  readonly after: Pick<Place, 'historyId' | 'index'>
+  /** Records as they were sent, in order, with the history of each. */
+  readonly records: readonly { readonly historyId: Buffer; readonly record: Buffer }[]
+  /** Where the primary's log stands behind them. */
+  readonly at: Place
+  /** What the primary has there. */
+  readonly state?: { readonly entries: readonly SentEntry[]; readonly gone: readonly string[] }
+  /** What is noted with it of the copy or comparison that is running. */
+  readonly transfer: Transfer | undefined
+}
+
+/** What a sink asks of the thread that writes. All of it is as of what was taken last. */
+export type SinkKeeper = {
+  /** @throws ProtocolFault for records that cannot be read, and what `Store.adopt` throws */
+  readonly take: (taken: Taken) => Promise<Adopted>
+  readonly tree: () => Promise<Tree>
+  readonly keysIn: (buckets: readonly TreeBucket[]) => Promise<readonly KeyLeaf[]>
+  /** Root of the part of the tree that goes over the family. */
+  readonly root: () => Promise<Buffer>
+}
+
+/** What a sink works with. */
+export type SinkParts = {
+  readonly family: ReplicationFamily
+  readonly keeper: SinkKeeper
+  /** Sends a message; resolves when the link takes more. Rejects when the link has ended. */
+  readonly send: (message: Message) => Promise<void>
+  /** Told of each step, for status. */
+  readonly progress: (progress: SinkProgress) => void
+}
+
+/** What a sink is doing. */
+export type SinkProgress = {
+  readonly what: 'stream' | 'copy' | 'difference'
+  /** Index of the primary up to which all is applied. */
+  readonly index: number
+  /** Entries that came, and how many there were when the copy began; 0 where that is not known. */
+  readonly entries: number
+  readonly totalEntries: number
+}
+
+/** Messages that a primary sends behind its welcome. */
+export type FromPrimary = Message<'course' | 'run' | 'piece' | 'pages' | 'digests' | 'listing' | 'values' | 'complete'>
+
+/** Why a secondary follows no more until someone looks. Its link ends, and is not made again soon. */
+export class SinkStopped extends Error {
+  override name = 'SinkStopped'
+  /** `idle_reason` of status. */
+  readonly reason: 'version' | 'divergence' | 'gap'
+  constructor(reason: SinkStopped['reason'], sentence: string) {
+    super(sentence)
+    this.reason = reason
+  }
+}

@@ -1,0 +1,216 @@
+// The secondary's end of a link: applies what the primary sends, in the order in which it came. What was received and
+// not applied yet is bounded by the window of the primary, which counts what is acknowledged here.
+//
+//   course 'stream'      runs are applied, each in one durable step, and must fit exactly
+//   course 'copy'        runs and pieces are applied; runs are done over what the pieces brought
+//   course 'difference'  comparison.ts finds what differs; runs are done over it as in a copy
+//
+// It has no socket, thread or timer. Only tests call this as yet.
+import type { Adopted } from '../../storage/contract.ts'
+import { Bell } from '../bell.ts'
+import { ProtocolFault } from '../protocol/frames.ts'
+import type { Message, Place } from '../protocol/messages.ts'
+import { Comparison } from './comparison.ts'
+import { type FromPrimary, type SinkParts, SinkStopped, type Taken, type Transfer } from './sink-parts.ts'
+
+/** Runs that came together are applied together, up to so many bytes. */
+const JOINED_BYTES = 8 * 1024 * 1024
+/** Comparisons over one link. One mends any difference; more would go on for ever where something is wrong. */
+const MAX_COMPARISONS = 2
+
+type Course = Message<'course'>['what']
+
+/** One link to the primary. */
+export class Sink {
+  readonly #parts: SinkParts
+  readonly #bell = new Bell()
+  readonly #received: FromPrimary[] = []
+  /** Undefined until the primary has said what follows, and while it was asked for a comparison. */
+  #course: Course | undefined
+  #at: Place | undefined
+  /** Key up to which the copy has come. */
+  #copied = ''
+  #comparison: Comparison | undefined
+  #comparisons = 0
+  #handled = 0
+  #entries = 0
+  #totalEntries = 0
+  #cause: Error | undefined
+
+  constructor(parts: SinkParts) {
+    this.#parts = parts
+  }
+
+  /** Takes a message of the primary. */
+  received(message: FromPrimary): void {
+    this.#received.push(message)
+    this.#bell.ring()
+  }
+
+  /** Ends the sink: `run` rejects with the cause. What was received and not begun is dropped. */
+  end(cause: Error): void {
+    this.#cause ??= cause
+    this.#bell.ring()
+  }
+
+  /**
+   * Applies what comes until `end` is called. @throws the cause that it was given, SinkStopped, ProtocolFault for what
+   * no primary sends, and what the store throws
+   */
+  async run(): Promise<never> {
+    for (;;) {
+      if (this.#cause !== undefined) throw this.#cause
+      const message = this.#received.shift()
+      if (message === undefined) await this.#bell.rung()
+      else await this.#handle(message)
+    }
+  }
+
+  async #handle(message: FromPrimary): Promise<void> {
+    if (message.kind === 'course') return this.#begin(message)
+    if (this.#course === undefined) return this.#dropped(message)
+    switch (message.kind) {
+      case 'run':
+        return this.#run(message)
+      case 'piece':
+        return this.#piece(message)
+      case 'complete':
+        return this.#complete(message)
+      default:
+        return this.#compared(message)
+    }
+  }
+
+  /** What was on its way when the primary was asked for a comparison. It counts as dealt with. */
+  async #dropped({ kind }: FromPrimary): Promise<void> {
+    if (this.#at === undefined) throw new ProtocolFault('damaged', `The primary sent "${kind}" before anything else`)
+    if (kind === 'run' || kind === 'piece' || kind === 'listing' || kind === 'values') await this.#acknowledge(1)
+  }
+
+  async #begin({ what, from, isAnew, after, sentence }: Message<'course'>): Promise<void> {
+    this.#course = what
+    this.#copied = after
+    this.#comparison = undefined
+    if (what === 'difference' && ++this.#comparisons > MAX_COMPARISONS) {
+      throw new SinkStopped('divergence', `The comparison with the primary begins again and again. ${sentence}`)
+    }
+    const transfer = what === 'stream' ? undefined : { what, after }
+    if (isAnew) await this.#require({ mode: 'anew', after: from, records: [], at: from, transfer })
+    this.#at = from
+    this.#tell()
+    if (what !== 'difference') return
+    const { family, keeper, send } = this.#parts
+    this.#comparison = new Comparison({ family, keeper, send, take: (taken) => this.#requireState(taken) })
+    await this.#comparison.begin()
+  }
+
+  async #run(first: Message<'run'>): Promise<void> {
+    const runs = [first]
+    for (let bytes = sizeOf(first); bytes < JOINED_BYTES; ) {
+      const next = this.#received[0]
+      if (next?.kind !== 'run') break
+      bytes += sizeOf(next)
+      runs.push(next)
+      this.#received.shift()
+    }
+    const records = runs.flatMap(({ historyId, records }) => records.map((record) => ({ historyId, record })))
+    const at = runs.at(-1)?.at ?? this.#place()
+    const mode = this.#course === 'stream' ? 'follow' : 'redo'
+    const isTaken = await this.#take({ mode, after: first.after, records, at, transfer: this.#transfer() })
+    if (isTaken) this.#at = at
+    await this.#acknowledge(runs.length)
+  }
+
+  async #piece({ at, after, upTo, entries, totalEntries }: Message<'piece'>): Promise<void> {
+    if (this.#course !== 'copy' || after !== this.#copied) {
+      throw new ProtocolFault('damaged', 'The primary sent a piece of a copy that does not follow the one before')
+    }
+    this.#copied = upTo ?? this.#copied
+    this.#entries += entries.length
+    this.#totalEntries = totalEntries
+    await this.#requireState({ at, entries, gone: [] })
+    await this.#acknowledge(1)
+  }
+
+  async #compared(message: Message<'pages' | 'digests' | 'listing' | 'values'>): Promise<void> {
+    if (this.#comparison === undefined) {
+      throw new ProtocolFault('damaged', `The primary sent "${message.kind}" without a comparison`)
+    }
+    await this.#comparison.received(message)
+    if (message.kind === 'listing' || message.kind === 'values') await this.#acknowledge(1)
+  }
+
+  /** The root of the primary as of the place that was reached: at the end of a transfer, and from time to time. */
+  async #complete({ at, root }: Message<'complete'>): Promise<void> {
+    const here = this.#place()
+    if (here.index !== at.index || !here.historyId.equals(at.historyId)) {
+      throw new ProtocolFault('damaged', `The primary sent a root of place ${at.index} behind place ${here.index}`)
+    }
+    if (this.#course !== 'stream' && !this.#isTransferred()) return
+    if (!root.equals(await this.#parts.keeper.root())) {
+      return this.#askForComparison('The tree is not that of the primary')
+    }
+    if (this.#course === 'stream') return
+    await this.#require({ mode: 'redo', after: at, records: [], at, transfer: undefined })
+    this.#course = 'stream'
+    this.#comparison = undefined
+    this.#tell()
+  }
+
+  #isTransferred(): boolean {
+    return this.#course === 'copy' || this.#comparison?.isDone === true
+  }
+
+  async #askForComparison(sentence: string): Promise<void> {
+    this.#course = undefined
+    this.#comparison = undefined
+    await this.#parts.send({ kind: 'compare', sentence })
+  }
+
+  /** Applies entries as of a place that the log has led to. */
+  async #requireState({ at, ...state }: { readonly at: Place } & NonNullable<Taken['state']>): Promise<void> {
+    await this.#require({ mode: 'redo', after: at, records: [], at, state, transfer: this.#transfer() })
+    this.#at = at
+    this.#tell()
+  }
+
+  async #require(taken: Taken): Promise<void> {
+    if (!(await this.#take(taken)))
+      throw new SinkStopped('divergence', 'What the primary sent in a transfer does not fit')
+  }
+
+  /** False if the entries here are not those that the changes replace: a comparison was asked for. */
+  async #take(taken: Taken): Promise<boolean> {
+    const outcome: Adopted = await this.#parts.keeper.take(taken)
+    if (outcome.kind === 'adopted') return true
+    if (outcome.kind === 'unknown') throw new SinkStopped('version', outcome.sentence)
+    if (outcome.kind === 'gap') throw new SinkStopped('gap', outcome.sentence)
+    if (taken.mode !== 'follow') throw new SinkStopped('divergence', `${outcome.sentence}: ${outcome.key}`)
+    await this.#askForComparison(`${outcome.sentence}: ${outcome.key}`)
+    return false
+  }
+
+  #transfer(): Transfer | undefined {
+    if (this.#course === 'copy') return { what: 'copy', after: this.#copied }
+    return this.#course === 'difference' ? { what: 'difference', after: '' } : undefined
+  }
+
+  async #acknowledge(messages: number): Promise<void> {
+    this.#handled += messages
+    this.#tell()
+    await this.#parts.send({ kind: 'ack', handled: this.#handled, durable: this.#place().index })
+  }
+
+  #place(): Place {
+    if (this.#at === undefined) throw new ProtocolFault('damaged', 'The primary did not say what follows')
+    return this.#at
+  }
+
+  #tell(): void {
+    const { index } = this.#place()
+    const what = this.#course ?? 'difference'
+    this.#parts.progress({ what, index, entries: this.#entries, totalEntries: this.#totalEntries })
+  }
+}
+
+const sizeOf = ({ records }: Message<'run'>): number => records.reduce((sum, { length }) => sum + length, 0)

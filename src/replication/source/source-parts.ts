@@ -1,0 +1,49 @@
+// What a source is given, and what it takes. Only tests call this as yet.
+import type { KeyLeaf, ReadStore, TreeBucket } from '../../storage/contract.ts'
+import type { Tree } from '../../storage/log/tree.ts'
+import type { LogHold, ReplicationFamily } from '../../storage/peer-log.ts'
+import type { Message } from '../protocol/messages.ts'
+
+/** What a source asks of the thread that writes. */
+export type SourceKeeper = {
+  /** Keeps the log behind an index for this secondary. It may be refused: the log is then shorter. */
+  readonly hold: (hold: Pick<LogHold, 'kind' | 'from'>) => Promise<void>
+  /** The tree as of an index. */
+  readonly tree: () => Promise<{ readonly index: number; readonly tree: Tree }>
+  /** Keys and leaves of the entries in these buckets, as of an index. */
+  readonly keysIn: (
+    buckets: readonly TreeBucket[],
+  ) => Promise<{ readonly index: number; readonly keys: readonly KeyLeaf[] }>
+  /** Root of the part of the tree that goes over the family, as of an index. */
+  readonly root: () => Promise<{ readonly index: number; readonly root: Buffer }>
+}
+
+/** The parts of a store that a source reads. */
+export type SourceStore = Pick<ReadStore, 'position' | 'histories' | 'records' | 'snapshot'> & {
+  /** As `Store.committedAfter`. */
+  readonly committedAfter: (index: number) => Promise<number>
+}
+
+/** What a source works with. */
+export type SourceParts = {
+  readonly family: ReplicationFamily
+  readonly store: SourceStore
+  readonly keeper: SourceKeeper
+  /** Sends a message; resolves when the link takes more. Rejects when the link has ended. */
+  readonly send: (message: Message) => Promise<void>
+}
+
+/** Messages that a secondary sends behind its hello. */
+export type FromSecondary = Message<
+  'ack' | 'roots' | 'pages-wanted' | 'buckets-wanted' | 'values-wanted' | 'root-wanted' | 'compare'
+>
+
+/** How the secondary is refused. */
+export class SecondaryRefused extends Error {
+  override name = 'SecondaryRefused'
+  readonly code: Message<'refused'>['code']
+  constructor(code: Message<'refused'>['code'], sentence: string) {
+    super(sentence)
+    this.code = code
+  }
+}

@@ -1,0 +1,307 @@
+// The primary's end of a link: sends one secondary the log, and entries where the log is not enough. All that is sent
+// goes through one loop, so that entries always follow the log up to the place that they are as of.
+//
+//   messages of the secondary ──▶ tasks ┐
+//   pieces of a copy ───────────────────┼──▶ loop ──▶ log up to a place, then what is as of it ──▶ send
+//   commits ──▶ wake ───────────────────┘
+//
+// It has no socket, thread or timer. Only tests call this as yet.
+import { strict as assert } from 'node:assert'
+import { SENT_CLASSES } from '../../storage/classes.ts'
+import type { Snapshot, StoredEntry, TreeBucket } from '../../storage/contract.ts'
+import { HistoryGone } from '../../storage/errors.ts'
+import { begunBy, chainOf } from '../../storage/log/change-record.ts'
+import type { Tree } from '../../storage/log/tree.ts'
+import type { LogHold } from '../../storage/peer-log.ts'
+import { Bell } from '../bell.ts'
+import { digestsOf, pagesOf } from '../protocol/comparison.ts'
+import { ProtocolFault } from '../protocol/frames.ts'
+import type { Message, Place, SentEntry } from '../protocol/messages.ts'
+import { sentRecord } from '../protocol/sent-records.ts'
+import { type Decision, decide, type Standing } from './decision.ts'
+import { bytesOf, bytesOfEntries, FULL_BYTES, placeOf, runOf, valuesOf } from './reading.ts'
+import { type FromSecondary, SecondaryRefused, type SourceParts } from './source-parts.ts'
+import { Window } from './window.ts'
+
+/** Records that are read from the log at once. */
+const RECORDS_AT_ONCE = 512
+/** Bytes that may be under way to a secondary before it acknowledges some. */
+const WINDOW_BYTES = 16 * 1024 * 1024
+/** Questions of a secondary that may wait. */
+const MAX_TASKS = 128
+/** Keys that one listing tells of. */
+const KEYS_AT_ONCE = 16_384
+
+/** One secondary, for as long as its link holds. */
+export class Source {
+  readonly #parts: SourceParts
+  readonly #window = new Window(WINDOW_BYTES)
+  readonly #bell = new Bell()
+  readonly #tasks: (() => Promise<void>)[] = []
+  #sent: Place
+  /** Key behind which the copy goes on; undefined while none is running. */
+  #copyAfter: string | undefined
+  /** Entries of all classes when the copy began, for who watches it. */
+  #totalEntries = 0
+  /** The tree that is being compared. */
+  #tree: Tree | undefined
+  #cause: Error | undefined
+
+  private constructor(parts: SourceParts, sent: Place) {
+    this.#parts = parts
+    this.#sent = sent
+  }
+
+  /**
+   * Serves a secondary that stands there until `end` is called or the link ends. `started` gets the source as soon as
+   * it takes messages. @throws SecondaryRefused, what `send` rejects with, and the cause that `end` was given
+   */
+  static async serve(parts: SourceParts, standing: Standing, started: (source: Source) => void): Promise<never> {
+    const decision = await decide(parts.store, standing)
+    if (decision.kind === 'refused') throw new SecondaryRefused(decision.code, decision.sentence)
+    const source = new Source(parts, placeOf(await parts.store.position()))
+    started(source)
+    await source.#begin(decision)
+    return source.#run()
+  }
+
+  /** Index up to which the secondary was sent the log. */
+  get sentIndex(): number {
+    return this.#sent.index
+  }
+
+  /** Takes a message of the secondary. @throws ProtocolFault for one that fits nothing that was sent */
+  received(message: FromSecondary): void {
+    if (message.kind === 'ack') this.#acknowledged(message)
+    else if (this.#tasks.length < MAX_TASKS) this.#tasks.push(() => this.#answer(message))
+    else throw new ProtocolFault('damaged', `A secondary asks more than ${MAX_TASKS} things at once`)
+    this.#bell.ring()
+  }
+
+  /** Sends the root of the tree behind the log up to its place. A secondary that stands there compares it. */
+  tellRoot(): void {
+    this.#tasks.push(async () => {
+      // In a transfer the root has a meaning of its own: all was sent.
+      if (this.#copyAfter === undefined && this.#tree === undefined) await this.#sendRoot()
+    })
+    this.#bell.ring()
+  }
+
+  /** Ends the source: `serve` rejects with the cause. */
+  end(cause: Error): void {
+    this.#cause ??= cause
+    this.#bell.ring()
+  }
+
+  #begin(decision: Exclude<Decision, { readonly kind: 'refused' }>): Promise<void> {
+    if (decision.kind === 'stream') return this.#stream(decision.after)
+    if (decision.kind === 'copy') return this.#copy(decision.after, decision.from)
+    return this.#compare('The log does not reach back to where the secondary stands')
+  }
+
+  async #run(): Promise<never> {
+    this.#followCommits().catch((cause: Error) => this.end(cause))
+    for (;;) {
+      if (this.#cause !== undefined) throw this.#cause
+      if (await this.#turn()) await this.#bell.rung()
+    }
+  }
+
+  async #followCommits(): Promise<void> {
+    for (let seen = this.#sent.index; this.#cause === undefined; this.#bell.ring()) {
+      seen = await this.#parts.store.committedAfter(seen)
+    }
+  }
+
+  /** Does the next thing; true if there is nothing to do. */
+  async #turn(): Promise<boolean> {
+    try {
+      const task = this.#tasks.shift()
+      if (task !== undefined) await task()
+      else if (!this.#window.isOpen) return true
+      else if (this.#copyAfter !== undefined) await this.#sendPiece(this.#copyAfter)
+      else return !(await this.#sendRun(Number.POSITIVE_INFINITY))
+    } catch (cause) {
+      if (!(cause instanceof HistoryGone)) throw cause
+      await this.#compare('The log was shortened before all of it was sent')
+    }
+    return false
+  }
+
+  async #stream(after: Place): Promise<void> {
+    this.#sent = after
+    await this.#hold('secondary', after.index)
+    await this.#parts.send({ kind: 'course', what: 'stream', from: after, isAnew: false, after: '', sentence: '' })
+  }
+
+  async #copy(after: string, from: Place | undefined): Promise<void> {
+    this.#sent = from ?? this.#sent
+    await this.#hold('copy', this.#sent.index)
+    this.#copyAfter = after
+    this.#totalEntries = (await this.#viewed((snapshot) => snapshot.count())).found
+    const isAnew = from === undefined
+    await this.#parts.send({ kind: 'course', what: 'copy', from: this.#sent, isAnew, after, sentence: '' })
+  }
+
+  /** The secondary has the log up to the tree by comparing it: nothing before is sent any more. */
+  async #compare(sentence: string): Promise<void> {
+    const { store, keeper, send } = this.#parts
+    await this.#hold('copy', (await store.position()).index)
+    const { index, tree } = await keeper.tree()
+    this.#copyAfter = undefined
+    this.#tree = tree
+    this.#sent = await this.#placeAt(index)
+    await send({ kind: 'course', what: 'difference', from: this.#sent, isAnew: true, after: '', sentence })
+  }
+
+  /** Sends some of the log, no record behind `last`; false if there is none. @throws HistoryGone */
+  async #sendRun(last: number): Promise<boolean> {
+    const { store, family } = this.#parts
+    const after = this.#sent
+    const found = (await store.records(after.index, RECORDS_AT_ONCE)).filter(({ index }) => index <= last)
+    const read = runOf(found)
+    const newest = read.at(-1)
+    if (newest === undefined) return false
+    const begun = read[0] && begunBy(read[0].record)
+    const historyId = begun === undefined ? after.historyId : Buffer.from(begun)
+    const records = read.map((each) => sentRecord(each, family)).filter((each) => each !== undefined)
+    this.#sent = { historyId, index: newest.index, chain: Buffer.from(chainOf(newest.record)) }
+    const run = { kind: 'run', after: { historyId: after.historyId, index: after.index }, historyId, records } as const
+    await this.#sendCounted({ ...run, at: this.#sent }, bytesOf(records))
+    return true
+  }
+
+  /** Sends the log up to this place. */
+  async #sendLogTo(index: number): Promise<Place> {
+    while (this.#sent.index < index) {
+      if (!(await this.#sendRun(index))) throw new HistoryGone(`The log ends before record ${index}`)
+    }
+    return this.#sent
+  }
+
+  /** Calls `read` with a view of the store, and sends the log up to that view before what comes of it. */
+  async #asOfNow<T>(read: (snapshot: Snapshot) => Promise<T>): Promise<{ readonly at: Place; readonly read: T }> {
+    // Most of the log first: what was read is kept in memory until the log behind it is sent.
+    await this.#sendLogTo((await this.#parts.store.position()).index)
+    const { position, found } = await this.#viewed(read)
+    await this.#sendLogTo(position.index)
+    return { at: placeOf(position), read: found }
+  }
+
+  async #viewed<T>(read: (snapshot: Snapshot) => Promise<T>) {
+    const snapshot = await this.#parts.store.snapshot()
+    try {
+      return { position: snapshot.position, found: await read(snapshot) }
+    } finally {
+      await snapshot.close()
+    }
+  }
+
+  async #sendPiece(after: string): Promise<void> {
+    const { at, read } = await this.#asOfNow((snapshot) => snapshot.stored(after, FULL_BYTES))
+    const entries = read.flatMap((entry) => this.#sentEntry(entry))
+    const upTo = read.at(-1)?.key
+    this.#copyAfter = upTo
+    const totalEntries = this.#totalEntries
+    await this.#sendCounted({ kind: 'piece', at, after, upTo, entries, totalEntries }, bytesOfEntries(entries))
+    if (upTo !== undefined) return
+    await this.#sendRoot()
+    await this.#hold('secondary', this.#sent.index)
+  }
+
+  #sentEntry({ key, class: storageClass, leaf, value }: StoredEntry): SentEntry[] {
+    const isSent = storageClass !== 'ignored' && SENT_CLASSES[this.#parts.family].has(storageClass)
+    return isSent ? [{ key, class: storageClass, leaf, value }] : []
+  }
+
+  async #sendRoot(): Promise<void> {
+    const { index, root } = await this.#parts.keeper.root()
+    // The log may be further by now: then the next root is for the place behind it.
+    if (index < this.#sent.index) return this.tellRoot()
+    const at = await this.#sendLogTo(index)
+    await this.#parts.send({ kind: 'complete', at, root })
+  }
+
+  async #answer(message: Exclude<FromSecondary, { readonly kind: 'ack' }>): Promise<void> {
+    const { family, send } = this.#parts
+    switch (message.kind) {
+      case 'roots':
+        return send({ kind: 'pages', scopes: pagesOf(this.#compared(), family, message.scopes) })
+      case 'pages-wanted':
+        return send({ kind: 'digests', pages: digestsOf(this.#compared(), message.pages) })
+      case 'buckets-wanted':
+        return this.#sendListing(message.buckets)
+      case 'values-wanted':
+        return this.#sendValues(message.keys)
+      case 'root-wanted':
+        this.#tree = undefined
+        await this.#sendRoot()
+        return this.#hold('secondary', this.#sent.index)
+      case 'compare':
+        return this.#compare(message.sentence)
+    }
+  }
+
+  #compared(): Tree {
+    if (this.#tree === undefined) throw new ProtocolFault('damaged', 'A secondary compares trees and was not asked to')
+    return this.#tree
+  }
+
+  async #sendListing(buckets: readonly TreeBucket[]): Promise<void> {
+    const { index, keys } = await this.#parts.keeper.keysIn(buckets)
+    if (index < this.#sent.index) return this.#sendListing(buckets)
+    const at = await this.#sendLogTo(index)
+    let told = 0
+    do {
+      const part = keys.slice(told, told + KEYS_AT_ONCE)
+      told += part.length
+      const isLast = told === keys.length
+      await this.#sendCounted({ kind: 'listing', at, isLast, keys: part }, part.length * 100)
+    } while (told < keys.length)
+  }
+
+  async #sendValues(keys: readonly string[]): Promise<void> {
+    let left = keys
+    while (left.length > 0) {
+      const { at, read } = await this.#asOfNow((snapshot) => valuesOf(snapshot, left))
+      const { entries, gone, rest } = read
+      left = rest
+      const sent = entries.flatMap((entry) => this.#sentEntry(entry))
+      const isLast = left.length === 0
+      await this.#sendCounted({ kind: 'values', at, entries: sent, gone, isLast }, bytesOfEntries(sent))
+    }
+  }
+
+  async #sendCounted(message: Message, bytes: number): Promise<void> {
+    this.#window.sent(bytes)
+    await this.#parts.send(message)
+  }
+
+  #acknowledged({ handled, durable }: Message<'ack'>): void {
+    if (!this.#window.handled(handled) || durable > this.#sent.index) {
+      throw new ProtocolFault('damaged', 'A secondary acknowledges what it was not sent')
+    }
+    const kind = this.#copyAfter === undefined && this.#tree === undefined ? 'secondary' : 'copy'
+    this.#hold(kind, durable).catch((cause: Error) => this.end(cause))
+  }
+
+  async #hold(kind: LogHold['kind'], from: number): Promise<void> {
+    try {
+      await this.#parts.keeper.hold({ kind, from })
+    } catch (cause) {
+      // A hold that comes too late is missed where the log is read: then the trees are compared.
+      if (!(cause instanceof HistoryGone)) throw cause
+    }
+  }
+
+  /** The place of a record that the log still has, or that it ends with. */
+  async #placeAt(index: number): Promise<Place> {
+    const position = await this.#parts.store.position()
+    if (position.index === index) return placeOf(position)
+    const histories = await this.#parts.store.histories()
+    const history = histories.findLast(({ startIndex }) => startIndex <= index) ?? assert.fail('it has a history')
+    const [record] = (await this.#parts.store.records(index - 1, 1)).filter((each) => each.index === index)
+    if (record === undefined) throw new HistoryGone(`Record ${index} is kept no more`)
+    return { historyId: history.id, index, chain: Buffer.from(chainOf(record.record)) }
+  }
+}

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { FollowedPair } from '../../test/fixtures/followed-pair.ts'
+import { FollowedPair, NARROW } from '../../test/fixtures/followed-pair.ts'
 import { type PseudoRandom, pseudoRandom } from '../../test/fixtures/pseudo-random.ts'
 import { testSeed } from '../../test/fixtures/seed.ts'
 import { type Scope, type Store, systemScope } from '../storage/contract.ts'
@@ -31,11 +31,11 @@ async function writeSome(store: Store, random: PseudoRandom, keys: number): Prom
 }
 
 async function pass(random: PseudoRandom): Promise<void> {
-  for (let turns = random.int(6); turns > 0; turns--) await turn()
+  for (let turns = random.int(random.pick([6, 60])); turns > 0; turns--) await turn()
 }
 
-async function filled(seed: number, family: 'dr' | 'performance', entries: number): Promise<FollowedPair> {
-  const pair = new FollowedPair(seed, family)
+async function filled(seed: number, family: 'dr' | 'performance', entries: number, limits?: typeof NARROW) {
+  const pair = new FollowedPair(seed, family, limits)
   const random = pseudoRandom(seed)
   for (let count = 0; count < entries; count++) await writeSome(pair.primary, random, 200)
   return pair
@@ -94,6 +94,7 @@ test('an entry that was changed behind the back of the secondary is found by the
   const pair = await filled(5, 'dr', 100)
   await pair.settle()
   const key = 'root/sys/policy/stray'
+  pair.isWatched = false
   await pair.secondary.transaction(async (tx) => tx.put(systemScope, key, Buffer.from('not of the primary')))
   pair.tellRoot()
   for (let turns = 0; pair.sent.get('roots') === undefined; turns++) {
@@ -103,6 +104,19 @@ test('an entry that was changed behind the back of the secondary is found by the
   await pair.settle()
   await pair.requireEqual()
   assert.equal(await pair.secondary.get(key), undefined)
+  await pair.cut()
+})
+
+test('a change of an entry that is not the one it replaced at the primary is not applied: the trees are compared', async () => {
+  const pair = await filled(5, 'dr', 100)
+  await pair.settle()
+  const key = 'root/sys/policy/both'
+  pair.isWatched = false
+  await pair.secondary.transaction(async (tx) => tx.put(systemScope, key, Buffer.from('not of the primary')))
+  await pair.primary.transaction(async (tx) => tx.put(systemScope, key, Buffer.from('of the primary')))
+  await pair.settle()
+  await pair.requireEqual()
+  assert.deepEqual([pair.sent.get('compare'), pair.sent.get('roots')], [1, 1])
   await pair.cut()
 })
 
@@ -120,7 +134,8 @@ test(`${RUNS} random runs with cuts, shortened logs, new histories and strays en
 
 async function randomRun(seed: number): Promise<void> {
   const random = pseudoRandom(seed)
-  const pair = await filled(seed, random.pick(['dr', 'performance']), random.int(150))
+  const limits = random.pick([undefined, NARROW])
+  const pair = await filled(seed, random.pick(['dr', 'performance']), random.int(150), limits)
   const keys = random.pick([10, 200])
   await writeSome(pair.primary, random, keys)
   for (let steps = random.int(60); steps > 0; steps--) {
@@ -132,6 +147,12 @@ async function randomRun(seed: number): Promise<void> {
     else if (kind === 12) pair.tellRoot()
     else await newHistory(pair.primary, random)
     await pass(random)
+  }
+  // The primary goes on writing while the secondary catches up.
+  for (let writes = random.int(30); writes > 0; writes--) {
+    await pair.link()
+    await pass(random)
+    await writeSome(pair.primary, random, keys)
   }
   await pair.settle()
   await pair.requireEqual()

@@ -8,14 +8,7 @@ import { ProtocolFault } from '../protocol/frames.ts'
 import { MAX_PAGES, type Message, type Place, type SentEntry } from '../protocol/messages.ts'
 import type { SinkKeeper, SinkParts } from './sink-parts.ts'
 
-/** Buckets whose keys are asked for at once. */
-const BUCKETS_AT_ONCE = 4_096
-/** Entries that are asked for at once. */
-const KEYS_AT_ONCE = 4_096
-/** Keys that are removed in one step. */
-const GONE_AT_ONCE = 16_384
-
-type ComparisonParts = Pick<SinkParts, 'family' | 'send'> & {
+type ComparisonParts = Pick<SinkParts, 'family' | 'send' | 'limits'> & {
   readonly keeper: Pick<SinkKeeper, 'tree' | 'keysIn'>
   /** Applies entries as of a place. */
   readonly take: (state: {
@@ -99,9 +92,9 @@ export class Comparison {
     this.#keys = wanted.map(({ key }) => key)
     this.#asked = []
     this.#listed = []
-    const gone = [...own.keys()]
-    for (let from = 0; from < gone.length; from += GONE_AT_ONCE) {
-      await this.#parts.take({ at, entries: [], gone: gone.slice(from, from + GONE_AT_ONCE) })
+    const [gone, most] = [[...own.keys()], this.#parts.limits.gone]
+    for (let from = 0; from < gone.length; from += most) {
+      await this.#parts.take({ at, entries: [], gone: gone.slice(from, from + most) })
     }
     await this.#next()
   }
@@ -113,10 +106,10 @@ export class Comparison {
 
   /** Asks the next question. */
   async #next(): Promise<void> {
-    const { send } = this.#parts
-    if (this.#keys.length > 0) return send({ kind: 'values-wanted', keys: this.#keys.splice(0, KEYS_AT_ONCE) })
+    const { send, limits } = this.#parts
+    if (this.#keys.length > 0) return send({ kind: 'values-wanted', keys: this.#keys.splice(0, limits.entries) })
     if (this.#buckets.length > 0) {
-      this.#asked = this.#buckets.splice(0, BUCKETS_AT_ONCE)
+      this.#asked = this.#buckets.splice(0, limits.buckets)
       return send({ kind: 'buckets-wanted', buckets: this.#asked })
     }
     this.#isDone = true

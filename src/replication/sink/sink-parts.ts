@@ -33,6 +33,21 @@ export type SinkKeeper = {
   readonly root: () => Promise<Buffer>
 }
 
+/** How much a sink asks for, or applies, at once. */
+export type SinkLimits = {
+  /** Runs that came together are applied together, up to so many bytes. */
+  readonly joinedBytes: number
+  /** Buckets whose keys are asked for. */
+  readonly buckets: number
+  /** Entries that are asked for. */
+  readonly entries: number
+  /** Keys that are removed in one step. */
+  readonly gone: number
+}
+
+/** The limits of all sinks but those of tests. */
+export const SINK_LIMITS: SinkLimits = { joinedBytes: 8 * 1024 * 1024, buckets: 4_096, entries: 4_096, gone: 16_384 }
+
 /** What a sink works with. */
 export type SinkParts = {
   readonly family: ReplicationFamily
@@ -41,6 +56,7 @@ export type SinkParts = {
   readonly send: (message: Message) => Promise<void>
   /** Told of each step, for status. */
   readonly progress: (progress: SinkProgress) => void
+  readonly limits: SinkLimits
 }
 
 /** What a sink is doing. */

@@ -13,8 +13,6 @@ import type { Message, Place } from '../protocol/messages.ts'
 import { Comparison } from './comparison.ts'
 import { type FromPrimary, type SinkParts, SinkStopped, type Taken, type Transfer } from './sink-parts.ts'
 
-/** Runs that came together are applied together, up to so many bytes. */
-const JOINED_BYTES = 8 * 1024 * 1024
 /** Comparisons over one link. One mends any difference; more would go on for ever where something is wrong. */
 const MAX_COMPARISONS = 2
 
@@ -99,14 +97,14 @@ export class Sink {
     this.#at = from
     this.#tell()
     if (what !== 'difference') return
-    const { family, keeper, send } = this.#parts
-    this.#comparison = new Comparison({ family, keeper, send, take: (taken) => this.#requireState(taken) })
+    const { family, keeper, send, limits } = this.#parts
+    this.#comparison = new Comparison({ family, keeper, send, limits, take: (taken) => this.#requireState(taken) })
     await this.#comparison.begin()
   }
 
   async #run(first: Message<'run'>): Promise<void> {
     const runs = [first]
-    for (let bytes = sizeOf(first); bytes < JOINED_BYTES; ) {
+    for (let bytes = sizeOf(first); bytes < this.#parts.limits.joinedBytes; ) {
       const next = this.#received[0]
       if (next?.kind !== 'run') break
       bytes += sizeOf(next)

@@ -27,17 +27,19 @@ export type DecidingStore = Pick<ReadStore, 'position' | 'histories' | 'records'
  */
 export async function decide(store: DecidingStore, { applied, transfer }: Standing): Promise<Decision> {
   if (applied === undefined) return { kind: 'copy', after: '', from: undefined }
-  const histories = await store.histories()
   const position = await store.position()
+  const record = applied.index < position.index ? await recordAfter(store, applied.index) : undefined
+  // Last, since others commit meanwhile: the record may begin a history.
+  const histories = await store.histories()
   const at = histories.findIndex(({ id }) => id.equals(applied.historyId))
   if (at === -1) return refused('other-set', 'The secondary followed a log that is not known here')
   const next = histories[at + 1]
   if (next !== undefined && (next.parent === undefined || applied.index > next.parent.index)) {
     return { kind: 'difference', isUndone: next.parent !== undefined }
   }
-  const record = await recordAfter(store, applied.index)
   if (record === 'gone') return { kind: 'difference', isUndone: false }
-  if (record === 'ahead' || !isConnected(applied, record, histories, position)) {
+  const isThere = record === undefined ? isAt(applied, position) : isConnected(applied, record, histories)
+  if (!isThere) {
     return refused('rewound', `This cluster has no record ${applied.index} like the one that the secondary applied`)
   }
   if (transfer?.what === 'difference') return { kind: 'difference', isUndone: false }
@@ -45,27 +47,24 @@ export async function decide(store: DecidingStore, { applied, transfer }: Standi
   return { kind: 'stream', after: applied }
 }
 
-/** The record behind an index; undefined if that is the last. `ahead`: the log has not reached the index. */
-async function recordAfter(store: DecidingStore, index: number): Promise<LogRecord | undefined | 'gone' | 'ahead'> {
-  if (index > (await store.position()).index) return 'ahead'
+/** The record behind an index that is not the last. */
+async function recordAfter(store: DecidingStore, index: number): Promise<LogRecord | 'gone'> {
   try {
-    return (await store.records(index, 1))[0]
+    return (await store.records(index, 1))[0] ?? 'gone'
   } catch (cause) {
     if (cause instanceof HistoryGone) return 'gone'
     throw cause
   }
 }
 
+function isAt(applied: Place, { historyId, index, chain }: Position): boolean {
+  return historyId.equals(applied.historyId) && index === applied.index && chain.equals(applied.chain)
+}
+
 /** True if the log here goes on from the very record that was applied there. */
-function isConnected(
-  applied: Place,
-  next: LogRecord | undefined,
-  histories: readonly History[],
-  position: Position,
-): boolean {
-  if (next === undefined) return position.historyId.equals(applied.historyId) && position.chain.equals(applied.chain)
-  const { beginsHistory, chain } = decodeChange(next.record, `log record ${next.index}`)
-  if (beginsHistory === undefined) return nextChain(applied.chain, next.record).equals(chain)
+function isConnected(applied: Place, { index, record }: LogRecord, histories: readonly History[]): boolean {
+  const { beginsHistory, chain } = decodeChange(record, `log record ${index}`)
+  if (beginsHistory === undefined) return nextChain(applied.chain, record).equals(chain)
   const parent = histories.find(({ id }) => id.equals(beginsHistory))?.parent
   return parent !== undefined && parent.index === applied.index && parent.chain.equals(applied.chain)
 }

@@ -3,17 +3,14 @@ import type { LogRecord, Snapshot, StoredEntry } from '../../storage/contract.ts
 import { begunBy } from '../../storage/log/change-record.ts'
 import type { Place, SentEntry } from '../protocol/messages.ts'
 
-/** Bytes of records or entries that one message is filled with; one record or entry may have more. */
-export const FULL_BYTES = 1024 * 1024
-
 /** The place without what else a position tells. */
 export const placeOf = ({ historyId, index, chain }: Place): Place => ({ historyId, index, chain })
 
 /** The first records that fit into a message and are of one history. */
-export function runOf(records: readonly LogRecord[]): readonly LogRecord[] {
+export function runOf(records: readonly LogRecord[], fullBytes: number): readonly LogRecord[] {
   let bytes = 0
   const end = records.findIndex(({ record }, at) => {
-    const isFull = bytes >= FULL_BYTES
+    const isFull = bytes >= fullBytes
     bytes += record.length
     return at > 0 && (isFull || begunBy(record) !== undefined)
   })
@@ -28,12 +25,12 @@ export const bytesOfEntries = (entries: readonly SentEntry[]): number =>
   entries.reduce((sum, { key, value }) => sum + key.length + value.length, 0)
 
 /** Entries of the first keys, as many as fill a message; `rest` are the others. */
-export async function valuesOf(snapshot: Snapshot, keys: readonly string[]) {
+export async function valuesOf(snapshot: Snapshot, keys: readonly string[], fullBytes: number) {
   const entries: StoredEntry[] = []
   const gone: string[] = []
   const heads = await snapshot.heads(keys)
   let [bytes, at] = [0, 0]
-  for (; at < keys.length && bytes < FULL_BYTES; at++) {
+  for (; at < keys.length && bytes < fullBytes; at++) {
     const key = keys[at] as string
     const head = heads[at]
     const value = head === undefined ? undefined : await snapshot.get(key)

@@ -24,6 +24,23 @@ export type SourceStore = Pick<ReadStore, 'position' | 'histories' | 'records' |
   readonly committedAfter: (index: number) => Promise<number>
 }
 
+/** How much goes into one message, and how much may be under way. */
+export type SourceLimits = {
+  /** Bytes of records or entries that a message is filled with; one record or entry may have more. */
+  readonly fullBytes: number
+  /** Bytes that may be under way to a secondary before it acknowledges some. */
+  readonly windowBytes: number
+  /** Keys that one listing tells of. */
+  readonly keysListed: number
+}
+
+/** The limits of all sources but those of tests. */
+export const SOURCE_LIMITS: SourceLimits = {
+  fullBytes: 1024 * 1024,
+  windowBytes: 16 * 1024 * 1024,
+  keysListed: 16_384,
+}
+
 /** What a source works with. */
 export type SourceParts = {
   readonly family: ReplicationFamily
@@ -31,6 +48,7 @@ export type SourceParts = {
   readonly keeper: SourceKeeper
   /** Sends a message; resolves when the link takes more. Rejects when the link has ended. */
   readonly send: (message: Message) => Promise<void>
+  readonly limits: SourceLimits
 }
 
 /** Messages that a secondary sends behind its hello. */

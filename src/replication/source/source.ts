@@ -19,23 +19,19 @@ import { ProtocolFault } from '../protocol/frames.ts'
 import type { Message, Place, SentEntry } from '../protocol/messages.ts'
 import { sentRecord } from '../protocol/sent-records.ts'
 import { type Decision, decide, type Standing } from './decision.ts'
-import { bytesOf, bytesOfEntries, FULL_BYTES, placeOf, runOf, valuesOf } from './reading.ts'
+import { bytesOf, bytesOfEntries, placeOf, runOf, valuesOf } from './reading.ts'
 import { type FromSecondary, SecondaryRefused, type SourceParts } from './source-parts.ts'
 import { Window } from './window.ts'
 
 /** Records that are read from the log at once. */
 const RECORDS_AT_ONCE = 512
-/** Bytes that may be under way to a secondary before it acknowledges some. */
-const WINDOW_BYTES = 16 * 1024 * 1024
 /** Questions of a secondary that may wait. */
 const MAX_TASKS = 128
-/** Keys that one listing tells of. */
-const KEYS_AT_ONCE = 16_384
 
 /** One secondary, for as long as its link holds. */
 export class Source {
   readonly #parts: SourceParts
-  readonly #window = new Window(WINDOW_BYTES)
+  readonly #window: Window
   readonly #bell = new Bell()
   readonly #tasks: (() => Promise<void>)[] = []
   #sent: Place
@@ -49,6 +45,7 @@ export class Source {
 
   private constructor(parts: SourceParts, sent: Place) {
     this.#parts = parts
+    this.#window = new Window(parts.limits.windowBytes)
     this.#sent = sent
   }
 
@@ -159,7 +156,7 @@ export class Source {
     const { store, family } = this.#parts
     const after = this.#sent
     const found = (await store.records(after.index, RECORDS_AT_ONCE)).filter(({ index }) => index <= last)
-    const read = runOf(found)
+    const read = runOf(found, this.#parts.limits.fullBytes)
     const newest = read.at(-1)
     if (newest === undefined) return false
     const begun = read[0] && begunBy(read[0].record)
@@ -198,7 +195,7 @@ export class Source {
   }
 
   async #sendPiece(after: string): Promise<void> {
-    const { at, read } = await this.#asOfNow((snapshot) => snapshot.stored(after, FULL_BYTES))
+    const { at, read } = await this.#asOfNow((snapshot) => snapshot.stored(after, this.#parts.limits.fullBytes))
     const entries = read.flatMap((entry) => this.#sentEntry(entry))
     const upTo = read.at(-1)?.key
     this.#copyAfter = upTo
@@ -251,9 +248,10 @@ export class Source {
     const { index, keys } = await this.#parts.keeper.keysIn(buckets)
     if (index < this.#sent.index) return this.#sendListing(buckets)
     const at = await this.#sendLogTo(index)
+    const { keysListed } = this.#parts.limits
     let told = 0
     do {
-      const part = keys.slice(told, told + KEYS_AT_ONCE)
+      const part = keys.slice(told, told + keysListed)
       told += part.length
       const isLast = told === keys.length
       await this.#sendCounted({ kind: 'listing', at, isLast, keys: part }, part.length * 100)
@@ -263,7 +261,7 @@ export class Source {
   async #sendValues(keys: readonly string[]): Promise<void> {
     let left = keys
     while (left.length > 0) {
-      const { at, read } = await this.#asOfNow((snapshot) => valuesOf(snapshot, left))
+      const { at, read } = await this.#asOfNow((snapshot) => valuesOf(snapshot, left, this.#parts.limits.fullBytes))
       const { entries, gone, rest } = read
       left = rest
       const sent = entries.flatMap((entry) => this.#sentEntry(entry))

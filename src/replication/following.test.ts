@@ -107,7 +107,7 @@ test('an entry that was changed behind the back of the secondary is found by the
   await pair.cut()
 })
 
-test('a change of an entry that is not the one it replaced at the primary is not applied: the trees are compared', async () => {
+test('a change that does not fit what is here is not applied: the trees are compared', async () => {
   const pair = await filled(5, 'dr', 100)
   await pair.settle()
   const key = 'root/sys/policy/both'

@@ -42,22 +42,22 @@ test('a number out of its table is of a newer program, one out of its bounds is 
 })
 
 test('a key that cannot be stored is refused wherever it stands', () => {
-  const wanted = raw({ kind: 'values-wanted', keys: ['root/a'] })
-  wanted.payload.write('/', 6 + 'root/'.length)
+  const wanted = raw({ kind: 'values-wanted', course: 1, keys: ['root/a'] })
+  wanted.payload.write('/', 10 + 'root/'.length)
   assert.throws(() => decodeMessage(wanted), isDamaged('values-wanted'))
 })
 
 test('a list may be as long as its kind says, and no longer', () => {
   const keys = Array.from({ length: 65_536 }, () => 'root/a')
-  const most = raw({ kind: 'values-wanted', keys })
+  const most = raw({ kind: 'values-wanted', course: 1, keys })
   assert.equal((decodeMessage(most) as Message<'values-wanted'>).keys.length, 65_536)
-  most.payload.writeUInt32BE(65_537, 0)
+  most.payload.writeUInt32BE(65_537, 4)
   assert.throws(() => decodeMessage(most), isDamaged('values-wanted'))
 })
 
 test('a sentence that is too long is cut between two characters', () => {
   const long = 'ä'.repeat(5_000)
-  const { sentence } = decodeMessage(raw({ kind: 'compare', sentence: long })) as Message<'compare'>
+  const { sentence } = decodeMessage(raw({ kind: 'compare', course: 1, sentence: long })) as Message<'compare'>
   assert.ok(sentence.length > 400 && long.startsWith(sentence), `${sentence.length}`)
 })
 

@@ -130,9 +130,11 @@ const MESSAGES = {
   }),
   /**
    * From the primary: what follows is of this kind, from the place `from` on. Behind the welcome, and again where the
-   * kind changes. A copy goes on behind the key `after`, a comparison begins with the secondary's `roots`.
+   * kind changes. A copy goes on behind the key `after`, a comparison begins with the secondary's `roots`. Courses of a
+   * link are numbered: what a secondary asks in one has its number, and is not answered in another.
    */
   course: message(22, 8 * KIB, {
+    number: u32,
     what: numbered('stream', 'copy', 'difference'),
     from: place,
     isAnew: flag,
@@ -175,6 +177,7 @@ const MESSAGES = {
   }),
   /** From the secondary in a comparison: the roots of its scopes. Answered by `pages`. */
   roots: message(8, 16 * MIB, {
+    course: u32,
     scopes: list(group({ class: treeClass, scope, root: fixed(DIGEST_BYTES) }), MAX_SCOPES),
   }),
   /** From the primary: hashes of the pages of each scope whose root differs. A scope that it does not have has none. */
@@ -185,17 +188,17 @@ const MESSAGES = {
     ),
   }),
   /** From the secondary: pages whose digests it wants. Answered by `digests`. */
-  'pages-wanted': message(10, 2 * MIB, { pages: list(group(page), MAX_PAGES) }),
+  'pages-wanted': message(10, 2 * MIB, { course: u32, pages: list(group(page), MAX_PAGES) }),
   /** From the primary: the digests of the buckets of each page, of the same tree as `pages`. */
   digests: message(11, 6 * MIB, {
     pages: list(group({ ...page, digests: bytesUpTo(256 * PAGE_ENTRY_BYTES) }), MAX_PAGES),
   }),
   /** From the secondary: buckets that differ. Answered by `listing`. */
-  'buckets-wanted': message(12, 8 * MIB, { buckets: list(group({ ...page, place: u8 }), MAX_LISTED) }),
+  'buckets-wanted': message(12, 8 * MIB, { course: u32, buckets: list(group({ ...page, place: u8 }), MAX_LISTED) }),
   /** From the primary: all keys of the buckets that were asked for, as of `at`. The last listing of them `isLast`. */
   listing: message(13, 80 * MIB, { at: place, isLast: flag, keys: list(keyLeaf, MAX_LISTED) }),
   /** From the secondary: keys whose entries it wants. Answered by `values`. */
-  'values-wanted': message(14, 80 * MIB, { keys: list(storedKey, MAX_LISTED) }),
+  'values-wanted': message(14, 80 * MIB, { course: u32, keys: list(storedKey, MAX_LISTED) }),
   /** From the primary: the entries of those keys as of `at`, and the keys that are gone meanwhile. */
   values: message(15, MAX_VALUE_BYTES + 80 * MIB, {
     at: place,
@@ -204,11 +207,11 @@ const MESSAGES = {
     isLast: flag,
   }),
   /** From the secondary: it has all that it asked for in a comparison. Answered by `complete`. */
-  'root-wanted': message(23, 16, {}),
+  'root-wanted': message(23, 16, { course: u32 }),
   /** From the primary behind the last piece of a copy, or as an answer: the root of its tree as of `at`. */
   complete: message(16, 1 * KIB, { at: place, root: fixed(DIGEST_BYTES) }),
   /** From the secondary: it needs a comparison though the primary decided otherwise, since what came did not fit. */
-  compare: message(17, 4 * KIB, { sentence: shownText(MAX_SENTENCE_BYTES) }),
+  compare: message(17, 4 * KIB, { course: u32, sentence: shownText(MAX_SENTENCE_BYTES) }),
   /** From the secondary: a request to certify its new public key. Answered by `certificate`. */
   'certificate-wanted': message(18, CERTIFICATE_BYTES, { publicKey: bytesUpTo(1 * KIB) }),
   /** From the primary: a new leaf, and all certificates of the set that are trusted. */

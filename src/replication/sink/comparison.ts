@@ -10,6 +10,8 @@ import type { SinkKeeper, SinkParts } from './sink-parts.ts'
 
 type ComparisonParts = Pick<SinkParts, 'family' | 'send' | 'limits'> & {
   readonly keeper: Pick<SinkKeeper, 'tree' | 'keysIn'>
+  /** Number of the course that began it. */
+  readonly course: number
   /** Applies entries as of a place. */
   readonly take: (state: {
     readonly at: Place
@@ -45,9 +47,9 @@ export class Comparison {
   }
 
   async begin(): Promise<void> {
-    const { keeper, send } = this.#parts
+    const { keeper, send, course } = this.#parts
     this.#tree = await keeper.tree()
-    await send({ kind: 'roots', scopes: rootsOf(this.#tree, this.#family) })
+    await send({ kind: 'roots', course, scopes: rootsOf(this.#tree, this.#family) })
   }
 
   /** @throws ProtocolFault for an answer to nothing that was asked */
@@ -66,9 +68,10 @@ export class Comparison {
 
   async #pages({ scopes }: Message<'pages'>): Promise<void> {
     const pages = differingPages(this.#own(), scopes)
+    const { send, course } = this.#parts
     for (let at = 0; at < pages.length; at += MAX_PAGES) {
       this.#digests++
-      await this.#parts.send({ kind: 'pages-wanted', pages: pages.slice(at, at + MAX_PAGES) })
+      await send({ kind: 'pages-wanted', course, pages: pages.slice(at, at + MAX_PAGES) })
     }
     if (pages.length === 0) await this.#next()
   }
@@ -106,14 +109,15 @@ export class Comparison {
 
   /** Asks the next question. */
   async #next(): Promise<void> {
-    const { send, limits } = this.#parts
-    if (this.#keys.length > 0) return send({ kind: 'values-wanted', keys: this.#keys.splice(0, limits.entries) })
+    const { send, limits, course } = this.#parts
+    if (this.#keys.length > 0)
+      return send({ kind: 'values-wanted', course, keys: this.#keys.splice(0, limits.entries) })
     if (this.#buckets.length > 0) {
       this.#asked = this.#buckets.splice(0, limits.buckets)
-      return send({ kind: 'buckets-wanted', buckets: this.#asked })
+      return send({ kind: 'buckets-wanted', course, buckets: this.#asked })
     }
     this.#isDone = true
-    await send({ kind: 'root-wanted' })
+    await send({ kind: 'root-wanted', course })
   }
 
   #own(): Tree {

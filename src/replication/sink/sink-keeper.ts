@@ -4,7 +4,7 @@ import type { Origin, ReplicationFamily } from '../../storage/peer-log.ts'
 import type { Place } from '../protocol/messages.ts'
 import { receivedChange } from '../protocol/sent-records.ts'
 import { sourceKeeper } from '../source/source-keeper.ts'
-import type { SinkKeeper, Taken, Transfer } from './sink-parts.ts'
+import type { SinkBatch, SinkKeeper, Transfer } from './sink-parts.ts'
 
 /** What is done in the same durable step as what a sink takes. */
 export type TakenWith = {
@@ -18,7 +18,7 @@ export type TakenWith = {
 export function sinkKeeper(store: Store, family: ReplicationFamily, { prepare, note }: TakenWith): SinkKeeper {
   const { tree, keysIn, root } = sourceKeeper(store, family, '')
   return {
-    take: ({ mode, after, records, at, state, transfer }: Taken) => {
+    take: ({ mode, after, records, at, state, transfer }: SinkBatch) => {
       const changes = records.map(({ historyId, record }) => receivedChange(record, family, historyId))
       return store.adopt(changes, {
         mode,

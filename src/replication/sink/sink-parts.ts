@@ -3,13 +3,13 @@ import type { Adopted, AdoptOptions, KeyLeaf, TreeBucket } from '../../storage/c
 import type { Tree } from '../../storage/log/tree.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { Message, Place, SentEntry } from '../protocol/messages.ts'
-import type { Standing } from '../source/decision.ts'
+import type { SecondaryStanding } from '../source/decision.ts'
 
 /** A copy or a comparison that is running, as it is noted in the store; undefined: what is here is whole. */
-export type Transfer = NonNullable<Standing['transfer']>
+export type Transfer = NonNullable<SecondaryStanding['transfer']>
 
 /** What is applied in one durable step. */
-export type Taken = {
+export type SinkBatch = {
   readonly mode: AdoptOptions['mode']
   /** The records are all that the primary has for this cluster behind this place. */
   readonly after: Pick<Place, 'historyId' | 'index'>
@@ -26,7 +26,7 @@ export type Taken = {
 /** What a sink asks of the thread that writes. All of it is as of what was taken last. */
 export type SinkKeeper = {
   /** @throws ProtocolFault for records that cannot be read, and what `Store.adopt` throws */
-  readonly take: (taken: Taken) => Promise<Adopted>
+  readonly take: (taken: SinkBatch) => Promise<Adopted>
   readonly tree: () => Promise<Tree>
   readonly keysIn: (buckets: readonly TreeBucket[]) => Promise<readonly KeyLeaf[]>
   /** Root of the part of the tree that goes over the family. */

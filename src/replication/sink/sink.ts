@@ -11,20 +11,21 @@ import { Bell } from '../bell.ts'
 import { ProtocolFault } from '../protocol/frames.ts'
 import type { Message, Place } from '../protocol/messages.ts'
 import { Comparison } from './comparison.ts'
-import { type FromPrimary, type SinkParts, SinkStopped, type Taken, type Transfer } from './sink-parts.ts'
+import { type FromPrimary, type SinkBatch, type SinkParts, SinkStopped, type Transfer } from './sink-parts.ts'
 
-/** Comparisons over one link. One mends any difference; more would go on for ever where something is wrong. */
+/** Comparisons that are asked for over one link. One mends any difference; more never would. */
 const MAX_COMPARISONS = 2
 
 type Course = Message<'course'>['what']
 
 /** One link to the primary. */
-export class Sink {
+export class LogSink {
   readonly #parts: SinkParts
   readonly #bell = new Bell()
   readonly #received: FromPrimary[] = []
   /** Undefined until the primary has said what follows, and while it was asked for a comparison. */
   #course: Course | undefined
+  #number = 0
   #at: Place | undefined
   /** Key up to which the copy has come. */
   #copied = ''
@@ -85,20 +86,25 @@ export class Sink {
     if (kind === 'run' || kind === 'piece' || kind === 'listing' || kind === 'values') await this.#acknowledge(1)
   }
 
-  async #begin({ what, from, isAnew, after, sentence }: Message<'course'>): Promise<void> {
+  async #begin({ number, what, from, isAnew, after }: Message<'course'>): Promise<void> {
     this.#course = what
+    this.#number = number
     this.#copied = after
     this.#comparison = undefined
-    if (what === 'difference' && ++this.#comparisons > MAX_COMPARISONS) {
-      throw new SinkStopped('divergence', `The comparison with the primary begins again and again. ${sentence}`)
-    }
     const transfer = what === 'stream' ? undefined : { what, after }
-    if (isAnew) await this.#require({ mode: 'anew', after: from, records: [], at: from, transfer })
+    if (isAnew) await this.#mustTake({ mode: 'anew', after: from, records: [], at: from, transfer })
     this.#at = from
     this.#tell()
     if (what !== 'difference') return
     const { family, keeper, send, limits } = this.#parts
-    this.#comparison = new Comparison({ family, keeper, send, limits, take: (taken) => this.#requireState(taken) })
+    this.#comparison = new Comparison({
+      course: number,
+      family,
+      keeper,
+      send,
+      limits,
+      take: (taken) => this.#requireState(taken),
+    })
     await this.#comparison.begin()
   }
 
@@ -149,7 +155,7 @@ export class Sink {
       return this.#askForComparison('The tree is not that of the primary')
     }
     if (this.#course === 'stream') return
-    await this.#require({ mode: 'redo', after: at, records: [], at, transfer: undefined })
+    await this.#mustTake({ mode: 'redo', after: at, records: [], at, transfer: undefined })
     this.#course = 'stream'
     this.#comparison = undefined
     this.#tell()
@@ -160,25 +166,28 @@ export class Sink {
   }
 
   async #askForComparison(sentence: string): Promise<void> {
+    if (++this.#comparisons > MAX_COMPARISONS) {
+      throw new SinkStopped('divergence', `Comparing with the primary does not help. ${sentence}`)
+    }
     this.#course = undefined
     this.#comparison = undefined
-    await this.#parts.send({ kind: 'compare', sentence })
+    await this.#parts.send({ kind: 'compare', course: this.#number, sentence })
   }
 
   /** Applies entries as of a place that the log has led to. */
-  async #requireState({ at, ...state }: { readonly at: Place } & NonNullable<Taken['state']>): Promise<void> {
-    await this.#require({ mode: 'redo', after: at, records: [], at, state, transfer: this.#transfer() })
+  async #requireState({ at, ...state }: { readonly at: Place } & NonNullable<SinkBatch['state']>): Promise<void> {
+    await this.#mustTake({ mode: 'redo', after: at, records: [], at, state, transfer: this.#transfer() })
     this.#at = at
     this.#tell()
   }
 
-  async #require(taken: Taken): Promise<void> {
+  async #mustTake(taken: SinkBatch): Promise<void> {
     if (!(await this.#take(taken)))
       throw new SinkStopped('divergence', 'What the primary sent in a transfer does not fit')
   }
 
   /** False if the entries here are not those that the changes replace: a comparison was asked for. */
-  async #take(taken: Taken): Promise<boolean> {
+  async #take(taken: SinkBatch): Promise<boolean> {
     const outcome: Adopted = await this.#parts.keeper.take(taken)
     if (outcome.kind === 'adopted') return true
     if (outcome.kind === 'unknown') throw new SinkStopped('version', outcome.sentence)

@@ -6,7 +6,7 @@ import type { History, Position } from '../../storage/peer-log.ts'
 import type { Message, Place } from '../protocol/messages.ts'
 
 /** Where a secondary stands: what of a primary's log it has applied, and the transfer that it is in the middle of. */
-export type Standing = Pick<Message<'hello'>, 'applied' | 'transfer'>
+export type SecondaryStanding = Pick<Message<'hello'>, 'applied' | 'transfer'>
 
 /** What the primary does about it. */
 export type Decision =
@@ -25,7 +25,7 @@ export type DecidingStore = Pick<ReadStore, 'position' | 'histories' | 'records'
  * Decides by the histories and chain of this store. A place that this store never had in a history of its own is not
  * mended silently: either its files were put back to an older state, or the secondary followed another cluster.
  */
-export async function decide(store: DecidingStore, { applied, transfer }: Standing): Promise<Decision> {
+export async function decide(store: DecidingStore, { applied, transfer }: SecondaryStanding): Promise<Decision> {
   if (applied === undefined) return { kind: 'copy', after: '', from: undefined }
   const position = await store.position()
   const record = applied.index < position.index ? await recordAfter(store, applied.index) : undefined

@@ -18,7 +18,7 @@ export function runOf(records: readonly LogRecord[], fullBytes: number): readonl
 }
 
 /** Sum of the lengths. */
-export const bytesOf = (records: readonly Buffer[]): number => records.reduce((sum, { length }) => sum + length, 0)
+export const totalBytes = (records: readonly Buffer[]): number => records.reduce((sum, { length }) => sum + length, 0)
 
 /** Bytes of keys and values. */
 export const bytesOfEntries = (entries: readonly SentEntry[]): number =>

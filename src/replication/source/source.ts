@@ -8,7 +8,7 @@
 // It has no socket, thread or timer. Only tests call this as yet.
 import { strict as assert } from 'node:assert'
 import { SENT_CLASSES } from '../../storage/classes.ts'
-import type { Snapshot, StoredEntry, TreeBucket } from '../../storage/contract.ts'
+import type { LogRecord, Snapshot, StoredEntry, TreeBucket } from '../../storage/contract.ts'
 import { HistoryGone } from '../../storage/errors.ts'
 import { begunBy, chainOf } from '../../storage/log/change-record.ts'
 import type { Tree } from '../../storage/log/tree.ts'
@@ -18,8 +18,8 @@ import { digestsOf, pagesOf } from '../protocol/comparison.ts'
 import { ProtocolFault } from '../protocol/frames.ts'
 import type { Message, Place, SentEntry } from '../protocol/messages.ts'
 import { sentRecord } from '../protocol/sent-records.ts'
-import { type Decision, decide, type Standing } from './decision.ts'
-import { bytesOf, bytesOfEntries, placeOf, runOf, valuesOf } from './reading.ts'
+import { type Decision, decide, type SecondaryStanding } from './decision.ts'
+import { bytesOfEntries, placeOf, runOf, totalBytes, valuesOf } from './reading.ts'
 import { type FromSecondary, SecondaryRefused, type SourceParts } from './source-parts.ts'
 import { Window } from './window.ts'
 
@@ -29,7 +29,7 @@ const RECORDS_AT_ONCE = 512
 const MAX_TASKS = 128
 
 /** One secondary, for as long as its link holds. */
-export class Source {
+export class LogSource {
   readonly #parts: SourceParts
   readonly #window: Window
   readonly #bell = new Bell()
@@ -41,6 +41,7 @@ export class Source {
   #totalEntries = 0
   /** The tree that is being compared. */
   #tree: Tree | undefined
+  #course = 0
   #cause: Error | undefined
 
   private constructor(parts: SourceParts, sent: Place) {
@@ -53,10 +54,14 @@ export class Source {
    * Serves a secondary that stands there until `end` is called or the link ends. `started` gets the source as soon as
    * it takes messages. @throws SecondaryRefused, what `send` rejects with, and the cause that `end` was given
    */
-  static async serve(parts: SourceParts, standing: Standing, started: (source: Source) => void): Promise<never> {
+  static async serve(
+    parts: SourceParts,
+    standing: SecondaryStanding,
+    started: (source: LogSource) => void,
+  ): Promise<never> {
     const decision = await decide(parts.store, standing)
     if (decision.kind === 'refused') throw new SecondaryRefused(decision.code, decision.sentence)
-    const source = new Source(parts, placeOf(await parts.store.position()))
+    const source = new LogSource(parts, placeOf(await parts.store.position()))
     started(source)
     await source.#begin(decision)
     return source.#run()
@@ -128,7 +133,7 @@ export class Source {
   async #stream(after: Place): Promise<void> {
     this.#sent = after
     await this.#hold('secondary', after.index)
-    await this.#parts.send({ kind: 'course', what: 'stream', from: after, isAnew: false, after: '', sentence: '' })
+    await this.#beginCourse({ what: 'stream', from: after, isAnew: false, after: '', sentence: '' })
   }
 
   async #copy(after: string, from: Place | undefined): Promise<void> {
@@ -137,18 +142,32 @@ export class Source {
     this.#copyAfter = after
     this.#totalEntries = (await this.#viewed((snapshot) => snapshot.count())).found
     const isAnew = from === undefined
-    await this.#parts.send({ kind: 'course', what: 'copy', from: this.#sent, isAnew, after, sentence: '' })
+    await this.#beginCourse({ what: 'copy', from: this.#sent, isAnew, after, sentence: '' })
   }
 
   /** The secondary has the log up to the tree by comparing it: nothing before is sent any more. */
   async #compare(sentence: string): Promise<void> {
-    const { store, keeper, send } = this.#parts
-    await this.#hold('copy', (await store.position()).index)
-    const { index, tree } = await keeper.tree()
     this.#copyAfter = undefined
-    this.#tree = tree
-    this.#sent = await this.#placeAt(index)
-    await send({ kind: 'course', what: 'difference', from: this.#sent, isAnew: true, after: '', sentence })
+    this.#sent = await this.#takeTree()
+    await this.#beginCourse({ what: 'difference', from: this.#sent, isAnew: true, after: '', sentence })
+  }
+
+  async #beginCourse(course: Omit<Message<'course'>, 'kind' | 'number'>): Promise<void> {
+    this.#course++
+    await this.#parts.send({ kind: 'course', number: this.#course, ...course })
+  }
+
+  /** Takes the tree to compare, and gives the place that it is as of. */
+  async #takeTree(): Promise<Place> {
+    const { store, keeper } = this.#parts
+    for (;;) {
+      await this.#hold('copy', (await store.position()).index)
+      const { index, tree } = await keeper.tree()
+      this.#tree = tree
+      const place = await this.#placeAt(index)
+      // The log may be shortened beyond its hold, where that has reached its cap.
+      if (place !== undefined) return place
+    }
   }
 
   /** Sends some of the log, no record behind `last`; false if there is none. @throws HistoryGone */
@@ -164,7 +183,7 @@ export class Source {
     const records = read.map((each) => sentRecord(each, family)).filter((each) => each !== undefined)
     this.#sent = { historyId, index: newest.index, chain: Buffer.from(chainOf(newest.record)) }
     const run = { kind: 'run', after: { historyId: after.historyId, index: after.index }, historyId, records } as const
-    await this.#sendCounted({ ...run, at: this.#sent }, bytesOf(records))
+    await this.#sendCounted({ ...run, at: this.#sent }, totalBytes(records))
     return true
   }
 
@@ -220,6 +239,8 @@ export class Source {
   }
 
   async #answer(message: Exclude<FromSecondary, { readonly kind: 'ack' }>): Promise<void> {
+    // It was asked before the secondary knew that another course has begun.
+    if (message.course !== this.#course) return
     const { family, send } = this.#parts
     switch (message.kind) {
       case 'roots':
@@ -292,14 +313,23 @@ export class Source {
     }
   }
 
-  /** The place of a record that the log still has, or that it ends with. */
-  async #placeAt(index: number): Promise<Place> {
+  /** The place of a record; undefined if the log has it no more. */
+  async #placeAt(index: number): Promise<Place | undefined> {
     const position = await this.#parts.store.position()
     if (position.index === index) return placeOf(position)
+    const record = await this.#recordAt(index)
+    if (record === undefined) return undefined
     const histories = await this.#parts.store.histories()
     const history = histories.findLast(({ startIndex }) => startIndex <= index) ?? assert.fail('it has a history')
-    const [record] = (await this.#parts.store.records(index - 1, 1)).filter((each) => each.index === index)
-    if (record === undefined) throw new HistoryGone(`Record ${index} is kept no more`)
     return { historyId: history.id, index, chain: Buffer.from(chainOf(record.record)) }
+  }
+
+  async #recordAt(index: number): Promise<LogRecord | undefined> {
+    try {
+      return (await this.#parts.store.records(index - 1, 1)).find((record) => record.index === index)
+    } catch (cause) {
+      if (cause instanceof HistoryGone) return undefined
+      throw cause
+    }
   }
 }

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { newStore } from '../../../test/fixtures/followed-pair.ts'
+import { systemScope } from '../../storage/contract.ts'
+import { ProtocolFault } from '../protocol/frames.ts'
+import type { Message } from '../protocol/messages.ts'
+import { LogSource } from './source.ts'
+import { sourceKeeper } from './source-keeper.ts'
+import { SecondaryRefused, SOURCE_LIMITS } from './source-parts.ts'
+
+async function begun(
+  standing: Pick<Message<'hello'>, 'applied' | 'transfer'> = { applied: undefined, transfer: undefined },
+) {
+  const store = newStore(4)
+  await store.transaction(async (tx) => tx.put(systemScope, 'root/core/rotation', Buffer.from('1')))
+  const sent: Message[] = []
+  const send = async (message: Message): Promise<void> => {
+    sent.push(message)
+  }
+  const keeper = sourceKeeper(store, 'dr', 'one')
+  let source: LogSource | undefined
+  const served = LogSource.serve({ family: 'dr', store, keeper, send, limits: SOURCE_LIMITS }, standing, (made) => {
+    source = made
+  })
+  const kinds = () => sent.map(({ kind }) => kind)
+  served.catch(() => {})
+  await until(() => source !== undefined)
+  return { store, sent, kinds, served, source: source ?? assert.fail('it was made') }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let turns = 0; !isSo(); turns++) {
+    assert.ok(turns < 1_000)
+    await turn()
+  }
+}
+
+test('a secondary that acknowledges what it was not sent is at fault', async () => {
+  const { source, kinds } = await begun()
+  await until(() => kinds().includes('complete'))
+  assert.deepEqual(kinds(), ['course', 'piece', 'piece', 'complete'])
+  source.received({ kind: 'ack', handled: 2, durable: 1 })
+  const wrong = [
+    { kind: 'ack', handled: 1, durable: 1 },
+    { kind: 'ack', handled: 3, durable: 1 },
+    { kind: 'ack', handled: 2, durable: 2 },
+  ] as const
+  for (const message of wrong) assert.throws(() => source.received(message), ProtocolFault)
+})
+
+test('a question of another course is not answered, one of a comparison that is not running is a fault', async () => {
+  const { source, kinds, served } = await begun()
+  await until(() => kinds().includes('complete'))
+  for (const course of [0, 2]) source.received({ kind: 'roots', course, scopes: [] })
+  source.tellRoot()
+  await until(() => kinds().filter((kind) => kind === 'complete').length === 2)
+  assert.equal(kinds().includes('pages'), false)
+  source.received({ kind: 'roots', course: 1, scopes: [] })
+  await assert.rejects(served, ProtocolFault)
+})
+
+test('a secondary may have 128 questions waiting, and no more', async () => {
+  const { source } = await begun()
+  for (let count = 0; count < 128; count++) source.received({ kind: 'root-wanted', course: 1 })
+  assert.throws(() => source.received({ kind: 'root-wanted', course: 1 }), ProtocolFault)
+})
+
+test('a secondary of a stranger is refused, with nothing sent', async () => {
+  const applied = { historyId: Buffer.alloc(16, 1), index: 1, chain: Buffer.alloc(16, 2) }
+  const store = newStore(4)
+  const keeper = sourceKeeper(store, 'dr', 'one')
+  const send = () => assert.fail('nothing is sent')
+  const parts = { family: 'dr', store, keeper, send, limits: SOURCE_LIMITS } as const
+  const served = LogSource.serve(parts, { applied, transfer: undefined }, () => {})
+  await assert.rejects(served, (cause) => cause instanceof SecondaryRefused && cause.code === 'other-set')
+})

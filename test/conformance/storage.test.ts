@@ -3,11 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { Timers } from '../../src/lib/world.ts'
 import { type Backend, HISTORY_ID_BYTES } from '../../src/storage/backend.ts'
 import { openStore } from '../../src/storage/commit/transactional-store.ts'
 import { STORAGE_DRIVERS, storageIn } from '../../src/storage/drivers.ts'
-import { MemoryBackend } from '../../src/storage/memory-backend.ts'
+import { emptyTables, MemoryBackend } from '../../src/storage/memory-backend.ts'
 import { openSqliteBackend } from '../../src/storage/sqlite/sqlite-store.ts'
+import { pseudoRandom } from '../fixtures/pseudo-random.ts'
+import { openSimulatedBackend, storeDisk } from '../simulator/simulated-backend.ts'
 import { delayedBackend } from './delayed-backend.ts'
 import { type DriverSetup, driverConformance } from './driver.ts'
 import { SeededRandom } from './seeded-random.ts'
@@ -35,12 +38,32 @@ function sqlitePlace(wrap: Wrap, seed: number): Place {
   }
 }
 
+/** Each sync takes a turn of the loop, or two. */
+const loopTimers: Pick<Timers, 'after'> = {
+  after: (delay, work) => {
+    const handle = setImmediate(() => (delay > 0 ? setImmediate(work) : work()))
+    return { cancel: () => clearImmediate(handle) }
+  },
+}
+
+function simulatedDisk(seed: number): Place {
+  const random = new SeededRandom(seed)
+  const options = { random: pseudoRandom(seed), timers: loopTimers, syncMs: [0, 0, 1] }
+  const disk = storeDisk({ tables: emptyTables(random.bytes(HISTORY_ID_BYTES)) }, options)
+  return {
+    open: (options, interpose) => openStore(interpose(openSimulatedBackend(disk)), options),
+    discard: async () => {},
+  }
+}
+
 historyConformance('memory', () => memoryPlace(asItIs, 1))
 historyConformance('memory with delays', () => memoryPlace(delayedBackend, 1))
+historyConformance('simulated disk', () => simulatedDisk(1))
 historyConformance('sqlite', () => sqlitePlace(asItIs, 1))
 historyConformance('sqlite with delays', () => sqlitePlace(delayedBackend, 1))
 storageConformance('memory', (seed) => memoryPlace(asItIs, seed))
 storageConformance('memory with delays', (seed) => memoryPlace(delayedBackend, seed))
+storageConformance('simulated disk', simulatedDisk)
 storageConformance('sqlite', (seed) => sqlitePlace(asItIs, seed))
 storageConformance('sqlite with delays', (seed) => sqlitePlace(delayedBackend, seed))
 

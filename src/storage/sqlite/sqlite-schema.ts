@@ -9,7 +9,14 @@ import type { History, Position } from '../peer-log.ts'
 import { bytesOf, numberOf } from './sqlite-columns.ts'
 import { readError } from './sqlite-errors.ts'
 import { databasePath } from './sqlite-files.ts'
-import { insertMeta, preparePosition, readFormat, readHistories, readPosition } from './sqlite-position.ts'
+import {
+  type Beginning,
+  insertMeta,
+  preparePosition,
+  readFormat,
+  readHistories,
+  readPosition,
+} from './sqlite-position.ts'
 
 /** "KWst": distinguishes the file from any other SQLite database. */
 const APPLICATION_ID = 0x4b577374
@@ -132,15 +139,21 @@ function writeEmptyStore(draft: string, history: History): void {
   try {
     // The journal mode is kept in the file.
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN')
-    database.exec(SCHEMA)
-    database.exec(POSITION_SCHEMA)
-    insertMeta(database, { index: history.startIndex - 1, histories: [history] })
-    database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${STORE_FORMAT}; COMMIT`)
+    makeTables(database, { index: history.startIndex - 1, histories: [history] })
+    database.exec('COMMIT')
     // Closing would do this too, but silently if it failed.
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   } finally {
     database.close()
   }
+}
+
+/** Makes all tables but the derived ones, in a database that has none. */
+export function makeTables(database: DatabaseSync, beginning: Beginning): void {
+  database.exec(SCHEMA)
+  database.exec(POSITION_SCHEMA)
+  insertMeta(database, beginning)
+  database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${STORE_FORMAT}`)
 }
 
 /**
@@ -150,6 +163,11 @@ function writeEmptyStore(draft: string, history: History): void {
  */
 export function requireSoundDatabase(database: DatabaseSync, path: string): number {
   if (statSync(path).size === 0) throw new StorageCorrupt(`${path} is empty`)
+  return requireSoundTables(database, path)
+}
+
+/** The part of `requireSoundDatabase` that needs no file; `path` names the database. */
+export function requireSoundTables(database: DatabaseSync, path: string): number {
   try {
     // One read transaction: another thread may be writing.
     database.exec('BEGIN')

@@ -49,16 +49,21 @@ export function verifyStore(options: Options): StoreVerifyReport {
   }
 }
 
+/** Checks a database that is open, without a look at its files; `name` names it. Throws as `verifyStore` does. */
+export function verifyDatabase(database: DatabaseSync, name: string, options: StoreVerifyOptions): StoreVerifyReport {
+  return new Run(options).all(database, name)
+}
+
 /** One check of one store. */
 class Run {
   readonly unchecked: string[] = []
-  readonly #options: Options
+  readonly #options: StoreVerifyOptions
   /** The tree of the entries that were read. */
   readonly #rebuilt = new Tree()
   #findings = 0
   #progress = { entries: 0, allEntries: 0, records: 0, allRecords: 0 }
 
-  constructor(options: Options) {
+  constructor(options: StoreVerifyOptions) {
     this.#options = options
   }
 

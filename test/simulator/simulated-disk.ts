@@ -48,8 +48,8 @@ export class SimulatedDisk<Content> {
   #nextSyncFails = false
   /** Bytes that may still be written. */
   roomBytes = Number.POSITIVE_INFINITY
-  /** Writes that were accepted. */
-  writes = 0
+  /** What a torn crash has torn: the content without that write, and with all of it. */
+  torn: { readonly before: Content; readonly after: Content } | undefined
 
   constructor(content: Content, kind: DiskContent<Content>, options: DiskOptions) {
     this.#content = content
@@ -60,6 +60,11 @@ export class SimulatedDisk<Content> {
   /** What is durable. Only writes may alter it. */
   get content(): Content {
     return this.#content
+  }
+
+  /** True while something is written that is not synced. */
+  get isWriting(): boolean {
+    return this.#unsynced.length > 0
   }
 
   /** Waits for ever behind a crash. */
@@ -78,7 +83,6 @@ export class SimulatedDisk<Content> {
       if (this.#state === 'failed') throw new SyncFailed('A sync failed before')
       if (bytes > this.roomBytes) throw new DiskFull(`The disk has room for ${this.roomBytes} bytes`)
       this.roomBytes -= bytes
-      this.writes++
       const settle: Write<Content>['settle'] = (failure, result) => {
         if (failure === undefined) resolve(result as Result)
         else reject(failure)
@@ -95,17 +99,20 @@ export class SimulatedDisk<Content> {
 
   /**
    * Cuts the power, and returns what a new start finds. What was not synced is kept up to any one, in order. `torn`: of
-   * the last one that is kept some parts are missing.
+   * the last one that is kept some parts are missing, and one is kept if there is any.
    */
   crash(kind: CrashKind = 'whole'): Content {
     const { random } = this.#options
     this.#state = 'crashed'
     let kept = this.#kind.copy(this.#content)
-    const count = random.int(this.#unsynced.length + 1)
+    const least = kind === 'torn' ? Math.min(1, this.#unsynced.length) : 0
+    const count = least + random.int(this.#unsynced.length - least + 1)
     for (const [at, { alter }] of this.#unsynced.slice(0, count).entries()) {
       const before = kind === 'torn' && at === count - 1 ? this.#kind.copy(kept) : undefined
       alter(kept)
-      if (before !== undefined) kept = this.#kind.torn(before, kept, random)
+      if (before === undefined) continue
+      this.torn = { before, after: kept }
+      kept = this.#kind.torn(before, kept, random)
     }
     this.#unsynced = []
     return kept

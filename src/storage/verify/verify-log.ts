@@ -120,7 +120,8 @@ export class LogVerifier {
       return (startIndex === index || startIndex === 1) && nextChain(id, record).equals(chainOf(record))
     })
     this.#previous = { index: index - 1, chain: begun?.id }
-    if (firstKept === index) return
+    // A history that began before any record stands above the place that was noted for the first one.
+    if (firstKept === index || (begun?.parent !== undefined && firstKept === begun.parent.index + 1)) return
     if (firstKept === undefined && (begun !== undefined || (saved !== undefined && saved.index >= index - 1))) return
     found(
       firstKept === undefined

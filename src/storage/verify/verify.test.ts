@@ -412,6 +412,23 @@ test('verify says at its end how much there was, and that it has looked at all o
   assert.deepEqual(told, [{ entries: 9, allEntries: 9, records: 31, allRecords: 31 }])
 })
 
+test('S2: a history that begins before any record is no gap, and one without its records is', async () => {
+  const directory = mkdtempSync(join(parent, 'promoted-'))
+  const store = await open(directory)
+  const work = async (tx: Transaction) => tx.delete(systemScope, `${POLICY}p0`)
+  const next = { id: Buffer.alloc(16, 7), knownIndex: 0, knownEpoch: 0 }
+  await assert.rejects(store.beginHistory(work, next), StorageError)
+  const seal = async (tx: Transaction) => sealedTransaction(barrier, systemScope, POLICY, tx).put('p0', Buffer.from('v'))
+  await store.beginHistory(seal, next)
+  await put(store, 'p1', 'value')
+  await store.close()
+  assert.deepEqual(verify(directory).sentences, [])
+  const database = new DatabaseSync(join(directory, 'keywright.db'))
+  database.exec('DELETE FROM log WHERE idx = (SELECT min(idx) FROM log)')
+  database.close()
+  assert.match(verify(directory, false).sentences.join(), /it was kept from record 1 on/)
+})
+
 test('verify refuses what is no store of ours, instead of judging it', async (t) => {
   const other = await damaged(t, sql('PRAGMA application_id = 7'))
   assert.throws(() => verify(other), StorageError)

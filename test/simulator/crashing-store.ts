@@ -33,7 +33,7 @@ const SYNC_MS = [0, 1, 1, 2, 5, 9]
 /** Longer than the time between two saves of the tree. */
 const SKIPPED_MS = 31_000
 
-/** How a life ends, when its time has come. Each end but `close` is a crash; before some of them clients come to rest. */
+/** How a life ends when its time has come. The power goes last in any case; before all but `crash` clients rest. */
 const ENDS = ['crash', 'crash', 'crash', 'rest', 'restore', 'close'] as const
 
 /** The store, and what is known of it. */

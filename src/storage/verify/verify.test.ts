@@ -418,7 +418,8 @@ test('S2: a history that begins before any record is no gap, and one without its
   const work = async (tx: Transaction) => tx.delete(systemScope, `${POLICY}p0`)
   const next = { id: Buffer.alloc(16, 7), knownIndex: 0, knownEpoch: 0 }
   await assert.rejects(store.beginHistory(work, next), StorageError)
-  const seal = async (tx: Transaction) => sealedTransaction(barrier, systemScope, POLICY, tx).put('p0', Buffer.from('v'))
+  const seal = async (tx: Transaction) =>
+    sealedTransaction(barrier, systemScope, POLICY, tx).put('p0', Buffer.from('v'))
   await store.beginHistory(seal, next)
   await put(store, 'p1', 'value')
   await store.close()

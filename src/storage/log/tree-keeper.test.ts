@@ -83,3 +83,27 @@ test('what is committed while the tree is loaded is in it once', async () => {
   assert.equal(await rootOf(other), root)
   await Promise.all([store.close(), other.close()])
 })
+
+test('S7: a tree is loaded though commits come faster than a step of the log is read', async () => {
+  const backend: Backend = new MemoryBackend(new SeededRandom(1).bytes(HISTORY_ID_BYTES))
+  const before = await open(backend)
+  await put(before, 'first')
+  await before.roots()
+  await before.close()
+  const saved = await backend.savedTree()
+  const isAsked = Promise.withResolvers<void>()
+  backend.savedTree = () => isAsked.promise.then(() => saved)
+  const store = await open(backend)
+  let index: number | undefined
+  const roots = store.roots().then((found) => {
+    index = found.index
+  })
+  const round = () => Promise.all(Array.from({ length: 512 }, (_, at) => put(store, `${at}`)))
+  for (let late = 0; late < 4; late++) await round()
+  isAsked.resolve()
+  // The tree is behind by four rounds. It makes up for them, though each round is longer than a step.
+  for (let turn = 0; turn < 40 && index === undefined; turn++) await round()
+  assert.ok(index !== undefined, 'the tree was never there')
+  await roots
+  await store.close()
+})

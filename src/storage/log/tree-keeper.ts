@@ -21,6 +21,8 @@ export const RECORDS_PER_CHECKPOINT = 20_000
 const MS_PER_CHECKPOINT = 30_000
 /** Records and leaves read in one tick, so that requests come in between. */
 const RECORDS_PER_STEP = 256
+/** More than come in one step: commits are made in groups, and a new history lets indexes jump. */
+const MAX_RECORDS_MORE = 2_048
 const LEAVES_PER_STEP = 1_000
 
 /** One tree, from the moment its key is set until the key is taken away. */
@@ -184,8 +186,16 @@ export class TreeKeeper {
       for (const page of saved.pages) kept.tree.load(page)
       Object.assign(kept, { index: saved.index, chain: saved.chain, isNew: false, savedIndex: saved.index })
     }
+    const isBehind = () => !kept.isDropped && kept.index < this.#committedIndex()
     // Nothing is awaited between the last look at the index and `isReady`: a commit in between would be lost.
-    while (!kept.isDropped && kept.index < this.#committedIndex()) await this.#replay(kept)
+    for (let seen = this.#committedIndex(); isBehind(); ) {
+      const last = this.#committedIndex()
+      // What came during the last step, and more: commits that come as fast would never be caught up with.
+      await this.#replay(kept, RECORDS_PER_STEP + Math.min(last - seen, MAX_RECORDS_MORE))
+      seen = last
+      // Not behind the last step: the next commits would come in between.
+      if (isBehind()) await this.#ticks.next()
+    }
     kept.isReady = !kept.isDropped
   }
 
@@ -228,13 +238,12 @@ export class TreeKeeper {
     }
   }
 
-  async #replay(kept: Kept): Promise<void> {
-    const records = await this.#backend.records(kept.index, RECORDS_PER_STEP)
+  async #replay(kept: Kept, limit: number): Promise<void> {
+    const records = await this.#backend.records(kept.index, limit)
     if (records === undefined || records.length === 0) {
       throw new StorageCorrupt(`The log lacks the records behind ${kept.index}, which the tree needs`)
     }
     for (const change of decodeRun(records)) take(kept, change)
-    await this.#ticks.next()
   }
 
   async #save(kept: Kept): Promise<void> {

@@ -17,6 +17,8 @@ import {
 
 /** Records removed in one step. A step follows a commit, so a long log does not hold up writes. */
 const RECORDS_FORGOTTEN_PER_STEP = 1_000
+/** A step removes as many more as came since the last one, or changes of a peer would come faster than they go. */
+const MAX_RECORDS_MORE = 20_000
 
 /** Defaults: DEFAULT_RETENTION, DEFAULT_HOLD_CAPS. */
 export type LogKeeperOptions = { readonly clock: Clock; readonly retention?: Retention; readonly holdCaps?: HoldCaps }
@@ -33,6 +35,8 @@ export class LogKeeper {
   #haveMoved = false
   /** From this index on `shorten` looks again whether records can be removed. */
   #lookAgainAt = 0
+  /** The last index at the step before. */
+  #lastIndex: number | undefined
   /** Index of the newest record that could be spared, found when the steps began that are under way. */
   #spareIndex: number | undefined
 
@@ -55,10 +59,12 @@ export class LogKeeper {
     const holds = [...(await this.#read()).values()]
     const limits = { retention: this.#retention, holds, caps: this.#caps }
     const upTo = await this.#forgettable(this.#checkpoints, limits)
+    const came = lastIndex - (this.#lastIndex ?? lastIndex)
+    this.#lastIndex = lastIndex
     if (upTo > 0) {
       // First: after a crash a hold that stands too low would look as if its records had been taken from it.
       await this.save()
-      await this.#backend.forgetRecords(upTo, RECORDS_FORGOTTEN_PER_STEP)
+      await this.#backend.forgetRecords(upTo, RECORDS_FORGOTTEN_PER_STEP + Math.min(came, MAX_RECORDS_MORE))
     }
     const first = await this.#backend.firstIndex()
     this.#checkpoints = keptCheckpoints(this.#checkpoints, first)

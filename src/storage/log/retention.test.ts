@@ -7,6 +7,9 @@ import { type Store, systemScope } from '../contract.ts'
 import { HistoryGone } from '../errors.ts'
 import { MemoryBackend } from '../memory-backend.ts'
 import { createMemoryStore } from '../memory-store.ts'
+import { encodeChange } from './change-record.ts'
+import { NO_LEAF } from './leaf.ts'
+import { LogKeeper } from './log-keeper.ts'
 import { defaultHeldBytes, forgettableIndex, keptCheckpoints, MIN_RECORDS, type Retention } from './retention.ts'
 
 const checkpoint = (index: number, logBytes: number, savedAtMs: number): Checkpoint => ({ index, logBytes, savedAtMs })
@@ -181,6 +184,37 @@ test('a store keeps what is held up to the cap, and says of whom it took records
   await capped.hold({ name: 'east', kind: 'secondary', from: await capped.lastIndex() })
   await capped.close()
 })
+
+test('a log that grows by thousands in one step is shortened as fast as it grows', async () => {
+  const backend = new MemoryBackend(new SeededRandom(1).bytes(HISTORY_ID_BYTES))
+  const clock = { nowMs: () => 0, monotonicMs: () => 0 }
+  const keeper = new LogKeeper(backend, { clock, retention: { bytes: 1, ms: 1e12 } })
+  const [batch, batches] = [4_000, 10]
+  for (let number = 0; number < batches; number++) {
+    await grow(backend, batch)
+    const { index, chain } = await backend.position()
+    await keeper.shorten(index)
+    const save = { index, chain, version: 1, pages: [], isWhole: false, savedAtMs: 0 }
+    keeper.saved(await backend.saveTree(save))
+  }
+  const kept = batch * batches + 1 - (await backend.firstIndex())
+  assert.ok(kept >= MIN_RECORDS && kept <= MIN_RECORDS + 2 * batch, `${kept}`)
+})
+
+/** As the changes of a peer are appended, in one step. */
+async function grow(backend: MemoryBackend, count: number): Promise<void> {
+  const key = 'root/core/cluster'
+  const value = Buffer.from('v')
+  const put = { kind: 'put', class: 'ignored', scope: systemScope, key, oldLeaf: NO_LEAF, newLeaf: NO_LEAF } as const
+  let { index, chain } = await backend.position()
+  const changes = Array.from({ length: count }, () => {
+    const draft = { index: ++index, epoch: 1, beginsHistory: undefined, origins: [], committedAtMs: 0 }
+    const change = encodeChange({ ...draft, operations: [{ ...put, value }] }, chain)
+    chain = change.change.chain
+    return change
+  })
+  await backend.append(changes)
+}
 
 async function fill(store: Store, records: number): Promise<void> {
   for (let first = 0; first < records; first += 100) {

@@ -21,8 +21,6 @@ export const RECORDS_PER_CHECKPOINT = 20_000
 const MS_PER_CHECKPOINT = 30_000
 /** Records and leaves read in one tick, so that requests come in between. */
 const RECORDS_PER_STEP = 256
-/** More than come in one step: commits are made in groups, and a new history lets indexes jump. */
-const MAX_RECORDS_MORE = 2_048
 const LEAVES_PER_STEP = 1_000
 
 /** One tree, from the moment its key is set until the key is taken away. */
@@ -190,8 +188,9 @@ export class TreeKeeper {
     // Nothing is awaited between the last look at the index and `isReady`: a commit in between would be lost.
     for (let seen = this.#committedIndex(); isBehind(); ) {
       const last = this.#committedIndex()
-      // What came during the last step, and more: commits that come as fast would never be caught up with.
-      await this.#replay(kept, RECORDS_PER_STEP + Math.min(last - seen, MAX_RECORDS_MORE))
+      // What came during the last step, and more: commits that come as fast would never be caught up with. The bound is
+      // for a new history, where indexes jump.
+      await this.#replay(kept, RECORDS_PER_STEP + Math.min(last - seen, RECORDS_PER_CHECKPOINT))
       seen = last
       // Not behind the last step: the next commits would come in between.
       if (isBehind()) await this.#ticks.next()

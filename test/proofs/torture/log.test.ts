@@ -61,8 +61,10 @@ async function build(two: Two): Promise<readonly number[]> {
   return parents
 }
 
-async function requireSound(one: LongLog, records: number): Promise<void> {
+/** Without a fault, the end of the log and the roots as the store knows them; and so many records, if it is said. */
+async function requireSound(one: LongLog, expected?: number): Promise<void> {
   const report = one.verify()
+  const records = expected ?? report.records
   const { index, ...roots } = await one.store.roots()
   assert.deepEqual([report.faults, report.findings], [[], 0])
   assert.deepEqual([report.index, report.records, report.roots], [index, records, roots])
@@ -167,8 +169,6 @@ test(`a log of ${RECORDS} records with jumps and restores is verified, followed,
   const { steps } = two
   await Promise.all([writer.open(), follower.open()])
   const parents = await build(two)
-  const begun = (await writer.store.histories()).find(({ startIndex }) => startIndex > (parents[0] ?? 0))
-  assert.ok(begun !== undefined)
   assert.equal((await writer.store.histories()).length, 1 + 2 * 2 + parents.length)
   await steps.take('verified', () => requireSound(writer, RECORDS))
   const { firstIndex } = await writer.store.retained()
@@ -185,6 +185,5 @@ test(`a log of ${RECORDS} records with jumps and restores is verified, followed,
   await writer.write(BEFORE)
   await followLog(follower.store, writer.store)
   await requireEqual(writer.store, follower.store)
-  const { records } = follower.verify()
-  await steps.take('verified the follower', () => requireSound(follower, records))
+  await steps.take('verified the follower', () => requireSound(follower))
 })

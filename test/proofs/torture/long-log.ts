@@ -49,11 +49,14 @@ export class Steps {
   }
 
   async take<T>(name: string, work: () => T | Promise<T>): Promise<T> {
+    const cpu = process.cpuUsage()
     const startMs = performance.now()
     const result = await work()
-    const seconds = ((performance.now() - startMs) / 1000).toFixed(2)
+    const seconds = (performance.now() - startMs) / 1e3
+    const { user, system } = process.cpuUsage(cpu)
+    const took = `${seconds.toFixed(2)} s, ${((user + system) / 1e6).toFixed(2)} s of the processor`
     const peakMebibytes = Math.round(process.resourceUsage().maxRSS / 1024)
-    this.#context.diagnostic(`${name}: ${seconds} s; peak of memory so far ${peakMebibytes} MiB`)
+    this.#context.diagnostic(`${name}: ${took}; peak of memory so far ${peakMebibytes} MiB`)
     return result
   }
 }

@@ -15,8 +15,10 @@ import { testSeed } from '../../fixtures/seed.ts'
 import { temporaryDirectory } from '../../fixtures/server-process.ts'
 import { LongLog, Steps } from './long-log.ts'
 
-/** Of the log behind the second restore. More than MIN_RECORDS, or nothing could be pruned. */
-const RECORDS = Number(process.env.RECORDS ?? '12000')
+/** What is pruned must lie before the newest MIN_RECORDS, and the holds are in it. */
+const LEAST_RECORDS = 12_000
+/** Of the log behind the second restore. */
+const RECORDS = Math.max(LEAST_RECORDS, Number(process.env.RECORDS ?? '0'))
 /** Records before each restore. */
 const BEFORE = Math.ceil(RECORDS / 20)
 /** Parts of the log behind the last restore; each but the first begins with a promotion. */

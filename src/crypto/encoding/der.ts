@@ -1,5 +1,6 @@
-// The part of DER (X.690 section 10) in which keys and certificate requests are written. It is read strictly: one
-// encoding for one value, lengths that fit, nothing after the end. Nothing here is recursive, so no input is too deep.
+// The part of DER (X.690 section 10) in which keys, certificates and requests for them are written. It is read
+// strictly: one encoding for one value, lengths that fit, nothing after the end. Nothing here is recursive, so no input
+// is too deep.
 
 /** Bytes that are not what should be there. The message continues a sentence and quotes none of them. */
 export class DerError extends Error {
@@ -19,6 +20,8 @@ export const DER = {
   printableString: 0x13,
   teletexString: 0x14,
   ia5String: 0x16,
+  utcTime: 0x17,
+  generalizedTime: 0x18,
   visibleString: 0x1a,
   bmpString: 0x1e,
   sequence: 0x30,

@@ -1,6 +1,6 @@
 // Makes private keys on a curve, as PKCS #8 (RFC 5208) around an ECPrivateKey (RFC 5915) with its public point. Without
 // the point every load would compute it again, which takes up to 1.8 ms.
-import { createPrivateKey, createPublicKey } from 'node:crypto'
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import type { Job, SlowWork } from '../../lib/slow-work.ts'
 import { BIT_STRING, derHead, OCTET_STRING, SEQUENCE } from '../encoding/der-values.ts'
 import { freshBytes, type RandomBytes } from '../primitives/random-bytes.ts'
@@ -15,12 +15,16 @@ export const POINT_OF: Job<PointInput, Uint8Array> = {
   run: ({ curve, scalar }) => {
     try {
       const key = Buffer.from(scalar.buffer, scalar.byteOffset, scalar.byteLength)
-      const pair = createPrivateKey({ key, format: 'raw-private', asymmetricKeyType: 'ec', namedCurve: curve })
-      return createPublicKey(pair).export({ format: 'raw-public' })
+      return createPublicKey(loadScalar({ name: curve }, key)).export({ format: 'raw-public' })
     } finally {
       scalar.fill(0)
     }
   },
+}
+
+/** The key of a private number, which stays the caller's to wipe. */
+export function loadScalar({ name }: Pick<Curve, 'name'>, scalar: Buffer): KeyObject {
+  return createPrivateKey({ key: scalar, format: 'raw-private', asymmetricKeyType: 'ec', namedCurve: name })
 }
 
 /** A new private key, the caller's to wipe. @throws RandomnessFailed, and what `SlowWork` throws */

@@ -1,10 +1,12 @@
 // Compact JWS with ES512 (RFC 7515 section 3.1; RFC 7518 section 3.4: P-521, SHA-512, r and s of 66 bytes each). With
 // one algorithm and one header no library for all of JOSE is needed: the header is compared, never interpreted.
-import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { Base64Error, decodeBase64Url } from '../../lib/base64.ts'
 import { isJsonObject, JsonError, type JsonObject, parseJson } from '../../lib/json.ts'
 import type { Job, SlowWork } from '../../lib/slow-work.ts'
-import { freshBytes, type RandomBytes } from '../primitives/random-bytes.ts'
+import { P521 } from '../forms/ec-curves.ts'
+import { drawScalar, loadScalar } from '../forms/ec-private-key.ts'
+import type { RandomBytes } from '../primitives/random-bytes.ts'
 
 const HEADER = Buffer.from('{"alg":"ES512","typ":"JWT"}').toString('base64url')
 const SIGNATURE_BYTES = 132
@@ -12,29 +14,14 @@ const SIGNATURE_BYTES = 132
 const MAX_CHARACTERS = 8_192
 const FORM = { dsaEncoding: 'ieee-p1363' } as const
 
-/** Order of the base point (SP 800-186 section 3.2.1.5). */
-const ORDER = Buffer.from(
-  '01fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffa' +
-    '51868783bf2f966b7fcc0148f709a5d03bb5c9b8899c47aebb6fb71e91386409',
-  'hex',
-)
-const TOP_BIT = 0x01
-
 /**
  * A new private key as it is stored: the number d in 66 bytes (FIPS 186-5 appendix A.2.2), the caller's to wipe. It is
  * not in DER, since the runtime leaves copies of DER in freed memory.
  */
-export function generateEs512(random: RandomBytes): Buffer {
-  for (;;) {
-    const number = freshBytes(random, ORDER.length)
-    number[0] = (number[0] ?? 0) & TOP_BIT
-    if (number.compare(ORDER) < 0) return number
-  }
-}
+export const generateEs512 = (random: RandomBytes): Buffer => drawScalar(P521, random)
 
 /** Loads a stored private key; `stored` stays the caller's to wipe. */
-export const loadEs512 = (stored: Buffer): KeyObject =>
-  createPrivateKey({ key: stored, format: 'raw-private', asymmetricKeyType: 'ec', namedCurve: 'P-521' })
+export const loadEs512 = (stored: Buffer): KeyObject => loadScalar(P521, stored)
 
 /** The public half of a private key, with which tokens are checked. */
 export const es512PublicHalf = (key: KeyObject): KeyObject => createPublicKey(key)

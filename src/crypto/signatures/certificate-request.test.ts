@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { derInPem, FULL_REQUEST, PLAIN_REQUEST, takeApart } from '../../../test/fixtures/certificate-requests.ts'
 import { DER, DerError, der, derNatural, derOid } from '../encoding/der.ts'
-import { EMPTY_TEMPLATE, readRequestTemplate, requestInfo, signedRequest } from './certificate-request.ts'
+import { EMPTY_TEMPLATE, readRequestTemplate, requestInfo } from './certificate-request.ts'
+import { withSignature } from './x509-signatures.ts'
 
 const sequence = (...parts: Buffer[]): Buffer => der(DER.sequence, ...parts)
 const set = (...parts: Buffer[]): Buffer => der(DER.set, ...parts)
@@ -55,7 +56,7 @@ test('a request is written as another program wrote it, from its parts', () => {
     const { spki, algorithm, signature, info } = takeApart(pem)
     const ours = requestInfo(spki, readRequestTemplate(derInPem(pem)))
     assert.deepEqual(ours, info)
-    assert.deepEqual(signedRequest(ours, algorithm, signature), derInPem(pem))
+    assert.deepEqual(withSignature(ours, algorithm, signature), derInPem(pem))
   }
 })
 
@@ -65,14 +66,14 @@ test('without a template the subject is empty, and nothing is asked for', () => 
     info.toString('hex'),
     sequence(Buffer.from('0201003000', 'hex'), SPKI, der(DER.context(0))).toString('hex'),
   )
-  assert.deepEqual(readRequestTemplate(signedRequest(info, ED25519, Buffer.alloc(64))), EMPTY_TEMPLATE)
+  assert.deepEqual(readRequestTemplate(withSignature(info, ED25519, Buffer.alloc(64))), EMPTY_TEMPLATE)
 })
 
 test('attributes of a set are written in their order, whatever it was', () => {
   const sorted = [CHALLENGE, asking(sequence(USAGE))].sort(Buffer.compare)
   const { attributes } = readRequestTemplate(withAttributes(...sorted.toReversed()))
   assert.deepEqual(attributes, sorted.toReversed())
-  const whole = signedRequest(requestInfo(SPKI, { subject: SUBJECT, attributes }), ED25519, Buffer.alloc(64))
+  const whole = withSignature(requestInfo(SPKI, { subject: SUBJECT, attributes }), ED25519, Buffer.alloc(64))
   assert.deepEqual(readRequestTemplate(whole).attributes, sorted)
 })
 

@@ -2,6 +2,7 @@
 // signature of a template are replaced by others. They must have their form, and are not looked at otherwise.
 import { isUtf8 } from 'node:buffer'
 import { DER, DerError, DerReader, type DerValue, der, derNatural, requireDer } from '../encoding/der.ts'
+import { SUBJECT_ALT_NAME_OID } from './x509-signatures.ts'
 
 /** What a request asks for, apart from its key. Buffers are DER, and views of the input. */
 export type RequestTemplate = {
@@ -16,8 +17,6 @@ export const EMPTY_TEMPLATE: RequestTemplate = { subject: der(DER.sequence), att
 
 /** RFC 2985 section 5.4.2. Authorities of Microsoft have a name of their own for it, and others read both. */
 const EXTENSION_REQUEST_OIDS: readonly string[] = ['1.2.840.113549.1.9.14', '1.3.6.1.4.1.311.2.1.14']
-/** RFC 5280 section 4.2.1.6. */
-const SUBJECT_ALT_NAME_OID = '2.5.29.17'
 
 /** Reads a request in DER. @throws DerError */
 export function readRequestTemplate(bytes: Buffer): RequestTemplate {
@@ -41,11 +40,6 @@ export function requestInfo(spki: Buffer, { subject, attributes }: RequestTempla
   // X.690 section 11.6: members of a SET are sorted, which not every program does.
   const sorted = attributes.toSorted(Buffer.compare)
   return der(DER.sequence, derNatural(0n), subject, spki, der(DER.context(0), ...sorted))
-}
-
-/** A whole request. `info` is from `requestInfo`, `algorithm` is AlgorithmIdentifier in DER. */
-export function signedRequest(info: Buffer, algorithm: Buffer, signature: Buffer): Buffer {
-  return der(DER.sequence, info, algorithm, der(DER.bitString, Buffer.of(0), signature))
 }
 
 /** Checks an algorithm followed by bits: so ends a request, and so is a public key written. */

@@ -36,6 +36,14 @@ export const RSA_PSS_X509 = named(
   ),
 )
 
+/** Name of the extension with a subject's alternative names (RFC 5280 section 4.2.1.6). */
+export const SUBJECT_ALT_NAME_OID = '2.5.29.17'
+
+/** A whole certificate or request: `info` is what is signed, `algorithm` is AlgorithmIdentifier in DER. */
+export function withSignature(info: Buffer, algorithm: Buffer, signature: Buffer): Buffer {
+  return der(DER.sequence, info, algorithm, der(DER.bitString, Buffer.of(0), signature))
+}
+
 function named(oid: string, options: Partial<SignatureOptions>, ...parameters: readonly Buffer[]): X509Signature {
   return { algorithm: der(DER.sequence, derOid(oid), ...parameters), options: { ...OPTIONS, ...options } }
 }

@@ -11,8 +11,8 @@ import {
   type RequestTemplate,
   readRequestTemplate,
   requestInfo,
-  signedRequest,
 } from '../../../crypto/signatures/certificate-request.ts'
+import { withSignature } from '../../../crypto/signatures/x509-signatures.ts'
 import { signWith } from '../../../crypto/signing-jobs.ts'
 import { whenDone } from '../../../lib/when-done.ts'
 import { keyNameField, keyNotFound } from '../crypt-fields.ts'
@@ -95,5 +95,5 @@ function request(
     key === undefined
       ? signBytesInDevice(transit, version, info, options)
       : signWith(ring.type, transit.slow, key, info, options)
-  return whenDone(signature, (bytes) => signedRequest(info, algorithm, bytes))
+  return whenDone(signature, (bytes) => withSignature(info, algorithm, bytes))
 }

@@ -1,0 +1,110 @@
+// Which operation of replication is allowed in which state of a cluster, as data: each operation names the modes of its
+// family in which it is allowed, and a few rules bind the two families together. Only tests call this as yet.
+//
+//   dr \ performance   disabled   primary   secondary
+//   disabled           yes        yes       yes
+//   primary            yes        yes       yes         a performance secondary may have DR secondaries of its own
+//   secondary          yes        no        no          what its primary is in the other family counts nothing here
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+
+/** What a cluster is in one family. `bootstrapping`: a secondary whose copy is not whole yet. */
+export const FAMILY_MODES = ['disabled', 'bootstrapping', 'primary', 'secondary'] as const
+/** One of FAMILY_MODES. */
+export type FamilyMode = (typeof FAMILY_MODES)[number]
+
+/** What a cluster is in a family; `isFenced`: a primary that learned of another one that took over from it. */
+export type FamilyPart = { readonly mode: FamilyMode; readonly isFenced: boolean }
+/** What a cluster is in both families. */
+export type FamilyParts = Readonly<Record<ReplicationFamily, FamilyPart>>
+
+type Rule = {
+  readonly modes: readonly FamilyMode[]
+  /** True if a fenced primary may do it: it takes the cluster out of that state. */
+  readonly whenFenced?: boolean
+}
+
+/** Operations by their paths below `sys/replication/FAMILY/`, and the modes of that family in which they are allowed. */
+const RULES = {
+  'primary/enable': { modes: ['disabled'] },
+  'primary/demote': { modes: ['primary'], whenFenced: true },
+  'primary/disable': { modes: ['primary'], whenFenced: true },
+  'primary/secondary-token': { modes: ['primary'] },
+  'primary/revoke-secondary': { modes: ['primary'] },
+  'secondary/generate-public-key': { modes: ['disabled', 'secondary'] },
+  'secondary/enable': { modes: ['disabled'] },
+  'secondary/promote': { modes: ['secondary'] },
+  // A copy that will never be whole is given up with it.
+  'secondary/disable': { modes: ['secondary', 'bootstrapping'] },
+  'secondary/update-primary': { modes: ['secondary'] },
+} as const satisfies Readonly<Record<string, Rule>>
+
+/** An operation that depends on what the cluster is. */
+export type FamilyOperation = keyof typeof RULES
+/** All of them. */
+export const FAMILY_OPERATIONS = Object.keys(RULES) as FamilyOperation[]
+
+/** Why an operation is not allowed now. */
+export type OperationRefusal = { readonly status: 400 | 503; readonly sentence: string }
+
+/** Clients and monitors look for this text in what a DR secondary answers. */
+const ON_DR_SECONDARY = 'path disabled in replication DR secondary mode'
+
+/** The refusal of an operation on a family; undefined if it is allowed. */
+export function refusalOfOperation(
+  parts: FamilyParts,
+  family: ReplicationFamily,
+  operation: FamilyOperation,
+): OperationRefusal | undefined {
+  const { modes, whenFenced = false }: Rule = RULES[operation]
+  const { mode, isFenced } = parts[family]
+  const refused = (status: OperationRefusal['status'], why: string): OperationRefusal => ({
+    status,
+    sentence: `${why}. ${statesIn(parts)}`,
+  })
+  if (family === 'performance' && follows(parts.dr.mode))
+    return refused(400, `${ON_DR_SECONDARY}: "${operation}" is for its primary, or for it once it is promoted`)
+  if (!modes.includes(mode))
+    return refused(400, `"${operation}" is not for a cluster in mode ${mode}: ${remedyOf(operation, mode)}`)
+  if (mode === 'primary' && isFenced && !whenFenced)
+    return refused(503, 'Another cluster took over as primary of this set: demote or disable this one')
+  const conflict = conflictOf(parts, family, operation)
+  return conflict === undefined ? undefined : refused(400, conflict)
+}
+
+const follows = (mode: FamilyMode): boolean => mode === 'secondary' || mode === 'bootstrapping'
+
+function statesIn({ dr, performance }: FamilyParts): string {
+  return `This cluster is in mode ${dr.mode} for dr, and in mode ${performance.mode} for performance`
+}
+
+/** What the other family has against an operation that the own one allows. */
+function conflictOf(parts: FamilyParts, family: ReplicationFamily, operation: FamilyOperation): string | undefined {
+  const other = family === 'dr' ? 'performance' : 'dr'
+  const { mode } = parts[other]
+  if (operation === 'primary/enable' && mode === 'bootstrapping')
+    return `The cluster is being copied for ${other}: wait until it is a secondary, or disable it there`
+  if (operation !== 'secondary/enable') return undefined
+  if (family === 'dr' && mode !== 'disabled')
+    return 'A DR secondary has no part in performance replication: disable that first, as what it is there would vanish'
+  if (family === 'performance' && mode === 'primary')
+    return 'Its data would be replaced under its DR secondaries: disable dr first, and enable it again afterwards'
+  return undefined
+}
+
+/** What to do instead. */
+function remedyOf(operation: FamilyOperation, mode: FamilyMode): string {
+  if (mode === 'bootstrapping') return 'wait until its copy is whole, or give it up with "secondary/disable"'
+  if (mode === 'disabled') {
+    return operation.startsWith('primary/')
+      ? '"primary/enable" makes it a primary first'
+      : '"secondary/enable" makes it a secondary first'
+  }
+  if (mode === 'primary') {
+    return operation === 'primary/enable'
+      ? '"primary/disable" first, if it is to begin a new set'
+      : '"primary/demote" makes it a secondary first'
+  }
+  if (operation === 'primary/enable') return 'it must be promoted instead, with "secondary/promote"'
+  if (operation === 'secondary/enable') return '"secondary/update-primary" gives it another primary'
+  return 'call its primary, or make it one with "secondary/promote"'
+}

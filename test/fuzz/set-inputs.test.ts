@@ -2,6 +2,20 @@
 // it is, or is refused in order. `npm run torture:fuzz` runs the long form: FUZZ_INPUTS of each.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Secret } from '../../src/crypto/primitives/secret.ts'
+import {
+  type ActivationBundle,
+  ActivationRefused,
+  decodeActivation,
+  encodeActivation,
+} from '../../src/replication/set/activation-bundle.ts'
+import {
+  activationText,
+  openActivation,
+  readActivationToken,
+  sealActivation,
+  secondaryKeyText,
+} from '../../src/replication/set/activation-token.ts'
 import {
   CertificateRefused,
   newAuthority,
@@ -41,6 +55,45 @@ function readOrRefused(input: Buffer): boolean {
   }
 }
 
+const bundle: ActivationBundle = {
+  ...SET,
+  id: SECONDARY.id,
+  authority: authority.certificate,
+  ...secondaryLeaf(),
+  nonce: new Secret(random.bytes(32)),
+  endsAtMs: making.nowMs,
+  clusterAddress: 'https://a:8201',
+  apiAddress: 'https://a:8200',
+  epoch: 1,
+  historyId: random.bytes(16),
+}
+
+function secondaryLeaf(): Pick<ActivationBundle, 'leaf' | 'leafKey'> {
+  const key = newLeafKey(random)
+  return { leaf: newLeaf(authority, SECONDARY, publicKeyOf(key), making), leafKey: new Secret(key) }
+}
+
+function activated(work: () => unknown): boolean {
+  try {
+    work()
+    return true
+  } catch (cause) {
+    if (cause instanceof ActivationRefused) return false
+    throw cause
+  }
+}
+
+const seed = random.bytes(32)
+const keyText = secondaryKeyText('dr', seed)
+const jwt = [
+  { alg: 'ES512', typ: 'JWT' },
+  { addr: 'https://a:8200', jti: 'hvs.x', type: 'wrapping' },
+]
+  .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+  .concat(Buffer.alloc(132, 1).toString('base64url'))
+  .join('.')
+const tokens = [activationText(bundle), sealActivation(bundle, keyText, random), jwt]
+
 const TARGETS: readonly { readonly name: string; readonly good: readonly Buffer[]; readonly target: Target }[] = [
   {
     name: 'leaves of a set',
@@ -54,6 +107,33 @@ const TARGETS: readonly { readonly name: string; readonly good: readonly Buffer[
       )
       return isTaken
     },
+  },
+  {
+    name: 'bundles of activation',
+    good: [encodeActivation(bundle)],
+    target: (input) =>
+      activated(() => {
+        // What is taken has one encoding.
+        assert.deepEqual(encodeActivation(decodeActivation(input)), input)
+      }),
+  },
+  {
+    name: 'activation tokens',
+    good: tokens.map((text) => Buffer.from(text)),
+    target: (input) =>
+      activated(() => {
+        const token = readActivationToken(input.toString('latin1'))
+        if (token.kind !== 'wrapped') openActivation(token, { family: 'dr', seed })
+      }),
+  },
+  {
+    name: 'public keys of secondaries',
+    good: [Buffer.from(keyText)],
+    target: (input) =>
+      activated(() => {
+        const text = sealActivation(bundle, input.toString('latin1'), random)
+        assert.match(text, /^keywright-sealed-activation-1-/)
+      }),
   },
   {
     name: 'names of peers',

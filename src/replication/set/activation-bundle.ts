@@ -1,19 +1,16 @@
 // What an activation token carries: all that a cluster needs to be let in as a secondary, once. It holds no key of any
 // data; those come over the link that it opens. Only tests call this as yet.
 //
-//   bundle   format u8 = 1 | family u8 (1 dr, 2 performance) | set id 16 | epoch u32 | history id 16 | ends u64 (ms since
-//            1970, by the issuer's clock) | nonce 32 | id length u16 | id | authority length u16 | authority (DER)
-//            | leaf length u16 | leaf (DER) | leaf key 32 | cluster address length u16 | cluster address
-//            | API address length u16 | API address (empty: not known)
-import { P256 } from '../../crypto/forms/ec-curves.ts'
-import { loadScalar } from '../../crypto/forms/ec-private-key.ts'
-import { spkiDer } from '../../crypto/forms/public-keys.ts'
+//   bundle   format u8 = 1 | family u8 (1 dr, 2 performance) | set id 16 | epoch u32 | history id 16
+//            | ends u64 (ms since 1970, by the issuer's clock) | nonce 32 | id length u16 | id
+//            | authority length u16 | authority (DER) | leaf length u16 | leaf (DER) | leaf key 32
+//            | cluster address length u16 | cluster address | API address length u16 | API address (empty: not known)
 import { Secret } from '../../crypto/primitives/secret.ts'
 import { secretBytes } from '../../crypto/primitives/secret-bytes.ts'
 import { MAX_CERTIFICATE_BYTES } from '../../crypto/signatures/certificate.ts'
 import { StorageCorrupt } from '../../storage/errors.ts'
 import { RecordReader } from '../../storage/log/record-reader.ts'
-import { CertificateRefused, readAuthority, readLeaf } from './certificates.ts'
+import { CertificateRefused, publicKeyOf, readAuthority, readLeaf } from './certificates.ts'
 import { faultOfApiAddress, faultOfClusterAddress, MAX_ADDRESS_CHARACTERS } from './peer-address.ts'
 import {
   faultOfPeerId,
@@ -60,7 +57,7 @@ export class ActivationRefused extends Error {
 const FORMAT = 1
 const UUID_BYTES = 16
 const HISTORY_ID_BYTES = 16
-/** 256 bits: nobody guesses it, so a plain digest is kept of it. */
+/** 256 bits: it cannot be guessed, so a plain digest is kept of it. */
 export const NONCE_BYTES = 32
 const LEAF_KEY_BYTES = 32
 const FIXED_BYTES = 2 + UUID_BYTES + 4 + HISTORY_ID_BYTES + 8 + NONCE_BYTES + LEAF_KEY_BYTES + 5 * 2
@@ -156,7 +153,7 @@ function requireLeaf(peer: PeerName, authority: Buffer, leaf: Buffer, leafKey: B
 
 function publicHalfOf(key: Buffer): Buffer {
   try {
-    return spkiDer(loadScalar(P256, key))
+    return publicKeyOf(key)
   } catch {
     // The number is zero, or above the order of the curve; what the runtime says of it may quote it.
     return Buffer.alloc(0)

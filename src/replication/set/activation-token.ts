@@ -53,10 +53,8 @@ export function readActivationToken(given: string): ActivationToken {
   const bundle = contentOf(text, BUNDLE, MAX_ACTIVATION_BYTES)
   if (bundle !== undefined) return { kind: 'bundle', bytes: bundle }
   const was = text === '' ? 'The activation token is empty' : 'The text is no activation token'
-  throw new ActivationRefused(
-    'form',
-    `${was}: it is "wrap_info.token" of "primary/secondary-token", or "token" of its data where it was given a public key`,
-  )
+  const expected = 'it is "wrap_info.token" of "primary/secondary-token", or "token" of its data with a public key'
+  throw new ActivationRefused('form', `${was}: ${expected}`)
 }
 
 /** Only the primary can check the signature; here the address is read, and whether this is such a token at all. */

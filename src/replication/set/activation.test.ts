@@ -104,7 +104,7 @@ for (const [name, bundle] of Object.entries({ GOOD, LONGEST, WITHOUT_API })) {
     assert.equal(refused(() => decodeActivation(Buffer.concat([encoded, Buffer.alloc(1)]))).reason, 'damaged')
   })
 
-  test(`a token that is sealed for a key opens with that key, for its family and for nobody else, ${name}`, () => {
+  test(`a token that is sealed for a key opens with that key, for its family, and not otherwise, ${name}`, () => {
     const { family } = bundle
     const other = family === 'dr' ? 'performance' : 'dr'
     const seed = random.bytes(X25519_BYTES)

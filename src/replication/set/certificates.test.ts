@@ -113,7 +113,7 @@ test('a leaf ends with its authority, and an authority that has ended makes none
   const end = read().notAfterMs
   const late = newLeaf(authority, secondary, spki, { random, nowMs: end - DAY_MS })
   assert.equal(readCertificate(late).notAfterMs, end)
-  assert.throws(() => newLeaf(authority, secondary, spki, { random, nowMs: end }), RangeError)
+  assert.throws(() => newLeaf(authority, secondary, spki, { random, nowMs: end }), CertificateRefused)
 })
 
 test('a certificate holds from its first second to its last, and is due for renewal at two thirds of its life', () => {

@@ -69,14 +69,14 @@ export function newAuthority(set: SetName, { random, nowMs, signer }: Making): K
 
 /**
  * Makes the leaf of a peer, for its public key. It ends with its authority at the latest.
- * @throws RangeError if the authority ends before the leaf begins
+ * @throws CertificateRefused if the authority has ended
  */
 export function newLeaf(authority: KeyedCertificate, peer: PeerName, spki: Buffer, making: Making): Buffer {
   const { random, nowMs, signer } = making
   const { notBeforeMs, notAfterMs, ...ca } = readCertificate(authority.certificate)
   const isServer = peer.role === 'primary'
   const life = lifeOf(nowMs, isServer ? SERVER_LIFE_MS : CLIENT_LIFE_MS)
-  if (notAfterMs <= nowMs) throw new RangeError('The authority of the set has ended')
+  if (notAfterMs <= nowMs) throw new CertificateRefused('The authority of the set has ended')
   const facts: CertificateFacts = {
     kind: isServer ? 'server' : 'client',
     serial: newSerial(random),

@@ -23,7 +23,7 @@ type Rule = {
   readonly whenFenced?: boolean
 }
 
-/** Operations by their paths below `sys/replication/FAMILY/`, and the modes of that family in which they are allowed. */
+/** Operations by their paths below `sys/replication/FAMILY/`, with the modes of that family that allow them. */
 const RULES = {
   'primary/enable': { modes: ['disabled'] },
   'primary/demote': { modes: ['primary'], whenFenced: true },

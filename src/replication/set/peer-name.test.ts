@@ -52,7 +52,7 @@ test('a peer is read from its URI as it was written, in both families and roles'
   assert.equal(uriOfPeer(peer('site b.1')), `rep://${SET}/dr/secondary/site%20b%2E1`)
 })
 
-test('a URI in any other form names nobody', () => {
+test('a URI in any other form names no peer', () => {
   const good = `rep://${SET}/dr/secondary/b`
   assert.ok(peerOfUri(good))
   const bad = [

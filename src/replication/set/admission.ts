@@ -1,0 +1,229 @@
+// What the primary decides about those who connect, by their certificates and by the registry, each in one transaction.
+// A refusal is a value: it goes over the link as a code and a sentence. Only tests call this as yet.
+import { constantTimeEqual } from '../../crypto/primitives/constant-time.ts'
+import { certificateFingerprint, type ReadCertificate } from '../../crypto/signatures/certificate.ts'
+import { encodeBase64 } from '../../lib/base64.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import {
+  CertificateRefused,
+  holdsAt,
+  type Making,
+  newLeaf,
+  readAuthority,
+  readLeaf,
+  renewalDueMs,
+  type ShownPeer,
+} from './certificates.ts'
+import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
+import type { SetName } from './peer-name.ts'
+import { digestOf, leafFacts, storedAuthority } from './primary-operations.ts'
+import { findSecondary, putSecondary, readState, type SecondaryEntry, type SetTransaction } from './records.ts'
+
+/**
+ * Why a peer is refused. 'not_primary': this cluster is none in the family. 'fenced': another took over from it.
+ * 'set_mismatch': the peer is of another set, or not who it says. 'clock': its certificate does not hold yet.
+ * 'certificate_ended', 'revoked': it needs a new token. 'not_activated': it was not let in yet. 'token_…': about the
+ * right to be let in. 'not_due', 'bad_key': about a renewal.
+ */
+export type PeerRefusalCode =
+  | 'not_primary'
+  | 'fenced'
+  | 'set_mismatch'
+  | 'clock'
+  | 'certificate_ended'
+  | 'revoked'
+  | 'not_activated'
+  | 'token_unknown'
+  | 'token_used'
+  | 'token_taken'
+  | 'token_ended'
+  | 'not_due'
+  | 'bad_key'
+/** A refusal; the sentence is for the operator at the other end, and tells no secret. */
+export type PeerRefusal = { readonly refused: PeerRefusalCode; readonly sentence: string }
+
+/** A peer as it came: what TLS says of it, and what it says itself. */
+export type Greeting = {
+  readonly family: ReplicationFamily
+  /** The leaf that it proved to have the key of, in DER. */
+  readonly certificate: Buffer
+  /** Who it says it is; it must be whom the leaf names. */
+  readonly says: SetName & { readonly id: string }
+  readonly nowMs: number
+}
+
+/** A secondary that may go on; `leaf` is the one that it came with. */
+export type Admitted = { readonly entry: SecondaryEntry; readonly leaf: ReadCertificate }
+
+const refusal = (refused: PeerRefusalCode, sentence: string): PeerRefusal => ({ refused, sentence })
+
+/** Whether a secondary may follow. The first use of a renewed leaf ends the one before. */
+export async function admitSecondary(tx: SetTransaction, greeting: Greeting): Promise<Admitted | PeerRefusal> {
+  const known = await identify(tx, greeting)
+  if ('refused' in known || known.entry.state === 'active') return known
+  return refusal('not_activated', 'This secondary was not let in yet: use its activation token')
+}
+
+/** A secondary with a leaf that counts in the registry, let in or not. */
+async function identify(tx: SetTransaction, greeting: Greeting): Promise<Admitted | PeerRefusal> {
+  const { family, certificate, says, nowMs } = greeting
+  const state = await readState(tx, family)
+  if (state?.mode !== 'primary') return refusal('not_primary', `This cluster is no primary for ${family} replication`)
+  if (state.isFenced) return refusal('fenced', 'Another cluster took over as primary of this set: follow that one')
+  const shown = await shownBy(tx, { setId: state.setId, family }, certificate)
+  if ('refused' in shown) return shown
+  const { peer, leaf } = shown
+  if (says.setId !== peer.setId || says.family !== peer.family || says.id !== peer.id)
+    return refusal('set_mismatch', 'The secondary is not the one that its certificate names')
+  const holds = holdsAt(leaf, nowMs)
+  if (holds === 'early') return refusal('clock', 'The certificate does not hold yet: one of the two clocks is wrong')
+  if (holds === 'ended') return refusal('certificate_ended', 'The certificate has ended: issue a new token for this id')
+  const entry = await findSecondary(tx, family, peer.id)
+  const fingerprint = encodeBase64(certificateFingerprint(certificate))
+  if (entry === undefined || entry.state === 'revoked' || !countsOf(entry).includes(fingerprint))
+    return refusal('revoked', 'The primary revoked this secondary, or issued a newer token for its id')
+  if (entry.renewed?.fingerprint !== fingerprint) return { entry, leaf }
+  const moved = { ...entry, leaf: entry.renewed, renewed: null }
+  putSecondary(tx, family, moved)
+  return { entry: moved, leaf }
+}
+
+const countsOf = ({ leaf, renewed }: SecondaryEntry): string[] =>
+  renewed === null ? [leaf.fingerprint] : [leaf.fingerprint, renewed.fingerprint]
+
+async function shownBy(tx: SetTransaction, set: SetName, certificate: Buffer): Promise<ShownPeer | PeerRefusal> {
+  const authority = await storedAuthority(tx, set.family)
+  authority.key.fill(0)
+  try {
+    const shown = readLeaf(readAuthority(set, authority.certificate), certificate)
+    return shown.peer.role === 'secondary' ? shown : refusal('set_mismatch', 'The certificate is not of a secondary')
+  } catch (cause) {
+    if (cause instanceof CertificateRefused) return refusal('set_mismatch', cause.message)
+    throw cause
+  }
+}
+
+/** What a secondary shows to be let in: the nonce of its token, and the key that it wants keys sealed for. */
+export type BootstrapClaim = { readonly nonce: Buffer; readonly receiver: Buffer }
+
+/**
+ * Whether the secondary may be let in. The first claim binds the token to its key: the same secondary may come again
+ * after a crash, and a thief with a copy of the token gets nothing, or is noticed.
+ */
+export async function claimBootstrap(
+  tx: SetTransaction,
+  greeting: Greeting,
+  claim: BootstrapClaim,
+): Promise<Admitted | PeerRefusal> {
+  const known = await identify(tx, greeting)
+  if ('refused' in known) return known
+  const { entry } = known
+  const { bootstrap } = entry
+  const fault = faultOfClaim(bootstrap, claim)
+  if (fault !== undefined) return fault
+  if (bootstrap === null || bootstrap.isUsed)
+    return refusal('token_used', 'The activation token was used already: issue a new one')
+  if (greeting.nowMs >= bootstrap.endsAtMs)
+    return refusal('token_ended', 'The activation token has ended, by the clock of the primary: issue a new one')
+  if (bootstrap.receiverDigest !== null) return known
+  const claimed = { ...entry, bootstrap: { ...bootstrap, receiverDigest: digestOf(claim.receiver) } }
+  putSecondary(tx, greeting.family, claimed)
+  return { ...known, entry: claimed }
+}
+
+/**
+ * The secondary has stored what it was given, durably: its token is used up. It may say so again. The right may have
+ * ended since the claim.
+ */
+export async function confirmBootstrap(
+  tx: SetTransaction,
+  greeting: Greeting,
+  claim: BootstrapClaim,
+): Promise<Admitted | PeerRefusal> {
+  const known = await identify(tx, greeting)
+  if ('refused' in known) return known
+  const { entry } = known
+  const { bootstrap } = entry
+  const fault = faultOfClaim(bootstrap, claim)
+  if (fault !== undefined) return fault
+  if (bootstrap === null || bootstrap.receiverDigest === null)
+    return refusal('not_activated', 'The activation token was not claimed before: begin the activation again')
+  if (bootstrap.isUsed) return known
+  const active = {
+    ...entry,
+    state: 'active' as const,
+    activatedAtMs: greeting.nowMs,
+    bootstrap: { ...bootstrap, isUsed: true },
+  }
+  putSecondary(tx, greeting.family, active)
+  return { ...known, entry: active }
+}
+
+function faultOfClaim(bootstrap: SecondaryEntry['bootstrap'], claim: BootstrapClaim): PeerRefusal | undefined {
+  if (bootstrap === null || !isDigest(bootstrap.nonceDigest, claim.nonce))
+    return refusal('token_unknown', 'The activation token is not the last one of this id')
+  if (bootstrap.receiverDigest === null || isDigest(bootstrap.receiverDigest, claim.receiver)) return undefined
+  const sentence = 'Another cluster came with this activation token before: if you know of none, revoke the id'
+  return refusal('token_taken', sentence)
+}
+
+const isDigest = (digest: string, of: Buffer): boolean =>
+  constantTimeEqual(Buffer.from(digest), Buffer.from(digestOf(of)))
+
+/** A new leaf for a secondary, to be sent to it. */
+export type Renewed = Admitted & { readonly certificate: Buffer }
+
+/**
+ * Makes the next leaf of a secondary, for a key of its own choice. Both leaves count until the new one is used. A
+ * secondary asks when the leaf that it has stored is due, one question at a time: a later answer replaces an earlier
+ * one that was not used.
+ */
+export async function renewLeaf(
+  tx: SetTransaction,
+  greeting: Greeting,
+  spki: Buffer,
+  making: Making,
+): Promise<Renewed | PeerRefusal> {
+  const known = await admitSecondary(tx, greeting)
+  if ('refused' in known) return known
+  if (greeting.nowMs < renewalDueMs(known.leaf)) return refusal('not_due', 'The certificate is not due for renewal yet')
+  const { family, says } = greeting
+  const authority = await storedAuthority(tx, family)
+  try {
+    const { setId, id } = says
+    const certificate = newLeaf(authority, { setId, family, role: 'secondary', id }, spki, making)
+    readLeaf(readAuthority(says, authority.certificate), certificate)
+    const entry = { ...known.entry, renewed: leafFacts(certificate) }
+    putSecondary(tx, family, entry)
+    return { ...known, entry, certificate }
+  } catch (cause) {
+    if (!(cause instanceof CertificateRefused)) throw cause
+    return refusal('bad_key', 'The key for the renewed certificate is not on P-256')
+  } finally {
+    authority.key.fill(0)
+  }
+}
+
+/** What a secondary told of itself since it was last noted. */
+export type Noted = Pick<SecondaryEntry, 'acknowledged' | 'clusterAddresses' | 'apiAddress'>
+
+/** Most addresses of a secondary that are kept: one for each of its nodes. */
+export const MAX_KEPT_ADDRESSES = 16
+
+/** Notes how far a secondary is, and where. What is no address is left out: it would only be shown. */
+export async function noteSecondary(
+  tx: SetTransaction,
+  family: ReplicationFamily,
+  id: string,
+  { acknowledged, clusterAddresses, apiAddress }: Noted,
+): Promise<void> {
+  const entry = await findSecondary(tx, family, id)
+  if (entry?.state !== 'active') return
+  const addresses = clusterAddresses.filter((one) => faultOfClusterAddress(one) === undefined)
+  putSecondary(tx, family, {
+    ...entry,
+    acknowledged,
+    clusterAddresses: addresses.slice(0, MAX_KEPT_ADDRESSES),
+    apiAddress: faultOfApiAddress(apiAddress) === undefined ? apiAddress : '',
+  })
+}

@@ -1,0 +1,263 @@
+// What operators do on a primary, each in one transaction: begin a set and end it, issue tokens, revoke secondaries.
+// An operation that throws has changed nothing. Only tests call this as yet.
+import { sha256 } from '../../crypto/primitives/digest.ts'
+import type { Secret } from '../../crypto/primitives/secret.ts'
+import { certificateFingerprint, readCertificate } from '../../crypto/signatures/certificate.ts'
+import { encodeBase64 } from '../../lib/base64.ts'
+import { StorageCorrupt } from '../../storage/errors.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import type { ActivationBundle } from './activation-bundle.ts'
+import { CertificateRefused, type KeyedCertificate, type Making, newLeaf, publicKeyOf } from './certificates.ts'
+import { type FamilyOperation, refusalOfOperation } from './family-operations.ts'
+import { faultOfClusterAddress } from './peer-address.ts'
+import { faultOfPeerId, peerSegment } from './peer-name.ts'
+import {
+  allSecondaries,
+  familyParts,
+  findSecondary,
+  MAX_SECONDARIES,
+  putSecondary,
+  putState,
+  readState,
+  registryFolder,
+  type SecondaryEntry,
+  type SetReader,
+  SetRefused,
+  type SetState,
+  type SetTransaction,
+  setPath,
+} from './records.ts'
+
+/** Shortest and longest life of a token's right: a second, and the 768 hours that tokens have at most by default. */
+export const MIN_TOKEN_TTL_MS = 1_000
+/** See MIN_TOKEN_TTL_MS. */
+export const MAX_TOKEN_TTL_MS = 768 * 3_600_000
+const FIRST_EPOCH = 1
+const WIPE_PAGE = 500
+
+/** @throws SetRefused unless the cluster may do this now; it names the modes of both families */
+export async function requireOperation(
+  tx: SetReader,
+  family: ReplicationFamily,
+  operation: FamilyOperation,
+): Promise<void> {
+  const refusal = refusalOfOperation(await familyParts(tx), family, operation)
+  if (refusal !== undefined) throw new SetRefused(refusal.status, refusal.sentence)
+}
+
+/** What a new set begins with. Id and authority are made before: a transaction may run several times. */
+export type NewSet = {
+  readonly family: ReplicationFamily
+  /** A new UUID. */
+  readonly setId: string
+  /** From `newAuthority`; the caller wipes its key. */
+  readonly authority: KeyedCertificate
+  /** `primary_cluster_addr` as the operator gave it; '' for none. */
+  readonly clusterAddress: string
+  readonly nowMs: number
+}
+
+/** `primary/enable`: begins a new set with this cluster as its primary, and with no secondary. @throws SetRefused */
+export async function enablePrimary(tx: SetTransaction, begun: NewSet): Promise<void> {
+  const { family, setId, authority, clusterAddress, nowMs } = begun
+  await requireOperation(tx, family, 'primary/enable')
+  const fault = clusterAddress === '' ? undefined : faultOfClusterAddress(clusterAddress)
+  if (fault !== undefined) throw new SetRefused(400, `"primary_cluster_addr" ${fault}`)
+  await wipeFamily(tx, family)
+  putState(tx, family, {
+    mode: 'primary',
+    setId,
+    epoch: FIRST_EPOCH,
+    clusterAddress,
+    isFenced: false,
+    sinceMs: nowMs,
+  })
+  tx.put(setPath(family, 'authority'), authority.certificate)
+  tx.put(setPath(family, 'authority-key'), authority.key)
+}
+
+/**
+ * `primary/disable` and `secondary/disable`: the cluster has no part in the family any more. Authority, registry and
+ * identity are gone: a later set is a new one. @throws SetRefused
+ */
+export async function disableFamily(
+  tx: SetTransaction,
+  family: ReplicationFamily,
+  operation: 'primary/disable' | 'secondary/disable',
+): Promise<void> {
+  await requireOperation(tx, family, operation)
+  await wipeFamily(tx, family)
+}
+
+async function wipeFamily(tx: SetTransaction, family: ReplicationFamily): Promise<void> {
+  for (;;) {
+    const keys = await tx.keys(`${family}/`, '', WIPE_PAGE)
+    for (const key of keys) tx.delete(key)
+    if (keys.length < WIPE_PAGE) return
+  }
+}
+
+/** What `primary/secondary-token` was given, and what the cluster says of itself. */
+export type Issuing = Making & {
+  readonly family: ReplicationFamily
+  readonly id: string
+  readonly ttlMs: number
+  /** Drawn before, since the transaction may run several times; they become part of the bundle. */
+  readonly leafKey: Secret
+  readonly nonce: Secret
+  /** Where this cluster can be reached; '' if it does not know. What `primary/enable` was given comes before it. */
+  readonly clusterAddress: string
+  readonly apiAddress: string
+  /** The present history of the log. */
+  readonly historyId: Buffer
+  /** True if a secondary of this id has a connection to any node now. */
+  readonly isConnected: (id: string) => boolean
+}
+
+/** A new token; `replaced` says what the id stood for until now, which the caller is warned of. */
+export type Issued = {
+  readonly bundle: ActivationBundle
+  readonly replaced: 'nothing' | 'unused token' | 'secondary'
+}
+
+/**
+ * `primary/secondary-token`: makes a secondary that may be let in once, within the TTL. What the id stood for before is
+ * refused from now on. @throws SetRefused
+ */
+export async function issueActivation(tx: SetTransaction, issuing: Issuing): Promise<Issued> {
+  const { family, id, ttlMs, nowMs, leafKey, nonce } = issuing
+  await requireOperation(tx, family, 'primary/secondary-token')
+  const state = await stateOfPrimary(tx, family)
+  const clusterAddress = requireIssuable(state, issuing)
+  const former = await findSecondary(tx, family, id)
+  if (former !== undefined && former.state !== 'revoked' && issuing.isConnected(id)) {
+    throw new SetRefused(400, '"id" names a secondary that is connected: revoke it first, or choose another id')
+  }
+  await makeRoom(tx, family, nowMs, former !== undefined)
+  const { setId, epoch } = state
+  const { authority, leaf } = await leafFor(tx, setId, issuing)
+  const endsAtMs = nowMs + ttlMs
+  putSecondary(tx, family, {
+    id,
+    state: 'issued',
+    issuedAtMs: nowMs,
+    activatedAtMs: null,
+    leaf: leafFacts(leaf),
+    renewed: null,
+    bootstrap: { nonceDigest: digestOf(nonce.reveal()), endsAtMs, receiverDigest: null, isUsed: false },
+    acknowledged: null,
+    clusterAddresses: [],
+    apiAddress: '',
+  })
+  const { apiAddress, historyId } = issuing
+  const bundle = {
+    setId,
+    family,
+    id,
+    authority,
+    leaf,
+    leafKey,
+    nonce,
+    endsAtMs,
+    clusterAddress,
+    apiAddress,
+    epoch,
+    historyId,
+  }
+  return { bundle, replaced: replacedBy(former) }
+}
+
+/** Certificates for the token, in DER. @throws SetRefused */
+async function leafFor(
+  tx: SetTransaction,
+  setId: string,
+  issuing: Issuing,
+): Promise<{ authority: Buffer; leaf: Buffer }> {
+  const { family, id, leafKey } = issuing
+  const authority = await storedAuthority(tx, family)
+  try {
+    const spki = publicKeyOf(leafKey.reveal())
+    const leaf = newLeaf(authority, { setId, family, role: 'secondary', id }, spki, issuing)
+    return { authority: authority.certificate, leaf }
+  } catch (cause) {
+    if (!(cause instanceof CertificateRefused)) throw cause
+    throw new SetRefused(400, `${cause.message}: "primary/disable" and "primary/enable" begin a new one`)
+  } finally {
+    authority.key.fill(0)
+  }
+}
+
+function replacedBy(former: SecondaryEntry | undefined): Issued['replaced'] {
+  if (former === undefined || former.state === 'revoked') return 'nothing'
+  return former.state === 'issued' ? 'unused token' : 'secondary'
+}
+
+/** The cluster address for the token. @throws SetRefused for an id or a TTL that cannot be, or without an address */
+function requireIssuable({ clusterAddress: given }: SetState, { id, ttlMs, clusterAddress: own }: Issuing): string {
+  const fault = faultOfPeerId(id)
+  if (fault !== undefined) throw new SetRefused(400, `"id" ${fault}`)
+  if (!(ttlMs >= MIN_TOKEN_TTL_MS && ttlMs <= MAX_TOKEN_TTL_MS))
+    throw new SetRefused(400, `"ttl" must be from 1 second to ${MAX_TOKEN_TTL_MS / 3_600_000} hours`)
+  const address = given === '' ? own : given
+  const unreachable = faultOfClusterAddress(address)
+  if (unreachable === undefined) return address
+  throw new SetRefused(
+    400,
+    `The cluster address of this primary ${unreachable}: set "cluster_addr" in the configuration, or give ` +
+      '"primary_cluster_addr" to "primary/enable"',
+  )
+}
+
+/** Forgets revoked secondaries whose certificates have ended. @throws SetRefused where there is no room for another */
+async function makeRoom(tx: SetTransaction, family: ReplicationFamily, nowMs: number, isKnown: boolean): Promise<void> {
+  const all = await allSecondaries(tx, family)
+  const ended = all.filter(({ state, leaf }) => state === 'revoked' && leaf.notAfterMs < nowMs)
+  for (const { id } of ended) tx.delete(registryFolder(family) + peerSegment(id))
+  if (isKnown || all.length - ended.length < MAX_SECONDARIES) return
+  const message = `The set has ${MAX_SECONDARIES} secondaries, revoked ones of the last 90 days included`
+  throw new SetRefused(400, `${message}: use an id again that is no longer used`)
+}
+
+/** `primary/revoke-secondary`: the id is refused until it gets a new token. The caller closes its connections. */
+export async function revokeSecondary(tx: SetTransaction, family: ReplicationFamily, id: string): Promise<void> {
+  await requireOperation(tx, family, 'primary/revoke-secondary')
+  if (id === '') throw new SetRefused(400, '"id" is missing: it is the id that a token was issued for')
+  const entry = await findSecondary(tx, family, id)
+  if (entry === undefined || entry.state === 'revoked')
+    throw new SetRefused(404, 'No secondary has this id: "known_secondaries" of the status lists them')
+  putSecondary(tx, family, { ...entry, state: 'revoked', renewed: null, bootstrap: null })
+}
+
+/** Ids of all secondaries but revoked ones, whether or not their tokens were used. */
+export async function knownSecondaries(tx: SetReader, family: ReplicationFamily): Promise<string[]> {
+  return (await allSecondaries(tx, family)).filter(({ state }) => state !== 'revoked').map(({ id }) => id)
+}
+
+/** The state of a family in which this cluster is primary; the caller has checked that it is. */
+async function stateOfPrimary(tx: SetReader, family: ReplicationFamily): Promise<SetState> {
+  return (await readState(tx, family)) ?? missing('state')
+}
+
+/** The authority of a set; the caller wipes its key. @throws StorageCorrupt if a primary has none */
+export async function storedAuthority(tx: SetReader, family: ReplicationFamily): Promise<KeyedCertificate> {
+  const certificate = (await tx.get(setPath(family, 'authority'))) ?? missing('authority')
+  const key = (await tx.get(setPath(family, 'authority-key'))) ?? missing('authority-key')
+  return { certificate, key }
+}
+
+function missing(entry: string): never {
+  throw new StorageCorrupt(`A primary has no entry "${entry}" of its set`)
+}
+
+/** What the registry keeps of a certificate. */
+export function leafFacts(certificate: Buffer): SecondaryEntry['leaf'] {
+  const { serial, notAfterMs } = readCertificate(certificate)
+  return {
+    serial: serial.toString('hex'),
+    fingerprint: encodeBase64(certificateFingerprint(certificate)),
+    notAfterMs,
+  }
+}
+
+/** What the registry keeps of random bytes: they cannot be guessed, so a plain digest does. */
+export const digestOf = (bytes: Buffer): string => encodeBase64(sha256(bytes))

@@ -1,0 +1,167 @@
+// What a cluster keeps of its sets, in the view of `core/replication/`. What is below `dr/` is of class ignored: it
+// never leaves the cluster. What is below `performance/` is of class local, so that a DR secondary can take over from a
+// member of a performance set. Only tests call this as yet.
+//
+//   FAMILY/state             what the cluster is in the family; missing where that is disabled
+//   FAMILY/authority         on the primary: the authority of the set, in DER
+//   FAMILY/authority-key     its private number, 32 bytes (not in a JSON record: a text cannot be wiped)
+//   FAMILY/secondary/ID      on the primary: the registry, an entry for each secondary (ID as in peer-name.ts)
+//   FAMILY/identity          on a secondary: who it is, and where its primary is
+//   FAMILY/leaf-key          the private number of its leaf, 32 bytes
+//   FAMILY/pending-key       X25519 key of the last `secondary/generate-public-key`, 32 bytes
+//   FAMILY/activation        the bundle that it was let in with, until the primary knows that it was stored
+//   FAMILY/receiver          X25519 key that the primary seals its keys for, 32 bytes, as long
+import { base64, count, flag, group, nullable, oneOf, otherwise, text, texts } from '../../lib/member-kinds.ts'
+import { ROOT_NAMESPACE } from '../../storage/contract.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import type { ViewTransaction } from '../../storage/sealed-storage.ts'
+import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
+import type { FamilyPart, FamilyParts } from './family-operations.ts'
+import { faultOfPeerId, peerSegment } from './peer-name.ts'
+
+/** The folder of the view that all operations of a set work in. */
+export const SETS_FOLDER = `${ROOT_NAMESPACE}/core/replication/`
+
+/** A transaction in that view. */
+export type SetTransaction = ViewTransaction
+/** Reading in that view. */
+export type SetReader = Pick<ViewTransaction, 'get' | 'scan'>
+
+/** What a cluster is in a family. */
+export const SET_STATE = storedRecord('The state of a family of replication', {
+  mode: oneOf('bootstrapping', 'primary', 'secondary'),
+  setId: text,
+  /** Grows with each promotion in the set, and never goes down. */
+  epoch: count,
+  /** What `primary/enable` or a promotion was given; '' for none. Secondaries are told it before anything else. */
+  clusterAddress: text,
+  /** True for a primary that learned of another that took over. */
+  isFenced: otherwise(flag, false),
+  sinceMs: count,
+})
+/** What a cluster is in a family that is not disabled. */
+export type SetState = RecordOf<typeof SET_STATE>
+
+const LEAF = group({
+  /** In hexadecimal, for people: certificates are told apart by their fingerprints. */
+  serial: text,
+  fingerprint: base64,
+  notAfterMs: count,
+})
+
+/** An entry of the registry. */
+export const SECONDARY_ENTRY = storedRecord('A secondary of a set', {
+  id: text,
+  /** 'issued': its token was not used yet. 'active': it was let in. 'revoked': only a new token lets it in again. */
+  state: oneOf('issued', 'active', 'revoked'),
+  issuedAtMs: count,
+  activatedAtMs: nullable(count),
+  /** The certificate that counts. */
+  leaf: LEAF,
+  /** Made to follow it, and not used yet: it counts too, and is the only one from its first use. */
+  renewed: nullable(LEAF),
+  /** The right to be let in, once. Null after a revocation. */
+  bootstrap: nullable(
+    group({
+      nonceDigest: base64,
+      /** By the clock of this cluster, which alone judges it. */
+      endsAtMs: count,
+      /** Digest of the key of the one that used it first: no other is given anything. */
+      receiverDigest: nullable(base64),
+      /** True when that one said that it stored what it was given. */
+      isUsed: flag,
+    }),
+  ),
+  /** How far it had applied our log when that was last noted. */
+  acknowledged: nullable(group({ historyId: base64, index: count })),
+  clusterAddresses: texts,
+  apiAddress: text,
+})
+/** A secondary as the primary knows it. */
+export type SecondaryEntry = RecordOf<typeof SECONDARY_ENTRY>
+
+/** Who a secondary is. */
+export const SECONDARY_IDENTITY = storedRecord('The identity of a secondary', {
+  id: text,
+  /** Certificates in DER. */
+  authority: base64,
+  leaf: base64,
+  /** Where the primary is: the address of the activation token, then those that the primary told. */
+  clusterAddress: text,
+  knownAddresses: texts,
+  apiAddress: text,
+})
+/** A secondary as it knows itself. */
+export type SecondaryIdentity = RecordOf<typeof SECONDARY_IDENTITY>
+
+/** Entries of one family, by their names. */
+export type SetEntry =
+  | 'state'
+  | 'authority'
+  | 'authority-key'
+  | 'identity'
+  | 'leaf-key'
+  | 'pending-key'
+  | 'activation'
+  | 'receiver'
+
+/** The path of an entry in the view. */
+export const setPath = (family: ReplicationFamily, entry: SetEntry): string => `${family}/${entry}`
+/** The folder of the registry in the view. */
+export const registryFolder = (family: ReplicationFamily): string => `${family}/secondary/`
+
+/** An operation that is refused; nothing was changed. The message goes to the caller. */
+export class SetRefused extends Error {
+  override name = 'SetRefused'
+  readonly status: 400 | 404 | 503
+  constructor(status: SetRefused['status'], message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** What the cluster is in a family; undefined if that is disabled. */
+export async function readState(tx: SetReader, family: ReplicationFamily): Promise<SetState | undefined> {
+  const stored = await tx.get(setPath(family, 'state'))
+  return stored === undefined ? undefined : SET_STATE.decode(stored)
+}
+
+/** Stores what the cluster is in a family. */
+export function putState(tx: SetTransaction, family: ReplicationFamily, state: SetState): void {
+  tx.put(setPath(family, 'state'), SET_STATE.encode(state))
+}
+
+/** What the cluster is in both families. */
+export async function familyParts(tx: SetReader): Promise<FamilyParts> {
+  const [dr, performance] = [await readState(tx, 'dr'), await readState(tx, 'performance')]
+  const part = (state: SetState | undefined): FamilyPart => ({
+    mode: state?.mode ?? 'disabled',
+    isFenced: state?.isFenced ?? false,
+  })
+  return { dr: part(dr), performance: part(performance) }
+}
+
+/** The entry of a secondary; undefined for an id that was never given a token here, or that no secondary can have. */
+export async function findSecondary(
+  tx: SetReader,
+  family: ReplicationFamily,
+  id: string,
+): Promise<SecondaryEntry | undefined> {
+  if (faultOfPeerId(id) !== undefined) return undefined
+  const stored = await tx.get(registryFolder(family) + peerSegment(id))
+  return stored === undefined ? undefined : SECONDARY_ENTRY.decode(stored)
+}
+
+/** Stores the entry of a secondary. */
+export function putSecondary(tx: SetTransaction, family: ReplicationFamily, entry: SecondaryEntry): void {
+  tx.put(registryFolder(family) + peerSegment(entry.id), SECONDARY_ENTRY.encode(entry))
+}
+
+/** Most entries of a registry, revoked ones included until their certificates end. */
+export const MAX_SECONDARIES = 1_000
+
+/** All entries of the registry, in the order of their keys. */
+export async function allSecondaries(tx: SetReader, family: ReplicationFamily): Promise<SecondaryEntry[]> {
+  const entries = await tx.scan(registryFolder(family), '', MAX_SECONDARIES + 1)
+  return entries.map(({ value }) => SECONDARY_ENTRY.decode(value))
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { HISTORY, NOW, outcome, primaryOfSet, refusedWith, SetCluster } from '../../../test/fixtures/set-cluster.ts'
+import { encodeActivation } from './activation-bundle.ts'
+import { openActivation, readActivationToken, sealActivation } from './activation-token.ts'
+import { MAX_KEPT_ADDRESSES, noteSecondary } from './admission.ts'
+import { CLIENT_LIFE_MS, newLeafKey, publicKeyOf } from './certificates.ts'
+import { disableFamily } from './primary-operations.ts'
+import { familyParts, findSecondary, readState, type SetTransaction } from './records.ts'
+import {
+  becomeSecondary,
+  copyIsWhole,
+  forgetActivation,
+  keepActivation,
+  keepPendingKey,
+  keepPrimaryAddresses,
+  keepRenewedLeaf,
+  keptActivation,
+  ownIdentity,
+  pendingKey,
+} from './secondary-operations.ts'
+
+test('a cluster becomes a secondary from a sealed token, and is the one that the primary lets in', async () => {
+  const { cluster, bundle, setId } = await primaryOfSet(17)
+  const secondary = new SetCluster(18)
+  const first = secondary.random.bytes(32)
+  const firstText = await secondary.run((tx) => keepPendingKey(tx, 'dr', first))
+  const keyText = await secondary.run((tx) => keepPendingKey(tx, 'dr', secondary.random.bytes(32)))
+  const opened = async (text: string) => {
+    const token = readActivationToken(text)
+    assert.ok(token.kind === 'sealed')
+    return openActivation(token, { family: 'dr', seed: await secondary.run((tx) => pendingKey(tx, 'dr')) })
+  }
+  // A new key voids what was sealed for the one before.
+  await assert.rejects(opened(sealActivation(bundle, firstText, cluster.random)), { reason: 'receiver' })
+  const got = await opened(sealActivation(bundle, keyText, cluster.random))
+
+  const receiver = secondary.random.bytes(32)
+  await secondary.run((tx) => keepActivation(tx, { bundle: got, receiver }))
+  assert.equal((await secondary.run(familyParts)).dr.mode, 'disabled')
+  const kept = (await secondary.run((tx) => keptActivation(tx, 'dr'))) ?? assert.fail()
+  assert.deepEqual([encodeActivation(kept.bundle), kept.receiver], [encodeActivation(bundle), receiver])
+  outcome(await cluster.claim(kept.bundle), 'admitted')
+  await secondary.run((tx) => becomeSecondary(tx, kept.bundle, NOW + 1))
+  assert.equal(await secondary.run((tx) => pendingKey(tx, 'dr')), undefined)
+  outcome(await cluster.confirm(kept.bundle), 'admitted')
+  await secondary.run(async (tx) => forgetActivation(tx, 'dr'))
+  assert.equal(await secondary.run((tx) => keptActivation(tx, 'dr')), undefined)
+  assert.equal((await secondary.run(familyParts)).dr.mode, 'bootstrapping')
+  await secondary.run((tx) => copyIsWhole(tx, 'dr', NOW + 2))
+  await secondary.run((tx) => copyIsWhole(tx, 'dr', NOW + 3))
+  assert.deepEqual(await secondary.run((tx) => readState(tx, 'dr')), {
+    mode: 'secondary',
+    setId,
+    epoch: 1,
+    clusterAddress: '',
+    isFenced: false,
+    sinceMs: NOW + 2,
+  })
+  const identity = (await secondary.run((tx) => ownIdentity(tx, 'dr'))) ?? assert.fail()
+  assert.deepEqual(identity.peer, { setId, family: 'dr', role: 'secondary', id: 'site/b' })
+  assert.deepEqual(publicKeyOf(identity.own.key), identity.leaf.spki)
+  outcome(await cluster.admit(bundle, identity.own.certificate), 'admitted')
+  for (const again of [keepActivation(await tx(secondary), kept), becomeSecondary(await tx(secondary), bundle, NOW)])
+    await assert.rejects(again, refusedWith(400, /update-primary/))
+  await secondary.run((tx) => disableFamily(tx, 'dr', 'secondary/disable'))
+  assert.equal(secondary.view.entries.size, 0)
+})
+
+/** A transaction that is read from, and whose writes are dropped. */
+async function tx(cluster: SetCluster): Promise<SetTransaction> {
+  let found: SetTransaction | undefined
+  await cluster.run(async (one) => {
+    found = one
+  })
+  return found ?? assert.fail()
+}
+
+test('a secondary keeps a renewed leaf with its key, and no leaf that is not its own', async () => {
+  const { cluster, bundle } = await primaryOfSet(19)
+  const secondary = new SetCluster(20)
+  await assert.rejects(
+    secondary.run((tx) => keepRenewedLeaf(tx, 'dr', { certificate: bundle.leaf, key: bundle.leafKey.reveal() })),
+    { name: 'CertificateRefused' },
+  )
+  await cluster.letIn(bundle)
+  await secondary.run((tx) => becomeSecondary(tx, bundle, NOW))
+  cluster.nowMs = NOW + (CLIENT_LIFE_MS * 2) / 3
+  const renewed = await cluster.renew(bundle)
+  assert.ok('certificate' in renewed)
+  const { certificate, key } = renewed
+  const { bundle: other } = await cluster.issue('dr', 'site/c')
+  const before = new Map(secondary.view.entries)
+  for (const bad of [
+    { certificate, key: newLeafKey(cluster.random) },
+    { certificate: other.leaf, key: other.leafKey.reveal() },
+    { certificate: Buffer.alloc(3), key },
+  ])
+    await assert.rejects(
+      secondary.run((tx) => keepRenewedLeaf(tx, 'dr', bad)),
+      { name: 'CertificateRefused' },
+    )
+  assert.deepEqual(secondary.view.entries, before)
+  await secondary.run((tx) => keepRenewedLeaf(tx, 'dr', { certificate, key }))
+  const identity = (await secondary.run((tx) => ownIdentity(tx, 'dr'))) ?? assert.fail()
+  assert.deepEqual(identity.own, { certificate, key })
+  outcome(await cluster.admit(bundle, identity.own.certificate), 'admitted')
+})
+
+test('what each side tells the other of itself is kept, without what is no address', async () => {
+  const { cluster, bundle } = await primaryOfSet(21)
+  const acknowledged = { historyId: HISTORY.toString('base64'), index: 7 }
+  const many = Array.from({ length: MAX_KEPT_ADDRESSES + 1 }, (_, at) => `https://b${at}:8201`)
+  const told = { acknowledged, clusterAddresses: ['http://b:1', '', ...many], apiAddress: 'ftp://b' }
+  const note = () => cluster.run((tx) => noteSecondary(tx, 'dr', 'site/b', told))
+  const found = () => cluster.run((tx) => findSecondary(tx, 'dr', 'site/b'))
+  await note()
+  assert.equal((await found())?.acknowledged, null, 'it was not let in yet')
+  await cluster.letIn(bundle)
+  await note()
+  const entry = await found()
+  assert.deepEqual(
+    [entry?.acknowledged, entry?.clusterAddresses, entry?.apiAddress],
+    [acknowledged, many.slice(0, MAX_KEPT_ADDRESSES), ''],
+  )
+  const secondary = new SetCluster(22)
+  await secondary.run((tx) => keepPrimaryAddresses(tx, 'dr', many))
+  assert.equal(secondary.view.entries.size, 0)
+  await secondary.run((tx) => becomeSecondary(tx, bundle, NOW))
+  await secondary.run((tx) => keepPrimaryAddresses(tx, 'dr', told.clusterAddresses))
+  const { record } = (await secondary.run((tx) => ownIdentity(tx, 'dr'))) ?? assert.fail()
+  assert.deepEqual([record.clusterAddress, record.knownAddresses], ['https://a1:8201', many.slice(0, 16)])
+})

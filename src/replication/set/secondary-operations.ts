@@ -1,0 +1,176 @@
+// What a cluster does on its way to be a secondary, and as one, each in one transaction. An operation that throws has
+// changed nothing. Only tests call this as yet.
+//
+// The way in: the bundle of the token is stored first of all, with a key that the primary seals for, since a wrapped
+// token gives it only once. Then the primary is asked (admission.ts). With what it gives the cluster becomes a
+// secondary whose copy is not whole; it tells the primary, and forgets the bundle when that has answered.
+import { decodeBase64, encodeBase64 } from '../../lib/base64.ts'
+import { StorageCorrupt } from '../../storage/errors.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import { type ActivationBundle, ActivationRefused, decodeActivation, encodeActivation } from './activation-bundle.ts'
+import { secondaryKeyText } from './activation-token.ts'
+import {
+  CertificateRefused,
+  type KeyedCertificate,
+  publicKeyOf,
+  readAuthority,
+  readLeaf,
+  type ShownPeer,
+} from './certificates.ts'
+import { faultOfClusterAddress } from './peer-address.ts'
+import { requireOperation } from './primary-operations.ts'
+import {
+  putState,
+  readState,
+  SECONDARY_IDENTITY,
+  type SecondaryIdentity,
+  type SetReader,
+  type SetTransaction,
+  setPath,
+} from './records.ts'
+
+/**
+ * `secondary/generate-public-key`: keeps a new key, in place of an earlier one. Returns its public half as text.
+ * `seed` is 32 random bytes, which the caller wipes. @throws SetRefused
+ */
+export async function keepPendingKey(tx: SetTransaction, family: ReplicationFamily, seed: Buffer): Promise<string> {
+  await requireOperation(tx, family, 'secondary/generate-public-key')
+  tx.put(setPath(family, 'pending-key'), seed)
+  return secondaryKeyText(family, seed)
+}
+
+/** The key of the last `secondary/generate-public-key`, for the caller to wipe; undefined if there is none. */
+export function pendingKey(tx: SetReader, family: ReplicationFamily): Promise<Buffer | undefined> {
+  return tx.get(setPath(family, 'pending-key'))
+}
+
+/** An activation that was begun: its bundle, and the private half of the key that the primary seals for. */
+export type KeptActivation = { readonly bundle: ActivationBundle; readonly receiver: Buffer }
+
+/** Keeps an activation, before the primary is asked anything. @throws SetRefused if `secondary/enable` is refused */
+export async function keepActivation(tx: SetTransaction, { bundle, receiver }: KeptActivation): Promise<void> {
+  await requireOperation(tx, bundle.family, 'secondary/enable')
+  const encoded = encodeActivation(bundle)
+  tx.put(setPath(bundle.family, 'activation'), encoded)
+  tx.put(setPath(bundle.family, 'receiver'), receiver)
+  encoded.fill(0)
+}
+
+/** The activation that was begun and not ended; the caller wipes it. */
+export async function keptActivation(tx: SetReader, family: ReplicationFamily): Promise<KeptActivation | undefined> {
+  const encoded = await tx.get(setPath(family, 'activation'))
+  const receiver = await tx.get(setPath(family, 'receiver'))
+  if (encoded === undefined || receiver === undefined) return undefined
+  try {
+    return { bundle: decodeActivation(encoded), receiver }
+  } catch (cause) {
+    if (!(cause instanceof ActivationRefused)) throw cause
+    throw new StorageCorrupt(`The activation that is kept is ${cause.reason}`, { cause })
+  } finally {
+    encoded.fill(0)
+  }
+}
+
+/** Forgets an activation: the primary refused it, or has heard that what it gave was stored. */
+export function forgetActivation(tx: SetTransaction, family: ReplicationFamily): void {
+  tx.delete(setPath(family, 'activation'))
+  tx.delete(setPath(family, 'receiver'))
+}
+
+/**
+ * The primary has let this cluster in: it is a secondary whose copy is not whole. The activation stays until the
+ * primary has heard of it; the pending key is used up. @throws SetRefused unless `secondary/enable` is allowed
+ */
+export async function becomeSecondary(tx: SetTransaction, bundle: ActivationBundle, nowMs: number): Promise<void> {
+  const { family, setId, epoch, clusterAddress, id, authority, leaf, leafKey, apiAddress } = bundle
+  await requireOperation(tx, family, 'secondary/enable')
+  putState(tx, family, {
+    mode: 'bootstrapping',
+    setId,
+    epoch,
+    clusterAddress: '',
+    isFenced: false,
+    sinceMs: nowMs,
+  })
+  putIdentity(tx, family, {
+    id,
+    authority: encodeBase64(authority),
+    leaf: encodeBase64(leaf),
+    clusterAddress,
+    knownAddresses: [],
+    apiAddress,
+  })
+  tx.put(setPath(family, 'leaf-key'), leafKey.reveal())
+  tx.delete(setPath(family, 'pending-key'))
+}
+
+function putIdentity(tx: SetTransaction, family: ReplicationFamily, identity: SecondaryIdentity): void {
+  tx.put(setPath(family, 'identity'), SECONDARY_IDENTITY.encode(identity))
+}
+
+/** The copy of a secondary is whole: it serves from now on. Does nothing where it was before. */
+export async function copyIsWhole(tx: SetTransaction, family: ReplicationFamily, nowMs: number): Promise<void> {
+  const state = await readState(tx, family)
+  if (state?.mode === 'bootstrapping') putState(tx, family, { ...state, mode: 'secondary', sinceMs: nowMs })
+}
+
+/** Who this secondary is, as it shows itself to its primary. The caller wipes the key. */
+export type OwnIdentity = ShownPeer & {
+  readonly record: SecondaryIdentity
+  readonly authority: Buffer
+  readonly own: KeyedCertificate
+}
+
+/** The identity of a secondary; undefined where the cluster is none. @throws StorageCorrupt if it does not fit */
+export async function ownIdentity(tx: SetReader, family: ReplicationFamily): Promise<OwnIdentity | undefined> {
+  const state = await readState(tx, family)
+  const stored = await tx.get(setPath(family, 'identity'))
+  const key = await tx.get(setPath(family, 'leaf-key'))
+  if (state === undefined || stored === undefined || key === undefined) return undefined
+  const record = SECONDARY_IDENTITY.decode(stored)
+  const [authority, certificate] = [decodeBase64(record.authority), decodeBase64(record.leaf)]
+  try {
+    const shown = readLeaf(readAuthority({ setId: state.setId, family }, authority), certificate)
+    return { ...shown, record, authority, own: { certificate, key } }
+  } catch (cause) {
+    if (!(cause instanceof CertificateRefused)) throw cause
+    throw new StorageCorrupt(`The identity of a secondary cannot be read: ${cause.message}`, { cause })
+  }
+}
+
+/**
+ * Keeps a renewed leaf and its key, in place of those before. @throws CertificateRefused unless it is the leaf of this
+ * secondary for that key
+ */
+export async function keepRenewedLeaf(
+  tx: SetTransaction,
+  family: ReplicationFamily,
+  { certificate, key }: KeyedCertificate,
+): Promise<void> {
+  const identity = await ownIdentity(tx, family)
+  if (identity === undefined) throw new CertificateRefused('This cluster is no secondary that a leaf could be for')
+  const { peer, record, authority, own } = identity
+  own.key.fill(0)
+  const shown = readLeaf(readAuthority(peer, authority), certificate)
+  const isOurs = shown.peer.id === peer.id && shown.peer.role === peer.role
+  if (!isOurs || !shown.leaf.spki.equals(publicKeyOf(key)))
+    throw new CertificateRefused('The renewed certificate is not for this secondary and its new key')
+  putIdentity(tx, family, { ...record, leaf: encodeBase64(certificate) })
+  tx.put(setPath(family, 'leaf-key'), key)
+}
+
+/** Most addresses of a primary that are kept. */
+const MAX_KNOWN_ADDRESSES = 16
+
+/** Keeps the addresses that the primary told, without what is none; that of the activation token stays beside them. */
+export async function keepPrimaryAddresses(
+  tx: SetTransaction,
+  family: ReplicationFamily,
+  addresses: readonly string[],
+): Promise<void> {
+  const stored = await tx.get(setPath(family, 'identity'))
+  if (stored === undefined) return
+  const record = SECONDARY_IDENTITY.decode(stored)
+  const known = addresses.filter((one) => faultOfClusterAddress(one) === undefined)
+  putIdentity(tx, family, { ...record, knownAddresses: known.slice(0, MAX_KNOWN_ADDRESSES) })
+}

@@ -189,8 +189,8 @@ test('a bundle whose parts do not belong together is damaged, and one with bad t
     [/id has more than 256 bytes/, { id: 'x'.repeat(257) }],
     [/set id is no UUID/, { setId: 'x' }],
     [/cluster address has no port/, { clusterAddress: 'https://a' }],
-    [/cluster address does not begin with https/, { clusterAddress: 'http://a:1' }],
-    [/cluster address does not begin/, { clusterAddress: '' }],
+    [/cluster address is no address that begins with https:/, { clusterAddress: 'http://a:1' }],
+    [/cluster address is no address/, { clusterAddress: '' }],
     [/API address has more than a host/, { apiAddress: 'https://a:1/v1' }],
     [/API address has more than 300 characters/, { apiAddress: `https://${'a'.repeat(293)}` }],
   ]

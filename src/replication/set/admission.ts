@@ -16,7 +16,7 @@ import {
 } from './certificates.ts'
 import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
 import type { SetName } from './peer-name.ts'
-import { digestOf, leafFacts, storedAuthority } from './primary-operations.ts'
+import { authorityCertificate, digestOf, leafFacts, storedAuthority } from './primary-operations.ts'
 import { findSecondary, putSecondary, readState, type SecondaryEntry, type SetTransaction } from './records.ts'
 
 /**
@@ -92,10 +92,9 @@ const countsOf = ({ leaf, renewed }: SecondaryEntry): string[] =>
   renewed === null ? [leaf.fingerprint] : [leaf.fingerprint, renewed.fingerprint]
 
 async function shownBy(tx: SetTransaction, set: SetName, certificate: Buffer): Promise<ShownPeer | PeerRefusal> {
-  const authority = await storedAuthority(tx, set.family)
-  authority.key.fill(0)
+  const authority = await authorityCertificate(tx, set.family)
   try {
-    const shown = readLeaf(readAuthority(set, authority.certificate), certificate)
+    const shown = readLeaf(readAuthority(set, authority), certificate)
     return shown.peer.role === 'secondary' ? shown : refusal('set_mismatch', 'The certificate is not of a secondary')
   } catch (cause) {
     if (cause instanceof CertificateRefused) return refusal('set_mismatch', cause.message)

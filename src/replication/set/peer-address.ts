@@ -3,11 +3,14 @@
 
 /** Longest address. A host name has at most 253 characters. */
 export const MAX_ADDRESS_CHARACTERS = 300
-const ENDS_IN_PORT = /:\d{1,5}\/?$/
+/** The form alone: a parser of URLs puts right what it should not, such as slashes that are missing. */
+const FORM = /^(https?:)\/\/(?:\[[0-9A-Fa-f:.]+\]|[!-~]+?)(:\d{1,5})?\/?$/
+const NOT_IN_HOSTS = /[?#@\\]|\/\/.*\/./
 
 /** Why the text cannot be the address of a cluster port, to continue a sentence; undefined for a good one. */
 export function faultOfClusterAddress(text: string): string | undefined {
-  return faultOfAddress(text, ['https:']) ?? (ENDS_IN_PORT.test(text) ? undefined : 'has no port: https://host:port')
+  const fault = faultOfAddress(text, ['https:'])
+  return fault ?? (FORM.exec(text)?.[2] === undefined ? 'has no port: https://host:port' : undefined)
 }
 
 /** Likewise of an API. Plain http is for networks that are trusted: a token is unwrapped there as the address says. */
@@ -17,10 +20,8 @@ export function faultOfApiAddress(text: string): string | undefined {
 
 function faultOfAddress(text: string, schemes: readonly string[]): string | undefined {
   if (text.length > MAX_ADDRESS_CHARACTERS) return `has more than ${MAX_ADDRESS_CHARACTERS} characters`
-  const url = /^[\x21-\x7e]+$/.test(text) ? URL.parse(text) : null
-  if (url === null || !schemes.includes(url.protocol))
-    return `does not begin with ${schemes.join('// or ')}// and a host`
-  const isBare = url.username === '' && url.password === '' && url.pathname === '/' && url.search === ''
-  // An empty query or fragment leaves no trace in the parts.
-  return isBare && !/[?#@\\]/.test(text) ? undefined : 'has more than a host and a port'
+  const scheme = FORM.exec(text)?.[1] ?? ''
+  if (!schemes.includes(scheme)) return `is no address that begins with ${schemes.join('// or ')}//`
+  if (NOT_IN_HOSTS.test(text)) return 'has more than a host and a port'
+  return URL.canParse(text) && new URL(text).host !== '' ? undefined : 'has a host or a port that cannot be'
 }

@@ -115,7 +115,7 @@ test('a token is refused for a bad id, a bad TTL, without a cluster address, and
   await assert.rejects(cluster.issue('performance', 'a'), refusedWith(400, /"primary\/enable" makes it a primary/))
 })
 
-test('an id gets a new token if the old was not used, or its secondary is away or revoked; the old is void', async () => {
+test('an id gets a new token if the old was not used, or its secondary is away or revoked; that voids it', async () => {
   const { cluster, bundle: first } = await primaryOfSet(9)
   const second = await cluster.issue('dr', 'site/b')
   assert.equal(second.replaced, 'unused token')
@@ -171,6 +171,8 @@ test('a registry has at most 1,000 entries; revoked ones are forgotten when thei
   await cluster.issue('dr', 'one more')
   // s2 has a token again; 498 revoked ones are gone.
   assert.equal((await cluster.run((tx) => allSecondaries(tx, 'dr'))).length, MAX_SECONDARIES - 498 + 1)
+  await cluster.run((tx) => disableFamily(tx, 'dr', 'primary/disable'))
+  assert.equal(cluster.view.entries.size, 0)
   assert.equal(bundle.id, 'site/b')
 })
 

@@ -238,9 +238,14 @@ async function stateOfPrimary(tx: SetReader, family: ReplicationFamily): Promise
   return (await readState(tx, family)) ?? missing('state')
 }
 
+/** The certificate of a set's authority. @throws StorageCorrupt if a primary has none */
+export async function authorityCertificate(tx: SetReader, family: ReplicationFamily): Promise<Buffer> {
+  return (await tx.get(setPath(family, 'authority'))) ?? missing('authority')
+}
+
 /** The authority of a set; the caller wipes its key. @throws StorageCorrupt if a primary has none */
 export async function storedAuthority(tx: SetReader, family: ReplicationFamily): Promise<KeyedCertificate> {
-  const certificate = (await tx.get(setPath(family, 'authority'))) ?? missing('authority')
+  const certificate = await authorityCertificate(tx, family)
   const key = (await tx.get(setPath(family, 'authority-key'))) ?? missing('authority-key')
   return { certificate, key }
 }

@@ -11,7 +11,7 @@
 //   FAMILY/pending-key       X25519 key of the last `secondary/generate-public-key`, 32 bytes
 //   FAMILY/activation        the bundle that it was let in with, until the primary knows that it was stored
 //   FAMILY/receiver          X25519 key that the primary seals its keys for, 32 bytes, as long
-import { base64, count, flag, group, nullable, oneOf, otherwise, text, texts } from '../../lib/member-kinds.ts'
+import { base64, count, flag, group, nullable, oneOf, text, texts } from '../../lib/member-kinds.ts'
 import { ROOT_NAMESPACE } from '../../storage/contract.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { ViewTransaction } from '../../storage/sealed-storage.ts'
@@ -36,7 +36,7 @@ export const SET_STATE = storedRecord('The state of a family of replication', {
   /** What `primary/enable` or a promotion was given; '' for none. Secondaries are told it before anything else. */
   clusterAddress: text,
   /** True for a primary that learned of another that took over. */
-  isFenced: otherwise(flag, false),
+  isFenced: flag,
   sinceMs: count,
 })
 /** What a cluster is in a family that is not disabled. */

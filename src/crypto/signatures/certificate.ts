@@ -16,7 +16,7 @@ import { withSignature, x509Signature } from './x509-signatures.ts'
 
 /** What a certificate says. Times are whole seconds, in milliseconds since 1970. */
 export type CertificateFacts = CertificateNames & {
-  /** 16 bytes that begin with neither a zero nor a set bit: a positive number of one length. */
+  /** 16 bytes whose first bits are 0 and 1: a positive number, always of one length. */
   readonly serial: Buffer
   /** Common name of the authority that signed; an authority signs itself. */
   readonly issuer: string
@@ -146,9 +146,9 @@ function readName(reader: DerReader): string | undefined {
   const { tag, content, whole } = reader.value()
   if (tag !== DER.sequence) throw new DerError('a name is none')
   if (content.length === 0) return undefined
-  const texts = content.subarray(nameOf('').length - NO_NAME.length).toString('latin1')
-  const isOurs = texts.length <= MAX_COMMON_NAME && /^[\x21-\x7e]+$/.test(texts) && nameOf(texts).equals(whole)
-  return isOurs ? texts : fault('a name is none of ours')
+  const text = content.subarray(nameOf('').length - NO_NAME.length).toString('latin1')
+  const isOurs = text.length <= MAX_COMMON_NAME && /^[\x21-\x7e]+$/.test(text) && nameOf(text).equals(whole)
+  return isOurs ? text : fault('a name is none of ours')
 }
 
 function readSpki(reader: DerReader): Buffer {

@@ -27,6 +27,7 @@ const PLACES = [
   'src/auth/*.ts',
   'src/engines/cloud/*.ts',
   'src/system/seal/*.ts',
+  'src/replication/set/*.ts',
 ]
 
 /** With `--check` it tells which pages differ from the program. */

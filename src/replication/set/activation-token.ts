@@ -20,7 +20,6 @@ import {
   MAX_ACTIVATION_BYTES,
   wipeActivation,
 } from './activation-bundle.ts'
-import { faultOfApiAddress } from './peer-address.ts'
 import { REPLICATION_FAMILIES } from './peer-name.ts'
 
 /** Longest text of each kind: what fits into a variable of a shell script, and into a line of most programs. */
@@ -35,7 +34,10 @@ const MAX_SEALED_BYTES = MAX_ACTIVATION_BYTES + X25519_BYTES + 16
 
 /** An activation token as `secondary/enable` is given it. */
 export type ActivationToken =
-  /** To be unwrapped at `address`; '' if the primary does not know where it can be reached. */
+  /**
+   * To be unwrapped at `address`; '' if the primary does not know where it can be reached. Another address may be given
+   * in its place, so it is not judged here (peer-address.ts).
+   */
   { readonly kind: 'wrapped'; readonly jwt: string; readonly address: string } | CarriedToken
 /** A token that has the bundle in it. */
 export type CarriedToken = { readonly kind: 'bundle' | 'sealed'; readonly bytes: Buffer }
@@ -62,10 +64,9 @@ function readWrapped(jwt: string): ActivationToken {
   const { type, jti, addr } = readJwt(jwt)?.claims ?? {}
   if (type !== 'wrapping' || typeof jti !== 'string')
     throw new ActivationRefused('form', 'The text has three parts, but is no wrapping token of a primary')
-  if (addr === undefined || addr === '') return { kind: 'wrapped', jwt, address: '' }
-  const fault = typeof addr === 'string' ? faultOfApiAddress(addr) : 'is no text'
-  if (fault !== undefined) throw new ActivationRefused('form', `The address in the activation token ${fault}`)
-  return { kind: 'wrapped', jwt, address: String(addr) }
+  if (addr !== undefined && typeof addr !== 'string')
+    throw new ActivationRefused('form', 'The address in the activation token is no text')
+  return { kind: 'wrapped', jwt, address: addr ?? '' }
 }
 
 /** The bundle as it is wrapped; the token that unwraps it is as secret as the bundle. */

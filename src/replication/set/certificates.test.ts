@@ -109,6 +109,11 @@ test('a leaf of another set, of another authority or for another use is refused'
     assert.throws(() => readLeaf(read(), leaf), { name: 'CertificateRefused', message: sentence })
 })
 
+test('a leaf does not begin before its authority, where the clock went back', () => {
+  const early = newLeaf(authority, secondary, spki, { random, nowMs: NOW - EARLY_MS / 2 })
+  assert.equal(readCertificate(early).notBeforeMs, NOW - EARLY_MS)
+})
+
 test('a leaf ends with its authority, and an authority that has ended makes none', () => {
   const end = read().notAfterMs
   const late = newLeaf(authority, secondary, spki, { random, nowMs: end - DAY_MS })

@@ -27,8 +27,8 @@ test('addresses of cluster ports have a scheme, a host and a port, and nothing e
     [/no port/, 'https://[::1]'],
     [/no port/, 'https://[::1]/'],
     [/more than a host/, 'https:///a:8201'],
-    [/more than a host/, 'https://a:8201/v1'],
-    [/more than a host/, 'https://a:8201//'],
+    [/has a path/, 'https://a:8201/v1'],
+    [/has a path/, 'https://a:8201//'],
     [/more than a host/, 'https://a:8201?'],
     [/more than a host/, 'https://a#:8201'],
     [/more than a host/, 'https://u:p@a:8201'],
@@ -42,9 +42,9 @@ test('addresses of cluster ports have a scheme, a host and a port, and nothing e
   for (const [fault, address] of bad) assert.match(faultOfClusterAddress(address) ?? 'taken', fault, address)
 })
 
-test('addresses of an API may be in clear, and without a port', () => {
-  for (const address of [...CLUSTERS, 'http://a', 'https://a/', 'http://[::1]'])
+test('addresses of an API may be in clear, without a port, and with a path', () => {
+  for (const address of [...CLUSTERS, 'http://a', 'https://a/', 'http://[::1]', 'https://lb/keys/', 'http://a:1/b'])
     assert.equal(faultOfApiAddress(address), undefined, address)
-  for (const address of ['', 'ftp://a', 'https://', 'http://a/v1', 'unix:///a'])
+  for (const address of ['', 'ftp://a', 'https://', 'http://a/v1?', 'http:///a', 'http://u@a/b', 'unix:///a'])
     assert.match(faultOfApiAddress(address) ?? 'taken', /address|host/, address)
 })

@@ -9,7 +9,7 @@ import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { ActivationBundle } from './activation-bundle.ts'
 import { CertificateRefused, type KeyedCertificate, type Making, newLeaf, publicKeyOf } from './certificates.ts'
 import { type FamilyOperation, refusalOfOperation } from './family-operations.ts'
-import { faultOfClusterAddress } from './peer-address.ts'
+import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
 import { faultOfPeerId, peerSegment } from './peer-name.ts'
 import {
   allSecondaries,
@@ -29,9 +29,8 @@ import {
 } from './records.ts'
 
 /** Shortest and longest life of a token's right: a second, and the 768 hours that tokens have at most by default. */
-export const MIN_TOKEN_TTL_MS = 1_000
-/** See MIN_TOKEN_TTL_MS. */
-export const MAX_TOKEN_TTL_MS = 768 * 3_600_000
+const MIN_TOKEN_TTL_MS = 1_000
+const MAX_TOKEN_TTL_MS = 768 * 3_600_000
 const FIRST_EPOCH = 1
 const WIPE_PAGE = 500
 
@@ -107,6 +106,7 @@ export type Issuing = Making & {
   readonly nonce: Secret
   /** Where this cluster can be reached; '' if it does not know. What `primary/enable` was given comes before it. */
   readonly clusterAddress: string
+  /** Where its API is; '' if it does not know. */
   readonly apiAddress: string
   /** The present history of the log. */
   readonly historyId: Buffer
@@ -149,7 +149,9 @@ export async function issueActivation(tx: SetTransaction, issuing: Issuing): Pro
     clusterAddresses: [],
     apiAddress: '',
   })
-  const { apiAddress, historyId } = issuing
+  // The secondary may be given another address, so a bad one is no reason to refuse.
+  const apiAddress = faultOfApiAddress(issuing.apiAddress) === undefined ? issuing.apiAddress : ''
+  const { historyId } = issuing
   const bundle = {
     setId,
     family,

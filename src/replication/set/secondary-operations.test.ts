@@ -4,8 +4,8 @@ import { HISTORY, NOW, outcome, primaryOfSet, refusedWith, SetCluster } from '..
 import { encodeActivation } from './activation-bundle.ts'
 import { openActivation, readActivationToken, sealActivation } from './activation-token.ts'
 import { MAX_KEPT_ADDRESSES, noteSecondary } from './admission.ts'
-import { CLIENT_LIFE_MS, newLeafKey, publicKeyOf } from './certificates.ts'
-import { disableFamily } from './primary-operations.ts'
+import { CLIENT_LIFE_MS, newLeaf, newLeafKey, publicKeyOf } from './certificates.ts'
+import { disableFamily, storedAuthority } from './primary-operations.ts'
 import { familyParts, findSecondary, readState, type SetTransaction } from './records.ts'
 import {
   becomeSecondary,
@@ -46,6 +46,7 @@ test('a cluster becomes a secondary from a sealed token, and is the one that the
   outcome(await cluster.confirm(kept.bundle), 'admitted')
   await secondary.run(async (tx) => forgetActivation(tx, 'dr'))
   assert.equal(await secondary.run((tx) => keptActivation(tx, 'dr')), undefined)
+  assert.deepEqual([...secondary.view.entries.keys()].toSorted(), ['dr/identity', 'dr/leaf-key', 'dr/state'])
   assert.equal((await secondary.run(familyParts)).dr.mode, 'bootstrapping')
   await secondary.run((tx) => copyIsWhole(tx, 'dr', NOW + 2))
   await secondary.run((tx) => copyIsWhole(tx, 'dr', NOW + 3))
@@ -76,6 +77,19 @@ async function tx(cluster: SetCluster): Promise<SetTransaction> {
   return found ?? assert.fail()
 }
 
+test('a primary makes no key for activation, and keeps no activation of its own', async () => {
+  const { cluster, bundle } = await primaryOfSet(23)
+  const before = new Map(cluster.view.entries)
+  const seed = cluster.random.bytes(32)
+  for (const work of [
+    (tx: SetTransaction) => keepPendingKey(tx, 'dr', seed),
+    (tx: SetTransaction) => keepActivation(tx, { bundle, receiver: seed }),
+    (tx: SetTransaction) => becomeSecondary(tx, bundle, NOW),
+  ])
+    await assert.rejects(cluster.run<unknown>(work), refusedWith(400, /in mode primary/))
+  assert.deepEqual(cluster.view.entries, before)
+})
+
 test('a secondary keeps a renewed leaf with its key, and no leaf that is not its own', async () => {
   const { cluster, bundle } = await primaryOfSet(19)
   const secondary = new SetCluster(20)
@@ -91,7 +105,10 @@ test('a secondary keeps a renewed leaf with its key, and no leaf that is not its
   const { certificate, key } = renewed
   const { bundle: other } = await cluster.issue('dr', 'site/c')
   const before = new Map(secondary.view.entries)
+  const authority = await cluster.run((tx) => storedAuthority(tx, 'dr'))
+  const node = newLeaf(authority, { ...bundle, role: 'primary' }, publicKeyOf(key), cluster)
   for (const bad of [
+    { certificate: node, key },
     { certificate, key: newLeafKey(cluster.random) },
     { certificate: other.leaf, key: other.leafKey.reveal() },
     { certificate: Buffer.alloc(3), key },

@@ -4,6 +4,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import type { TestContext } from 'node:test'
 import { importSecret } from '../../../src/crypto/primitives/secret-key.ts'
+import { eventLoop } from '../../../src/lib/world.ts'
 import { HISTORY_ID_BYTES } from '../../../src/storage/backend.ts'
 import { Barrier, sealRecord } from '../../../src/storage/barrier.ts'
 import { isBehindBarrier } from '../../../src/storage/classes.ts'
@@ -137,7 +138,7 @@ export class LongLog {
   async save(file: string): Promise<void> {
     const { bucketKey } = this.#keys()
     const open = () => this.store.snapshot()
-    const source = { open, barrier: this.#barrier, bucketKey, clusterId: 'cluster', nowMs: this.#ms }
+    const source = { open, barrier: this.#barrier, bucketKey, clusterId: 'cluster', nowMs: this.#ms, ticks: eventLoop }
     await pipeline(writeSnapshot(source), createWriteStream(file))
   }
 
@@ -150,6 +151,7 @@ export class LongLog {
       position: await this.store.position(),
       historyId,
       nowMs: this.#ms,
+      ticks: eventLoop,
       openKeyring: () => this.#barrier,
       inspect: () => {},
       isLeftOut: () => false,

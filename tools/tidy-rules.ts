@@ -285,6 +285,9 @@ export const RULES: readonly Rule[] = [
       'src/start-thread.js': 'loads what a thread is for, after own-files.js',
       'src/main.ts': 'loads only the part that the command line asks for',
       'src/process/server.ts': 'a server in memory has all in one thread, another one has nothing of it there',
+      'src/storage/memory-driver.ts': 'every thread knows the driver, one at most opens such a store',
+      'src/storage/sqlite/sqlite-driver.ts': 'a thread loads what it does with a store: reads, writes or checks it',
+      'src/storage/sqlite/sqlite-staging.ts': 'a staged store is checked in a thread of its own',
       'src/lib/node-http.ts': 'a module of the runtime, without what an import would load with it',
       'src/managed-keys/pkcs11-binding.ts':
         'what an operator installs who has a device (docs/decisions/0010-pkcs11.md)',

@@ -1,6 +1,5 @@
 // The store in memory as a kind of storage: for development and tests.
 import type { StorageDriver, StoreLocation } from './driver.ts'
-import { createMemoryStore } from './memory-store.ts'
 
 /** `storage "inmem"` has no settings. */
 export type MemoryConfig = { readonly type: 'inmem' }
@@ -8,7 +7,8 @@ export type MemoryConfig = { readonly type: 'inmem' }
 const LOCATION: StoreLocation = {
   where: 'in memory',
   shown: { type: 'inmem' },
-  open: async (options) => createMemoryStore(options),
+  // Loaded only when such a store is opened: every thread has this row, and one at most has the store.
+  open: async (options) => (await import('./memory-store.ts')).createMemoryStore(options),
   durable: undefined,
 }
 

@@ -9,7 +9,8 @@ import { FIXTURE_FIRST_COMMIT_MS, FIXTURE_LEAF_KEY, FIXTURE_TRANSACTIONS } from 
 import { importSecret } from '../crypto/primitives/secret-key.ts'
 import type { Transaction } from './contract.ts'
 import { leafOf } from './log/leaf.ts'
-import { openSqliteReader, openSqliteStore } from './sqlite/sqlite-store.ts'
+import { openSqliteReader } from './sqlite/sqlite-reader.ts'
+import { openSqliteStore } from './sqlite/sqlite-store.ts'
 
 const clock = { nowMs: () => FIXTURE_FIRST_COMMIT_MS, monotonicMs: () => 0 }
 const random = new SeededRandom(1)

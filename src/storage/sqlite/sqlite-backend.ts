@@ -2,7 +2,7 @@
 // An append begins and ends within one synchronous call, so no read ever sees half of one.
 import { strict as assert } from 'node:assert'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Backend, BackendSnapshot, BucketStep, Checkpoint, ReadBackend, SavedTree, TreeSave } from '../backend.ts'
+import type { Backend, BucketStep, Checkpoint, SavedTree, TreeSave } from '../backend.ts'
 import type { ChangeOperation, EntryHead } from '../contract.ts'
 import { StorageCorrupt, StorageError, StorageFailed } from '../errors.ts'
 import { type EncodedChange, NO_ORIGINS } from '../log/change-record.ts'
@@ -14,7 +14,8 @@ import { isFull, writeError } from './sqlite-errors.ts'
 import type { DirectoryLock } from './sqlite-files.ts'
 import { dropKept, type StoreRun } from './sqlite-migration.ts'
 import { PositionMover } from './sqlite-position.ts'
-import { openReadOnly, openSnapshot, reading, SqliteView } from './sqlite-view.ts'
+import { SqliteReadBackend } from './sqlite-reader.ts'
+import { openReadOnly, reading, SqliteView } from './sqlite-view.ts'
 
 /** Pages of 4 KiB that commits may leave in the journal before they are moved into the database. */
 const CHECKPOINT_PAGES = 1_000
@@ -24,51 +25,6 @@ const BUCKETS_PER_PAGE = 50
 const NO_BUCKETS: BucketStep = { rows: [], swept: 0 }
 /** An append writes at least a page of each of the three tables. */
 const PAGES_PER_APPEND = 3
-
-/** The backend of a thread that only reads. Its connection sees each commit of the writer as soon as it is complete. */
-export class SqliteReadBackend implements ReadBackend {
-  protected readonly path: string
-  protected view: SqliteView
-  protected connection: DatabaseSync
-
-  constructor(path: string, connection: DatabaseSync) {
-    this.path = path
-    this.connection = connection
-    this.view = new SqliteView(connection)
-  }
-
-  async get(key: string): Promise<Buffer | undefined> {
-    return reading(() => this.view.get(key))
-  }
-
-  async list(prefix: string, after: string, limit: number): ReturnType<ReadBackend['list']> {
-    return reading(() => this.view.list(prefix, after, limit))
-  }
-
-  async scan(prefix: string, after: string, limit: number): ReturnType<ReadBackend['scan']> {
-    return reading(() => this.view.scan(prefix, after, limit))
-  }
-
-  async position(): ReturnType<ReadBackend['position']> {
-    return reading(() => this.view.position())
-  }
-
-  async histories(): ReturnType<ReadBackend['histories']> {
-    return reading(() => this.view.histories())
-  }
-
-  async records(index: number, limit: number): ReturnType<ReadBackend['records']> {
-    return reading(() => this.view.records(index, limit))
-  }
-
-  async snapshot(): Promise<BackendSnapshot> {
-    return openSnapshot(this.path)
-  }
-
-  async close(): Promise<void> {
-    if (this.connection.isOpen) this.connection.close()
-  }
-}
 
 /**
  * The backend of the thread that writes. After a write that failed, and not because the device is full, it reads on

@@ -16,12 +16,9 @@ import type {
 } from '../driver.ts'
 import { DEFAULT_RETENTION, defaultHeldBytes, type Retention } from '../log/retention.ts'
 import type { HoldCaps } from '../peer-log.ts'
-import { verifyStore } from '../verify/verify.ts'
 import { isInUse, storedBytes } from './sqlite-files.ts'
 import type { StoreRun } from './sqlite-migration.ts'
 import { SqliteStaging } from './sqlite-staging.ts'
-import { openSqliteReader, openSqliteStore, openUncheckedReader } from './sqlite-store.ts'
-import { summarizeStore } from './store-summary.ts'
 
 /** Plain data, which is sent to other threads. */
 export type SqliteConfig = {
@@ -91,6 +88,10 @@ function holdCapsOf(stanza: StorageStanza): Pick<SqliteConfig, 'holdCaps'> {
   return { holdCaps: { ...(secondary === 0 ? {} : { secondary }), ...(copy === 0 ? {} : { copy }) } }
 }
 
+/**
+ * What a method needs is loaded when it is called: a thread that serves loads what reads, and nothing that writes or
+ * checks, and the thread that watches loads neither.
+ */
 class SqliteLocation implements DurableLocation {
   readonly directory: string
   readonly staging: Staging
@@ -127,25 +128,30 @@ class SqliteLocation implements DurableLocation {
   }
 
   async open(options: OpenOptions): Promise<Store> {
+    const { openSqliteStore } = await import('./sqlite-store.ts')
     const { directory } = this
     const bytes = defaultHeldBytes(fileSystemBytes(directory))
     const holdCaps = { secondary: bytes, copy: bytes, ...this.#holdCaps }
     return openSqliteStore({ ...options, directory, run: this.#run, retention: this.#retention, holdCaps })
   }
 
-  openReader(): Promise<ReadStore> {
+  async openReader(): Promise<ReadStore> {
+    const { openSqliteReader } = await import('./sqlite-reader.ts')
     return openSqliteReader(this.directory)
   }
 
   async openUnchecked(): Promise<ReadStore> {
+    const { openUncheckedReader } = await import('./sqlite-reader.ts')
     return openUncheckedReader(this.directory)
   }
 
   async verify(options: StoreVerifyOptions): Promise<StoreVerifyReport> {
+    const { verifyStore } = await import('../verify/verify.ts')
     return verifyStore({ ...options, directory: this.directory })
   }
 
   async summary(): Promise<StoreSummary> {
+    const { summarizeStore } = await import('./store-summary.ts')
     return summarizeStore(this.directory)
   }
 

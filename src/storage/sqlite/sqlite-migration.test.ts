@@ -21,7 +21,8 @@ import { StorageError } from '../errors.ts'
 import { verifyStore } from '../verify/verify.ts'
 import { SQLITE_DRIVER } from './sqlite-driver.ts'
 import { migrate } from './sqlite-migration.ts'
-import { openSqliteReader, openSqliteStore } from './sqlite-store.ts'
+import { openSqliteReader } from './sqlite-reader.ts'
+import { openSqliteStore } from './sqlite-store.ts'
 import { summarizeStore } from './store-summary.ts'
 
 const clock = { nowMs: () => 1_764_000_001_000, monotonicMs: () => 0 }

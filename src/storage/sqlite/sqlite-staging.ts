@@ -9,7 +9,6 @@ import type { StagedPosition, StagedWriter, Staging, StoreVerifyOptions, StoreVe
 import { StorageFailed, StorageFull } from '../errors.ts'
 import { firstHistory } from '../log/histories.ts'
 import { CLASS_NUMBERS } from '../log/leaf.ts'
-import { verifyStore } from '../verify/verify.ts'
 import { isFull, writeError } from './sqlite-errors.ts'
 import { databasePath, dropStaged, stagingFolder } from './sqlite-files.ts'
 import { insertMeta } from './sqlite-position.ts'
@@ -41,6 +40,8 @@ export class SqliteStaging implements Staging {
   }
 
   async verify(options: StoreVerifyOptions): Promise<StoreVerifyReport> {
+    // Loaded here: a thread of its own runs this, and no other has a use for it.
+    const { verifyStore } = await import('../verify/verify.ts')
     return whileThereIsRoom(() => verifyStore({ ...options, directory: stagingFolder(this.#directory) }))
   }
 

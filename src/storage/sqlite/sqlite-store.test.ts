@@ -26,7 +26,8 @@ import { MAX_VALUE_BYTES, type Store, systemScope } from '../contract.ts'
 import { HistoryGone, StorageClosed, StorageCorrupt, StorageError, StorageFailed, StorageFull } from '../errors.ts'
 import { encodeChange } from '../log/change-record.ts'
 import { SqliteBackend } from './sqlite-backend.ts'
-import { openSqliteReader, openSqliteStore } from './sqlite-store.ts'
+import { openSqliteReader } from './sqlite-reader.ts'
+import { openSqliteStore } from './sqlite-store.ts'
 
 const random = new SeededRandom(1)
 const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 }

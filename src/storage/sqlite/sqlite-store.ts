@@ -1,23 +1,21 @@
-// Opens the store of a data directory, for the one process that writes it or for a thread that only reads.
+// Opens the store of a data directory for the one process that writes it.
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Random } from '../../lib/world.ts'
 import { FIRST_EPOCH, HISTORY_ID_BYTES } from '../backend.ts'
 import { openStore, type StoreOptions } from '../commit/transactional-store.ts'
-import type { ReadStore, Store } from '../contract.ts'
-import { prepareDirectory, requireDirectory, syncDirectory } from '../data-directory.ts'
+import type { Store } from '../contract.ts'
+import { prepareDirectory, syncDirectory } from '../data-directory.ts'
 import { StorageCorrupt, StorageError } from '../errors.ts'
 import { firstHistory } from '../log/histories.ts'
 import type { History } from '../peer-log.ts'
-import { BackendReadStore } from '../read-store.ts'
-import { SqliteBackend, SqliteReadBackend } from './sqlite-backend.ts'
+import { SqliteBackend } from './sqlite-backend.ts'
 import { openForWriting, prepareForWriting } from './sqlite-connection.ts'
 import { isFull, readError } from './sqlite-errors.ts'
 import { type DirectoryLock, databasePath, dropStaged, lockDirectory, requirePlainFiles } from './sqlite-files.ts'
 import { requireSoundJournal } from './sqlite-journal.ts'
 import { migrate, type StoreRun } from './sqlite-migration.ts'
 import { createDatabase, makeDerivedTables, requireSoundDatabase, STORE_FORMAT } from './sqlite-schema.ts'
-import { openReadOnly } from './sqlite-view.ts'
 
 /**
  * Options of a store and where it lies. `random` draws the history id of a new one. `run` is shared by the stores that
@@ -114,34 +112,5 @@ function requireDerivedTables(connection: DatabaseSync, path: string): void {
     makeDerivedTables(connection)
   } catch (error) {
     throw readError(`${path} cannot be written`, error)
-  }
-}
-
-/** Opens the store for a thread that only reads, beside the writer or not. @throws StorageError if there is no store */
-export async function openSqliteReader(directory: string): Promise<ReadStore> {
-  requireDirectory(directory)
-  requirePlainFiles(directory)
-  const path = databasePath(directory)
-  if (!existsSync(path)) throw new StorageError(`${path} is missing: there is no store in the directory`)
-  const connection = openReadOnly(path)
-  try {
-    requireSoundDatabase(connection, path)
-    return new BackendReadStore(new SqliteReadBackend(path, connection))
-  } catch (error) {
-    connection.close()
-    throw error
-  }
-}
-
-/** Opens a store that may be damaged: only the files are checked, not their contents. @throws StorageError */
-export function openUncheckedReader(directory: string): ReadStore {
-  requireDirectory(directory)
-  requirePlainFiles(directory)
-  const path = databasePath(directory)
-  if (!existsSync(path)) throw new StorageError(`${path} is missing: there is no store in the directory`)
-  try {
-    return new BackendReadStore(new SqliteReadBackend(path, openReadOnly(path)))
-  } catch (cause) {
-    throw readError(`${path} cannot be read`, cause)
   }
 }

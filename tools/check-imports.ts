@@ -1,8 +1,10 @@
 // Checks who imports whom, against the table of rooms, the order of their folders and the packages of package.json, and
-// that there are no circles: `npm run imports`. docs/architecture.md has the same table, in words.
+// that there are no circles, and that no thread loads at its start what it has no use for: `npm run imports`.
+// docs/architecture.md has the same table, in words.
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { knotFindings } from './import-knots.ts'
+import { wallFindings } from './import-walls.ts'
 import { type Import, readImports } from './imports.ts'
 import { readSource } from './source-text.ts'
 import { type Finding, formatFinding, isTest, readTree, type Tree } from './tree.ts'
@@ -157,7 +159,7 @@ export function checkImports(tree: Tree, packages: readonly string[], knots = KN
   const atRunTime = circles(imports)
   // Circles at run time are told first: types close more of them around the same files.
   const withTypes = atRunTime.length === 0 ? knotFindings(graphOf(imports), knots) : []
-  return [...findings, ...atRunTime, ...withTypes]
+  return [...findings, ...atRunTime, ...withTypes, ...wallFindings(imports)]
 }
 
 /** Returns the room of a file, `engines/transit` for an engine; undefined if the table does not know it. */

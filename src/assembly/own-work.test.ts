@@ -6,15 +6,14 @@ import { realWorld } from '../lib/world.ts'
 import type { Store } from '../storage/contract.ts'
 import { createMemoryStore } from '../storage/memory-store.ts'
 import { VERSION } from '../version.ts'
-import { assembleNode } from './node.ts'
 import { type OwnWork, ownWork, RunningWork } from './own-work.ts'
-import type { WritingNode } from './writing-node.ts'
+import { assembleWriting, type WritingNode } from './writing-node.ts'
 
 const world = realWorld()
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/
 
 const nodeOver = (store: Store, role: Partial<NodeRole> = {}): Promise<WritingNode> =>
-  assembleNode({
+  assembleWriting({
     role: 'all',
     store,
     world,

@@ -21,10 +21,9 @@ import type { SnapshotHeader } from '../storage/snapshot/snapshot-format.ts'
 import { readSnapshot } from '../storage/snapshot/snapshot-stream.ts'
 import type { AutoSeal } from '../system/seal/auto-seal.ts'
 import { KEYRING, putFormerKeys, putRecord } from '../system/seal/seal-records.ts'
-import { assembleNode } from './node.ts'
 import type { Restorable } from './restore.ts'
 import { staticSeal } from './static-seal.ts'
-import type { WritingNode } from './writing-node.ts'
+import { assembleWriting, type WritingNode } from './writing-node.ts'
 
 const POLICY = { policy: 'path "a" { capabilities = ["read"] }' }
 
@@ -45,7 +44,7 @@ async function start(
   const storage = storageIn(path)
   const open = () => storeLocation(storage).open({ random, clock, onFatal })
   const store = new ReplaceableStore(await open())
-  const node = await assembleNode({
+  const node = await assembleWriting({
     role: 'all',
     store,
     world,

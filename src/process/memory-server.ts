@@ -1,8 +1,7 @@
 // A server in memory: everything in one thread, and nothing outlives the process.
 import { cloudReaches, newCloudEnvironment } from '../assembly/cloud-dependencies.ts'
-import { assembleNode } from '../assembly/node.ts'
 import { commitMeter, type SharedTelemetry } from '../assembly/shared-telemetry.ts'
-import type { WritingNode } from '../assembly/writing-node.ts'
+import { assembleWriting, type WritingNode } from '../assembly/writing-node.ts'
 import { newSharedFigures } from '../http/shared-figures.ts'
 import { EndOfTickQueue } from '../lib/end-of-tick-queue.ts'
 import type { ReloadPart } from '../lib/reload.ts'
@@ -73,7 +72,7 @@ async function onlyNode({ options, shared, devices, endOfTick, reload }: OnlyPar
   const own = threadTelemetry(shared, FIRST_SERVING_ROW, config, undefined, cloudReaches(cloud))
   const world = { ...options.world, outbound: own.world.outbound }
   const store = await openMemoryStore(config.storage, world, commitMeter(shared))
-  const node = await assembleNode({
+  const node = await assembleWriting({
     ...commonParts({ config, own, slow: inlineWork(options.world), devices: devices.newHandle() }),
     ...sealParts(config),
     world,

@@ -1,7 +1,7 @@
 // A serving thread. It has the store open for reading, its own caches, and its own socket on the shared port.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { assembleNode, type ServingNode } from '../assembly/node.ts'
 import { type SealState, UNTOLD_ROLE } from '../assembly/seal-state.ts'
+import { assembleServing, type ServingNode } from '../assembly/serving-node.ts'
 import type { SharedTelemetry } from '../assembly/shared-telemetry.ts'
 import type { ChainHeadsMemory } from '../audit/chain-heads.ts'
 import type { ServerConfig } from '../config/config.ts'
@@ -117,7 +117,7 @@ async function followWriter(data: ServingData, own: ThreadTelemetry, endOfTick: 
   let roleState = UNTOLD_ROLE
   let follower: ChangeFollower | undefined
   // The writer opens and closes the node, and the node asks the writer: it gets functions.
-  const node = await assembleNode({
+  const node = assembleServing({
     ...commonParts({ config, own, slow: new PooledWork(data.slow, { meter: poolMeterOf(own) }), devices }),
     role: 'serving',
     store,

@@ -2,11 +2,10 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { cloudReaches, newCloudEnvironment } from '../assembly/cloud-dependencies.ts'
 import { type DevelopmentKeys, developmentKeeper, openDevelopment } from '../assembly/development.ts'
-import { assembleNode } from '../assembly/node.ts'
 import type { ToServing } from '../assembly/node-parts.ts'
 import type { SealState } from '../assembly/seal-state.ts'
 import { commitMeter, type SharedTelemetry } from '../assembly/shared-telemetry.ts'
-import type { WritingNode } from '../assembly/writing-node.ts'
+import { assembleWriting, type WritingNode } from '../assembly/writing-node.ts'
 import type { ChainHeadsMemory } from '../audit/chain-heads.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { ConfigError } from '../config/values.ts'
@@ -78,7 +77,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
   })
   const { store, reopen } = opened
   const serving = servingSide(() => node, { store, counters: data, own })
-  const node: WritingNode = await assembleNode({
+  const node: WritingNode = await assembleWriting({
     ...commonParts({
       config,
       own,

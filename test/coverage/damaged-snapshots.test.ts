@@ -4,8 +4,7 @@ import { strict as assert } from 'node:assert'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { assembleNode } from '../../src/assembly/node.ts'
-import type { WritingNode } from '../../src/assembly/writing-node.ts'
+import { assembleWriting, type WritingNode } from '../../src/assembly/writing-node.ts'
 import type { WireRequest, WireResponse } from '../../src/core/exchange.ts'
 import { inlineWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
@@ -35,7 +34,7 @@ before(async () => {
   const storage = storageIn(directory)
   const open = () => storeLocation(storage).open({ random, clock, onFatal: (cause) => assert.fail(cause) })
   store = new ReplaceableStore(await open())
-  server = await assembleNode({
+  server = await assembleWriting({
     role: 'all',
     store,
     world,

@@ -1,7 +1,7 @@
 // Reloading a mount reaches the threads that only read: what they kept of it they read anew, and of no other mount.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { assembleNode, type ServingNode } from '../../src/assembly/node.ts'
+import { assembleServing, type ServingNode } from '../../src/assembly/serving-node.ts'
 import { bodyText } from '../../src/core/exchange.ts'
 import { inlineWork } from '../../src/lib/slow-work.ts'
 import { realWorld } from '../../src/lib/world.ts'
@@ -38,7 +38,7 @@ async function readingThread({ store, node: writer }: MemoryServer): Promise<Rea
   publishIndex(published, await store.lastIndex())
   const world = realWorld()
   let follower: ChangeFollower | undefined
-  const node = await assembleNode({
+  const node = assembleServing({
     role: 'serving',
     store: reading,
     world,

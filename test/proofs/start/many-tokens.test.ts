@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { assembleNode } from '../../../src/assembly/node.ts'
+import { assembleWriting } from '../../../src/assembly/writing-node.ts'
 import type { TokenEntry } from '../../../src/auth/token-entry.ts'
 import { inlineWork } from '../../../src/lib/slow-work.ts'
 import { realWorld } from '../../../src/lib/world.ts'
@@ -54,7 +54,7 @@ async function timedStart(directory: string): Promise<{ readonly server: ServerP
 async function fill(directory: string): Promise<string> {
   const world = realWorld()
   const store = await openSqliteStore({ directory, random: world.random, clock: world.clock })
-  const server = await assembleNode({
+  const server = await assembleWriting({
     role: 'all',
     store,
     world,

@@ -2,8 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findDevelopmentKeys } from '../../../../src/assembly/development.ts'
-import { assembleNode } from '../../../../src/assembly/node.ts'
-import type { WritingNode } from '../../../../src/assembly/writing-node.ts'
+import { assembleWriting, type WritingNode } from '../../../../src/assembly/writing-node.ts'
 import { bodyText } from '../../../../src/core/exchange.ts'
 import { inlineWork } from '../../../../src/lib/slow-work.ts'
 import { realWorld } from '../../../../src/lib/world.ts'
@@ -51,7 +50,7 @@ export async function openImage(directory: string): Promise<OpenedImage> {
   const store = await openSqliteStore({ directory, random: world.random, clock: world.clock })
   try {
     const position = await positionOf(store)
-    const server = await assembleNode({
+    const server = await assembleWriting({
       role: 'all',
       store,
       world,

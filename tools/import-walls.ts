@@ -18,6 +18,9 @@ export const WALLS: ReadonlyMap<string, readonly string[]> = new Map([
       'src/assembly/activation.ts',
       'src/assembly/own-work.ts',
       'src/assembly/restore.ts',
+      'src/assembly/static-seal.ts',
+      'src/config/listener.ts',
+      'src/process/device-host.ts',
       'src/process/restorable-store.ts',
       'src/storage/commit/',
       'src/storage/sqlite/sqlite-backend.ts',
@@ -29,17 +32,18 @@ export const WALLS: ReadonlyMap<string, readonly string[]> = new Map([
     ],
   ],
   [
-    // It listens nowhere, and checks no store.
+    // It listens nowhere, checks no store and starts no process.
     'src/process/writer.ts',
-    ['src/http/listener.ts', 'src/storage/memory-store.ts', 'src/storage/verify/'],
+    ['src/http/listener.ts', 'src/process/device-host.ts', 'src/storage/memory-store.ts', 'src/storage/verify/'],
   ],
   [
-    // It watches: it has no store, no engine and no keys.
+    // It watches: it has no store, no engine and no keys, and answers no request.
     'src/process/server-command.ts',
     [
       'src/assembly/node-rooms.ts',
       'src/core/core.ts',
       'src/engines/transit/',
+      'src/http/listener.ts',
       'src/storage/commit/committer.ts',
       'src/storage/sqlite/sqlite-reader.ts',
       'src/storage/sqlite/sqlite-store.ts',

@@ -1,7 +1,8 @@
 // The stanzas `listener "tcp"` and `listener "unix"`: where the server listens, what it accepts, and which callers need
 // a certificate or a token for what.
 import { isIPv4, isIPv6 } from 'node:net'
-import type { ListenerRules, TcpAddress } from '../http/listener.ts'
+import type { ListenerRules } from '../http/listener.ts'
+import type { TcpAddress } from '../http/listening-socket.ts'
 import type { UnixAddress } from '../http/unix-socket.ts'
 import { isDigit } from '../lib/ascii.ts'
 import { blocksOf, type HclBlock } from '../lib/hcl.ts'
@@ -195,10 +196,4 @@ function hostOf(text: string): string | undefined {
 
 function isNameCharacter(character: string): boolean {
   return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') || '.-_'.includes(character)
-}
-
-/** Returns an address as text. Two listeners with the same text would compete for it. */
-export function addressText(address: ListenerAddress): string {
-  if (address.kind === 'unix') return `unix:${address.path}`
-  return `${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`
 }

@@ -2,8 +2,9 @@
 // paths to them. A key that is not named here is not shown, so a new one cannot leak.
 
 import { storeLocation } from '../storage/drivers.ts'
+import { addressText } from './address-text.ts'
 import type { ServerConfig } from './config.ts'
-import { addressText, type ListenerConfig } from './listener.ts'
+import type { ListenerConfig } from './listener.ts'
 import { NO_SWITCHES } from './switches.ts'
 
 /** Returns the shown part; times are in seconds. */

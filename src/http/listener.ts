@@ -12,12 +12,12 @@ import { type ConnectionParts, Connections } from './connections.ts'
 import type { HeaderSource } from './headers.ts'
 import { hasContentCoding, hasUnknownCoding, isTooLarge } from './heads.ts'
 import type { ListenerLimits } from './limits.ts'
+import { type ListenAddress, listenOn } from './listening-socket.ts'
 import { closeWith, type ParserError, ParserErrors } from './parser-error.ts'
 import type { ProxyRules } from './proxy-protocol.ts'
 import { type RequestParts, refuse, type Service, serve, type Traffic } from './requests.ts'
 import { type CustomHeaders, headersFor } from './response-headers.ts'
 import { secureOptions, type TlsMaterial, type TlsRules } from './tls.ts'
-import { makeRoom, setOwner, type UnixAddress } from './unix-socket.ts'
 
 /** The configuration of a listener: plain data, the same in all threads. */
 export type ListenerRules = {
@@ -30,11 +30,6 @@ export type ListenerRules = {
   /** Handed on with each request; undefined if no switch is on. */
   readonly switches: ListenerSwitches | undefined
 }
-
-/** A TCP address. With `share`, other threads listen on the same port and the system spreads the connections. */
-export type TcpAddress = { readonly kind: 'tcp'; readonly host: string; readonly port: number; readonly share: boolean }
-/** The address of a listener. */
-export type ListenAddress = TcpAddress | UnixAddress
 
 /** A listener that is open. */
 export type Listener = {
@@ -194,28 +189,15 @@ function answerRequests(server: Server, requests: RequestParts): void {
 }
 
 async function started(server: Server, address: ListenAddress): Promise<void> {
-  if (address.kind === 'unix') await makeRoom(address.path)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    const where =
-      address.kind === 'unix'
-        ? { path: address.path }
-        : { port: address.port, host: address.host, reusePort: address.share }
-    server.listen(where, () => {
-      server.off('error', reject)
-      // A later error on the listening socket affects no request, and without a handler it would end the process.
-      server.on('error', () => {})
-      resolve()
-    })
-  })
-  if (address.kind !== 'unix') return
   try {
-    setOwner(address)
+    await listenOn(server, address)
   } catch (cause) {
-    // A socket that still listens would keep the process alive, which is about to end.
-    const stopping = stopped(server)
-    server.closeAllConnections()
-    await stopping
+    if (server.listening) {
+      // A socket that still listens would keep the process alive, which is about to end.
+      const stopping = stopped(server)
+      server.closeAllConnections()
+      await stopping
+    }
     throw cause
   }
 }

@@ -4,17 +4,17 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DEVELOPMENT_KEYS } from '../assembly/development.ts'
 import type { Diagnosed, Diagnosis, Wanted } from '../cli/io.ts'
+import { addressText } from '../config/address-text.ts'
 import { DEFAULT_CONFIG, type ServerConfig, settle } from '../config/config.ts'
 import { readConfig } from '../config/files.ts'
-import { addressText, type ListenerConfig } from '../config/listener.ts'
+import type { ListenerConfig } from '../config/listener.ts'
 import { ConfigError } from '../config/values.ts'
 import { emptyCoreDumps } from '../hardening/core-dumps.ts'
 import { type Machine, realMachine } from '../hardening/machine.ts'
 import { CHECKS, runChecks } from '../hardening/report.ts'
-import { newSharedFigures } from '../http/shared-figures.ts'
 import { realWorld } from '../lib/world.ts'
+import { ListenFailed, requireFreeAddresses } from '../process/free-addresses.ts'
 import { hardeningSetting } from '../process/hardening-setting.ts'
-import { ListenFailed, requireFreeAddresses } from '../process/listening.ts'
 import { misplacedLogs } from '../process/misplaced-logs.ts'
 import type { DurableLocation } from '../storage/driver.ts'
 import { storageIn, storeLocation } from '../storage/drivers.ts'
@@ -96,26 +96,17 @@ async function logFindings(config: ServerConfig): Promise<readonly Diagnosed[]> 
   return sentences.map((sentence) => ({ ...about, verdict: 'refuse', sentence }))
 }
 
-/** Opens each listener alone and in clear, since only the address is in question. */
+/** Opens each address alone. */
 function addressFindings(config: ServerConfig, store: DurableLocation | undefined): Promise<readonly Diagnosed[]> {
-  return Promise.all(config.listeners.map((listener) => addressFinding(config, listener, store)))
+  return Promise.all(config.listeners.map((listener) => addressFinding(listener, store)))
 }
 
 /** An address in use is no fault if the store is in use too: its own server then listens there. */
-async function addressFinding(
-  config: ServerConfig,
-  { address, rules }: ListenerConfig,
-  store: DurableLocation | undefined,
-): Promise<Diagnosed> {
+async function addressFinding({ address }: ListenerConfig, store: DurableLocation | undefined): Promise<Diagnosed> {
   const about = { id: 'address', title: 'The listen address is free', group: 'network' }
   const text = addressText(address)
-  const world = realWorld()
-  const figures = newSharedFigures(1, world.random)
-  const ports = [address.kind === 'tcp' ? address.port : 0]
-  const assignment = { ports, sharePorts: false, holdsUnixSockets: true, figures, row: 0, tls: [undefined] }
-  const alone = { ...config, listeners: [{ address, rules: { ...rules, tls: undefined } }] }
   try {
-    await requireFreeAddresses({ config: alone, assignment, world, log: () => {} })
+    await requireFreeAddresses([address])
     return { ...about, verdict: 'ok', sentence: `${text} is free` }
   } catch (cause) {
     if (!(cause instanceof ListenFailed)) throw cause

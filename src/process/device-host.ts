@@ -1,17 +1,14 @@
-// Starts the device process, and gives each thread its link to it (docs/decisions/0010-pkcs11.md).
+// Starts the device process, and gives each thread its handle to it (docs/decisions/0010-pkcs11.md).
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { MessageChannel } from 'node:worker_threads'
 import type { ServerConfig } from '../config/config.ts'
 import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
-import { DeviceLink, type Devices, NO_DEVICES } from '../managed-keys/device-link.ts'
 import { type DeviceProcess, DeviceQueue } from '../managed-keys/device-queue.ts'
 import type { FromDevices } from '../managed-keys/orders.ts'
 import { isBindingInstalled, NOT_INSTALLED } from '../managed-keys/pkcs11-binding.ts'
-
-/** The access of one thread to the devices. The port is transferred to it. */
-export type DeviceHandle = { readonly port: MessagePort; readonly libraries: readonly string[] }
+import type { DeviceHandle } from './device-handle.ts'
 
 /** The devices as the watching thread holds them. */
 export type RunningDevices = {
@@ -55,10 +52,6 @@ export function startDevices(config: ServerConfig, world: World, log: Log): Runn
 
 /** The salt under which PINs that a device refused are remembered. */
 const SALT_BYTES = 32
-
-/** The devices as a thread uses them, from its handle. */
-export const devicesOf = (handle: DeviceHandle | undefined): Devices =>
-  handle === undefined ? NO_DEVICES : new DeviceLink(handle.port, handle.libraries)
 
 /** The one flag of the server that the device process must not have: it forbids loading libraries, its very purpose. */
 const NO_ADDONS = '--no-addons'

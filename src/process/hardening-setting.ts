@@ -1,8 +1,9 @@
 // Facts for the checks of the surroundings, taken from the configuration in force.
 import { join } from 'node:path'
 import { deviceSettings } from '../audit/device-options.ts'
+import { addressText } from '../config/address-text.ts'
 import type { ServerConfig } from '../config/config.ts'
-import { addressText, isLoopback, type ListenerConfig } from '../config/listener.ts'
+import { isLoopback, type ListenerConfig } from '../config/listener.ts'
 import type { HardeningSetting, ListenerFacts } from '../hardening/setting.ts'
 import { storeLocation } from '../storage/drivers.ts'
 

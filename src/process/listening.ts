@@ -1,15 +1,14 @@
 // All listeners of one thread. They share its row among the figures of the process, and start and stop together.
 import type { ServerConfig } from '../config/config.ts'
-import { addressText } from '../config/listener.ts'
 import { Deadlines } from '../http/deadlines.ts'
-import { type ListenAddress, type Listener, listen } from '../http/listener.ts'
+import { type Listener, listen } from '../http/listener.ts'
+import type { ListenAddress } from '../http/listening-socket.ts'
 import type { Service } from '../http/requests.ts'
 import { type SharedFigures, ThreadFigures } from '../http/shared-figures.ts'
 import type { TlsMaterial } from '../http/tls.ts'
-import { EndOfTickQueue } from '../lib/end-of-tick-queue.ts'
 import type { Log } from '../lib/log.ts'
-import { own } from '../lib/own.ts'
 import type { World } from '../lib/world.ts'
+import { listenFailed } from './free-addresses.ts'
 
 /** By the index of the listener in the configuration; undefined for one without TLS. */
 export type TlsMaterials = readonly (TlsMaterial | undefined)[]
@@ -26,33 +25,6 @@ export type ListenerAssignment = {
   readonly row: number
   readonly tls: TlsMaterials
 }
-
-/** An address that cannot be listened on. `code` is the error code of the system. */
-export class ListenFailed extends Error {
-  override name = 'ListenFailed'
-  readonly code: string
-  readonly address: string
-
-  constructor(address: string, code: string) {
-    super(listenReason(address, code))
-    this.address = address
-    this.code = code
-  }
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE:
-    'is in use by another program: stop it, or choose another address with -dev-listen-address or listener "tcp"',
-  EACCES: 'may not be used by this user: choose a port from 1024 on, or a directory that it may write to',
-  EADDRNOTAVAIL: 'does not belong to this machine',
-  ENOTFOUND: 'has an unknown host name',
-  ENOTSOCK: 'is the path of another file: remove that, or choose another path',
-  ENOENT: 'is in a directory that does not exist',
-  EPERM: 'cannot be given to socket_user and socket_group by this user',
-}
-
-const listenReason = (address: string, code: string): string =>
-  `The address ${address} ${own(REASONS, code) ?? `cannot be listened on (${code})`}`
 
 /** The data and services that the listeners of a thread share. */
 export type ListeningParts = {
@@ -103,7 +75,7 @@ export class ThreadListeners {
       } catch (cause) {
         deadlines.stop()
         await Promise.all([...listeners.values()].map((listener) => listener.close()))
-        throw new ListenFailed(addressText(address), (cause as NodeJS.ErrnoException).code ?? String(cause))
+        throw listenFailed(address, cause)
       }
     }
     return new ThreadListeners(listeners, deadlines, parts)
@@ -127,22 +99,4 @@ export class ThreadListeners {
     timeout.cancel()
     this.#deadlines.stop()
   }
-}
-
-/** A service for listeners that only try an address: they drop every connection. */
-const NOBODY: Service = {
-  handle: () => Promise.reject(new Error('closing')),
-  endOfTick: new EndOfTickQueue(),
-  takesStream: () => false,
-}
-
-/**
- * Opens every address once alone, then closes it. Threads share a port with any process of this user that shares it
- * too, so a second server would not be noticed otherwise.
- * @throws ListenFailed
- */
-export async function requireFreeAddresses(parts: Omit<ListeningParts, 'service'>): Promise<void> {
-  const assignment = { ...parts.assignment, sharePorts: false }
-  const probe = await ThreadListeners.start({ ...parts, assignment, service: NOBODY })
-  await probe.stop()
 }

@@ -14,10 +14,11 @@ import type { ReloadState } from './reload-state.ts'
 import { type Reload, reloadWith } from './reloading.ts'
 import { type RunningServer, type ServerOptions, sharedTelemetry, shownAddresses } from './running-server.ts'
 import { openMemoryStore } from './stores.ts'
-import { closeNode, commonParts, configReloads, reloadsOf, sealParts, serviceOf } from './thread-node.ts'
+import { closeNode, commonParts, reloadsOf, serviceOf } from './thread-node.ts'
 import { type ThreadTelemetry, threadTelemetry, watchThread } from './thread-telemetry.ts'
 import { TlsState } from './tls-state.ts'
 import type { DevelopmentFacts } from './writer.ts'
+import { configReloads, sealParts } from './writing-parts.ts'
 
 /** Starts the server; resolves when it listens. @throws ListenFailed, TlsFileError */
 export async function startInMemory(options: ServerOptions): Promise<RunningServer> {

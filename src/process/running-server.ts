@@ -1,8 +1,8 @@
 // The options of a server and the handle of a running one, the same for both kinds: on threads, or in memory.
 
 import { newSharedTelemetry, type SharedTelemetry } from '../assembly/shared-telemetry.ts'
+import { addressText } from '../config/address-text.ts'
 import type { ServerConfig } from '../config/config.ts'
-import { addressText } from '../config/listener.ts'
 import type { Log } from '../lib/log.ts'
 import { type LogLevels, newLogLevels } from '../lib/log-levels.ts'
 import type { World } from '../lib/world.ts'

@@ -8,7 +8,7 @@ import { newCommittedIndex } from '../threads/committed-index.ts'
 import { ReloadCoordinator } from '../threads/reload-coordinator.ts'
 import { ThreadGroup } from '../threads/thread-group.ts'
 import { startDevices } from './device-host.ts'
-import { ListenFailed, requireFreeAddresses } from './listening.ts'
+import { ListenFailed, requireFreeAddresses } from './free-addresses.ts'
 import type { ReloadState } from './reload-state.ts'
 import { reloadWith } from './reloading.ts'
 import { type RunningServer, type ServerOptions, sharedTelemetry, shownAddresses } from './running-server.ts'
@@ -103,7 +103,7 @@ async function startBoth(writer: WriterThread, serving: ServingThreads, options:
   const development = await writer.started
   writer.watch(onFatal)
   // Only once the writer has the store: of two servers started at once, the probe of one must not stop the other.
-  await requireFreeAddresses({ config, assignment: serving.firstAssignment(), world, log })
+  await requireFreeAddresses(config.listeners.map(({ address }) => address))
   serving.allowListening()
   return { development, group: await serves }
 }

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { newSharedTelemetry } from '../assembly/shared-telemetry.ts'
 import { newLogLevels } from '../lib/log-levels.ts'
 import { realWorld } from '../lib/world.ts'
-import { ListenFailed } from './listening.ts'
+import { ListenFailed } from './free-addresses.ts'
 import { type ServingContext, ServingThreads, servingStarted } from './serving-threads.ts'
 import { StartError } from './start-error.ts'
 

@@ -18,8 +18,9 @@ import type { PoolHandle } from '../threads/pooled-work.ts'
 import type { ReloadCoordinator } from '../threads/reload-coordinator.ts'
 import { endOf } from '../threads/thread-exit.ts'
 import type { GroupThread } from '../threads/thread-group.ts'
-import type { DeviceHandle } from './device-host.ts'
-import { type ListenerAssignment, ListenFailed, type TlsMaterials } from './listening.ts'
+import type { DeviceHandle } from './device-handle.ts'
+import { ListenFailed } from './free-addresses.ts'
+import type { ListenerAssignment, TlsMaterials } from './listening.ts'
 import type { ReloadState } from './reload-state.ts'
 import type { ServingData, ServingStarted } from './serving.ts'
 import { StartError } from './start-error.ts'
@@ -88,11 +89,6 @@ export class ServingThreads {
 
   get ports(): readonly number[] {
     return this.#ports
-  }
-
-  /** The assignment that the first thread will get. */
-  firstAssignment(): ListenerAssignment {
-    return this.#assignmentOf(0, true)
   }
 
   /** Tells all threads, the writing one included. Resolves with false if something goes on as before on one of them. */

@@ -1,16 +1,15 @@
 // The common part of threads of all roles: the parts of their node, the service of their listeners, their reloads, and
 // how they end.
 
-import type { CommonParts, ToServing, WritingParts } from '../assembly/node-parts.ts'
+import type { CommonParts } from '../assembly/node-parts.ts'
 import type { NodeRooms } from '../assembly/node-rooms.ts'
 import { serverFacts } from '../assembly/server-facts.ts'
-import { staticSeal } from '../assembly/static-seal.ts'
 import type { ServerConfig } from '../config/config.ts'
 import type { Service } from '../http/requests.ts'
 import type { EndOfTickQueue } from '../lib/end-of-tick-queue.ts'
-import { RELOAD_PARTS, ReloadList, type ReloadPart } from '../lib/reload.ts'
+import { ReloadList } from '../lib/reload.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
-import { type DeviceHandle, devicesOf } from './device-host.ts'
+import { type DeviceHandle, devicesOf } from './device-handle.ts'
 import type { ReloadState } from './reload-state.ts'
 import { type ThreadTelemetry, trafficOf } from './thread-telemetry.ts'
 
@@ -33,16 +32,6 @@ export function commonParts({ config, own, slow, devices }: ThreadParts) {
     telemetry: own,
     tokenLimits: config,
   } satisfies CommonParts
-}
-
-/** Returns the configured seal, for threads that write. */
-export function sealParts({ seal }: ServerConfig): Pick<WritingParts, 'autoSeal'> {
-  return seal === undefined ? {} : { autoSeal: staticSeal(seal, process.env) }
-}
-
-/** Returns, for each part of the configuration, the function that has all threads reload it. */
-export function configReloads(reload: (part: ReloadPart) => Promise<boolean>): ToServing['configReloads'] {
-  return new Map(RELOAD_PARTS.map((part) => [part, () => reload(part)]))
 }
 
 /** Returns what listeners hand requests to. */

@@ -1,7 +1,8 @@
 // The TLS material of all listeners, held by the watching thread. It alone reads the files for them, so that all
 // threads change to a new certificate together. A thread that replaces another gets the same material.
+
+import { addressText } from '../config/address-text.ts'
 import type { ServerConfig } from '../config/config.ts'
-import { addressText } from '../config/listener.ts'
 import type { TlsMaterial } from '../http/tls.ts'
 import type { Log } from '../lib/log.ts'
 import type { ReloadOutcome } from '../lib/reload.ts'

@@ -23,12 +23,13 @@ import { type CommittedIndex, tellClosed, tellCommitted, tellOpened } from '../t
 import { faultLog } from '../threads/fault-log.ts'
 import { PooledWork, type PoolHandle } from '../threads/pooled-work.ts'
 import { ServingLinks } from '../threads/serving-links.ts'
-import type { DeviceHandle } from './device-host.ts'
+import type { DeviceHandle } from './device-handle.ts'
 import { restorableStore } from './restorable-store.ts'
 import { openWritingStore, type WritingStore } from './stores.ts'
 import { WANTED_CALLS, WRITING_CALLS } from './thread-calls.ts'
-import { closeNode, commonParts, configReloads, reloadsOf, sealParts } from './thread-node.ts'
+import { closeNode, commonParts, reloadsOf } from './thread-node.ts'
 import { poolMeterOf, type ThreadTelemetry, threadTelemetry, watchThread } from './thread-telemetry.ts'
+import { configReloads, sealParts } from './writing-parts.ts'
 
 /** Data that the watching thread hands to the writing thread. */
 export type WriterData = {

@@ -6,6 +6,7 @@ import { HISTORY_ID_BYTES } from '../../src/storage/backend.ts'
 import { Barrier } from '../../src/storage/barrier.ts'
 import { openStore } from '../../src/storage/commit/transactional-store.ts'
 import type { Store, TreeBucket } from '../../src/storage/contract.ts'
+import { StorageFailed } from '../../src/storage/errors.ts'
 import { INDEX_GAP, withHistory } from '../../src/storage/log/histories.ts'
 import { PAGE_ENTRY_BYTES } from '../../src/storage/log/tree.ts'
 import { emptyTables } from '../../src/storage/memory-backend.ts'
@@ -107,7 +108,7 @@ export class CrashingStore {
     store.setLeafKey(LEAF_KEY)
     await this.#requireDerived(life, faults)
     const clients = Array.from({ length: CLIENTS }, (_, number) => this.#clients.run(life, number))
-    for (const client of clients) client.catch((cause: unknown) => this.#fail(cause))
+    for (const client of clients) client.catch((cause: unknown) => this.#fail(life, cause))
     const endsAtMs = time.clock.nowMs() + 1 + this.#random.int(LONGEST_LIFE_MS)
     while (!life.isOver && time.clock.nowMs() < endsAtMs) await this.#step(life)
     const end = crash === 'torn' ? 'crash' : this.#random.pick(ENDS)
@@ -156,7 +157,7 @@ export class CrashingStore {
     const replaced = replaceStore(life.disk, tables).then(() => {
       restore.isDone = true
     })
-    replaced.catch((cause: unknown) => this.#fail(cause))
+    replaced.catch((cause: unknown) => this.#fail(life, cause))
     if (this.#random.chance(0.5)) await this.#until(life, replaced)
   }
 
@@ -173,7 +174,7 @@ export class CrashingStore {
       () => {
         isDone = true
       },
-      (cause: unknown) => this.#fail(cause),
+      (cause: unknown) => this.#fail(life, cause),
     )
     for (let ms = 0; !isDone && !life.isOver; ms++) {
       assert.ok(ms < MOST_MS_TO_REST, 'the store comes to rest')
@@ -186,8 +187,10 @@ export class CrashingStore {
     if (this.#failure !== undefined) throw this.#failure
   }
 
-  #fail(cause: unknown): void {
-    this.#failure ??= cause
+  /** The life ends where the disk has failed: that is no fault of the store. */
+  #fail(life: Life, cause: unknown): void {
+    if (cause instanceof StorageFailed && (life.isOver || life.disk.hasFailed)) life.isOver = true
+    else this.#failure ??= cause
   }
 }
 

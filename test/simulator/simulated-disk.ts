@@ -67,6 +67,11 @@ export class SimulatedDisk<Content> {
     return this.#unsynced.length > 0
   }
 
+  /** True if a sync has failed: nothing more is written. */
+  get hasFailed(): boolean {
+    return this.#state === 'failed'
+  }
+
   /** Waits for ever behind a crash. */
   async requirePower(): Promise<void> {
     if (this.#state === 'crashed') await new Promise<never>(() => {})

@@ -139,13 +139,17 @@ test('nothing happens any more on a thread that was killed', async () => {
   const seen: string[] = []
   timers.after(1, () => void seen.push('timer'))
   ticks.run((of) => void seen.push(of), 'tick')
+  const other = time.newThread()
   kill()
+  // Once more: no other thread ends with it.
+  kill()
+  other.ticks.run((of) => void seen.push(of), 'of another')
   timers.after(1, () => void seen.push('timer of later'))
   timers.after(0, () => void seen.push('at once'))
   ticks.run((of) => void seen.push(of), 'tick of later')
   void ticks.next().then(() => seen.push('promise'))
   await time.pass(10)
-  assert.deepEqual([seen, time.waiting], [[], []])
+  assert.deepEqual([seen, time.waiting], [['of another'], []])
 })
 
 test('bytes follow from seed and name; streams of two names share none', () => {

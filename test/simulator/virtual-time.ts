@@ -187,6 +187,7 @@ export class VirtualTime {
   }
 
   #kill(line: Line): void {
+    if (line.ready === undefined) return
     line.ready = undefined
     this.#lines.splice(this.#lines.indexOf(line), 1)
     this.#forget((each) => each.line === line)

@@ -1,4 +1,4 @@
-// Ticks finished transactions into changes: a group of them becomes one durable step of the backend. Only one group is
+// Turns finished transactions into changes: a group of them becomes one durable step of the backend. Only one group is
 // under way at a time (commit-queue.ts sees to that), so indexes and the chain are assigned without races.
 //
 //   heads of the written keys ─▶ check the reads ─▶ leaves, records, chain ─▶ onCommitting ─▶ append ─▶ tree, listeners

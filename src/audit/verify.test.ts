@@ -157,7 +157,7 @@ test('P-38: a line that is put in, or stands twice, is found', () => {
   const foreign = lines[4] as string
   const inserted = [
     ...lines,
-    foreign.replace('a1', 'a9'),
+    foreign.replace('"a1"', '"a9"'),
     foreign.replace(/"stream":"\w+"/, '"stream":"CCCCCCCCCCCCCCCC"'),
     foreign
       .replace(/"seq":\d+,"prev":"[^"]*"/, '"seq":0,"prev":""')
@@ -174,7 +174,7 @@ test('P-38: a line that is put in, or stands twice, is found', () => {
 })
 
 test('P-38: the faults name line and kind', () => {
-  const changed = joined(lines.with(3, (lines[3] as string).replace('a1', 'a9')))
+  const changed = joined(lines.with(3, (lines[3] as string).replace('"a1"', '"a9"')))
   assert.deepEqual(verify(changed).faults, [
     'log:4: a line of chain A000000000000000 was changed: the one behind it names another',
   ])

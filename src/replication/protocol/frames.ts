@@ -3,6 +3,7 @@
 //   frame   length u32 (of what follows, 2 to MAX_FRAME_BYTES + 2) | type u8 | flags u8 (1: the message goes on)
 //           | payload
 //
+// A frame whose message goes on is full, so that the parts of a message are few.
 // Frames of one message have the same type, and no other comes between them. Only tests call this as yet.
 import { strict as assert } from 'node:assert'
 
@@ -51,8 +52,8 @@ export function framesOf(type: number, parts: readonly Buffer[]): Buffer[] {
  */
 export class FrameReader {
   readonly #mostOf: (type: number) => number | undefined
-  /** Pieces that are no whole frame yet, and their bytes. */
-  #pieces: Buffer[] = []
+  /** The beginning of a frame, in a buffer that has room for the frame once its length is known. */
+  #partial = Buffer.alloc(LENGTH_BYTES)
   #waiting = 0
   /** Bytes that must be there before a frame can be read. */
   #needed = LENGTH_BYTES
@@ -72,31 +73,47 @@ export class FrameReader {
    * @throws ProtocolFault; the reader must then not be used any more
    */
   push(piece: Buffer): RawMessage[] {
-    this.#pieces.push(piece)
-    this.#waiting += piece.length
     const messages: RawMessage[] = []
-    while (this.#waiting >= this.#needed) {
-      const joined = this.#pieces.length === 1 ? (this.#pieces[0] as Buffer) : Buffer.concat(this.#pieces)
-      const rest = this.#readFrames(joined, messages)
-      this.#pieces = rest.length === 0 ? [] : [rest]
-      this.#waiting = rest.length
-    }
+    let from = piece
+    while (from.length > 0) from = this.#waiting > 0 ? this.#filled(from, messages) : this.#readFrames(from, messages)
     return messages
   }
 
-  /** Reads all whole frames, notes how long the next one is, and returns what is left. */
+  /** Fills the frame that has begun, and returns what is left of the piece. */
+  #filled(from: Buffer, messages: RawMessage[]): Buffer {
+    const taken = from.copy(this.#partial, this.#waiting, 0, this.#needed - this.#waiting)
+    this.#waiting += taken
+    if (this.#waiting === this.#needed) {
+      const whole = this.#partial.subarray(0, this.#needed)
+      this.#waiting = 0
+      this.#readFrames(whole, messages)
+    }
+    return from.subarray(taken)
+  }
+
+  /** Keeps the beginning of a frame. */
+  #keep(part: Buffer): Buffer {
+    // What is kept is copied: a small piece may be a view of something large.
+    if (part.length > 0) {
+      this.#partial = Buffer.alloc(this.#needed)
+      this.#waiting = part.copy(this.#partial)
+    }
+    return part.subarray(part.length)
+  }
+
+  /** Reads all whole frames, notes how long the next one is, and keeps what is left. Returns nothing more to read. */
   #readFrames(from: Buffer, messages: RawMessage[]): Buffer {
     let at = 0
     for (;;) {
       this.#needed = LENGTH_BYTES
-      if (from.length - at < LENGTH_BYTES) return from.subarray(at)
+      if (from.length - at < LENGTH_BYTES) return this.#keep(from.subarray(at))
       const length = from.readUInt32BE(at)
       if (length < HEAD_BYTES || length > HEAD_BYTES + MAX_FRAME_BYTES) {
         throw new ProtocolFault('damaged', `A frame says that it has ${length} bytes`)
       }
       if (from.length - at >= LENGTH_BYTES + HEAD_BYTES) this.#checkHead(from.readUInt8(at + LENGTH_BYTES), length)
       this.#needed = LENGTH_BYTES + length
-      if (from.length - at < this.#needed) return from.subarray(at)
+      if (from.length - at < this.#needed) return this.#keep(from.subarray(at))
       const message = this.#frame(from.subarray(at + LENGTH_BYTES, at + this.#needed))
       if (message !== undefined) messages.push(message)
       at += this.#needed
@@ -122,7 +139,7 @@ export class FrameReader {
     const payload = frame.subarray(HEAD_BYTES)
     const begun = this.#begun
     if (flags === GOES_ON) {
-      if (payload.length === 0) throw new ProtocolFault('damaged', 'A frame goes on and has no payload')
+      if (payload.length !== MAX_FRAME_BYTES) throw new ProtocolFault('damaged', 'A frame goes on and is not full')
       this.#begun = begun ?? { type, most: this.#mostOf(type) ?? assert.fail('it was asked'), parts: [], bytes: 0 }
       this.#begun.parts.push(payload)
       this.#begun.bytes += payload.length

@@ -143,13 +143,13 @@ const MESSAGES = {
   }),
   /**
    * From the primary: the records behind `after` that are for this secondary, without their operations of class
-   * ignored, all of the history `historyId`. `at` is further on where nothing in between is for it.
+   * ignored, all of the history `historyId`. `at` is where the log stands behind them.
    */
   run: message(4, MAX_RECORD_BYTES + 64 * KIB, {
     after: group({ historyId: fixed(CHAIN_BYTES), index: u64 }),
     historyId: fixed(CHAIN_BYTES),
     records: list(bytesUpTo(MAX_RECORD_BYTES), MAX_RUN_RECORDS),
-    at: optional(place),
+    at: place,
   }),
   /**
    * From the secondary: how many messages with records or entries it has dealt with since the welcome, and up to which
@@ -182,6 +182,7 @@ const MESSAGES = {
   }),
   /** From the primary: hashes of the pages of each scope whose root differs. A scope that it does not have has none. */
   pages: message(9, 64 * MIB, {
+    isLast: flag,
     scopes: list(
       group({ class: treeClass, scope, pages: list(group({ page: u8, hash: fixed(DIGEST_BYTES) }), 256) }),
       MAX_SCOPES,

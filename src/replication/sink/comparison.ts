@@ -1,6 +1,6 @@
 // The secondary's part in a comparison: from roots to pages to buckets to keys to entries. What differs is made equal
 // bucket by bucket; what the log brings meanwhile is done over it.
-import type { KeyLeaf, TreeBucket } from '../../storage/contract.ts'
+import type { KeyLeaf, PageAddress, TreeBucket } from '../../storage/contract.ts'
 import type { Tree } from '../../storage/log/tree.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import { differingBuckets, differingPages, rootsOf } from '../protocol/comparison.ts'
@@ -25,8 +25,11 @@ export class Comparison {
   readonly #parts: ComparisonParts
   readonly #family: ReplicationFamily
   #tree: Tree | undefined
-  /** Answers with digests that are still to come. */
-  #digests = 0
+  /** Scopes whose pages were told. */
+  readonly #scopes = new Set<string>()
+  /** Pages that differ and were not asked for, and whether the digests of some are still to come. */
+  readonly #differing: PageAddress[] = []
+  #isAsking = false
   /** Buckets that differ and were not asked for. */
   readonly #buckets: TreeBucket[] = []
   /** Those that were, and what was told of them so far. */
@@ -58,7 +61,7 @@ export class Comparison {
       case 'pages':
         return this.#pages(message)
       case 'digests':
-        return this.#differing(message)
+        return this.#digests(message)
       case 'listing':
         return this.#listing(message)
       case 'values':
@@ -66,28 +69,27 @@ export class Comparison {
     }
   }
 
-  async #pages({ scopes }: Message<'pages'>): Promise<void> {
-    const pages = differingPages(this.#own(), scopes)
-    const { send, course } = this.#parts
-    for (let at = 0; at < pages.length; at += MAX_PAGES) {
-      this.#digests++
-      await send({ kind: 'pages-wanted', course, pages: pages.slice(at, at + MAX_PAGES) })
+  async #pages({ scopes, isLast }: Message<'pages'>): Promise<void> {
+    const tree = this.#own()
+    for (const { class: of, scope } of scopes) {
+      const name = `${of} ${scope}`
+      if (this.#scopes.has(name)) throw new ProtocolFault('damaged', `The primary told the pages of ${scope} twice`)
+      this.#scopes.add(name)
     }
-    if (pages.length === 0) await this.#next()
+    for (const page of differingPages(tree, scopes)) this.#differing.push(page)
+    if (isLast) await this.#next()
   }
 
-  async #differing({ pages }: Message<'digests'>): Promise<void> {
-    if (this.#digests === 0) throw unasked('digests')
-    this.#buckets.push(...differingBuckets(this.#own(), pages))
-    this.#digests--
-    if (this.#digests > 0) return
-    this.#tree = undefined
+  async #digests({ pages }: Message<'digests'>): Promise<void> {
+    if (!this.#isAsking) throw unasked('digests')
+    this.#isAsking = false
+    for (const bucket of differingBuckets(this.#own(), pages)) this.#buckets.push(bucket)
     await this.#next()
   }
 
   async #listing({ at, keys, isLast }: Message<'listing'>): Promise<void> {
     if (this.#asked.length === 0) throw unasked('listing')
-    this.#listed.push(...keys)
+    for (const each of keys) this.#listed.push(each)
     if (!isLast) return
     const own = new Map((await this.#parts.keeper.keysIn(this.#asked)).map((each) => [each.key, each]))
     const wanted = this.#listed.filter(({ key, leaf }) => own.get(key)?.leaf.equals(leaf) !== true)
@@ -116,6 +118,11 @@ export class Comparison {
       this.#asked = this.#buckets.splice(0, limits.buckets)
       return send({ kind: 'buckets-wanted', course, buckets: this.#asked })
     }
+    if (this.#differing.length > 0) {
+      this.#isAsking = true
+      return send({ kind: 'pages-wanted', course, pages: this.#differing.splice(0, MAX_PAGES) })
+    }
+    this.#tree = undefined
     this.#isDone = true
     await send({ kind: 'root-wanted', course })
   }

@@ -43,10 +43,18 @@ export type SinkLimits = {
   readonly entries: number
   /** Keys that are removed in one step. */
   readonly gone: number
+  /** Bytes of messages that may wait before another is a fault; more than the window of any source. */
+  readonly waitingBytes: number
 }
 
 /** The limits of all sinks but those of tests. */
-export const SINK_LIMITS: SinkLimits = { joinedBytes: 8 * 1024 * 1024, buckets: 4_096, entries: 4_096, gone: 16_384 }
+export const SINK_LIMITS: SinkLimits = {
+  joinedBytes: 8 * 1024 * 1024,
+  buckets: 4_096,
+  entries: 4_096,
+  gone: 16_384,
+  waitingBytes: 64 * 1024 * 1024,
+}
 
 /** What a sink works with. */
 export type SinkParts = {
@@ -56,6 +64,8 @@ export type SinkParts = {
   readonly send: (message: Message) => Promise<void>
   /** Told of each step, for status. */
   readonly progress: (progress: SinkProgress) => void
+  /** True if a copy or a comparison is noted in the store, so that what is there is not whole. */
+  readonly isOpen: boolean
   readonly limits: SinkLimits
 }
 

@@ -22,7 +22,7 @@ type Course = Message<'course'>['what']
 export class LogSink {
   readonly #parts: SinkParts
   readonly #bell = new Bell()
-  readonly #received: FromPrimary[] = []
+  readonly #received: { readonly message: FromPrimary; readonly bytes: number }[] = []
   /** Undefined until the primary has said what follows, and while it was asked for a comparison. */
   #course: Course | undefined
   #number = 0
@@ -32,17 +32,26 @@ export class LogSink {
   #comparison: Comparison | undefined
   #comparisons = 0
   #handled = 0
+  /** True while a copy or a comparison is noted in the store. */
+  #isOpen: boolean
+  /** Bytes of the messages that wait. */
+  #waiting = 0
   #entries = 0
   #totalEntries = 0
   #cause: Error | undefined
 
   constructor(parts: SinkParts) {
     this.#parts = parts
+    this.#isOpen = parts.isOpen
   }
 
-  /** Takes a message of the primary. */
-  received(message: FromPrimary): void {
-    this.#received.push(message)
+  /** Takes a message of the primary, of so many bytes. @throws ProtocolFault if it sends more than its window lets it */
+  received(message: FromPrimary, bytes: number): void {
+    if (this.#waiting > this.#parts.limits.waitingBytes) {
+      throw new ProtocolFault('damaged', `The primary sends more than ${this.#parts.limits.waitingBytes} bytes at once`)
+    }
+    this.#waiting += bytes
+    this.#received.push({ message, bytes })
     this.#bell.ring()
   }
 
@@ -59,10 +68,16 @@ export class LogSink {
   async run(): Promise<never> {
     for (;;) {
       if (this.#cause !== undefined) throw this.#cause
-      const message = this.#received.shift()
+      const message = this.#next()
       if (message === undefined) await this.#bell.rung()
       else await this.#handle(message)
     }
+  }
+
+  #next(): FromPrimary | undefined {
+    const next = this.#received.shift()
+    this.#waiting -= next?.bytes ?? 0
+    return next?.message
   }
 
   async #handle(message: FromPrimary): Promise<void> {
@@ -91,6 +106,10 @@ export class LogSink {
     this.#number = number
     this.#copied = after
     this.#comparison = undefined
+    if (what === 'stream' && this.#isOpen) {
+      throw new ProtocolFault('damaged', 'The primary sends the log, and what is here is not whole')
+    }
+    this.#isOpen = what !== 'stream'
     const transfer = what === 'stream' ? undefined : { what, after }
     if (isAnew) await this.#mustTake({ mode: 'anew', after: from, records: [], at: from, transfer })
     this.#at = from
@@ -111,14 +130,14 @@ export class LogSink {
   async #run(first: Message<'run'>): Promise<void> {
     const runs = [first]
     for (let bytes = sizeOf(first); bytes < this.#parts.limits.joinedBytes; ) {
-      const next = this.#received[0]
-      if (next?.kind !== 'run') break
+      const next = this.#received[0]?.message
+      if (next?.kind !== 'run' || !isBehind(next, runs.at(-1))) break
       bytes += sizeOf(next)
       runs.push(next)
-      this.#received.shift()
+      this.#next()
     }
     const records = runs.flatMap(({ historyId, records }) => records.map((record) => ({ historyId, record })))
-    const at = runs.at(-1)?.at ?? this.#place()
+    const { at } = runs.at(-1) ?? first
     const mode = this.#course === 'stream' ? 'follow' : 'redo'
     const isTaken = await this.#take({ mode, after: first.after, records, at, transfer: this.#transfer() })
     if (isTaken) this.#at = at
@@ -157,6 +176,7 @@ export class LogSink {
     if (this.#course === 'stream') return
     await this.#mustTake({ mode: 'redo', after: at, records: [], at, transfer: undefined })
     this.#course = 'stream'
+    this.#isOpen = false
     this.#comparison = undefined
     this.#tell()
   }
@@ -218,6 +238,11 @@ export class LogSink {
     const what = this.#course ?? 'difference'
     this.#parts.progress({ what, index, entries: this.#entries, totalEntries: this.#totalEntries })
   }
+}
+
+/** True if nothing lies between the two. */
+function isBehind({ after }: Message<'run'>, before: Message<'run'> | undefined): boolean {
+  return before?.at.index === after.index && before.at.historyId.equals(after.historyId)
 }
 
 const sizeOf = ({ records }: Message<'run'>): number => records.reduce((sum, { length }) => sum + length, 0)

@@ -8,9 +8,14 @@ import { createMemoryStore } from '../../storage/memory-store.ts'
 import type { Place } from '../protocol/messages.ts'
 import { type DecidingStore, decide } from './decision.ts'
 
-async function newStore(records: number, seed = 3): Promise<Store> {
+function newStoreOf(seed: number): Store {
   const store = createMemoryStore({ random: new SeededRandom(seed), clock })
   store.setLeafKey(LEAF_KEY)
+  return store
+}
+
+async function newStore(records: number, seed = 3): Promise<Store> {
+  const store = newStoreOf(seed)
   await write(store, records)
   return store
 }
@@ -105,4 +110,13 @@ test('a place that is not in this log, though its history is the present one, is
 test('a secondary of a stranger is refused', async () => {
   const decision = await ask(await newStore(4), await placeAt(await newStore(4, 4), 2))
   assert.deepEqual([decision.kind, 'code' in decision && decision.code], ['refused', 'other-set'])
+})
+
+test('a secondary that came to a new history before its first record goes on with that record', async () => {
+  const store = newStoreOf(0)
+  const { historyId, index, chain } = await store.position()
+  const applied = { historyId, index, chain }
+  assert.deepEqual(await ask(store, applied), { kind: 'stream', after: applied })
+  await write(store, 2)
+  assert.deepEqual(await ask(store, applied), { kind: 'stream', after: applied })
 })

@@ -65,6 +65,8 @@ function isAt(applied: Place, { historyId, index, chain }: Position): boolean {
 function isConnected(applied: Place, { index, record }: LogRecord, histories: readonly History[]): boolean {
   const { beginsHistory, chain } = decodeChange(record, `log record ${index}`)
   if (beginsHistory === undefined) return nextChain(applied.chain, record).equals(chain)
+  // It stood where a restored store stands before its first record.
+  if (applied.historyId.equals(beginsHistory)) return applied.chain.equals(beginsHistory) && applied.index === index - 1
   const parent = histories.find(({ id }) => id.equals(beginsHistory))?.parent
   return parent !== undefined && parent.index === applied.index && parent.chain.equals(applied.chain)
 }

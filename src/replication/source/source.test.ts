@@ -60,9 +60,9 @@ test('a question of another course is not answered, one of a comparison that is 
   await assert.rejects(served, ProtocolFault)
 })
 
-test('a secondary may have 128 questions waiting, and no more', async () => {
+test('a secondary may have eight questions waiting, and no more', async () => {
   const { source } = await begun()
-  for (let count = 0; count < 128; count++) source.received({ kind: 'root-wanted', course: 1 })
+  for (let count = 0; count < 8; count++) source.received({ kind: 'root-wanted', course: 1 })
   assert.throws(() => source.received({ kind: 'root-wanted', course: 1 }), ProtocolFault)
 })
 
@@ -74,4 +74,53 @@ test('a secondary of a stranger is refused, with nothing sent', async () => {
   const parts = { family: 'dr', store, keeper, send, limits: SOURCE_LIMITS } as const
   const served = LogSource.serve(parts, { applied, transfer: undefined }, () => {})
   await assert.rejects(served, (cause) => cause instanceof SecondaryRefused && cause.code === 'other-set')
+})
+
+test('the log is held behind what the secondary has, and one hold at a time is asked for', async () => {
+  const { store, source, kinds } = await begun()
+  await until(() => kinds().includes('complete'))
+  const held = async () => (await store.retained()).holds.map(({ kind, from }) => [kind, from])
+  for (let turns = 0; turns < 20; turns++) await turn()
+  assert.deepEqual(await held(), [['secondary', 1]])
+  for (let count = 0; count < 5; count++) {
+    await store.transaction(async (tx) => tx.put(systemScope, 'root/core/rotation', Buffer.from(`${count}`)))
+  }
+  await until(() => kinds().filter((kind) => kind === 'run').length > 0 && source.sentIndex === 6)
+  assert.deepEqual(await held(), [['secondary', 1]], 'what is sent may be lost on its way')
+  source.received({ kind: 'ack', handled: 3, durable: 4 })
+  source.received({ kind: 'ack', handled: 4, durable: 3 })
+  for (let turns = 0; turns < 20; turns++) await turn()
+  assert.deepEqual(await held(), [['secondary', 4]])
+})
+
+test('no more is under way than the window and one message', async () => {
+  const store = newStore(4)
+  for (let count = 0; count < 50; count++) {
+    const value = Buffer.alloc(1_000, count)
+    await store.transaction(async (tx) => tx.put(systemScope, `root/sys/policy/p-${count}`, value))
+  }
+  const limits = { fullBytes: 2_000, windowBytes: 5_000, keysListed: 5 }
+  const keeper = sourceKeeper(store, 'dr', 'one')
+  const made: LogSource[] = []
+  let [handled, underWay, most] = [0, 0, 0]
+  const kinds: Message['kind'][] = []
+  const send = async (message: Message): Promise<void> => {
+    kinds.push(message.kind)
+    if (message.kind === 'values' || message.kind === 'piece') underWay++
+    most = Math.max(most, underWay)
+  }
+  const parts = { family: 'dr', store, keeper, send, limits } as const
+  LogSource.serve(parts, { applied: undefined, transfer: undefined }, (one) => made.push(one)).catch(() => {})
+  const keys = Array.from({ length: 50 }, (_, count) => `root/sys/policy/p-${count}`)
+  await until(() => underWay === 3)
+  const [source] = made
+  source?.received({ kind: 'values-wanted', course: 1, keys })
+  for (let turns = 0; turns < 3_000 && kinds.filter((kind) => kind === 'values').length < 25; turns++) {
+    await turn()
+    if (turns % 10 !== 0 || underWay === 0) continue
+    underWay--
+    source?.received({ kind: 'ack', handled: ++handled, durable: 1 })
+  }
+  assert.equal(kinds.filter((kind) => kind === 'values').length, 25)
+  assert.ok(most <= 4, `${most} messages of 2,000 bytes`)
 })

@@ -9,9 +9,9 @@
 import { strict as assert } from 'node:assert'
 import { SENT_CLASSES } from '../../storage/classes.ts'
 import type { LogRecord, Snapshot, StoredEntry, TreeBucket } from '../../storage/contract.ts'
-import { HistoryGone } from '../../storage/errors.ts'
+import { HistoryGone, StorageFull } from '../../storage/errors.ts'
 import { begunBy, chainOf } from '../../storage/log/change-record.ts'
-import type { Tree } from '../../storage/log/tree.ts'
+import { Tree } from '../../storage/log/tree.ts'
 import type { LogHold } from '../../storage/peer-log.ts'
 import { Bell } from '../bell.ts'
 import { digestsOf, pagesOf } from '../protocol/comparison.ts'
@@ -25,8 +25,14 @@ import { Window } from './window.ts'
 
 /** Records that are read from the log at once. */
 const RECORDS_AT_ONCE = 512
-/** Questions of a secondary that may wait. */
-const MAX_TASKS = 128
+/** Scopes whose pages one message tells, 256 at most of each. */
+const SCOPES_AT_ONCE = 1_024
+/** Stands for a tree that is being asked for. */
+const NO_TREE = new Tree()
+/** Questions of a secondary that may wait. It asks one at a time. */
+const MAX_TASKS = 8
+/** Comparisons that a secondary may ask for over one link: each takes a copy of the tree. */
+const MAX_COMPARISONS = 4
 
 /** One secondary, for as long as its link holds. */
 export class LogSource {
@@ -42,6 +48,12 @@ export class LogSource {
   /** The tree that is being compared. */
   #tree: Tree | undefined
   #course = 0
+  #comparisons = 0
+  #isRootDue = false
+  /** Index up to which the secondary has all for good: the log behind it is held. */
+  #durable = 0
+  #held: Pick<LogHold, 'kind' | 'from'> | undefined
+  #isHolding = false
   #cause: Error | undefined
 
   private constructor(parts: SourceParts, sent: Place) {
@@ -82,10 +94,7 @@ export class LogSource {
 
   /** Sends the root of the tree behind the log up to its place. A secondary that stands there compares it. */
   tellRoot(): void {
-    this.#tasks.push(async () => {
-      // In a transfer the root has a meaning of its own: all was sent.
-      if (this.#copyAfter === undefined && this.#tree === undefined) await this.#sendRoot()
-    })
+    this.#isRootDue = true
     this.#bell.ring()
   }
 
@@ -103,9 +112,14 @@ export class LogSource {
 
   async #run(): Promise<never> {
     this.#followCommits().catch((cause: Error) => this.end(cause))
-    for (;;) {
-      if (this.#cause !== undefined) throw this.#cause
-      if (await this.#turn()) await this.#bell.rung()
+    try {
+      for (;;) {
+        if (this.#cause !== undefined) throw this.#cause
+        if (await this.#turn()) await this.#bell.rung()
+      }
+    } catch (cause) {
+      this.end(cause as Error)
+      throw cause
     }
   }
 
@@ -122,6 +136,8 @@ export class LogSource {
       if (task !== undefined) await task()
       else if (!this.#window.isOpen) return true
       else if (this.#copyAfter !== undefined) await this.#sendPiece(this.#copyAfter)
+      // In a transfer the root has a meaning of its own: all was sent.
+      else if (this.#isRootDue && this.#tree === undefined) await this.#sendRoot()
       else return !(await this.#sendRun(Number.POSITIVE_INFINITY))
     } catch (cause) {
       if (!(cause instanceof HistoryGone)) throw cause
@@ -132,14 +148,14 @@ export class LogSource {
 
   async #stream(after: Place): Promise<void> {
     this.#sent = after
-    await this.#hold('secondary', after.index)
+    await this.#hold(after.index)
     await this.#beginCourse({ what: 'stream', from: after, isAnew: false, after: '', sentence: '' })
   }
 
   async #copy(after: string, from: Place | undefined): Promise<void> {
     this.#sent = from ?? this.#sent
-    await this.#hold('copy', this.#sent.index)
     this.#copyAfter = after
+    await this.#hold(this.#sent.index)
     this.#totalEntries = (await this.#viewed((snapshot) => snapshot.count())).found
     const isAnew = from === undefined
     await this.#beginCourse({ what: 'copy', from: this.#sent, isAnew, after, sentence: '' })
@@ -161,7 +177,8 @@ export class LogSource {
   async #takeTree(): Promise<Place> {
     const { store, keeper } = this.#parts
     for (;;) {
-      await this.#hold('copy', (await store.position()).index)
+      this.#tree = NO_TREE
+      await this.#hold((await store.position()).index)
       const { index, tree } = await keeper.tree()
       this.#tree = tree
       const place = await this.#placeAt(index)
@@ -222,7 +239,7 @@ export class LogSource {
     await this.#sendCounted({ kind: 'piece', at, after, upTo, entries, totalEntries }, bytesOfEntries(entries))
     if (upTo !== undefined) return
     await this.#sendRoot()
-    await this.#hold('secondary', this.#sent.index)
+    await this.#hold(this.#durable)
   }
 
   #sentEntry({ key, class: storageClass, leaf, value }: StoredEntry): SentEntry[] {
@@ -231,6 +248,7 @@ export class LogSource {
   }
 
   async #sendRoot(): Promise<void> {
+    this.#isRootDue = false
     const { index, root } = await this.#parts.keeper.root()
     // The log may be further by now: then the next root is for the place behind it.
     if (index < this.#sent.index) return this.tellRoot()
@@ -244,7 +262,7 @@ export class LogSource {
     const { family, send } = this.#parts
     switch (message.kind) {
       case 'roots':
-        return send({ kind: 'pages', scopes: pagesOf(this.#compared(), family, message.scopes) })
+        return this.#sendPages(pagesOf(this.#compared(), family, message.scopes))
       case 'pages-wanted':
         return send({ kind: 'digests', pages: digestsOf(this.#compared(), message.pages) })
       case 'buckets-wanted':
@@ -254,8 +272,11 @@ export class LogSource {
       case 'root-wanted':
         this.#tree = undefined
         await this.#sendRoot()
-        return this.#hold('secondary', this.#sent.index)
+        return this.#hold(this.#durable)
       case 'compare':
+        if (++this.#comparisons > MAX_COMPARISONS) {
+          throw new ProtocolFault('damaged', `A secondary asks for more than ${MAX_COMPARISONS} comparisons`)
+        }
         return this.#compare(message.sentence)
     }
   }
@@ -263,6 +284,17 @@ export class LogSource {
   #compared(): Tree {
     if (this.#tree === undefined) throw new ProtocolFault('damaged', 'A secondary compares trees and was not asked to')
     return this.#tree
+  }
+
+  async #sendPages(scopes: Message<'pages'>['scopes']): Promise<void> {
+    let part: Message<'pages'>['scopes'][number][] = []
+    for (const scope of scopes) {
+      part.push(scope)
+      if (part.length < SCOPES_AT_ONCE) continue
+      await this.#parts.send({ kind: 'pages', isLast: false, scopes: part })
+      part = []
+    }
+    await this.#parts.send({ kind: 'pages', isLast: true, scopes: part })
   }
 
   async #sendListing(buckets: readonly TreeBucket[]): Promise<void> {
@@ -291,7 +323,12 @@ export class LogSource {
     }
   }
 
+  /** Waits while too much is under way. */
   async #sendCounted(message: Message, bytes: number): Promise<void> {
+    while (!this.#window.isOpen) {
+      await this.#bell.rung()
+      if (this.#cause !== undefined) throw this.#cause
+    }
     this.#window.sent(bytes)
     await this.#parts.send(message)
   }
@@ -300,17 +337,31 @@ export class LogSource {
     if (!this.#window.handled(handled) || durable > this.#sent.index) {
       throw new ProtocolFault('damaged', 'A secondary acknowledges what it was not sent')
     }
-    const kind = this.#copyAfter === undefined && this.#tree === undefined ? 'secondary' : 'copy'
-    this.#hold(kind, durable).catch((cause: Error) => this.end(cause))
+    if (durable > this.#durable) this.#hold(durable).catch((cause: Error) => this.end(cause))
   }
 
-  async #hold(kind: LogHold['kind'], from: number): Promise<void> {
+  /** Holds the log behind what the secondary has. One call is under way at a time; the last one wins. */
+  async #hold(from: number): Promise<void> {
+    this.#durable = from
+    if (this.#isHolding) return
+    this.#isHolding = true
     try {
-      await this.#parts.keeper.hold({ kind, from })
+      for (let next = this.#wantedHold(); next !== undefined; next = this.#wantedHold()) {
+        this.#held = next
+        await this.#parts.keeper.hold(next)
+      }
     } catch (cause) {
-      // A hold that comes too late is missed where the log is read: then the trees are compared.
-      if (!(cause instanceof HistoryGone)) throw cause
+      // A hold that comes too late, or finds no room, is missed where the log is read: then the trees are compared.
+      if (!(cause instanceof HistoryGone || cause instanceof StorageFull)) throw cause
+    } finally {
+      this.#isHolding = false
     }
+  }
+
+  #wantedHold(): Pick<LogHold, 'kind' | 'from'> | undefined {
+    const isTransfer = this.#copyAfter !== undefined || this.#tree !== undefined
+    const wanted = { kind: isTransfer ? 'copy' : 'secondary', from: this.#durable } as const
+    return this.#held?.kind === wanted.kind && this.#held.from === wanted.from ? undefined : wanted
   }
 
   /** The place of a record; undefined if the log has it no more. */

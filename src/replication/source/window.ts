@@ -20,10 +20,10 @@ export class Window {
     this.#bytes += bytes
   }
 
-  /** Takes an acknowledgement: so many messages since the beginning. False if fewer were sent, or more before. */
+  /** Takes an acknowledgement: so many messages since the beginning. False if fewer were sent, or it says nothing new. */
   handled(count: number): boolean {
     const fresh = count - this.#handled
-    if (fresh < 0 || fresh > this.#sizes.length) return false
+    if (fresh < 1 || fresh > this.#sizes.length) return false
     for (const bytes of this.#sizes.splice(0, fresh)) this.#bytes -= bytes
     this.#handled = count
     return true

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { Tree } from '../../storage/log/tree.ts'
+import { ProtocolFault } from '../protocol/frames.ts'
+import type { Message, Place } from '../protocol/messages.ts'
+import { LogSink } from './sink.ts'
+import { type FromPrimary, SINK_LIMITS, type SinkBatch, SinkStopped } from './sink-parts.ts'
+
+const HISTORY = Buffer.alloc(16, 1)
+const ROOT = Buffer.alloc(32, 9)
+const at = (index: number): Place => ({ historyId: HISTORY, index, chain: Buffer.alloc(16, index) })
+const course = { kind: 'course', number: 1, isAnew: false, after: '', sentence: '' } as const
+const run = (after: number, upTo: number): Message<'run'> => ({
+  kind: 'run',
+  after: { historyId: HISTORY, index: after },
+  historyId: HISTORY,
+  records: [Buffer.from(`${after}-${upTo}`)],
+  at: at(upTo),
+})
+
+function newSink(isOpen = false, root = ROOT) {
+  const taken: SinkBatch[] = []
+  const sent: Message[] = []
+  const sink = new LogSink({
+    family: 'dr',
+    isOpen,
+    limits: { ...SINK_LIMITS, waitingBytes: 100 },
+    progress: () => {},
+    send: async (message) => {
+      sent.push(message)
+    },
+    keeper: {
+      take: async (batch) => {
+        taken.push(batch)
+        return { kind: 'adopted', index: batch.at.index }
+      },
+      tree: async () => new Tree(),
+      keysIn: async () => [],
+      root: async () => root,
+    },
+  })
+  const ended = sink.run().catch((cause: unknown) => cause)
+  const receive = async (...messages: readonly FromPrimary[]): Promise<void> => {
+    for (const message of messages) sink.received(message, 1)
+    for (let turns = 0; turns < 20; turns++) await turn()
+  }
+  return { sink, taken, sent, ended, receive }
+}
+
+test('runs that follow each other are applied in one step, and no others', async () => {
+  const { taken, sent, receive } = newSink()
+  await receive({ ...course, what: 'stream', from: at(1) }, run(1, 2), run(2, 3), run(5, 6))
+  assert.deepEqual(
+    taken.map(({ after, at: { index }, records }) => [after.index, index, records.length]),
+    [
+      [1, 3, 2],
+      [5, 6, 1],
+    ],
+  )
+  assert.deepEqual(sent, [
+    { kind: 'ack', handled: 2, durable: 3 },
+    { kind: 'ack', handled: 3, durable: 6 },
+  ])
+})
+
+test('a primary that sends the log to a secondary that is not whole is at fault', async () => {
+  const { ended, receive } = newSink(true)
+  await receive({ ...course, what: 'stream', from: at(1) })
+  assert.ok((await ended) instanceof ProtocolFault)
+  const copying = newSink()
+  await copying.receive({ ...course, what: 'copy', from: at(1) }, { ...course, what: 'stream', from: at(1) })
+  assert.ok((await copying.ended) instanceof ProtocolFault)
+})
+
+test('more than may wait is a fault, however often the primary sends it', () => {
+  const { sink } = newSink()
+  sink.received(run(1, 2), 101)
+  assert.throws(() => sink.received(run(2, 3), 1), ProtocolFault)
+})
+
+test('a tree that never becomes that of the primary is compared twice, and then the secondary stops', async () => {
+  const { sent, ended, receive } = newSink(false, Buffer.alloc(32, 1))
+  const complete = { kind: 'complete', at: at(1), root: ROOT } as const
+  for (let time = 0; time < 3; time++) {
+    await receive({ ...course, what: 'difference', from: at(1) }, { kind: 'pages', isLast: true, scopes: [] }, complete)
+  }
+  const stopped = await ended
+  assert.ok(stopped instanceof SinkStopped && stopped.reason === 'divergence', String(stopped))
+  assert.equal(sent.filter(({ kind }) => kind === 'compare').length, 2)
+})
+
+test('a scope whose pages are told twice is a fault', async () => {
+  const { ended, receive } = newSink()
+  const scopes = [{ class: 'local', scope: 'root/system', pages: [] }] as const
+  const pages = { kind: 'pages', isLast: false, scopes } as const
+  await receive({ ...course, what: 'difference', from: at(1) }, pages, pages)
+  assert.ok((await ended) instanceof ProtocolFault)
+})

@@ -3,6 +3,7 @@
 // a seed.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setImmediate as nextLoop, setTimeout as sleep } from 'node:timers/promises'
+import type { Links } from './links.ts'
 import { type Outbound, outboundTo, type Reach } from './outbound.ts'
 
 /** Two clocks: one for what is stored, one for what is measured. */
@@ -51,6 +52,12 @@ export type World = {
   readonly ticks: Ticks
   readonly outbound: Outbound
 }
+
+/**
+ * The services of the thread that has the links to other clusters. Only that one makes them (tls-links.ts), so that no
+ * other loads TLS for it.
+ */
+export type LinkedWorld = World & { readonly links: Links }
 
 /** Node fires `setTimeout` after 1 ms if asked for more than this (threats N-16). */
 const MAX_TIMER_MS = 2 ** 31 - 1

@@ -1,0 +1,4 @@
+import { loopbackLinks } from '../fixtures/loopback-links.ts'
+import { linksConformance } from './links.ts'
+
+linksConformance('of TLS', loopbackLinks)

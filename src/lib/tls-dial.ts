@@ -2,41 +2,35 @@
 import { connect } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import {
+  acceptorFailure,
+  clockFailure,
+  type DialFailure,
+  type DialStage,
+  FAILURE,
+  ownFailure,
+  timeoutFailure,
+} from './link-failures.ts'
+import {
   DIAL_MS,
   type Dialing,
   type DialLimits,
   type Link,
   type LinkAddress,
   LinkFailed,
-  type LinkFailure,
   type LinkParts,
   MOST_UNSENT_BYTES,
 } from './links.ts'
-import { type CertificateFacts, certificateFacts, judgeCertificate, spanText } from './peer-certificate.ts'
+import { certificateFacts } from './peer-certificate.ts'
 import { codeOf, type TlsConnection, TlsLink } from './tls-link.ts'
 import { secureContextOf, TLS_RULES, VERDICT, VERDICT_TIME_BYTES } from './tls-settings.ts'
 
-/** What a dial has reached when it fails. */
-type Stage = 'connecting' | 'proving' | 'awaiting acceptance'
-type Failure = { readonly reason: LinkFailure; readonly what: string }
-
-const WAITED_FOR: Readonly<Record<Stage, string>> = {
-  connecting: 'does not answer',
-  proving: 'takes connections, and does not answer: no peer, or it has too much to do',
-  'awaiting acceptance': 'does not say whether it takes the certificate of this node',
-}
-
 /** See `Links.dial`. */
 export function dialTls(parts: LinkParts, to: LinkAddress, as: Dialing, limits: DialLimits = {}): Promise<Link> {
-  const own = certificateFacts(as.identity.certificate, as.identity.trusted)
-  const refusal = own.isOurs ? judgeCertificate(own, { by: 'dialer' }, parts.clock.nowMs()) : undefined
-  if (refusal?.reason === 'clock') {
-    const what = `was not dialed: the certificate of this node ${refusal.what}, by the clock here`
-    return Promise.reject(new LinkFailed('clock', to, what))
-  }
+  const own = ownFailure(as, parts.clock.nowMs())
+  if (own !== undefined) return Promise.reject(new LinkFailed(own.reason, to, own.what))
   return new Promise((resolve, reject) => {
     const { raw, socket } = begin(to, as)
-    let stage: Stage = 'connecting'
+    let stage: DialStage = 'connecting'
     let isSettled = false
     const settle = (done: () => void): void => {
       if (isSettled) return
@@ -44,15 +38,13 @@ export function dialTls(parts: LinkParts, to: LinkAddress, as: Dialing, limits: 
       deadline.cancel()
       done()
     }
-    const fail = ({ reason, what }: Failure): void =>
+    const fail = ({ reason, what }: DialFailure): void =>
       settle(() => {
         // It closes `raw` too. The other way round frees what the TLS library, which may be the caller, still uses.
         socket.destroy()
         reject(new LinkFailed(reason, to, what))
       })
-    const deadline = parts.timers.after(limits.timeoutMs ?? DIAL_MS, () =>
-      fail({ reason: 'timeout', what: WAITED_FOR[stage] }),
-    )
+    const deadline = parts.timers.after(limits.timeoutMs ?? DIAL_MS, () => fail(timeoutFailure(stage)))
     const failBy = (cause?: Error): void => fail(failureOf(stage, cause ?? new Error('it was closed')))
     for (const each of [raw, socket]) each.on('error', failBy)
     for (const news of ['end', 'close']) socket.on(news, () => failBy())
@@ -107,53 +99,36 @@ export function peerCertificate(socket: TLSSocket): Buffer {
 /**
  * Both must agree: the runtime, which checks signatures and dates by the clock of the system, and the rule of links.
  */
-function unproven(socket: TLSSocket, { identity, serverName, protocol }: Dialing, nowMs: number): Failure | undefined {
-  const facts: CertificateFacts = certificateFacts(peerCertificate(socket), identity.trusted)
-  const knowsProtocol = socket.alpnProtocol === protocol
-  if (!facts.isOurs && !knowsProtocol)
-    return { reason: 'foreign', what: 'ends TLS, and is no peer: perhaps a load balancer that must pass TLS through' }
-  const refusal = judgeCertificate(facts, { by: 'acceptor', serverName }, nowMs)
-  if (refusal?.reason === 'clock')
-    return { reason: 'clock', what: `showed a certificate that ${refusal.what}, by the clock here` }
-  if (refusal !== undefined) return { reason: refusal.reason, what: `showed a certificate that ${refusal.what}` }
-  if (!socket.authorized)
-    return { reason: 'untrusted', what: `showed a certificate that is not valid: ${String(socket.authorizationError)}` }
-  return knowsProtocol ? undefined : { reason: 'rejected', what: `does not serve ${protocol}` }
+function unproven(socket: TLSSocket, as: Dialing, nowMs: number): DialFailure | undefined {
+  const protocol = socket.alpnProtocol === false ? undefined : (socket.alpnProtocol ?? undefined)
+  const failure = acceptorFailure({ certificate: peerCertificate(socket), protocol }, as, nowMs)
+  if (failure !== undefined || socket.authorized) return failure
+  return { reason: 'untrusted', what: `showed a certificate that is not valid: ${String(socket.authorizationError)}` }
 }
 
-function readVerdict(socket: TLSSocket, nowMs: number): Failure | 'accepted' | 'not yet' {
+function readVerdict(socket: TLSSocket, nowMs: number): DialFailure | 'accepted' | 'not yet' {
   const verdict = socket.read(1) as Buffer | null
   if (verdict === null) return 'not yet'
   if (verdict[0] === VERDICT.accepted) return 'accepted'
   // It comes in one piece with the byte before it: one record.
   const time = verdict[0] === VERDICT.clock ? (socket.read(VERDICT_TIME_BYTES) as Buffer | null) : null
-  if (time?.length !== VERDICT_TIME_BYTES) return { reason: 'foreign', what: 'answers as no peer does' }
-  return { reason: 'clock', what: clockText(Number(time.readBigUInt64BE()) - nowMs) }
-}
-
-/** Says what a peer meant that refused the certificate of this node by its clock, which is `aheadMs` ahead. */
-export function clockText(aheadMs: number): string {
-  const apart = `${spanText(Math.abs(aheadMs))} ${aheadMs < 0 ? 'behind' : 'ahead of'} the clock here`
-  return `does not take the certificate of this node by its clock, which is ${apart}`
+  if (time?.length !== VERDICT_TIME_BYTES) return FAILURE.noVerdict
+  return clockFailure(Number(time.readBigUInt64BE()), nowMs)
 }
 
 const UNDECIPHERED = /BAD_RECORD_MAC|DECRYPT|DIGEST|SIGNATURE/
-const CLOSED = 'closed the connection'
 
-function failureOf(stage: Stage, cause: Error): Failure {
+function failureOf(stage: DialStage, cause: Error): DialFailure {
   const code = codeOf(cause)
   if (stage === 'connecting') {
     const causes = cause instanceof AggregateError ? (cause.errors as Error[]) : [cause]
-    if (causes.some((each) => codeOf(each) === 'ECONNREFUSED'))
-      return { reason: 'refused', what: 'refuses connections: nothing listens there' }
+    if (causes.some((each) => codeOf(each) === 'ECONNREFUSED')) return FAILURE.refused
     return { reason: 'unreachable', what: `cannot be reached: ${code}` }
   }
-  if (stage === 'awaiting acceptance')
-    return { reason: 'rejected', what: `does not take the certificate of this node, and ${CLOSED}` }
-  if (!code.startsWith('ERR_SSL_'))
-    return { reason: 'broken', what: `${CLOSED} before both ends were proven: it has too much to do, or the network` }
-  if (code.endsWith('ALERT_PROTOCOL_VERSION')) return { reason: 'foreign', what: 'does not speak TLS 1.3' }
-  if (code.includes('ALERT')) return { reason: 'rejected', what: 'does not serve this set, or not in this version' }
-  if (UNDECIPHERED.test(code)) return { reason: 'broken', what: 'sent what cannot be deciphered' }
-  return { reason: 'foreign', what: 'does not speak TLS: perhaps an HTTP server' }
+  // In TLS 1.3 the refusal of a certificate shows only now.
+  if (stage === 'awaiting acceptance') return FAILURE.notAccepted
+  if (!code.startsWith('ERR_SSL_')) return FAILURE.closed
+  if (code.endsWith('ALERT_PROTOCOL_VERSION')) return FAILURE.olderTls
+  if (code.includes('ALERT')) return FAILURE.notServed
+  return UNDECIPHERED.test(code) ? FAILURE.undeciphered : FAILURE.noTls
 }

@@ -250,7 +250,8 @@ test('a bit that flips on the way ends the link on both sides, and its bytes are
     },
     { name: 'LinkClosed' },
   )
-  for (const link of [dialed, accepted]) assert.equal((await ends(link?.closed ?? assert.fail(), 'it ends')).how, 'lost')
+  for (const link of [dialed, accepted])
+    assert.equal((await ends(link?.closed ?? assert.fail(), 'it ends')).how, 'lost')
 })
 
 test('a chain as long as the TLS library takes proves no stranger, and a longer one ends the handshake', async () => {

@@ -118,9 +118,9 @@ export interface Link {
    */
   send(bytes: Buffer): Promise<void>
   /**
-   * What the peer sent. While it is not read, the peer can send little more. It ends when the peer has ended; that
-   * alone does not prove that nothing is missing. One reader at a time; one that stops may go on later. @throws
-   * LinkClosed
+   * What the peer sent. While it is not read, the peer can send little more. It ends when the peer has ended, which
+   * alone does not prove that nothing is missing; this side has then ended too: what waits is still sent, and no more
+   * is taken. One reader at a time; one that stops may go on later. @throws LinkClosed
    */
   readonly incoming: AsyncIterable<Buffer>
   /**

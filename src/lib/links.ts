@@ -38,7 +38,10 @@ export type DialLimits = {
 
 /** What a node serves at an address. */
 export type Serving = {
-  /** Asked at each handshake, so that it may change meanwhile; undefined: that name is not served. */
+  /**
+   * Asked at each handshake, so that it may change meanwhile; undefined: that name is not served. As long as nothing
+   * has changed it gives the same object, which is parsed once.
+   */
   identities(serverName: string): LinkIdentity | undefined
   readonly protocols: readonly string[]
   /** Called with each link whose peer is proven. Whether this peer may come is judged there. */

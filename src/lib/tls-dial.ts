@@ -123,6 +123,7 @@ function failureOf(stage: DialStage, cause: Error): DialFailure {
   if (stage === 'connecting') {
     const causes = cause instanceof AggregateError ? (cause.errors as Error[]) : [cause]
     if (causes.some((each) => codeOf(each) === 'ECONNREFUSED')) return FAILURE.refused
+    if (code === 'ECONNRESET') return FAILURE.closed
     return { reason: 'unreachable', what: `cannot be reached: ${code}` }
   }
   // In TLS 1.3 the refusal of a certificate shows only now.

@@ -26,11 +26,11 @@ after(() => {
 
 type Port = { readonly listening: Listening; readonly time: SteppedTime; readonly accepted: Link[] }
 
-async function listening(serving: Partial<Serving> = {}): Promise<Port> {
+async function listening(serving: Partial<Serving> = {}, host = HOST): Promise<Port> {
   const time = steppedTime(NOW)
   const accepted: Link[] = []
   const found = await tlsLinks(time).listen(
-    { host: HOST, port: 0 },
+    { host, port: 0 },
     {
       identities: (name) => (name === NAME ? server : undefined),
       protocols: [PROTOCOL],
@@ -165,6 +165,22 @@ test('who says nothing is dropped at the deadline, and not before', async () => 
   assert.equal(silent.closed, false)
   await port.time.advance(1)
   assert.equal((await received(silent)).length, 0)
+})
+
+test('two connections of one port of a peer, to two addresses here, have a deadline each', async () => {
+  const port = await listening({}, '0.0.0.0')
+  const first = connect({ host: HOST, port: port.listening.port, localAddress: HOST })
+  opened.push(() => first.destroy())
+  await until(() => port.time.waiting().length === 1, 'the first has arrived')
+  const from = { localAddress: HOST, localPort: first.localPort ?? 0 }
+  const second = connect({ host: '127.0.0.2', port: port.listening.port, ...from })
+  opened.push(() => second.destroy())
+  await once(second, 'connect')
+  await until(() => port.time.waiting().length === 2, 'both have arrived')
+  first.destroy()
+  await until(() => port.time.waiting().length === 1, 'one has left')
+  await port.time.advance(SERVING_LIMITS.handshakeMs)
+  assert.equal((await received(second)).length, 0)
 })
 
 test('a proven peer has no deadline, nor a part of the share', async () => {

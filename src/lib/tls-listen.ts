@@ -54,7 +54,7 @@ class Door {
   readonly #limits: ServingLimits
   readonly #tls: TlsServer
   readonly #halfOpen: HalfOpen
-  /** By address and port of the peer: node:tls does not say which connection lies below a socket. */
+  /** By the addresses of both ends: node:tls does not say which connection lies below a socket. */
   readonly #arrivals = new Map<string, Arrival>()
 
   constructor(parts: LinkParts, serving: Serving) {
@@ -95,7 +95,7 @@ class Door {
     }
     const deadline = this.#parts.timers.after(this.#limits.handshakeMs, drop)
     this.#arrivals.set(key, { raw, entry, deadline })
-    raw.once('close', () => this.#leave(key))
+    raw.once('close', () => this.#leave(key, raw))
     this.#tls.emit('connection', raw)
   }
 
@@ -103,10 +103,13 @@ class Door {
     this.#halfOpen.clear()
   }
 
-  /** Returns the connection whose handshake is over, if it is known. */
-  #leave(key: string | undefined): Socket | undefined {
+  /**
+   * Returns the connection whose handshake is over, if it is known. `closed` may tell so late, when another one has the
+   * same addresses.
+   */
+  #leave(key: string | undefined, closed?: Socket): Socket | undefined {
     const arrival = this.#arrivals.get(key ?? '')
-    if (key === undefined || arrival === undefined) return undefined
+    if (key === undefined || arrival === undefined || arrival.raw !== (closed ?? arrival.raw)) return undefined
     this.#arrivals.delete(key)
     arrival.entry.leave()
     arrival.deadline.cancel()
@@ -160,6 +163,6 @@ class Door {
   }
 }
 
-function keyOf({ remoteAddress, remotePort }: Socket): string | undefined {
-  return remoteAddress === undefined ? undefined : `${remoteAddress} ${remotePort}`
+function keyOf({ localAddress, remoteAddress, remotePort }: Socket): string | undefined {
+  return remoteAddress === undefined ? undefined : `${localAddress} ${remoteAddress} ${remotePort}`
 }

@@ -221,6 +221,12 @@ export class SimulatedSocket {
     this.#leave('unknown')
   }
 
+  /** Its host has no power: it forgets, and what it had sent is not sent again. */
+  vanish(): void {
+    this.#out?.drop()
+    this.forget()
+  }
+
   /** Tells the peer that the connection is gone, and forgets it. */
   reset(): void {
     this.send({ kind: 'reset' })

@@ -65,13 +65,17 @@ class Dial {
   }
 
   #begin(): void {
-    const { to, as, limits } = this.#plan
+    const { to, as } = this.#plan
     const there = this.#network.find(to.host)
-    if (!fits(as.identity))
-      return this.#settle(() => this.#settled.reject(new Error('The key is of another certificate')))
     const failure = ownFailure(as, this.#host.clock.nowMs())
-    if (failure !== undefined) return this.#fail(failure)
-    if (there === undefined) return this.#fail({ reason: 'unreachable', what: 'cannot be reached: ENOTFOUND' })
+    if (!fits(as.identity)) this.#settle(() => this.#settled.reject(new Error('The key is of another certificate')))
+    else if (failure !== undefined) this.#fail(failure)
+    else if (there === undefined) this.#fail({ reason: 'unreachable', what: 'cannot be reached: ENOTFOUND' })
+    else this.#open(there)
+  }
+
+  #open(there: SimulatedHost): void {
+    const { to, limits } = this.#plan
     const timers = this.#network.parts.timers
     this.#deadline = timers.after(limits.timeoutMs ?? DIAL_MS, () => this.#fail(timeoutFailure(this.#stage)))
     this.#socket.onSegment = (segment) => this.#arrived(segment)
@@ -152,9 +156,11 @@ function fits({ key, certificate }: LinkIdentity): boolean {
 
 function opened(host: SimulatedHost, port: number, arriving: Arriving): void {
   const arrived = host.ports.get(port)
-  if (arrived === undefined) return arriving.socket.reset()
-  arrived(arriving)
-  arriving.socket.send({ kind: 'opened' })
+  if (arrived === undefined) arriving.socket.reset()
+  else {
+    arrived(arriving)
+    arriving.socket.send({ kind: 'opened' })
+  }
 }
 
 function listen(network: SimulatedNetwork, host: SimulatedHost, wanted: number, serving: Serving): Listening {

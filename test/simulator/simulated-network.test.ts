@@ -183,6 +183,17 @@ test('a host without power answers nothing; when it is back, it does not know it
   await dial()
 })
 
+test('what was on the way from a host without power never arrives', async () => {
+  const { p, s, events, time, network } = await pair({ delayMs: 100 })
+  await p.send(Buffer.from('last words'))
+  await time.advance(50)
+  network.host('p').crash()
+  await time.advance(1_000)
+  network.host('p').restart()
+  await time.advance(1_000)
+  assert.deepEqual([events, await endOf(s)], [[], undefined])
+})
+
 test('a program that is killed loses its links, and its peers learn of it', async () => {
   const { s, time, network, dial } = await pair()
   network.host('p').kill()

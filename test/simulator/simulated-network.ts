@@ -38,7 +38,7 @@ export class SimulatedHost {
   crash(): void {
     this.#isOff = true
     this.ports.clear()
-    for (const socket of [...this.#sockets.keys()]) socket.forget()
+    for (const socket of [...this.#sockets.keys()]) socket.vanish()
     this.#links = { dial: () => new Promise(() => {}), listen: () => new Promise(() => {}) }
   }
 

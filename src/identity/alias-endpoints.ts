@@ -200,12 +200,12 @@ export const ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
       entityId: given(args.canonical_id) ?? given(args.entity_id),
       customMetadata: args.custom_metadata,
     }
-    const alias = await store.withNewEntity((tx, makeEntity) =>
-      writeAlias(parts, tx, id, change, makeEntity, requireRight),
+    const alias = await store.oneByOne({ id, accessor: change.mountAccessor, name: change.name }, () =>
+      store.withNewEntity((tx, makeEntity) => writeAlias(parts, tx, id, change, makeEntity, requireRight)),
     )
     return { id: alias.id, canonical_id: alias.entityId }
   },
-  remove: (store, id) => store.transaction((tx) => deleteAliasById(store.parts, tx, id)),
+  remove: (store, id) => store.oneByOne({ id }, () => store.transaction((tx) => deleteAliasById(store.parts, tx, id))),
 })
 
 /**

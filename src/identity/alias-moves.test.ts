@@ -1,42 +1,11 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { cutBetweenHalves, keysOf, startIdentityServer } from '../../test/fixtures/identity-server.ts'
+import { cutBetweenHalves, keysOf } from '../../test/fixtures/identity-server.ts'
 import { aliasOfEntity } from '../../test/fixtures/login-groups.ts'
-import type { View } from '../storage/sealed-storage.ts'
+import { AGAIN, withMeanwhile, withTwoMounts } from '../../test/fixtures/two-login-mounts.ts'
 import { deleteAliasById, writeAlias } from './aliases.ts'
-import { type Halves, inHalves } from './halves.ts'
+import type { Halves } from './halves.ts'
 import { aliasesOf, putAlias, removeAlias } from './records.ts'
-
-/** A server with a local and a shared login mount, and an entity that logged in at one of them. */
-async function withTwoMounts(from: 'here' | 'shared') {
-  const server = await startIdentityServer()
-  await server.ask('POST', 'sys/auth/here', { type: 'userpass', local: true })
-  await server.ask('POST', 'sys/auth/shared', { type: 'userpass' })
-  const [here, shared] = ['auth/here/', 'auth/shared/'].map((path) => server.node.mounts.find(path))
-  assert.ok(here !== undefined && shared !== undefined)
-  const id = await server.login('ann', { mount: { here, shared }[from] })
-  const alias = String((await aliasOfEntity(server, id))?.id)
-  const change = (given: object) => server.call('POST', `identity/entity-alias/id/${alias}`, given)
-  return {
-    server,
-    here,
-    shared,
-    id,
-    alias,
-    change,
-    toHere: (given = {}) => change({ mount_accessor: here.accessor, ...given }),
-    toShared: (given = {}) => change({ mount_accessor: shared.accessor, ...given }),
-    /** The entities of `ann` at both mounts, as far as they are known. */
-    known: async (name = 'ann') => {
-      const login = { name, metadata: {} }
-      const { identities } = server.node
-      return [await identities.findEntityOfLogin(here, login), await identities.findEntityOfLogin(shared, login)]
-    },
-    sweepTwice: async () => {
-      for (let look = 0; look < 2; look++) await server.node.aliasSweep.runNow()
-    },
-  }
-}
 
 test('F8: an alias moves from a local mount to a shared one, and back, as often as one likes', async () => {
   const { server, id, alias, known, toHere, toShared, sweepTwice } = await withTwoMounts('here')
@@ -134,12 +103,23 @@ test('F8: the removal of a local mount leaves the alias that has left it', async
   assert.deepEqual(await known(), [undefined, id])
 })
 
-test('F8: a move from a shared to a local mount that was cut leaves no alias', async () => {
-  const { server, alias, known, toHere } = await withTwoMounts('shared')
+test('F8: a move from a shared to a local mount that was cut leaves the alias where it was', async () => {
+  const { server, here, id, alias, known, toHere, sweepTwice } = await withTwoMounts('shared')
   await cutBetweenHalves(server, toHere)
-  assert.deepEqual(await known(), [undefined, undefined])
-  assert.equal((await server.call('GET', `identity/entity-alias/id/${alias}`)).status, 404)
+  assert.deepEqual(await known(), [undefined, id])
+  assert.equal((await server.call('GET', `identity/entity-alias/id/${alias}`)).status, 200)
   assert.deepEqual(await keysOf(server, 'local-identity/'), [])
+  const { parts, view } = server.node.identities
+  const move = (tx: Halves) =>
+    writeAlias(parts, tx, alias, { mountAccessor: here.accessor }, () => assert.fail('the entity is known'))
+  await assert.rejects(withMeanwhile(view, move, async () => assert.fail('the server stops'), 3))
+  assert.equal((await keysOf(server, 'local-identity/')).length, 3, 'it was cut behind the second half')
+  assert.deepEqual(await known(), [undefined, id])
+  await sweepTwice()
+  assert.deepEqual(await keysOf(server, 'local-identity/'), [])
+  assert.deepEqual(await known(), [undefined, id])
+  assert.equal((await toHere()).status, 200)
+  assert.deepEqual(await known(), [id, undefined])
 })
 
 test('F8: an alias at a local mount that a merge replaces logs in no more, if the second half is missing', async () => {
@@ -184,19 +164,6 @@ for (const at of ['here', 'shared'] as const) {
     assert.deepEqual(await keysOf(server, 'identity/alias-retired/'), [])
   })
 }
-
-/** Runs a change of identities, and `meanwhile` between its halves. */
-const withMeanwhile = <T>(view: View, work: (tx: Halves) => Promise<T>, meanwhile: () => Promise<unknown>) => {
-  let begun = 0
-  const transaction: View['transaction'] = async (half) => {
-    begun++
-    if (begun === 2) await meanwhile()
-    return view.transaction(half)
-  }
-  return inHalves({ ...view, transaction }, work)
-}
-
-const AGAIN = { name: 'Refusal', code: 'changed_meanwhile' }
 
 test('F8: what is changed between the halves of a change at a local mount refuses it', async () => {
   const { server, here, alias, known, toHere } = await withTwoMounts('here')

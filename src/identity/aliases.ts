@@ -14,7 +14,6 @@ import {
   findAliasAt,
   findEntity,
   type IdentityParts,
-  isRetired,
   putAlias,
   putRetired,
   removeAlias,
@@ -101,21 +100,59 @@ export function retire(tx: Halves, alias: Alias): void {
   tx.atLast(async (last) => removeRetired(last, alias))
 }
 
+/** Whether the alias is still stored as it was found; it may be retired, or its entity gone. */
+const isStillStored = async (from: ViewTransaction, { id, entityId, stamp, local }: Alias): Promise<boolean> => {
+  const there = await storedAlias(from, id, local)
+  return there !== undefined && there.entityId === entityId && there.stamp === stamp
+}
+
 /**
  * Replaces an alias. The old entries go first: entity, mount and name are part of their keys. If one of these changes,
- * so does the stamp, and what logins gave by the alias ends. One that leaves a local mount for a shared one is retired
- * there: without the second half it would log in at both. Returns the alias as it is stored then.
+ * so does the stamp, and what logins gave by the alias ends. Returns the alias as it is stored then.
  */
 export async function moveAlias(parts: IdentityParts, tx: Halves, old: Alias, changed: Alias): Promise<Alias> {
   const { clock, random } = parts.world
   const isMoved =
     old.entityId !== changed.entityId || old.mountAccessor !== changed.mountAccessor || old.name !== changed.name
   if (isMoved) dropLoginGroups(tx, old)
-  if (!changed.local) retire(tx, old)
-  await removeAliasOf(parts, tx, old)
   const alias = { ...changed, ...(isMoved ? { stamp: newStamp(random) } : {}), updatedAtMs: clock.nowMs() }
-  await putAliasOf(parts, tx, alias)
+  if (old.local && alias.local) replaceLocal(parts, tx, old, alias)
+  else if (alias.local) leaveShared(parts, tx, old, alias)
+  else {
+    // One that leaves a local mount is retired there: without the second half it would log in at both.
+    retire(tx, old)
+    await removeAliasOf(parts, tx, old)
+    await placeAlias(parts, tx, alias)
+  }
   return alias
+}
+
+/**
+ * Replaces a local alias, unless it has gone since the first half found it: a login may have taken its name after a
+ * merge removed its entity. The merge is done then, so that alias is passed over and nothing is refused.
+ */
+function replaceLocal(parts: IdentityParts, tx: Halves, old: Alias, alias: Alias): void {
+  tx.later(async (half) => {
+    if (!(await isStillStored(half, old))) return
+    await removeAlias(half, old, parts.digest(old.name))
+    await placeAlias(parts, half, alias)
+  })
+}
+
+/**
+ * Moves an alias from a shared mount to a local one. It is stored there as a retired one, and takes effect with the
+ * commit that removes the shared one. So a refusal or a crash on the way leaves the alias where it was.
+ */
+function leaveShared(parts: IdentityParts, tx: Halves, old: Alias, alias: Alias): void {
+  putRetired(tx, alias)
+  tx.ifRefused(async (back) => removeRetired(back, alias))
+  tx.later((half) => placeAlias(parts, half, alias))
+  tx.atLast(async (last) => {
+    // The sweep takes what is retired, and another change may have taken the shared one.
+    for (const one of [old, alias]) if (!(await isStillStored(last, one))) throw hasChanged(alias.id)
+    await removeAlias(last, old, parts.digest(old.name))
+    removeRetired(last, alias)
+  })
 }
 
 /**
@@ -131,23 +168,32 @@ export async function deleteAlias(parts: IdentityParts, tx: Halves, alias: Alias
   dropLoginGroups(tx, alias)
 }
 
+const hasChanged = (id: string) => fail('changed_meanwhile', [`The alias ${id} has changed: send the request again`])
+
 /**
  * Refuses a change of local aliases alone, which is all in the second half, if the alias is not as the first half found
- * it: else one of two callers would be told that it is done, and the other one would undo it.
+ * it: else one of two callers would be told that it is done, and the other one would undo it. An alias whose entity has
+ * gone since is none, or a merge is about to move it.
  */
 function requireUnchanged(tx: Halves, { id, stamp }: Alias): void {
   tx.later(async (half) => {
-    const there = await storedAlias(half, id, true)
-    if (there === undefined || there.stamp !== stamp || (await isRetired(half, there)))
-      throw fail('changed_meanwhile', [`The alias ${id} has changed: send the request again`])
+    const there = await findAlias(half, id)
+    if (there === undefined || !there.local || there.stamp !== stamp) throw hasChanged(id)
   })
 }
 
 /** Removes the alias with the id; does nothing if there is none. */
 export async function deleteAliasById(parts: IdentityParts, tx: Halves, id: string): Promise<void> {
-  const alias = await findAlias(tx, id)
+  // One without an entity is removed as well: a merge whose second half is still to come would move it.
+  const alias = (await findAlias(tx, id)) ?? (await storedAlias(tx, id, true))
   if (alias === undefined) return
-  if (alias.local) requireUnchanged(tx, alias)
+  if (alias.local) {
+    // Another alias with the id is another change's. If there is none, the removal is done.
+    tx.later(async (half) => {
+      const there = (await storedAlias(half, id, false)) ?? (await storedAlias(half, id, true))
+      if (there !== undefined && there.stamp !== alias.stamp) throw hasChanged(id)
+    })
+  }
   await deleteAlias(parts, tx, alias)
 }
 

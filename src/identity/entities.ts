@@ -41,6 +41,16 @@ export async function createEntity(parts: IdentityParts, tx: ViewTransaction, ch
   return entity
 }
 
+/** Makes the entity of a new alias; it goes again if the alias is refused. Returns its id. */
+export async function createEntityOfAlias(parts: IdentityParts, tx: Halves): Promise<string> {
+  const { id } = await createEntity(parts, tx, {})
+  tx.ifRefused(async (back) => {
+    const made = await findEntity(back, id)
+    if (made !== undefined && (await aliasesOf(back, id)).length === 0) removeEntity(back, made)
+  })
+  return id
+}
+
 /** Stores an entity with what was given. @throws Refusal if the new name is taken */
 export async function changeEntity(
   { world }: IdentityParts,
@@ -74,8 +84,12 @@ export async function deleteEntity(parts: IdentityParts, tx: Halves, entity: Ent
       if (membership.local) removeMembership(half, membership)
     }
   })
-  freeName(tx, 'entity-name', entity.name)
-  tx.delete(`identity/entity/${entity.id}`)
+  removeEntity(tx, entity)
+}
+
+function removeEntity(tx: ViewTransaction, { id, name }: Entity): void {
+  freeName(tx, 'entity-name', name)
+  tx.delete(`identity/entity/${id}`)
 }
 
 /**

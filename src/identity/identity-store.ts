@@ -11,7 +11,7 @@ import type { WriteNotAllowed } from '../storage/errors.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { deleteAlias } from './aliases.ts'
-import { createEntity } from './entities.ts'
+import { createEntityOfAlias } from './entities.ts'
 import { REFERENCE } from './entries.ts'
 import { isAliased, takeAlias } from './group-aliases.ts'
 import { type Halves, inHalves } from './halves.ts'
@@ -47,13 +47,19 @@ export type AskEntity = (
   known?: () => Promise<EnsuredEntity | undefined>,
 ) => Promise<EnsuredEntity>
 
+type AliasNamed = {
+  readonly id?: string | undefined
+  readonly accessor?: string | undefined
+  readonly name?: string | undefined
+}
+
 /** One thread's identities. `Identities` says what each method promises to the rooms that log callers in. */
 export class IdentityStore implements Identities, Engine {
   readonly parts: IdentityParts
   /** Issuer and public keys of the tokens by which mounts prove their identity to a cloud. */
   readonly published: PublishedIdentity
   readonly #subjects: Subjects
-  readonly #firstLogins = new OneAtATimeByKey()
+  readonly #turns = new OneAtATimeByKey()
   readonly #orPrimary: OrPrimary
 
   constructor(
@@ -85,6 +91,14 @@ export class IdentityStore implements Identities, Engine {
     return inHalves(this.view, work)
   }
 
+  /**
+   * Runs a change of an alias behind others of the same one. It is named by `id`, or by its mount and name. What two
+   * halves do at a local mount is then answered as what one transaction does at a shared mount.
+   */
+  oneByOne<T>({ id, accessor, name }: AliasNamed, change: () => Promise<T>): Promise<T> {
+    return this.#turns.run(id ?? `${accessor}/${name}`, change)
+  }
+
   async entityOfLogin(mount: MountEntry, alias: LoginAlias, groups: readonly string[]): Promise<string> {
     const login = async (): Promise<string> => {
       const ensured = await this.ensureEntity(mount, alias)
@@ -93,7 +107,7 @@ export class IdentityStore implements Identities, Engine {
     // Between its halves the first login at a local mount has an entity without an alias: a second login would make one
     // more.
     const isFirst = mount.local && (await this.findEntityOfLogin(mount, alias)) === undefined
-    return isFirst ? this.#firstLogins.run(`${mount.accessor}/${alias.name}`, login) : login()
+    return isFirst ? this.#turns.run(`${mount.accessor}/${alias.name}`, login) : login()
   }
 
   /**
@@ -133,7 +147,7 @@ export class IdentityStore implements Identities, Engine {
         this.transaction((tx) =>
           work(tx, async () => {
             isMade = true
-            return (await createEntity(this.parts, tx, {})).id
+            return createEntityOfAlias(this.parts, tx)
           }),
         ),
       async (ask, cause) => {

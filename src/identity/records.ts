@@ -1,7 +1,7 @@
 // The stored keys of entities, aliases and groups, and the indexes that lead to them. Entries under identity/ are
 // replicated. Aliases of local mounts, and the memberships that logins give, lie under local-identity/ in the same
 // form. No transaction writes both (halves.ts). An alias whose entity is gone is none: a primary may have deleted it.
-// Nor is a local one that is retired, by a change of the set whose half here may be missing.
+// Nor is a local one that is retired, by a change of the set whose half here may be missing or is still to come.
 //
 //   root/sys/identity/entity/ENTITY                      the entity
 //   root/sys/identity/entity-name/NAME                   its id, by its name (names.ts)

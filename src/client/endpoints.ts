@@ -319,7 +319,7 @@ export type Endpoints = {
         merkle_root?: string
         /** Index of the oldest change in the log; one more than the last if it is empty */
         retained_wal_from?: number
-        /** Bytes of the log */
+        /** Bytes of the log, about */
         retained_wal_bytes?: number
         /** For whom the log is retained; a second old */
         retained_for?: readonly {
@@ -329,7 +329,7 @@ export type Endpoints = {
           kind: string
           /** The records behind this index are needed */
           after: number
-          /** Bytes of those that are there */
+          /** Bytes of those that are there, about */
           bytes: number
           /** Bytes of the log up to which they are retained: a setting of the storage stanza */
           max_bytes: number
@@ -357,7 +357,7 @@ export type Endpoints = {
         merkle_root?: string
         /** Index of the oldest change in the log; one more than the last if it is empty */
         retained_wal_from?: number
-        /** Bytes of the log */
+        /** Bytes of the log, about */
         retained_wal_bytes?: number
         /** For whom the log is retained; a second old */
         retained_for?: readonly {
@@ -367,7 +367,7 @@ export type Endpoints = {
           kind: string
           /** The records behind this index are needed */
           after: number
-          /** Bytes of those that are there */
+          /** Bytes of those that are there, about */
           bytes: number
           /** Bytes of the log up to which they are retained: a setting of the storage stanza */
           max_bytes: number
@@ -399,7 +399,7 @@ export type Endpoints = {
       merkle_root?: string
       /** Index of the oldest change in the log; one more than the last if it is empty */
       retained_wal_from?: number
-      /** Bytes of the log */
+      /** Bytes of the log, about */
       retained_wal_bytes?: number
       /** For whom the log is retained; a second old */
       retained_for?: readonly {
@@ -409,7 +409,7 @@ export type Endpoints = {
         kind: string
         /** The records behind this index are needed */
         after: number
-        /** Bytes of those that are there */
+        /** Bytes of those that are there, about */
         bytes: number
         /** Bytes of the log up to which they are retained: a setting of the storage stanza */
         max_bytes: number
@@ -440,7 +440,7 @@ export type Endpoints = {
       merkle_root?: string
       /** Index of the oldest change in the log; one more than the last if it is empty */
       retained_wal_from?: number
-      /** Bytes of the log */
+      /** Bytes of the log, about */
       retained_wal_bytes?: number
       /** For whom the log is retained; a second old */
       retained_for?: readonly {
@@ -450,7 +450,7 @@ export type Endpoints = {
         kind: string
         /** The records behind this index are needed */
         after: number
-        /** Bytes of those that are there */
+        /** Bytes of those that are there, about */
         bytes: number
         /** Bytes of the log up to which they are retained: a setting of the storage stanza */
         max_bytes: number

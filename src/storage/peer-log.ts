@@ -79,11 +79,11 @@ export type HoldCaps = Readonly<Record<LogHold['kind'], number>>
 export type RetainedLog = {
   /** Index of the oldest record; one more than the last index if there is none. */
   readonly firstIndex: number
-  /** Bytes of all records. */
+  /** Bytes of all records. While the log is shortened, this and the bytes of holds are estimates (retention.ts). */
   readonly bytes: number
   readonly caps: HoldCaps
   readonly holds: readonly (LogHold & {
-    /** Bytes of the records that it needs and that are there. */
+    /** Bytes of the records that it needs and that are there: an estimate between two checkpoints. */
     readonly bytes: number
     /** True if the cap has won: records that it needs are gone, and it has to start over. */
     readonly isBroken: boolean

@@ -370,7 +370,8 @@ export class Committer {
     const moved = move === undefined ? this.#position : movedOn(this.#position, move)
     this.#position = { ...moved, origins: laterOrigins(moved.origins, origins) }
     this.#recent.trim(this.committedIndex)
-    for (const { change } of encoded) {
+    for (const { change, record } of encoded) {
+      this.logKeeper.committed(record.length)
       this.treeKeeper.committed(change)
       for (const listener of this.#listeners) {
         try {

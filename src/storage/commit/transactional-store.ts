@@ -150,7 +150,8 @@ export class TransactionalStore extends BackendReadStore implements Store {
 
   async retained(): Promise<RetainedLog> {
     this.requireOpen()
-    return this.#committer.logKeeper.retained()
+    const { logKeeper, committedIndex } = this.#committer
+    return logKeeper.retained(committedIndex)
   }
 
   protected override async shutDown(): Promise<void> {

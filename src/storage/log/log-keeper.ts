@@ -13,6 +13,7 @@ import {
   type LogLimits,
   MIN_RECORDS,
   type Retention,
+  retainedAfter,
 } from './retention.ts'
 
 /** Records removed in one step. A step follows a commit, so a long log does not hold up writes. */
@@ -30,6 +31,12 @@ export class LogKeeper {
   readonly #retention: Retention
   readonly #caps: HoldCaps
   #checkpoints: Checkpoint[] | undefined
+  /** Those that were saved before `#checkpoints` was read. */
+  #savedSoFar: Checkpoint[] = []
+  /** Bytes of the records that were committed since the store was opened. */
+  #bytesCommitted = 0
+  /** What `#bytesCommitted` lacks of the bytes behind the last checkpoint; undefined until they are known. */
+  #bytesBefore: number | undefined
   #holds: Map<string, LogHold> | undefined
   /** True if holds have moved on since they were stored. */
   #haveMoved = false
@@ -47,18 +54,25 @@ export class LogKeeper {
     this.#caps = holdCaps ?? DEFAULT_HOLD_CAPS
   }
 
-  /** Takes a checkpoint that was saved. */
+  /** Takes the length of a record that was committed. */
+  committed(recordBytes: number): void {
+    this.#bytesCommitted += recordBytes
+  }
+
+  /** Takes a checkpoint that was saved. Called between two commits: nothing follows it as yet. */
   saved(checkpoint: Checkpoint): void {
-    this.#checkpoints?.push(checkpoint)
+    const checkpoints = this.#checkpoints ?? this.#savedSoFar
+    checkpoints.push(checkpoint)
+    this.#bytesBefore = -this.#bytesCommitted
   }
 
   /** Removes a step of old records, if it is time to look for them. Throws what the backend throws. */
   async shorten(lastIndex: number): Promise<void> {
     if (lastIndex < this.#lookAgainAt) return
-    this.#checkpoints ??= await this.#backend.checkpoints()
+    const checkpoints = await this.#readCheckpoints()
     const holds = [...(await this.#read()).values()]
     const limits = { retention: this.#retention, holds, caps: this.#caps }
-    const upTo = await this.#forgettable(this.#checkpoints, limits)
+    const upTo = await this.#forgettable(checkpoints, limits)
     const came = lastIndex - (this.#lastIndex ?? lastIndex)
     this.#lastIndex = lastIndex
     if (upTo > 0) {
@@ -67,7 +81,7 @@ export class LogKeeper {
       await this.#backend.forgetRecords(upTo, RECORDS_FORGOTTEN_PER_STEP + Math.min(came, MAX_RECORDS_MORE))
     }
     const first = await this.#backend.firstIndex()
-    this.#checkpoints = keptCheckpoints(this.#checkpoints, first)
+    this.#checkpoints = keptCheckpoints(checkpoints, first)
     if (first <= upTo) return
     this.#lookAgainAt = lastIndex + RECORDS_FORGOTTEN_PER_STEP
     this.#spareIndex = undefined
@@ -122,34 +136,44 @@ export class LogKeeper {
     this.#lookAgainAt = 0
   }
 
-  /** The log and who holds it, for status. */
-  async retained(): Promise<RetainedLog> {
+  /**
+   * The log and who holds it, for status. A stranger may ask, so no record is read for it, but once after the opening
+   * of the store those behind the last checkpoint.
+   */
+  async retained(lastIndex: number): Promise<RetainedLog> {
     const firstIndex = await this.#backend.firstIndex()
     const gone = await this.#goneTest()
-    const bytesAfter = await this.#bytesAfter(firstIndex)
-    const holds: RetainedLog['holds'][number][] = []
-    for (const hold of (await this.#read()).values()) {
-      holds.push({ ...hold, bytes: await bytesAfter(hold.from), isBroken: gone(hold.from) })
+    const read = await this.#readCheckpoints()
+    if (this.#bytesBefore === undefined) await this.#readTail(read.at(-1)?.index ?? 0, lastIndex)
+    const holds = [...(await this.#read()).values()]
+    // Nothing is awaited from here on: a checkpoint that is saved moves bytes from the tail to a span.
+    const checkpoints = this.#checkpoints ?? read
+    const tailBytes = (this.#bytesBefore ?? 0) + this.#bytesCommitted
+    const bytesAfter = retainedAfter(checkpoints, { firstIndex, lastIndex, tailBytes })
+    return {
+      firstIndex,
+      bytes: bytesAfter(0),
+      caps: this.#caps,
+      holds: holds.map((hold) => ({ ...hold, bytes: bytesAfter(hold.from), isBroken: gone(hold.from) })),
     }
-    return { firstIndex, bytes: await bytesAfter(0), caps: this.#caps, holds }
   }
 
-  /**
-   * Tells for an index how many bytes of records follow it. The checkpoints know it of their spans. Only the span in
-   * which the index lies, or of which a part is gone, is read, and what follows the last checkpoint.
-   */
-  async #bytesAfter(firstIndex: number): Promise<(from: number) => Promise<number>> {
-    const { index: lastIndex } = await this.#backend.position()
-    const known = this.#checkpoints ?? (await this.#backend.checkpoints())
-    const checkpoints = known.filter(({ index }) => index >= firstIndex)
-    const end = checkpoints.at(-1)?.index ?? 0
-    const tail = await this.#backend.logBytesBetween(end, lastIndex)
-    return async (from) => {
-      if (from >= end) return from === end ? tail : this.#backend.logBytesBetween(from, lastIndex)
-      const [first, ...whole] = checkpoints.filter(({ index }) => index > from)
-      const part = await this.#backend.logBytesBetween(from, first?.index ?? from)
-      return whole.reduce((sum, { logBytes }) => sum + logBytes, part + tail)
+  /** Reads what the log holds behind the last checkpoint. From then on it is counted. */
+  async #readTail(after: number, lastIndex: number): Promise<void> {
+    const committed = this.#bytesCommitted
+    const bytes = await this.#backend.logBytesBetween(after, lastIndex)
+    // A checkpoint that was saved meanwhile knows it.
+    this.#bytesBefore ??= bytes - committed
+  }
+
+  async #readCheckpoints(): Promise<Checkpoint[]> {
+    if (this.#checkpoints === undefined) {
+      const read = await this.#backend.checkpoints()
+      const last = read.at(-1)?.index ?? 0
+      this.#checkpoints ??= [...read, ...this.#savedSoFar.filter(({ index }) => index > last)]
+      this.#savedSoFar = []
     }
+    return this.#checkpoints
   }
 
   /** Tells for an index whether something that follows it is kept no more. */

@@ -54,3 +54,44 @@ export function forgettableIndex(
 export function keptCheckpoints(checkpoints: readonly Checkpoint[], firstIndex: number): Checkpoint[] {
   return checkpoints.filter(({ index }, at) => index >= firstIndex || at === checkpoints.length - 1)
 }
+
+/** A log as its status tells of it. `tailBytes`: of the records behind the last checkpoint. */
+export type LogEnds = { readonly firstIndex: number; readonly lastIndex: number; readonly tailBytes: number }
+
+/**
+ * Tells for an index how many bytes of retained records follow it, without reading any. It is exact at a checkpoint.
+ * Inside a span all records count as equally long, so it is wrong by one span at most: there, and for a log of whose
+ * oldest span a part is gone.
+ */
+export function retainedAfter(
+  checkpoints: readonly Checkpoint[],
+  { firstIndex, lastIndex, tailBytes }: LogEnds,
+): (from: number) => number {
+  // The log may have grown since its end was asked for.
+  const tail = { index: Math.max(lastIndex, checkpoints.at(-1)?.index ?? 0), logBytes: tailBytes }
+  const kept = [...checkpoints.filter(({ index }) => index >= firstIndex), tail]
+  const before = checkpoints.findLast(({ index }) => index < firstIndex)?.index ?? firstIndex - 1
+  const starts = kept.map((_, at) => kept[at - 1]?.index ?? before)
+  const following = new Array<number>(kept.length).fill(0)
+  for (let at = kept.length - 2; at >= 0; at--) following[at] = (following[at + 1] ?? 0) + (kept[at + 1]?.logBytes ?? 0)
+  return (from) => {
+    const after = Math.max(from, firstIndex - 1)
+    const at = spanBehind(kept, after)
+    const span = kept[at]
+    if (span === undefined) return 0
+    const start = starts[at] ?? 0
+    const part = (span.index - after) / (span.index - start)
+    return (following[at] ?? 0) + Math.round(span.logBytes * Math.min(part, 1))
+  }
+}
+
+/** The place of the first span that ends behind the index; the number of spans if there is none. */
+function spanBehind(spans: readonly Pick<Checkpoint, 'index'>[], index: number): number {
+  let [low, high] = [0, spans.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((spans[middle]?.index ?? 0) > index) high = middle
+    else low = middle + 1
+  }
+  return low
+}

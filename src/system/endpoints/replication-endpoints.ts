@@ -1,5 +1,5 @@
 // sys/replication: what this node is in both families of replication (Interface 4.4, 4.5). Anyone may ask, as other
-// clusters, load balancers and monitors do without a token.
+// clusters, load balancers and monitors do without a token. What is told but the mode is a second old at most.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { flag, group, integer, listOf, optional, text } from '../../api/shape.ts'
 import type { WithServices } from '../services.ts'
@@ -14,7 +14,7 @@ const HOLD = {
   name: text('Who needs the records'),
   kind: text('secondary: a cluster that follows; copy: a copy that is running'),
   after: integer('The records behind this index are needed'),
-  bytes: integer('Bytes of those that are there'),
+  bytes: integer('Bytes of those that are there, about'),
   max_bytes: integer('Bytes of the log up to which they are retained: a setting of the storage stanza'),
   broken: flag('True if some of them are gone: the secondary or the copy has to start over'),
 }
@@ -36,7 +36,7 @@ const STATUS = {
     text('SHA-256 over what the family shares, in hexadecimal; missing while it is being read after an unseal'),
   ),
   retained_wal_from: optional(integer('Index of the oldest change in the log; one more than the last if it is empty')),
-  retained_wal_bytes: optional(integer('Bytes of the log')),
+  retained_wal_bytes: optional(integer('Bytes of the log, about')),
   retained_for: optional(listOf(group(HOLD, 'One who needs the log'), 'For whom the log is retained; a second old')),
 }
 

@@ -65,7 +65,8 @@ export function buildSeal(
     await news.tellDone()
     if (parts.onRekeyed !== undefined) await handOver(seal, barrier, parts.onRekeyed, namedLog(log, 'seal'))
   }
-  const holders = buildHolders(parts, seal, rooms, { news, newShares })
+  const newTerm = (): Promise<void> => opening.newTerm()
+  const holders = buildHolders(parts, seal, rooms, { news, newShares, newTerm })
   const upkeep = new Upkeep(() => rooms.mounts.mounted(), world, namedLog(log, 'core'))
   const opening = buildOpening(parts, { seal, role, rooms, holders, upkeep, news })
   const initialised: SealRoom['initialise'] = (config, clusterName, options) => {
@@ -123,12 +124,19 @@ function operationsOf({ channels }: WritingParts, { holders, opening, restore, i
 
 type Holders = Pick<SealOperations, 'rotation' | 'rekey' | 'recoveryRekey' | 'rootToken'>
 
+/** Who hears of new shares and keys. */
+type Heard = {
+  readonly news: SealAnnouncer
+  readonly newShares: () => Promise<void>
+  readonly newTerm: () => Promise<void>
+}
+
 /** The operations on keys while the server is open. Some hold shares or new keys between two requests. */
 function buildHolders(
   { store, world, log, slow }: WritingParts,
   seal: Seal,
   { storage, tokens, tokenService, nodeRole }: NodeRooms,
-  { news, newShares }: { readonly news: SealAnnouncer; readonly newShares: () => Promise<void> },
+  { news, newShares, newTerm }: Heard,
 ): Holders {
   const readPgpKey = pgpFieldReader(world, slow)
   const rekeyParts = { seal, storage, world, readPgpKey, nodeRole, announce: newShares }
@@ -141,6 +149,7 @@ function buildHolders(
       rootKey: () => seal.rootKey,
       nodeRole,
       announce: (keyring) => news.tell(keyring),
+      onNewTerm: newTerm,
     }),
     rekey: new Rekey({ ...rekeyParts, of: 'unseal key' }),
     recoveryRekey: new Rekey({ ...rekeyParts, of: 'recovery key' }),

@@ -149,6 +149,8 @@ export class RunningWork {
   readonly #list: readonly OwnWork[]
   readonly #log: Log
   readonly #running = new Set<OwnWork>()
+  /** Lines that could not begin for want of a data key. */
+  readonly #waiting = new Set<OwnWork>()
 
   constructor(list: readonly OwnWork[], log: Log) {
     this.#list = list
@@ -164,6 +166,11 @@ export class RunningWork {
     await oneByOne(toBegin.map((line) => () => this.#begin(line)))
   }
 
+  /** True if some line waits for the next data key. */
+  get isWaiting(): boolean {
+    return this.#waiting.size > 0
+  }
+
   /** Ends each line that the role does not allow. */
   keepTo(role: NodeRole): void {
     for (const line of this.#running) if (!mayChange(role, line.changes)) this.#end(line)
@@ -172,10 +179,12 @@ export class RunningWork {
   /** Ends all lines. */
   end(): void {
     for (const line of this.#running) this.#end(line)
+    this.#waiting.clear()
   }
 
   async #begin(line: OwnWork): Promise<void> {
     if (this.#running.has(line)) return
+    this.#waiting.delete(line)
     this.#running.add(line)
     try {
       await line.begin()
@@ -183,6 +192,7 @@ export class RunningWork {
       this.#end(line)
       // The next key of a node that follows another comes from its primary, and only an open node takes it.
       if (!(cause instanceof DataKeyUsedUp) || line.isVital === true) throw cause
+      this.#waiting.add(line)
       this.#log('warn', 'Work of the server waits for the next data key: this one is used up', { work: line.name })
     }
   }

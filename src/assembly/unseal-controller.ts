@@ -108,18 +108,37 @@ export class UnsealController {
    */
   changeRole(to: RoleState): Promise<void> {
     return this.exclusively(async () => {
-      const { role, work, news, seal, gate, rotation } = this.#parts
+      const { role, work, news, seal } = this.#parts
       work.keepTo(to.role)
       await role.take(to)
       if (seal.status().sealed) return news.tell()
-      await oneByOne([
-        () => work.begin(to.role, 'before serving'),
-        // With the keyring the gates take over the key of tokens that a node may lack until now.
-        () => (rotation.keyring === undefined ? undefined : gate.open(rotation.keyring)),
-        () => news.tell(rotation.keyring),
-        () => work.begin(to.role),
-      ])
+      await this.#beginMore()
     })
+  }
+
+  /** Begins what waits for a data key, now that there is another one. Never rejects: a failure is logged. */
+  async newTerm(): Promise<void> {
+    const { work, seal, log } = this.#parts
+    try {
+      await this.exclusively(async () => {
+        if (!seal.status().sealed && work.isWaiting) await this.#beginMore()
+      })
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message : 'unknown'
+      log('warn', 'Work of the server that waited for a data key could not begin', { cause: message })
+    }
+  }
+
+  /** Begins what an open node does not do yet, in its role and under its present data key. */
+  #beginMore(): Promise<void> {
+    const { role, work, news, gate, rotation } = this.#parts
+    return oneByOne([
+      () => work.begin(role.role, 'before serving'),
+      // With the keyring the gates take over the key of tokens that a node may lack until now.
+      () => (rotation.keyring === undefined ? undefined : gate.open(rotation.keyring)),
+      () => news.tell(rotation.keyring),
+      () => work.begin(role.role),
+    ])
   }
 
   /** Runs `work` while the server is neither opened nor closed by anyone else. */

@@ -1,12 +1,15 @@
 // A data key that was used as often as is safe. Only a primary adds another one; its followers write nothing before.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
+import { cloneOf } from '../../test/fixtures/cloned-server.ts'
 import { type MemoryServer, startMemoryServer } from '../../test/fixtures/memory-server.ts'
 import { servingBeside } from '../../test/fixtures/serving-node.ts'
+import { turns } from '../../test/fixtures/turns.ts'
 import { ACTIVE_PRIMARY, FOLLOWS_NONE, type NodeRole, type RoleState } from '../api/node-role.ts'
 import { systemScope } from '../storage/contract.ts'
 import { MAX_ENCRYPTIONS } from '../storage/keyring-limits.ts'
 import { KEY_USE } from '../system/seal/key-use.ts'
+import { KEYRING } from '../system/seal/seal-records.ts'
 import { VERSION } from '../version.ts'
 
 const roleOf = (role: Partial<NodeRole>, primaryAddress = ''): RoleState => ({
@@ -79,4 +82,66 @@ test('S1: a server does not open without an audit device of its configuration, w
     audit: { settings: { declared: [device], allowsApi: true } },
   })
   await assert.rejects(opening, { name: 'DataKeyUsedUp' })
+})
+
+/** More than what waits for a key takes to begin. */
+const TURNS = 1_000
+const HISTORY_OF_AUDIT = 'root/core/audit-history'
+const DEVICE = { path: 'log/', type: 'file', description: '', local: false, options: { file_path: 'discard' } }
+
+test('S1: a primary whose data key is used up gets a new one when it opens, before it writes anything', async () => {
+  const server = await startMemoryServer()
+  useUp(server)
+  await server.node.operations.seal()
+  const copy = await startMemoryServer({
+    store: server.store,
+    key: server.shares[0] as Buffer,
+    audit: { settings: { declared: [DEVICE], allowsApi: true } },
+  })
+  assert.equal(copy.node.seal.status().sealed, false)
+  const { term, encryptions } = copy.node.operations.rotation.status()
+  assert.equal(term, 2)
+  assert.ok(encryptions < 100, `${encryptions}`)
+})
+
+test('S1: what waits for a data key begins when the primary rotates', async () => {
+  const { store, node, shares } = await startMemoryServer()
+  await node.operations.seal()
+  await store.transaction(async (tx) => [KEY_USE, HISTORY_OF_AUDIT].map((key) => tx.delete(systemScope, key)))
+  const firstRole = roleOf({ isFenced: true })
+  const copy = await startMemoryServer({ store, key: shares[0] as Buffer, firstRole })
+  await copy.node.changeRole(FOLLOWS_NONE)
+  assert.equal(await store.get(HISTORY_OF_AUDIT), undefined)
+  await copy.node.operations.rotation.rotate()
+  await turns(TURNS)
+  assert.notEqual(await store.get(HISTORY_OF_AUDIT), undefined)
+})
+
+test('S1: a performance secondary without a key of its own for tokens serves once the next data key came', async () => {
+  const primary = await startMemoryServer()
+  const { store, node, shares } = await cloneOf(primary)
+  const TOKEN_KEY = 'root/sys/token/key'
+  await store.transaction(async (tx) => tx.delete(systemScope, TOKEN_KEY))
+  await node.operations.seal()
+  await store.transaction(async (tx) => [KEY_USE, HISTORY_OF_AUDIT].map((key) => tx.delete(systemScope, key)))
+  const secondary = await startMemoryServer({
+    store,
+    key: shares[0] as Buffer,
+    firstRole: roleOf({ performance: 'secondary' }),
+  })
+  const lookUp = async () => (await secondary.call('GET', 'auth/token/lookup-self')).status
+  assert.equal(await lookUp(), 503)
+  await primary.call('POST', 'sys/rotate')
+  const operation = (await primary.store.changesSince(0, 1e9))
+    .flatMap(({ operations }) => operations)
+    .findLast(({ key }) => key === KEYRING)
+  const place = { family: 'performance', historyId: Buffer.alloc(16, 7) } as const
+  const origins = [{ ...place, index: 1, chain: Buffer.alloc(16, 1) }]
+  const change = { origins, committedAtMs: 0, operations: [operation ?? assert.fail('no keyring')] }
+  const { rotation } = secondary.node.operations
+  assert.equal((await rotation.adopt([change], { mode: 'redo', after: { ...place, index: 0 } })).kind, 'adopted')
+  await turns(TURNS)
+  // The token was hashed with the key that it had before.
+  assert.equal(await lookUp(), 403)
+  for (const key of [TOKEN_KEY, HISTORY_OF_AUDIT]) assert.notEqual(await store.get(key), undefined, key)
 })

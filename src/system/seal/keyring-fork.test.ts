@@ -53,6 +53,7 @@ const rotationOf = ({ node, store }: MemoryServer, role: NodeRole): KeyringRotat
     rootKey: () => node.seal.rootKey,
     nodeRole: () => role,
     announce: async () => {},
+    onNewTerm: async () => {},
   })
 
 /** The one log that all these clusters would have of their primaries: a failover goes on in it. */

@@ -79,6 +79,8 @@ export type RotationParts = {
   readonly nodeRole: () => NodeRole
   /** Hands the keyring to the other threads. Resolves when each of them can open what the new term seals. */
   readonly announce: (keyring: Keyring) => Promise<void>
+  /** Begins what waits for a key that can seal. Never rejects. Not awaited: it waits until no one opens or closes. */
+  readonly onNewTerm: () => Promise<void>
 }
 
 /** An adoption that was announced, and is not committed yet. */
@@ -117,9 +119,10 @@ export class KeyringRotation {
   }
 
   /**
-   * Returns the keyring to open the barrier with; called after unseal, before anything is encrypted. If the store has
-   * no count of the active key's encryptions, the key counts as used up and the keyring gets a new term: an unknown
-   * count may be at the limit. Stores that were restored or come from an earlier release have none.
+   * Returns the keyring to open the barrier with; called after unseal, before anything is encrypted. If the active key
+   * is used up, the keyring gets a new term: what a node must write to open could not be sealed else. A key of whose
+   * encryptions the store has no count is used up too: the count may be at the limit. Stores that were restored or come
+   * from an earlier release have none.
    */
   async open(keyring: Keyring): Promise<Keyring> {
     const { store, storage, log, nodeRole } = this.#parts
@@ -127,7 +130,8 @@ export class KeyringRotation {
     const stored = record && this.#openUse(record, keyring)
     this.#countUnder(usesFrom(stored, keyring))
     const isKnown = this.#use === stored
-    if (isKnown || !mayChange(nodeRole(), 'set')) {
+    const isUsedUp = !isKnown || usedInSet(this.#use, this.#use.encryptions) >= MOST_MAX_OPERATIONS
+    if (!isUsedUp || !mayChange(nodeRole(), 'set')) {
       // Only the primary adds terms. A secondary whose count is not known seals nothing until the next one comes.
       if (!isKnown) log('warn', 'How often the data key was used is not known: a new term must come from the primary')
       await this.#reserve()
@@ -135,9 +139,10 @@ export class KeyringRotation {
     }
     const renewed = await store.transaction(async (tx) => this.#addTerm(tx))
     this.#countUnder(usesUnder(this.#use, storage.barrier.encryptions, renewed))
-    log('info', 'The keyring got a new term: how often the last one was used is not known', {
-      term: ordinalOf(renewed),
-    })
+    const reason = isKnown
+      ? 'the last one was used as often as is safe'
+      : 'how often the last one was used is not known'
+    log('info', `The keyring got a new term: ${reason}`, { term: ordinalOf(renewed) })
     return renewed
   }
 
@@ -285,6 +290,8 @@ export class KeyringRotation {
     barrier.setKeyring(keyring)
     this.#countUnder(usesUnder(this.#use, barrier.encryptions, keyring))
     await announce(keyring)
+    // Not awaited: it waits for the opening and closing of the server, which may wait for this.
+    this.#outside(() => void this.#parts.onNewTerm())
   }
 
   /**
@@ -399,7 +406,7 @@ export class KeyringRotation {
   /** Once the adopted keyring is committed, this thread and then the others seal under its active term. */
   #settleAdopted({ keyring, last, sealedAnew, isApart }: Pending, { operations }: Change): void {
     if (!operations.some(({ key, value }) => key === last.key && value.equals(last.value))) return
-    const { store, storage, announce, log } = this.#parts
+    const { store, storage, announce, log, onNewTerm } = this.#parts
     const { barrier } = storage
     this.#pending = undefined
     // Sealed under a term of ours, an entry that comes now would open only while that term is in memory. Not awaited:
@@ -417,6 +424,7 @@ export class KeyringRotation {
         // They open what it seals, and were told so before.
         log('warn', 'Some threads could not be told that the active data key changed', { cause: describeName(cause) })
       })
+      if (!hasSameActive(present, keyring)) void onNewTerm()
     })
   }
 

@@ -3,7 +3,7 @@
 import { X509Certificate } from 'node:crypto'
 
 /** What a certificate says that the rule needs. */
-export type CertificateFacts = {
+export type PeerCertificateFacts = {
   /** One of the trusted authorities has issued it, which its signature shows. */
   readonly isOurs: boolean
   /** The first and last moment at which both the certificate and its authority are valid. */
@@ -23,10 +23,10 @@ export type CertificateRefusal = { readonly reason: 'untrusted' | 'clock'; reado
 
 /** RFC 5280 section 4.2.1.12. */
 const USAGE = { acceptor: '1.3.6.1.5.5.7.3.1', dialer: '1.3.6.1.5.5.7.3.2' } as const
-const NOT_OURS: CertificateFacts = { isOurs: false, fromMs: 0, toMs: 0, dnsNames: [], uris: [], usages: undefined }
+const NOT_OURS: PeerCertificateFacts = { isOurs: false, fromMs: 0, toMs: 0, dnsNames: [], uris: [], usages: undefined }
 
 /** Reads a certificate in DER. What cannot be read is not ours. */
-export function certificateFacts(certificate: Buffer, trusted: readonly Buffer[]): CertificateFacts {
+export function certificateFacts(certificate: Buffer, trusted: readonly Buffer[]): PeerCertificateFacts {
   try {
     const leaf = new X509Certificate(certificate)
     const issuer = trusted.map((each) => new X509Certificate(each)).find((each) => hasIssued(each, leaf))
@@ -57,7 +57,11 @@ function hasIssued(authority: X509Certificate, leaf: X509Certificate): boolean {
 }
 
 /** Judges a certificate; undefined: it proves its owner. */
-export function judgeCertificate(facts: CertificateFacts, shown: Shown, nowMs: number): CertificateRefusal | undefined {
+export function judgeCertificate(
+  facts: PeerCertificateFacts,
+  shown: Shown,
+  nowMs: number,
+): CertificateRefusal | undefined {
   if (!facts.isOurs) return { reason: 'untrusted', what: 'is not from the authority of this set' }
   if (facts.usages?.includes(USAGE[shown.by]) === false) return { reason: 'untrusted', what: 'is for another use' }
   if (shown.by === 'acceptor' && !facts.dnsNames.includes(shown.serverName))

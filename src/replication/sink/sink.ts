@@ -45,7 +45,7 @@ export class LogSink {
     this.#isOpen = parts.isOpen
   }
 
-  /** Takes a message of the primary, of so many bytes. @throws ProtocolFault if it sends more than its window lets it */
+  /** Takes a message of the primary, of so many bytes. @throws ProtocolFault if it sends too much at once */
   received(message: FromPrimary, bytes: number): void {
     if (this.#waiting > this.#parts.limits.waitingBytes) {
       throw new ProtocolFault('damaged', `The primary sends more than ${this.#parts.limits.waitingBytes} bytes at once`)

@@ -20,7 +20,7 @@ export class Window {
     this.#bytes += bytes
   }
 
-  /** Takes an acknowledgement: so many messages since the beginning. False if fewer were sent, or it says nothing new. */
+  /** Takes an acknowledgement: so many messages since the beginning. False if fewer were sent, or none is new. */
   handled(count: number): boolean {
     const fresh = count - this.#handled
     if (fresh < 1 || fresh > this.#sizes.length) return false

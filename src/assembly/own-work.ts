@@ -1,6 +1,7 @@
 // The work that a node does without a request: one list, in the order in which it is begun. Each line says whose data
 // it changes, which decides in which roles a node does it (api/node-role.ts). It begins and ends with the role, and
-// with the seal. What a node must do to serve at all, in every role, is not here (node-gate.ts).
+// with the seal; what waits for a data key begins with the next one. What a node must do to serve at all, in every
+// role, is not here (node-gate.ts).
 import { type DataOwner, mayChange, type NodeRole } from '../api/node-role.ts'
 import type { Audit } from '../audit/audit.ts'
 import { addMissingIndexes } from '../auth/token-indexes.ts'
@@ -174,6 +175,7 @@ export class RunningWork {
   /** Ends each line that the role does not allow. */
   keepTo(role: NodeRole): void {
     for (const line of this.#running) if (!mayChange(role, line.changes)) this.#end(line)
+    for (const line of this.#waiting) if (!mayChange(role, line.changes)) this.#waiting.delete(line)
   }
 
   /** Ends all lines. */
@@ -184,10 +186,10 @@ export class RunningWork {
 
   async #begin(line: OwnWork): Promise<void> {
     if (this.#running.has(line)) return
-    this.#waiting.delete(line)
     this.#running.add(line)
     try {
       await line.begin()
+      this.#waiting.delete(line)
     } catch (cause) {
       this.#end(line)
       // The next key of a node that follows another comes from its primary, and only an open node takes it.

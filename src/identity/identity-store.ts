@@ -92,8 +92,8 @@ export class IdentityStore implements Identities, Engine {
   }
 
   /**
-   * Runs a change of an alias behind others of the same one. It is named by `id`, or by its mount and name. What two
-   * halves do at a local mount is then answered as what one transaction does at a shared mount.
+   * Runs a change of an alias behind others that name it alike: by `id`, or by its mount and name. What two halves do
+   * at a local mount is then answered as what one transaction does at a shared mount.
    */
   oneByOne<T>({ id, accessor, name }: AliasNamed, change: () => Promise<T>): Promise<T> {
     return this.#turns.run(id ?? `${accessor}/${name}`, change)

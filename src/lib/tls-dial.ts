@@ -66,7 +66,8 @@ export function dialTls(parts: LinkParts, to: LinkAddress, as: Dialing, limits: 
 
 function begin({ host, port }: LinkAddress, { identity, serverName, protocol }: Dialing) {
   const secureContext = secureContextOf(identity)
-  const raw = connect({ host, port, noDelay: true })
+  // One address: trying several in turn would put another connection below the TLS that is begun.
+  const raw = connect({ host, port, noDelay: true, autoSelectFamily: false })
   const socket = connectTls({
     ...TLS_RULES,
     socket: raw,

@@ -120,7 +120,7 @@ class Door {
     socket.on('error', () => {})
     const raw = this.#leave(keyOf(socket))
     const { servername: serverName, alpnProtocol: protocol } = socket
-    const identity = typeof serverName === 'string' ? this.#identity(serverName) : undefined
+    const identity = this.#identity(serverName)
     if (raw === undefined || identity === undefined || typeof serverName !== 'string' || typeof protocol !== 'string') {
       socket.destroy()
       return
@@ -158,8 +158,15 @@ class Door {
     return socket.authorized && !socket.isSessionReused() ? undefined : { reason: 'untrusted', what: 'is not valid' }
   }
 
-  #identity(serverName: string): LinkIdentity | undefined {
-    return serverName === '' ? undefined : this.#serving.identities(serverName)
+  /** A stranger may name no server: the runtime then gives what is no text. */
+  #identity(serverName: unknown): LinkIdentity | undefined {
+    if (typeof serverName !== 'string' || serverName === '') return undefined
+    try {
+      return this.#serving.identities(serverName)
+    } catch {
+      // Who asks is in the middle of a handshake: it ends, and the process does not.
+      return undefined
+    }
   }
 }
 

@@ -125,33 +125,38 @@ test('a node that lacks the keys of its cluster opens where it may make none, an
   assert.notEqual(copy.node.audit.publicKey(), '')
 })
 
-test('keys that could not be made at a change of role are made at the next one, and none is used before', async () => {
-  const { store, node, shares } = await startMemoryServer()
-  await store.transaction(async (tx) => tx.delete(systemScope, 'root/sys/token/key'))
+/** Opens the store of a server in a role that changes nothing. It takes no entry of class local until it is allowed. */
+async function openedWithoutLocal({ store, node, shares }: MemoryServer) {
   await node.operations.seal()
   const firstRole = stateOf({ performance: 'bootstrapping' })
   const copy = await startMemoryServer({ store, key: shares[0] as Buffer, firstRole })
   const { setWritable } = store
   store.setWritable = (mayWrite) =>
     setWritable.call(store, (storageClass) => storageClass !== 'local' && mayWrite(storageClass))
+  const allowLocal = (): void => {
+    store.setWritable = setWritable
+  }
+  return { copy, allowLocal }
+}
+
+test('keys that could not be made at a change of role are made at the next one, and none is used before', async () => {
+  const server = await startMemoryServer()
+  await server.store.transaction(async (tx) => tx.delete(systemScope, 'root/sys/token/key'))
+  const { copy, allowLocal } = await openedWithoutLocal(server)
   await assert.rejects(copy.node.changeRole(SECONDARY), { name: 'WriteNotAllowed' })
   assert.throws(() => copy.node.tokens.idOf('a'), { name: 'Sealed' })
-  store.setWritable = setWritable
+  allowLocal()
   await copy.node.changeRole(SECONDARY)
   assert.notEqual(copy.node.tokens.idOf('a'), '')
 })
 
 test('F3: work before serving that fails holds up no other work of the new role', async () => {
-  const { store, node, shares } = await startMemoryServer()
+  const server = await startMemoryServer()
+  const { store } = server
   const WRAPPING_KEY = 'root/core/wrapping-key'
   for (const key of ['root/sys/token/key', WRAPPING_KEY])
     await store.transaction(async (tx) => tx.delete(systemScope, key))
-  await node.operations.seal()
-  const firstRole = stateOf({ performance: 'bootstrapping' })
-  const copy = await startMemoryServer({ store, key: shares[0] as Buffer, firstRole })
-  const { setWritable } = store
-  store.setWritable = (mayWrite) =>
-    setWritable.call(store, (storageClass) => storageClass !== 'local' && mayWrite(storageClass))
+  const { copy } = await openedWithoutLocal(server)
   await assert.rejects(copy.node.changeRole(FOLLOWS_NONE), { name: 'WriteNotAllowed' })
   assert.notEqual(await store.get(WRAPPING_KEY), undefined)
 })

@@ -20,8 +20,7 @@ import {
   type LinkParts,
   MOST_UNSENT_BYTES,
 } from './links.ts'
-import { certificateFacts } from './peer-certificate.ts'
-import { codeOf, type TlsConnection, TlsLink } from './tls-link.ts'
+import { codeOf, peerCertificate, peerOf, type TlsConnection, TlsLink } from './tls-link.ts'
 import { secureContextOf, TLS_RULES, VERDICT, VERDICT_TIME_BYTES } from './tls-settings.ts'
 
 /** See `Links.dial`. */
@@ -81,20 +80,9 @@ function begin({ host, port }: LinkAddress, { identity, serverName, protocol }: 
 }
 
 function linkOf(connection: TlsConnection, to: LinkAddress, as: Dialing, limits: DialLimits): Link {
-  const certificate = peerCertificate(connection.socket)
-  const peer = {
-    certificate,
-    names: certificateFacts(certificate, as.identity.trusted).uris,
-    serverName: as.serverName,
-    protocol: as.protocol,
-    address: to.host,
-  }
+  const { serverName, protocol, identity } = as
+  const peer = peerOf(connection.socket, identity.trusted, { serverName, protocol, address: to.host })
   return new TlsLink(connection, peer, limits.mostUnsentBytes ?? MOST_UNSENT_BYTES)
-}
-
-/** The certificate that the peer showed; empty if there is none. */
-export function peerCertificate(socket: TLSSocket): Buffer {
-  return socket.getPeerX509Certificate()?.raw ?? Buffer.alloc(0)
 }
 
 /**

@@ -1,7 +1,16 @@
 // A link over a TLS connection whose peer is proven.
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { type Link, LinkClosed, type LinkEnd, LinkFull, type LinkParts, type LinkPeer } from './links.ts'
+import {
+  type Link,
+  LinkClosed,
+  type LinkEnd,
+  LinkFull,
+  type LinkIdentity,
+  type LinkParts,
+  type LinkPeer,
+} from './links.ts'
+import { certificateFacts } from './peer-certificate.ts'
 
 const DONE: Promise<void> = Promise.resolve()
 
@@ -10,6 +19,21 @@ export type TlsConnection = {
   readonly raw: Socket
   readonly socket: TLSSocket
   readonly timers: LinkParts['timers']
+}
+
+/** The certificate that the peer showed; empty if there is none. */
+export function peerCertificate(socket: TLSSocket): Buffer {
+  return socket.getPeerX509Certificate()?.raw ?? Buffer.alloc(0)
+}
+
+/** Who the peer is, once its certificate was judged. */
+export function peerOf(
+  socket: TLSSocket,
+  trusted: LinkIdentity['trusted'],
+  over: Pick<LinkPeer, 'serverName' | 'protocol' | 'address'>,
+): LinkPeer {
+  const certificate = peerCertificate(socket)
+  return { certificate, names: certificateFacts(certificate, trusted).uris, ...over }
 }
 
 /** See `Link`. It reads ahead what node:tls buffers: 64 KiB and one record. */

@@ -13,8 +13,7 @@ import {
   type ServingLimits,
 } from './links.ts'
 import { type CertificateRefusal, certificateFacts, judgeCertificate } from './peer-certificate.ts'
-import { peerCertificate } from './tls-dial.ts'
-import { type TlsConnection, TlsLink } from './tls-link.ts'
+import { peerCertificate, peerOf, type TlsConnection, TlsLink } from './tls-link.ts'
 import { clockVerdict, secureContextOf, TLS_RULES, VERDICT } from './tls-settings.ts'
 
 /** A connection whose handshake is under way. */
@@ -137,14 +136,9 @@ class Door {
   }
 
   #accept(connection: TlsConnection, by: { serverName: string; protocol: string; identity: LinkIdentity }): void {
-    const certificate = peerCertificate(connection.socket)
-    const peer = {
-      certificate,
-      names: certificateFacts(certificate, by.identity.trusted).uris,
-      serverName: by.serverName,
-      protocol: by.protocol,
-      address: connection.socket.remoteAddress ?? '',
-    }
+    const { serverName, protocol, identity } = by
+    const address = connection.socket.remoteAddress ?? ''
+    const peer = peerOf(connection.socket, identity.trusted, { serverName, protocol, address })
     this.#serving.accept(new TlsLink(connection, peer, this.#limits.mostUnsentBytes))
   }
 

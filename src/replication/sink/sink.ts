@@ -1,5 +1,5 @@
 // The secondary's end of a link: applies what the primary sends, in the order in which it came. What was received and
-// not applied yet is bounded by the window of the primary, which counts what is acknowledged here.
+// not applied yet is bounded by the window of the primary, which counts what is acknowledged here, and by a limit.
 //
 //   course 'stream'      runs are applied, each in one durable step, and must fit exactly
 //   course 'copy'        runs and pieces are applied; runs are done over what the pieces brought

@@ -54,7 +54,7 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ],
   ['core', ['lib', 'storage', 'api', 'auth', 'audit', 'replication', 'telemetry', 'quotas']],
   ['http', ['lib', 'api', 'core']],
-  ['threads', ['lib', 'rpc', 'api', 'core', 'storage']],
+  ['threads', ['lib', 'rpc', 'api', 'core', 'storage', 'replication']],
   // It runs where none of the others do: in browsers, in programs of others.
   ['client', ['lib']],
   ['cli', ['lib', 'crypto', 'api', 'client']],
@@ -77,6 +77,7 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
       'managed-keys',
       'identity',
       'engines',
+      'replication',
       'system',
       'core',
       'config',
@@ -96,6 +97,7 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
       'telemetry',
       'managed-keys',
       'engines/cloud',
+      'replication',
       'system',
       'http',
       'threads',
@@ -119,7 +121,7 @@ export const FOLDERS: ReadonlyMap<string, readonly (readonly string[])[]> = new 
   ['crypto', [['.', 'jwt'], ['devices'], ['key-types', 'signatures', 'forms'], ['encoding', 'primitives']]],
   ['storage', [['drivers.ts'], ['sqlite', 'verify'], ['snapshot'], ['.', 'commit', 'log']]],
   ['engines/transit', [['transit.ts'], ['endpoints'], ['backup', 'managed'], ['.'], ['ring'], ['budget']]],
-  ['replication', [['sink', 'source', 'set'], ['protocol'], ['.']]],
+  ['replication', [['link'], ['sink', 'source', 'set'], ['protocol'], ['.']]],
   ['system', [['endpoints.ts'], ['endpoints'], ['.'], ['seal']]],
 ])
 

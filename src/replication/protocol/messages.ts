@@ -59,6 +59,9 @@ export const MAX_PAGES = 1_024
 /** A scope is `NAMESPACE/MOUNT-UUID` or `NAMESPACE/system`. */
 const MAX_SCOPE_BYTES = 1 * KIB
 const CERTIFICATE_BYTES = 16 * KIB
+/** An X25519 public key, and the nonce of an activation token (src/replication/set). */
+const RECEIVER_BYTES = 32
+const NONCE_BYTES = 32
 /** A record has its keys and values, and some 100 bytes for each operation. A longer one is not sent. */
 export const MAX_RECORD_BYTES = 2 * MAX_TRANSACTION_BYTES
 
@@ -97,6 +100,10 @@ const MESSAGES = {
     applied: optional(place),
     transfer: optional(transfer),
     addresses,
+    apiAddress: text(MAX_ADDRESS_BYTES),
+    /** The X25519 key that keys are sealed for, and the number of the seal that it has (src/system/seal). */
+    receiver: fixed(RECEIVER_BYTES),
+    sealNumber: u64,
   }),
   /** From the primary: the link is accepted, and this is how the secondary gets what it lacks. */
   welcome: message(2, 256 * KIB, {
@@ -122,6 +129,9 @@ const MESSAGES = {
       'replaced',
       'busy',
       'not-primary',
+      'clock',
+      'token',
+      'not-activated',
     ),
     sentence: shownText(MAX_SENTENCE_BYTES),
     retryAfterMs: u32,
@@ -222,6 +232,34 @@ const MESSAGES = {
   }),
   /** From the primary after a rekey: its seal, sealed for this secondary (src/system/seal/seal-bundle.ts). */
   'seal-bundle': message(20, 2 * MIB, { sealed: bytesUpTo(2 * MIB - 64) }),
+  /** From a cluster that wants to be let in, first on a link for that. The primary answers with a welcome. */
+  knock: message(24, 2 * KIB, {
+    oldest: u16,
+    newest: u16,
+    recordFormat: u8,
+    version: text(64),
+    clusterId: text(64),
+    secondaryId: text(MAX_SECONDARY_ID_BYTES),
+    sentAtMs: u64,
+  }),
+  /**
+   * From the same, behind the welcome. 'look' is answered by `done` and changes nothing. 'claim' binds the token to the
+   * receiver and is answered by `package`; 'confirm' uses it up and is answered by `done`.
+   */
+  claim: message(25, 1 * KIB, {
+    what: numbered('look', 'claim', 'confirm'),
+    nonce: fixed(NONCE_BYTES),
+    receiver: fixed(RECEIVER_BYTES),
+  }),
+  /** From the primary: what opens its data, sealed for the receiver, and the records of its keys. */
+  package: message(26, 4 * MIB, {
+    seal: bytesUpTo(2 * MIB),
+    keyring: bytesUpTo(1 * MIB),
+    leafKey: bytesUpTo(1 * KIB),
+    epoch: u32,
+  }),
+  /** From the primary: what was asked for is done, or would be. */
+  done: message(27, 16, {}),
   /** From both: why this end hangs up. */
   fault: message(21, 4 * KIB, {
     reason: numbered('version', 'damaged', 'closing'),

@@ -1,0 +1,237 @@
+// The two sides of following another cluster: what has the links, and what writes the store. They are on two threads
+// of a server, or in one. Each is handed the other as one of these types; all that they tell each other is plain data.
+//
+//   peers ═ links ═ LinkHost ── asks ──▶ LinkOwner      records of the set, the log's keeper, what is applied
+//                   LinkControl ◀── tells ── its owner  what it serves and dials, who is cut off
+import type { LinkAddress, LinkFailure, LinkIdentity } from '../../lib/links.ts'
+import type { Adopted, KeyLeaf, TreeBucket, TreePage } from '../../storage/contract.ts'
+import type { History, LogHold, ReplicationFamily } from '../../storage/peer-log.ts'
+import type { Message } from '../protocol/messages.ts'
+import type { PeerRefusal } from '../set/admission.ts'
+import type { SetName } from '../set/peer-name.ts'
+import type { SinkBatch, SinkProgress } from '../sink/sink-parts.ts'
+import type { SecondaryStanding } from '../source/decision.ts'
+
+/** What a node says of itself to every peer. */
+export type NodeFacts = {
+  /** The version of its program. */
+  readonly version: string
+  /** The id of its own cluster. */
+  readonly clusterId: string
+  /** Where its cluster port can be reached, `https://host:port`; empty if that is not known. */
+  readonly clusterAddresses: readonly string[]
+  /** Where its API can be reached; '' if that is not known. */
+  readonly apiAddress: string
+}
+
+/** The part of this cluster in a set that it is primary of: links of that set are accepted. */
+export type PrimaryPart = {
+  readonly role: 'primary'
+  readonly set: SetName
+  /** The leaf of this node for servers. The same object as long as it is the same leaf. */
+  readonly identity: LinkIdentity
+}
+
+/** The part of this cluster in a set that it follows: a link is dialed, and dialed again. */
+export type SecondaryPart = {
+  readonly role: 'secondary'
+  readonly set: SetName
+  readonly id: string
+  /** The leaf of this secondary. */
+  readonly identity: LinkIdentity
+  /** From when on the leaf is to be renewed, by the wall clock. */
+  readonly renewalDueMs: number
+  /** Cluster addresses of the primary, in the order in which they are tried. */
+  readonly addresses: readonly string[]
+}
+
+/** A part in a set. */
+export type SetPart = PrimaryPart | SecondaryPart
+
+/** What the host of the links does from now on. While the server is sealed there are no addresses and no parts. */
+export type LinkState = {
+  readonly facts: NodeFacts
+  /** Where the cluster port is opened. */
+  readonly listenAt: readonly LinkAddress[]
+  readonly parts: readonly SetPart[]
+}
+
+/** What an activation asks of a primary, before this cluster has a part in the set. */
+export type Knock = {
+  readonly set: SetName
+  readonly id: string
+  readonly identity: LinkIdentity
+  readonly address: string
+  readonly facts: NodeFacts
+  readonly nonce: Buffer
+  /** The X25519 key that keys are to be sealed for. */
+  readonly receiver: Buffer
+  /**
+   * 'look': would this secondary be let in? Nothing is changed on either side. 'claim': it asks for the keys.
+   * 'confirm': it has stored them.
+   */
+  readonly what: 'look' | 'claim' | 'confirm'
+}
+
+/** What a primary hands over to a secondary that it lets in. All of it is ciphertext. */
+export type KeyPackage = {
+  /** The seal of the primary, sealed for the receiver of the claim (src/system/seal/seal-bundle.ts). */
+  readonly seal: Buffer
+  /** Its records at core/keyring and core/leaf-key, as they are stored. */
+  readonly keyring: Buffer
+  readonly leafKey: Buffer
+  readonly epoch: number
+}
+
+/** How a knock ended. `sentence` is for the operator, names the address, and tells no secret. */
+export type Knocked =
+  | { readonly kind: 'welcome'; readonly version: string; readonly clockSkewMs: number }
+  | { readonly kind: 'package'; readonly package: KeyPackage; readonly clockSkewMs: number }
+  /** There was no link. `cut`: there was one, and it ended before the answer. */
+  | { readonly kind: 'no-link'; readonly reason: LinkFailure | 'cut'; readonly sentence: string }
+  /** The primary said no. */
+  | { readonly kind: 'refused'; readonly code: Message<'refused'>['code']; readonly sentence: string }
+
+/** The state of the link to a primary, with the words of status (Interface 2.5). */
+export type ConnectionState = 'ready' | 'connecting' | 'idle' | 'transient_failure'
+
+/** What is known of one peer by heartbeats. Times of a link that is gone stay as they were. */
+export type PeerStatus = {
+  readonly isConnected: boolean
+  readonly apiAddress: string
+  readonly clusterAddress: string
+  /** Wall clock of this node at the last heartbeat; undefined: there was none. */
+  readonly lastBeatMs: number | undefined
+  readonly roundTripMs: number | undefined
+  /** How far the clock of the peer is ahead; negative if it is behind. */
+  readonly clockSkewMs: number | undefined
+  /** Age of what of the primary's log the secondary has for certain. */
+  readonly canaryAgeMs: number | undefined
+}
+
+/** A secondary as the primary sees its link. */
+export type SecondaryStatus = PeerStatus & {
+  readonly family: ReplicationFamily
+  readonly id: string
+  /** Index of this log up to which it has all for good. */
+  readonly acknowledgedIndex: number | undefined
+}
+
+/** A primary as the secondary sees its link. */
+export type PrimaryStatus = {
+  readonly family: ReplicationFamily
+  readonly connection: ConnectionState
+  /** Why nothing is followed until someone looks, or until the next try; undefined while it is followed. */
+  readonly idle: { readonly reason: string; readonly sentence: string } | undefined
+  /** What is being done over the link that is there now, or was last. */
+  readonly progress: SinkProgress | undefined
+  /** Index of the primary's last change, and when that was committed there. */
+  readonly primaryIndex: number | undefined
+  /** How long what was applied last is behind the primary; 0 if nothing is missing. */
+  readonly lagMs: number | undefined
+  readonly primaryVersion: string | undefined
+  readonly peers: readonly PeerStatus[]
+}
+
+/** What the host tells for status. */
+export type LinkStatus = {
+  /** Ports that are open, and sentences about those that could not be opened. */
+  readonly ports: readonly number[]
+  readonly faults: readonly string[]
+  /** Connected secondaries, and those that were connected since the start. */
+  readonly secondaries: readonly SecondaryStatus[]
+  readonly primaries: readonly PrimaryStatus[]
+}
+
+/** What the host of the links does for its owner. */
+export interface LinkControl {
+  /**
+   * Takes over a state. Resolves when links are closed that have no part in it any more, and ports that could be opened
+   * are open. A port that could not be opened is tried again; status says why.
+   */
+  play(state: LinkState): Promise<void>
+  /** Closes what a secondary has open. Resolves when nothing more is sent to it. */
+  disconnect(family: ReplicationFamily, id: string): Promise<void>
+  /** Asks a primary, once. Never rejects for what the network or the peer does. */
+  knock(knock: Knock): Promise<Knocked>
+  /** The seal was rekeyed: connected secondaries get it. */
+  sealChanged(): void
+  status(): Promise<LinkStatus>
+}
+
+/** A peer as it came. `certificate` is the leaf that it proved to have the key of. */
+export type Arrival = {
+  readonly set: SetName
+  readonly id: string
+  readonly certificate: Buffer
+}
+
+/** What a primary answers a secondary that may follow. */
+export type Greeted = { readonly epoch: number; readonly histories: readonly History[] }
+
+/** What a primary is asked, by the host on behalf of secondaries. */
+export interface PrimaryOwner {
+  admit(arrival: Arrival): Promise<Greeted | PeerRefusal>
+  /** `isLook`: whether the claim would be allowed; nothing is changed. */
+  claim(
+    arrival: Arrival,
+    claim: { readonly nonce: Buffer; readonly receiver: Buffer; readonly isLook: boolean },
+  ): Promise<KeyPackage | 'welcome' | PeerRefusal>
+  confirm(
+    arrival: Arrival,
+    claim: { readonly nonce: Buffer; readonly receiver: Buffer },
+  ): Promise<'confirmed' | PeerRefusal>
+  /** A new leaf for the public key, and all authorities of the set that are trusted. */
+  renew(
+    arrival: Arrival,
+    spki: Buffer,
+  ): Promise<{ readonly certificate: Buffer; readonly trusted: readonly Buffer[] } | PeerRefusal>
+  /** Notes how far a secondary is, and where. Called now and then. */
+  note(
+    arrival: Arrival,
+    noted: { readonly acknowledged: number | undefined; readonly addresses: readonly string[]; readonly api: string },
+  ): Promise<void>
+  /** The seal, sealed for this receiver; undefined if its number is not above `number`. */
+  sealFor(arrival: Arrival, receiver: { readonly key: Buffer; readonly number: number }): Promise<Buffer | undefined>
+  /** As the verbs of SourceKeeper. The name of a hold is made of the family and the id. */
+  hold(arrival: Arrival, hold: Pick<LogHold, 'kind' | 'from'>): Promise<void>
+  tree(): Promise<{ readonly index: number; readonly pages: readonly TreePage[] }>
+  keysIn(buckets: readonly TreeBucket[]): Promise<{ readonly index: number; readonly keys: readonly KeyLeaf[] }>
+  root(family: ReplicationFamily): Promise<{ readonly index: number; readonly root: Buffer }>
+}
+
+/** Where a secondary stands when it greets its primary. */
+export type FollowerStanding = SecondaryStanding & {
+  readonly epoch: number
+  readonly histories: readonly History[]
+  /** Public half of the key that its primary seals for. */
+  readonly receiver: Buffer
+  /** The number of its seal bundle; 0 if it has none. */
+  readonly sealNumber: number
+}
+
+/** What a secondary is asked, by the host on behalf of its primary. */
+export interface SecondaryOwner {
+  standing(family: ReplicationFamily): Promise<FollowerStanding>
+  /**
+   * Says to the primary what it must still hear of the activation, before anything is followed: undefined if it has
+   * heard all.
+   */
+  unconfirmed(family: ReplicationFamily): Promise<{ readonly nonce: Buffer; readonly receiver: Buffer } | undefined>
+  /** The primary has heard that the activation was stored. */
+  confirmed(family: ReplicationFamily): Promise<void>
+  /** The primary told where it is. */
+  primaryIsAt(family: ReplicationFamily, addresses: readonly string[], apiAddress: string): Promise<void>
+  /** A renewed leaf and its private number, which is wiped by the callee. */
+  renewed(family: ReplicationFamily, leaf: { readonly certificate: Buffer; readonly key: Buffer }): Promise<void>
+  /** The primary's seal after a rekey, sealed for the receiver of `standing`. */
+  sealCame(family: ReplicationFamily, sealed: Buffer): Promise<void>
+  /** As the verbs of SinkKeeper. */
+  take(family: ReplicationFamily, batch: SinkBatch): Promise<Adopted>
+  ownTree(): Promise<readonly TreePage[]>
+  ownKeysIn(buckets: readonly TreeBucket[]): Promise<readonly KeyLeaf[]>
+  ownRoot(family: ReplicationFamily): Promise<Buffer>
+}
+
+/** The side that writes the store. */
+export type LinkOwner = PrimaryOwner & SecondaryOwner

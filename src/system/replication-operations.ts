@@ -1,0 +1,64 @@
+// What operators do with replication, and what status tells of it, as the endpoints see it. The thread that writes
+// carries it out (src/assembly/replication).
+import type { PrimaryStatus, SecondaryStatus } from '../replication/link/link-sides.ts'
+import type { SecondaryIdentity, SetState } from '../replication/set/records.ts'
+import type { ReplicationFamily } from '../storage/peer-log.ts'
+
+/** What `primary/secondary-token` was given. */
+export type WantedToken = {
+  readonly id: string
+  readonly ttlMs: number
+  /** The text of `secondary/generate-public-key`; '' if the token is to be wrapped. */
+  readonly publicKey: string
+}
+
+/** An activation token. `wrapped`: the text still has to be wrapped. `replaced`: what the id stood for until now. */
+export type IssuedToken = {
+  readonly kind: 'wrapped' | 'sealed'
+  readonly text: string
+  readonly replaced: 'nothing' | 'unused token' | 'secondary'
+}
+
+/** What `secondary/enable` was given; '' for what was left out. */
+export type GivenActivation = {
+  readonly token: string
+  readonly primaryApiAddress: string
+  readonly caFile: string
+  readonly caPath: string
+}
+
+/** One look of the check before an activation. */
+export type ActivationCheck = {
+  readonly what: 'token' | 'api' | 'cluster port' | 'version' | 'clock' | 'admission'
+  readonly result: 'good' | 'bad' | 'not looked at'
+  /** What was found, and what to do about it. */
+  readonly sentence: string
+}
+
+/** What is known of a family that is not disabled, besides what the store tells (replication-facts.ts). */
+export type FamilyTold = {
+  readonly state: SetState
+  /** On a primary: ids of all tokens but those revoked, and the links of secondaries. */
+  readonly knownSecondaries: readonly string[]
+  readonly secondaries: readonly SecondaryStatus[]
+  /** On a secondary: who it is, and its link; undefined on a primary. */
+  readonly identity: SecondaryIdentity | undefined
+  readonly primary: PrimaryStatus | undefined
+}
+
+/** The operations. Each throws a Refusal that says what is wrong and what to do; nothing was changed then. */
+export type ReplicationOperations = {
+  enablePrimary(family: ReplicationFamily, clusterAddress: string): Promise<void>
+  disablePrimary(family: ReplicationFamily): Promise<void>
+  secondaryToken(family: ReplicationFamily, wanted: WantedToken): Promise<IssuedToken>
+  /** Resolves when nothing more is sent to it. */
+  revokeSecondary(family: ReplicationFamily, id: string): Promise<void>
+  /** The public half of a new key, as text. */
+  generatePublicKey(family: ReplicationFamily): Promise<string>
+  /** Resolves when the primary has let this cluster in, and its keys have taken the place of the own ones. */
+  enableSecondary(family: ReplicationFamily, given: GivenActivation): Promise<void>
+  /** The looks of `enableSecondary`, and nothing is changed. */
+  check(family: ReplicationFamily, given: GivenActivation): Promise<readonly ActivationCheck[]>
+  /** Undefined for a family that is disabled. */
+  told(family: ReplicationFamily): Promise<FamilyTold | undefined>
+}

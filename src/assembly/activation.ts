@@ -22,6 +22,8 @@ export type Activation = {
   /** The primary's records at core/keyring and core/leaf-key, as they are stored there and will be here. */
   readonly keyring: Buffer
   readonly leafKey: Buffer
+  /** Writes what this cluster is from then on, of class ignored, under the new keys. May run several times. */
+  readonly also?: (tx: Transaction, barrier: Barrier) => Promise<void>
 }
 
 /** Keys that open the store once `write` is committed together with the data. `leafKey` is its user's to wipe. */
@@ -44,7 +46,7 @@ export type ReplaceData = (write: NewKeys['write']) => Promise<void>
 export type ActivationParts = { readonly seal: Seal; readonly barrier: Barrier; readonly world: World }
 
 /** Opens what the primary handed over; nothing is changed yet. @throws BundleRefused, Refusal while sealed */
-export function newKeys({ seal, barrier, world }: ActivationParts, { bundle, ...records }: Activation): NewKeys {
+export function newKeys({ seal, barrier, world }: ActivationParts, { bundle, also, ...records }: Activation): NewKeys {
   const { random } = world
   const former = barrier.keyring ?? assert.fail('an open seal has a keyring')
   const rootKey = importSecret(bundle.rootKey.reveal())
@@ -57,6 +59,7 @@ export function newKeys({ seal, barrier, world }: ActivationParts, { bundle, ...
     leafKey,
     prepare: () => seal.keepRoot(bundle),
     write: async (tx) => {
+      await also?.(tx, theirs)
       // All else came with the data of the primary, so no key of ours opens anything any more.
       const sealed = theirs.encryptions + (await sealAnew(tx, random, former, keyring))
       // But a key of theirs may have been ours before, and goes on from its count.

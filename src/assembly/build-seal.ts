@@ -1,5 +1,5 @@
 // The seal, on a thread that writes: what opens and closes the whole server, and the operations on its keys in between.
-import type { RoleState } from '../api/node-role.ts'
+import { FOLLOWS_NONE, type RoleState } from '../api/node-role.ts'
 import { NEW_TOKEN_LENGTH } from '../auth/token-text.ts'
 import { describeCause } from '../core/describe-cause.ts'
 import { Upkeep } from '../core/upkeep.ts'
@@ -18,6 +18,8 @@ import { type InitialiseOptions, type InitialSecrets, initialise } from './initi
 import type { WritingParts } from './node-parts.ts'
 import type { NodeRooms } from './node-rooms.ts'
 import { ownWork, RunningWork } from './own-work.ts'
+import { buildReplication, type ReplicationRoom } from './replication/build-replication.ts'
+import { roleUnder } from './replication/stored-role.ts'
 import { Restore } from './restore.ts'
 import type { RoleHolder } from './role-holder.ts'
 import { SealAnnouncer } from './seal-state.ts'
@@ -32,7 +34,7 @@ export type SealRoom = {
   unsealWith(key: Buffer): Promise<void>
   /** Unseals with the root key, which a development server keeps. @throws Refusal for a wrong key */
   unsealWithRoot(rootKey: Buffer): Promise<void>
-  // Only tests call bundle, follow, activate and changeRole as yet: replication will.
+  readonly replication: ReplicationRoom
   /** The seal, for another cluster of the set; the caller wipes it. @throws Refusal while sealed */
   bundle(): Promise<SealBundle>
   /** Takes over the shares of the primary's rekey; false if the bundle is not newer. @throws BundleRefused, Refusal */
@@ -63,12 +65,30 @@ export function buildSeal(
   const { barrier } = rooms.storage
   const newShares = async (): Promise<void> => {
     await news.tellDone()
+    replication.rekeyed()
     if (parts.onRekeyed !== undefined) await handOver(seal, barrier, parts.onRekeyed, namedLog(log, 'seal'))
   }
   const newTerm = (): Promise<void> => opening.newTerm()
   const holders = buildHolders(parts, seal, rooms, { news, newShares, newTerm })
   const upkeep = new Upkeep(() => rooms.mounts.mounted(), world, namedLog(log, 'core'))
-  const opening = buildOpening(parts, { seal, role, rooms, holders, upkeep, news })
+  const bundle = (): Promise<SealBundle> => seal.bundle(barrier)
+  const follow = (followed: SealBundle): Promise<boolean> =>
+    opening.exclusively(async () => {
+      const isNewer = await seal.follow(followed, barrier)
+      if (isNewer) await newShares()
+      return isNewer
+    })
+  const activate = (activation: Activation, replace: ReplaceData): Promise<void> =>
+    opening.replaceKeys(() => newKeys({ seal, barrier, world }, activation), replace)
+  const replication: ReplicationRoom = buildReplication(parts, rooms, {
+    seal,
+    rotation: holders.rotation,
+    bundle,
+    follow,
+    activate: (activation) => activate(activation, replaceWith(activation)),
+    changeRole: (to) => opening.changeRole(to),
+  })
+  const opening: UnsealController = buildOpening(parts, { seal, role, rooms, holders, upkeep, news, replication })
   const initialised: SealRoom['initialise'] = (config, clusterName, options) => {
     const name = clusterName === '' ? parts.facts.clusterName : clusterName
     return initialise({ seal, auth: rooms, opening, news, world }, config, name, options)
@@ -80,15 +100,10 @@ export function buildSeal(
     upkeep,
     unsealWith: (key) => opening.unsealWith(key),
     unsealWithRoot: (rootKey) => opening.unsealWithRoot(rootKey),
-    bundle: () => seal.bundle(barrier),
-    follow: (bundle) =>
-      opening.exclusively(async () => {
-        const isNewer = await seal.follow(bundle, barrier)
-        if (isNewer) await newShares()
-        return isNewer
-      }),
-    activate: (activation, replace) =>
-      opening.replaceKeys(() => newKeys({ seal, barrier, world }, activation), replace),
+    replication,
+    bundle,
+    follow,
+    activate,
     openByItself: () => opening.openByItself(),
     rest: () => opening.rest(),
     role,
@@ -197,11 +212,12 @@ type OpeningRooms = {
   readonly holders: Holders
   readonly upkeep: Upkeep
   readonly news: SealAnnouncer
+  readonly replication: ReplicationRoom
 }
 
 function buildOpening(
   parts: WritingParts,
-  { seal, role, rooms, holders, upkeep, news }: OpeningRooms,
+  { seal, role, rooms, holders, upkeep, news, replication }: OpeningRooms,
 ): UnsealController {
   const { store, slow, devices } = parts
   const { rotation, rekey, recoveryRekey, rootToken } = holders
@@ -214,13 +230,18 @@ function buildOpening(
     store,
     rotation,
     work: new RunningWork(
-      ownWork({ ...rooms, auth: rooms, rotation, upkeep, store, random: parts.world.random, log }),
+      ownWork({ ...rooms, auth: rooms, rotation, upkeep, replication, store, random: parts.world.random, log }),
       log,
     ),
     role,
+    readRole: async (keyring) => {
+      const stored = await roleUnder(keyring, store, parts.world.random)
+      // A store that was restored may say less than the one before.
+      return stored ?? (parts.links === undefined ? undefined : FOLLOWS_NONE)
+    },
     attempts: [rekey, recoveryRekey, rootToken],
     news,
-    secretHolders: [slow, ...(devices === undefined ? [] : [devices])],
+    secretHolders: [slow, replication, ...(devices === undefined ? [] : [devices])],
     log,
   })
 }
@@ -231,9 +252,10 @@ function buildRestore(
   { storage, audit }: NodeRooms,
   opening: UnsealController,
 ): Restore {
-  const { restorable, world, log } = parts
+  const { restorable, store, world, log } = parts
   return new Restore({
     restorable,
+    store,
     seal,
     opening,
     barrier: storage.barrier,

@@ -21,6 +21,7 @@ import type { KeyKeeper, SealStatus } from '../system/seal/seal.ts'
 import type { SealBundle } from '../system/seal/seal-bundle.ts'
 import type { SealOperations, ServerFacts } from '../system/system.ts'
 import type { NodeTelemetry } from './node-telemetry.ts'
+import type { LinkParts } from './replication/build-replication.ts'
 import type { Restorable } from './restore.ts'
 import { type ServingRole, THREAD_ROLES, type WritingRole } from './roles.ts'
 import type { SealState } from './seal-state.ts'
@@ -105,6 +106,8 @@ export type WritingParts = CommonParts & {
    * the secondaries.
    */
   readonly onRekeyed?: (bundle: SealBundle) => Promise<void>
+  /** The links to other clusters; missing: replication is switched off. */
+  readonly links?: LinkParts
   /** Missing if the store cannot be restored. */
   readonly restorable?: Restorable
 }

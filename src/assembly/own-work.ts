@@ -18,6 +18,7 @@ import type { SystemServices } from '../system/services.ts'
 import { VERSION } from '../version.ts'
 import type { AuthServices } from './auth-services.ts'
 import { makeOwnKeys, makeSharedKeys } from './own-keys.ts'
+import type { ReplicationRoom } from './replication/build-replication.ts'
 
 /** One line of the list. */
 export type OwnWork = {
@@ -41,6 +42,7 @@ export type OwnWorkRooms = {
   readonly mounts: Pick<MountTable, 'addMissing' | 'finishUnmounts' | 'wipeLeftovers' | 'start' | 'stop'>
   readonly services: Pick<SystemServices, 'versions'>
   readonly upkeep: Pick<Upkeep, 'start' | 'stop'>
+  readonly replication: Pick<ReplicationRoom, 'open' | 'close'>
   readonly storage: Pick<SealedStorage, 'barrier'>
   readonly store: Pick<Store, 'transaction'>
   readonly random: Random
@@ -52,7 +54,7 @@ export type OwnWorkRooms = {
  * last.
  */
 export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
-  const { auth, audit, mounts, services, storage, store, random, log } = rooms
+  const { auth, audit, mounts, services, replication, storage, store, random, log } = rooms
   const { tokens, wrappingJwt, expiry, policySweep, aliasSweep, identities } = auth
   const makers = { barrier: storage.barrier, tokens, random }
   return [
@@ -95,6 +97,12 @@ export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
     },
     ...workOfMounts(rooms, 'shared'),
     ...workOfMounts(rooms, 'local'),
+    {
+      name: 'links to other clusters',
+      changes: 'node',
+      begin: () => replication.open(),
+      end: () => replication.close(),
+    },
   ]
 }
 

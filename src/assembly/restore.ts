@@ -7,6 +7,7 @@ import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
 import { HISTORY_ID_BYTES } from '../storage/backend.ts'
 import type { Barrier } from '../storage/barrier.ts'
+import type { Store } from '../storage/contract.ts'
 import type { Staging } from '../storage/driver.ts'
 import { Sealed, StorageCorrupt } from '../storage/errors.ts'
 import type { Position } from '../storage/peer-log.ts'
@@ -20,11 +21,9 @@ import type { Seal } from '../system/seal/seal.ts'
 import { openSnapshotKeyring } from '../system/snapshot-keyring.ts'
 import type { Restored } from '../system/system.ts'
 import { RestoredAudit } from './restored-audit.ts'
+import { isOfReplication, keptReplication, REPLICATION_LOST } from './restored-replication.ts'
 import { isOfSeal, RestoredSeal } from './restored-seal.ts'
 import type { UnsealController } from './unseal-controller.ts'
-
-/** What a cluster stores of its part in replication, in both families. */
-const REPLICATION = 'root/core/replication/'
 
 /** The operations that a store needs for a restore; a store in memory has none. */
 export type Restorable = {
@@ -40,6 +39,8 @@ export type Restorable = {
 /** The parts that a restore works with. */
 export type RestoreParts = {
   readonly restorable: Restorable | undefined
+  /** The store as it is. */
+  readonly store: Pick<Store, 'scan' | 'list'>
   readonly seal: Seal
   readonly opening: Pick<UnsealController, 'replaceStore'>
   readonly barrier: Barrier
@@ -108,6 +109,7 @@ export class Restore {
     const audit = new RestoredAudit(this.#parts.auditDevices())
     const restoredSeal = new RestoredSeal()
     let opened: Barrier | undefined
+    let lost: readonly string[] = []
     await stageSnapshot(read, {
       staging: restorable.staging,
       position: await restorable.position(),
@@ -124,12 +126,24 @@ export class Restore {
         restoredSeal.see(key, value)
       },
       // Left out, since the snapshot cannot know how often its key has encrypted after it was made, here or elsewhere.
-      // Roles, epochs and fences of that day would bring a demoted primary back, and a revoked secondary.
-      isLeftOut: (key) => key === KEY_USE || isOfSeal(key) || key.startsWith(REPLICATION),
-      added: () => restoredSeal.entries(seal, opened),
+      isLeftOut: (key) => key === KEY_USE || isOfSeal(key) || isOfReplication(key),
+      added: async () => {
+        const entries = await restoredSeal.entries(seal, opened)
+        // Other data have another keyring, which no secondary of this cluster could follow.
+        if (opened === undefined || !restoredSeal.isOf(seal.rootKey)) {
+          lost = await this.#lostReplication()
+          return entries
+        }
+        return [...entries, ...(await keptReplication(this.#parts.store, barrier, opened))]
+      },
       check: (staged) => restorable.check(staged),
     })
-    return { entries: header.entries, index: header.index, isSealChecked, warnings: audit.warnings() }
+    return { entries: header.entries, index: header.index, isSealChecked, warnings: [...audit.warnings(), ...lost] }
+  }
+
+  async #lostReplication(): Promise<readonly string[]> {
+    const isInSet = (await this.#parts.store.list('root/core/replication/', { limit: 1 })).length > 0
+    return isInSet ? [REPLICATION_LOST] : []
   }
 
   #openKeyring(records: ReadonlyMap<string, Buffer>, saysOurs: boolean): Barrier | undefined {

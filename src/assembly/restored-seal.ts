@@ -40,7 +40,7 @@ export class RestoredSeal {
    */
   async entries(seal: Seal, opened: Barrier | undefined): Promise<readonly StoredEntry[]> {
     const config = decodeSealConfig(this.#of(SEAL_CONFIG))
-    if (opened === undefined || !this.#isOfRoot(seal.rootKey)) {
+    if (opened === undefined || !this.isOf(seal.rootKey)) {
       seal.requireFitting(config)
       return [...this.#records].filter(([key]) => isOfSeal(key)).map(([key, value]) => entry(key, value))
     }
@@ -54,7 +54,8 @@ export class RestoredSeal {
     }
   }
 
-  #isOfRoot(rootKey: KeyObject): boolean {
+  /** True if this root key opens the keyring of the snapshot. */
+  isOf(rootKey: KeyObject): boolean {
     try {
       openKeyring(rootKey, this.#of(KEYRING))
       return true

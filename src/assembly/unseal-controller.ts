@@ -8,6 +8,7 @@ import { oneByOne } from '../lib/one-by-one.ts'
 import type { Store } from '../storage/contract.ts'
 import { Sealed } from '../storage/errors.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
+import type { Keyring } from '../storage/keyring.ts'
 import { AutoSealFailed } from '../system/seal/auto-seal.ts'
 import type { KeyringRotation } from '../system/seal/keyring-rotation.ts'
 import type { Seal } from '../system/seal/seal.ts'
@@ -29,6 +30,8 @@ export type OpeningParts = {
   /** What the node does by itself while it is open, as far as its role allows. */
   readonly work: RunningWork
   readonly role: RoleHolder
+  /** The role that the store says under the keyring; undefined: it says none, and the node keeps what it has. */
+  readonly readRole: (keyring: Keyring) => Promise<RoleState | undefined>
   /** Operations that hold shares or keys between requests; they forget them at seal. */
   readonly attempts: readonly { forget(): void }[]
   readonly news: SealAnnouncer
@@ -102,7 +105,7 @@ export class UnsealController {
   /**
    * Makes the node another one among others, open or sealed. What it may no longer do by itself ends before the gate of
    * the store closes. What it may do begins once all threads know, except the lines 'before serving', which end before
-   * that. Resolves then. Other work of an open server goes on. Only tests call it as yet: replication will.
+   * that. Resolves then. Other work of an open server goes on.
    * @throws what the first work that cannot begin throws. The role is changed all the same, all other work has begun,
    *   and the next call begins that one again.
    */
@@ -176,8 +179,7 @@ export class UnsealController {
 
   /**
    * Puts the keys of a primary in the place of this cluster's own, while `replace` does that with the data. The server
-   * is open afterwards without a share being given: under the new keys, or under the former ones if it failed. Only
-   * tests call it as yet: replication will.
+   * is open afterwards without a share being given: under the new keys, or under the former ones if it failed.
    * @throws what `prepare` and `replace` throw or, and the server is then sealed, what opening throws
    */
   replaceKeys(prepare: () => NewKeys, replace: ReplaceData): Promise<void> {
@@ -240,16 +242,19 @@ export class UnsealController {
   }
 
   /**
-   * Opens everything in this order: the key of the tree, the data keys, own work 'before serving', caches and audit,
+   * Opens everything in this order: the key of the tree, the role, the data keys, own work 'before serving', caches and audit,
    * other own work. Other threads come last, so that they serve only what is complete. After a failure everything is
    * closed again.
    */
   async #open({ keyring: stored, leafKey }: OpenedKeys): Promise<void> {
-    const { store, rotation, gate, work, news } = this.#parts
-    const { role } = this.#parts.role
+    const { store, rotation, gate, work, news, readRole } = this.#parts
     store.setLeafKey(leafKey)
     leafKey.fill(0)
     try {
+      // First: what the node may do, and whether it may add a term, depends on it.
+      const state = await readRole(stored)
+      if (state !== undefined) await this.#parts.role.take(state)
+      const { role } = this.#parts.role
       const keyring = await rotation.open(stored)
       await gate.open(keyring, () => work.begin(role, 'before serving'))
       await work.begin(role)

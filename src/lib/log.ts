@@ -9,7 +9,17 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 export type LogFields = Readonly<Record<string, string | number | boolean>>
 
 /** The parts of the server whose levels can be changed separately (sys/loggers). */
-export const LOGGERS = ['server', 'core', 'auth', 'identity', 'seal', 'storage', 'telemetry', 'audit'] as const
+export const LOGGERS = [
+  'server',
+  'core',
+  'auth',
+  'identity',
+  'seal',
+  'storage',
+  'telemetry',
+  'audit',
+  'replication',
+] as const
 /** The part of the server that logs a line. */
 export type LoggerName = (typeof LOGGERS)[number]
 

@@ -10,7 +10,8 @@
 //   FAMILY/leaf-key          the private number of its leaf, 32 bytes
 //   FAMILY/pending-key       X25519 key of the last `secondary/generate-public-key`, 32 bytes
 //   FAMILY/activation        the bundle that it was let in with, until the primary knows that it was stored
-//   FAMILY/receiver          X25519 key that the primary seals its keys for, 32 bytes, as long
+//   FAMILY/activation-of     SHA-256 of the text that it came with, as long
+//   FAMILY/receiver          X25519 key that the primary seals its keys for, 32 bytes
 import { base64, count, flag, group, nullable, oneOf, text, texts } from '../../lib/member-kinds.ts'
 import { ROOT_NAMESPACE } from '../../storage/contract.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
@@ -103,6 +104,7 @@ export type SetEntry =
   | 'leaf-key'
   | 'pending-key'
   | 'activation'
+  | 'activation-of'
   | 'receiver'
 
 /** The path of an entry in the view. */

@@ -8,9 +8,10 @@ import { CLIENT_LIFE_MS, newLeaf, newLeafKey, publicKeyOf } from './certificates
 import { disableFamily, storedAuthority } from './primary-operations.ts'
 import { familyParts, findSecondary, readState, type SetTransaction } from './records.ts'
 import {
+  activationOf,
+  activationWasHeard,
   becomeSecondary,
   copyIsWhole,
-  forgetActivation,
   keepActivation,
   keepPendingKey,
   keepPrimaryAddresses,
@@ -19,6 +20,9 @@ import {
   ownIdentity,
   pendingKey,
 } from './secondary-operations.ts'
+
+/** The digest of a text that a token came as. */
+const OF = Buffer.alloc(32, 4)
 
 test('a cluster becomes a secondary from a sealed token, and is the one that the primary lets in', async () => {
   const { cluster, bundle, setId } = await primaryOfSet(17)
@@ -36,20 +40,27 @@ test('a cluster becomes a secondary from a sealed token, and is the one that the
   const got = await opened(sealActivation(bundle, keyText, cluster.random))
 
   const receiver = secondary.random.bytes(32)
-  await secondary.run((tx) => keepActivation(tx, { bundle: got, receiver }))
+  await secondary.run((tx) => keepActivation(tx, { bundle: got, receiver }, OF))
   assert.equal((await secondary.run(familyParts)).dr.mode, 'disabled')
   const kept = (await secondary.run((tx) => keptActivation(tx, 'dr'))) ?? assert.fail()
+  assert.deepEqual(await secondary.run((tx) => activationOf(tx, 'dr', OF)), kept, 'the next try goes on from it')
+  assert.equal(await secondary.run((tx) => activationOf(tx, 'dr', Buffer.alloc(32, 9))), undefined)
   assert.deepEqual([encodeActivation(kept.bundle), kept.receiver], [encodeActivation(bundle), receiver])
   outcome(await cluster.claim(kept.bundle), 'admitted')
   await secondary.run((tx) => becomeSecondary(tx, kept.bundle, NOW + 1))
   assert.equal(await secondary.run((tx) => pendingKey(tx, 'dr')), undefined)
   outcome(await cluster.confirm(kept.bundle), 'admitted')
-  await secondary.run(async (tx) => forgetActivation(tx, 'dr'))
+  await secondary.run(async (tx) => activationWasHeard(tx, 'dr'))
   assert.equal(await secondary.run((tx) => keptActivation(tx, 'dr')), undefined)
-  assert.deepEqual([...secondary.view.entries.keys()].toSorted(), ['dr/identity', 'dr/leaf-key', 'dr/state'])
+  const entries = ['dr/identity', 'dr/leaf-key', 'dr/receiver', 'dr/state']
+  assert.deepEqual(
+    [...secondary.view.entries.keys()].toSorted(),
+    entries,
+    'the next shares are sealed for the receiver',
+  )
   assert.equal((await secondary.run(familyParts)).dr.mode, 'bootstrapping')
-  await secondary.run((tx) => copyIsWhole(tx, 'dr', NOW + 2))
-  await secondary.run((tx) => copyIsWhole(tx, 'dr', NOW + 3))
+  assert.equal(await secondary.run((tx) => copyIsWhole(tx, 'dr', NOW + 2)), true)
+  assert.equal(await secondary.run((tx) => copyIsWhole(tx, 'dr', NOW + 3)), false)
   assert.deepEqual(await secondary.run((tx) => readState(tx, 'dr')), {
     mode: 'secondary',
     setId,
@@ -62,7 +73,10 @@ test('a cluster becomes a secondary from a sealed token, and is the one that the
   assert.deepEqual(identity.peer, { setId, family: 'dr', role: 'secondary', id: 'site/b' })
   assert.deepEqual(publicKeyOf(identity.own.key), identity.leaf.spki)
   outcome(await cluster.admit(bundle, identity.own.certificate), 'admitted')
-  for (const again of [keepActivation(await tx(secondary), kept), becomeSecondary(await tx(secondary), bundle, NOW)])
+  for (const again of [
+    keepActivation(await tx(secondary), kept, OF),
+    becomeSecondary(await tx(secondary), bundle, NOW),
+  ])
     await assert.rejects(again, refusedWith(400, /update-primary/))
   await secondary.run((tx) => disableFamily(tx, 'dr', 'secondary/disable'))
   assert.equal(secondary.view.entries.size, 0)
@@ -83,7 +97,7 @@ test('a primary makes no key for activation, and keeps no activation of its own'
   const seed = cluster.random.bytes(32)
   for (const work of [
     (tx: SetTransaction) => keepPendingKey(tx, 'dr', seed),
-    (tx: SetTransaction) => keepActivation(tx, { bundle, receiver: seed }),
+    (tx: SetTransaction) => keepActivation(tx, { bundle, receiver: seed }, OF),
     (tx: SetTransaction) => becomeSecondary(tx, bundle, NOW),
   ])
     await assert.rejects(cluster.run<unknown>(work), refusedWith(400, /in mode primary/))
@@ -141,10 +155,13 @@ test('what each side tells the other of itself is kept, without what is no addre
     [acknowledged, many.slice(0, MAX_KEPT_ADDRESSES), ''],
   )
   const secondary = new SetCluster(22)
-  await secondary.run((tx) => keepPrimaryAddresses(tx, 'dr', many))
+  await secondary.run((tx) => keepPrimaryAddresses(tx, 'dr', many, ''))
   assert.equal(secondary.view.entries.size, 0)
   await secondary.run((tx) => becomeSecondary(tx, bundle, NOW))
-  await secondary.run((tx) => keepPrimaryAddresses(tx, 'dr', told.clusterAddresses))
+  await secondary.run((tx) => keepPrimaryAddresses(tx, 'dr', told.clusterAddresses, 'https://a2:8200'))
   const { record } = (await secondary.run((tx) => ownIdentity(tx, 'dr'))) ?? assert.fail()
   assert.deepEqual([record.clusterAddress, record.knownAddresses], ['https://a1:8201', many.slice(0, 16)])
+  assert.equal(record.apiAddress, 'https://a2:8200')
+  const again = (api: string) => secondary.run((tx) => keepPrimaryAddresses(tx, 'dr', told.clusterAddresses, api))
+  assert.deepEqual([await again('https://a2:8200'), await again('no address')], [false, false], 'nothing is new')
 })

@@ -17,7 +17,7 @@ import {
   readLeaf,
   type ShownPeer,
 } from './certificates.ts'
-import { faultOfClusterAddress } from './peer-address.ts'
+import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
 import { requireOperation } from './primary-operations.ts'
 import {
   putState,
@@ -47,13 +47,32 @@ export function pendingKey(tx: SetReader, family: ReplicationFamily): Promise<Bu
 /** An activation that was begun: its bundle, and the private half of the key that the primary seals for. */
 export type KeptActivation = { readonly bundle: ActivationBundle; readonly receiver: Buffer }
 
-/** Keeps an activation, before the primary is asked anything. @throws SetRefused if `secondary/enable` is refused */
-export async function keepActivation(tx: SetTransaction, { bundle, receiver }: KeptActivation): Promise<void> {
+/**
+ * Keeps an activation, before the primary is asked anything. `of` is the digest of the text that led to it: a wrapped
+ * token gives its bundle once, and the next try with it goes on from here.
+ * @throws SetRefused if `secondary/enable` is refused
+ */
+export async function keepActivation(
+  tx: SetTransaction,
+  { bundle, receiver }: KeptActivation,
+  of: Buffer,
+): Promise<void> {
   await requireOperation(tx, bundle.family, 'secondary/enable')
   const encoded = encodeActivation(bundle)
   tx.put(setPath(bundle.family, 'activation'), encoded)
+  tx.put(setPath(bundle.family, 'activation-of'), of)
   tx.put(setPath(bundle.family, 'receiver'), receiver)
   encoded.fill(0)
+}
+
+/** The activation that was begun with the text of this digest; the caller wipes it. */
+export async function activationOf(
+  tx: SetReader,
+  family: ReplicationFamily,
+  of: Buffer,
+): Promise<KeptActivation | undefined> {
+  const digest = await tx.get(setPath(family, 'activation-of'))
+  return digest?.equals(of) === true ? keptActivation(tx, family) : undefined
 }
 
 /** The activation that was begun and not ended; the caller wipes it. */
@@ -71,10 +90,19 @@ export async function keptActivation(tx: SetReader, family: ReplicationFamily): 
   }
 }
 
-/** Forgets an activation: the primary refused it, or has heard that what it gave was stored. */
+/** Forgets an activation that the primary refused. */
 export function forgetActivation(tx: SetTransaction, family: ReplicationFamily): void {
-  tx.delete(setPath(family, 'activation'))
+  activationWasHeard(tx, family)
   tx.delete(setPath(family, 'receiver'))
+}
+
+/**
+ * The primary has heard that what it gave was stored, so the bundle is of no more use. The receiver stays: the primary
+ * seals its next shares for it, after a rekey.
+ */
+export function activationWasHeard(tx: SetTransaction, family: ReplicationFamily): void {
+  tx.delete(setPath(family, 'activation'))
+  tx.delete(setPath(family, 'activation-of'))
 }
 
 /**
@@ -108,10 +136,12 @@ function putIdentity(tx: SetTransaction, family: ReplicationFamily, identity: Se
   tx.put(setPath(family, 'identity'), SECONDARY_IDENTITY.encode(identity))
 }
 
-/** The copy of a secondary is whole: it serves from now on. Does nothing where it was before. */
-export async function copyIsWhole(tx: SetTransaction, family: ReplicationFamily, nowMs: number): Promise<void> {
+/** The copy of a secondary is whole: it serves from now on. False, and nothing is done, where it was before. */
+export async function copyIsWhole(tx: SetTransaction, family: ReplicationFamily, nowMs: number): Promise<boolean> {
   const state = await readState(tx, family)
-  if (state?.mode === 'bootstrapping') putState(tx, family, { ...state, mode: 'secondary', sinceMs: nowMs })
+  if (state?.mode !== 'bootstrapping') return false
+  putState(tx, family, { ...state, mode: 'secondary', sinceMs: nowMs })
+  return true
 }
 
 /** Who this secondary is, as it shows itself to its primary. The caller wipes the key. */
@@ -162,15 +192,26 @@ export async function keepRenewedLeaf(
 /** Most addresses of a primary that are kept. */
 const MAX_KNOWN_ADDRESSES = 16
 
-/** Keeps the addresses that the primary told, without what is none; that of the activation token stays beside them. */
+/**
+ * Keeps the addresses that the primary told, without what is none; that of the activation token stays beside them. An
+ * API address that is none leaves the one that is known. False if nothing is new.
+ */
 export async function keepPrimaryAddresses(
   tx: SetTransaction,
   family: ReplicationFamily,
   addresses: readonly string[],
-): Promise<void> {
+  apiAddress: string,
+): Promise<boolean> {
   const stored = await tx.get(setPath(family, 'identity'))
-  if (stored === undefined) return
+  if (stored === undefined) return false
   const record = SECONDARY_IDENTITY.decode(stored)
-  const known = addresses.filter((one) => faultOfClusterAddress(one) === undefined)
-  putIdentity(tx, family, { ...record, knownAddresses: known.slice(0, MAX_KNOWN_ADDRESSES) })
+  const good = addresses.filter((one) => faultOfClusterAddress(one) === undefined)
+  const known = {
+    knownAddresses: good.slice(0, MAX_KNOWN_ADDRESSES),
+    apiAddress: faultOfApiAddress(apiAddress) === undefined ? apiAddress : record.apiAddress,
+  }
+  const isKnown =
+    known.apiAddress === record.apiAddress && known.knownAddresses.join(' ') === record.knownAddresses.join(' ')
+  if (!isKnown) putIdentity(tx, family, { ...record, ...known })
+  return !isKnown
 }

@@ -1,9 +1,9 @@
-// What a sink asks, answered by the store itself: on the thread that writes. Only tests call this as yet.
+// What a sink asks, answered by the store itself: on the thread that writes.
 import type { AdoptOptions, Store, Transaction } from '../../storage/contract.ts'
 import type { Origin, ReplicationFamily } from '../../storage/peer-log.ts'
 import type { Place } from '../protocol/messages.ts'
 import { receivedChange } from '../protocol/sent-records.ts'
-import { sourceKeeper } from '../source/source-keeper.ts'
+import { treeKeeper } from '../source/source-keeper.ts'
 import type { SinkBatch, SinkKeeper, Transfer } from './sink-parts.ts'
 
 /** What is done in the same durable step as what a sink takes. */
@@ -14,9 +14,12 @@ export type TakenWith = {
   readonly note: (tx: Transaction, transfer: Transfer | undefined) => Promise<void>
 }
 
+/** The verbs of a store that a sink needs. */
+export type SinkingStore = Pick<Store, 'adopt' | 'tree' | 'image' | 'roots'>
+
 /** The keeper of one family over a store. */
-export function sinkKeeper(store: Store, family: ReplicationFamily, { prepare, note }: TakenWith): SinkKeeper {
-  const { tree, keysIn, root } = sourceKeeper(store, family, '')
+export function sinkKeeper(store: SinkingStore, family: ReplicationFamily, { prepare, note }: TakenWith): SinkKeeper {
+  const { tree, keysIn, root } = treeKeeper(store, family)
   return {
     take: ({ mode, after, records, at, state, transfer }: SinkBatch) => {
       const changes = records.map(({ historyId, record }) => receivedChange(record, family, historyId))

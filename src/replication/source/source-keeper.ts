@@ -1,4 +1,4 @@
-// What a source asks, answered by the store itself: on the thread that writes. Only tests call this as yet.
+// What a source asks, answered by the store itself: on the thread that writes.
 import type { Store } from '../../storage/contract.ts'
 import { Tree } from '../../storage/log/tree.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
@@ -6,8 +6,15 @@ import type { SourceKeeper } from './source-parts.ts'
 
 /** `name` is the one of the hold: one for each secondary. */
 export function sourceKeeper(store: Store, family: ReplicationFamily, name: string): SourceKeeper {
+  return { hold: (hold) => store.hold({ name, ...hold }), ...treeKeeper(store, family) }
+}
+
+/** The part of it that asks for the tree, which the secondary's end asks its own store for too. */
+export function treeKeeper(
+  store: Pick<Store, 'tree' | 'image' | 'roots'>,
+  family: ReplicationFamily,
+): Omit<SourceKeeper, 'hold'> {
   return {
-    hold: (hold) => store.hold({ name, ...hold }),
     tree: async () => {
       const { index, tree } = await store.tree()
       return { index, tree: Tree.of(tree.pages()) }

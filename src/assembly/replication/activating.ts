@@ -1,0 +1,189 @@
+// A cluster becomes a secondary. Everything is looked at first: until the primary has let it in, nothing of it changes.
+//
+//   token ─▶ bundle        unwrapped by the primary's API, or carried by the token
+//         ─▶ kept          stored before the primary is asked: a wrapped token gives its bundle once
+//         ─▶ claim         over the cluster port: the primary binds the token to our key, and hands over its own keys
+//         ─▶ activate      data, keys and role change in one durable step
+//         ─▶ confirmed     by the link that follows, as often as it takes (link-host.ts)
+import { fail } from '../../api/errors.ts'
+import { P256 } from '../../crypto/forms/ec-curves.ts'
+import { loadScalar } from '../../crypto/forms/ec-private-key.ts'
+import { sha256 } from '../../crypto/primitives/digest.ts'
+import { X25519_BYTES, x25519Key } from '../../crypto/primitives/hpke.ts'
+import type { World } from '../../lib/world.ts'
+import type { Knock, Knocked, LinkControl, NodeFacts } from '../../replication/link/link-sides.ts'
+import { type ActivationBundle, ActivationRefused, wipeActivation } from '../../replication/set/activation-bundle.ts'
+import {
+  type ActivationToken,
+  type CarriedToken,
+  openActivation,
+  readActivationToken,
+} from '../../replication/set/activation-token.ts'
+import { requireOperation } from '../../replication/set/primary-operations.ts'
+import { SETS_FOLDER } from '../../replication/set/records.ts'
+import {
+  activationOf,
+  becomeSecondary,
+  forgetActivation,
+  type KeptActivation,
+  keepActivation,
+  pendingKey,
+} from '../../replication/set/secondary-operations.ts'
+import type { Barrier } from '../../storage/barrier.ts'
+import { systemScope, type Transaction } from '../../storage/contract.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import { sealedTransaction, type View } from '../../storage/sealed-storage.ts'
+import type { ActivationCheck, GivenActivation } from '../../system/replication-operations.ts'
+import { openBundle, wipeBundle } from '../../system/seal/seal-bundle.ts'
+import type { Activation } from '../activation.ts'
+import { checksOfApi, checksOfBadToken, checksOfPort } from './activation-checks.ts'
+import type { PrimaryApi } from './primary-api.ts'
+import { contextOf } from './primary-side.ts'
+
+/** The parts that an activation works with. */
+export type ActivatingParts = {
+  readonly view: View
+  readonly links: Pick<LinkControl, 'knock'>
+  readonly primaryApi: PrimaryApi
+  readonly world: Pick<World, 'clock' | 'random'>
+  readonly facts: () => NodeFacts
+  /** Takes the primary's keys, and a store that has nothing but them and what is this node's own. */
+  readonly activate: (activation: Activation) => Promise<void>
+}
+
+/** Activates this cluster, one attempt at a time. */
+export class Activating {
+  readonly #parts: ActivatingParts
+  #isRunning = false
+
+  constructor(parts: ActivatingParts) {
+    this.#parts = parts
+  }
+
+  /** `secondary/enable`. @throws Refusal, SetRefused, ActivationRefused, BundleRefused: nothing was changed then */
+  async enable(family: ReplicationFamily, given: GivenActivation): Promise<void> {
+    await this.#parts.view.transaction((tx) => requireOperation(tx, family, 'secondary/enable'))
+    if (this.#isRunning) throw fail('already_in_progress', ['An activation is under way'])
+    this.#isRunning = true
+    let kept: KeptActivation | undefined
+    try {
+      kept = await this.#kept(family, given)
+      await this.#enter(kept)
+    } finally {
+      this.#isRunning = false
+      if (kept !== undefined) wipeKept(kept)
+    }
+  }
+
+  /** `secondary/check`: the same looks, as far as they go without using the token up. @throws SetRefused */
+  async check(family: ReplicationFamily, given: GivenActivation): Promise<readonly ActivationCheck[]> {
+    const { view, primaryApi, links, facts, world } = this.#parts
+    await view.transaction((tx) => requireOperation(tx, family, 'secondary/enable'))
+    let bundle: ActivationBundle | undefined
+    try {
+      const token = readActivationToken(given.token)
+      if (token.kind === 'wrapped') {
+        return checksOfApi(await primaryApi.look(askedOf(given, token)), facts().version)
+      }
+      bundle = await this.#opened(family, token)
+      const receiver = world.random.bytes(X25519_BYTES)
+      const knocked = await links.knock(knockOf(bundle, receiver, facts(), 'look'))
+      return checksOfPort(bundle.clusterAddress, knocked, facts().version)
+    } catch (cause) {
+      if (!(cause instanceof ActivationRefused)) throw cause
+      return checksOfBadToken(cause.message)
+    } finally {
+      if (bundle !== undefined) wipeActivation(bundle)
+    }
+  }
+
+  /** The bundle of the token, stored, with the key that the primary is to seal for. */
+  async #kept(family: ReplicationFamily, given: GivenActivation): Promise<KeptActivation> {
+    const { view, world } = this.#parts
+    const token = readActivationToken(given.token)
+    const of = sha256(Buffer.from(given.token.trim()))
+    // An earlier try with this token got no answer: its key may be bound to the token by now.
+    const earlier = await view.transaction((tx) => activationOf(tx, family, of))
+    if (earlier !== undefined) return earlier
+    const bundle =
+      token.kind === 'wrapped' ? await this.#unwrapped(family, given, token) : await this.#opened(family, token)
+    const kept = { bundle, receiver: world.random.bytes(X25519_BYTES) }
+    try {
+      await view.transaction((tx) => keepActivation(tx, kept, of))
+      return kept
+    } catch (cause) {
+      wipeKept(kept)
+      throw cause
+    }
+  }
+
+  async #unwrapped(
+    family: ReplicationFamily,
+    given: GivenActivation,
+    wrapped: Extract<ActivationToken, { readonly kind: 'wrapped' }>,
+  ): Promise<ActivationBundle> {
+    const answer = await this.#parts.primaryApi.unwrap(askedOf(given, wrapped))
+    if (answer.kind === 'failed') throw new ActivationRefused('form', answer.sentence)
+    const token = readActivationToken(answer.text)
+    if (token.kind !== 'bundle')
+      throw new ActivationRefused('form', 'What the primary gave for the activation token is no activation bundle')
+    return openActivation(token, { family, seed: undefined })
+  }
+
+  async #opened(family: ReplicationFamily, token: CarriedToken): Promise<ActivationBundle> {
+    const seed = await this.#parts.view.transaction((tx) => pendingKey(tx, family))
+    try {
+      return openActivation(token, { family, seed })
+    } finally {
+      seed?.fill(0)
+    }
+  }
+
+  /** Asks the primary, and takes what it gives. */
+  async #enter({ bundle, receiver }: KeptActivation): Promise<void> {
+    const { view, links, facts, world, activate } = this.#parts
+    const { family } = bundle
+    const knocked = await links.knock(knockOf(bundle, receiver, facts(), 'claim'))
+    if (knocked.kind === 'refused') await view.transaction(async (tx) => forgetActivation(tx, family))
+    if (knocked.kind !== 'package') throw new ActivationRefused('form', sentenceOf(knocked))
+    const { seal, keyring, leafKey } = knocked.package
+    const sealBundle = openBundle(x25519Key(receiver), seal, contextOf({ set: bundle, id: bundle.id }))
+    const also = (tx: Transaction, barrier: Barrier): Promise<void> =>
+      becomeSecondary(sealedTransaction(barrier, systemScope, SETS_FOLDER, tx), bundle, world.clock.nowMs())
+    try {
+      await activate({ bundle: sealBundle, keyring, leafKey, also })
+    } finally {
+      wipeBundle(sealBundle)
+    }
+  }
+}
+
+function wipeKept({ bundle, receiver }: KeptActivation): void {
+  wipeActivation(bundle)
+  receiver.fill(0)
+}
+
+function askedOf(
+  { primaryApiAddress, caFile, caPath }: GivenActivation,
+  { jwt, address }: Extract<ActivationToken, { readonly kind: 'wrapped' }>,
+) {
+  return { address: primaryApiAddress === '' ? address : primaryApiAddress, jwt, caFile, caPath }
+}
+
+function knockOf(bundle: ActivationBundle, receiver: Buffer, facts: NodeFacts, what: Knock['what']): Knock {
+  const { setId, family, id, authority, leaf, leafKey, clusterAddress, nonce } = bundle
+  return {
+    set: { setId, family },
+    id,
+    identity: { key: loadScalar(P256, leafKey.reveal()), certificate: leaf, trusted: [authority] },
+    address: clusterAddress,
+    facts,
+    nonce: Buffer.from(nonce.reveal()),
+    receiver: x25519Key(receiver).publicKey,
+    what,
+  }
+}
+
+function sentenceOf(knocked: Exclude<Knocked, { readonly kind: 'package' }>): string {
+  return knocked.kind === 'welcome' ? 'The primary gave no keys for the activation token' : knocked.sentence
+}

@@ -1,0 +1,253 @@
+// Replication, on a thread that writes: the records of the sets, what peers and operators ask, and the links, which
+// another thread may have. The links are open while the server is: they begin and end with its own work.
+
+import { FOLLOWS_NONE, type RoleState } from '../../api/node-role.ts'
+import { describeCause } from '../../core/describe-cause.ts'
+import type { LinkAddress } from '../../lib/links.ts'
+import { type Log, namedLog } from '../../lib/log.ts'
+import { OneAtATime } from '../../lib/one-at-a-time.ts'
+import { PeriodicTask } from '../../lib/periodic-task.ts'
+import type { LinkControl, LinkOwner, LinkState, NodeFacts } from '../../replication/link/link-sides.ts'
+import { SETS_FOLDER } from '../../replication/set/records.ts'
+import { systemScope } from '../../storage/contract.ts'
+import { Sealed, StorageClosed } from '../../storage/errors.ts'
+import type { View } from '../../storage/sealed-storage.ts'
+import type { ReplicationOperations } from '../../system/replication-operations.ts'
+import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
+import type { Seal } from '../../system/seal/seal.ts'
+import type { SealBundle } from '../../system/seal/seal-bundle.ts'
+import { VERSION } from '../../version.ts'
+import type { Activation } from '../activation.ts'
+import type { WritingParts } from '../node-parts.ts'
+import type { NodeRooms } from '../node-rooms.ts'
+import { Activating } from './activating.ts'
+import { noOperations, OwnOperations } from './operations.ts'
+import { OwnParts } from './own-parts.ts'
+import type { PrimaryApi } from './primary-api.ts'
+import { PrimarySide } from './primary-side.ts'
+import { SecondarySide } from './secondary-side.ts'
+import { storedRole } from './stored-role.ts'
+
+/** What a server with replication hands in. */
+export type LinkParts = {
+  /** The links; the thread that has them is told the owner in return (`WritingNode.linkOwner`). */
+  readonly control: LinkControl
+  readonly primaryApi: PrimaryApi
+  /** Where the cluster port is opened. */
+  readonly listenAt: readonly LinkAddress[]
+}
+
+/** How the seal is reached: it is built with this room, and so comes as functions. */
+export type SealForLinks = {
+  readonly seal: Pick<Seal, 'status' | 'number'>
+  readonly bundle: () => Promise<SealBundle>
+  readonly follow: (bundle: SealBundle) => Promise<boolean>
+  readonly rotation: Pick<KeyringRotation, 'adopt'>
+  readonly activate: (activation: Activation) => Promise<void>
+  readonly changeRole: (to: RoleState) => Promise<void>
+}
+
+/** Replication of this server. */
+export type ReplicationRoom = {
+  readonly operations: ReplicationOperations
+  /** Undefined: this server has no links. */
+  readonly owner: LinkOwner | undefined
+  /** Opens the links that the records say, while the server is open. Never rejects: a failure is logged. */
+  open(): Promise<void>
+  close(): void
+  /** Resolves when no link holds a key. */
+  forget(): Promise<void>
+  /** The shares of this cluster were replaced. */
+  rekeyed(): void
+}
+
+/** A server without links. */
+const NO_LINKS: ReplicationRoom = {
+  operations: noOperations(),
+  owner: undefined,
+  open: async () => {},
+  close: () => {},
+  forget: async () => {},
+  rekeyed: () => {},
+}
+
+/** How often the certificates of this node are looked at: they are due after weeks. */
+const LOOK_MS = 3_600_000
+
+/** Builds the room; nothing is opened. */
+export function buildReplication(
+  parts: WritingParts,
+  rooms: Pick<NodeRooms, 'storage'>,
+  seal: SealForLinks,
+): ReplicationRoom {
+  return parts.links === undefined ? NO_LINKS : new OwnReplication(parts, parts.links, rooms, seal)
+}
+
+class OwnReplication implements ReplicationRoom {
+  readonly operations: ReplicationOperations
+  readonly owner: LinkOwner
+  readonly #links: LinkParts
+  readonly #parts: WritingParts
+  readonly #seal: SealForLinks
+  readonly #view: View
+  readonly #log: Log
+  readonly #ownParts: OwnParts
+  readonly #secondarySide: SecondarySide
+  readonly #plays = new OneAtATime()
+  readonly #renewal: PeriodicTask
+  /** The port that was opened where the configuration leaves it to the system. */
+  #ports: readonly number[] = []
+  #isOpen = false
+
+  constructor(parts: WritingParts, links: LinkParts, { storage }: Pick<NodeRooms, 'storage'>, seal: SealForLinks) {
+    const { world, store } = parts
+    this.#parts = parts
+    this.#links = links
+    this.#seal = seal
+    this.#log = namedLog(parts.log, 'replication')
+    this.#view = storage.view(systemScope, SETS_FOLDER)
+    this.#ownParts = new OwnParts(world)
+    const common = { view: this.#view, store, barrier: storage.barrier, world, sealNumber: () => seal.seal.number }
+    const changed = (): Promise<void> => this.#changed()
+    const primarySide = new PrimarySide({ ...common, bundle: seal.bundle })
+    const secondarySide = new SecondarySide({
+      ...common,
+      rotation: seal.rotation,
+      log: this.#log,
+      follow: seal.follow,
+      onChanged: changed,
+    })
+    this.#secondarySide = secondarySide
+    this.owner = joined(primarySide, secondarySide)
+    const facts = (): NodeFacts => this.#facts()
+    const { control, primaryApi } = links
+    const activating = new Activating({
+      view: this.#view,
+      links: control,
+      primaryApi,
+      world,
+      facts,
+      activate: seal.activate,
+    })
+    this.operations = new OwnOperations({
+      view: this.#view,
+      store,
+      world,
+      links: control,
+      primarySide,
+      activating,
+      facts,
+      changed,
+    })
+    this.#renewal = new PeriodicTask(
+      async () => {
+        await this.#play()
+        return LOOK_MS
+      },
+      {
+        world,
+        log: this.#log,
+        failure: 'The certificates of the links could not be looked at',
+        retryMs: LOOK_MS,
+        isClosed,
+      },
+    )
+  }
+
+  async open(): Promise<void> {
+    this.#isOpen = true
+    this.#secondarySide.forget()
+    try {
+      await this.#play()
+    } catch (cause) {
+      this.#log('error', 'The links to other clusters could not be opened', { cause: describeCause(cause) })
+    }
+    this.#renewal.start(LOOK_MS)
+  }
+
+  close(): void {
+    this.#isOpen = false
+    this.#renewal.stop()
+  }
+
+  async forget(): Promise<void> {
+    this.#isOpen = false
+    this.#ownParts.forget()
+    await this.#plays.run(() => this.#links.control.play({ facts: this.#facts(), listenAt: [], parts: [] }))
+  }
+
+  rekeyed(): void {
+    this.#links.control.sealChanged()
+  }
+
+  async #changed(): Promise<void> {
+    const role = await this.#view.transaction((tx) => storedRole(tx))
+    await this.#seal.changeRole(role ?? FOLLOWS_NONE)
+    await this.#play()
+  }
+
+  /** Tells the links what the records say now. */
+  #play(): Promise<void> {
+    return this.#plays.run(async () => {
+      if (!this.#isOpen) return
+      const { control, listenAt } = this.#links
+      const { cluster } = this.#seal.seal.status()
+      const parts = await this.#view.transaction((tx) => this.#ownParts.read(tx, cluster?.id ?? ''))
+      const state = (): LinkState => ({ facts: this.#facts(), listenAt, parts })
+      await control.play(state())
+      const { ports } = await control.status()
+      if (ports.join() === this.#ports.join()) return
+      this.#ports = ports
+      // Where the system chose the port, it is part of the address that peers are told.
+      await control.play(state())
+    })
+  }
+
+  #facts(): NodeFacts {
+    const { facts } = this.#parts
+    const { cluster } = this.#seal.seal.status()
+    const address = this.#clusterAddress()
+    return {
+      version: VERSION,
+      clusterId: cluster?.id ?? '',
+      clusterAddresses: address === '' ? [] : [address],
+      apiAddress: facts.apiAddress,
+    }
+  }
+
+  /** `cluster_addr`, with the port that was opened where the configuration has port 0. */
+  #clusterAddress(): string {
+    const configured = this.#parts.facts.clusterAddress ?? ''
+    const [port] = this.#ports
+    return port === undefined ? configured : configured.replace(/:0$/, `:${port}`)
+  }
+}
+
+/** Both sides as one object: which of them is asked follows from the verb. */
+function joined(primary: PrimarySide, secondary: SecondarySide): LinkOwner {
+  return {
+    admit: (arrival) => primary.admit(arrival),
+    claim: (arrival, claim) => primary.claim(arrival, claim),
+    confirm: (arrival, claim) => primary.confirm(arrival, claim),
+    renew: (arrival, spki) => primary.renew(arrival, spki),
+    note: (arrival, noted) => primary.note(arrival, noted),
+    sealFor: (arrival, receiver) => primary.sealFor(arrival, receiver),
+    hold: (arrival, hold) => primary.hold(arrival, hold),
+    tree: () => primary.tree(),
+    keysIn: (buckets) => primary.keysIn(buckets),
+    root: (family) => primary.root(family),
+    standing: (family) => secondary.standing(family),
+    unconfirmed: (family) => secondary.unconfirmed(family),
+    confirmed: (family) => secondary.confirmed(family),
+    primaryIsAt: (family, addresses, api) => secondary.primaryIsAt(family, addresses, api),
+    renewed: (family, leaf) => secondary.renewed(family, leaf),
+    sealCame: (family, sealed) => secondary.sealCame(family, sealed),
+    take: (family, batch) => secondary.take(family, batch),
+    ownTree: () => secondary.ownTree(),
+    ownKeysIn: (buckets) => secondary.ownKeysIn(buckets),
+    ownRoot: (family) => secondary.ownRoot(family),
+  }
+}
+
+/** The server was sealed, or its store put away, meanwhile. */
+const isClosed = (cause: unknown): boolean => cause instanceof Sealed || cause instanceof StorageClosed

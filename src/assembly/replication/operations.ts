@@ -1,0 +1,191 @@
+// What operators do with replication, on the thread that writes: each changes the records of a set, and then what this
+// node is and which links it has.
+import { fail } from '../../api/errors.ts'
+import { X25519_BYTES } from '../../crypto/primitives/hpke.ts'
+import { Secret } from '../../crypto/primitives/secret.ts'
+import type { World } from '../../lib/world.ts'
+import type { LinkControl, LinkStatus, NodeFacts } from '../../replication/link/link-sides.ts'
+import { NONCE_BYTES, wipeActivation } from '../../replication/set/activation-bundle.ts'
+import { activationText, readSecondaryKey, sealActivation } from '../../replication/set/activation-token.ts'
+import { newAuthority, newLeafKey } from '../../replication/set/certificates.ts'
+import {
+  disableFamily,
+  enablePrimary,
+  issueActivation,
+  knownSecondaries,
+  revokeSecondary,
+} from '../../replication/set/primary-operations.ts'
+import { readState, SECONDARY_IDENTITY, type SetReader, setPath } from '../../replication/set/records.ts'
+import { keepPendingKey } from '../../replication/set/secondary-operations.ts'
+import type { Store } from '../../storage/contract.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import type { View } from '../../storage/sealed-storage.ts'
+import type {
+  ActivationCheck,
+  FamilyTold,
+  GivenActivation,
+  IssuedToken,
+  ReplicationOperations,
+  WantedToken,
+} from '../../system/replication-operations.ts'
+import type { Activating } from './activating.ts'
+import type { PrimarySide } from './primary-side.ts'
+import { orRefused } from './set-refusals.ts'
+
+/** The parts that operations work with. */
+export type OperationsParts = {
+  readonly view: View
+  readonly store: Pick<Store, 'position'>
+  readonly world: Pick<World, 'clock' | 'random'>
+  readonly links: LinkControl
+  readonly primarySide: Pick<PrimarySide, 'release' | 'issued'>
+  readonly activating: Activating
+  readonly facts: () => NodeFacts
+  /** Takes over the role and the links that the records say. */
+  readonly changed: () => Promise<void>
+}
+
+/** The operations of one server. */
+export class OwnOperations implements ReplicationOperations {
+  readonly #parts: OperationsParts
+
+  constructor(parts: OperationsParts) {
+    this.#parts = parts
+  }
+
+  async enablePrimary(family: ReplicationFamily, clusterAddress: string): Promise<void> {
+    const { view, world, changed } = this.#parts
+    const setId = world.random.uuid()
+    const nowMs = world.clock.nowMs()
+    const authority = newAuthority({ setId, family }, { random: world.random, nowMs })
+    try {
+      const begun = { family, setId, authority, clusterAddress, nowMs }
+      await orRefused(() => view.transaction((tx) => enablePrimary(tx, begun)))
+    } finally {
+      authority.key.fill(0)
+    }
+    await changed()
+  }
+
+  async disablePrimary(family: ReplicationFamily): Promise<void> {
+    const { view, primarySide, changed } = this.#parts
+    const ids = await orRefused(() =>
+      view.transaction(async (tx) => {
+        const known = await knownSecondaries(tx, family)
+        await disableFamily(tx, family, 'primary/disable')
+        return known
+      }),
+    )
+    await changed()
+    for (const id of ids) await primarySide.release(family, id)
+  }
+
+  async secondaryToken(family: ReplicationFamily, { id, ttlMs, publicKey }: WantedToken): Promise<IssuedToken> {
+    const { view, world, store, links, facts, primarySide } = this.#parts
+    const { random, clock } = world
+    const connected = connectedIds(await links.status(), family)
+    const { clusterAddresses, apiAddress } = facts()
+    const issuing = {
+      family,
+      id,
+      ttlMs,
+      random,
+      nowMs: clock.nowMs(),
+      leafKey: new Secret(newLeafKey(random)),
+      nonce: new Secret(random.bytes(NONCE_BYTES)),
+      clusterAddress: clusterAddresses[0] ?? '',
+      apiAddress,
+      historyId: (await store.position()).historyId,
+      isConnected: (one: string) => connected.has(one),
+    }
+    try {
+      return await orRefused(async () => {
+        // Before anything of the id changes.
+        if (publicKey !== '') readSecondaryKey(family, publicKey)
+        const { bundle, replaced } = await view.transaction((tx) => issueActivation(tx, issuing))
+        if (replaced !== 'nothing') await this.#cutOff(family, id)
+        primarySide.issued(family, id)
+        if (publicKey === '') return { kind: 'wrapped', text: activationText(bundle), replaced }
+        return { kind: 'sealed', text: sealActivation(bundle, publicKey, random), replaced }
+      })
+    } finally {
+      wipeActivation(issuing)
+    }
+  }
+
+  async revokeSecondary(family: ReplicationFamily, id: string): Promise<void> {
+    await orRefused(() => this.#parts.view.transaction((tx) => revokeSecondary(tx, family, id)))
+    await this.#cutOff(family, id)
+  }
+
+  /** The id is refused by now; what it has open is closed, and the log is held for it no more. */
+  async #cutOff(family: ReplicationFamily, id: string): Promise<void> {
+    await this.#parts.links.disconnect(family, id)
+    await this.#parts.primarySide.release(family, id)
+  }
+
+  async generatePublicKey(family: ReplicationFamily): Promise<string> {
+    const seed = this.#parts.world.random.bytes(X25519_BYTES)
+    try {
+      return await orRefused(() => this.#parts.view.transaction((tx) => keepPendingKey(tx, family, seed)))
+    } finally {
+      seed.fill(0)
+    }
+  }
+
+  async enableSecondary(family: ReplicationFamily, given: GivenActivation): Promise<void> {
+    await orRefused(() => this.#parts.activating.enable(family, given))
+  }
+
+  async check(family: ReplicationFamily, given: GivenActivation): Promise<readonly ActivationCheck[]> {
+    return orRefused(() => this.#parts.activating.check(family, given))
+  }
+
+  async told(family: ReplicationFamily): Promise<FamilyTold | undefined> {
+    const { view, links } = this.#parts
+    const read = await view.transaction((tx) => readTold(tx, family))
+    if (read === undefined) return undefined
+    const { secondaries, primaries } = await links.status()
+    return {
+      ...read,
+      secondaries: secondaries.filter((one) => one.family === family),
+      primary: read.identity === undefined ? undefined : primaries.find((one) => one.family === family),
+    }
+  }
+}
+
+async function readTold(
+  tx: SetReader,
+  family: ReplicationFamily,
+): Promise<Omit<FamilyTold, 'secondaries' | 'primary'> | undefined> {
+  const state = await readState(tx, family)
+  if (state === undefined) return undefined
+  const identity = await tx.get(setPath(family, 'identity'))
+  return {
+    state,
+    knownSecondaries: await knownSecondaries(tx, family),
+    identity: identity === undefined ? undefined : SECONDARY_IDENTITY.decode(identity),
+  }
+}
+
+function connectedIds({ secondaries }: LinkStatus, family: ReplicationFamily): ReadonlySet<string> {
+  return new Set(secondaries.filter((one) => one.family === family && one.isConnected).map(({ id }) => id))
+}
+
+/** Where there are no links: this server was started without replication. */
+export function noOperations(): ReplicationOperations {
+  const refuse = (): Promise<never> =>
+    Promise.reject(
+      fail('not_configured', ['Replication is switched off: set "enabled" of the stanza "replication" to true']),
+    )
+  return {
+    enablePrimary: refuse,
+    disablePrimary: refuse,
+    secondaryToken: refuse,
+    revokeSecondary: refuse,
+    generatePublicKey: refuse,
+    enableSecondary: refuse,
+    check: refuse,
+    told: async () => undefined,
+  }
+}

@@ -1,0 +1,176 @@
+// What secondaries ask of their primary, answered by its store and its seal: on the thread that writes.
+
+import { encodeBase64 } from '../../lib/base64.ts'
+import type { World } from '../../lib/world.ts'
+import type { Arrival, Greeted, KeyPackage, PrimaryOwner } from '../../replication/link/link-sides.ts'
+import {
+  admitSecondary,
+  type BootstrapClaim,
+  claimBootstrap,
+  confirmBootstrap,
+  type Greeting,
+  noteSecondary,
+  type PeerRefusal,
+  renewLeaf,
+} from '../../replication/set/admission.ts'
+import { peerSegment, uriOfPeer } from '../../replication/set/peer-name.ts'
+import { authorityCertificate } from '../../replication/set/primary-operations.ts'
+import { readState, type SetTransaction } from '../../replication/set/records.ts'
+import { treeKeeper } from '../../replication/source/source-keeper.ts'
+import type { Barrier } from '../../storage/barrier.ts'
+import type { Store, TreeBucket } from '../../storage/contract.ts'
+import { StorageCorrupt, StorageRefused } from '../../storage/errors.ts'
+import type { LogHold, ReplicationFamily } from '../../storage/peer-log.ts'
+import type { View } from '../../storage/sealed-storage.ts'
+import { type SealBundle, sealBundle, wipeBundle } from '../../system/seal/seal-bundle.ts'
+import { KEYRING, SEAL_FOLDER } from '../../system/seal/seal-records.ts'
+
+/** The parts that the primary's side works with. */
+export type PrimarySideParts = {
+  readonly view: View
+  readonly store: Store
+  readonly barrier: Barrier
+  readonly world: Pick<World, 'clock' | 'random'>
+  /** The seal as it is now; the caller wipes it. @throws Refusal while sealed */
+  readonly bundle: () => Promise<SealBundle>
+  /** Number of the present shares. */
+  readonly sealNumber: () => number
+}
+
+/** The name of the hold of a secondary's log. */
+export const holdOf = (family: ReplicationFamily, id: string): string => `${family}/${peerSegment(id)}`
+
+/** What binds keys on their way to one secondary: those that were recorded on another way open nothing. */
+export const contextOf = ({ set, id }: Pick<Arrival, 'set' | 'id'>): Buffer =>
+  Buffer.from(uriOfPeer({ ...set, role: 'secondary', id }))
+
+/** Thrown to leave a transaction without a change. */
+class OnlyLooked extends Error {}
+
+/** The primary's side of all sets. */
+export class PrimarySide implements PrimaryOwner {
+  readonly #parts: PrimarySideParts
+  /** Holds of secondaries that were revoked: what they still have under way must not hold the log again. */
+  readonly #released = new Set<string>()
+
+  constructor(parts: PrimarySideParts) {
+    this.#parts = parts
+  }
+
+  async admit(arrival: Arrival): Promise<Greeted | PeerRefusal> {
+    return this.#run(async (tx) => {
+      const admitted = await admitSecondary(tx, this.#greeting(arrival))
+      if ('refused' in admitted) return admitted
+      return { epoch: await epochOf(tx, arrival.set.family), histories: await this.#parts.store.histories() }
+    })
+  }
+
+  async claim(arrival: Arrival, claim: BootstrapClaim & { readonly isLook: boolean }) {
+    const outcome = await this.#claimed(arrival, claim)
+    if ('refused' in outcome) return outcome
+    return claim.isLook ? 'welcome' : this.#package(arrival, claim.receiver, outcome.epoch)
+  }
+
+  async #claimed(arrival: Arrival, { isLook, ...claim }: BootstrapClaim & { readonly isLook: boolean }) {
+    let looked: { readonly epoch: number } | PeerRefusal | undefined
+    try {
+      return await this.#run(async (tx) => {
+        const claimed = await claimBootstrap(tx, this.#greeting(arrival), claim)
+        const outcome = 'refused' in claimed ? claimed : { epoch: await epochOf(tx, arrival.set.family) }
+        if (!isLook) return outcome
+        looked = outcome
+        throw new OnlyLooked()
+      })
+    } catch (cause) {
+      if (cause instanceof OnlyLooked && looked !== undefined) return looked
+      throw cause
+    }
+  }
+
+  async #package(arrival: Arrival, receiver: Buffer, epoch: number): Promise<KeyPackage> {
+    const { store } = this.#parts
+    const seal = await this.#sealed(arrival, receiver)
+    const [keyring, leafKey] = [await store.get(KEYRING), await store.get(`${SEAL_FOLDER}leaf-key`)]
+    if (keyring === undefined || leafKey === undefined) throw new StorageCorrupt('A store has no keyring or leaf key')
+    return { seal, keyring, leafKey, epoch }
+  }
+
+  async #sealed(arrival: Arrival, receiver: Buffer): Promise<Buffer> {
+    const { bundle, world } = this.#parts
+    const own = await bundle()
+    try {
+      return sealBundle(own, receiver, contextOf(arrival), world.random)
+    } finally {
+      wipeBundle(own)
+    }
+  }
+
+  async confirm(arrival: Arrival, claim: BootstrapClaim) {
+    const confirmed = await this.#run((tx) => confirmBootstrap(tx, this.#greeting(arrival), claim))
+    return 'refused' in confirmed ? confirmed : 'confirmed'
+  }
+
+  async renew(arrival: Arrival, spki: Buffer) {
+    const { random, clock } = this.#parts.world
+    return this.#run(async (tx) => {
+      const renewed = await renewLeaf(tx, this.#greeting(arrival), spki, { random, nowMs: clock.nowMs() })
+      if ('refused' in renewed) return renewed
+      return { certificate: renewed.certificate, trusted: [await authorityCertificate(tx, arrival.set.family)] }
+    })
+  }
+
+  async note({ set, id }: Arrival, noted: Parameters<PrimaryOwner['note']>[1]): Promise<void> {
+    const { historyId } = await this.#parts.store.position()
+    const acknowledged =
+      noted.acknowledged === undefined ? null : { historyId: encodeBase64(historyId), index: noted.acknowledged }
+    const entry = { acknowledged, clusterAddresses: [...noted.addresses], apiAddress: noted.api }
+    await this.#run((tx) => noteSecondary(tx, set.family, id, entry))
+  }
+
+  async sealFor(arrival: Arrival, { key, number }: { readonly key: Buffer; readonly number: number }) {
+    return this.#parts.sealNumber() > number ? this.#sealed(arrival, key) : undefined
+  }
+
+  async hold({ set, id }: Arrival, hold: Pick<LogHold, 'kind' | 'from'>): Promise<void> {
+    const name = holdOf(set.family, id)
+    if (this.#released.has(name)) throw new StorageRefused('The secondary was revoked: the log is not held for it')
+    await this.#parts.store.hold({ name, ...hold })
+  }
+
+  /** The log is held no more for this secondary, until `admitted` says that it has a new token. */
+  async release(family: ReplicationFamily, id: string): Promise<void> {
+    const name = holdOf(family, id)
+    this.#released.add(name)
+    await this.#parts.store.release(name)
+  }
+
+  /** The id has a new token. */
+  issued(family: ReplicationFamily, id: string): void {
+    this.#released.delete(holdOf(family, id))
+  }
+
+  async tree() {
+    const { index, tree } = await this.#parts.store.tree()
+    return { index, pages: tree.pages() }
+  }
+
+  keysIn(buckets: readonly TreeBucket[]) {
+    return treeKeeper(this.#parts.store, 'dr').keysIn(buckets)
+  }
+
+  root(family: ReplicationFamily) {
+    return treeKeeper(this.#parts.store, family).root()
+  }
+
+  #greeting({ set, id, certificate }: Arrival): Greeting {
+    return { family: set.family, certificate, says: { ...set, id }, nowMs: this.#parts.world.clock.nowMs() }
+  }
+
+  #run<T>(work: (tx: SetTransaction) => Promise<T>): Promise<T> {
+    return this.#parts.view.transaction(work)
+  }
+}
+
+async function epochOf(tx: SetTransaction, family: ReplicationFamily): Promise<number> {
+  return (await readState(tx, family))?.epoch ?? 0
+}

@@ -1,0 +1,211 @@
+// What the link to a primary asks of the secondary that has it, answered by its store and its seal: on the thread that
+// writes.
+//
+//   root/core/replication/transfer/FAMILY   the copy or comparison that is running; missing: what is here is whole
+import { describeCause } from '../../core/describe-cause.ts'
+import { X25519_BYTES, x25519Key } from '../../crypto/primitives/hpke.ts'
+import type { Log } from '../../lib/log.ts'
+import { oneOf, text } from '../../lib/member-kinds.ts'
+import type { World } from '../../lib/world.ts'
+import type { FollowerStanding, SecondaryOwner } from '../../replication/link/link-sides.ts'
+import { wipeActivation } from '../../replication/set/activation-bundle.ts'
+import { readState, SETS_FOLDER, type SetReader, type SetTransaction, setPath } from '../../replication/set/records.ts'
+import {
+  activationWasHeard,
+  copyIsWhole,
+  keepPrimaryAddresses,
+  keepRenewedLeaf,
+  keptActivation,
+  ownIdentity,
+} from '../../replication/set/secondary-operations.ts'
+import { sinkKeeper } from '../../replication/sink/sink-keeper.ts'
+import type { SinkBatch, SinkKeeper, Transfer } from '../../replication/sink/sink-parts.ts'
+import type { Barrier } from '../../storage/barrier.ts'
+import { type Adopted, type Store, systemScope, type Transaction, type TreeBucket } from '../../storage/contract.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import type { View } from '../../storage/sealed-storage.ts'
+import { storedRecord } from '../../storage/stored-record.ts'
+import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
+import { BundleRefused, openBundle, type SealBundle, wipeBundle } from '../../system/seal/seal-bundle.ts'
+import { contextOf } from './primary-side.ts'
+
+/** A copy or a comparison that is running. */
+export const TRANSFER_NOTE = storedRecord('A note of a copy from the primary', {
+  what: oneOf('copy', 'difference'),
+  /** The key behind which a copy goes on. */
+  after: text,
+})
+
+/** The parts that the secondary's side works with. */
+export type SecondarySideParts = {
+  readonly view: View
+  readonly store: Store
+  readonly barrier: Barrier
+  readonly rotation: Pick<KeyringRotation, 'adopt'>
+  readonly world: Pick<World, 'clock'>
+  readonly log: Log
+  readonly sealNumber: () => number
+  /** Takes over the shares of the primary's rekey. @throws BundleRefused, Refusal while sealed */
+  readonly follow: (bundle: SealBundle) => Promise<boolean>
+  /** The records of the sets say another role, or other parts, than before. */
+  readonly onChanged: () => Promise<void>
+}
+
+/** The secondary's side of the sets that this cluster follows. */
+export class SecondarySide implements SecondaryOwner {
+  readonly #parts: SecondarySideParts
+  readonly #keepers: Readonly<Record<ReplicationFamily, SinkKeeper>>
+  /** The note as it was stored last; undefined: not known. */
+  readonly #noted = new Map<ReplicationFamily, string>()
+
+  constructor(parts: SecondarySideParts) {
+    this.#parts = parts
+    const store = {
+      adopt: (...adopted: Parameters<Store['adopt']>) => parts.rotation.adopt(...adopted),
+      tree: () => parts.store.tree(),
+      image: () => parts.store.image(),
+      roots: () => parts.store.roots(),
+    }
+    const keeper = (family: ReplicationFamily): SinkKeeper =>
+      sinkKeeper(store, family, { note: (tx, transfer) => this.#note(tx, family, transfer) })
+    this.#keepers = { dr: keeper('dr'), performance: keeper('performance') }
+  }
+
+  async standing(family: ReplicationFamily): Promise<FollowerStanding> {
+    const { view, store, sealNumber } = this.#parts
+    const { origins } = await store.position()
+    const applied = origins.find((origin) => origin.family === family)
+    const { transfer, epoch, receiver, mode } = await view.transaction(async (tx) => ({
+      transfer: await readTransfer(tx, family),
+      receiver: await receiverOf(tx, family),
+      ...(await modeOf(tx, family)),
+    }))
+    // The process may have ended right behind the last piece.
+    if (mode === 'bootstrapping' && applied !== undefined && transfer === undefined) await this.#isWhole(family)
+    return { applied, transfer, epoch, receiver, histories: await store.histories(), sealNumber: sealNumber() }
+  }
+
+  async unconfirmed(family: ReplicationFamily) {
+    const kept = await this.#parts.view.transaction((tx) => keptActivation(tx, family))
+    if (kept === undefined) return undefined
+    const { bundle, receiver } = kept
+    const said = { nonce: Buffer.from(bundle.nonce.reveal()), receiver: x25519Key(receiver).publicKey }
+    receiver.fill(0)
+    wipeActivation(bundle)
+    return said
+  }
+
+  async confirmed(family: ReplicationFamily): Promise<void> {
+    await this.#parts.view.transaction(async (tx) => activationWasHeard(tx, family))
+  }
+
+  async primaryIsAt(family: ReplicationFamily, addresses: readonly string[], apiAddress: string): Promise<void> {
+    const { view, onChanged } = this.#parts
+    const isNew = await view.transaction((tx) => keepPrimaryAddresses(tx, family, addresses, apiAddress))
+    if (isNew) await onChanged()
+  }
+
+  async renewed(family: ReplicationFamily, leaf: { readonly certificate: Buffer; readonly key: Buffer }) {
+    const { view, onChanged } = this.#parts
+    try {
+      await view.transaction((tx) => keepRenewedLeaf(tx, family, leaf))
+    } finally {
+      leaf.key.fill(0)
+    }
+    await onChanged()
+  }
+
+  async sealCame(family: ReplicationFamily, sealed: Buffer): Promise<void> {
+    const { view, follow, log } = this.#parts
+    const { seed, context } = await view.transaction(async (tx) => ({
+      seed: await tx.get(setPath(family, 'receiver')),
+      context: await contextOfOwn(tx, family),
+    }))
+    if (seed === undefined || context === undefined) return
+    let bundle: SealBundle | undefined
+    try {
+      bundle = openBundle(x25519Key(seed), sealed, context)
+      if (await follow(bundle)) log('info', 'The new shares of the primary open this server from now on')
+    } catch (cause) {
+      if (!(cause instanceof BundleRefused)) throw cause
+      log('error', `The shares of the primary could not be taken over. ${cause.message}`, { reason: cause.reason })
+    } finally {
+      seed.fill(0)
+      if (bundle !== undefined) wipeBundle(bundle)
+    }
+  }
+
+  async take(family: ReplicationFamily, batch: SinkBatch): Promise<Adopted> {
+    const outcome = await this.#keepers[family].take(batch)
+    const isEnd = outcome.kind === 'adopted' && batch.mode === 'redo' && batch.transfer === undefined
+    if (isEnd) await this.#isWhole(family)
+    return outcome
+  }
+
+  async ownTree() {
+    return (await this.#keepers.dr.tree()).pages()
+  }
+
+  ownKeysIn(buckets: readonly TreeBucket[]) {
+    return this.#keepers.dr.keysIn(buckets)
+  }
+
+  ownRoot(family: ReplicationFamily) {
+    return this.#keepers[family].root()
+  }
+
+  /** The store was opened anew: nothing is known of it. */
+  forget(): void {
+    this.#noted.clear()
+  }
+
+  /** Stores the note, in the step that applies what it is about. What is stored already is not stored again. */
+  async #note(tx: Transaction, family: ReplicationFamily, transfer: Transfer | undefined): Promise<void> {
+    const key = SETS_FOLDER + transferPath(family)
+    const noted = transfer === undefined ? '' : JSON.stringify(transfer)
+    if (this.#noted.get(family) === noted) return
+    // Not of what was committed, but of what is tried: if it fails, the next one must store its note.
+    this.#noted.delete(family)
+    if (transfer !== undefined) tx.put(systemScope, key, this.#parts.barrier.seal(key, TRANSFER_NOTE.encode(transfer)))
+    else if ((await tx.get(key)) !== undefined) tx.delete(systemScope, key)
+    else this.#noted.set(family, noted)
+  }
+
+  async #isWhole(family: ReplicationFamily): Promise<void> {
+    const { view, world, log, onChanged } = this.#parts
+    const isNew = await view.transaction((tx) => copyIsWhole(tx, family, world.clock.nowMs()))
+    if (!isNew) return
+    log('info', 'The copy of the primary is whole', { family })
+    // Not awaited: the change of a role waits for a seal that is under way, which waits for what is asked of us.
+    onChanged().catch((cause: unknown) =>
+      log('error', 'The role of this server could not be changed', { cause: describeCause(cause) }),
+    )
+  }
+}
+
+const transferPath = (family: ReplicationFamily): string => `transfer/${family}`
+
+async function readTransfer(tx: SetReader, family: ReplicationFamily): Promise<Transfer | undefined> {
+  const stored = await tx.get(transferPath(family))
+  return stored === undefined ? undefined : TRANSFER_NOTE.decode(stored)
+}
+
+async function receiverOf(tx: SetReader, family: ReplicationFamily): Promise<Buffer> {
+  const seed = await tx.get(setPath(family, 'receiver'))
+  if (seed === undefined) return Buffer.alloc(X25519_BYTES)
+  const { publicKey } = x25519Key(seed)
+  seed.fill(0)
+  return publicKey
+}
+
+async function modeOf(tx: SetReader, family: ReplicationFamily) {
+  const state = await readState(tx, family)
+  return { mode: state?.mode ?? 'disabled', epoch: state?.epoch ?? 0 }
+}
+
+async function contextOfOwn(tx: SetTransaction, family: ReplicationFamily): Promise<Buffer | undefined> {
+  const identity = await ownIdentity(tx, family)
+  if (identity === undefined) return undefined
+  identity.own.key.fill(0)
+  return contextOf({ set: identity.peer, id: identity.peer.id })
+}

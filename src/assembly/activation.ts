@@ -37,10 +37,11 @@ export type NewKeys = {
 }
 
 /**
- * Replaces the data of the store by those of the primary, and calls `write` for what is of class ignored: all in one
- * durable step. While it runs the server is sealed, and the store has the primary's leaf key.
+ * Takes the data of the store away, and calls `write` for what is of class ignored: all in one durable step. While it
+ * runs the server is sealed, and no other thread has the store. The store has no leaf key: what stays as it was if this
+ * fails has the former one. Leaves of what is written are made with `leafKey`, the primary's, which the caller wipes.
  */
-export type ReplaceData = (write: NewKeys['write']) => Promise<void>
+export type ReplaceData = (write: NewKeys['write'], leafKey: Buffer) => Promise<void>
 
 /** The parts that an activation works with. */
 export type ActivationParts = { readonly seal: Seal; readonly barrier: Barrier; readonly world: World }

@@ -20,6 +20,7 @@ import type { AutoSeal } from '../system/seal/auto-seal.ts'
 import type { KeyKeeper, SealStatus } from '../system/seal/seal.ts'
 import type { SealBundle } from '../system/seal/seal-bundle.ts'
 import type { SealOperations, ServerFacts } from '../system/system.ts'
+import type { LeaveOnly } from './emptied-store.ts'
 import type { NodeTelemetry } from './node-telemetry.ts'
 import type { LinkParts } from './replication/build-replication.ts'
 import type { Restorable } from './restore.ts'
@@ -110,6 +111,8 @@ export type WritingParts = CommonParts & {
   readonly links?: LinkParts
   /** Missing if the store cannot be restored. */
   readonly restorable?: Restorable
+  /** Missing if the cluster cannot begin to follow another. Nothing calls it as yet: replication will (`emptied`). */
+  readonly leaveOnly?: LeaveOnly
 }
 
 /** Parts that any thread hands in; `role` tells which kind they are. */

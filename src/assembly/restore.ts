@@ -23,7 +23,7 @@ import type { Restored } from '../system/system.ts'
 import { RestoredAudit } from './restored-audit.ts'
 import { isOfReplication, keptReplication, REPLICATION_LOST } from './restored-replication.ts'
 import { isOfSeal, RestoredSeal } from './restored-seal.ts'
-import type { UnsealController } from './unseal-controller.ts'
+import { sealedMeanwhile, type UnsealController } from './unseal-controller.ts'
 
 /** The operations that a store needs for a restore; a store in memory has none. */
 export type Restorable = {
@@ -69,9 +69,12 @@ export class Restore {
     if (this.#isRunning) throw fail('already_in_progress', ['A restore is under way'])
     this.#isRunning = true
     const pieces = stream[Symbol.asyncIterator]()
+    const { openings } = seal
     try {
-      const { openings } = seal
-      const restored = await this.#stage({ [Symbol.asyncIterator]: () => pieces }, force, restorable)
+      const restored = await this.#stage({ [Symbol.asyncIterator]: () => pieces }, force, restorable).catch((cause) => {
+        // An activation removes what was staged, so that nothing is found there.
+        throw seal.openings === openings ? cause : sealedMeanwhile()
+      })
       try {
         await opening.replaceStore(openings, () => restorable.adopt())
       } finally {

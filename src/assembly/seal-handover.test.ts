@@ -336,7 +336,7 @@ test('P-11: after an activation a key counts as used up if how often it was used
   assert.equal(activeTerm(secondary), activeTerm(primary))
   for (const loses of ['missing', 'damaged'] as const) {
     const { bundle, ...records } = await handed(primary)
-    await secondary.server.node.activate({ bundle, ...records }, async (write) =>
+    await secondary.server.node.activate({ bundle, ...records }, async (write, key) =>
       copyTo(
         primary.server.store,
         secondary.server.store,
@@ -344,7 +344,7 @@ test('P-11: after an activation a key counts as used up if how often it was used
         if (loses === 'missing') tx.delete(systemScope, KEY_USE)
         else tx.put(systemScope, KEY_USE, Buffer.alloc(40, 1))
         await write(tx)
-      }),
+      }, key),
     )
     // In its role here it may add a term, so it seals nothing under this one: a secondary waits for the next.
     assert.notEqual(activeTerm(secondary), activeTerm(primary))

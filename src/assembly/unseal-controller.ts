@@ -1,6 +1,6 @@
 // Opens and closes the whole server: its barrier, its caches, its other threads; and changes what it is among others.
 // Only one such change runs at a time.
-import { fail } from '../api/errors.ts'
+import { fail, type Refusal } from '../api/errors.ts'
 import type { RoleState } from '../api/node-role.ts'
 import type { Log } from '../lib/log.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
@@ -39,6 +39,10 @@ export type OpeningParts = {
   readonly secretHolders: readonly { forget(): Promise<void> }[]
   readonly log: Log
 }
+
+/** What a restore ends with if the server was sealed since its snapshot began to come. */
+export const sealedMeanwhile = (): Refusal =>
+  fail('changed_meanwhile', ['The server was sealed while the snapshot was on its way: send it again'])
 
 /** Runs on the writing thread. Its public methods wait for each other, except `rest`. */
 export class UnsealController {
@@ -158,8 +162,7 @@ export class UnsealController {
     const { seal, invalidation, news } = this.#parts
     return this.exclusively(async () => {
       if (seal.status().sealed) throw new Sealed('The server is sealed')
-      if (seal.openings !== openings)
-        throw fail('changed_meanwhile', ['The server was sealed while the snapshot was on its way: send it again'])
+      if (seal.openings !== openings) throw sealedMeanwhile()
       await this.#close()
       try {
         await news.tellStore('detached')
@@ -204,9 +207,8 @@ export class UnsealController {
       try {
         // Also if the keys of the leaves are the same: the data keys are not.
         await store.keysReplaced('refused')
-        store.setLeafKey(leafKey)
         prepare()
-        await replace(write)
+        await replace(write, leafKey)
       } finally {
         store.setLeafKey(undefined)
         await seal.load()

@@ -72,7 +72,7 @@ async function onlyNode({ options, shared, devices, endOfTick, reload }: OnlyPar
   const cloud = newCloudEnvironment(config, process.env)
   const own = threadTelemetry(shared, FIRST_SERVING_ROW, config, undefined, cloudReaches(cloud))
   const world = { ...options.world, outbound: own.world.outbound }
-  const store = await openMemoryStore(config.storage, world, commitMeter(shared))
+  const { store, leaveOnly } = await openMemoryStore(config.storage, world, commitMeter(shared))
   const node = await assembleWriting({
     ...commonParts({ config, own, slow: inlineWork(options.world), devices: devices.newHandle() }),
     ...sealParts(config),
@@ -80,6 +80,7 @@ async function onlyNode({ options, shared, devices, endOfTick, reload }: OnlyPar
     log,
     role: 'all',
     store,
+    leaveOnly,
     cloud,
     audit: { settings: config.audit },
     endOfTick,

@@ -76,7 +76,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       parent.postMessage({ kind: 'fatal' })
     },
   })
-  const { store, reopen } = opened
+  const { store, reopen, leaveOnly } = opened
   const serving = servingSide(() => node, { store, counters: data, own })
   const node: WritingNode = await assembleWriting({
     ...commonParts({
@@ -94,6 +94,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     audit: { settings: config.audit, chainHeads },
     channels: { announce: serving.announce, configReloads: configReloads((part) => watcher.call('reload', part)) },
     restorable: restorableStore(config.storage, store, reopen),
+    leaveOnly,
   })
   // Followers begin at the last change of the store. With another counter they would look into the log at each request.
   tellIndex(data, await store.lastIndex())

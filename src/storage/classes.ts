@@ -92,10 +92,14 @@ export function isBehindBarrier(key: string): boolean {
   return !BEFORE_THE_BARRIER.includes(key.slice(key.indexOf('/') + 1))
 }
 
-/** Where class ignored can lie behind the barrier: keys, and folders that end in '/', after the namespace. */
-export const IGNORED_BEHIND_BARRIER: readonly string[] = CLASSES.filter(
-  ({ path, class: storageClass }) => storageClass === 'ignored' && !BEFORE_THE_BARRIER.includes(path),
+/** Where class ignored can lie outside of mounts: keys, and folders that end in '/', after the namespace. */
+export const IGNORED_OF_SYSTEM: readonly string[] = CLASSES.filter(
+  ({ class: storageClass }) => storageClass === 'ignored',
 ).map(({ path }) => path)
+/** The part of them that lies behind the barrier. */
+export const IGNORED_BEHIND_BARRIER: readonly string[] = IGNORED_OF_SYSTEM.filter(
+  (path) => !BEFORE_THE_BARRIER.includes(path),
+)
 /** Folders of mounts; each mount has a folder of class ignored of its own. */
 export const FOLDERS_OF_MOUNTS: readonly string[] = CLASSES.filter(
   ({ class: storageClass }) => storageClass === 'mount',

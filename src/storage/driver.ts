@@ -56,6 +56,12 @@ export interface StoreLocation {
   readonly shown: Readonly<Record<string, string | number>>
   /** Opens the store for the one thread that writes; makes it if there is none. @throws StorageError, in a sentence */
   open(options: OpenOptions): Promise<Store>
+  /**
+   * Leaves of the store these entries alone, in one step: a crash leaves all that was there, or these. Whatever else the
+   * driver keeps of what was there goes too, and after a crash with the next `open`. No connection may have the store
+   * open. In memory the next `open` makes the store of them. @throws StorageError
+   */
+  leaveOnly(left: LeftStore): Promise<void>
   /** Undefined if the data are lost with the process: then one thread has them, and no other thread can read them. */
   readonly durable: DurableLocation | undefined
 }
@@ -128,6 +134,9 @@ export interface Staging {
 
 /** Where the log of a staged store begins. The last of the histories is its own, so old and new changes stay apart. */
 export type StagedPosition = { readonly index: number; readonly histories: readonly History[] }
+
+/** All that a store is left with: entries in key order, few enough to be in memory, and where its log begins. */
+export type LeftStore = StagedPosition & { readonly entries: readonly StoredEntry[] }
 
 /** Fills a staged store. */
 export interface StagedWriter {

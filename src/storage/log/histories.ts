@@ -73,6 +73,13 @@ export function nextHistory(position: Position, { id, knownIndex, knownEpoch }: 
   return { id, epoch, startIndex, parent, startedAtMs: Math.floor(nowMs) }
 }
 
+/**
+ * The index behind which other data take the place of a store whose highest index in use this is: by a restore, or at
+ * an activation. It is the second multiple of the gap above. Followers compare indexes, so none may be used twice; the
+ * store that is replaced may commit at least 2^20 changes still.
+ */
+export const indexOfOtherData = (highest: number): number => (Math.floor(highest / INDEX_GAP) + 2) * INDEX_GAP
+
 const startAbove = (index: number): number => (Math.floor(index / INDEX_GAP) + 1) * INDEX_GAP
 
 /**

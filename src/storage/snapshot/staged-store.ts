@@ -9,7 +9,7 @@ import { MAX_VALUE_BYTES } from '../contract.ts'
 import type { LeftOut, StagedPosition, Staging } from '../driver.ts'
 import { compareKeys } from '../key-order.ts'
 import { LEAST_KEYRING_BYTES } from '../keyring.ts'
-import { INDEX_GAP, withHistory } from '../log/histories.ts'
+import { indexOfOtherData, withHistory } from '../log/histories.ts'
 import { LEAF_BYTES } from '../log/leaf.ts'
 import type { Position } from '../peer-log.ts'
 import { SEAL_PATH, SnapshotDamaged, type SnapshotEnd, type SnapshotHeader, sealedEnd } from './snapshot-format.ts'
@@ -165,14 +165,10 @@ function requireSeal(end: SnapshotEnd, hashBefore: Buffer, barrier: Barrier | un
   }
 }
 
-/**
- * The restored history begins behind the second multiple of the gap above every index in use when it was staged.
- * Followers compare indexes, so none may be used twice. That leaves room for at least 2^20 changes that the old store
- * still commits before it is replaced.
- */
+/** The restored history begins above every index in use when it was staged. */
 function beginningOf(header: SnapshotHeader, options: StageOptions): StagedPosition {
   const { position: replaced, historyId: id, nowMs } = options
-  const index = (Math.floor(Math.max(replaced.index, header.index) / INDEX_GAP) + 2) * INDEX_GAP
+  const index = indexOfOtherData(Math.max(replaced.index, header.index))
   const epoch = Math.max(replaced.epoch, header.epoch) + 1
   const parent = { id: header.historyId, index: header.index, chain: header.chain }
   const child = { id, epoch, startIndex: index + 1, parent, startedAtMs: Math.floor(nowMs) }

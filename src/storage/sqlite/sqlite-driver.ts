@@ -4,6 +4,7 @@ import type { ReadStore, Store } from '../contract.ts'
 import { fileSystemBytes, measureSync } from '../data-directory.ts'
 import type {
   DurableLocation,
+  LeftStore,
   OpenOptions,
   Staging,
   StorageDriver,
@@ -157,6 +158,11 @@ class SqliteLocation implements DurableLocation {
 
   async isInUse(): Promise<boolean> {
     return isInUse(this.directory)
+  }
+
+  async leaveOnly(left: LeftStore): Promise<void> {
+    const { leaveOnly } = await import('./sqlite-leaving.ts')
+    await leaveOnly(this.directory, left)
   }
 
   async measureSync(monotonicMs: () => number): Promise<number> {

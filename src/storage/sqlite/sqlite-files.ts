@@ -11,6 +11,7 @@ import { isBusy, readError } from './sqlite-errors.ts'
 const DATABASE_FILE = 'keywright.db'
 const LOCK_FILE = 'keywright.lock'
 const STAGING_FOLDER = 'restore.new'
+const LEFT_FOLDER = 'left.new'
 
 /** Path of the database file. Its journal has the suffix `-wal`, the index of the journal `-shm`. */
 export function databasePath(directory: string): string {
@@ -27,6 +28,11 @@ export function stagingFolder(directory: string): string {
   return join(directory, STAGING_FOLDER)
 }
 
+/** The folder of what the store is being left with (sqlite-leaving.ts). A restore may be staging beside it. */
+export function leftFolder(directory: string): string {
+  return join(directory, LEFT_FOLDER)
+}
+
 /** Sizes of the database and its journal, 0 for a missing file. */
 export function storedBytes(directory: string): StoredBytes {
   const path = databasePath(directory)
@@ -34,9 +40,9 @@ export function storedBytes(directory: string): StoredBytes {
   return { database: sizeOf(path), journal: sizeOf(`${path}-wal`) }
 }
 
-/** Removes a staged store, if there is one. */
-export function dropStaged(directory: string): void {
-  rmSync(stagingFolder(directory), { recursive: true, force: true })
+/** Removes a staged store with its folder, if there is one. */
+export function dropStaged(folder: string): void {
+  rmSync(folder, { recursive: true, force: true })
 }
 
 /** @throws StorageError for a link, a device, a file with a second name, or a file that others may read */

@@ -1,5 +1,5 @@
-// The store that a snapshot is restored into: a database of its own in a folder of the data directory. It replaces the
-// store in use by one renaming, so a crash leaves one or the other.
+// The store that takes the place of the one in use, for a restore or an activation: a database of its own in a folder of
+// the data directory. It replaces the other by one renaming, so a crash leaves one or the other.
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { FIRST_EPOCH, HISTORY_ID_BYTES } from '../backend.ts'
@@ -17,51 +17,56 @@ import { createDatabase } from './sqlite-schema.ts'
 /** Stands in a staged store until it is settled. */
 const NOBODYS = firstHistory(Buffer.alloc(HISTORY_ID_BYTES), FIRST_EPOCH, 0)
 
-/** `Staging` in the folder `restore.new`. It holds nothing open between calls, so any thread may have one. */
+/** `Staging` in a folder. It holds nothing open between calls, so any thread may have one. */
 export class SqliteStaging implements Staging {
   readonly #directory: string
+  readonly #folder: string
 
-  constructor(directory: string) {
+  constructor(directory: string, folder = stagingFolder(directory)) {
     this.#directory = directory
+    this.#folder = folder
   }
 
   async begin(): Promise<StagedWriter> {
     await this.drop()
-    const folder = stagingFolder(this.#directory)
-    mkdirSync(folder, { mode: 0o700 })
-    createDatabase(folder, NOBODYS)
-    return new SqliteStagedWriter(databasePath(folder))
+    mkdirSync(this.#folder, { mode: 0o700 })
+    createDatabase(this.#folder, NOBODYS)
+    return new SqliteStagedWriter(databasePath(this.#folder))
   }
 
   async settle(at: StagedPosition): Promise<void> {
-    const folder = stagingFolder(this.#directory)
-    whileThereIsRoom(() => flush(databasePath(folder), at))
-    syncDirectory(folder)
+    whileThereIsRoom(() => flush(databasePath(this.#folder), at))
+    syncDirectory(this.#folder)
   }
 
   async verify(options: StoreVerifyOptions): Promise<StoreVerifyReport> {
     // Loaded here: a thread of its own runs this, and no other has a use for it.
     const { verifyStore } = await import('../verify/verify.ts')
-    return whileThereIsRoom(() => verifyStore({ ...options, directory: stagingFolder(this.#directory) }))
+    return whileThereIsRoom(() => verifyStore({ ...options, directory: this.#folder }))
   }
 
   async adopt(): Promise<void> {
-    const path = databasePath(this.#directory)
-    const journal = statSync(`${path}-wal`, { throwIfNoEntry: false })
-    if (journal !== undefined && journal.size > 0)
-      throw new StorageFailed(`${path}-wal holds commits: the store is in use`)
-    // Neither the journal nor its index belongs to the new database.
-    const staged = databasePath(stagingFolder(this.#directory))
-    if (!existsSync(staged)) throw new StorageFailed('There is no restored store to adopt')
-    for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true })
-    renameSync(staged, path)
-    syncDirectory(this.#directory)
+    putInPlace(this.#directory, this.#folder)
     await this.drop()
   }
 
   async drop(): Promise<void> {
-    dropStaged(this.#directory)
+    dropStaged(this.#folder)
   }
+}
+
+/** Renames the staged database of the folder over that of the directory. @throws StorageFailed, and the old one stays */
+export function putInPlace(directory: string, folder: string): void {
+  const path = databasePath(directory)
+  const journal = statSync(`${path}-wal`, { throwIfNoEntry: false })
+  if (journal !== undefined && journal.size > 0)
+    throw new StorageFailed(`${path}-wal holds commits: the store is in use`)
+  // Neither the journal nor its index belongs to the new database.
+  const staged = databasePath(folder)
+  if (!existsSync(staged)) throw new StorageFailed('There is no staged store to adopt')
+  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true })
+  renameSync(staged, path)
+  syncDirectory(directory)
 }
 
 class SqliteStagedWriter implements StagedWriter {
@@ -106,7 +111,7 @@ function flush(path: string, at: StagedPosition): void {
     insertMeta(database, at)
     database.exec('COMMIT')
     const { busy } = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {}
-    if (busy !== 0) throw new StorageFailed('The restored database could not be flushed')
+    if (busy !== 0) throw new StorageFailed('The staged database could not be flushed')
   } finally {
     database.close()
   }
@@ -118,6 +123,6 @@ function whileThereIsRoom<T>(work: () => T): T {
     return work()
   } catch (cause) {
     if (!isFull(cause)) throw cause
-    throw new StorageFull('There is no room for the restored store', { cause })
+    throw new StorageFull('There is no room for the staged store', { cause })
   }
 }

@@ -12,8 +12,9 @@ import type { History } from '../peer-log.ts'
 import { SqliteBackend } from './sqlite-backend.ts'
 import { openForWriting, prepareForWriting } from './sqlite-connection.ts'
 import { isFull, readError } from './sqlite-errors.ts'
-import { type DirectoryLock, databasePath, dropStaged, lockDirectory, requirePlainFiles } from './sqlite-files.ts'
+import { type DirectoryLock, databasePath, dropStaged, lockDirectory, requirePlainFiles, stagingFolder } from './sqlite-files.ts'
 import { requireSoundJournal } from './sqlite-journal.ts'
+import { endLeaving } from './sqlite-leaving.ts'
 import { migrate, type StoreRun } from './sqlite-migration.ts'
 import { createDatabase, makeDerivedTables, requireSoundDatabase, STORE_FORMAT } from './sqlite-schema.ts'
 
@@ -48,7 +49,8 @@ export function openSqliteBackend(
     requirePlainFiles(directory)
     lock = lockDirectory(directory)
     // An interrupted restore left it. Only after the lock: another process may be restoring now.
-    dropStaged(directory)
+    dropStaged(stagingFolder(directory))
+    endLeaving(directory)
     const path = databasePath(directory)
     requireDatabase(directory, path, () => newHistory(random, nowMs))
     const backend = connect(path, lock, run)

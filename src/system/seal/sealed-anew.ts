@@ -3,7 +3,7 @@
 // even the number of the term may stay the same, while the key does not: without this they would read as damaged.
 import type { Random } from '../../lib/world.ts'
 import { Barrier } from '../../storage/barrier.ts'
-import { FOLDERS_OF_MOUNTS, IGNORED_BEHIND_BARRIER, IGNORED_IN_MOUNTS, mayHaveClass } from '../../storage/classes.ts'
+import { FOLDERS_OF_MOUNTS, IGNORED_BEHIND_BARRIER, IGNORED_IN_MOUNTS } from '../../storage/classes.ts'
 import {
   type Entry,
   type Reader,
@@ -13,10 +13,8 @@ import {
   type Transaction,
 } from '../../storage/contract.ts'
 import { StorageCorrupt } from '../../storage/errors.ts'
+import { ignoredBelow } from '../../storage/ignored-entries.ts'
 import type { Keyring } from '../../storage/keyring.ts'
-
-/** Entries read at once. */
-const PAGE = 256
 
 /**
  * Seals every entry of class ignored behind the barrier anew: opened with `present`, sealed under the active term of
@@ -46,30 +44,18 @@ function openedBy(barrier: Barrier, key: string, record: Buffer): Buffer | undef
 type IgnoredEntry = Entry & { readonly scope: Scope }
 
 async function* ignoredEntries(tx: Reader): AsyncGenerator<IgnoredEntry> {
-  for (const path of IGNORED_BEHIND_BARRIER) yield* below(tx, systemScope, `${ROOT_NAMESPACE}/${path}`)
+  for (const path of IGNORED_BEHIND_BARRIER) yield* inScope(systemScope, ignoredBelow(tx, `${ROOT_NAMESPACE}/${path}`))
   for (const folder of FOLDERS_OF_MOUNTS) {
     for (const name of await tx.list(`${ROOT_NAMESPACE}/${folder}`)) {
       const mount = name.slice(0, -1)
       const local = (await tx.get(`${ROOT_NAMESPACE}/core/local-mounts/${mount}`)) !== undefined
       const scope = { namespace: ROOT_NAMESPACE, mount, local }
-      for (const own of IGNORED_IN_MOUNTS) yield* below(tx, scope, `${ROOT_NAMESPACE}/${folder}${name}${own}`)
+      for (const own of IGNORED_IN_MOUNTS)
+        yield* inScope(scope, ignoredBelow(tx, `${ROOT_NAMESPACE}/${folder}${name}${own}`))
     }
   }
 }
 
-/** The entry of a key, or those of a folder that have class ignored: a folder inside it may have another class. */
-async function* below(tx: Reader, scope: Scope, path: string): AsyncGenerator<IgnoredEntry> {
-  if (!path.endsWith('/')) {
-    const value = await tx.get(path)
-    if (value !== undefined) yield { scope, key: path, value }
-    return
-  }
-  let after = ''
-  for (;;) {
-    const page = await tx.scan(path, after, PAGE)
-    for (const entry of page) if (mayHaveClass(entry.key, 'ignored')) yield { ...entry, scope }
-    const last = page.at(-1)
-    if (last === undefined || page.length < PAGE) return
-    after = last.key
-  }
+async function* inScope(scope: Scope, entries: AsyncIterable<Entry>): AsyncGenerator<IgnoredEntry> {
+  for await (const entry of entries) yield { ...entry, scope }
 }

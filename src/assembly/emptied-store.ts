@@ -1,0 +1,87 @@
+// What becomes of a cluster's own data when it begins to follow a primary: they go, in one step and whatever their size.
+// What only this cluster knows of itself stays, beside the two records that the keys of the primary's data are opened
+// with. The copy fills the rest.
+import type { World } from '../lib/world.ts'
+import { HISTORY_ID_BYTES } from '../storage/backend.ts'
+import { IGNORED_OF_SYSTEM } from '../storage/classes.ts'
+import {
+  ROOT_NAMESPACE,
+  type ReadStore,
+  type Snapshot,
+  type StoredEntry,
+  systemScope,
+  type Transaction,
+} from '../storage/contract.ts'
+import type { StagedPosition, StoreLocation } from '../storage/driver.ts'
+import { ignoredBelow } from '../storage/ignored-entries.ts'
+import { leftBy } from '../storage/left-store.ts'
+import { indexOfOtherData } from '../storage/log/histories.ts'
+import { NO_LEAF } from '../storage/log/leaf.ts'
+import { KEYRING, SEAL_FOLDER } from '../system/seal/seal-records.ts'
+import type { Activation, ReplaceData } from './activation.ts'
+
+/**
+ * Of class ignored and nevertheless left behind: reloads of mounts that are gone, and which history audit knows, since
+ * the new one would pass for a restore. What a server kept inside of mounts goes with them.
+ */
+const LEFT_BEHIND: ReadonlySet<string> = new Set(['core/reload/', 'core/audit-history'])
+const STAYS = IGNORED_OF_SYSTEM.filter((path) => !LEFT_BEHIND.has(path))
+
+/** Leaves of the server's store these entries alone, which no other thread may have open. It is open again afterwards. */
+export type LeaveOnly = StoreLocation['leaveOnly']
+
+/** The parts of `emptied`. */
+export type EmptiedParts = {
+  readonly store: Pick<ReadStore, 'snapshot'>
+  readonly leaveOnly: LeaveOnly
+  readonly world: Pick<World, 'random' | 'clock'>
+  /** The primary's records, as they are stored there and will be here. */
+  readonly keep: Pick<Activation, 'keyring' | 'leafKey'>
+  /** Writes further entries, in the same step and behind what an activation writes. */
+  readonly also?: (tx: Transaction) => Promise<void>
+}
+
+/**
+ * Takes all data away at an activation. The log begins anew, in a history of its own: nothing in it is of the former
+ * one, so it has no parent, but indexes and epochs go on above those in use. Nobody has a hold of it yet.
+ */
+export function emptied({ store, leaveOnly, world, keep, also }: EmptiedParts): ReplaceData {
+  return async (write, leafKey) => {
+    const snapshot = await store.snapshot()
+    let kept: readonly StoredEntry[]
+    try {
+      kept = await stayingOf(snapshot)
+    } finally {
+      await snapshot.close()
+    }
+    const work = async (tx: Transaction): Promise<void> => {
+      await write(tx)
+      tx.put(systemScope, KEYRING, keep.keyring)
+      tx.put(systemScope, `${SEAL_FOLDER}leaf-key`, keep.leafKey)
+      await also?.(tx)
+    }
+    await leaveOnly(await leftBy(work, { at: beginningAbove(snapshot, world), kept, leafKey, clock: world.clock }))
+  }
+}
+
+/** It looks where entries of class ignored can be: reading all entries would take as long as there are entries. */
+async function stayingOf(snapshot: Snapshot): Promise<readonly StoredEntry[]> {
+  const kept: StoredEntry[] = []
+  for (const path of STAYS) {
+    for await (const entry of ignoredBelow(snapshot, `${ROOT_NAMESPACE}/${path}`))
+      kept.push({ ...entry, class: 'ignored', leaf: NO_LEAF })
+  }
+  return kept
+}
+
+function beginningAbove({ position }: Snapshot, { random, clock }: EmptiedParts['world']): StagedPosition {
+  const index = indexOfOtherData(position.index)
+  const history = {
+    id: random.bytes(HISTORY_ID_BYTES),
+    epoch: position.epoch + 1,
+    startIndex: index + 1,
+    parent: undefined,
+    startedAtMs: Math.floor(clock.nowMs()),
+  }
+  return { index, histories: [history] }
+}

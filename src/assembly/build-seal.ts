@@ -1,4 +1,5 @@
 // The seal, on a thread that writes: what opens and closes the whole server, and the operations on its keys in between.
+import { fail } from '../api/errors.ts'
 import { FOLLOWS_NONE, type RoleState } from '../api/node-role.ts'
 import { NEW_TOKEN_LENGTH } from '../auth/token-text.ts'
 import { describeCause } from '../core/describe-cause.ts'
@@ -14,6 +15,7 @@ import { type SealBundle, wipeBundle } from '../system/seal/seal-bundle.ts'
 import { TokenAttempt } from '../system/seal/token-attempt.ts'
 import type { SealOperations } from '../system/system.ts'
 import { type Activation, newKeys, type ReplaceData } from './activation.ts'
+import { emptied } from './emptied-store.ts'
 import { type InitialiseOptions, type InitialSecrets, initialise } from './initialisation.ts'
 import type { WritingParts } from './node-parts.ts'
 import type { NodeRooms } from './node-rooms.ts'
@@ -85,7 +87,7 @@ export function buildSeal(
     rotation: holders.rotation,
     bundle,
     follow,
-    activate: (activation) => activate(activation, replaceWith(activation)),
+    activate: async (activation) => activate(activation, replacing(parts, activation)),
     changeRole: (to) => opening.changeRole(to),
   })
   const opening: UnsealController = buildOpening(parts, { seal, role, rooms, holders, upkeep, news, replication })
@@ -110,6 +112,12 @@ export function buildSeal(
     changeRole: (to) => opening.changeRole(to),
     initialise: initialised,
   }
+}
+
+/** @throws Refusal on a server whose store cannot be replaced */
+function replacing({ store, leaveOnly, world }: WritingParts, keep: Activation): ReplaceData {
+  if (leaveOnly === undefined) throw fail('not_offered', ['The store of this server cannot be replaced'])
+  return emptied({ store, leaveOnly, world, keep })
 }
 
 type Operated = {

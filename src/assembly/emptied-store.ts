@@ -5,8 +5,8 @@ import type { World } from '../lib/world.ts'
 import { HISTORY_ID_BYTES } from '../storage/backend.ts'
 import { IGNORED_OF_SYSTEM } from '../storage/classes.ts'
 import {
-  ROOT_NAMESPACE,
   type ReadStore,
+  ROOT_NAMESPACE,
   type Snapshot,
   type StoredEntry,
   systemScope,

@@ -337,10 +337,7 @@ test('P-11: after an activation a key counts as used up if how often it was used
   for (const loses of ['missing', 'damaged'] as const) {
     const { bundle, ...records } = await handed(primary)
     await secondary.server.node.activate({ bundle, ...records }, async (write, key) =>
-      copyTo(
-        primary.server.store,
-        secondary.server.store,
-      )(async (tx) => {
+      copyTo(primary.server.store, secondary.server.store)(async (tx) => {
         if (loses === 'missing') tx.delete(systemScope, KEY_USE)
         else tx.put(systemScope, KEY_USE, Buffer.alloc(40, 1))
         await write(tx)

@@ -58,7 +58,9 @@ export async function openWritingStore(parts: WritingStoreParts): Promise<Writin
     try {
       return await open()
     } catch (cause) {
-      log('error', 'The store could not be opened after another took its place: the server stops', { cause: String(cause) })
+      log('error', 'The store could not be opened after another took its place: the server stops', {
+        cause: String(cause),
+      })
       onFatal()
       throw cause
     }

@@ -17,10 +17,10 @@ export async function orRefused<T>(work: () => Promise<T>): Promise<T> {
 
 function refusalOfSets(cause: unknown): Refusal | undefined {
   if (cause instanceof SetRefused) {
-    if (cause.status === 404) return fail('secondary_unknown', [cause.message], cause)
-    return fail(cause.status === 503 ? 'replication_unavailable' : 'replication_refused', [cause.message], cause)
+    if (cause.status === 404) return fail('no_such_secondary', [cause.message], cause)
+    return fail(cause.status === 503 ? 'replication_not_now' : 'replication_refused', [cause.message], cause)
   }
   const isOfToken = cause instanceof ActivationRefused || cause instanceof CertificateRefused
-  if (isOfToken || cause instanceof BundleRefused) return fail('activation_refused', [cause.message], cause)
+  if (isOfToken || cause instanceof BundleRefused) return fail('replication_refused', [cause.message], cause)
   return undefined
 }

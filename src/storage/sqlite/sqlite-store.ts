@@ -12,7 +12,14 @@ import type { History } from '../peer-log.ts'
 import { SqliteBackend } from './sqlite-backend.ts'
 import { openForWriting, prepareForWriting } from './sqlite-connection.ts'
 import { isFull, readError } from './sqlite-errors.ts'
-import { type DirectoryLock, databasePath, dropStaged, lockDirectory, requirePlainFiles, stagingFolder } from './sqlite-files.ts'
+import {
+  type DirectoryLock,
+  databasePath,
+  dropStaged,
+  lockDirectory,
+  requirePlainFiles,
+  stagingFolder,
+} from './sqlite-files.ts'
 import { requireSoundJournal } from './sqlite-journal.ts'
 import { endLeaving } from './sqlite-leaving.ts'
 import { migrate, type StoreRun } from './sqlite-migration.ts'

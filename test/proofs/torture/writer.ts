@@ -79,11 +79,13 @@ export class Writer {
     this.#random = random
   }
 
-  /** Ends when a request gets no answer; with `mayFail` also when it is told that the server failed. */
-  async run(server: Server, mayFail = false): Promise<void> {
+  /**
+   * Ends when a request gets no answer, or when it `isOver`; with `mayFail` also when it is told that the server failed.
+   */
+  async run(server: Server, mayFail = false, isOver = (): boolean => false): Promise<void> {
     this.#mayFail = mayFail
     try {
-      while (true) await this.#step(server)
+      while (!isOver()) await this.#step(server)
     } catch (cause) {
       if (cause instanceof ServerFailed) return
       // What `fetch` throws where the connection is gone; the system's own error is in it.

@@ -7,7 +7,7 @@ import type { StoredEntry } from '../../src/storage/contract.ts'
 import { type ReadStore, type Store, systemScope } from '../../src/storage/contract.ts'
 import type { DurableLocation, StoreLocation, StoreVerifyReport } from '../../src/storage/driver.ts'
 import { type StorageConfig, storeLocation } from '../../src/storage/drivers.ts'
-import { StorageError } from '../../src/storage/errors.ts'
+import { HistoryGone, StorageError } from '../../src/storage/errors.ts'
 import { LEAF_BYTES } from '../../src/storage/log/leaf.ts'
 import { SeededRandom } from './seeded-random.ts'
 
@@ -124,6 +124,67 @@ export function driverConformance(type: StorageConfig['type'], newPlace: () => D
   const PARENT = { id: Buffer.alloc(HISTORY_ID_BYTES, 1), index: 7, chain: Buffer.alloc(HISTORY_ID_BYTES, 2) }
   const FIRST = { id: PARENT.id, epoch: 2, startIndex: 1, parent: undefined, startedAtMs: 5 }
   const HISTORY = { id: ID, epoch: 3, startIndex: 4_097, parent: PARENT, startedAtMs: 6 }
+  const own = (name: string): StoredEntry => ({
+    key: `root/core/version/${name}`,
+    class: 'ignored',
+    leaf: Buffer.alloc(0),
+    value: Buffer.from(name),
+  })
+  const LEFT = { index: 4_096, histories: [HISTORY], entries: [own('1'), entry('a', 'left')] }
+
+  clause('what it is left with is all that is there, behind an empty log that goes on from it', async (location) => {
+    const store = await open(location)
+    for (const name of ['a', 'b', 'c']) await put(store, name, 'old')
+    await store.hold({ name: 'a follower', kind: 'secondary', from: 1 })
+    await store.close()
+    await location.leaveOnly({ ...LEFT, entries: [] })
+    await location.leaveOnly(LEFT)
+    const left = await open(location)
+    const snapshot = await left.snapshot()
+    assert.deepEqual(await snapshot.stored('', Number.POSITIVE_INFINITY), LEFT.entries)
+    assert.deepEqual(snapshot.position, {
+      index: 4_096,
+      chain: ID,
+      epoch: 3,
+      historyId: ID,
+      lastReplicatedIndex: 4_096,
+      lastLocalIndex: 4_096,
+      origins: [],
+    })
+    await snapshot.close()
+    assert.deepEqual([await left.histories(), await left.records(4_096, 9)], [[HISTORY], []])
+    await assert.rejects(left.changesSince(3, 9), HistoryGone)
+    assert.deepEqual((await left.retained()).holds, [])
+    await put(left, 'b', 'new')
+    assert.equal(await left.lastIndex(), 4_097)
+    assert.deepEqual(
+      [await textAt(left, 'a'), await textAt(left, 'b'), await textAt(left, 'c')],
+      ['left', 'new', undefined],
+    )
+    await left.close()
+    const again = await open(location)
+    assert.equal(await textAt(again, 'b'), location.durable === undefined ? undefined : 'new')
+    await again.close()
+  })
+
+  durably('a store that is in use is left as it is', async (location) => {
+    const store = await open(location)
+    await put(store, 'a', 'old')
+    await assert.rejects(location.leaveOnly(LEFT), StorageError)
+    assert.equal(await textAt(store, 'a'), 'old')
+    await store.close()
+    const again = await open(location)
+    assert.equal(await textAt(again, 'a'), 'old')
+    await again.close()
+  })
+
+  durably('what it is left with is a sound store', async (location) => {
+    await (await open(location)).close()
+    await location.leaveOnly(LEFT)
+    const { sentences, entries } = await verified((options) => location.verify(options))
+    assert.deepEqual([sentences, entries], [[], 2])
+  })
+
   const stage = async ({ staging }: DurableLocation, ...entries: readonly StoredEntry[]): Promise<void> => {
     const writer = await staging.begin()
     await writer.write(entries)

@@ -4,7 +4,7 @@
 //           | payload
 //
 // A frame whose message goes on is full, so that the parts of a message are few.
-// Frames of one message have the same type, and no other comes between them. Only tests call this as yet.
+// Frames of one message have the same type, and no other comes between them.
 import { strict as assert } from 'node:assert'
 
 /** Longest payload of a frame. */

@@ -4,8 +4,6 @@
 // One rule holds for all that is sent of a store's entries: it is as of a stated place of the primary's log, and the
 // log up to that place was sent before it. So what the secondary has is right for the place it stands at, piece by
 // piece, and no long view of the primary is needed.
-//
-// Only tests call this as yet.
 import { strict as assert } from 'node:assert'
 import { MAX_KEY_BYTES, MAX_TRANSACTION_BYTES, MAX_VALUE_BYTES } from '../../storage/contract.ts'
 import { StorageCorrupt, UnknownFormat } from '../../storage/errors.ts'
@@ -291,6 +289,11 @@ function message<const M extends WireMembers>(type: number, most: number, member
 type AnyRow = { readonly type: number; readonly most: number; readonly members: WireKind<object> }
 const KINDS = Object.entries(MESSAGES) as unknown as readonly (readonly [MessageKind, AnyRow])[]
 const BY_TYPE: ReadonlyMap<number, readonly [MessageKind, AnyRow]> = new Map(KINDS.map((row) => [row[1].type, row]))
+
+/** The kind of message that a type of frame stands for; undefined for an unknown type. */
+export function kindOf(type: number): MessageKind | undefined {
+  return BY_TYPE.get(type)?.[0]
+}
 
 /** Longest payload of a type of frame; undefined for an unknown type. For FrameReader. */
 export function mostOf(type: number): number | undefined {

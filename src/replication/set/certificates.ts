@@ -1,5 +1,5 @@
 // The certificates of a set: its authority, a leaf for each node of the primary, a leaf for each secondary. A peer is
-// who its leaf says, and nothing that it sends can change that. Only tests call this as yet.
+// who its leaf says, and nothing that it sends can change that.
 
 import { DerError } from '../../crypto/encoding/der.ts'
 import { P256 } from '../../crypto/forms/ec-curves.ts'

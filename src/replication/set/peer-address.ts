@@ -1,5 +1,5 @@
-// Addresses of other clusters: where their cluster port answers (`https://host:port`), and where their API does. Only
-// tests call this as yet.
+// Addresses of other clusters: where their cluster port answers (`https://host:port`), and where their API does.
+import type { LinkAddress } from '../../lib/links.ts'
 
 /** Longest address. A host name has at most 253 characters. */
 export const MAX_ADDRESS_CHARACTERS = 300
@@ -11,6 +11,14 @@ const FORM = /^(https?:)\/\/(?:\[[0-9A-Fa-f:.]+\]|[!-~]+?)(:\d{1,5})?\/?$/
 export function faultOfClusterAddress(text: string): string | undefined {
   const fault = faultOfAddress(text, ['https:']) ?? (HAS_PATH.test(text) ? 'has a path' : undefined)
   return fault ?? (FORM.exec(text)?.[2] === undefined ? 'has no port: https://host:port' : undefined)
+}
+
+/** Where a link to the address of a cluster port is dialed; undefined for one with a fault. */
+export function linkAddressOf(text: string): LinkAddress | undefined {
+  if (faultOfClusterAddress(text) !== undefined) return undefined
+  // The parser leaves out the port that is usual for https.
+  const { hostname, port } = new URL(text)
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? 443 : Number(port) }
 }
 
 /**

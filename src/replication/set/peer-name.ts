@@ -1,4 +1,4 @@
-// The names of the clusters of a set, as certificates and stored keys have them. Only tests call this as yet.
+// The names of the clusters of a set, as certificates and stored keys have them.
 //
 //   SET.FAMILY.rep                            the server name of a set, by which one port serves several sets
 //   rep://SET/FAMILY/primary/NODE             a node of the primary

@@ -1,4 +1,4 @@
-// What a sink is given, and what it takes. Only tests call this as yet.
+// What a sink is given, and what it takes.
 import type { Adopted, AdoptOptions, KeyLeaf, TreeBucket } from '../../storage/contract.ts'
 import type { Tree } from '../../storage/log/tree.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'

@@ -5,7 +5,7 @@
 //   course 'copy'        runs and pieces are applied; runs are done over what the pieces brought
 //   course 'difference'  comparison.ts finds what differs; runs are done over it as in a copy
 //
-// It has no socket, thread or timer. Only tests call this as yet.
+// It has no socket, thread or timer.
 import type { Adopted } from '../../storage/contract.ts'
 import { Bell } from '../bell.ts'
 import { ProtocolFault } from '../protocol/frames.ts'

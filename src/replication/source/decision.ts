@@ -1,4 +1,4 @@
-// How a secondary gets what it lacks, from where it says that it stands (Interface 3.1). Only tests call this as yet.
+// How a secondary gets what it lacks, from where it says that it stands (Interface 3.1).
 import type { LogRecord, ReadStore } from '../../storage/contract.ts'
 import { HistoryGone } from '../../storage/errors.ts'
 import { decodeChange, nextChain } from '../../storage/log/change-record.ts'

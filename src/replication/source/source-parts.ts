@@ -1,4 +1,4 @@
-// What a source is given, and what it takes. Only tests call this as yet.
+// What a source is given, and what it takes.
 import type { KeyLeaf, ReadStore, TreeBucket } from '../../storage/contract.ts'
 import type { Tree } from '../../storage/log/tree.ts'
 import type { LogHold, ReplicationFamily } from '../../storage/peer-log.ts'

@@ -5,7 +5,7 @@
 //   pieces of a copy ───────────────────┼──▶ loop ──▶ log up to a place, then what is as of it ──▶ send
 //   commits ──▶ wake ───────────────────┘
 //
-// It has no socket, thread or timer. Only tests call this as yet.
+// It has no socket, thread or timer.
 import { strict as assert } from 'node:assert'
 import { SENT_CLASSES } from '../../storage/classes.ts'
 import type { LogRecord, Snapshot, StoredEntry, TreeBucket } from '../../storage/contract.ts'

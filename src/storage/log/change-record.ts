@@ -117,6 +117,12 @@ export function begunBy(record: Buffer): Buffer | undefined {
   return record.subarray(HISTORY_AT, HISTORY_AT + CHAIN_BYTES)
 }
 
+/** When the change was committed, by the clock of its writer, as it stands in the record, unchecked. */
+export function committedAtOf(record: Buffer): number {
+  const flagBytes = record.readUInt8(BODY_AT) === FIRST_FORMAT ? 0 : 1
+  return Number(record.readBigUInt64BE(BODY_AT + 1 + flagBytes + 8 + 4))
+}
+
 /**
  * The classes of the operations of a record, by its flags alone, unchecked. Undefined for a record of format 1, which
  * has none: it must be decoded.

@@ -1,0 +1,53 @@
+// Dials a cluster port. What goes wrong becomes a sentence that an operator can act on: the address, what is wrong, what
+// to do.
+import { type Dialing, type Link, LinkFailed, type LinkFailure } from '../../lib/links.ts'
+import { faultOfClusterAddress, linkAddressOf } from '../set/peer-address.ts'
+import type { LinkWorld } from './end-parts.ts'
+
+/** There is no link, or none any more ('cut'). The message is for the operator. */
+export class NoLink extends Error {
+  override name = 'NoLink'
+  readonly reason: LinkFailure | 'cut'
+  constructor(reason: LinkFailure | 'cut', sentence: string) {
+    super(sentence)
+    this.reason = reason
+  }
+}
+
+const CHECK_NETWORK =
+  'Check "cluster_addr" of the primary, and that firewalls and load balancers let TCP through to its cluster port'
+
+const REMEDIES: Readonly<Record<LinkFailure, string>> = {
+  unreachable: CHECK_NETWORK,
+  refused: CHECK_NETWORK,
+  timeout: CHECK_NETWORK,
+  broken: 'Try again; if it stays so, the log of the primary may say why',
+  foreign: 'No cluster port answers at this address. A load balancer before one must pass TCP through, and not end TLS',
+  untrusted: 'The primary of this set does not answer at this address: does it lead to another cluster?',
+  rejected:
+    'The primary does not serve this set any more, or does not take this certificate: if it revoked this secondary, ' +
+    'issue a new activation token',
+  clock: 'Set the clocks of both clusters',
+}
+
+/** Dials the address `https://host:port` of a cluster port. @throws NoLink */
+export async function dialClusterPort(
+  { links }: Pick<LinkWorld, 'links'>,
+  address: string,
+  as: Dialing,
+  timeoutMs?: number,
+): Promise<Link> {
+  const to = linkAddressOf(address)
+  if (to === undefined) {
+    throw new NoLink('unreachable', `The address of the cluster port ${faultOfClusterAddress(address)}`)
+  }
+  try {
+    return await links.dial(to, as, timeoutMs === undefined ? {} : { timeoutMs })
+  } catch (cause) {
+    if (!(cause instanceof LinkFailed)) throw cause
+    throw new NoLink(cause.reason, `${cause.message}. ${REMEDIES[cause.reason]}`)
+  }
+}
+
+/** The address as it stands in sentences: host and port alone. */
+export const shownAddress = (address: string): string => address.replace(/^https:\/\//, '').replace(/\/$/, '')

@@ -1,0 +1,21 @@
+import type { Log } from '../../lib/log.ts'
+import type { LinkedWorld } from '../../lib/world.ts'
+import type { SourceStore } from '../source/source-parts.ts'
+import type { LinkOwner, NodeFacts } from './link-sides.ts'
+import type { LinkTimes } from './link-times.ts'
+
+/** The parts of the world that ends of links use. */
+export type LinkWorld = Pick<LinkedWorld, 'clock' | 'random' | 'timers' | 'ticks' | 'links'>
+
+/** What the ends of links have in common. */
+export type LinkEndParts = {
+  readonly world: LinkWorld
+  readonly owner: LinkOwner
+  readonly log: Log
+  readonly times: LinkTimes
+  /** What this node says of itself now. */
+  readonly facts: () => NodeFacts
+}
+
+/** What the primary's ends of links have. The store may throw StorageClosed while it is being replaced. */
+export type PrimaryParts = LinkEndParts & { readonly store: SourceStore }

@@ -1,0 +1,231 @@
+// The secondary's end of a link that it follows by, from its greeting to its end.
+import { StorageFull } from '../../storage/errors.ts'
+import { Tree } from '../../storage/log/tree.ts'
+import { ProtocolFault } from '../protocol/frames.ts'
+import type { Message, MessageKind } from '../protocol/messages.ts'
+import { LogSink } from '../sink/sink.ts'
+import { type FromPrimary, SINK_LIMITS, type SinkKeeper, SinkStopped } from '../sink/sink-parts.ts'
+import type { BeatFacts } from './beats.ts'
+import type { LinkEndParts } from './end-parts.ts'
+import { Heartbeat } from './heartbeat.ts'
+import type { LeafRenewal } from './leaf-renewal.ts'
+import type { FollowerStanding, PeerStatus, SecondaryPart } from './link-sides.ts'
+import type { MessageLink } from './message-link.ts'
+import type { PrimaryView } from './primary-view.ts'
+import { RefusedByPrimary } from './refusals.ts'
+import { agreedProtocol, ownSpeech, type Speaks } from './version-rule.ts'
+
+/** The kinds of message that a secondary takes. */
+export const KINDS_OF_PRIMARY: ReadonlySet<MessageKind> = new Set([
+  'welcome',
+  'refused',
+  'course',
+  'run',
+  'piece',
+  'pages',
+  'digests',
+  'listing',
+  'values',
+  'complete',
+  'beat',
+  'certificate',
+  'seal-bundle',
+  'fault',
+])
+
+/** What one link needs besides what all have. */
+export type FollowedPrimaryParts = LinkEndParts & {
+  readonly part: () => SecondaryPart
+  readonly standing: FollowerStanding
+  readonly view: PrimaryView
+  readonly renewal: LeafRenewal
+  /** Takes where the primary says that it is. */
+  readonly isAt: (addresses: readonly string[], apiAddress: string) => void
+  /** Called when the primary has taken this secondary. */
+  readonly onWelcome: () => void
+}
+
+/** One link. */
+export class FollowedPrimary {
+  readonly #parts: FollowedPrimaryParts
+  readonly #link: MessageLink
+  readonly #address: string
+  readonly #heartbeat: Heartbeat
+  readonly #stopped = Promise.withResolvers<never>()
+  #sink: LogSink | undefined
+  #applying: Promise<unknown> = Promise.resolve()
+  #apiAddress = ''
+  #isOver = false
+
+  /** `address` is the one that was dialed. */
+  constructor(parts: FollowedPrimaryParts, link: MessageLink, address: string) {
+    this.#parts = parts
+    this.#link = link
+    this.#address = address
+    this.#stopped.promise.catch(() => {})
+    this.#heartbeat = new Heartbeat({
+      link,
+      world: parts.world,
+      times: parts.times,
+      says: () => this.#says(),
+      onBeat: () => this.#onBeat(),
+    })
+  }
+
+  /** Follows until the link is over and nothing of it is being applied any more. @throws the cause */
+  async run(): Promise<never> {
+    try {
+      return await this.#follow()
+    } catch (cause) {
+      this.#isOver = true
+      this.#heartbeat.stop()
+      this.#parts.renewal.drop()
+      this.#sink?.end(cause as Error)
+      await this.#giveUp(cause as Error)
+      await this.#applying
+      throw cause
+    }
+  }
+
+  /** Resolves when nothing that came over the link is being applied. */
+  get applied(): Promise<unknown> {
+    return this.#applying
+  }
+
+  /** Gives the link up for this cause. */
+  stop(cause: Error): void {
+    this.#link.destroy(cause.message)
+    this.#sink?.end(cause)
+    this.#stopped.reject(cause)
+  }
+
+  get status(): PeerStatus {
+    const { lastBeatMs, roundTripMs, clockSkewMs } = this.#heartbeat.heard
+    return {
+      isConnected: this.#sink !== undefined && !this.#isOver,
+      apiAddress: this.#apiAddress,
+      clusterAddress: this.#address,
+      lastBeatMs,
+      roundTripMs,
+      clockSkewMs,
+      canaryAgeMs: this.#parts.view.canaryAgeMs,
+    }
+  }
+
+  async #follow(): Promise<never> {
+    const { facts, part, standing, times, view, log, onWelcome } = this.#parts
+    const { version, clusterId, clusterAddresses, apiAddress } = facts()
+    const { id, set } = part()
+    const speech = ownSpeech(version)
+    const own = { ...speech, clusterId, secondaryId: id, addresses: clusterAddresses, apiAddress }
+    await this.#link.send({ kind: 'hello', ...own, ...standing })
+    const { message } = await this.#link.nextWithin(times.greetingMs)
+    if (message.kind === 'refused') throw new RefusedByPrimary(message)
+    if (message.kind !== 'welcome') throw unexpected(message)
+    requireOlder(message, speech)
+    view.version = message.version
+    this.#sink = this.#newSink()
+    onWelcome()
+    log('info', 'This secondary follows its primary', { family: set.family, address: this.#address })
+    this.#heartbeat.start()
+    const applying = this.#sink.run()
+    this.#applying = applying.catch(() => {})
+    return Promise.race([applying, this.#receive(this.#sink), this.#stopped.promise])
+  }
+
+  async #giveUp(cause: Error): Promise<void> {
+    const { message: sentence } = cause
+    // So that the operator of the primary reads it as well.
+    const isOurs = cause instanceof SinkStopped || cause instanceof StorageFull
+    if (isOurs) await this.#link.hangUp({ kind: 'fault', reason: 'closing', sentence }, sentence)
+    else await this.#link.fail(cause)
+  }
+
+  #newSink(): LogSink {
+    const { part, standing, view } = this.#parts
+    return new LogSink({
+      family: part().set.family,
+      keeper: this.#keeper(),
+      send: (message) => this.#link.send(message),
+      progress: (progress) => view.progressed(progress),
+      isOpen: standing.transfer !== undefined,
+      limits: SINK_LIMITS,
+    })
+  }
+
+  async #receive(sink: LogSink): Promise<never> {
+    for (;;) {
+      const { message, bytes } = await this.#link.next()
+      switch (message.kind) {
+        case 'beat':
+          this.#heard(message)
+          break
+        case 'refused':
+          throw new RefusedByPrimary(message)
+        case 'certificate':
+          void this.#parts.renewal.came(message)
+          break
+        case 'seal-bundle':
+          void this.#sealCame(message)
+          break
+        case 'welcome':
+          throw unexpected(message)
+        default:
+          sink.received(message as FromPrimary, bytes)
+      }
+    }
+  }
+
+  #heard(beat: Message<'beat'>): void {
+    this.#heartbeat.received(beat)
+    this.#parts.view.heard(beat, this.#heartbeat.heard.clockSkewMs)
+    this.#apiAddress = beat.apiAddress
+    this.#parts.isAt(beat.addresses, beat.apiAddress)
+  }
+
+  #says(): BeatFacts {
+    const { facts, standing, view } = this.#parts
+    const { apiAddress, clusterAddresses } = facts()
+    const own = { epoch: standing.epoch, apiAddress, addresses: clusterAddresses }
+    return { ...own, lastIndex: view.wholeIndex, committedAtMs: 0 }
+  }
+
+  #onBeat(): void {
+    const { renewal, part } = this.#parts
+    renewal.ask(part().renewalDueMs, (message) => this.#link.send(message)).catch((cause: Error) => this.stop(cause))
+  }
+
+  async #sealCame({ sealed }: Message<'seal-bundle'>): Promise<void> {
+    const { owner, part, log } = this.#parts
+    const { family } = part().set
+    try {
+      await owner.sealCame(family, Buffer.from(sealed))
+    } catch (cause) {
+      // It is sent again over the next link, as long as the number of the seal here is lower.
+      log('warn', 'The seal of the primary was not taken over', { family, why: (cause as Error).message })
+    }
+  }
+
+  #keeper(): SinkKeeper {
+    const { owner, part } = this.#parts
+    const { family } = part().set
+    return {
+      take: (batch) => owner.take(family, batch),
+      tree: async () => Tree.of(await owner.ownTree()),
+      keysIn: (buckets) => owner.ownKeysIn(buckets),
+      root: () => owner.ownRoot(family),
+    }
+  }
+}
+
+/** The primary has judged by its own rule; this one holds if its program is of another mind. */
+function requireOlder(welcome: Message<'welcome'>, speech: Speaks): void {
+  const { protocol, recordFormat, version } = welcome
+  const primary = { oldest: protocol, newest: protocol, recordFormat, version }
+  const agreed = agreedProtocol(primary, speech)
+  if (typeof agreed === 'number') return
+  throw new RefusedByPrimary({ code: 'version', sentence: agreed.sentence, retryAfterMs: 0, address: '' })
+}
+
+const unexpected = ({ kind }: Message): ProtocolFault =>
+  new ProtocolFault('damaged', `The primary sent "${kind}" where it has no place`)

@@ -1,0 +1,227 @@
+// A secondary follows its primary: it says what the primary must still hear of the activation, dials, follows until the
+// link ends, pauses, and begins again.
+//
+//   unconfirmed? ─▶ dial ─▶ link (followed-primary.ts) ─▶ its end ─▶ pause (pauses.ts) ─┐
+//        ▲──────────────────────────────────────────────────────────────────────────────┘
+import type { Link } from '../../lib/links.ts'
+import type { Timer } from '../../lib/world.ts'
+import { linkAddressOf } from '../set/peer-address.ts'
+import { serverNameOf } from '../set/peer-name.ts'
+import { dialClusterPort, NoLink } from './dialing.ts'
+import type { LinkEndParts } from './end-parts.ts'
+import { FollowedPrimary, KINDS_OF_PRIMARY } from './followed-primary.ts'
+import { askPrimary } from './knocking.ts'
+import { LeafRenewal } from './leaf-renewal.ts'
+import { FOLLOWING_PROTOCOLS } from './link-protocols.ts'
+import type { Knocked, PeerStatus, PrimaryStatus, SecondaryPart } from './link-sides.ts'
+import { MessageLink } from './message-link.ts'
+import { Pauses } from './pauses.ts'
+import { PrimaryView } from './primary-view.ts'
+import { RefusedByPrimary } from './refusals.ts'
+
+/** A link of this cluster is given up by this cluster. */
+class GivenUp extends Error {
+  override name = 'GivenUp'
+}
+
+/** Follows the primary of one set, until it is stopped. */
+export class Follower {
+  readonly #parts: LinkEndParts
+  readonly #pauses: Pauses
+  readonly #view: PrimaryView
+  readonly #renewal: LeafRenewal
+  #part: SecondaryPart
+  #isStopped = false
+  #link: FollowedPrimary | undefined
+  #lastPeer: PeerStatus | undefined
+  #connection: PrimaryStatus['connection'] = 'connecting'
+  #idle: PrimaryStatus['idle']
+  #linkedAtMs: number | undefined
+  /** Where the active node of the primary is, by the word of another one. */
+  #activeAt: string | undefined
+  #toldAt = ''
+  #isTelling = false
+  #pause: { readonly timer: Timer; readonly end: () => void } | undefined
+
+  /** `before` resolves when nothing that came from an earlier primary of the family is being applied. */
+  constructor(parts: LinkEndParts, part: SecondaryPart, before: Promise<unknown>) {
+    this.#parts = parts
+    this.#part = part
+    this.#pauses = new Pauses(parts.world.random, parts.times)
+    this.#view = new PrimaryView(parts.world.clock)
+    this.#renewal = new LeafRenewal(parts, part.set.family)
+    void this.#run(before)
+  }
+
+  /** True if the part is in the same set, with the same id. */
+  isFor({ set, id }: SecondaryPart): boolean {
+    const { set: own, id: ownId } = this.#part
+    return own.setId === set.setId && own.family === set.family && ownId === id
+  }
+
+  /** Takes over a leaf and addresses that may be new. Where they are, a pause is over. */
+  update(part: SecondaryPart): void {
+    const { identity, addresses } = this.#part
+    this.#part = part
+    const isRenewed = !identity.certificate.equals(part.identity.certificate)
+    const isMoved = addresses.join() !== part.addresses.join()
+    // The first use of a new leaf ends the one before at the primary.
+    if (isRenewed) this.#link?.stop(new GivenUp('the certificate was renewed'))
+    if (isRenewed || isMoved) this.#pause?.end()
+  }
+
+  /** Breaks the link off. Resolves when nothing that came over it is being applied. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#link?.stop(new GivenUp('this cluster does not follow any more'))
+    this.#pause?.end()
+    await this.#link?.applied
+  }
+
+  get status(): PrimaryStatus {
+    const peer = this.#link?.status ?? this.#lastPeer
+    return {
+      family: this.#part.set.family,
+      connection: this.#connection,
+      idle: this.#idle,
+      ...this.#view.figures,
+      peers: peer === undefined ? [] : [{ ...peer, canaryAgeMs: this.#view.canaryAgeMs }],
+    }
+  }
+
+  async #run(before: Promise<unknown>): Promise<void> {
+    await before
+    while (!this.#isStopped) {
+      const cause = await this.#once()
+      if (this.#isStopped) return
+      await this.#rest(cause)
+    }
+  }
+
+  /** One link, from dial to end. Returns why it ended. */
+  async #once(): Promise<Error> {
+    const { owner } = this.#parts
+    const { family } = this.#part.set
+    this.#connection = 'connecting'
+    try {
+      await this.#confirm()
+      const standing = await owner.standing(family)
+      const { link, address, by } = await this.#dial()
+      const isStale = !this.#part.identity.certificate.equals(by)
+      if (this.#isStopped || isStale) {
+        link.destroy('it is not needed any more')
+        throw new GivenUp('The part of this cluster has changed')
+      }
+      this.#link = new FollowedPrimary(
+        {
+          ...this.#parts,
+          part: () => this.#part,
+          standing,
+          view: this.#view,
+          renewal: this.#renewal,
+          isAt: (addresses, apiAddress) => void this.#isAt(addresses, apiAddress),
+          onWelcome: () => this.#linked(),
+        },
+        new MessageLink(link, this.#parts, KINDS_OF_PRIMARY),
+        address,
+      )
+      return await this.#link.run()
+    } catch (cause) {
+      this.#lastPeer = this.#link?.status ?? this.#lastPeer
+      this.#link = undefined
+      return cause as Error
+    }
+  }
+
+  /** Tells the primary that the activation is stored, if it has not heard that yet. */
+  async #confirm(): Promise<void> {
+    const { owner, facts } = this.#parts
+    const { set, id, identity } = this.#part
+    const unconfirmed = await owner.unconfirmed(set.family)
+    if (unconfirmed === undefined) return
+    let answer: Knocked | undefined
+    for (const address of this.#addresses()) {
+      const knock = { set, id, identity, address, facts: facts(), ...unconfirmed, what: 'confirm' } as const
+      answer = await askPrimary(this.#parts, knock)
+      if (answer.kind !== 'no-link') break
+    }
+    if (answer?.kind === 'welcome') return owner.confirmed(set.family)
+    if (answer?.kind === 'refused') throw new RefusedByPrimary({ ...answer, retryAfterMs: 0, address: '' })
+    throw answer?.kind === 'no-link' ? new NoLink(answer.reason, answer.sentence) : noAddress()
+  }
+
+  async #dial(): Promise<{ readonly link: Link; readonly address: string; readonly by: Buffer }> {
+    const { identity, set } = this.#part
+    const as = { identity, serverName: serverNameOf(set), protocol: FOLLOWING_PROTOCOLS[set.family] }
+    let failure: NoLink | undefined
+    for (const address of this.#addresses()) {
+      try {
+        const link = await dialClusterPort(this.#parts.world, address, as)
+        return { link, address, by: identity.certificate }
+      } catch (cause) {
+        if (!(cause instanceof NoLink) || this.#isStopped) throw cause
+        failure ??= cause
+      }
+    }
+    throw failure ?? noAddress()
+  }
+
+  #addresses(): readonly string[] {
+    const { addresses } = this.#part
+    return this.#activeAt === undefined ? addresses : [this.#activeAt, ...addresses]
+  }
+
+  #linked(): void {
+    this.#connection = 'ready'
+    this.#idle = undefined
+    this.#linkedAtMs = this.#parts.world.clock.monotonicMs()
+  }
+
+  /** Pauses as the cause asks for. Whatever changes the part ends it. */
+  async #rest(cause: Error): Promise<void> {
+    const { world, times, log } = this.#parts
+    const linkedMs = this.#linkedAtMs === undefined ? 0 : world.clock.monotonicMs() - this.#linkedAtMs
+    if (linkedMs >= times.healthyMs) this.#pauses.reset()
+    this.#linkedAtMs = undefined
+    const { connection, idle, afterMs } = this.#pauses.after(cause)
+    const isNews = this.#connection === 'ready' || this.#idle?.sentence !== idle.sentence
+    const fields = { family: this.#part.set.family, reason: idle.reason, why: idle.sentence }
+    if (isNews) log(connection === 'idle' ? 'warn' : 'info', 'This secondary does not follow its primary', fields)
+    this.#connection = connection
+    this.#idle = idle
+    if (this.#isSentOn(cause)) return
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        this.#pause?.timer.cancel()
+        this.#pause = undefined
+        resolve()
+      }
+      this.#pause = { timer: world.timers.after(afterMs, end), end }
+    })
+  }
+
+  /** True where another node is active, and was not tried yet: then there is nothing to wait for. */
+  #isSentOn(cause: Error): boolean {
+    const isOther = cause instanceof RefusedByPrimary && cause.code === 'not-active' && cause.address !== this.#activeAt
+    this.#activeAt = isOther && linkAddressOf(cause.address) !== undefined ? cause.address : undefined
+    return this.#activeAt !== undefined
+  }
+
+  /** Has the owner keep where the primary is, when it changed. */
+  async #isAt(addresses: readonly string[], apiAddress: string): Promise<void> {
+    const told = JSON.stringify([addresses, apiAddress])
+    if (told === this.#toldAt || this.#isTelling) return
+    this.#isTelling = true
+    const { family } = this.#part.set
+    try {
+      await this.#parts.owner.primaryIsAt(family, addresses, apiAddress)
+      this.#toldAt = told
+    } catch (cause) {
+      this.#parts.log('debug', 'Where the primary is was not kept', { family, why: (cause as Error).message })
+    } finally {
+      this.#isTelling = false
+    }
+  }
+}
+
+const noAddress = (): NoLink => new NoLink('unreachable', 'No address of the primary is known')

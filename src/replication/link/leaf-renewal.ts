@@ -1,0 +1,63 @@
+// A secondary's question for its next leaf, over the link that it follows by. The new key is drawn here and told to
+// nobody but the owner.
+import type { Log } from '../../lib/log.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import type { Message } from '../protocol/messages.ts'
+import { newLeafKey, publicKeyOf } from '../set/certificates.ts'
+import type { LinkWorld } from './end-parts.ts'
+import type { SecondaryOwner } from './link-sides.ts'
+import type { LinkTimes } from './link-times.ts'
+
+/** What the renewal of a leaf needs. */
+export type LeafRenewalParts = {
+  readonly world: Pick<LinkWorld, 'clock' | 'random'>
+  readonly owner: Pick<SecondaryOwner, 'renewed'>
+  readonly times: Pick<LinkTimes, 'renewalMs'>
+  readonly log: Log
+}
+
+/** Renews the leaf of one secondary, over one link after the other. */
+export class LeafRenewal {
+  readonly #parts: LeafRenewalParts
+  readonly #family: ReplicationFamily
+  /** The private number that a leaf was asked for. */
+  #key: Buffer | undefined
+  #askedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(parts: LeafRenewalParts, family: ReplicationFamily) {
+    this.#parts = parts
+    this.#family = family
+  }
+
+  /** Asks, if the leaf is due and no question was asked lately. @throws what `send` rejects with */
+  async ask(dueMs: number, send: (message: Message<'certificate-wanted'>) => Promise<void>): Promise<void> {
+    const { world, times } = this.#parts
+    const nowMs = world.clock.monotonicMs()
+    if (world.clock.nowMs() < dueMs || nowMs - this.#askedAtMs < times.renewalMs) return
+    this.#askedAtMs = nowMs
+    this.drop()
+    this.#key = newLeafKey(world.random)
+    await send({ kind: 'certificate-wanted', publicKey: publicKeyOf(this.#key) })
+  }
+
+  /** Takes the answer. One that nobody asked for is left alone. */
+  async came({ certificate }: Message<'certificate'>): Promise<void> {
+    const { owner, log } = this.#parts
+    const key = this.#key
+    if (key === undefined) return
+    this.#key = undefined
+    try {
+      await owner.renewed(this.#family, { certificate: Buffer.from(certificate), key })
+      log('info', 'The certificate of this secondary was renewed', { family: this.#family })
+    } catch (cause) {
+      // The one before holds on for now, and another is asked for later.
+      log('warn', 'A renewed certificate was not kept', { family: this.#family, why: (cause as Error).message })
+    }
+  }
+
+  /** The link is over: what was asked is not answered any more. */
+  drop(): void {
+    this.#key?.fill(0)
+    this.#key = undefined
+  }
+}

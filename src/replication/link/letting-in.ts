@@ -1,0 +1,50 @@
+// The primary's end of a link by which a cluster is let in: `knock` is answered by `welcome`, one `claim` by what it
+// asks for, and the link ends. The welcome tells of the version and the clock alone: epoch 0 and no histories, since
+// nothing is told of the log to a cluster that was not let in yet.
+import { strict as assert } from 'node:assert'
+import type { Message } from '../protocol/messages.ts'
+import type { SetName } from '../set/peer-name.ts'
+import type { PrimaryParts } from './end-parts.ts'
+import type { MessageLink } from './message-link.ts'
+import { RefusedPeer, refusedMessage, requireAdmitted } from './refusals.ts'
+import { agreedProtocol, ownSpeech } from './version-rule.ts'
+
+/** Answers one cluster. Never rejects. */
+export async function letIn(parts: PrimaryParts, link: MessageLink, set: SetName): Promise<void> {
+  try {
+    await link.hangUp(await answerOf(parts, link, set), 'the question is answered')
+  } catch (cause) {
+    if (cause instanceof RefusedPeer) {
+      parts.log('warn', 'A secondary was not let in', { family: set.family, why: cause.message })
+      await link.hangUp(cause.sent, cause.message)
+    } else await link.fail(cause as Error)
+  }
+}
+
+async function answerOf(
+  { owner, times, facts, world, log }: PrimaryParts,
+  link: MessageLink,
+  set: SetName,
+): Promise<Message<'done' | 'package'>> {
+  const knock = await link.only('knock', times.greetingMs)
+  const { version, clusterId, clusterAddresses: addresses } = facts()
+  const speech = ownSpeech(version)
+  const protocol = agreedProtocol(speech, knock)
+  if (typeof protocol === 'object') throw new RefusedPeer(refusedMessage('version', protocol.sentence))
+  const own = { protocol, recordFormat: speech.recordFormat, version, clusterId, addresses }
+  await link.send({ kind: 'welcome', ...own, epoch: 0, histories: [], sentAtMs: world.clock.nowMs() })
+  const { what, nonce, receiver } = await link.only('claim', times.greetingMs)
+  const arrival = { set, id: knock.secondaryId, certificate: link.peer.certificate }
+  const fields = { family: set.family, secondary: knock.secondaryId }
+  if (what === 'confirm') {
+    requireAdmitted<'confirmed'>(await owner.confirm(arrival, { nonce, receiver }))
+    log('info', 'A secondary has stored what it was given', fields)
+    return { kind: 'done' }
+  }
+  const isLook = what === 'look'
+  const given = requireAdmitted(await owner.claim(arrival, { nonce, receiver, isLook }))
+  if (isLook) return { kind: 'done' }
+  assert(typeof given === 'object' && 'keyring' in given, 'a claim that is no look gives the keys')
+  log('info', 'A secondary was given the keys of this cluster', fields)
+  return { kind: 'package', ...given }
+}

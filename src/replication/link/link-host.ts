@@ -1,0 +1,110 @@
+// What has the links to other clusters: it listens, dials, and does for its owner what LinkControl says. It has no
+// thread, no socket and no time of its own.
+//
+//   cluster port ─▶ PrimaryEnd ─▶ ServedSecondary (a link each) ─┐
+//                            └─▶ letIn                           ├──▶ LinkOwner
+//   Follower (a family each) ─▶ FollowedPrimary (a link each) ───┘
+import type { Log } from '../../lib/log.ts'
+import { OneAtATime } from '../../lib/one-at-a-time.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import type { SourceStore } from '../source/source-parts.ts'
+import { ClusterPorts } from './cluster-ports.ts'
+import type { LinkWorld, PrimaryParts } from './end-parts.ts'
+import { Follower } from './follower.ts'
+import { askPrimary } from './knocking.ts'
+import { ACTIVATION_PROTOCOL, FOLLOWING_PROTOCOLS } from './link-protocols.ts'
+import type {
+  Knock,
+  Knocked,
+  LinkControl,
+  LinkOwner,
+  LinkState,
+  LinkStatus,
+  NodeFacts,
+  PrimaryPart,
+  SecondaryPart,
+} from './link-sides.ts'
+import { LINK_TIMES, type LinkTimes } from './link-times.ts'
+import { PrimaryEnd } from './primary-end.ts'
+
+/** What the host of the links is given. The store may throw StorageClosed while it is being replaced. */
+export type LinkHostParts = {
+  readonly world: LinkWorld
+  readonly owner: LinkOwner
+  readonly store: SourceStore
+  readonly log: Log
+}
+
+const NO_FACTS: NodeFacts = { version: '', clusterId: '', clusterAddresses: [], apiAddress: '' }
+
+/** The links of this node. Until `play` was called for the first time there are none. */
+export class LinkHost implements LinkControl {
+  readonly #parts: PrimaryParts
+  readonly #primary: PrimaryEnd
+  readonly #ports: ClusterPorts
+  readonly #followers = new Map<ReplicationFamily, Follower>()
+  readonly #playing = new OneAtATime()
+  #facts = NO_FACTS
+
+  constructor(parts: LinkHostParts, times: Partial<LinkTimes> = {}) {
+    this.#parts = { ...parts, times: { ...LINK_TIMES, ...times }, facts: () => this.#facts }
+    const primary = new PrimaryEnd(this.#parts)
+    this.#primary = primary
+    this.#ports = new ClusterPorts({
+      ...this.#parts,
+      serving: {
+        identities: (serverName) => primary.identityFor(serverName),
+        protocols: [...Object.values(FOLLOWING_PROTOCOLS), ACTIVATION_PROTOCOL],
+        accept: (link) => primary.accept(link),
+      },
+    })
+  }
+
+  play(state: LinkState): Promise<void> {
+    return this.#playing.run(() => this.#play(state))
+  }
+
+  async disconnect(family: ReplicationFamily, id: string): Promise<void> {
+    this.#primary.disconnect(family, id)
+  }
+
+  knock(knock: Knock): Promise<Knocked> {
+    return askPrimary(this.#parts, knock)
+  }
+
+  sealChanged(): void {
+    this.#primary.sealChanged()
+  }
+
+  async status(): Promise<LinkStatus> {
+    return {
+      ports: this.#ports.open,
+      faults: this.#ports.faults,
+      secondaries: this.#primary.status,
+      primaries: [...this.#followers.values()].map(({ status }) => status),
+    }
+  }
+
+  async #play({ facts, listenAt, parts }: LinkState): Promise<void> {
+    this.#facts = facts
+    this.#primary.play(parts.filter((part): part is PrimaryPart => part.role === 'primary'))
+    if (listenAt.length === 0) this.#primary.closeAll('this node takes no links of other clusters any more')
+    this.#follow(parts.filter((part): part is SecondaryPart => part.role === 'secondary'))
+    await this.#ports.listen(listenAt)
+  }
+
+  #follow(parts: readonly SecondaryPart[]): void {
+    const stopped = new Map<ReplicationFamily, Promise<void>>()
+    for (const [family, follower] of this.#followers) {
+      if (parts.some((part) => follower.isFor(part))) continue
+      this.#followers.delete(family)
+      stopped.set(family, follower.stop())
+    }
+    for (const part of parts) {
+      const { family } = part.set
+      const follower = this.#followers.get(family)
+      if (follower !== undefined) follower.update(part)
+      else this.#followers.set(family, new Follower(this.#parts, part, stopped.get(family) ?? Promise.resolve()))
+    }
+  }
+}

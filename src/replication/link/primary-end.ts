@@ -1,0 +1,153 @@
+// The links of secondaries at their primary: who is connected, whom a new link replaces, and who is cut off.
+import type { Link, LinkIdentity } from '../../lib/links.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import { peerOfUri, type SetName, setOfServerName } from '../set/peer-name.ts'
+import type { PrimaryParts } from './end-parts.ts'
+import { letIn } from './letting-in.ts'
+import { ACTIVATION_PROTOCOL, FOLLOWING_PROTOCOLS, keyOfPeer } from './link-protocols.ts'
+import type { PrimaryPart, SecondaryStatus } from './link-sides.ts'
+import { MessageLink } from './message-link.ts'
+import { type RefusedCode, refusedMessage } from './refusals.ts'
+import { type ServedPeer, ServedSecondary } from './served-secondary.ts'
+
+/** Secondaries that follow at once, of all sets together. */
+export const MAX_FOLLOWING = 64
+/** Clusters that are being let in at once. */
+export const MAX_LETTING_IN = 16
+/** Secondaries whose last state is remembered: more than a registry has. */
+const MAX_REMEMBERED = 1_024
+const BUSY_RETRY_MS = 5_000
+const NOTHING = new Set<never>()
+
+type LettingIn = ServedPeer & { readonly link: MessageLink }
+
+/** All links of secondaries to this node. */
+export class PrimaryEnd {
+  readonly #parts: PrimaryParts
+  #sets: ReadonlyMap<string, PrimaryPart> = new Map()
+  /** By secondary: the link that greets, and the one that was admitted last. */
+  readonly #greeting = new Map<string, ServedSecondary>()
+  readonly #following = new Map<string, ServedSecondary>()
+  readonly #lettingIn = new Map<string, LettingIn>()
+  /** The last states of those that were connected. */
+  readonly #remembered = new Map<string, ServedSecondary>()
+
+  constructor(parts: PrimaryParts) {
+    this.#parts = parts
+  }
+
+  /** Takes over what this node is primary of. Links of other sets are broken off. */
+  play(parts: readonly PrimaryPart[]): void {
+    this.#sets = new Map(parts.map((part) => [keyOfSet(part.set), part]))
+    this.#breakOff(({ set }) => !this.#sets.has(keyOfSet(set)), 'this cluster is no primary of the set any more')
+    for (const [key, { peer }] of this.#remembered) {
+      if (!this.#sets.has(keyOfSet(peer.set))) this.#remembered.delete(key)
+    }
+  }
+
+  /** Breaks off all links that were accepted. */
+  closeAll(why: string): void {
+    this.#breakOff(() => true, why)
+  }
+
+  /** Breaks off the links of a secondary. */
+  disconnect(family: ReplicationFamily, id: string): void {
+    this.#breakOff((peer) => peer.set.family === family && peer.id === id, 'the secondary was disconnected')
+  }
+
+  /** As whom this node answers. */
+  identityFor(serverName: string): LinkIdentity | undefined {
+    return this.#partOf(serverName)?.identity
+  }
+
+  /** Takes a link whose peer is proven. */
+  accept(link: Link): void {
+    const { peer } = link
+    const set = this.#partOf(peer.serverName)?.set
+    if (set === undefined) {
+      link.destroy('this set is not served any more')
+      return
+    }
+    const messages = new MessageLink(link, this.#parts, NOTHING)
+    const id = secondaryIn(set, peer.names)
+    if (id === undefined) refuse(messages, 'other-set', 'The certificate is not that of a secondary of this set')
+    else if (peer.protocol === ACTIVATION_PROTOCOL) this.#letIn(messages, { set, id })
+    else if (peer.protocol === FOLLOWING_PROTOCOLS[set.family]) this.#serve(messages, { set, id })
+    else refuse(messages, 'other-set', `This set does not use ${peer.protocol}`)
+  }
+
+  /** The seal was rekeyed. */
+  sealChanged(): void {
+    for (const served of this.#following.values()) served.sealChanged()
+  }
+
+  get status(): readonly SecondaryStatus[] {
+    return [...this.#remembered.values()].map(({ status }) => status)
+  }
+
+  #serve(link: MessageLink, peer: ServedPeer): void {
+    const key = keyOfPeer(peer.set, peer.id)
+    const isKnown = this.#greeting.has(key) || this.#following.has(key)
+    if (!isKnown && this.#greeting.size + this.#following.size >= MAX_FOLLOWING) {
+      refuse(link, 'busy', `This node serves ${MAX_FOLLOWING} secondaries already`)
+      return
+    }
+    const served = new ServedSecondary(this.#parts, link, peer, () => this.#admitted(key, served))
+    // One that did not end its greeting before it came again has given that up.
+    this.#greeting.get(key)?.disconnect('the secondary has come again')
+    this.#greeting.set(key, served)
+    void served.run().then(() => {
+      if (this.#greeting.get(key) === served) this.#greeting.delete(key)
+      if (this.#following.get(key) === served) this.#following.delete(key)
+    })
+  }
+
+  #admitted(key: string, served: ServedSecondary): void {
+    if (this.#greeting.get(key) === served) this.#greeting.delete(key)
+    this.#following.get(key)?.replaced()
+    this.#following.set(key, served)
+    this.#remembered.delete(key)
+    this.#remembered.set(key, served)
+    const [oldest = ''] = this.#remembered.keys()
+    if (this.#remembered.size > MAX_REMEMBERED) this.#remembered.delete(oldest)
+  }
+
+  #letIn(link: MessageLink, peer: ServedPeer): void {
+    const key = keyOfPeer(peer.set, peer.id)
+    if (!this.#lettingIn.has(key) && this.#lettingIn.size >= MAX_LETTING_IN) {
+      refuse(link, 'busy', `This node lets ${MAX_LETTING_IN} other clusters in now`)
+      return
+    }
+    this.#lettingIn.get(key)?.link.destroy('the secondary has come again')
+    const one = { ...peer, link }
+    this.#lettingIn.set(key, one)
+    void letIn(this.#parts, link, peer.set).then(() => {
+      if (this.#lettingIn.get(key) === one) this.#lettingIn.delete(key)
+    })
+  }
+
+  #partOf(serverName: string): PrimaryPart | undefined {
+    const set = setOfServerName(serverName)
+    return set && this.#sets.get(keyOfSet(set))
+  }
+
+  #breakOff(isMeant: (peer: ServedPeer) => boolean, why: string): void {
+    for (const served of [...this.#greeting.values(), ...this.#following.values()]) {
+      if (isMeant(served.peer)) served.disconnect(why)
+    }
+    for (const one of this.#lettingIn.values()) if (isMeant(one)) one.link.destroy(why)
+  }
+}
+
+function refuse(link: MessageLink, code: RefusedCode, sentence: string): void {
+  const retryAfterMs = code === 'busy' ? BUSY_RETRY_MS : 0
+  void link.hangUp(refusedMessage(code, sentence, retryAfterMs), sentence)
+}
+
+/** The id of the one secondary of the set that the names are those of; undefined if they are of anything else. */
+function secondaryIn(set: SetName, names: readonly string[]): string | undefined {
+  const name = names.length === 1 ? peerOfUri(names[0] ?? '') : undefined
+  return name?.role === 'secondary' && keyOfSet(name) === keyOfSet(set) ? name.id : undefined
+}
+
+const keyOfSet = (set: SetName): string => keyOfPeer(set, '')

@@ -1,0 +1,282 @@
+// The primary's end of a link that a secondary follows by, from its greeting to its end.
+//
+//   hello ─▶ version rule ─▶ registry ─▶ decision of the source ─▶ welcome, then the log, beats, the seal, leaves
+//                 └────────────┴──────────────┴─▶ refused
+import { ProtocolFault } from '../protocol/frames.ts'
+import type { Message, MessageKind } from '../protocol/messages.ts'
+import type { SetName } from '../set/peer-name.ts'
+import { LogSource } from '../source/source.ts'
+import { type FromSecondary, SecondaryRefused, SOURCE_LIMITS } from '../source/source-parts.ts'
+import type { BeatFacts } from './beats.ts'
+import type { PrimaryParts } from './end-parts.ts'
+import { Heartbeat } from './heartbeat.ts'
+import type { Arrival, Greeted, SecondaryStatus } from './link-sides.ts'
+import { linkedKeeper } from './linked-keeper.ts'
+import { LogEnd } from './log-end.ts'
+import { Marks } from './marks.ts'
+import type { MessageLink } from './message-link.ts'
+import { messageOfRefusal, RefusedPeer, refusedMessage, requireAdmitted } from './refusals.ts'
+import { SealSender } from './seal-sender.ts'
+import { agreedProtocol, ownSpeech } from './version-rule.ts'
+
+/** Whose end it is. The id is that of the certificate. */
+export type ServedPeer = { readonly set: SetName; readonly id: string }
+
+const FROM_SECONDARY: ReadonlySet<MessageKind> = new Set([
+  'ack',
+  'roots',
+  'pages-wanted',
+  'buckets-wanted',
+  'values-wanted',
+  'root-wanted',
+  'compare',
+  'beat',
+  'certificate-wanted',
+  'fault',
+])
+
+/** A secondary that may follow, and what its source needs. */
+type Admission = { readonly arrival: Arrival; readonly hello: Message<'hello'>; readonly greeted: Greeted }
+
+/** One link. */
+export class ServedSecondary {
+  readonly peer: ServedPeer
+  readonly #parts: PrimaryParts
+  readonly #link: MessageLink
+  readonly #onAdmitted: () => void
+  readonly #heartbeat: Heartbeat
+  readonly #logEnd: LogEnd
+  readonly #marks = new Marks('last')
+  /** Rejects with the reason for which this end gives the link up. */
+  readonly #stopped = Promise.withResolvers<never>()
+  #cause: Error | undefined
+  #isOver = false
+  #admission: Admission | undefined
+  /** There from the welcome on. */
+  #source: LogSource | undefined
+  #seals: SealSender | undefined
+  #isWhole = false
+  #acknowledged: number | undefined
+  #whereabouts: Pick<BeatFacts, 'addresses' | 'apiAddress'> = { addresses: [], apiAddress: '' }
+  #noted = ''
+  #noteAtMs = 0
+  #rootAtMs = 0
+  #isRenewing = false
+
+  /** `onAdmitted` is called when the secondary is known to be one that may follow. */
+  constructor(parts: PrimaryParts, link: MessageLink, peer: ServedPeer, onAdmitted: () => void) {
+    this.#parts = parts
+    this.#link = link
+    this.peer = peer
+    this.#onAdmitted = onAdmitted
+    this.#logEnd = new LogEnd(parts.store, peer.set.family)
+    this.#stopped.promise.catch(() => {})
+    this.#heartbeat = new Heartbeat({
+      link,
+      world: parts.world,
+      times: parts.times,
+      says: () => this.#says(),
+      onBeat: () => this.#onBeat(),
+    })
+  }
+
+  /** Serves until the link is over. Never rejects. */
+  async run(): Promise<void> {
+    try {
+      await this.#serve()
+    } catch (cause) {
+      await this.#end(cause as Error)
+    }
+  }
+
+  /** Breaks the link off: nothing more is sent over it, and nothing is asked of the owner for it. */
+  disconnect(why: string): void {
+    this.#admission = undefined
+    this.#link.destroy(why)
+    this.#stop(new Error(why))
+  }
+
+  /** Another link of the same secondary takes the place of this one. */
+  replaced(): void {
+    const sentence = 'Another cluster follows with the id and the certificate of this secondary'
+    this.#stop(new RefusedPeer(refusedMessage('replaced', sentence)))
+  }
+
+  /** Asks whether there is a newer seal than the secondary has, and sends it. */
+  sealChanged(): void {
+    this.#seals?.due().catch((cause: Error) => this.#stop(cause))
+  }
+
+  get status(): SecondaryStatus {
+    const { lastBeatMs, roundTripMs, clockSkewMs } = this.#heartbeat.heard
+    const { reachedAtMs } = this.#marks
+    const nowMs = this.#parts.world.clock.monotonicMs()
+    return {
+      family: this.peer.set.family,
+      id: this.peer.id,
+      isConnected: this.#source !== undefined && !this.#isOver,
+      apiAddress: this.#whereabouts.apiAddress,
+      clusterAddress: this.#whereabouts.addresses[0] ?? '',
+      lastBeatMs,
+      roundTripMs,
+      clockSkewMs,
+      // It grows while the secondary is away.
+      canaryAgeMs: reachedAtMs === undefined ? undefined : Math.round(nowMs - reachedAtMs),
+      acknowledgedIndex: this.#acknowledged,
+    }
+  }
+
+  async #serve(): Promise<void> {
+    const { owner, times, store, facts } = this.#parts
+    const { set } = this.peer
+    const hello = await this.#link.only('hello', times.greetingMs)
+    const protocol = agreedProtocol(ownSpeech(facts().version), hello)
+    if (typeof protocol === 'object') throw new RefusedPeer(refusedMessage('version', protocol.sentence))
+    const arrival = { set, id: hello.secondaryId, certificate: this.#link.peer.certificate }
+    const admission = { arrival, hello, greeted: requireAdmitted<Greeted>(await owner.admit(arrival)) }
+    // It may have been disconnected meanwhile.
+    if (this.#cause !== undefined) throw this.#cause
+    this.#admission = admission
+    this.#whereabouts = { addresses: hello.addresses, apiAddress: hello.apiAddress }
+    this.#onAdmitted()
+    this.#link.accept(FROM_SECONDARY)
+    const keeper = linkedKeeper(owner, arrival, () => this.#isOver)
+    const send = (message: Message): Promise<void> => this.#link.send(message)
+    const parts = { family: set.family, store, keeper, send, limits: SOURCE_LIMITS }
+    const serving = LogSource.serve(parts, hello, (source) => this.#begin(source, protocol, admission))
+    await Promise.race([serving, this.#receive(), this.#stopped.promise])
+  }
+
+  #begin(source: LogSource, protocol: number, { arrival, hello, greeted }: Admission): void {
+    const { world, facts, owner, log } = this.#parts
+    if (this.#isOver) {
+      source.end(new Error('The link has ended'))
+      return
+    }
+    this.#source = source
+    const { clusterId, version, clusterAddresses } = facts()
+    const { recordFormat } = ownSpeech(version)
+    const own = { protocol, recordFormat, version, clusterId, addresses: clusterAddresses }
+    const send = (message: Message): Promise<void> => this.#link.send(message)
+    // What the source sends is behind it.
+    send({ kind: 'welcome', ...own, ...greeted, sentAtMs: world.clock.nowMs() }).catch((cause) => this.#stop(cause))
+    this.#noteAtMs = world.clock.monotonicMs()
+    this.#rootAtMs = this.#noteAtMs
+    this.#heartbeat.start()
+    const receiver = { key: hello.receiver, number: hello.sealNumber }
+    this.#seals = new SealSender({ owner, arrival, receiver, send })
+    this.sealChanged()
+    log('info', 'A secondary follows', this.#fields())
+  }
+
+  async #receive(): Promise<never> {
+    for (;;) {
+      const { message } = await this.#link.next()
+      if (this.#source === undefined) throw new ProtocolFault('damaged', 'A secondary spoke before it was welcomed')
+      this.#handle(this.#source, message)
+    }
+  }
+
+  #handle(source: LogSource, message: Message): void {
+    if (message.kind === 'beat') this.#heard(source, message)
+    else if (message.kind === 'certificate-wanted') this.#renew(message).catch((cause) => this.#stop(cause))
+    else {
+      source.received(message as FromSecondary)
+      // In a copy or a comparison it has not all up to the place that it acknowledges.
+      if (message.kind === 'ack' && this.#isWhole) this.#reached(message.durable)
+    }
+  }
+
+  #heard(source: LogSource, beat: Message<'beat'>): void {
+    this.#heartbeat.received(beat)
+    this.#whereabouts = { addresses: beat.addresses, apiAddress: beat.apiAddress }
+    this.#isWhole = beat.lastIndex > 0
+    // It cannot have more than it was sent.
+    if (this.#isWhole) this.#reached(Math.min(beat.lastIndex, source.sentIndex))
+  }
+
+  #reached(index: number): void {
+    this.#acknowledged = Math.max(index, this.#acknowledged ?? 0)
+    this.#marks.reach(this.#acknowledged)
+  }
+
+  async #says(): Promise<BeatFacts> {
+    const { facts, world } = this.#parts
+    const end = await this.#logEnd.now()
+    this.#marks.add(end.lastIndex, world.clock.monotonicMs())
+    const { apiAddress, clusterAddresses } = facts()
+    return { epoch: this.#admission?.greeted.epoch ?? 0, ...end, apiAddress, addresses: clusterAddresses }
+  }
+
+  #onBeat(): void {
+    const { world, times } = this.#parts
+    const nowMs = world.clock.monotonicMs()
+    if (nowMs - this.#rootAtMs >= times.rootMs) {
+      this.#rootAtMs = nowMs
+      this.#source?.tellRoot()
+    }
+    if (nowMs - this.#noteAtMs >= times.noteMs) {
+      this.#noteAtMs = nowMs
+      void this.#note()
+    }
+  }
+
+  /** Has noted what changed since the last note. */
+  async #note(): Promise<void> {
+    if (this.#admission === undefined) return
+    const { addresses, apiAddress } = this.#whereabouts
+    const noted = { acknowledged: this.#acknowledged, addresses, api: apiAddress }
+    const text = JSON.stringify(noted)
+    if (text === this.#noted) return
+    this.#noted = text
+    try {
+      await this.#parts.owner.note(this.#admission.arrival, noted)
+    } catch (cause) {
+      this.#noted = ''
+      this.#parts.log('debug', 'The state of a secondary was not noted', { ...this.#fields(), why: whyOf(cause) })
+    }
+  }
+
+  async #renew({ publicKey }: Message<'certificate-wanted'>): Promise<void> {
+    if (this.#admission === undefined) return
+    if (this.#isRenewing) throw new ProtocolFault('damaged', 'A secondary asks for two certificates at once')
+    this.#isRenewing = true
+    const renewed = await this.#parts.owner.renew(this.#admission.arrival, publicKey)
+    this.#isRenewing = false
+    if (!('refused' in renewed)) return this.#link.send({ kind: 'certificate', ...renewed })
+    const message = messageOfRefusal(renewed)
+    if (message !== undefined) throw new RefusedPeer(message)
+    // The secondary asks again later: its leaf holds on for now.
+    this.#parts.log('warn', 'A certificate was not renewed', { ...this.#fields(), why: renewed.sentence })
+  }
+
+  /** Gives the link up for this cause. */
+  #stop(cause: Error): void {
+    this.#cause ??= cause
+    this.#stopped.reject(cause)
+  }
+
+  async #end(cause: Error): Promise<void> {
+    this.#isOver = true
+    this.#heartbeat.stop()
+    this.#source?.end(cause)
+    const refused = refusedBy(cause)
+    const what = refused === undefined ? 'The link to a secondary has ended' : 'A secondary was refused'
+    this.#parts.log(refused === undefined ? 'info' : 'warn', what, { ...this.#fields(), why: cause.message })
+    if (refused === undefined) await this.#link.fail(cause)
+    else await this.#link.hangUp(refused, cause.message)
+    await this.#note()
+  }
+
+  #fields(): Record<string, string> {
+    return { family: this.peer.set.family, secondary: this.peer.id }
+  }
+}
+
+/** What the secondary is told of the cause; undefined if it is no refusal. */
+function refusedBy(cause: Error): Message<'refused'> | undefined {
+  if (cause instanceof SecondaryRefused) return refusedMessage(cause.code, cause.message)
+  return cause instanceof RefusedPeer ? cause.sent : undefined
+}
+
+const whyOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

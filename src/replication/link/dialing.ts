@@ -25,8 +25,8 @@ const REMEDIES: Readonly<Record<LinkFailure, string>> = {
   foreign: 'No cluster port answers at this address. A load balancer before one must pass TCP through, and not end TLS',
   untrusted: 'The primary of this set does not answer at this address: does it lead to another cluster?',
   rejected:
-    'The primary does not serve this set any more, or does not take this certificate: if it revoked this secondary, ' +
-    'issue a new activation token',
+    'Check whether the address leads to the primary of this set, and whether that revoked this secondary: it then needs ' +
+    'a new activation token',
   clock: 'Set the clocks of both clusters',
 }
 

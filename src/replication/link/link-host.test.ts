@@ -1,0 +1,293 @@
+// Secondaries follow a primary over links, from end to end: real certificates and records, simulated network, virtual
+// time.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type LinkedCluster, LinkedClusters, partOf } from '../../../test/fixtures/linked-clusters.ts'
+import { StorageClosed, StorageFull } from '../../storage/errors.ts'
+
+/** How soon both ends of a link must know that it is dead. */
+const NOTICED_MS = 15_000
+const FOLLOWS = 'A secondary follows'
+
+async function followed(seed: number, family: 'dr' | 'performance' = 'dr') {
+  const clusters = await LinkedClusters.begin(seed, family)
+  await clusters.write(100)
+  const s = await clusters.follow('s')
+  await clusters.untilSame(s)
+  return { clusters, primary: clusters.primary, s }
+}
+
+const connected = async ({ host }: LinkedCluster): Promise<readonly string[]> =>
+  (await host.status()).secondaries.filter(({ isConnected }) => isConnected).map(({ id }) => id)
+
+const countOf = ({ lines }: LinkedCluster, message: string): number =>
+  lines.filter((line) => line.message === message).length
+
+const idleReason = async (cluster: LinkedCluster): Promise<string | undefined> =>
+  (await cluster.following()).idle?.reason
+
+test('a secondary copies what its primary has, and follows what that writes', async () => {
+  for (const family of ['dr', 'performance'] as const) {
+    const { clusters, primary, s } = await followed(1, family)
+    await clusters.write(5)
+    assert.ok((await clusters.untilSame(s)) < 1_000)
+    await clusters.requireSame(s)
+    await clusters.time.pass(12_000)
+    const { secondaries, ports, faults } = await primary.host.status()
+    const { index } = await primary.store.position()
+    assert.deepEqual([ports, faults], [[8_201], []])
+    const { canaryAgeMs, lastBeatMs, ...told } = secondaries[0] ?? assert.fail('it is not known')
+    assert.deepEqual(told, {
+      family,
+      id: 's',
+      isConnected: true,
+      apiAddress: 'https://s:8200',
+      clusterAddress: 'https://s:8201',
+      roundTripMs: 2,
+      clockSkewMs: 0,
+      acknowledgedIndex: index,
+    })
+    assert.ok((canaryAgeMs ?? 9_999) < 2_100 && clusters.time.nowMs - (lastBeatMs ?? 0) <= 1_001, String(canaryAgeMs))
+    const { peers, progress, ...state } = await s.following()
+    const primaryFacts = { primaryIndex: index, lagMs: 0, primaryVersion: '1.2.0' }
+    assert.deepEqual(state, { family, connection: 'ready', idle: undefined, ...primaryFacts })
+    assert.deepEqual([progress?.what, progress?.index], ['stream', index])
+    assert.deepEqual(
+      peers.map((peer) => [
+        peer.isConnected,
+        peer.apiAddress,
+        peer.clusterAddress,
+        (peer.canaryAgeMs ?? 9_999) <= 1_001,
+      ]),
+      [[true, 'https://p:8200', 'https://p:8201', true]],
+    )
+    assert.deepEqual(s.owner.primaryAt, [[['https://p:8201'], 'https://p:8200']])
+    assert.deepEqual(primary.owner.notes, [{ id: 's', acknowledged: index, api: 'https://s:8200' }])
+  }
+})
+
+const CUTS = {
+  'in both directions': [
+    ['p', 's'],
+    ['s', 'p'],
+  ],
+  'from the primary': [['p', 's']],
+  'from the secondary': [['s', 'p']],
+} as const
+
+for (const [where, paths] of Object.entries(CUTS)) {
+  test(`a link that is cut ${where} is noticed at both ends, and made again when it can be`, async () => {
+    const { clusters, primary, s } = await followed(2)
+    for (const [from, to] of paths) clusters.network.cut(from, to)
+    await clusters.write(1)
+    await clusters.time.pass(NOTICED_MS)
+    assert.deepEqual(await connected(primary), [])
+    const { connection, peers, lagMs } = await s.following()
+    assert.notEqual(connection, 'ready')
+    assert.deepEqual(
+      peers.map(({ isConnected }) => isConnected),
+      [false],
+    )
+    // What the primary has written meanwhile was told here if its direction is up.
+    assert.ok(where === 'from the secondary' || lagMs === 0, String(lagMs))
+    for (const [from, to] of paths) clusters.network.heal(from, to)
+    assert.ok((await clusters.untilSame(s, 20_000)) <= NOTICED_MS)
+    await clusters.requireSame(s)
+  })
+}
+
+test('a side that lost its link without a word makes the other one notice', async () => {
+  const { clusters, primary, s } = await followed(3)
+  clusters.network.loseAt('p', 's')
+  await clusters.time.pass(NOTICED_MS)
+  await clusters.untilSame(s)
+  assert.deepEqual(await connected(primary), ['s'])
+  clusters.network.host('s').crash()
+  await clusters.time.pass(NOTICED_MS)
+  assert.deepEqual(await connected(primary), [])
+  const [last] = (await primary.host.status()).secondaries
+  assert.ok(last?.roundTripMs !== undefined && (last.canaryAgeMs ?? 0) >= 10_000, 'what was known of it stays')
+})
+
+test('after a cut only what was written meanwhile is sent', async () => {
+  const { clusters, s } = await followed(4)
+  await clusters.write(200, 2_000)
+  await clusters.untilSame(s)
+  clusters.network.reset('p', 's')
+  await clusters.write(10)
+  clusters.sentBytes = 0
+  await clusters.untilSame(s)
+  await clusters.requireSame(s)
+  const { histories } = await s.owner.standing('dr')
+  assert.ok(clusters.sentBytes < 6_000 + 200 * histories.length, `${clusters.sentBytes} bytes`)
+})
+
+test('of two clusters with one identity the first one idles, and they do not flap', async () => {
+  const { clusters, primary, s } = await followed(5)
+  const bundle = await clusters.issue('t')
+  await clusters.registry.letIn(bundle)
+  const one = await clusters.followWith(bundle, 'one')
+  await clusters.untilSame(one)
+  const other = await clusters.followWith(bundle, 'other')
+  await clusters.untilSame(other)
+  await clusters.time.pass(50_000)
+  const { connection, idle } = await one.following()
+  assert.deepEqual([connection, idle?.reason], ['idle', 'replaced'])
+  assert.match(idle?.sentence ?? '', /Another cluster follows with the id/)
+  assert.equal((await other.following()).connection, 'ready')
+  assert.deepEqual([countOf(primary, FOLLOWS), await connected(primary)], [3, ['s', 't']])
+  // It comes again after a minute, and the other one idles then: never more often.
+  await clusters.time.pass(120_000)
+  assert.ok(countOf(primary, FOLLOWS) <= 6)
+  assert.equal((await s.following()).connection, 'ready')
+})
+
+test('a secondary that is revoked is cut off within a second at both ends, and then refused', async () => {
+  const { clusters, primary, s } = await followed(6)
+  await clusters.revoke('s')
+  const holds = primary.owner.holds.length
+  await clusters.time.until(primary.host.disconnect('dr', 's'))
+  assert.deepEqual(await connected(primary), [])
+  await clusters.write(1)
+  clusters.sentBytes = 0
+  await clusters.time.pass(1_000)
+  const { connection, idle } = await s.following()
+  assert.deepEqual([connection, idle?.reason], ['idle', 'revoked'])
+  assert.match(idle?.sentence ?? '', /revoked this secondary/)
+  assert.ok(clusters.sentBytes < 2_000, `a greeting and its refusal have ${clusters.sentBytes} bytes`)
+  assert.deepEqual([await connected(primary), primary.owner.holds.length], [[], holds])
+  await clusters.time.pass(58_000)
+  assert.equal(countOf(primary, 'A secondary was refused'), 1)
+  await clusters.time.pass(20_000)
+  assert.equal(countOf(primary, 'A secondary was refused'), 2)
+})
+
+test('an older secondary is told to upgrade first, and a newer one follows', async () => {
+  const { clusters, primary } = await followed(7)
+  const older = await clusters.follow('older', { version: '1.1.9' })
+  const newer = await clusters.follow('newer', { version: '1.3.0' })
+  await clusters.untilSame(newer)
+  const { connection, idle } = await older.following()
+  assert.deepEqual([connection, idle?.reason], ['idle', 'version'])
+  const sentence = 'The primary has version 1.2.0, and the secondary 1.1.9: upgrade the secondary first'
+  assert.equal(idle?.sentence, sentence)
+  assert.deepEqual(await connected(primary), ['s', 'newer'])
+  // It is upgraded.
+  await older.play({ facts: { ...older.facts, version: '1.2.0' } })
+  await clusters.untilSame(older, 90_000)
+})
+
+test('20 secondaries are all back within 15 seconds after their primary', async () => {
+  const clusters = await LinkedClusters.begin(8)
+  await clusters.write(20)
+  const secondaries: LinkedCluster[] = []
+  for (let each = 0; each < 20; each++) secondaries.push(await clusters.follow(`s${each}`))
+  for (const s of secondaries) await clusters.untilSame(s)
+  clusters.primary.kill()
+  // The pauses of all have become long.
+  await clusters.time.pass(40_000)
+  await clusters.primary.restart()
+  await clusters.time.pass(NOTICED_MS)
+  assert.equal((await connected(clusters.primary)).length, 20)
+})
+
+test('a seal that was rekeyed comes to a secondary that is connected, and to one that was not when it connects', async () => {
+  const { clusters, primary, s } = await followed(9)
+  const away = await clusters.follow('away')
+  await clusters.untilSame(away)
+  away.kill()
+  primary.owner.seal = { number: 2, content: Buffer.from('seal 2') }
+  primary.host.sealChanged()
+  await clusters.time.pass(100)
+  assert.deepEqual([s.owner.seals, away.owner.seals], [['seal 2'], []])
+  await away.restart()
+  await clusters.untilSame(away)
+  await clusters.time.pass(100)
+  assert.deepEqual([s.owner.seals, away.owner.seals], [['seal 2'], ['seal 2']])
+  s.owner.sealNumber = 2
+  clusters.network.reset('p', 's')
+  await clusters.untilSame(s)
+  await clusters.time.pass(1_000)
+  assert.deepEqual(s.owner.seals, ['seal 2'])
+})
+
+test('a secondary whose disk is full says so, and goes on when there is room', async () => {
+  const { clusters, primary, s } = await followed(10)
+  s.owner.takeFails = new StorageFull('The device of the data directory is full')
+  await clusters.write(1)
+  await clusters.time.pass(1_000)
+  const { connection, idle } = await s.following()
+  assert.deepEqual([connection, idle?.reason], ['idle', 'storage_full'])
+  assert.ok(
+    primary.lines.some(({ why }) => why.includes('is full')),
+    'the primary is told',
+  )
+  s.owner.takeFails = undefined
+  await clusters.time.pass(25_000)
+  assert.equal(await idleReason(s), 'storage_full')
+  assert.ok((await clusters.untilSame(s)) < NOTICED_MS)
+})
+
+test('a store that is being replaced ends the link, and the secondary comes again', async () => {
+  const { clusters, primary, s } = await followed(11)
+  primary.readsFail = new StorageClosed('The store is being replaced')
+  await clusters.time.pass(3_000)
+  assert.deepEqual(await connected(primary), [])
+  primary.readsFail = undefined
+  assert.ok((await clusters.untilSame(s)) < NOTICED_MS)
+})
+
+test('a cluster that is no primary any more closes its links, and one that follows no more dials none', async () => {
+  const { clusters, primary, s } = await followed(12)
+  const { parts } = primary.state
+  await primary.play({ parts: [] })
+  await clusters.time.pass(1_000)
+  const { connection, idle } = await s.following()
+  assert.deepEqual([connection, idle?.reason, await connected(primary)], ['transient_failure', 'rejected', []])
+  assert.match(idle?.sentence ?? '', /^p:8201 does not serve this set.*Check whether the address leads to the primary/)
+  await primary.play({ parts })
+  await clusters.untilSame(s)
+  await s.play({ parts: [] })
+  await clusters.time.pass(20_000)
+  assert.deepEqual([await connected(primary), (await s.host.status()).primaries], [[], []])
+})
+
+test('no addresses close the port and what came by it', async () => {
+  const { clusters, primary, s } = await followed(13)
+  await primary.play({ listenAt: [] })
+  await clusters.time.pass(1_000)
+  assert.deepEqual([(await primary.host.status()).ports, await connected(primary)], [[], []])
+  const { idle } = await s.following()
+  assert.equal(idle?.reason, 'refused')
+  assert.match(idle?.sentence ?? '', /^p:8201 refuses connections: nothing listens there\. Check "cluster_addr"/)
+})
+
+test('a port that is in use is said to be so, and opened when it is free', async () => {
+  const clusters = await LinkedClusters.begin(14)
+  const serving = { identities: () => undefined, protocols: [], accept: () => {} }
+  const other = await clusters.network.host('p').links.listen({ host: 'p', port: 9_000 }, serving)
+  await clusters.primary.play({ listenAt: [{ host: 'p', port: 9_000 }] })
+  const before = await clusters.primary.host.status()
+  assert.deepEqual(before.ports, [])
+  assert.match(before.faults.join(), /^The cluster port p:9000 is in use: stop what listens there/)
+  other.close()
+  await clusters.time.pass(5_000)
+  const { ports, faults } = await clusters.primary.host.status()
+  assert.deepEqual([ports, faults], [[9_000], []])
+})
+
+test('the next address is dialed where the first one does not answer, and a change of addresses ends a pause', async () => {
+  const clusters = await LinkedClusters.begin(15)
+  const bundle = await clusters.issue('s')
+  await clusters.registry.letIn(bundle)
+  const s = await clusters.followWith(bundle, 's')
+  await clusters.untilSame(s)
+  clusters.primary.kill()
+  await clusters.time.pass(60_000)
+  assert.equal((await s.following()).connection, 'transient_failure')
+  await clusters.primary.restart()
+  await s.play({ parts: [{ ...partOf(bundle), addresses: ['https://nowhere:8201', 'https://p:8201'] }] })
+  await clusters.time.pass(500)
+  const { connection, peers } = await s.following()
+  assert.deepEqual([connection, peers[0]?.clusterAddress], ['ready', 'https://p:8201'])
+})

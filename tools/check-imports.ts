@@ -60,7 +60,7 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['cli', ['lib', 'crypto', 'api', 'client']],
   [VERSION, []],
   // The operator's settings. It knows of each room what can be configured, and starts nothing.
-  ['config', ['lib', 'storage', 'api', 'auth', 'hardening', 'audit', 'http', 'engines/cloud']],
+  ['config', ['lib', 'storage', 'api', 'auth', 'hardening', 'audit', 'replication', 'http', 'engines/cloud']],
   // One server over one store, in any thread: it starts none and listens nowhere.
   [
     'assembly',

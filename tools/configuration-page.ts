@@ -3,6 +3,7 @@ import { CLOUD_STANZA } from '../src/config/cloud.ts'
 import { ENVIRONMENT, PREFIXES } from '../src/config/environment.ts'
 import { KMS_LIBRARY_STANZA } from '../src/config/kms-library.ts'
 import { TCP_STANZA, UNIX_STANZA } from '../src/config/listener.ts'
+import { REPLICATION_STANZA } from '../src/config/replication.ts'
 import { SEAL_STANZA } from '../src/config/seal.ts'
 import type { Setting, Stanza } from '../src/config/setting.ts'
 import { STORAGE_STANZAS } from '../src/config/storage.ts'
@@ -18,6 +19,7 @@ export const STANZAS: readonly Stanza[] = [
   INNER_STANZA,
   ...STORAGE_STANZAS,
   SEAL_STANZA,
+  REPLICATION_STANZA,
   KMS_LIBRARY_STANZA,
   CLOUD_STANZA,
 ]

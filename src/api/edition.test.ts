@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { EDITIONS, FEATURES, featuresOf, requireFeature } from './edition.ts'
+import { EDITIONS, FEATURES, featuresOf, requireFeature, requireReplication } from './edition.ts'
 
 test('each edition has exactly the features that are not refused in it', () => {
   for (const edition of EDITIONS) {
@@ -34,4 +34,17 @@ test('a refusal is a 400 that names feature and edition', () => {
     status: 400,
     message: 'Managed Keys is not licensed: the edition of this server is "community"',
   })
+})
+
+test('4.4: each family of replication needs its feature, and the refusal names that and the edition', () => {
+  for (const family of ['dr', 'performance'] as const) requireReplication('enterprise', family)
+  requireReplication('plus', 'performance')
+  const refuses = (edition: 'plus' | 'community', family: 'dr' | 'performance', feature: string) =>
+    assert.throws(() => requireReplication(edition, family), {
+      status: 400,
+      message: `${feature} is not licensed: the edition of this server is "${edition}"`,
+    })
+  refuses('plus', 'dr', 'DR Replication')
+  refuses('community', 'dr', 'DR Replication')
+  refuses('community', 'performance', 'Performance Replication')
 })

@@ -33,6 +33,16 @@ const OFF: Readonly<Record<Edition, readonly Feature[]>> = {
 export const featuresOf = (edition: Edition): readonly Feature[] =>
   FEATURES.filter((feature) => !OFF[edition].includes(feature))
 
+const REPLICATION: Readonly<Record<'dr' | 'performance', Feature>> = {
+  dr: 'DR Replication',
+  performance: 'Performance Replication',
+}
+
+/** Requires the feature that operations of a family of replication need. @throws Refusal as `requireFeature` */
+export function requireReplication(edition: Edition, family: 'dr' | 'performance'): void {
+  requireFeature(edition, REPLICATION[family])
+}
+
 /** Requires a feature. @throws Refusal that names the feature and the setting */
 export function requireFeature(edition: Edition, feature: Feature): void {
   if (OFF[edition].includes(feature)) throw fail('feature_off', [feature, edition])

@@ -37,6 +37,8 @@ export type ListenerSwitches = {
   readonly unauthenticatedInFlight: boolean
   /** Facts that endpoints without a token leave empty. */
   readonly redacts: { readonly addresses: boolean; readonly version: boolean; readonly clusterName: boolean }
+  /** True if the status of replication, which needs no token, is not shown. */
+  readonly hidesReplicationStatus: boolean
 }
 
 /** The request as a handler sees it, besides its decoded fields. */

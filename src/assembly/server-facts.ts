@@ -12,6 +12,7 @@ export const serverFacts = (config: ServerConfig): ServerFacts => ({
   clusterName: config.clusterName,
   permissionHints: config.permissionHints,
   edition: config.edition,
+  replicationEnabled: config.replication.isEnabled,
   rawStorage: config.rawStorage,
   configState: sanitizedConfig(config),
   ...(config.hardeningFound === undefined ? {} : { hardening: config.hardeningFound }),

@@ -27,7 +27,11 @@ const NO_RULES: ListenerRules = {
 }
 
 function listening(host: string, port: number, rules: Partial<ListenerRules> = {}): Partial<ServerConfig> {
-  return { listeners: [{ address: { kind: 'tcp', host, port }, rules: { ...NO_RULES, ...rules } }] }
+  const clusterAddress = { host, port: port === 0 ? 0 : port + 1 }
+  return {
+    listeners: [{ address: { kind: 'tcp', host, port }, clusterAddress, rules: { ...NO_RULES, ...rules } }],
+    clusterAddress: port === 0 || host === '0.0.0.0' ? '' : `https://${host}:${clusterAddress.port}`,
+  }
 }
 
 const ACCEPTED: readonly {
@@ -152,6 +156,11 @@ const ACCEPTED: readonly {
     is: { storage: { type: 'sqlite', directory: 'd', retention: { bytes: 1_073_741_824, ms: 60_000 } } },
   },
   {
+    name: 'the least that is useful of the log',
+    texts: ['storage "sqlite" {\n path = "d"\n log_retention_bytes = 16384\n}'],
+    is: { storage: { type: 'sqlite', directory: 'd', retention: { bytes: 16_384, ms: 86_400_000 } } },
+  },
+  {
     name: 'storage in memory',
     texts: ['storage "inmem" {}', '{"storage": {"inmem": {}}}', '{"storage": [{"inmem": [{}]}]}'],
     is: { storage: { type: 'inmem' } },
@@ -172,6 +181,7 @@ const ACCEPTED: readonly {
     ],
     is: {
       apiAddress: 'https://keys.example:8200',
+      clusterAddress: 'https://keys.example:8201',
       clusterName: 'north',
       reportedVersion: '1.18.3',
       defaultTtlSeconds: 43_200,
@@ -448,6 +458,7 @@ test('config takes headers and switches of a listener', () => {
       "4xx" = { "X-One" = "c" }
     }
     redact_version = true
+    disable_replication_status_endpoints = true
     telemetry { unauthenticated_metrics_access = true }
     profiling { unauthenticated_pprof_access = true }
     inflight_requests_logging { unauthenticated_in_flight_request_access = true }`)
@@ -458,6 +469,7 @@ test('config takes headers and switches of a listener', () => {
     unauthenticatedProfiling: true,
     unauthenticatedInFlight: true,
     redacts: { addresses: false, version: true, clusterName: false },
+    hidesReplicationStatus: true,
   })
 })
 
@@ -530,9 +542,9 @@ test('E-14: config tells all that is wrong at once', () => {
 })
 
 test('config takes keys of the reference that do nothing here, and says so', () => {
-  const { warnings } = settled('ui = true\ndisable_mlock = true\nlistener "tcp" { cluster_address = "a" }')
+  const { warnings } = settled('ui = true\ndisable_mlock = true\nlistener "tcp" { disable_request_limiter = true }')
   assert.equal(warnings.length, 3)
-  for (const [index, key] of ['ui', 'disable_mlock', 'cluster_address'].entries())
+  for (const [index, key] of ['ui', 'disable_mlock', 'disable_request_limiter'].entries())
     assert.match(warnings[index] ?? '', RegExp(`^line ${index + 1}: "${key}" .* does nothing: `))
   assert.throws(() => settled('introspection_endpoint = true'), /"introspection_endpoint".* is not offered: /)
 })

@@ -14,6 +14,7 @@ import { DEFAULT_STORAGE, type StorageConfig } from '../storage/drivers.ts'
 import { addressText } from './address-text.ts'
 import { auditOf } from './audit.ts'
 import { type CloudConfigured, cloudsOf } from './cloud.ts'
+import { clusterAddrOf, defaultClusterAddr, settledClusterAddresses } from './cluster-address.ts'
 import { editionOf } from './edition.ts'
 import { type HardeningConfig, hardeningOf, NO_HARDENING } from './hardening.ts'
 import { keptOf } from './kept.ts'
@@ -21,6 +22,7 @@ import { type KmsLibrary, kmsLibrariesOf } from './kms-library.ts'
 import { type SharedLimits, settledLimits, sharedLimitsOf } from './limits.ts'
 import { type GivenListener, type ListenerConfig, listenersOf } from './listener.ts'
 import { DEFAULT_LOG, type LogConfig, logOf } from './log.ts'
+import { DEFAULT_REPLICATION, type ReplicationConfig, replicationOf } from './replication.ts'
 import { type StaticSealConfig, sealOf } from './seal.ts'
 import { storageOf } from './storage.ts'
 import { NO_TELEMETRY, type TelemetryConfig, telemetryOf } from './telemetry.ts'
@@ -36,7 +38,9 @@ export type ServerConfig = {
   readonly threads: number
   readonly storage: StorageConfig
   readonly apiAddress: string
+  /** What other clusters are told; '' if it is not known (cluster-address.ts). */
   readonly clusterAddress: string
+  readonly replication: ReplicationConfig
   readonly clusterName: string
   readonly reportedVersion: string
   readonly defaultTtlSeconds: number
@@ -81,6 +85,7 @@ export type ConfigPart = Partial<Omit<ServerConfig, 'listeners' | 'limits' | Joi
 
 const DEFAULT_LISTENER: ListenerConfig = {
   address: { kind: 'tcp', host: '127.0.0.1', port: 8200 },
+  clusterAddress: { host: '127.0.0.1', port: 8201 },
   rules: {
     limits: DEFAULT_LIMITS,
     tls: undefined,
@@ -93,7 +98,7 @@ const DEFAULT_LISTENER: ListenerConfig = {
 
 /** The default listener sets no duration of its own, so `default_max_request_duration` holds for it. */
 const DEFAULT_LISTENER_INPUT: GivenListener = {
-  ...DEFAULT_LISTENER,
+  address: DEFAULT_LISTENER.address,
   rules: { ...DEFAULT_LISTENER.rules, limits: { ...DEFAULT_LIMITS, maxRequestMs: undefined } },
 }
 
@@ -111,7 +116,8 @@ export const DEFAULT_CONFIG: ServerConfig = {
   limits: DEFAULT_SERVER_LIMITS,
   storage: DEFAULT_STORAGE,
   apiAddress: '',
-  clusterAddress: '',
+  clusterAddress: 'https://127.0.0.1:8201',
+  replication: DEFAULT_REPLICATION,
   clusterName: '',
   // The version of the reference that clients are told.
   reportedVersion: '1.21.0',
@@ -162,8 +168,9 @@ export function parseConfigBody(body: HclObject, { isPlainAllowed }: ParseOption
     () => hardeningOf(body),
     () => auditOf(body),
     () => cloudsOf(body),
-    () => urlOf(body, 'api_addr', 'apiAddress'),
-    () => urlOf(body, 'cluster_addr', 'clusterAddress'),
+    () => apiAddressOf(body),
+    () => clusterAddressOf(body),
+    () => replicationOf(body),
     () => textOf(body, 'cluster_name', 'clusterName'),
     () => versionOf(body),
     () => secondsOf(body, 'default_lease_ttl', 'defaultTtlSeconds'),
@@ -226,14 +233,17 @@ export function settle({ listeners: given, sharedLimits = {}, ...part }: ConfigP
     sharedLimits,
     listeners.map(({ rules }) => rules.limits),
   )
-  return {
-    ...config,
-    limits: limits.shared,
-    listeners: listeners.map(({ address, rules }, index) => ({
+  const clusterAddresses = config.replication.isEnabled ? settledClusterAddresses(listeners) : []
+  const settled = listeners.map(({ address, rules }, index): ListenerConfig => {
+    const clusterAddress = clusterAddresses[index]
+    return {
       address,
+      ...(clusterAddress === undefined ? {} : { clusterAddress }),
       rules: { ...rules, limits: limits.listeners[index] ?? DEFAULT_LIMITS },
-    })),
-  }
+    }
+  })
+  const clusterAddress = part.clusterAddress ?? defaultClusterAddr({ ...config, listeners: settled })
+  return { ...config, clusterAddress, limits: limits.shared, listeners: settled }
 }
 
 const HINTS = 'permission_denied_hints'
@@ -259,15 +269,20 @@ function textOf(body: HclObject, key: string, name: 'clusterName' | 'pidFile'): 
   return text === undefined ? {} : { [name]: text }
 }
 
-function urlOf(body: HclObject, key: string, name: 'apiAddress' | 'clusterAddress'): ConfigPart {
-  const text = textIn(body, key)
+function apiAddressOf(body: HclObject): ConfigPart {
+  const text = textIn(body, 'api_addr')
   if (text === undefined) return {}
   const url = URL.parse(text)
   // Paths are appended to the text as it was written, and the parser forgives blanks and a lone '?'.
   const isPlain = url !== null && url.username === '' && url.password === '' && !/[?#\s]/.test(text)
   if (!isPlain || !['http:', 'https:'].includes(url.protocol))
-    throw new ConfigError(`"${key}" must be an address such as https://keys.example:8200`)
-  return { [name]: text }
+    throw new ConfigError('"api_addr" must be an address such as https://keys.example:8200')
+  return { apiAddress: text }
+}
+
+function clusterAddressOf(body: HclObject): ConfigPart {
+  const text = textIn(body, 'cluster_addr')
+  return text === undefined ? {} : { clusterAddress: clusterAddrOf(text) }
 }
 
 function versionOf(body: HclObject): ConfigPart {

@@ -7,6 +7,7 @@ import type { UnixAddress } from '../http/unix-socket.ts'
 import { isDigit } from '../lib/ascii.ts'
 import { blocksOf, type HclBlock } from '../lib/hcl.ts'
 import type { HclObject } from '../lib/hcl-tree.ts'
+import type { LinkAddress } from '../lib/links.ts'
 import { customHeadersOf } from './headers.ts'
 import { type GivenLimits, givenLimits, LIMIT_SETTINGS } from './limits.ts'
 import { forwardedOf, PROXY_SETTINGS, proxyOf } from './proxies.ts'
@@ -17,13 +18,20 @@ import { ConfigError, checkKeys, Faults, integerIn, single, switchOf, textIn } f
 
 /** An address without the rule for sharing it among threads, which follows from the number of threads. */
 export type ListenerAddress = Omit<TcpAddress, 'share'> | UnixAddress
-/** A listener as one file has it. Its limits are settled when all files are read. */
+/** A listener as one file has it. Its limits and its cluster port are settled when all files are read. */
 export type GivenListener = {
   readonly address: ListenerAddress
+  /** Missing: what follows from the address (cluster-address.ts). */
+  readonly clusterAddress?: LinkAddress
   readonly rules: Omit<ListenerRules, 'limits'> & { readonly limits: GivenLimits }
 }
 /** A listener with all its rules. */
-export type ListenerConfig = { readonly address: ListenerAddress; readonly rules: ListenerRules }
+export type ListenerConfig = {
+  readonly address: ListenerAddress
+  readonly rules: ListenerRules
+  /** Where other clusters reach this one; missing: this listener has no cluster port. */
+  readonly clusterAddress?: LinkAddress
+}
 
 /** Keys of both kinds. */
 const COMMON: SettingTable = {
@@ -36,7 +44,6 @@ const COMMON: SettingTable = {
   proxy_api: refused('it is a setting of proxies'),
   role: refused('it is a setting of agents'),
   disable_request_limiter: ignored('each limit of a listener is set on its own'),
-  disable_replication_status_endpoints: ignored('there is no replication'),
 }
 
 /** Keys of `listener "tcp"`; docs/configuration.md shows them. */
@@ -45,7 +52,11 @@ export const TCP_STANZA: Stanza = {
   about: 'One stanza for each address to listen on.',
   settings: {
     address: setting('host:port', '127.0.0.1:8200', 'Address to listen on; IPv6 in brackets; port 0 picks a free one'),
-    cluster_address: ignored('there is no cluster port'),
+    cluster_address: setting(
+      'host:port',
+      'the host of address, and its port + 1',
+      'Address of the cluster port, where other clusters reach this one over TLS of its own; port 0 picks a free one',
+    ),
     ...TLS_SETTINGS,
     ...PROXY_SETTINGS,
     ...COMMON,
@@ -106,6 +117,7 @@ function listenerOf({ labels, body, line }: HclBlock, isPlainAllowed: boolean, w
   const faults = new Faults()
   warnings.push(...(faults.collect(() => checkKeys(body, stanza.settings, stanza.title)) ?? []))
   const address = faults.collect(() => (type === 'tcp' ? tcpAddress(body) : unixAddress(body)))
+  const clusterAddress = type === 'tcp' ? faults.collect(() => clusterAddressIn(body)) : undefined
   const limits = faults.collect(() => givenLimits(body))
   const tls = type === 'tcp' ? faults.collect(() => tlsOf(body, isPlainAllowed)) : undefined
   const forwarded = type === 'tcp' ? faults.collect(() => forwardedOf(body)) : undefined
@@ -120,6 +132,7 @@ function listenerOf({ labels, body, line }: HclBlock, isPlainAllowed: boolean, w
     )
   return {
     address: address as ListenerAddress,
+    ...(clusterAddress === undefined ? {} : { clusterAddress }),
     rules: { limits: limits as GivenLimits, tls, forwarded, proxy, headers: withTlsOnly(headers, tls), switches },
   }
 }
@@ -136,6 +149,11 @@ const STRICT_TRANSPORT = { 'Strict-Transport-Security': 'max-age=31536000; inclu
 function tcpAddress(body: HclObject): ListenerAddress {
   const address = single(body, 'address')
   return { kind: 'tcp', ...parseAddress(address === undefined ? '127.0.0.1:8200' : String(address)) }
+}
+
+function clusterAddressIn(body: HclObject): LinkAddress | undefined {
+  const address = single(body, 'cluster_address')
+  return address === undefined || address === '' ? undefined : parseAddress(String(address))
 }
 
 /** sun_path of Linux has 108 bytes with its zero (unix(7)). The system's own refusal is less clear. */

@@ -12,6 +12,7 @@ export function sanitizedConfig(config: ServerConfig): object {
   const { storage, seal } = config
   return {
     api_addr: config.apiAddress,
+    cluster_addr: config.clusterAddress,
     cluster_name: config.clusterName,
     default_lease_ttl: config.defaultTtlSeconds,
     max_lease_ttl: config.maxTtlSeconds,
@@ -23,6 +24,12 @@ export function sanitizedConfig(config: ServerConfig): object {
     reported_version: config.reportedVersion,
     raw_storage_endpoint: config.rawStorage,
     permission_denied_hints: config.permissionHints,
+    replication: {
+      enabled: config.replication.isEnabled,
+      allowed_ca_paths: config.replication.allowedCaPaths,
+      unauthenticated_operation_token: config.replication.makesOperationTokensOpenly,
+      replication_canary_write_interval_seconds: config.replication.canaryIntervalSeconds,
+    },
     listeners: config.listeners.map(shownListener),
     storage: storeLocation(storage).shown,
     kms_libraries: config.kmsLibraries.map(({ name }) => ({ type: 'pkcs11', name })),
@@ -35,12 +42,13 @@ export function sanitizedConfig(config: ServerConfig): object {
   }
 }
 
-function shownListener({ address, rules }: ListenerConfig): object {
+function shownListener({ address, rules, clusterAddress }: ListenerConfig): object {
   const { limits, tls, switches = NO_SWITCHES } = rules
   return {
     type: address.kind,
     config: {
       address: addressText(address),
+      ...(clusterAddress === undefined ? {} : { cluster_address: addressText({ kind: 'tcp', ...clusterAddress }) }),
       tls_disable: tls === undefined,
       ...(tls === undefined ? {} : { tls_cert_file: tls.certFile, tls_min_version: tls.minVersion }),
       max_request_size: limits.maxRequestBytes,
@@ -50,6 +58,7 @@ function shownListener({ address, rules }: ListenerConfig): object {
       http_idle_timeout: limits.idleTimeoutMs / 1000,
       disable_unauthed_generate_root_endpoints: switches.tokenAskedFor.generateRoot,
       disable_unauthed_rekey_endpoints: switches.tokenAskedFor.rekey,
+      disable_replication_status_endpoints: switches.hidesReplicationStatus,
     },
   }
 }

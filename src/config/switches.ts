@@ -12,6 +12,7 @@ export const NO_SWITCHES: ListenerSwitches = {
   unauthenticatedProfiling: false,
   unauthenticatedInFlight: false,
   redacts: { addresses: false, version: false, clusterName: false },
+  hidesReplicationStatus: false,
 }
 
 /** Keys of a listener; docs/configuration.md shows them. */
@@ -29,6 +30,11 @@ export const SWITCH_SETTINGS = {
   ),
   redact_version: setting('bool', 'false', '`sys/health` and `sys/seal-status` do not show the version'),
   redact_cluster_name: setting('bool', 'false', '`sys/health` and `sys/seal-status` do not show the cluster name'),
+  disable_replication_status_endpoints: setting(
+    'bool',
+    'false',
+    '`sys/replication/status` and the status of each family answer with 403',
+  ),
   telemetry: setting('stanza', 'none', 'Access to metrics; see below'),
   profiling: setting('stanza', 'none', 'Access to profiles; see below'),
   inflight_requests_logging: setting('stanza', 'none', 'Access to requests in flight; see below'),
@@ -71,6 +77,7 @@ export function switchesOf(body: HclObject): ListenerSwitches | undefined {
       version: switchOf(body, 'redact_version'),
       clusterName: switchOf(body, 'redact_cluster_name'),
     },
+    hidesReplicationStatus: switchOf(body, 'disable_replication_status_endpoints'),
   }
   return JSON.stringify(switches) === JSON.stringify(NO_SWITCHES) ? undefined : switches
 }

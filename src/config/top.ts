@@ -24,7 +24,13 @@ export const TOP_STANZA: Stanza = {
     seal: setting('stanza', 'shamir', 'How the server is unsealed; see below'),
     kms_library: setting('stanza', 'none', 'A PKCS #11 device for managed keys; see below'),
     api_addr: setting('URL', 'none', 'Address for clients, shown by `sys/leader`'),
-    cluster_addr: setting('URL', 'none', 'Address for other nodes, shown by `sys/leader`'),
+    cluster_addr: setting(
+      'https://host:port',
+      'the host of api_addr, or of cluster_address of the first listener, with the port of that',
+      'Where other clusters are told that the cluster port is, shown by `sys/leader`; empty without a host that ' +
+        'others can reach',
+    ),
+    replication: setting('stanza', 'none', 'Replication between clusters; see below'),
     cluster_name: setting('text', 'generated', 'Name of a new cluster, if its initialisation sets none'),
     reported_version: setting('version', '1.21.0', 'Version that the server reports to clients'),
     default_lease_ttl: setting('duration', '768h', 'Default lifetime of a token'),

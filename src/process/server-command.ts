@@ -14,6 +14,7 @@ import { nearest } from '../lib/nearest.ts'
 import { realWorld, type World } from '../lib/world.ts'
 import { storageIn, storeLocation } from '../storage/drivers.ts'
 import { StorageError } from '../storage/errors.ts'
+import { withDevelopmentAddress } from './development-address.ts'
 import { checkedConfig, logHardening } from './hardened-start.ts'
 import { removePidFile, writePidFile } from './pid-file.ts'
 import { type RunningServer, StartError, startServer } from './server.ts'
@@ -111,17 +112,23 @@ function configOf(flags: Flags): ServerConfig {
   const data = flags.data === undefined ? {} : { storage: storageIn(flags.data, file.storage) }
   const threads = flags.threads === undefined ? {} : { threads: flags.threads }
   const logging = logFromEnvironment({ ...DEFAULT_LOG, ...file.logging }, (name) => firstOf(process.env, name)?.value)
-  const config = settle({ ...file, ...listeners, ...data, ...threads, logging })
-  for (const { address } of flags.dev ? config.listeners : []) {
-    if (address.kind === 'tcp' && !isLoopback(address.host))
-      throw new StartError(`The development server listens on loopback only, not on ${address.host}`)
-  }
+  const given = { ...file, ...listeners, ...data, ...threads, logging }
+  const config = settle(flags.dev ? withDevelopmentAddress(given) : given)
+  if (flags.dev) requireLoopback(config)
   if (flags.dev && config.seal !== undefined)
     throw new StartError('The development server unseals itself: leave out seal "static", or -dev')
   if (flags.rootToken !== undefined && !isTokenText(flags.rootToken)) {
     throw new StartError('The flag -dev-root-token-id must be 1 to 512 printable ASCII characters')
   }
   return config
+}
+
+function requireLoopback({ listeners }: ServerConfig): void {
+  for (const { address, clusterAddress } of listeners) {
+    const hosts = [address.kind === 'tcp' ? address.host : [], clusterAddress?.host ?? []].flat()
+    const other = hosts.find((host) => !isLoopback(host))
+    if (other !== undefined) throw new StartError(`The development server listens on loopback only, not on ${other}`)
+  }
 }
 
 /** Gives the address to the first TCP listener. */

@@ -94,6 +94,8 @@ export type ServerFacts = {
   readonly clusterName: string
   /** Selects the features that are on; missing: all. */
   readonly edition?: Edition
+  /** Whether operations of replication are offered; missing: yes. */
+  readonly replicationEnabled?: boolean
   /** Whether sys/raw is served; missing: no. */
   readonly rawStorage?: boolean
   /** The configuration without its secrets, by the keys of its file. */

@@ -82,6 +82,13 @@ export const ACCESS_REFUSALS = {
       'The text names the constraint that the login did not meet. auth/MOUNT/explain, and `keywright cloud explain`, ' +
       'show for the same token and role which ones it meets; docs/runbooks/connect-a-cloud.md says how each is met.',
   },
+  replication_status_hidden: {
+    status: 403,
+    message: () => 'permission denied: this listener does not show the status of replication',
+    remedy:
+      'Ask at another listener of the server, or leave disable_replication_status_endpoints out of the stanza of ' +
+      'this one.',
+  },
   bad_token: {
     status: 403,
     message: () => 'bad token', // Wire text.

@@ -9,6 +9,11 @@ export const SERVER_REFUSALS = {
       `${feature} is not licensed: the edition of this server is "${edition}"`,
     remedy: 'Nothing has to be bought: set `edition` in the configuration of the server, or leave it out.',
   },
+  replication_off: {
+    status: 400,
+    message: () => 'Replication is switched off: "enabled" of the stanza "replication" of this server is false',
+    remedy: 'Set `enabled = true` in the stanza `replication` of the configuration, or leave it out, and start again.',
+  },
   already_exists: {
     status: 400,
     message: (what: string) => what,

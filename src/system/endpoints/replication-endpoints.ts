@@ -2,6 +2,7 @@
 // clusters, load balancers and monitors do without a token. What is told but the mode is a second old at most.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { flag, group, integer, listOf, optional, text } from '../../api/shape.ts'
+import { requireStatusShown } from '../replication-gates.ts'
 import type { WithServices } from '../services.ts'
 import type { System as Whole } from '../system.ts'
 
@@ -56,9 +57,10 @@ const both = endpoint({
   path: 'replication/status',
   summary: 'Shows what this cluster is in both families of replication',
   response: { dr: group(STATUS, 'Disaster recovery'), performance: group(STATUS, 'Performance') },
-  handler: async (system: System) => ({
-    data: { dr: await statusOf(system, 'dr'), performance: await statusOf(system, 'performance') },
-  }),
+  handler: async (system: System, _args, request) => {
+    requireStatusShown(request)
+    return { data: { dr: await statusOf(system, 'dr'), performance: await statusOf(system, 'performance') } }
+  },
 })
 
 const one = (family: Family, what: string): Endpoint<System> =>
@@ -68,7 +70,10 @@ const one = (family: Family, what: string): Endpoint<System> =>
     path: `replication/${family}/status`,
     summary: `Shows what this cluster is in the family for ${what}`,
     response: STATUS,
-    handler: async (system: System) => ({ data: await statusOf(system, family) }),
+    handler: async (system: System, _args, request) => {
+      requireStatusShown(request)
+      return { data: await statusOf(system, family) }
+    },
   })
 
 /** The status of replication, whole and by family. */

@@ -327,6 +327,11 @@ const WORDS: readonly { readonly name: string; readonly args: () => readonly str
     says: /development server listens on loopback only, not on 0\.0\.0\.0/,
   },
   {
+    name: 'a development server whose cluster port is for others',
+    args: () => ['-dev', '-config', written('open.hcl', 'listener "tcp" { cluster_address = "0.0.0.0:8201" }')],
+    says: /development server listens on loopback only, not on 0\.0\.0\.0/,
+  },
+  {
     name: 'a root token with a blank',
     args: () => ['-dev', '-dev-root-token-id=a b'],
     says: /1 to 512 printable ASCII/,

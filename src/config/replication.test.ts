@@ -1,0 +1,86 @@
+import { strict as assert } from 'node:assert'
+import { test } from 'node:test'
+import { parseConfig, settle } from './config.ts'
+import { DEFAULT_REPLICATION, type ReplicationConfig } from './replication.ts'
+import { sanitizedConfig } from './state.ts'
+
+const settled = (text: string) => settle(parseConfig(text, { isPlainAllowed: true }))
+const read = (keys: string): ReplicationConfig => settled(`replication {\n ${keys}\n}`).replication
+
+test('replication is on without a stanza, and with an empty one', () => {
+  for (const text of ['', 'replication {}', '{"replication": {}}'])
+    assert.deepEqual(settled(text).replication, DEFAULT_REPLICATION)
+  assert.deepEqual(DEFAULT_REPLICATION, {
+    isEnabled: true,
+    allowedCaPaths: [],
+    makesOperationTokensOpenly: true,
+    canaryIntervalSeconds: 1,
+  })
+})
+
+test('each setting of replication is read', () => {
+  const keys = `enabled = false
+    allowed_ca_paths = ["/etc/keywright/ca", "/etc/ssl/certs"]
+    unauthenticated_operation_token = false
+    replication_canary_write_interval_seconds = 3600`
+  assert.deepEqual(read(keys), {
+    isEnabled: false,
+    allowedCaPaths: ['/etc/keywright/ca', '/etc/ssl/certs'],
+    makesOperationTokensOpenly: false,
+    canaryIntervalSeconds: 3_600,
+  })
+  assert.equal(read('replication_canary_write_interval_seconds = "0"').canaryIntervalSeconds, 0)
+})
+
+const REFUSED: readonly (readonly [string, RegExp])[] = [
+  ['enable = false', /unknown key "enable" in replication, did you mean "enabled"\?/],
+  ['enabled = "never"', /"enabled" must be true or false/],
+  ['allowed_ca_paths = "ca"', /line 1: "allowed_ca_paths" must be a list of absolute paths/],
+  ['allowed_ca_paths = [1]', /"allowed_ca_paths" must be a list of texts/],
+  ['replication_canary_write_interval_seconds = 3601', /must be a number from 0 to 3600/],
+  ['replication_canary_write_interval_seconds = -1', /must be a number from 0 to 3600/],
+  ['replication_canary_write_interval_seconds = 0.5', /must be a number from 0 to 3600/],
+]
+
+for (const [keys, says] of REFUSED) {
+  test(`replication refuses ${keys}`, () => assert.throws(() => read(keys), says))
+}
+
+test('keys of the reference that do nothing for replication are taken, each with its reason', () => {
+  const keys = [
+    'resolver_discover_servers = true',
+    'logshipper_buffer_length = 16384',
+    'logshipper_buffer_size = "1gb"',
+    'allow_forwarding_via_header = true',
+    'best_effort_wal_wait_duration = "2s"',
+    'allow_forwarding_via_token = "new_token"',
+  ]
+  const { warnings, replication } = settled(`replication {\n${keys.join('\n')}\n}`)
+  assert.deepEqual(replication, DEFAULT_REPLICATION)
+  assert.equal(warnings.length, keys.length)
+  for (const [index, warning] of warnings.entries())
+    assert.match(warning, RegExp(`^line ${index + 2}: "${keys[index]?.split(' ')[0]}" in replication does nothing: ..`))
+})
+
+test('the settings of replication are shown by their names', () => {
+  const shown = (text: string) =>
+    sanitizedConfig(settled(text)) as {
+      readonly cluster_addr: string
+      readonly replication: object
+      readonly listeners: readonly { readonly config: Readonly<Record<string, unknown>> }[]
+    }
+  const { cluster_addr, replication, listeners } = shown('')
+  assert.equal(cluster_addr, 'https://127.0.0.1:8201')
+  assert.deepEqual(replication, {
+    enabled: true,
+    allowed_ca_paths: [],
+    unauthenticated_operation_token: true,
+    replication_canary_write_interval_seconds: 1,
+  })
+  assert.equal(listeners[0]?.config.cluster_address, '127.0.0.1:8201')
+  assert.equal(listeners[0]?.config.disable_replication_status_endpoints, false)
+  const other = shown('listener "unix" {\n address = "/s"\n disable_replication_status_endpoints = true\n}')
+  assert.equal(other.cluster_addr, '')
+  assert.equal(other.listeners[0]?.config.disable_replication_status_endpoints, true)
+  assert.ok(!('cluster_address' in (other.listeners[0]?.config ?? {})))
+})

@@ -1,0 +1,97 @@
+// The stanza `replication`: whether this server takes part in replication, and what operations of it may do.
+import { isAbsolute } from 'node:path'
+import type { HclObject } from '../lib/hcl-tree.ts'
+import { ignored, type Stanza, setting } from './setting.ts'
+import { ConfigError, checkKeys, integerIn, listIn, only, switchOf } from './values.ts'
+
+/** The settings with their defaults. It is plain data, as the whole configuration is. */
+export type ReplicationConfig = {
+  /** False: no cluster port is opened, and the operations of replication are refused. */
+  readonly isEnabled: boolean
+  /** Directories that `ca_file` and `ca_path` of an activation may name files in; none: both are refused. */
+  readonly allowedCaPaths: readonly string[]
+  /** Whether key shares alone make an operation token for disaster recovery; false: a token with sudo too. */
+  readonly makesOperationTokensOpenly: boolean
+  /** How often a primary without writes makes one, by which secondaries see their lag; 0: never. */
+  readonly canaryIntervalSeconds: number
+}
+
+/** The settings of a server without the stanza. */
+export const DEFAULT_REPLICATION: ReplicationConfig = {
+  isEnabled: true,
+  allowedCaPaths: [],
+  makesOperationTokensOpenly: true,
+  canaryIntervalSeconds: 1,
+}
+
+/** Beyond an hour a lag would be seen too late to be of use. */
+const MAX_CANARY_SECONDS = 3_600
+const CANARY = 'replication_canary_write_interval_seconds'
+const READ_FROM_STORE = 'secondaries are sent the log as the store has it: its limits are those of the storage stanza'
+
+/** Keys of the stanza; docs/configuration.md shows them. */
+export const REPLICATION_STANZA: Stanza = {
+  title: 'replication',
+  about:
+    'Other clusters that follow this one, or that this one follows. They talk over the cluster ports ' +
+    '(`cluster_address` of a listener). The storage stanza says how much of the log is retained for secondaries.',
+  settings: {
+    enabled: setting('bool', 'true', 'Whether there is a cluster port; if not, operations of replication are refused'),
+    allowed_ca_paths: setting(
+      'list of paths',
+      'none',
+      'Directories on this server in which `ca_file` and `ca_path` of `secondary/enable` may name files; without any ' +
+        'both are refused',
+    ),
+    unauthenticated_operation_token: setting(
+      'bool',
+      'true',
+      'Whether key shares alone make an operation token of a secondary for disaster recovery; if not, a token with ' +
+        '`sudo` is needed too',
+    ),
+    [CANARY]: setting(
+      'number',
+      String(DEFAULT_REPLICATION.canaryIntervalSeconds),
+      'Seconds after which a primary without other writes makes one, by which secondaries measure their lag; at most ' +
+        `${MAX_CANARY_SECONDS}, 0 for none`,
+    ),
+    resolver_discover_servers: ignored('a primary has one active node, and tells secondaries where it is'),
+    logshipper_buffer_length: ignored(READ_FROM_STORE),
+    logshipper_buffer_size: ignored(READ_FROM_STORE),
+    allow_forwarding_via_header: ignored('no header has a request forwarded'),
+    best_effort_wal_wait_duration: ignored('no answer waits for other nodes'),
+    allow_forwarding_via_token: ignored('tokens carry no state of a node'),
+  },
+}
+
+/** Reads the stanza, and warnings about it; returns nothing for a file without it. @throws ConfigError */
+export function replicationOf(body: HclObject): {
+  readonly replication?: ReplicationConfig
+  readonly warnings?: readonly string[]
+} {
+  const block = only(body, 'replication', 0)
+  if (block === undefined) return {}
+  const warnings = checkKeys(block.body, REPLICATION_STANZA.settings, REPLICATION_STANZA.title)
+  const allowedCaPaths = listIn(block.body, 'allowed_ca_paths')
+  if (!allowedCaPaths.every((path) => isAbsolute(path)))
+    throw new ConfigError(`line ${block.line}: "allowed_ca_paths" must be a list of absolute paths of directories`)
+  const replication = {
+    isEnabled: switchOf(block.body, 'enabled', DEFAULT_REPLICATION.isEnabled),
+    allowedCaPaths,
+    makesOperationTokensOpenly: switchOf(
+      block.body,
+      'unauthenticated_operation_token',
+      DEFAULT_REPLICATION.makesOperationTokensOpenly,
+    ),
+    canaryIntervalSeconds: canaryIn(block.body),
+  }
+  return { replication, ...(warnings.length === 0 ? {} : { warnings }) }
+}
+
+function canaryIn(body: HclObject): number {
+  const what = `a number from 0 to ${MAX_CANARY_SECONDS}`
+  const seconds = integerIn(body, CANARY, what)
+  if (seconds === undefined) return DEFAULT_REPLICATION.canaryIntervalSeconds
+  if (seconds < 0 || seconds > MAX_CANARY_SECONDS) throw new ConfigError(`"${CANARY}" must be ${what}`)
+  return seconds
+}

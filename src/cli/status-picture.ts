@@ -1,7 +1,8 @@
 // The state of a server at a glance, above the table of `keywright status` on a terminal. It shows as much as the
 // server tells this caller.
+import { countIn, itemsIn, lineIn } from './answer-members.ts'
 import type { Client } from './client.ts'
-import { exactMember, isList, type Json, plainText } from './exact-json.ts'
+import { exactMember, type Json, plainText } from './exact-json.ts'
 import { bar, type Style, toned } from './picture.ts'
 import { printableLine } from './terminal-text.ts'
 
@@ -48,7 +49,7 @@ function headLine({ address, status }: Glance, style: Style): string {
   const isOpen = exactMember(status, 'sealed') !== true
   const isNew = exactMember(status, 'initialized') !== true
   const state = isNew ? 'not initialised' : isOpen ? 'open' : 'sealed'
-  const name = textOf(status, 'cluster_name')
+  const name = lineIn(status, 'cluster_name')
   const inClear = address.startsWith('http:') ? ' in clear' : ''
   const parts = [
     toned(style, isOpen ? 'good' : 'caution', `${dot(style)} ${state}`),
@@ -62,7 +63,7 @@ const BAR_CELLS = 24
 
 /** A server that opens by itself and is sealed has a fault that no key mends. */
 function progressLine(status: Json, style: Style): string {
-  const [given, needed] = [numberOf(status, 'progress'), numberOf(status, 't')]
+  const [given, needed] = [countIn(status, 'progress') ?? 0, countIn(status, 't') ?? 0]
   if (exactMember(status, 'recovery_seal') === true)
     return 'It should have unsealed itself at the start, and did not: its log says why'
   // Every key gets the same number of cells, so that the bar has steps.
@@ -74,15 +75,15 @@ function progressLine(status: Json, style: Style): string {
 
 function serverLine({ nowMs }: Glance, surroundings: Json, style: Style): string {
   const server = exactMember(surroundings, 'server')
-  const startedMs = Date.parse(textOf(server, 'started_at'))
-  const threads = numberOf(server, 'threads')
-  const listeners = itemsOf(server, 'listeners')
+  const startedMs = Date.parse(lineIn(server, 'started_at'))
+  const threads = countIn(server, 'threads') ?? 0
+  const listeners = itemsIn(server, 'listeners')
   const open = listeners.filter((each) => exactMember(each, 'tls') !== true).length
-  const devices = itemsOf(server, 'audit_devices').map((each) => printableLine(plainText(each)))
+  const devices = itemsIn(server, 'audit_devices').map((each) => printableLine(plainText(each)))
   const parts = [
     `${threads} ${threads === 1 ? 'thread' : 'threads'}`,
     ...(Number.isNaN(startedMs) ? [] : [`up ${spanOf(nowMs - startedMs)}`]),
-    `${readableSize(numberOf(server, 'stored_bytes'))} stored`,
+    `${readableSize(countIn(server, 'stored_bytes') ?? 0)} stored`,
     devices.length === 0 ? toned(style, 'caution', 'no audit') : `audit to ${devices.join(', ')}`,
     open === 0 ? 'TLS' : `${open} of ${listeners.length} addresses in clear`,
   ]
@@ -90,26 +91,11 @@ function serverLine({ nowMs }: Glance, surroundings: Json, style: Style): string
 }
 
 function checksLine(surroundings: Json, style: Style): string {
-  const [well, warnings, refusals] = ['ok', 'warnings', 'refusals'].map((name) => numberOf(surroundings, name))
+  const [well, warnings, refusals] = ['ok', 'warnings', 'refusals'].map((name) => countIn(surroundings, name) ?? 0)
   if (warnings === 0 && refusals === 0) return toned(style, 'good', `${well} hardening checks passed, no warnings`)
   const bad = refusals === 0 ? '' : `${toned(style, 'bad', `${refusals} would prevent a start`)}, `
   const worth = `${bad}${toned(style, 'caution', `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`)}`
   return `Hardening checks: ${worth}: ${toned(style, 'strong', 'keywright operator diagnose -server')}`
-}
-
-function textOf(from: Json | undefined, name: string): string {
-  const value = exactMember(from, name)
-  return typeof value === 'string' ? printableLine(value) : ''
-}
-
-function numberOf(from: Json | undefined, name: string): number {
-  const value = Number(plainText(exactMember(from, name) ?? null))
-  return Number.isFinite(value) ? value : 0
-}
-
-function itemsOf(from: Json | undefined, name: string): readonly Json[] {
-  const value = exactMember(from, name)
-  return isList(value) ? value : []
 }
 
 /** Milliseconds. */

@@ -1,0 +1,221 @@
+// The picture of replication that `operator replication status` shows: what this cluster is, whom it has links to, how
+// far they are apart, what is being done about it, and for whom the log is kept.
+import { own } from '../lib/own.ts'
+import { countIn, itemsIn, lineIn, linesIn } from './answer-members.ts'
+import { exactMember, type Json } from './exact-json.ts'
+import { bar, type Style, type Tone, toned, wrapped } from './picture.ts'
+import { FAMILY_NAMES, type FamilyName, isDisconnected, needsAttention, transferIn } from './replication-status.ts'
+import { readableSize, spanOf } from './status-picture.ts'
+
+/** The parts of the picture of one family. */
+export type ReplicationView = {
+  readonly family: FamilyName
+  readonly status: Json
+  /** How long the running transfer still takes; undefined if that is not known. */
+  readonly remainingMs: number | undefined
+  readonly nowMs: number
+}
+
+/** Width of the labels. */
+const LABEL = 14
+
+/** Formats the picture of one family. Every line but the first is indented. */
+export function formatReplication(view: ReplicationView, style: Style): string {
+  const { status } = view
+  const mode = lineIn(status, 'mode')
+  const lines = [headLine(view, style)]
+  if (mode === 'bootstrapping') lines.push(...row(style, '', 'It is being set up as a secondary: look again'))
+  if (mode === 'primary' || mode === 'secondary') lines.push(...setRows(status, style))
+  if (mode === 'primary') lines.push(...secondaryRows(view, style))
+  if (mode === 'secondary') lines.push(...primaryRows(view, style), ...behindRows(view, style))
+  if (mode === 'primary' || mode === 'secondary') lines.push(...idleRows(status, style), ...logRows(status, style))
+  return `${lines.map((line, at) => (at === 0 ? line : `  ${line}`)).join('\n')}\n`
+}
+
+function headLine({ family, status }: ReplicationView, style: Style): string {
+  const mode = lineIn(status, 'mode')
+  const id = lineIn(status, 'secondary_id')
+  const state = lineIn(status, 'state')
+  const what = `${mode}${id === '' ? '' : ` ${id}`}${state === '' ? '' : `, ${state}`}`
+  const tone: Tone = mode === 'disabled' ? 'faint' : needsAttention(status) ? 'bad' : 'good'
+  return `${toned(style, tone, style.isUnicode ? '●' : '*')} ${FAMILY_NAMES[family]}: ${toned(style, tone, what)}`
+}
+
+/** A label and its text, which goes on below itself where it is longer than the line. */
+function row(style: Style, label: string, text: string, tone?: Tone): string[] {
+  return wrapped(text, style.width - LABEL - 2).map((line, at) => {
+    const shown = tone === undefined ? line : toned(style, tone, line)
+    return `${(at === 0 ? label : '').padEnd(LABEL)}${shown}`
+  })
+}
+
+/** A name that may be longer than labels are, and what there is to say of it. */
+function named(style: Style, name: string, text: string, tone?: Tone): string[] {
+  return name.length + 4 > LABEL ? [`  ${name}`, ...row(style, '', text, tone)] : row(style, `  ${name}`, text, tone)
+}
+
+function setRows(status: Json, style: Style): string[] {
+  const set = [lineIn(status, 'cluster_id'), prefixed('epoch ', lineIn(status, 'epoch'))]
+  const root = lineIn(status, 'merkle_root')
+  const isBad = exactMember(status, 'corrupted_merkle_tree') === true
+  return [
+    ...present(style, 'Set', set.filter((part) => part !== '').join(', ')),
+    ...present(style, 'Last change', lineIn(status, 'last_wal')),
+    ...present(style, 'Merkle root', root),
+    ...(isBad
+      ? row(style, '', 'The tree does not fit the stored data: `keywright storage verify` says where', 'bad')
+      : []),
+  ]
+}
+
+const prefixed = (before: string, text: string): string => (text === '' ? '' : before + text)
+const present = (style: Style, label: string, text: string): string[] => (text === '' ? [] : row(style, label, text))
+
+/** Ids without a link are shown too: an activation token that nobody used, or a secondary from before the start. */
+function secondaryRows(view: ReplicationView, style: Style): string[] {
+  const { status } = view
+  const peers = itemsIn(status, 'secondaries')
+  const seen = peers.map((peer) => lineIn(peer, 'node_id'))
+  const unseen = linesIn(status, 'known_secondaries').filter((id) => !seen.includes(id))
+  const connected = peers.filter((peer) => !isDisconnected(peer)).length
+  const all = peers.length + unseen.length
+  const none = 'none: `keywright operator replication secondary-token` lets one in'
+  return [
+    ...present(style, 'Cluster port', prefixed('given to secondaries: ', lineIn(status, 'primary_cluster_addr'))),
+    ...row(style, 'Secondaries', all === 0 ? none : `${connected} of ${all} connected`),
+    ...peers.flatMap((peer) => peerRows(view, style, peer, lineIn(peer, 'node_id'))),
+    ...unseen.flatMap((id) => named(style, id, UNSEEN, 'caution')),
+  ]
+}
+
+const UNSEEN = 'no link since the start of this server: its token is not used yet, or it cannot reach this cluster'
+
+function primaryRows(view: ReplicationView, style: Style): string[] {
+  const { status } = view
+  const link = lineIn(status, 'connection_state')
+  const peers = itemsIn(status, 'primaries')
+  const at = lineIn(status, 'primary_cluster_addr')
+  const known = itemsIn(status, 'known_primary_cluster_addrs').length
+  const more = known > 1 ? `, ${known} addresses known` : ''
+  return [
+    ...row(style, 'Primary', `${at === '' ? 'no address known' : at}${more}${prefixed(', link: ', link)}`),
+    ...peers.flatMap((peer) => peerRows(view, style, peer, lineIn(peer, 'cluster_address'))),
+  ]
+}
+
+/** A clock that is off by more makes certificates and times of tokens hard to understand. */
+const NOTABLE_SKEW_MS = 1_000
+
+function peerRows({ nowMs, status }: ReplicationView, style: Style, peer: Json, name: string): string[] {
+  const beat = lineIn(peer, 'last_heartbeat')
+  const atMs = Date.parse(beat)
+  const ago = Number.isNaN(atMs) ? '' : `${spanOf(nowMs - atMs)} ago`
+  const skew = countIn(peer, 'clock_skew_ms') ?? 0
+  const skewed = Math.abs(skew) < NOTABLE_SKEW_MS ? '' : `its clock is ${spanOf(Math.abs(skew))} ${skewWord(skew)}`
+  if (isDisconnected(peer)) {
+    const since = beat === '' ? 'disconnected' : `disconnected since ${beat}${ago === '' ? '' : ` (${ago})`}`
+    return named(style, name, joined([since, skewed]), 'bad')
+  }
+  const behind = lineIn(status, 'mode') === 'primary' ? behindText(peer, 'replication_primary_canary_age_ms') : ''
+  const trip = lineIn(peer, 'last_heartbeat_duration_ms')
+  const parts = ['connected', behind, prefixed('heard ', ago), trip === '' ? '' : `round trip ${trip} ms`, skewed]
+  return named(style, name, joined(parts))
+}
+
+const joined = (parts: readonly string[]): string => parts.filter((part) => part !== '').join(', ')
+const skewWord = (skew: number): string => (skew > 0 ? 'ahead' : 'behind')
+
+/** From here on milliseconds alone are hard to read. */
+const LONG_MS = 10_000
+
+/** Says how far someone is behind, in time and in records; empty if neither is known. */
+function behindText(from: Json, lag: string): string {
+  const [ms, entries] = [countIn(from, lag), countIn(from, 'lag_entries')]
+  if (ms === undefined && entries === undefined) return ''
+  if ((ms ?? 0) === 0 && (entries ?? 0) === 0) return 'nothing missing'
+  const time = ms === undefined ? '' : `${ms} ms${ms < LONG_MS ? '' : ` (${spanOf(ms)})`}`
+  const records = entries === undefined ? '' : `${entries} ${entries === 1 ? 'record' : 'records'}`
+  return `${[time, records].filter((part) => part !== '').join(' and ')} behind`
+}
+
+function behindRows({ status, remainingMs }: ReplicationView, style: Style): string[] {
+  const applied = lineIn(status, 'last_remote_wal')
+  const texts = [behindText(status, 'lag_ms'), applied === '' ? '' : `the primary's change ${applied} is applied`]
+  const rows = present(style, 'Behind', joined(texts))
+  const transfer = transferIn(status)
+  if (transfer === undefined) return rows
+  const label = transfer.what === 'copying' ? 'Copying' : 'Comparing'
+  return [...rows, ...transferRows(style, label, transferText(status, remainingMs), status)]
+}
+
+const BAR_CELLS = 24
+
+/** The bar is beside the text, and not a part of it: colours would count as letters. */
+function transferRows(style: Style, label: string, text: string, status: Json): string[] {
+  const { done, total } = transferIn(status) ?? {}
+  if (done === undefined || total === undefined) return row(style, label, text)
+  return [`${label.padEnd(LABEL)}${bar(style, Math.min(done, total), total, BAR_CELLS)}  ${text}`]
+}
+
+/** Says how far a transfer is, and how long it still takes; the empty text if none is running. */
+export function transferText(status: Json, remainingMs: number | undefined): string {
+  const transfer = transferIn(status)
+  if (transfer === undefined) return ''
+  const { what, done, total } = transfer
+  const left = remainingMs === undefined ? '' : `about ${roundedSpan(remainingMs)}`
+  if (done === undefined) return joined([`${what} begins`, left])
+  return joined([total === undefined ? `${done} keys` : `${done} of ${total} keys`, left])
+}
+
+/** Milliseconds. */
+const SPANS: readonly (readonly [number, string])[] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+]
+
+/** An estimate has one unit, and is rounded up: two would promise too much. */
+function roundedSpan(ms: number): string {
+  const [size, name] = SPANS.find(([each]) => ms >= each) ?? [1_000, 's']
+  return `${Math.max(1, Math.ceil(ms / size))} ${name}`
+}
+
+function idleRows(status: Json, style: Style): string[] {
+  const [reason, sentence] = [lineIn(status, 'idle_reason'), lineIn(status, 'idle_sentence')]
+  const isIdle = lineIn(status, 'state') === 'idle' || reason !== ''
+  if (!isIdle) return []
+  return [
+    ...row(style, 'Idle', reason === '' ? 'nothing is replicated' : reason, 'bad'),
+    ...row(style, '', sentence === '' ? 'The log of the server says why' : sentence),
+  ]
+}
+
+function logRows(status: Json, style: Style): string[] {
+  const bytes = countIn(status, 'retained_wal_bytes')
+  if (bytes === undefined) return []
+  const from = prefixed(', from change ', lineIn(status, 'retained_wal_from'))
+  const holds = itemsIn(status, 'retained_for')
+  const whom = holds.length === 0 ? ', needed by nobody' : ', needed by'
+  return [
+    ...row(style, 'Log', `${readableSize(bytes)}${from}${whom}`),
+    ...holds.flatMap((hold) => named(style, lineIn(hold, 'name'), holdText(hold), holdTone(hold))),
+  ]
+}
+
+const holdTone = (hold: Json): Tone | undefined => (exactMember(hold, 'broken') === true ? 'bad' : undefined)
+
+/** What to do, by the kind of the hold. */
+const LIMITS: Readonly<Record<string, string>> = {
+  secondary: 'log_retention_secondary_bytes keeps more for the next time',
+  copy: 'log_retention_copy_bytes keeps more for the next time',
+}
+
+function holdText(hold: Json): string {
+  if (exactMember(hold, 'broken') === true) {
+    const limit = own(LIMITS, lineIn(hold, 'kind')) ?? ''
+    return `broken: records that it needs are gone, so it has to start over. ${limit}`.trimEnd()
+  }
+  const most = countIn(hold, 'max_bytes')
+  const limit = most === undefined ? '' : ` of at most ${readableSize(most)}`
+  return `${readableSize(countIn(hold, 'bytes') ?? 0)}${limit}, behind change ${lineIn(hold, 'after')}`
+}

@@ -5,6 +5,14 @@ import { optionOrigin } from '../src/cli/help-text.ts'
 import type { Option, OptionTable } from '../src/cli/options.ts'
 import { cell } from './errors-page.ts'
 
+/** What exit code 2 means where it is an answer. */
+const NEGATIVE_ANSWERS = [
+  '`status`: sealed',
+  '`operator init -status`: not initialised',
+  '`operator replication status`: idle, disconnected, or a part of the log gone that is needed',
+  '`operator replication check`: an activation would not work',
+]
+
 /** Returns the page. */
 export function cliPage(commands: CommandGroup): string {
   const sections = commands.members.map((node) => section(node, [node.name], 2))
@@ -20,7 +28,7 @@ variables and exit codes mean the same here. Options have one dash or two, and m
 |---|---|
 | 0 | Done |
 | 1 | The mistake is here: in the command line, a file, the terminal |
-| 2 | The server refused, or could not be reached; \`status\`: sealed; \`operator init -status\`: not initialised |
+| 2 | The server refused, or could not be reached; ${NEGATIVE_ANSWERS.join('; ')} |
 | 3 | \`audit verify\`: no fault, and lines that no signature covers |
 
 \`-format\` is \`table\` for people, with lifetimes and moments in words; \`json\`, \`yaml\` and \`raw\` are the answer

@@ -53,6 +53,11 @@ export class Client {
     return this.#connection.address
   }
 
+  /** The longest silence that requests wait for. */
+  get timeoutMs(): number {
+    return this.#connection.timeoutMs
+  }
+
   /** Returns a client for the same server with some settings changed. */
   with(changed: Partial<Connection>): Client {
     return new Client({ ...this.#connection, ...changed }, this.#sleep)

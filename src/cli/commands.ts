@@ -20,6 +20,14 @@ import { pathHelp } from './commands/path-help.ts'
 import { POLICY_COMMANDS } from './commands/policy.ts'
 import { printToken } from './commands/print-token.ts'
 import { read } from './commands/read.ts'
+import {
+  replicationDisable,
+  replicationEnable,
+  replicationRevoke,
+  replicationSecondaryToken,
+} from './commands/replication-primary.ts'
+import { replicationActivate, replicationCheck, replicationPublicKey } from './commands/replication-secondary.ts'
+import { replicationStatus } from './commands/replication-status.ts'
 import { snapshotInspect } from './commands/snapshot-inspect.ts'
 import { snapshotRestore } from './commands/snapshot-restore.ts'
 import { snapshotSave } from './commands/snapshot-save.ts'
@@ -61,7 +69,7 @@ export const COMMANDS: CommandGroup = {
     AUDIT_COMMANDS,
     {
       name: 'operator',
-      summary: 'Check, initialise, unseal, seal and back up a server, and manage its keys',
+      summary: 'Check, initialise, unseal, seal, back up and replicate a server, and manage its keys',
       members: [
         operatorDiagnose,
         operatorInit,
@@ -75,6 +83,20 @@ export const COMMANDS: CommandGroup = {
           name: 'snapshot',
           summary: 'Save, restore and inspect snapshots of the store',
           members: [snapshotSave, snapshotRestore, snapshotInspect],
+        },
+        {
+          name: 'replication',
+          summary: 'Set up replication with another cluster, and show how it is',
+          members: [
+            replicationStatus,
+            replicationEnable,
+            replicationDisable,
+            replicationSecondaryToken,
+            replicationRevoke,
+            replicationPublicKey,
+            replicationCheck,
+            replicationActivate,
+          ],
         },
       ],
     },

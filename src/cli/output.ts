@@ -92,6 +92,13 @@ async function printWarnings(io: CliIo, body: Json): Promise<void> {
   await writeAll(io.stderr, `The server warns:\n\n${lines.join('\n')}\n\n`)
 }
 
+/** Prints one text of an answer alone, for shells to keep; the whole answer where the options ask for it. */
+export async function printAlone(io: CliIo, options: OutputValues, body: Json, text: string): Promise<void> {
+  if (options.format !== 'table' || options.field !== undefined) return await printAnswer(io, options, body)
+  await printWarnings(io, body)
+  await writeAll(io.stdout, `${printableLine(text)}\n`)
+}
+
 /** Prints the outcome of a write or deletion: the answer if the server gave one, otherwise the sentence for people. */
 export async function printDone(io: CliIo, options: OutputValues, body: Json | undefined, done: string): Promise<void> {
   const isEmpty = answerRows(body).length === 0

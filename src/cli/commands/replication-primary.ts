@@ -1,0 +1,146 @@
+// `keywright operator replication …` on a primary: beginning and ending a set, and letting secondaries in and out.
+import { callCommand, givenFields } from '../call-command.ts'
+import { RemoteFailure, UsageError } from '../cli-error.ts'
+import { command } from '../command.ts'
+import { UNWRAPPED_OPTIONS } from '../common-options.ts'
+import { connect } from '../connect.ts'
+import { exactMember, type Json } from '../exact-json.ts'
+import { printAlone } from '../output.ts'
+import { FAMILY_NAMES, FAMILY_OPTION, familyOf } from '../replication-status.ts'
+import { printableLine } from '../terminal-text.ts'
+import { readTypedText } from '../typed-text.ts'
+
+/** `primary/enable`. */
+export const replicationEnable = callCommand({
+  name: 'enable',
+  summary: 'Make this cluster the primary of a new set',
+  usage: '',
+  describe: ['The token needs "update" on sys/replication/FAMILY/primary/enable.'],
+  examples: [
+    'operator replication enable',
+    'operator replication enable -primary-cluster-addr=https://keys.example.org:8201',
+  ],
+  options: {
+    ...FAMILY_OPTION,
+    'primary-cluster-addr': {
+      kind: 'text',
+      value: 'URL',
+      about:
+        'Address of the cluster port that secondaries are given, as of a load balancer in front of it; by default ' +
+        'cluster_addr of the configuration',
+    },
+  },
+  request: ({ options }) => ({
+    doing: 'enabling replication',
+    method: 'POST',
+    path: `sys/replication/${familyOf(options)}/primary/enable`,
+    body: JSON.stringify(givenFields(options, ['primary-cluster-addr'])),
+  }),
+  done: ({ options }) => `Success! This cluster is a primary: ${FAMILY_NAMES[familyOf(options)]}`,
+})
+
+/** `primary/disable`. It cannot be undone, so it has to be confirmed. */
+export const replicationDisable = callCommand({
+  name: 'disable',
+  summary: 'End the set that this cluster is the primary of',
+  usage: '',
+  describe: [
+    'The data stay as they are. Every secondary is cut off for good: authority and list of the set are destroyed, ' +
+      'and a new set needs new activation tokens. The token needs "update" on sys/replication/FAMILY/primary/disable.',
+  ],
+  examples: ['operator replication disable -yes'],
+  options: { ...FAMILY_OPTION, yes: { kind: 'flag', about: 'Confirm that the secondaries are to be cut off' } },
+  request: ({ options }) => {
+    if (!options.yes) throw new UsageError('every secondary of the set will be cut off for good: confirm it with -yes')
+    return {
+      doing: 'disabling replication',
+      method: 'POST',
+      path: `sys/replication/${familyOf(options)}/primary/disable`,
+      body: '{}',
+    }
+  },
+  done: ({ options }) => `Success! Replication is disabled: ${FAMILY_NAMES[familyOf(options)]}`,
+})
+
+/** Returns the id of a secondary. @throws UsageError if none was given */
+function requireId(id: string | undefined): string {
+  if (id === undefined || id === '') throw new UsageError('-id is missing: the name of the secondary')
+  return id
+}
+
+const ID = { kind: 'text', value: 'ID', about: 'Name of the secondary in the set; you choose it' } as const
+
+/** `primary/secondary-token`. The token alone is on standard output, so that a shell can keep it in a variable. */
+export const replicationSecondaryToken = command({
+  name: 'secondary-token',
+  summary: 'Print an activation token, which lets one cluster in as a secondary, once',
+  usage: '',
+  describe: [
+    'Whoever has the token can get a copy of all data. It is printed alone; warnings go to standard error. ' +
+      '`operator replication activate` on the other cluster takes it.',
+    'With -secondary-public-key the token is encrypted for one cluster, which then needs no way to the API of this ' +
+      'one: `operator replication public-key` there prints the key.',
+    'The token of the caller needs "update" and "sudo" on sys/replication/FAMILY/primary/secondary-token.',
+  ],
+  examples: [
+    'operator replication secondary-token -id=site-b > activation-token',
+    'operator replication secondary-token -id=site-b -ttl=10m -secondary-public-key=@site-b.key',
+  ],
+  options: {
+    ...FAMILY_OPTION,
+    id: ID,
+    ttl: { kind: 'text', value: 'DURATION', about: 'Time within which the token has to be used; 30m by default' },
+    'secondary-public-key': {
+      kind: 'text',
+      value: 'TEXT|@FILE|-',
+      about: 'Public key of the secondary, as text, in a file, or on standard input',
+    },
+    ...UNWRAPPED_OPTIONS,
+  },
+  args: { needed: [], most: 0 },
+  run: async ({ io, options }) => {
+    const { ttl, 'secondary-public-key': key } = options
+    const fields = {
+      id: requireId(options.id),
+      ...(ttl === undefined ? {} : { ttl }),
+      ...(key === undefined ? {} : { secondary_public_key: await readTypedText(io, key) }),
+    }
+    const path = `sys/replication/${familyOf(options)}/primary/secondary-token`
+    const request = {
+      doing: 'issuing an activation token',
+      method: 'POST',
+      path,
+      body: JSON.stringify(fields),
+    } as const
+    const { body = null } = await connect(io, options).send(request)
+    await printAlone(io, options, body, activationTokenIn(body))
+    return 0
+  },
+})
+
+/** Returns the token: wrapped, or encrypted for the key. @throws RemoteFailure if there is neither */
+function activationTokenIn(body: Json): string {
+  const token = exactMember(exactMember(body, 'wrap_info'), 'token') ?? exactMember(exactMember(body, 'data'), 'token')
+  if (typeof token === 'string' && token !== '') return token
+  throw new RemoteFailure('Error issuing an activation token: the answer has none')
+}
+
+/** `primary/revoke-secondary`. */
+export const replicationRevoke = callCommand({
+  name: 'revoke',
+  summary: 'Cut off a secondary, or withdraw an activation token that is not used yet',
+  usage: '',
+  describe: [
+    'What was copied stays with the secondary. The same id can be used again for a new token. The token of the ' +
+      'caller needs "update" on sys/replication/FAMILY/primary/revoke-secondary.',
+  ],
+  examples: ['operator replication revoke -id=site-b'],
+  options: { ...FAMILY_OPTION, id: ID },
+  request: ({ options }) => ({
+    doing: 'revoking a secondary',
+    method: 'POST',
+    path: `sys/replication/${familyOf(options)}/primary/revoke-secondary`,
+    body: JSON.stringify({ id: requireId(options.id) }),
+  }),
+  done: ({ options }) => `Success! Revoked secondary: ${printableLine(options.id ?? '')}`,
+})

@@ -1,11 +1,14 @@
 // Whole servers in this process, in memory, in time that the test moves: the same seed gives the same run, to the byte.
 // It is what a simulator of several clusters stands on. Nothing in it is real but the program: no thread, no file, no
 // socket, no clock. What node draws itself does not repeat (drawn-by-node.ts).
+import type { LeaveOnly } from '../../src/assembly/emptied-store.ts'
 import { newChainHeadsMemory } from '../../src/audit/chain-heads.ts'
 import type { World } from '../../src/lib/world.ts'
 import { type Backend, HISTORY_ID_BYTES } from '../../src/storage/backend.ts'
 import { openStore } from '../../src/storage/commit/transactional-store.ts'
 import { MemoryBackend } from '../../src/storage/memory-backend.ts'
+import { MemoryTables } from '../../src/storage/memory-tables.ts'
+import { ReplaceableStore } from '../../src/storage/replaceable-store.ts'
 import { type MemoryServer, type MemoryServerOptions, START_MS, startMemoryServer } from '../fixtures/memory-server.ts'
 import { oneClassEach } from '../fixtures/one-class.ts'
 import { simulatedWork } from './rsa-keys.ts'
@@ -13,8 +16,8 @@ import { SeededStream } from './seeded-stream.ts'
 import { SimulatedFiles } from './simulated-files.ts'
 import { VirtualTime } from './virtual-time.ts'
 
-/** What is left of a server that was killed: its store, and the files of its audit devices. */
-export type SimulatedMachine = { readonly backend: Backend; readonly files: SimulatedFiles }
+/** What is left of a server that was killed: its store, which an activation replaces, and the files of its audit devices. */
+export type SimulatedMachine = { backend: Backend; readonly files: SimulatedFiles }
 
 export type SimulatedServer = Omit<MemoryServer, 'advance'> & {
   readonly world: World
@@ -68,11 +71,18 @@ export class Simulation {
     }
     const logged: string[] = []
     const start = async (): Promise<MemoryServer> => {
-      const store = oneClassEach(await openStore(machine.backend, world))
+      const kept = new ReplaceableStore(await openStore(machine.backend, world))
+      const store = oneClassEach(kept)
+      const leaveOnly: LeaveOnly = async (left) => {
+        await kept.putAway()
+        machine.backend = new MemoryBackend(new MemoryTables(left, left.entries))
+        kept.putBack(await openStore(machine.backend, world))
+      }
       return startMemoryServer({
         shares: 0,
         ...options,
         store,
+        leaveOnly,
         isNew: options.machine === undefined,
         world,
         slow: simulatedWork(world, this.time),

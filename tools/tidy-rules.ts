@@ -38,6 +38,7 @@ const FILE_USERS = {
   'src/offline/diagnosis.ts': 'looks whether there is one',
   'src/config/files.ts': 'the configuration, read at start and when it is reloaded',
   'src/process/tls-files.ts': 'certificates and keys, the same',
+  'src/process/authority-files.ts': 'certificates that a primary is trusted by, which are only read',
   'src/assembly/cloud-dependencies.ts': 'the certificates that those of a cloud lead to',
   'src/assembly/cloud-token-file.ts': 'a token that workload identity leaves there, which is only read',
   'src/process/pid-file.ts': 'the id of the process',

@@ -33,6 +33,12 @@ type Timers = { after(delayMs: number, work: () => void): { cancel(): void } }
 /** The request was not made, or its answer exceeded a limit. */
 export class OutboundError extends Error {
   override name = 'OutboundError'
+  /** 'origin': no request may go there. 'time' and 'size': the limit that was exceeded. */
+  readonly reason: 'origin' | 'time' | 'size'
+  constructor(reason: OutboundError['reason'], message: string) {
+    super(message)
+    this.reason = reason
+  }
 }
 
 /** An origin that requests may go to. */
@@ -70,7 +76,7 @@ export function outboundTo(reaches: readonly (string | Reach)[], timers: Timers)
     request: async (request) => {
       const url = new URL(request.url)
       const reach = known.get(url.origin)
-      if (reach === undefined) throw new OutboundError('The origin is not among those of the configuration')
+      if (reach === undefined) throw new OutboundError('origin', 'The origin is not among those of the configuration')
       return send(url, request, timers, {
         agent: request.keepsConnection === true ? agentOf(reach) : false,
         ...(reach.ca === undefined ? {} : { ca: reach.ca }),
@@ -85,7 +91,7 @@ const publicLookup: LookupFunction = (host, options, done) => {
   lookup(host, options, (cause, address, family) => {
     const found = Array.isArray(address) ? address.map((each) => each.address) : [address]
     if (cause === null && found.some(isOwnNetwork))
-      return done(new OutboundError('The name of the origin leads to an address of this machine'), '', 0)
+      return done(new OutboundError('origin', 'The name of the origin leads to an address of this machine'), '', 0)
     done(cause, address as string, family)
   })
 }
@@ -105,7 +111,7 @@ function send(
   const start = url.protocol === 'https:' ? requestHttps : requestHttp
   return new Promise((resolve, reject) => {
     const sent = start(url, { method, headers: { ...headers, 'Content-Length': body?.length ?? 0 }, ...connection })
-    const deadline = timers.after(timeoutMs, () => sent.destroy(new OutboundError('The answer took too long')))
+    const deadline = timers.after(timeoutMs, () => sent.destroy(new OutboundError('time', 'The answer took too long')))
     const fail = (cause: Error): void => {
       deadline.cancel()
       reject(cause)
@@ -116,7 +122,7 @@ function send(
       let size = 0
       answer.on('data', (chunk: Buffer) => {
         size += chunk.length
-        if (size > maxAnswerBytes) sent.destroy(new OutboundError('The answer is too large'))
+        if (size > maxAnswerBytes) sent.destroy(new OutboundError('size', 'The answer is too large'))
         else chunks.push(chunk)
       })
       answer.on('error', fail)

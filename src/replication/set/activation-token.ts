@@ -79,6 +79,9 @@ export function activationText(bundle: ActivationBundle): string {
   }
 }
 
+/** Whether a text begins as a bundle that is not sealed does: what a primary gives for a wrapping token. */
+export const isBundleText = (text: string): boolean => text.startsWith(BUNDLE)
+
 /** The text of a key for `family`, from the 32 random bytes of its private half, which the caller keeps and wipes. */
 export function secondaryKeyText(family: ReplicationFamily, seed: Buffer): string {
   return KEY + VERSION + encodeBase64Url(Buffer.concat([familyByte(family), x25519Key(seed).publicKey]))

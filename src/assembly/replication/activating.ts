@@ -37,7 +37,7 @@ import type { ActivationCheck, GivenActivation } from '../../system/replication-
 import { openBundle, wipeBundle } from '../../system/seal/seal-bundle.ts'
 import type { Activation } from '../activation.ts'
 import { checksOfApi, checksOfBadToken, checksOfPort } from './activation-checks.ts'
-import type { PrimaryApi } from './primary-api.ts'
+import { apiAddressFor, type PrimaryApi } from './primary-api.ts'
 import { contextOf } from './primary-side.ts'
 
 /** The parts that an activation works with. */
@@ -83,7 +83,7 @@ export class Activating {
     try {
       const token = readActivationToken(given.token)
       if (token.kind === 'wrapped') {
-        return checksOfApi(await primaryApi.look(askedOf(given, token)), facts().version)
+        return checksOfApi(await primaryApi.look(askedOf(given, token)))
       }
       bundle = await this.#opened(family, token)
       const receiver = world.random.bytes(X25519_BYTES)
@@ -167,7 +167,7 @@ function askedOf(
   { primaryApiAddress, caFile, caPath }: GivenActivation,
   { jwt, address }: Extract<ActivationToken, { readonly kind: 'wrapped' }>,
 ) {
-  return { address: primaryApiAddress === '' ? address : primaryApiAddress, jwt, caFile, caPath }
+  return { address: apiAddressFor(primaryApiAddress, address), jwt, caFile, caPath }
 }
 
 function knockOf(bundle: ActivationBundle, receiver: Buffer, facts: NodeFacts, what: Knock['what']): Knock {

@@ -1,7 +1,7 @@
 // The looks before an activation, as the operator reads them: each with what was found, and what to do about it.
 import type { Knocked } from '../../replication/link/link-sides.ts'
 import type { ActivationCheck } from '../../system/replication-operations.ts'
-import type { LookedAt } from './primary-api.ts'
+import type { PrimaryCheck } from './primary-api.ts'
 
 type What = ActivationCheck['what']
 type Found = Partial<Record<What, readonly [result: 'good' | 'bad', sentence: string]>>
@@ -22,12 +22,11 @@ function checks(found: Found, rest: string): readonly ActivationCheck[] {
 export const checksOfBadToken = (sentence: string): readonly ActivationCheck[] =>
   checks({ token: ['bad', sentence] }, 'The token must be right first')
 
-/** A wrapped token: what the primary's API said. */
-export function checksOfApi(looked: LookedAt, ownVersion: string): readonly ActivationCheck[] {
+/** A wrapped token: what the primary's API said. The version that it tells clients is not that of its program. */
+export function checksOfApi(looked: PrimaryCheck): readonly ActivationCheck[] {
   const found: Found = {
     token: ['good', 'It is an activation token that a primary has wrapped'],
     api: [looked.kind === 'good' ? 'good' : 'bad', looked.sentence],
-    ...(looked.version === undefined ? {} : { version: versions(looked.version, ownVersion) }),
     ...(looked.clockSkewMs === undefined ? {} : { clock: clock(looked.clockSkewMs) }),
   }
   const rest = 'Only the wrapped part tells it, which can be read once. A token for a public key can be checked whole'

@@ -35,6 +35,8 @@ export type LinkParts = {
   readonly primaryApi: PrimaryApi
   /** Where the cluster port is opened. */
   readonly listenAt: readonly LinkAddress[]
+  /** What others are told of it, given the port that was opened; '' if that is not known. */
+  readonly clusterAddress: (port: number | undefined) => string
 }
 
 /** How the seal is reached: it is built with this room, and so comes as functions. */
@@ -206,20 +208,13 @@ class OwnReplication implements ReplicationRoom {
   #facts(): NodeFacts {
     const { facts } = this.#parts
     const { cluster } = this.#seal.seal.status()
-    const address = this.#clusterAddress()
+    const address = this.#links.clusterAddress(this.#ports[0])
     return {
       version: VERSION,
       clusterId: cluster?.id ?? '',
       clusterAddresses: address === '' ? [] : [address],
       apiAddress: facts.apiAddress,
     }
-  }
-
-  /** `cluster_addr`, with the port that was opened where the configuration has port 0. */
-  #clusterAddress(): string {
-    const configured = this.#parts.facts.clusterAddress ?? ''
-    const [port] = this.#ports
-    return port === undefined ? configured : configured.replace(/:0$/, `:${port}`)
   }
 }
 

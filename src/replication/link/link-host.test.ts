@@ -82,14 +82,12 @@ for (const [where, paths] of Object.entries(CUTS)) {
     await clusters.write(1)
     await clusters.time.pass(NOTICED_MS)
     assert.deepEqual(await connected(primary), [])
-    const { connection, peers, lagMs } = await s.following()
+    const { connection, peers } = await s.following()
     assert.notEqual(connection, 'ready')
     assert.deepEqual(
       peers.map(({ isConnected }) => isConnected),
       [false],
     )
-    // What the primary has written meanwhile was told here if its direction is up.
-    assert.ok(where === 'from the secondary' || lagMs === 0, String(lagMs))
     for (const [from, to] of paths) clusters.network.heal(from, to)
     assert.ok((await clusters.untilSame(s, 20_000)) <= NOTICED_MS)
     await clusters.requireSame(s)
@@ -278,6 +276,7 @@ test('a port that is in use is said to be so, and opened when it is free', async
 
 test('the next address is dialed where the first one does not answer, and a change of addresses ends a pause', async () => {
   const clusters = await LinkedClusters.begin(15)
+  await clusters.write(1)
   const bundle = await clusters.issue('s')
   await clusters.registry.letIn(bundle)
   const s = await clusters.followWith(bundle, 's')

@@ -1,4 +1,4 @@
-/** Most marks that wait. Beyond them every second one is forgotten: the ages are then coarser, and never too low. */
+/** Most marks that wait. Beyond them they are kept further apart: the ages are then coarser, and never too low. */
 const MAX_MARKS = 1_024
 
 type Mark = { readonly index: number; readonly atMs: number }
@@ -10,6 +10,9 @@ type Mark = { readonly index: number; readonly atMs: number }
 export class Marks {
   readonly #counts: 'first' | 'last'
   #waiting: Mark[] = []
+  /** One of so many is kept, and the last one until the next comes. */
+  #apart = 1
+  #sinceKept = 0
   #reachedAtMs: number | undefined
 
   constructor(counts: 'first' | 'last') {
@@ -28,12 +31,20 @@ export class Marks {
 
   /** The log ended at this index at this time. Indexes do not go down. */
   add(index: number, atMs: number): void {
+    if (this.#waiting.length === 0) this.#keepAll()
     if (this.#waiting.at(-1)?.index === index) {
-      if (this.#counts === 'first') return
-      this.#waiting.pop()
+      if (this.#counts === 'last') this.#waiting[this.#waiting.length - 1] = { index, atMs }
+      return
     }
+    // Never the oldest one: its time is asked for.
+    if (this.#sinceKept % this.#apart !== 0 && this.#waiting.length > 1) this.#waiting.pop()
+    this.#sinceKept++
     this.#waiting.push({ index, atMs })
-    if (this.#waiting.length > MAX_MARKS) this.#waiting = this.#waiting.filter((_, at) => at % 2 === 0)
+    if (this.#waiting.length > MAX_MARKS) {
+      this.#waiting = this.#waiting.filter((_, at) => at % 2 === 0)
+      this.#apart *= 2
+      this.#sinceKept = 0
+    }
   }
 
   /** All up to this index is there. */
@@ -45,5 +56,10 @@ export class Marks {
       reached++
     }
     this.#waiting.splice(0, reached)
+  }
+
+  #keepAll(): void {
+    this.#apart = 1
+    this.#sinceKept = 0
   }
 }

@@ -53,10 +53,10 @@ export function framesOf(type: number, parts: readonly Buffer[]): Buffer[] {
 export class FrameReader {
   readonly #mostOf: (type: number) => number | undefined
   /** The beginning of a frame, in a buffer that has room for the frame once its length is known. */
-  #partial = Buffer.alloc(LENGTH_BYTES)
+  #partial = Buffer.alloc(LENGTH_BYTES + HEAD_BYTES)
   #waiting = 0
   /** Bytes that must be there before a frame can be read. */
-  #needed = LENGTH_BYTES
+  #needed = LENGTH_BYTES + HEAD_BYTES
   #begun: { readonly type: number; readonly most: number; readonly parts: Buffer[]; bytes: number } | undefined
 
   constructor(mostOf: (type: number) => number | undefined) {
@@ -105,13 +105,14 @@ export class FrameReader {
   #readFrames(from: Buffer, messages: RawMessage[]): Buffer {
     let at = 0
     for (;;) {
-      this.#needed = LENGTH_BYTES
-      if (from.length - at < LENGTH_BYTES) return this.#keep(from.subarray(at))
+      // Length and head are waited for together: room for a frame is made when its head was not refused.
+      this.#needed = LENGTH_BYTES + HEAD_BYTES
+      if (from.length - at < this.#needed) return this.#keep(from.subarray(at))
       const length = from.readUInt32BE(at)
       if (length < HEAD_BYTES || length > HEAD_BYTES + MAX_FRAME_BYTES) {
         throw new ProtocolFault('damaged', `A frame says that it has ${length} bytes`)
       }
-      if (from.length - at >= LENGTH_BYTES + HEAD_BYTES) this.#checkHead(from.readUInt8(at + LENGTH_BYTES), length)
+      this.#checkHead(from.readUInt8(at + LENGTH_BYTES), length)
       this.#needed = LENGTH_BYTES + length
       if (from.length - at < this.#needed) return this.#keep(from.subarray(at))
       const message = this.#frame(from.subarray(at + LENGTH_BYTES, at + this.#needed))

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LinkedClusters, partOf } from '../../../test/fixtures/linked-clusters.ts'
+import { P256 } from '../../crypto/forms/ec-curves.ts'
+import { loadScalar } from '../../crypto/forms/ec-private-key.ts'
+import { readCertificate } from '../../crypto/signatures/certificate.ts'
+import { publicKeyOf, renewalDueMs } from '../set/certificates.ts'
+
+const DAY_MS = 86_400_000
+const RENEWAL_MS = 60_000
+const RENEWED = 'The certificate of this secondary was renewed'
+
+async function nearRenewal(seed: number) {
+  const clusters = await LinkedClusters.begin(seed, 'dr', { renewalMs: RENEWAL_MS })
+  await clusters.write(1)
+  const bundle = await clusters.issue('s')
+  await clusters.registry.letIn(bundle)
+  const part = partOf(bundle)
+  const s = await clusters.followWith(bundle, 's')
+  await clusters.untilSame(s)
+  return { clusters, s, part }
+}
+
+test('a leaf that is due is renewed over the link, which is then made anew with it', async () => {
+  const { clusters, s, part } = await nearRenewal(1)
+  const keys: Buffer[] = []
+  s.owner.onRenewed = ({ certificate, key }) => {
+    keys.push(key)
+    assert.deepEqual(readCertificate(certificate).spki, publicKeyOf(key))
+    const identity = { ...part.identity, certificate, key: loadScalar(P256, key) }
+    const renewalMs = renewalDueMs(readCertificate(certificate))
+    void s.host.play({ facts: s.facts, listenAt: [], parts: [{ ...part, identity, renewalDueMs: renewalMs }] })
+  }
+  await clusters.leap(part.renewalDueMs - clusters.time.nowMs - 60_000)
+  await clusters.untilSame(s)
+  await clusters.time.pass(50_000)
+  assert.equal(keys.length, 0)
+  await clusters.time.pass(15_000)
+  await clusters.untilSame(s)
+  assert.deepEqual(keys, [Buffer.alloc(32)], 'its owner has wiped the key')
+  const entry = await clusters.registry.view.get('dr/secondary/s')
+  assert.match(String(entry), /"renewed":null/, 'the new leaf is in use')
+  // It holds long after the first one has ended.
+  await clusters.leap(50 * DAY_MS)
+  await clusters.untilSame(s)
+  assert.equal(s.lines.filter(({ message }) => message === RENEWED).length, 1)
+})
+
+test('a leaf that was not kept is asked for again later, and not at once', async () => {
+  const { clusters, s, part } = await nearRenewal(2)
+  let asked = 0
+  s.owner.onRenewed = () => {
+    asked++
+    throw new Error('The store does not take it')
+  }
+  await clusters.leap(part.renewalDueMs - clusters.time.nowMs + 1_000)
+  await clusters.untilSame(s)
+  await clusters.time.pass(2_000)
+  clusters.network.reset('p', 's')
+  await clusters.time.pass(RENEWAL_MS / 2)
+  assert.equal(asked, 1)
+  await clusters.time.pass(RENEWAL_MS / 2 + 2_000)
+  assert.equal(asked, 2)
+  assert.ok(s.lines.some(({ why }) => why === 'The store does not take it'))
+})

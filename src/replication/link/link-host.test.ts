@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type LinkedCluster, LinkedClusters, partOf } from '../../../test/fixtures/linked-clusters.ts'
+import { pseudoRandom } from '../../../test/fixtures/pseudo-random.ts'
+import { testSeed } from '../../../test/fixtures/seed.ts'
 import { StorageClosed, StorageFull } from '../../storage/errors.ts'
 
 /** How soon both ends of a link must know that it is dead. */
@@ -290,3 +292,64 @@ test('the next address is dialed where the first one does not answer, and a chan
   const { connection, peers } = await s.following()
   assert.deepEqual([connection, peers[0]?.clusterAddress], ['ready', 'https://p:8201'])
 })
+
+const RUNS = Number(process.env.LINKED ?? 4)
+
+test(`${RUNS} random runs over bad networks, with restarts and cuts, end with equal stores`, async (t) => {
+  const seeds = pseudoRandom(testSeed(t))
+  for (let run = 0; run < RUNS; run++) {
+    const seed = seeds.int(2 ** 31)
+    try {
+      await randomRun(seed)
+    } catch (cause) {
+      throw new Error(`Run ${run} with seed ${seed}`, { cause })
+    }
+  }
+})
+
+async function randomRun(seed: number): Promise<void> {
+  const random = pseudoRandom(seed)
+  const clusters = await LinkedClusters.begin(seed, random.pick(['dr', 'performance']))
+  const { network, time, primary } = clusters
+  await clusters.write(random.int(300) + 1, random.pick([20, 3_000]))
+  const ss = [await clusters.follow('s'), await clusters.follow('t')]
+  for (const { name } of ss) {
+    const bytesPerSecond = random.pick([50_000, 1_000_000])
+    const settings = {
+      delayMs: random.int(300),
+      jitterMs: random.int(50),
+      lossPerThousand: random.int(30),
+      bytesPerSecond,
+    }
+    network.set('p', name, settings)
+    network.set(name, 'p', settings)
+  }
+  for (let steps = 20; steps > 0; steps--) {
+    const s = random.pick(ss)
+    const [from, to] = random.pick([
+      ['p', s.name],
+      [s.name, 'p'],
+    ])
+    const kind = random.int(9)
+    if (kind < 4) await clusters.write(random.int(20) + 1, random.pick([20, 3_000]))
+    else if (kind === 4) network.cut(from, to)
+    else if (kind === 5) network.heal(from, to)
+    else if (kind === 6) network.reset(from, to)
+    else if (kind === 7) network.flipNext(from, to)
+    else {
+      const killed = random.pick([...ss, primary])
+      killed.kill()
+      await time.pass(random.int(3_000))
+      await killed.restart()
+    }
+    await time.pass(random.int(random.pick([300, 6_000])))
+  }
+  for (const { name } of ss) {
+    network.heal('p', name)
+    network.heal(name, 'p')
+  }
+  for (const s of ss) {
+    await clusters.untilSame(s, 120_000)
+    await clusters.requireSame(s)
+  }
+}

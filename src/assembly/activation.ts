@@ -22,16 +22,23 @@ export type Activation = {
   /** The primary's records at core/keyring and core/leaf-key, as they are stored there and will be here. */
   readonly keyring: Buffer
   readonly leafKey: Buffer
-  /** Writes what this cluster is from then on, of class ignored, under the new keys. May run several times. */
-  readonly also?: (tx: Transaction, barrier: Barrier) => Promise<void>
 }
+
+/**
+ * Writes what else belongs into the step that replaces the keys. `barrier` seals under the keyring of the primary, and
+ * opens what this cluster keeps for itself: all of it was sealed anew before. May run several times.
+ */
+export type AlsoWritten = (tx: Transaction, barrier: Barrier) => Promise<void>
 
 /** Keys that open the store once `write` is committed together with the data. `leafKey` is its user's to wipe. */
 export type NewKeys = {
   readonly rootKey: KeyObject
   readonly leafKey: Buffer
-  /** Writes what is of class ignored. Called in the transaction that replaces the data, maybe several times. */
-  readonly write: (tx: Transaction) => Promise<void>
+  /**
+   * Writes what is of class ignored, and has `also` write. Called in the transaction that replaces the data, maybe
+   * several times.
+   */
+  readonly write: (tx: Transaction, also?: AlsoWritten) => Promise<void>
   /** Called right before that transaction. */
   readonly prepare: () => void
 }
@@ -47,7 +54,7 @@ export type ReplaceData = (write: NewKeys['write'], leafKey: Buffer) => Promise<
 export type ActivationParts = { readonly seal: Seal; readonly barrier: Barrier; readonly world: World }
 
 /** Opens what the primary handed over; nothing is changed yet. @throws BundleRefused, Refusal while sealed */
-export function newKeys({ seal, barrier, world }: ActivationParts, { bundle, also, ...records }: Activation): NewKeys {
+export function newKeys({ seal, barrier, world }: ActivationParts, { bundle, ...records }: Activation): NewKeys {
   const { random } = world
   const former = barrier.keyring ?? assert.fail('an open seal has a keyring')
   const rootKey = importSecret(bundle.rootKey.reveal())
@@ -59,10 +66,11 @@ export function newKeys({ seal, barrier, world }: ActivationParts, { bundle, als
     rootKey,
     leafKey,
     prepare: () => seal.keepRoot(bundle),
-    write: async (tx) => {
-      await also?.(tx, theirs)
+    write: async (tx, also) => {
       // All else came with the data of the primary, so no key of ours opens anything any more.
-      const sealed = theirs.encryptions + (await sealAnew(tx, random, former, keyring))
+      const anew = await sealAnew(tx, random, former, keyring)
+      await also?.(tx, theirs)
+      const sealed = theirs.encryptions + anew
       // But a key of theirs may have been ours before, and goes on from its count.
       const uses = await storedUses(tx, formerRoot, former)
       putRecord(tx, random, KEY_USE, rootKey, encodeKeyUse(usesUnder(uses, uses.encryptions, keyring, sealed)))

@@ -1,6 +1,6 @@
-// What becomes of a cluster's own data when it begins to follow a primary: they go, in one step and whatever their size.
-// What only this cluster knows of itself stays, beside the two records that the keys of the primary's data are opened
-// with. The copy fills the rest.
+// The own data of a cluster go when it begins to follow a primary, in one step and whatever their size. What only this
+// cluster knows of itself stays, beside the two records that lead to the keys of the primary's data. The copy fills the
+// rest.
 import type { World } from '../lib/world.ts'
 import { HISTORY_ID_BYTES } from '../storage/backend.ts'
 import { IGNORED_OF_SYSTEM } from '../storage/classes.ts'
@@ -18,7 +18,7 @@ import { leftBy } from '../storage/left-store.ts'
 import { indexOfOtherData } from '../storage/log/histories.ts'
 import { NO_LEAF } from '../storage/log/leaf.ts'
 import { KEYRING, SEAL_FOLDER } from '../system/seal/seal-records.ts'
-import type { Activation, ReplaceData } from './activation.ts'
+import type { Activation, AlsoWritten, ReplaceData } from './activation.ts'
 
 /**
  * Of class ignored and nevertheless left behind: reloads of mounts that are gone, and which history audit knows, since
@@ -27,7 +27,7 @@ import type { Activation, ReplaceData } from './activation.ts'
 const LEFT_BEHIND: ReadonlySet<string> = new Set(['core/reload/', 'core/audit-history'])
 const STAYS = IGNORED_OF_SYSTEM.filter((path) => !LEFT_BEHIND.has(path))
 
-/** Leaves of the server's store these entries alone, which no other thread may have open. It is open again afterwards. */
+/** Leaves of the server's store these entries alone. No other thread may have it open; here it is again afterwards. */
 export type LeaveOnly = StoreLocation['leaveOnly']
 
 /** The parts of `emptied`. */
@@ -37,8 +37,8 @@ export type EmptiedParts = {
   readonly world: Pick<World, 'random' | 'clock'>
   /** The primary's records, as they are stored there and will be here. */
   readonly keep: Pick<Activation, 'keyring' | 'leafKey'>
-  /** Writes further entries, in the same step and behind what an activation writes. */
-  readonly also?: (tx: Transaction) => Promise<void>
+  /** Writes further entries, in the same step (`sealedTransaction` seals them). They are of any class. */
+  readonly also?: AlsoWritten
 }
 
 /**
@@ -55,10 +55,9 @@ export function emptied({ store, leaveOnly, world, keep, also }: EmptiedParts): 
       await snapshot.close()
     }
     const work = async (tx: Transaction): Promise<void> => {
-      await write(tx)
       tx.put(systemScope, KEYRING, keep.keyring)
       tx.put(systemScope, `${SEAL_FOLDER}leaf-key`, keep.leafKey)
-      await also?.(tx)
+      await write(tx, also)
     }
     await leaveOnly(await leftBy(work, { at: beginningAbove(snapshot, world), kept, leafKey, clock: world.clock }))
   }

@@ -1,6 +1,6 @@
 // A restore beside the work of others: who writes goes on, and who seals the server stops it.
 import { strict as assert } from 'node:assert'
-import { createReadStream, readFileSync } from 'node:fs'
+import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { copyTo } from '../../test/fixtures/copied-store.ts'
@@ -11,7 +11,7 @@ import type { ByteStream } from '../api/request.ts'
 import { inlineWork } from '../lib/slow-work.ts'
 import { realWorld } from '../lib/world.ts'
 import { verifyAudit } from '../offline/audit-verification.ts'
-import { restorableStore } from '../process/restorable-store.ts'
+import { leavingStore, restorableStore } from '../process/restorable-store.ts'
 import { systemScope } from '../storage/contract.ts'
 import { storageIn, storeLocation } from '../storage/drivers.ts'
 import { encodeKeyring, firstKeyring, type Keyring, replacedBy } from '../storage/keyring.ts'
@@ -21,6 +21,7 @@ import type { SnapshotHeader } from '../storage/snapshot/snapshot-format.ts'
 import { readSnapshot } from '../storage/snapshot/snapshot-stream.ts'
 import type { AutoSeal } from '../system/seal/auto-seal.ts'
 import { KEYRING, putFormerKeys, putRecord } from '../system/seal/seal-records.ts'
+import { emptied } from './emptied-store.ts'
 import type { Restorable } from './restore.ts'
 import { staticSeal } from './static-seal.ts'
 import { assembleWriting, type WritingNode } from './writing-node.ts'
@@ -42,7 +43,8 @@ async function start(
     throw cause
   }
   const storage = storageIn(path)
-  const open = () => storeLocation(storage).open({ random, clock, onFatal })
+  const location = storeLocation(storage)
+  const open = () => location.open({ random, clock, onFatal })
   const store = new ReplaceableStore(await open())
   const node = await assembleWriting({
     role: 'all',
@@ -67,7 +69,7 @@ async function start(
   else await node.openByItself()
   const call = async (method: string, rest: string, body?: unknown) =>
     (await node.core.handle(wireRequest(method, rest, body, 'root'))).status
-  return { node, store, shares, call, unseal }
+  return { node, store, shares, call, unseal, path, leaveOnly: leavingStore(location, store, open) }
 }
 
 type Started = Awaited<ReturnType<typeof start>>
@@ -125,6 +127,35 @@ test('a server that was sealed and opened again during the upload does not take 
   await assert.rejects(server.node.operations.restore(ReadableStream.from(slow()), false), /sealed while the snapshot/)
   assert.equal(await server.call('GET', 'sys/policies/acl/after'), 200)
 })
+
+for (const when of ['before', 'behind'] as const) {
+  test(`S9: an activation ${when} the check of a snapshot ends the restore, and nothing of it is left`, async (t) => {
+    const primary = await start(t)
+    const server: Started = await start(t, (restorable) => ({
+      ...restorable,
+      check: async (staged) => {
+        if (when === 'behind') await restorable.check(staged)
+        await activate()
+        if (when === 'before') await restorable.check(staged)
+      },
+    }))
+    const activate = async (): Promise<void> => {
+      const records = [await primary.store.get('root/core/keyring'), await primary.store.get('root/core/leaf-key')]
+      const [keyring, leafKey] = records as [Buffer, Buffer]
+      const activation = { bundle: await primary.node.bundle(), keyring, leafKey }
+      const { store, leaveOnly } = server
+      await server.node.activate(activation, emptied({ store, leaveOnly, world: realWorld(), keep: activation }))
+      assert.equal(existsSync(join(server.path, 'restore.new')), false)
+    }
+    assert.equal(await server.call('POST', 'sys/policies/acl/before', POLICY), 204)
+    const snapshot = await save(server)
+    const restoring = server.node.operations.restore(ReadableStream.from([snapshot]), false)
+    await assert.rejects(restoring, { code: 'changed_meanwhile' })
+    assert.equal(existsSync(join(server.path, 'restore.new')), false)
+    assert.equal(server.node.seal.status().sealed, false)
+    assert.equal(await server.store.get('root/sys/policy/before'), undefined)
+  })
+}
 
 test('a check that fails leaves the store as it was, and the next restore is taken', async (t) => {
   let fails = true

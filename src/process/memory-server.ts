@@ -10,10 +10,10 @@ import type { Store } from '../storage/contract.ts'
 import { FIRST_SERVING_ROW } from '../telemetry/cells.ts'
 import { type RunningDevices, startDevices } from './device-host.ts'
 import { type ListenerAssignment, ThreadListeners, type TlsMaterials } from './listening.ts'
+import { openMemoryStore } from './memory-storage.ts'
 import type { ReloadState } from './reload-state.ts'
 import { type Reload, reloadWith } from './reloading.ts'
 import { type RunningServer, type ServerOptions, sharedTelemetry, shownAddresses } from './running-server.ts'
-import { openMemoryStore } from './stores.ts'
 import { closeNode, commonParts, reloadsOf, serviceOf } from './thread-node.ts'
 import { type ThreadTelemetry, threadTelemetry, watchThread } from './thread-telemetry.ts'
 import { TlsState } from './tls-state.ts'
@@ -72,7 +72,7 @@ async function onlyNode({ options, shared, devices, endOfTick, reload }: OnlyPar
   const cloud = newCloudEnvironment(config, process.env)
   const own = threadTelemetry(shared, FIRST_SERVING_ROW, config, undefined, cloudReaches(cloud))
   const world = { ...options.world, outbound: own.world.outbound }
-  const { store, leaveOnly } = await openMemoryStore(config.storage, world, commitMeter(shared))
+  const { store, leaveOnly } = await openMemoryStore(config.storage, world, { onCommitted: commitMeter(shared) })
   const node = await assembleWriting({
     ...commonParts({ config, own, slow: inlineWork(options.world), devices: devices.newHandle() }),
     ...sealParts(config),

@@ -1,12 +1,10 @@
 // The one place where threads of this process open their stores.
-import type { LeaveOnly } from '../assembly/emptied-store.ts'
 import type { ServerConfig } from '../config/config.ts'
 import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
 import type { ReadStore, Store } from '../storage/contract.ts'
-import { durableLocation, type StorageConfig, storeLocation } from '../storage/drivers.ts'
+import { durableLocation, type StorageConfig } from '../storage/drivers.ts'
 import { ReplaceableStore } from '../storage/replaceable-store.ts'
-import { leavingStore } from './restorable-store.ts'
 
 type Commits = {
   /** Called before changes up to the index are written. */
@@ -31,7 +29,6 @@ export type WritingStore = {
   readonly store: ReplaceableStore
   /** Opens what took its place. Calls `onFatal` if it cannot. */
   readonly reopen: () => Promise<Store>
-  readonly leaveOnly: LeaveOnly
   /** The space that the store takes on the disk now. */
   bytes(): { readonly database: number; readonly journal: number }
 }
@@ -66,23 +63,10 @@ export async function openWritingStore(parts: WritingStoreParts): Promise<Writin
     }
   }
   const store = new ReplaceableStore(await open())
-  return { store, reopen, leaveOnly: leavingStore(location, store, reopen), bytes: () => location.bytes() }
+  return { store, reopen, bytes: () => location.bytes() }
 }
 
 /** Opens what is there now, on a serving thread. @throws StorageError */
 export function openReadingStore(storage: StorageConfig): Promise<ReadStore> {
   return durableLocation(storage).openReader()
-}
-
-/** Opens the store of a server in memory. */
-export async function openMemoryStore(
-  storage: StorageConfig,
-  { random, clock, ticks }: World,
-  onCommitted?: Commits['onCommitted'],
-): Promise<Pick<WritingStore, 'store' | 'leaveOnly'>> {
-  const location = storeLocation(storage)
-  const open = (): Promise<Store> =>
-    location.open({ random, clock, ticks, ...(onCommitted === undefined ? {} : { onCommitted }) })
-  const store = new ReplaceableStore(await open())
-  return { store, leaveOnly: leavingStore(location, store, open) }
 }

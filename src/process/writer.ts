@@ -13,6 +13,7 @@ import { namedLog } from '../lib/log.ts'
 import { connectPeer, type Peer } from '../rpc/peer.ts'
 import { portChannel } from '../rpc/ports.ts'
 import type { Store } from '../storage/contract.ts'
+import { durableLocation } from '../storage/drivers.ts'
 import { StorageError } from '../storage/errors.ts'
 import { AutoSealFailed } from '../system/seal/auto-seal.ts'
 import { CELL, WRITING_ROW } from '../telemetry/cells.ts'
@@ -24,7 +25,7 @@ import { faultLog } from '../threads/fault-log.ts'
 import { PooledWork, type PoolHandle } from '../threads/pooled-work.ts'
 import { ServingLinks } from '../threads/serving-links.ts'
 import type { DeviceHandle } from './device-handle.ts'
-import { restorableStore } from './restorable-store.ts'
+import { leavingStore, restorableStore } from './restorable-store.ts'
 import { openWritingStore, type WritingStore } from './stores.ts'
 import { WANTED_CALLS, WRITING_CALLS } from './thread-calls.ts'
 import { closeNode, commonParts, reloadsOf } from './thread-node.ts'
@@ -76,7 +77,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
       parent.postMessage({ kind: 'fatal' })
     },
   })
-  const { store, reopen, leaveOnly } = opened
+  const { store, reopen } = opened
   const serving = servingSide(() => node, { store, counters: data, own })
   const node: WritingNode = await assembleWriting({
     ...commonParts({
@@ -94,7 +95,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     audit: { settings: config.audit, chainHeads },
     channels: { announce: serving.announce, configReloads: configReloads((part) => watcher.call('reload', part)) },
     restorable: restorableStore(config.storage, store, reopen),
-    leaveOnly,
+    leaveOnly: leavingStore(durableLocation(config.storage), store, reopen),
   })
   // Followers begin at the last change of the store. With another counter they would look into the log at each request.
   tellIndex(data, await store.lastIndex())

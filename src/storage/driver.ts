@@ -57,8 +57,8 @@ export interface StoreLocation {
   /** Opens the store for the one thread that writes; makes it if there is none. @throws StorageError, in a sentence */
   open(options: OpenOptions): Promise<Store>
   /**
-   * Leaves of the store these entries alone, in one step: a crash leaves all that was there, or these. Whatever else the
-   * driver keeps of what was there goes too, and after a crash with the next `open`. No connection may have the store
+   * Leaves of the store these entries alone, in one step: a crash leaves all that was there, or these. Whatever else
+   * the driver keeps of what was there goes too, after a crash with the next `open`. No connection may have the store
    * open. In memory the next `open` makes the store of them. @throws StorageError
    */
   leaveOnly(left: LeftStore): Promise<void>

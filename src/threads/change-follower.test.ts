@@ -8,7 +8,10 @@ import { openStore } from '../storage/commit/transactional-store.ts'
 import { type ReadStore, systemScope } from '../storage/contract.ts'
 import { HistoryGone, StorageFull } from '../storage/errors.ts'
 import { Invalidation } from '../storage/invalidation.ts'
+import { indexOfOtherData } from '../storage/log/histories.ts'
 import { MemoryBackend } from '../storage/memory-backend.ts'
+import { createMemoryStore } from '../storage/memory-store.ts'
+import { ReplaceableReader } from '../storage/replaceable-store.ts'
 import { ChangeFollower, newPublishedIndex, publishIndex } from './change-follower.ts'
 
 async function stage() {
@@ -83,6 +86,30 @@ test('where the log no longer reaches back, everything is forgotten', async () =
   await follower.catchUp()
   assert.deepEqual(seen, ['(all)'])
   assert.equal(follower.catchUp(), undefined)
+})
+
+test('S9: where the store was emptied, everything is forgotten, and no later change is missed', async () => {
+  const { store, invalidation, seen, published, write } = await stage()
+  const reader = new ReplaceableReader(store)
+  const follower = await ChangeFollower.start(reader, invalidation, published)
+  await write('a')
+  const { random, clock } = realWorld()
+  const index = indexOfOtherData(await store.lastIndex())
+  const id = random.bytes(HISTORY_ID_BYTES)
+  const history = { id, epoch: 2, startIndex: index + 1, parent: undefined, startedAtMs: 0 }
+  const onCommitting = (at: number): void => publishIndex(published, at)
+  const left = createMemoryStore({ random, clock, onCommitting }, { index, histories: [history], entries: [] })
+  left.setLeafKey(Buffer.alloc(32, 1))
+  await reader.putAway()
+  reader.putBack(left)
+  publishIndex(published, index)
+  // As where the thread had not come to be told of it: what it last saw is an index of the store of before.
+  await follower.catchUp()
+  assert.deepEqual(seen, ['(all)'])
+  assert.equal(follower.catchUp(), undefined)
+  await left.transaction(async (tx) => tx.put(systemScope, 'root/sys/policy/b', Buffer.from('x')))
+  await follower.catchUp()
+  assert.deepEqual(seen, ['(all)', 'b'])
 })
 
 const readVerbs = (store: ReadStore): ReadStore => ({

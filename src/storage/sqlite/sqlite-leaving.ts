@@ -3,8 +3,8 @@
 //
 //   left.new/keywright.db ─▶ left.new/settled ─▶ renamed over keywright.db ─▶ copies removed ─▶ left.new removed
 //
-// A crash before the renaming leaves the store as it was, and the next open removes the folder. Behind it the folder has
-// its mark and no database: so the next open knows that copies of what was there may be left.
+// A crash before the renaming leaves the store as it was, and the next open removes the folder. Behind it the folder
+// has its mark and no database: so the next open knows that copies of what was there may be left.
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createPrivateFile, syncDirectory } from '../data-directory.ts'

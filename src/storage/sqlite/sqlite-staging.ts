@@ -1,5 +1,5 @@
-// The store that takes the place of the one in use, for a restore or an activation: a database of its own in a folder of
-// the data directory. It replaces the other by one renaming, so a crash leaves one or the other.
+// The store that takes the place of the one in use, for a restore or an activation: a database of its own in a folder
+// of the data directory. It replaces the other by one renaming, so a crash leaves one or the other.
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { FIRST_EPOCH, HISTORY_ID_BYTES } from '../backend.ts'
@@ -55,7 +55,7 @@ export class SqliteStaging implements Staging {
   }
 }
 
-/** Renames the staged database of the folder over that of the directory. @throws StorageFailed, and the old one stays */
+/** Renames the staged database of the folder over that of the directory. @throws StorageFailed: the old one stays */
 export function putInPlace(directory: string, folder: string): void {
   const path = databasePath(directory)
   const journal = statSync(`${path}-wal`, { throwIfNoEntry: false })

@@ -177,6 +177,12 @@ for (const kind of ['in memory', 'on disk'] as const) {
     const [history, ...others] = await store.histories()
     assert.deepEqual([history?.startIndex, history?.parent, others], [2 * INDEX_GAP + 1, undefined, []])
     assert.notDeepEqual(history?.id, before.historyId)
+    // The data that are gone were not restored.
+    const noted = (await store.get('root/core/audit-history')) ?? assert.fail('the history that audit knows')
+    assert.deepEqual(JSON.parse(node.storage.barrier.open('root/core/audit-history', noted).toString()), {
+      format: 1,
+      history: history?.id.toString('hex'),
+    })
     assert.deepEqual((await store.retained()).holds, [])
   })
 

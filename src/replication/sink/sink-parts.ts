@@ -74,7 +74,7 @@ export type SinkProgress = {
   readonly what: 'stream' | 'copy' | 'difference'
   /** Index of the primary up to which all is applied. */
   readonly index: number
-  /** Entries that came, and how many there were when the copy began; 0 where that is not known. */
+  /** Entries that came since it began, and how many there are in a copy; 0 where that is not known. */
   readonly entries: number
   readonly totalEntries: number
 }

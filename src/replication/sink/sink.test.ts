@@ -5,7 +5,7 @@ import { Tree } from '../../storage/log/tree.ts'
 import { ProtocolFault } from '../protocol/frames.ts'
 import type { Message, Place } from '../protocol/messages.ts'
 import { LogSink } from './sink.ts'
-import { type FromPrimary, SINK_LIMITS, type SinkBatch, SinkStopped } from './sink-parts.ts'
+import { type FromPrimary, SINK_LIMITS, type SinkBatch, type SinkProgress, SinkStopped } from './sink-parts.ts'
 
 const HISTORY = Buffer.alloc(16, 1)
 const ROOT = Buffer.alloc(32, 9)
@@ -21,12 +21,13 @@ const run = (after: number, upTo: number): Message<'run'> => ({
 
 function newSink(isOpen = false, root = ROOT) {
   const taken: SinkBatch[] = []
+  const told: SinkProgress[] = []
   const sent: Message[] = []
   const sink = new LogSink({
     family: 'dr',
     isOpen,
     limits: { ...SINK_LIMITS, waitingBytes: 100 },
-    progress: () => {},
+    progress: (progress) => void told.push(progress),
     send: async (message) => {
       sent.push(message)
     },
@@ -45,7 +46,7 @@ function newSink(isOpen = false, root = ROOT) {
     for (const message of messages) sink.received(message, 1)
     for (let turns = 0; turns < 20; turns++) await turn()
   }
-  return { sink, taken, sent, ended, receive }
+  return { sink, taken, told, sent, ended, receive }
 }
 
 test('runs that follow each other are applied in one step, and no others', async () => {
@@ -88,6 +89,25 @@ test('a tree that never becomes that of the primary is compared twice, and then 
   const stopped = await ended
   assert.ok(stopped instanceof SinkStopped && stopped.reason === 'divergence', String(stopped))
   assert.equal(sent.filter(({ kind }) => kind === 'compare').length, 2)
+})
+
+test('the entries that came are counted anew in each copy and comparison', async () => {
+  const { told, receive } = newSink()
+  const entries = [{ key: 'root/a', class: 'local', leaf: Buffer.alloc(16), value: Buffer.from('v') }] as const
+  const values = { kind: 'values', at: at(1), entries, gone: [], isLast: false } as const
+  const piece = { kind: 'piece', at: at(1), after: '', upTo: undefined, entries, totalEntries: 7 } as const
+  const counts = (): unknown => {
+    const last = told.at(-1)
+    return [last?.what, last?.entries, last?.totalEntries]
+  }
+  await receive({ ...course, what: 'difference', from: at(1) })
+  assert.deepEqual(counts(), ['difference', 0, 0])
+  await receive(values, values)
+  assert.deepEqual(counts(), ['difference', 2, 0])
+  await receive({ ...course, number: 2, what: 'copy', from: at(1) })
+  assert.deepEqual(counts(), ['copy', 0, 0])
+  await receive(piece)
+  assert.deepEqual(counts(), ['copy', 1, 7])
 })
 
 test('a scope whose pages are told twice is a fault', async () => {

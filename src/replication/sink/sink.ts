@@ -105,6 +105,8 @@ export class LogSink {
     this.#course = what
     this.#number = number
     this.#copied = after
+    this.#entries = 0
+    this.#totalEntries = 0
     this.#comparison = undefined
     if (what === 'stream' && this.#isOpen) {
       throw new ProtocolFault('damaged', 'The primary sends the log, and what is here is not whole')
@@ -149,7 +151,6 @@ export class LogSink {
       throw new ProtocolFault('damaged', 'The primary sent a piece of a copy that does not follow the one before')
     }
     this.#copied = upTo ?? this.#copied
-    this.#entries += entries.length
     this.#totalEntries = totalEntries
     await this.#requireState({ at, entries, gone: [] })
     await this.#acknowledge(1)
@@ -198,6 +199,7 @@ export class LogSink {
   async #requireState({ at, ...state }: { readonly at: Place } & NonNullable<SinkBatch['state']>): Promise<void> {
     await this.#mustTake({ mode: 'redo', after: at, records: [], at, state, transfer: this.#transfer() })
     this.#at = at
+    this.#entries += state.entries.length
     this.#tell()
   }
 

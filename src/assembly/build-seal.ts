@@ -14,7 +14,7 @@ import type { Seal } from '../system/seal/seal.ts'
 import { type SealBundle, wipeBundle } from '../system/seal/seal-bundle.ts'
 import { TokenAttempt } from '../system/seal/token-attempt.ts'
 import type { SealOperations } from '../system/system.ts'
-import { type Activation, newKeys, type ReplaceData } from './activation.ts'
+import { type Activation, type AlsoWritten, newKeys, type ReplaceData } from './activation.ts'
 import { emptied } from './emptied-store.ts'
 import { type InitialiseOptions, type InitialSecrets, initialise } from './initialisation.ts'
 import type { WritingParts } from './node-parts.ts'
@@ -87,7 +87,7 @@ export function buildSeal(
     rotation: holders.rotation,
     bundle,
     follow,
-    activate: async (activation) => activate(activation, replacing(parts, activation)),
+    activate: async (activation, also) => activate(activation, replacing(parts, activation, also)),
     changeRole: (to) => opening.changeRole(to),
   })
   const opening: UnsealController = buildOpening(parts, { seal, role, rooms, holders, upkeep, news, replication })
@@ -115,9 +115,9 @@ export function buildSeal(
 }
 
 /** @throws Refusal on a server whose store cannot be replaced */
-function replacing({ store, leaveOnly, world }: WritingParts, keep: Activation): ReplaceData {
+function replacing({ store, leaveOnly, world }: WritingParts, keep: Activation, also: AlsoWritten): ReplaceData {
   if (leaveOnly === undefined) throw fail('not_offered', ['The store of this server cannot be replaced'])
-  return emptied({ store, leaveOnly, world, keep })
+  return emptied({ store, leaveOnly, world, keep, also })
 }
 
 type Operated = {

@@ -29,13 +29,12 @@ import {
   keepActivation,
   pendingKey,
 } from '../../replication/set/secondary-operations.ts'
-import type { Barrier } from '../../storage/barrier.ts'
-import { systemScope, type Transaction } from '../../storage/contract.ts'
+import { systemScope } from '../../storage/contract.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import { sealedTransaction, type View } from '../../storage/sealed-storage.ts'
 import type { ActivationCheck, GivenActivation } from '../../system/replication-operations.ts'
 import { openBundle, wipeBundle } from '../../system/seal/seal-bundle.ts'
-import type { Activation } from '../activation.ts'
+import type { Activation, AlsoWritten } from '../activation.ts'
 import { checksOfApi, checksOfBadToken, checksOfPort } from './activation-checks.ts'
 import { apiAddressFor, type PrimaryApi } from './primary-api.ts'
 import { contextOf } from './primary-side.ts'
@@ -48,7 +47,7 @@ export type ActivatingParts = {
   readonly world: Pick<World, 'clock' | 'random'>
   readonly facts: () => NodeFacts
   /** Takes the primary's keys, and a store that has nothing but them and what is this node's own. */
-  readonly activate: (activation: Activation) => Promise<void>
+  readonly activate: (activation: Activation, also: AlsoWritten) => Promise<void>
 }
 
 /** Activates this cluster, one attempt at a time. */
@@ -148,10 +147,10 @@ export class Activating {
     if (knocked.kind !== 'package') throw new ActivationRefused('form', sentenceOf(knocked))
     const { seal, keyring, leafKey } = knocked.package
     const sealBundle = openBundle(x25519Key(receiver), seal, contextOf({ set: bundle, id: bundle.id }))
-    const also = (tx: Transaction, barrier: Barrier): Promise<void> =>
+    const also: AlsoWritten = (tx, barrier) =>
       becomeSecondary(sealedTransaction(barrier, systemScope, SETS_FOLDER, tx), bundle, world.clock.nowMs())
     try {
-      await activate({ bundle: sealBundle, keyring, leafKey, also })
+      await activate({ bundle: sealBundle, keyring, leafKey }, also)
     } finally {
       wipeBundle(sealBundle)
     }

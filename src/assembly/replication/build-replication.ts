@@ -17,7 +17,7 @@ import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
 import type { Seal } from '../../system/seal/seal.ts'
 import type { SealBundle } from '../../system/seal/seal-bundle.ts'
 import { VERSION } from '../../version.ts'
-import type { Activation } from '../activation.ts'
+import type { Activation, AlsoWritten } from '../activation.ts'
 import type { WritingParts } from '../node-parts.ts'
 import type { NodeRooms } from '../node-rooms.ts'
 import { Activating } from './activating.ts'
@@ -45,7 +45,7 @@ export type SealForLinks = {
   readonly bundle: () => Promise<SealBundle>
   readonly follow: (bundle: SealBundle) => Promise<boolean>
   readonly rotation: Pick<KeyringRotation, 'adopt'>
-  readonly activate: (activation: Activation) => Promise<void>
+  readonly activate: (activation: Activation, also: AlsoWritten) => Promise<void>
   readonly changeRole: (to: RoleState) => Promise<void>
 }
 

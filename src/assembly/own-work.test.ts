@@ -62,6 +62,7 @@ const OF_A_NODE = [
   'the history that audit knows',
   'uses of the data key',
   'the version of this program',
+  'links to other clusters',
 ]
 
 const ROLES: readonly { readonly name: string; readonly role: Partial<NodeRole>; readonly does: readonly string[] }[] =

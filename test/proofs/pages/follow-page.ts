@@ -127,9 +127,30 @@ async function environment(bin: string | undefined): Promise<Record<string, stri
   }
 }
 
+/** Ports that a page may use from KEYWRIGHT_PORT on: each server has one for its API, and the next for its cluster. */
+const PORTS_OF_A_PAGE = 4
+const MOST_DRAWS = 100
+
+/** The first of several free ports in a row. */
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  for (let draw = 0; draw < MOST_DRAWS; draw++) {
+    const first = await tryPort(0)
+    const others = Array.from({ length: PORTS_OF_A_PAGE - 1 }, (_, at) => (first ?? 0) + at + 1)
+    const free = await Promise.all(others.map(tryPort))
+    if (first !== undefined && !free.includes(undefined)) return first
+  }
+  throw new Error(`There are no ${PORTS_OF_A_PAGE} free ports in a row`)
+}
+
+/** The port, or one that the system picks for 0; undefined if it is taken. */
+async function tryPort(wanted: number): Promise<number | undefined> {
+  if (wanted > 65_535) return undefined
+  const server = createServer().listen(wanted, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+  } catch {
+    return undefined
+  }
   const { port } = server.address() as { readonly port: number }
   server.close()
   await once(server, 'close')

@@ -230,6 +230,8 @@ const PICTURES: readonly {
       ...SECONDARY,
       connection_state: 'connecting',
       primaries: [{ ...SECONDARY.primaries[0], connection_status: 'disconnected' } as Json],
+      idle_reason: 'refused',
+      idle_sentence: 'a1:8201 refused the connection: is the primary running and unsealed?',
     },
     attention: true,
     shows: `* Disaster recovery: secondary site-b, stream-wals
@@ -239,6 +241,8 @@ const PICTURES: readonly {
     https://a1:8201
                 disconnected since 2026-11-20T10:05:56Z (4 s ago)
   Behind        nothing missing, the primary's change 223 is applied
+  No link       refused
+                a1:8201 refused the connection: is the primary running and unsealed?
   Log           3.0 MiB, from change 101, needed by nobody
 `,
   },

@@ -180,12 +180,13 @@ function roundedSpan(ms: number): string {
   return `${Math.max(1, Math.ceil(ms / size))} ${name}`
 }
 
+/** A reason without an idle state is that of a link that is tried again. */
 function idleRows(status: Json, style: Style): string[] {
   const [reason, sentence] = [lineIn(status, 'idle_reason'), lineIn(status, 'idle_sentence')]
-  const isIdle = lineIn(status, 'state') === 'idle' || reason !== ''
-  if (!isIdle) return []
+  const isIdle = [lineIn(status, 'state'), lineIn(status, 'connection_state')].includes('idle')
+  if (!isIdle && reason === '') return []
   return [
-    ...row(style, 'Idle', reason === '' ? 'nothing is replicated' : reason, 'bad'),
+    ...row(style, isIdle ? 'Idle' : 'No link', reason === '' ? 'nothing is replicated' : reason, 'bad'),
     ...row(style, '', sentence === '' ? 'The log of the server says why' : sentence),
   ]
 }

@@ -19,25 +19,26 @@ export async function waitUntilFollowing(io: CliIo, client: Client, family: Fami
   const progress = new WaitingLine(io)
   // Looks are counted, and not time: a machine that slept for an hour goes on waiting.
   const most = Math.ceil(client.timeoutMs / BETWEEN_LOOKS_MS)
-  let [seen, unmoved, before]: [string, number, Json] = ['', 0, null]
+  // What was there before is no move: a link that is tried again and again goes through the same states.
+  const seen = new Set<string>()
+  let [unmoved, before]: [number, Json] = [0, null]
   while (true) {
-    const look = await lookOnce(looking, family)
-    const status = look.status
+    const { answer, status, refusal } = await lookOnce(looking, family)
     if (lineIn(status, 'mode') === 'secondary' && lineIn(status, 'state') === 'stream-wals') {
       await progress.end()
-      return look.answer
+      return answer
     }
-    const shown = look.refusal ?? describe(status, remainingMs(before, status))
-    await progress.show(shown, look.refusal ?? stateOf(status))
-    const now = look.refusal ?? movesOf(status)
-    unmoved = now === seen ? unmoved + 1 : 0
+    const shown = refusal ?? describe(status, remainingMs(before, status))
+    await progress.show(shown, refusal ?? stateOf(status))
+    const moved = refusal ?? movesOf(status)
+    unmoved = seen.has(moved) ? unmoved + 1 : 0
     if (unmoved >= most) {
       await progress.end()
-      throw new RemoteFailure(
-        `Error waiting for the secondary: nothing has moved for ${most} s. ${givingUp(family, shown)}`,
-      )
+      const what = `Error waiting for the secondary: nothing has moved for ${most} s`
+      throw new RemoteFailure(`${what}. ${givingUp(family, shown)}`)
     }
-    ;[seen, before] = [now, status]
+    seen.add(moved)
+    before = status
     await io.sleep(BETWEEN_LOOKS_MS)
   }
 }
@@ -59,12 +60,14 @@ async function lookOnce(client: Client, family: FamilyName): Promise<Look> {
   }
 }
 
-const stateOf = (status: Json): string =>
-  ['mode', 'state', 'connection_state', 'idle_reason'].map((name) => lineIn(status, name)).join(' ')
+/** Without the state of the link, which changes with each try. */
+const stateOf = (status: Json): string => ['mode', 'state', 'idle_reason'].map((name) => lineIn(status, name)).join(' ')
 
 /** Everything of the status that shows that something goes on. */
 const movesOf = (status: Json): string =>
-  [stateOf(status), lineIn(status, 'last_remote_wal'), transferText(status, undefined)].join(' ')
+  [...['mode', 'state', 'last_remote_wal'].map((name) => lineIn(status, name)), transferText(status, undefined)].join(
+    ' ',
+  )
 
 function describe(status: Json, leftMs: number | undefined): string {
   const [mode, state, link] = ['mode', 'state', 'connection_state'].map((name) => lineIn(status, name))

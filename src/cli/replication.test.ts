@@ -410,6 +410,18 @@ test('activate -wait gives up when nothing has moved for the time of -timeout, a
   )
 })
 
+test('activate -wait does not take tries of a link for moves', async () => {
+  const tries = ['connecting', 'transient_failure'].map((connection_state) =>
+    data({ ...SECONDARY, state: 'idle', connection_state, idle_reason: 'refused' }),
+  )
+  let look = 0
+  api.answer = ({ method }) => (method === 'POST' ? warned('It is set up') : tries[look++ % 2])
+  const sleeps: number[] = []
+  const ran = await client('activate -wait -timeout=5s a.b.c', { sleeps })
+  assert.deepEqual([ran.code, sleeps.length], [2, 5])
+  assert.equal(ran.stderr.match(/^secondary, idle/gm)?.length, 1)
+})
+
 test('activate -wait that was refused does not wait', async () => {
   answers(refused(400, 'The token has ended'))
   const ran = await client('activate -wait a.b.c')

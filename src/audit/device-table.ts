@@ -31,8 +31,11 @@ export type DeviceTableParts = {
   readonly files?: AuditFiles | undefined
 }
 
-/** An open device, the record it was made from, and the number of sets that contain it. It is closed at 0. */
-type Opened = { readonly stored: StoredDevice; readonly device: Device; sets: number }
+/**
+ * An open device, the record it was made from, what the start of its chain says, and the number of sets that contain
+ * it. It is closed at 0.
+ */
+type Opened = { readonly stored: StoredDevice; readonly start: string; readonly device: Device; sets: number }
 
 const NOTHING_STORED: StoredAudit = {
   devices: [],
@@ -185,18 +188,24 @@ export class DeviceTable {
     this.#replace(setOf(opened))
   }
 
-  /** Returns the device that is already open, if its record did not change. */
+  /**
+   * Returns the device that is already open, if neither its record changed nor what its chain began with: a request
+   * that brings another state, such as a restore, still has the device of before.
+   */
   async #open(device: StoredDevice, stored: StoredAudit): Promise<Opened> {
     const text = JSON.stringify(device)
-    const known = [...this.#opened].find((one) => JSON.stringify(one.stored) === text)
-    if (known !== undefined && !(known.device instanceof UnopenedDevice)) return known
+    const known = [...this.#opened].filter((one) => JSON.stringify(one.stored) === text)
+    const start = startOf(stored)
+    const isUnopened = (one: Opened | undefined) => one?.device instanceof UnopenedDevice
+    const same = known.find((one) => one.start === start && !isUnopened(one))
+    if (same !== undefined) return same
     try {
-      const opened = { stored: device, device: await openDevice(this.partsOf(device, stored)), sets: 0 }
+      const opened = { stored: device, start, device: await openDevice(this.partsOf(device, stored)), sets: 0 }
       this.#opened.add(opened)
-      if (known !== undefined) this.#parts.log('info', 'An audit device is open now', { device: device.path })
+      if (isUnopened(known.at(-1))) this.#parts.log('info', 'An audit device is open now', { device: device.path })
       return opened
     } catch (cause) {
-      return known ?? this.#unopened(device, cause)
+      return known.at(-1) ?? this.#unopened(device, cause)
     }
   }
 
@@ -207,7 +216,8 @@ export class DeviceTable {
       cause: message,
     })
     const whole = { headers: () => this.#stored.headers, pause: this.#parts.world.ticks.next }
-    const opened = { stored: device, device: new UnopenedDevice(device.path, hmacOf(device), whole), sets: 0 }
+    const unopened = new UnopenedDevice(device.path, hmacOf(device), whole)
+    const opened = { stored: device, start: '', device: unopened, sets: 0 }
     this.#opened.add(opened)
     return opened
   }
@@ -271,6 +281,10 @@ export class DeviceTable {
     return this.#time.text
   }
 }
+
+/** Compared alone: the key that signs a chain, and how the state of this server began. */
+const startOf = ({ signingKey, origin }: StoredAudit): string =>
+  JSON.stringify([signingKey && publicKeyText(signingKey), origin])
 
 function hmacOf({ salt }: StoredDevice): SaltedHmac {
   const key = Buffer.from(salt, 'base64')

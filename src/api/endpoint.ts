@@ -76,7 +76,7 @@ type Common<E, F extends Fields> = {
   readonly takesStream?: boolean
   /** Success is a stream of bytes of any length, not JSON. */
   readonly givesStream?: boolean
-  /** The answer may hold the only copy of something (`isOnlyCopy`), which would be lost if wrapping failed. */
+  /** The answer may be the only copy or word of something (`isOnlyCopy`), which would be lost if wrapping failed. */
   readonly neverWrapped?: true
   /** Success may be text of another type than JSON, if the request asks for it. */
   readonly givesText?: boolean

@@ -129,9 +129,17 @@ export type Answer = {
   readonly login?: Login
   /** The answer is wrapped under this token; nothing else is sent. */
   readonly wrapInfo?: WrapInfo
+  /**
+   * The answer is wrapped so, whatever the request asks for: its data are for another server. Its warnings are for the
+   * caller, and are not wrapped.
+   */
+  readonly wrapAs?: { readonly ttlSeconds: number; readonly form: 'plain' | 'jwt' }
   /** A complete body that was made before; replaces everything else. */
   readonly body?: string
-  /** The answer is the only copy of something already in force: the caller gets it even if it cannot be recorded. */
+  /**
+   * The answer is the only copy of something already in force, or the only word of it: the caller gets it even if it
+   * cannot be recorded.
+   */
   readonly isOnlyCopy?: true
   /** How long caches may keep an answer without envelope; missing: not at all. */
   readonly maxAgeSeconds?: number

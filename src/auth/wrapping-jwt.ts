@@ -68,7 +68,8 @@ export class WrappingJwt {
     const now = Math.floor(world.clock.nowMs() / 1000)
     const claims = {
       accessor: wrappedAccessor,
-      addr: apiAddress,
+      // Readers take a missing address for one that they have to be told.
+      ...(apiAddress === '' ? {} : { addr: apiAddress }),
       exp: now + ttlSeconds,
       iat: now,
       jti: token,

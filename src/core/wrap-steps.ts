@@ -69,28 +69,46 @@ export const refuseToKeep = ({ wrapTtlSeconds, token, mounted }: Exchange): void
 
 /**
  * Step: stores the answer and replaces it by its wrapping token. Refusals and answers without content are not wrapped.
+ * An answer may ask for wrapping itself (`wrapAs`); the request then has no say in it.
  */
 export const wrapAnswer = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
-  const { answer, endpoint, wrapTtlSeconds, path, operation } = exchange
-  if (wrapTtlSeconds === 0 || answer === undefined || answer.wrapInfo !== undefined) return
-  const response = successResponse(exchange)
+  const { answer, wrapTtlSeconds, path, operation } = exchange
+  const ttlSeconds = answer?.wrapAs?.ttlSeconds ?? wrapTtlSeconds
+  if (ttlSeconds === 0 || answer === undefined || answer.wrapInfo !== undefined) return
+  const response = successResponse(answer.wrapAs === undefined ? exchange : withoutWarnings(exchange, answer))
   if (response.body === undefined) return
   const body = bodyText(response)
   const accessor = answer.auth?.accessor ?? answer.credentialAccessor
   const creationPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
   const wrapped = accessor === undefined ? {} : { wrappedAccessor: accessor }
-  // Data chosen by the caller never go under our signature, so a JWT is not made for them.
-  const form = endpoint?.takesAnyFields === true ? 'plain' : exchange.wrapForm
-  const wrapping = services.wrapping.wrap({ body, ttlSeconds: wrapTtlSeconds, creationPath, form, ...wrapped })
+  const form = formFor(exchange, answer)
+  const wrapping = services.wrapping.wrap({ body, ttlSeconds, creationPath, form, ...wrapped })
   return wrapping.then(
     (wrapInfo) => {
       exchange.wrappedTokenId = idOfNew(answer, services.tokens)
-      exchange.answer = answer.isOnlyCopy === true ? { wrapInfo, isOnlyCopy: true } : { wrapInfo }
-      exchange.warnings = []
+      exchange.answer = { wrapInfo, ...outside(answer) }
+      if (answer.wrapAs === undefined) exchange.warnings = []
     },
     (cause: unknown) => takeBack(answer, services).then(() => Promise.reject(cause)),
   )
 }
+
+/** The form of the token. Data chosen by the caller never go under our signature, so a JWT is not made for them. */
+function formFor({ endpoint, wrapForm }: Exchange, { wrapAs }: Answer): WrapForm {
+  return endpoint?.takesAnyFields === true ? 'plain' : (wrapAs?.form ?? wrapForm)
+}
+
+const withoutWarnings = (exchange: Exchange, { warnings: _, ...answer }: Answer): Exchange => ({
+  ...exchange,
+  answer,
+  warnings: [],
+})
+
+/** What of a wrapped answer is not wrapped. */
+const outside = ({ isOnlyCopy, wrapAs, warnings }: Answer): Answer => ({
+  ...(isOnlyCopy === undefined ? {} : { isOnlyCopy }),
+  ...(wrapAs === undefined || warnings === undefined ? {} : { warnings }),
+})
 
 /** Revokes the token of an answer that could not be wrapped, and so reaches no one (threats T-10). */
 async function takeBack(answer: Answer, { tokens }: PipelineServices): Promise<void> {

@@ -4,10 +4,12 @@ import type { NodeRole } from '../api/node-role.ts'
 import { openApiDocument } from '../api/openapi.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { MountTable } from '../core/mount-table.ts'
+import { namedLog } from '../lib/log.ts'
 import { NO_DEVICES } from '../managed-keys/device-link.ts'
 import { ManagedKeyService } from '../managed-keys/managed-key-service.ts'
 import { ManagedKeyStore } from '../managed-keys/managed-key-store.ts'
 import type { QuotaStore } from '../quotas/quota-store.ts'
+import type { ReplicationOperations } from '../system/replication-operations.ts'
 import type { SealStatus } from '../system/seal/seal.ts'
 import { buildServices, type SystemServices } from '../system/services.ts'
 import { type SealOperations, System } from '../system/system.ts'
@@ -33,6 +35,9 @@ export type SealSide = {
   readonly operations: (() => SealOperations) | undefined
 }
 
+/** What replication does; undefined on a thread that does not write, and on a server that does not replicate. */
+export type Replicating = (() => ReplicationOperations) | undefined
+
 /** Parts of other rooms that sys/ shows or changes. */
 export type SystemRooms = {
   readonly storage: StorageRoom
@@ -43,6 +48,7 @@ export type SystemRooms = {
   readonly telemetry: NodeTelemetry
   readonly managedKeys: ManagedKeyService
   readonly nodeRole: () => NodeRole
+  readonly replication: Replicating
   /** The table that this engine is in, and so is made after it. */
   readonly mounts: () => MountTable
 }
@@ -63,6 +69,7 @@ export function buildSystem(parts: CommonParts, rooms: SystemRooms): System {
     sealStatus: seal.status,
     nodeRole: rooms.nodeRole,
     seal: seal.operations,
+    replication: rooms.replication,
     saveSnapshot: storage.saveSnapshot,
     needsSudo,
     quotas,
@@ -77,10 +84,11 @@ const mountedEndpoints = (mounts: MountTable) =>
   mounts.list().map(({ path, type }) => ({ mountPath: path, endpoints: ROUTERS.get(type)?.endpoints ?? [] }))
 
 /** Services for endpoints under sys/ from rooms that they may not import. */
-function servicesOf({ world, directory }: CommonParts, rooms: SystemRooms): SystemServices {
+function servicesOf({ world, directory, log }: CommonParts, rooms: SystemRooms): SystemServices {
   const { storage, auth, telemetry, managedKeys, mounts } = rooms
   return buildServices(storage.storage, storage.invalidation, {
     world,
+    log: namedLog(log, 'core'),
     managedKeys,
     inventory: {
       entityCount: () => auth.identities.countEntities(),
@@ -90,5 +98,6 @@ function servicesOf({ world, directory }: CommonParts, rooms: SystemRooms): Syst
     resetMount: (uuid) => mounts().resetEngine(uuid),
     isLocalMount: (uuid) => mounts().isLocal(uuid),
     store: storage.writes,
+    replication: rooms.replication,
   })
 }

@@ -16,6 +16,7 @@ import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import type { Devices } from '../managed-keys/device-link.ts'
 import type { ReadStore, Store } from '../storage/contract.ts'
+import type { ReplicationOperations } from '../system/replication-operations.ts'
 import type { AutoSeal } from '../system/seal/auto-seal.ts'
 import type { KeyKeeper, SealStatus } from '../system/seal/seal.ts'
 import type { SealBundle } from '../system/seal/seal-bundle.ts'
@@ -113,6 +114,8 @@ export type WritingParts = CommonParts & {
   readonly restorable?: Restorable
   /** Missing if the cluster cannot begin to follow another. Nothing calls it as yet: replication will (`emptied`). */
   readonly leaveOnly?: LeaveOnly
+  /** What operators do with replication, in the place of what the links do. Only tests hand it in. */
+  readonly replication?: () => ReplicationOperations
 }
 
 /** Parts that any thread hands in; `role` tells which kind they are. */

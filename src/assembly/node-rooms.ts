@@ -13,7 +13,7 @@ import { buildAuth } from './build-auth.ts'
 import { buildCore } from './build-core.ts'
 import { buildMounts } from './build-mounts.ts'
 import { buildStorage } from './build-storage.ts'
-import { buildManagedKeys, buildSystem, type SealSide } from './build-system.ts'
+import { buildManagedKeys, buildSystem, type Replicating, type SealSide } from './build-system.ts'
 import { ROUTERS } from './engine-types.ts'
 import { NodeGate } from './node-gate.ts'
 import { isWriting, type NodeParts, type ToWriter } from './node-parts.ts'
@@ -46,7 +46,14 @@ export type NodeRooms = AuthServices & {
  */
 export function buildRooms(
   parts: NodeParts,
-  { roleState, ...seal }: SealSide & { readonly roleState: () => RoleState },
+  {
+    roleState,
+    replication,
+    ...seal
+  }: SealSide & {
+    readonly roleState: () => RoleState
+    readonly replication: Replicating
+  },
   writer?: ToWriter,
 ): NodeRooms {
   const { world } = parts
@@ -74,6 +81,7 @@ export function buildRooms(
     callWriter,
     nodeRole,
     primaryAddress,
+    replication,
   }
   const system = buildSystem(parts, { ...below, mounts: table })
   const mounts = buildMounts(parts, { ...below, system })

@@ -11,7 +11,7 @@ export function assembleServing(parts: ServingParts): ServingNode {
   const { channels } = parts
   return buildRooms(
     parts,
-    { status: channels.sealStatus, operations: undefined, roleState: channels.roleState },
+    { status: channels.sealStatus, operations: undefined, roleState: channels.roleState, replication: undefined },
     channels,
   )
 }

@@ -29,6 +29,7 @@ export async function assembleWriting(parts: WritingParts): Promise<WritingNode>
     status: () => seal.status(),
     operations: () => sealRoom.operations,
     roleState: () => role.state,
+    replication: parts.replication ?? (() => sealRoom.replication.operations),
   })
   forgetCommits(store, rooms.invalidation)
   const sealRoom = buildSeal(parts, { seal, role }, rooms)

@@ -303,25 +303,35 @@ export type Endpoints = {
       dr: {
         /** disabled, bootstrapping, primary or secondary */
         mode: string
+        /** Id of the set: the same on the primary and its secondaries */
+        cluster_id?: string
+        /** Primary: running or idle. Secondary: stream-wals, merkle-diff, merkle-sync or idle */
+        state?: string
+        /** Why the state is idle, in a word; missing if there is nothing to say */
+        idle_reason?: string
+        /** The same for people, with what to do; missing also if the listener withholds addresses */
+        idle_sentence?: string
+        /** Primary: what primary/enable was given. Secondary: the first address that it had of the primary */
+        primary_cluster_addr?: string
         /** Number of the history of this cluster; a promotion and a restore raise it */
         epoch?: number
         /** Id of the history, in hexadecimal */
         history_id?: string
-        /** On a primary: index of the last change */
-        last_wal?: number
-        /** On a primary for disaster recovery: index of the last change that its secondaries get */
-        last_dr_wal?: number
-        /** On a performance primary: index of the last change that its secondaries get */
-        last_performance_wal?: number
-        /** On a secondary: index of the last change of its primary that was applied, or 0 */
-        last_remote_wal?: number
         /** SHA-256 over what the family shares, in hexadecimal; missing while it is being read after an unseal */
         merkle_root?: string
+        /** A check of the tree found it wrong */
+        corrupted_merkle_tree?: boolean
+        /** Time of that check, Unix time in seconds; negative: there was none */
+        last_corruption_check_epoch?: string
+        /** When the tree was last made anew, Unix time in seconds; 0: never */
+        last_reindex_epoch?: string
+        /** Grows with each promotion for disaster recovery */
+        ssct_generation_counter?: number
         /** Index of the oldest change in the log; one more than the last if it is empty */
         retained_wal_from?: number
         /** Bytes of the log, about */
         retained_wal_bytes?: number
-        /** For whom the log is retained; a second old */
+        /** For whom the log is retained */
         retained_for?: readonly {
           /** Who needs the records */
           name: string
@@ -336,30 +346,109 @@ export type Endpoints = {
           /** True if some of them are gone: the secondary or the copy has to start over */
           broken: boolean
         }[]
+        /** Another cluster took over as primary, so this one writes nothing */
+        fenced?: boolean
+        /** All to which a token was given that was not revoked since */
+        known_secondaries?: readonly string[]
+        /** Those that have been connected since this server started */
+        secondaries?: readonly {
+          /** Where its API answers; empty if that is not known, or the listener withholds addresses */
+          api_address: string
+          /** Where its cluster port answers; likewise */
+          cluster_address: string
+          /** connected or disconnected */
+          connection_status: string
+          /** Time of its last heartbeat, RFC 3339; year 1: there was none */
+          last_heartbeat: string
+          /** Round trip of that, in milliseconds */
+          last_heartbeat_duration_ms: string
+          /** How far its clock is ahead, in milliseconds; negative if it is behind */
+          clock_skew_ms: string
+          /** Age of the last change that the secondary has for certain, in milliseconds */
+          replication_primary_canary_age_ms: string
+          /** Id of the secondary */
+          node_id: string
+        }[]
+        /** Index of the last change */
+        last_wal?: number
+        /** For disaster recovery: index of the last change that its secondaries get */
+        last_dr_wal?: number
+        /** For performance: index of the last change that its secondaries get */
+        last_performance_wal?: number
+        /** State of the link to the primary: ready, connecting, idle or transient_failure */
+        connection_state?: string
+        /** The id that its token was made for */
+        secondary_id?: string
+        /** Cluster addresses of the nodes of the primary */
+        known_primary_cluster_addrs?: readonly string[]
+        /** Nodes of the primary that there has been a link to */
+        primaries?: readonly {
+          /** Where its API answers; empty if that is not known, or the listener withholds addresses */
+          api_address: string
+          /** Where its cluster port answers; likewise */
+          cluster_address: string
+          /** connected or disconnected */
+          connection_status: string
+          /** Time of its last heartbeat, RFC 3339; year 1: there was none */
+          last_heartbeat: string
+          /** Round trip of that, in milliseconds */
+          last_heartbeat_duration_ms: string
+          /** How far its clock is ahead, in milliseconds; negative if it is behind */
+          clock_skew_ms: string
+          /** Age of the last change that the secondary has for certain, in milliseconds */
+          replication_primary_canary_age_ms: string
+        }[]
+        /** Since when it follows, RFC 3339 */
+        last_start?: string
+        /** Index of the last change of its primary that was applied, or 0 */
+        last_remote_wal?: number
+        /** How far a copy or a comparison is, while there is one */
+        merkle_sync_progress?: {
+          /** Entries that came */
+          sync_progress: number
+          /** Entries in all; 0 if that is not known */
+          sync_total_keys: number
+        }
+        /** How far behind the primary this cluster is, in milliseconds; missing if not known */
+        lag_ms?: string
+        /** Changes of the primary that are not applied yet; missing if not known */
+        lag_entries?: number
+        /** Version of the server of the primary; missing if not known, or the listener withholds versions */
+        server_version?: string
       }
       /** Performance */
       performance: {
         /** disabled, bootstrapping, primary or secondary */
         mode: string
+        /** Id of the set: the same on the primary and its secondaries */
+        cluster_id?: string
+        /** Primary: running or idle. Secondary: stream-wals, merkle-diff, merkle-sync or idle */
+        state?: string
+        /** Why the state is idle, in a word; missing if there is nothing to say */
+        idle_reason?: string
+        /** The same for people, with what to do; missing also if the listener withholds addresses */
+        idle_sentence?: string
+        /** Primary: what primary/enable was given. Secondary: the first address that it had of the primary */
+        primary_cluster_addr?: string
         /** Number of the history of this cluster; a promotion and a restore raise it */
         epoch?: number
         /** Id of the history, in hexadecimal */
         history_id?: string
-        /** On a primary: index of the last change */
-        last_wal?: number
-        /** On a primary for disaster recovery: index of the last change that its secondaries get */
-        last_dr_wal?: number
-        /** On a performance primary: index of the last change that its secondaries get */
-        last_performance_wal?: number
-        /** On a secondary: index of the last change of its primary that was applied, or 0 */
-        last_remote_wal?: number
         /** SHA-256 over what the family shares, in hexadecimal; missing while it is being read after an unseal */
         merkle_root?: string
+        /** A check of the tree found it wrong */
+        corrupted_merkle_tree?: boolean
+        /** Time of that check, Unix time in seconds; negative: there was none */
+        last_corruption_check_epoch?: string
+        /** When the tree was last made anew, Unix time in seconds; 0: never */
+        last_reindex_epoch?: string
+        /** Grows with each promotion for disaster recovery */
+        ssct_generation_counter?: number
         /** Index of the oldest change in the log; one more than the last if it is empty */
         retained_wal_from?: number
         /** Bytes of the log, about */
         retained_wal_bytes?: number
-        /** For whom the log is retained; a second old */
+        /** For whom the log is retained */
         retained_for?: readonly {
           /** Who needs the records */
           name: string
@@ -374,6 +463,75 @@ export type Endpoints = {
           /** True if some of them are gone: the secondary or the copy has to start over */
           broken: boolean
         }[]
+        /** Another cluster took over as primary, so this one writes nothing */
+        fenced?: boolean
+        /** All to which a token was given that was not revoked since */
+        known_secondaries?: readonly string[]
+        /** Those that have been connected since this server started */
+        secondaries?: readonly {
+          /** Where its API answers; empty if that is not known, or the listener withholds addresses */
+          api_address: string
+          /** Where its cluster port answers; likewise */
+          cluster_address: string
+          /** connected or disconnected */
+          connection_status: string
+          /** Time of its last heartbeat, RFC 3339; year 1: there was none */
+          last_heartbeat: string
+          /** Round trip of that, in milliseconds */
+          last_heartbeat_duration_ms: string
+          /** How far its clock is ahead, in milliseconds; negative if it is behind */
+          clock_skew_ms: string
+          /** Age of the last change that the secondary has for certain, in milliseconds */
+          replication_primary_canary_age_ms: string
+          /** Id of the secondary */
+          node_id: string
+        }[]
+        /** Index of the last change */
+        last_wal?: number
+        /** For disaster recovery: index of the last change that its secondaries get */
+        last_dr_wal?: number
+        /** For performance: index of the last change that its secondaries get */
+        last_performance_wal?: number
+        /** State of the link to the primary: ready, connecting, idle or transient_failure */
+        connection_state?: string
+        /** The id that its token was made for */
+        secondary_id?: string
+        /** Cluster addresses of the nodes of the primary */
+        known_primary_cluster_addrs?: readonly string[]
+        /** Nodes of the primary that there has been a link to */
+        primaries?: readonly {
+          /** Where its API answers; empty if that is not known, or the listener withholds addresses */
+          api_address: string
+          /** Where its cluster port answers; likewise */
+          cluster_address: string
+          /** connected or disconnected */
+          connection_status: string
+          /** Time of its last heartbeat, RFC 3339; year 1: there was none */
+          last_heartbeat: string
+          /** Round trip of that, in milliseconds */
+          last_heartbeat_duration_ms: string
+          /** How far its clock is ahead, in milliseconds; negative if it is behind */
+          clock_skew_ms: string
+          /** Age of the last change that the secondary has for certain, in milliseconds */
+          replication_primary_canary_age_ms: string
+        }[]
+        /** Since when it follows, RFC 3339 */
+        last_start?: string
+        /** Index of the last change of its primary that was applied, or 0 */
+        last_remote_wal?: number
+        /** How far a copy or a comparison is, while there is one */
+        merkle_sync_progress?: {
+          /** Entries that came */
+          sync_progress: number
+          /** Entries in all; 0 if that is not known */
+          sync_total_keys: number
+        }
+        /** How far behind the primary this cluster is, in milliseconds; missing if not known */
+        lag_ms?: string
+        /** Changes of the primary that are not applied yet; missing if not known */
+        lag_entries?: number
+        /** Version of the server of the primary; missing if not known, or the listener withholds versions */
+        server_version?: string
       }
     }
   }
@@ -383,25 +541,35 @@ export type Endpoints = {
     result: {
       /** disabled, bootstrapping, primary or secondary */
       mode: string
+      /** Id of the set: the same on the primary and its secondaries */
+      cluster_id?: string
+      /** Primary: running or idle. Secondary: stream-wals, merkle-diff, merkle-sync or idle */
+      state?: string
+      /** Why the state is idle, in a word; missing if there is nothing to say */
+      idle_reason?: string
+      /** The same for people, with what to do; missing also if the listener withholds addresses */
+      idle_sentence?: string
+      /** Primary: what primary/enable was given. Secondary: the first address that it had of the primary */
+      primary_cluster_addr?: string
       /** Number of the history of this cluster; a promotion and a restore raise it */
       epoch?: number
       /** Id of the history, in hexadecimal */
       history_id?: string
-      /** On a primary: index of the last change */
-      last_wal?: number
-      /** On a primary for disaster recovery: index of the last change that its secondaries get */
-      last_dr_wal?: number
-      /** On a performance primary: index of the last change that its secondaries get */
-      last_performance_wal?: number
-      /** On a secondary: index of the last change of its primary that was applied, or 0 */
-      last_remote_wal?: number
       /** SHA-256 over what the family shares, in hexadecimal; missing while it is being read after an unseal */
       merkle_root?: string
+      /** A check of the tree found it wrong */
+      corrupted_merkle_tree?: boolean
+      /** Time of that check, Unix time in seconds; negative: there was none */
+      last_corruption_check_epoch?: string
+      /** When the tree was last made anew, Unix time in seconds; 0: never */
+      last_reindex_epoch?: string
+      /** Grows with each promotion for disaster recovery */
+      ssct_generation_counter?: number
       /** Index of the oldest change in the log; one more than the last if it is empty */
       retained_wal_from?: number
       /** Bytes of the log, about */
       retained_wal_bytes?: number
-      /** For whom the log is retained; a second old */
+      /** For whom the log is retained */
       retained_for?: readonly {
         /** Who needs the records */
         name: string
@@ -416,6 +584,75 @@ export type Endpoints = {
         /** True if some of them are gone: the secondary or the copy has to start over */
         broken: boolean
       }[]
+      /** Another cluster took over as primary, so this one writes nothing */
+      fenced?: boolean
+      /** All to which a token was given that was not revoked since */
+      known_secondaries?: readonly string[]
+      /** Those that have been connected since this server started */
+      secondaries?: readonly {
+        /** Where its API answers; empty if that is not known, or the listener withholds addresses */
+        api_address: string
+        /** Where its cluster port answers; likewise */
+        cluster_address: string
+        /** connected or disconnected */
+        connection_status: string
+        /** Time of its last heartbeat, RFC 3339; year 1: there was none */
+        last_heartbeat: string
+        /** Round trip of that, in milliseconds */
+        last_heartbeat_duration_ms: string
+        /** How far its clock is ahead, in milliseconds; negative if it is behind */
+        clock_skew_ms: string
+        /** Age of the last change that the secondary has for certain, in milliseconds */
+        replication_primary_canary_age_ms: string
+        /** Id of the secondary */
+        node_id: string
+      }[]
+      /** Index of the last change */
+      last_wal?: number
+      /** For disaster recovery: index of the last change that its secondaries get */
+      last_dr_wal?: number
+      /** For performance: index of the last change that its secondaries get */
+      last_performance_wal?: number
+      /** State of the link to the primary: ready, connecting, idle or transient_failure */
+      connection_state?: string
+      /** The id that its token was made for */
+      secondary_id?: string
+      /** Cluster addresses of the nodes of the primary */
+      known_primary_cluster_addrs?: readonly string[]
+      /** Nodes of the primary that there has been a link to */
+      primaries?: readonly {
+        /** Where its API answers; empty if that is not known, or the listener withholds addresses */
+        api_address: string
+        /** Where its cluster port answers; likewise */
+        cluster_address: string
+        /** connected or disconnected */
+        connection_status: string
+        /** Time of its last heartbeat, RFC 3339; year 1: there was none */
+        last_heartbeat: string
+        /** Round trip of that, in milliseconds */
+        last_heartbeat_duration_ms: string
+        /** How far its clock is ahead, in milliseconds; negative if it is behind */
+        clock_skew_ms: string
+        /** Age of the last change that the secondary has for certain, in milliseconds */
+        replication_primary_canary_age_ms: string
+      }[]
+      /** Since when it follows, RFC 3339 */
+      last_start?: string
+      /** Index of the last change of its primary that was applied, or 0 */
+      last_remote_wal?: number
+      /** How far a copy or a comparison is, while there is one */
+      merkle_sync_progress?: {
+        /** Entries that came */
+        sync_progress: number
+        /** Entries in all; 0 if that is not known */
+        sync_total_keys: number
+      }
+      /** How far behind the primary this cluster is, in milliseconds; missing if not known */
+      lag_ms?: string
+      /** Changes of the primary that are not applied yet; missing if not known */
+      lag_entries?: number
+      /** Version of the server of the primary; missing if not known, or the listener withholds versions */
+      server_version?: string
     }
   }
   /** Shows what this cluster is in the family for performance. */
@@ -424,25 +661,35 @@ export type Endpoints = {
     result: {
       /** disabled, bootstrapping, primary or secondary */
       mode: string
+      /** Id of the set: the same on the primary and its secondaries */
+      cluster_id?: string
+      /** Primary: running or idle. Secondary: stream-wals, merkle-diff, merkle-sync or idle */
+      state?: string
+      /** Why the state is idle, in a word; missing if there is nothing to say */
+      idle_reason?: string
+      /** The same for people, with what to do; missing also if the listener withholds addresses */
+      idle_sentence?: string
+      /** Primary: what primary/enable was given. Secondary: the first address that it had of the primary */
+      primary_cluster_addr?: string
       /** Number of the history of this cluster; a promotion and a restore raise it */
       epoch?: number
       /** Id of the history, in hexadecimal */
       history_id?: string
-      /** On a primary: index of the last change */
-      last_wal?: number
-      /** On a primary for disaster recovery: index of the last change that its secondaries get */
-      last_dr_wal?: number
-      /** On a performance primary: index of the last change that its secondaries get */
-      last_performance_wal?: number
-      /** On a secondary: index of the last change of its primary that was applied, or 0 */
-      last_remote_wal?: number
       /** SHA-256 over what the family shares, in hexadecimal; missing while it is being read after an unseal */
       merkle_root?: string
+      /** A check of the tree found it wrong */
+      corrupted_merkle_tree?: boolean
+      /** Time of that check, Unix time in seconds; negative: there was none */
+      last_corruption_check_epoch?: string
+      /** When the tree was last made anew, Unix time in seconds; 0: never */
+      last_reindex_epoch?: string
+      /** Grows with each promotion for disaster recovery */
+      ssct_generation_counter?: number
       /** Index of the oldest change in the log; one more than the last if it is empty */
       retained_wal_from?: number
       /** Bytes of the log, about */
       retained_wal_bytes?: number
-      /** For whom the log is retained; a second old */
+      /** For whom the log is retained */
       retained_for?: readonly {
         /** Who needs the records */
         name: string
@@ -456,6 +703,159 @@ export type Endpoints = {
         max_bytes: number
         /** True if some of them are gone: the secondary or the copy has to start over */
         broken: boolean
+      }[]
+      /** Another cluster took over as primary, so this one writes nothing */
+      fenced?: boolean
+      /** All to which a token was given that was not revoked since */
+      known_secondaries?: readonly string[]
+      /** Those that have been connected since this server started */
+      secondaries?: readonly {
+        /** Where its API answers; empty if that is not known, or the listener withholds addresses */
+        api_address: string
+        /** Where its cluster port answers; likewise */
+        cluster_address: string
+        /** connected or disconnected */
+        connection_status: string
+        /** Time of its last heartbeat, RFC 3339; year 1: there was none */
+        last_heartbeat: string
+        /** Round trip of that, in milliseconds */
+        last_heartbeat_duration_ms: string
+        /** How far its clock is ahead, in milliseconds; negative if it is behind */
+        clock_skew_ms: string
+        /** Age of the last change that the secondary has for certain, in milliseconds */
+        replication_primary_canary_age_ms: string
+        /** Id of the secondary */
+        node_id: string
+      }[]
+      /** Index of the last change */
+      last_wal?: number
+      /** For disaster recovery: index of the last change that its secondaries get */
+      last_dr_wal?: number
+      /** For performance: index of the last change that its secondaries get */
+      last_performance_wal?: number
+      /** State of the link to the primary: ready, connecting, idle or transient_failure */
+      connection_state?: string
+      /** The id that its token was made for */
+      secondary_id?: string
+      /** Cluster addresses of the nodes of the primary */
+      known_primary_cluster_addrs?: readonly string[]
+      /** Nodes of the primary that there has been a link to */
+      primaries?: readonly {
+        /** Where its API answers; empty if that is not known, or the listener withholds addresses */
+        api_address: string
+        /** Where its cluster port answers; likewise */
+        cluster_address: string
+        /** connected or disconnected */
+        connection_status: string
+        /** Time of its last heartbeat, RFC 3339; year 1: there was none */
+        last_heartbeat: string
+        /** Round trip of that, in milliseconds */
+        last_heartbeat_duration_ms: string
+        /** How far its clock is ahead, in milliseconds; negative if it is behind */
+        clock_skew_ms: string
+        /** Age of the last change that the secondary has for certain, in milliseconds */
+        replication_primary_canary_age_ms: string
+      }[]
+      /** Since when it follows, RFC 3339 */
+      last_start?: string
+      /** Index of the last change of its primary that was applied, or 0 */
+      last_remote_wal?: number
+      /** How far a copy or a comparison is, while there is one */
+      merkle_sync_progress?: {
+        /** Entries that came */
+        sync_progress: number
+        /** Entries in all; 0 if that is not known */
+        sync_total_keys: number
+      }
+      /** How far behind the primary this cluster is, in milliseconds; missing if not known */
+      lag_ms?: string
+      /** Changes of the primary that are not applied yet; missing if not known */
+      lag_entries?: number
+      /** Version of the server of the primary; missing if not known, or the listener withholds versions */
+      server_version?: string
+    }
+  }
+  /** Makes this cluster the primary of a new set for disaster recovery. */
+  'POST sys/replication/dr/primary/enable': {
+    fields: {
+      /**
+       * Address of the cluster port, https://host:port, that secondaries use first; default: as in the configuration
+       */
+      primary_cluster_addr?: string | undefined
+    }
+    result: undefined
+  }
+  /** Ends the set for disaster recovery, with the certificates of its secondaries. */
+  'POST sys/replication/dr/primary/disable': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** Makes a token by which one secondary is let in, once. */
+  'POST sys/replication/dr/primary/secondary-token': {
+    fields: {
+      /** Name of the secondary, of your choice; a token or secondary that has it is replaced */
+      id: string
+      /** How long the token can be used */
+      ttl?: Duration | undefined
+      /** Public key that secondary/generate-public-key gave on the cluster to be let in */
+      secondary_public_key?: string | undefined
+    }
+    result: {
+      /** The token, sealed for the key; in a wrapped answer what is to be unwrapped */
+      token: string
+    } | undefined
+  }
+  /** Sends a secondary away, or makes its token void; only a new token lets it in again. */
+  'POST sys/replication/dr/primary/revoke-secondary': {
+    fields: {
+      /** Name that the token was made for */
+      id: string
+    }
+    result: undefined
+  }
+  /** Makes the key that a primary seals an activation token for; an earlier key is void. */
+  'POST sys/replication/dr/secondary/generate-public-key': {
+    fields: Record<never, never>
+    result: {
+      /** The public key, for primary/secondary-token on the primary */
+      secondary_public_key: string
+    }
+  }
+  /** Makes this cluster a secondary for disaster recovery: its data give way to those of the primary. */
+  'POST sys/replication/dr/secondary/enable': {
+    fields: {
+      /** Activation token: wrap_info.token or data.token of primary/secondary-token */
+      token: string
+      /** Address of the API of the primary, in place of the one in a token that is unwrapped there */
+      primary_api_addr?: string | undefined
+      /** File on this server with CA certificates (PEM) that the API of the primary is trusted by */
+      ca_file?: string | undefined
+      /** Directory on this server with such files; default of both: the CAs of the system */
+      ca_path?: string | undefined
+    }
+    result: undefined
+  }
+  /** Tells whether secondary/enable would succeed with these fields; changes nothing, here or there. */
+  'POST sys/replication/dr/secondary/check': {
+    fields: {
+      /** Activation token: wrap_info.token or data.token of primary/secondary-token */
+      token: string
+      /** Address of the API of the primary, in place of the one in a token that is unwrapped there */
+      primary_api_addr?: string | undefined
+      /** File on this server with CA certificates (PEM) that the API of the primary is trusted by */
+      ca_file?: string | undefined
+      /** Directory on this server with such files; default of both: the CAs of the system */
+      ca_path?: string | undefined
+    }
+    result: {
+      /** In the order in which they were taken */
+      looks: readonly {
+        /** token, api, cluster port, version, clock or admission */
+        what: string
+        /** good, bad, or not looked at */
+        result: string
+        /** What was found, and what to do about it */
+        sentence: string
       }[]
     }
   }

@@ -1,5 +1,6 @@
 // Small services behind sys/ that have no room of their own: settings, histories, counts.
 import { CORS_MEMBERS, CORS_OFF } from '../api/cors.ts'
+import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
 import type { ManagedKeyService } from '../managed-keys/managed-key-service.ts'
 import type { Store } from '../storage/contract.ts'
@@ -10,6 +11,7 @@ import { PasswordPolicies } from './password-policies.ts'
 import { RawStorage } from './raw-storage.ts'
 import { Reloads } from './reloads.ts'
 import { ReplicationFacts } from './replication-facts.ts'
+import type { ReplicationOperations } from './replication-operations.ts'
 import { StoredSetting } from './stored-setting.ts'
 import { NO_UI_HEADERS, UI_HEADERS_SETTING } from './ui-headers.ts'
 import { VersionHistory } from './version-history.ts'
@@ -38,6 +40,7 @@ export function buildServices(
   invalidation: Invalidation,
   parts: {
     readonly world: World
+    readonly log: Log
     readonly inventory: ServerInventory
     readonly managedKeys: ManagedKeyService
     /** Makes this thread drop what it keeps of a mount in memory. */
@@ -46,6 +49,8 @@ export function buildServices(
     readonly isLocalMount: (uuid: string) => boolean
     /** The store, on the thread that writes it. */
     readonly store: Store | undefined
+    /** What replication does, on that thread of a server that replicates. */
+    readonly replication: (() => ReplicationOperations) | undefined
   },
 ) {
   return {
@@ -60,7 +65,12 @@ export function buildServices(
     versions: new VersionHistory(storage, parts.world.clock),
     reloads: new Reloads(storage, invalidation, { world: parts.world, reset: parts.resetMount }),
     raw: new RawStorage(storage, parts.isLocalMount),
-    replication: new ReplicationFacts(parts.store, parts.world.clock),
+    replication: new ReplicationFacts({
+      store: parts.store,
+      operations: parts.replication,
+      clock: parts.world.clock,
+      log: parts.log,
+    }),
     managedKeys: parts.managedKeys,
   }
 }

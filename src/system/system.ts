@@ -1,6 +1,7 @@
 // The engine behind sys/: everything its endpoints work with, handed in by the assembly.
 import type { AuditDevices } from '../api/audit.ts'
 import { DEFAULT_EDITION, type Edition } from '../api/edition.ts'
+import { fail } from '../api/errors.ts'
 import type { Engine, Mounts } from '../api/mount.ts'
 import type { NodeRole } from '../api/node-role.ts'
 import type { ByteStream } from '../api/request.ts'
@@ -20,6 +21,7 @@ import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import type { QuotaStore } from '../quotas/quota-store.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
+import type { ReplicationOperations } from './replication-operations.ts'
 import { AttemptLimits } from './seal/attempt-limits.ts'
 import type { ShareConfig } from './seal/key-shares.ts'
 import type { KeyringRotation } from './seal/keyring-rotation.ts'
@@ -151,6 +153,8 @@ type SystemParts = Pick<
   readonly mounts: () => Mounts
   /** Undefined on a thread that only serves. A function, because what seals the server is built after this engine. */
   readonly seal: (() => SealOperations) | undefined
+  /** Undefined likewise, and on a server that does not replicate. A function for the same reason. */
+  readonly replication: (() => ReplicationOperations) | undefined
   /** The OpenAPI document of all endpoints that are mounted now. */
   readonly openApi: () => object
 }
@@ -186,6 +190,7 @@ export class System implements Engine {
   readonly openApi: () => object
   readonly #mounts: () => Mounts
   readonly #seal: (() => SealOperations) | undefined
+  readonly #replication: (() => ReplicationOperations) | undefined
 
   constructor(parts: SystemParts) {
     this.world = parts.world
@@ -210,6 +215,7 @@ export class System implements Engine {
     this.openApi = parts.openApi
     this.#mounts = parts.mounts
     this.#seal = parts.seal
+    this.#replication = parts.replication
   }
 
   get mounts(): Mounts {
@@ -220,6 +226,12 @@ export class System implements Engine {
   get seal(): SealOperations {
     if (this.#seal === undefined) throw new Error('Only the thread that writes seals and unseals')
     return this.#seal()
+  }
+
+  /** An endpoint that uses it must declare `runsOn: 'writer'`. @throws Refusal on a server that does not replicate */
+  get replication(): ReplicationOperations {
+    if (this.#replication === undefined) throw fail('not_offered', ['This server does not replicate'])
+    return this.#replication()
   }
 
   get edition(): Edition {

@@ -24,6 +24,8 @@ const NOT_DONE: readonly RegExp[] = [
   /^(transit-byok-export|transit-key-trim|transit-key-import-version|cubbyhole-list-folder)/,
   /^(cloud-login|cloud-rotate-root|audit-hash|audit-headers-read)/,
   /^approle-secret-id-(accessor-destroy|destroy-delete)/,
+  // These servers have no links to other clusters.
+  /^replication-dr-(primary|secondary)-/,
   // They need shares, or the other kind of seal.
   /^(init|unseal|rekey|rotate-root|rotate-recovery|generate-root)/,
 ]

@@ -99,6 +99,11 @@ const MEANINGFUL: Readonly<Record<string, (random: PseudoRandom, pool: Pool, pat
   secret_shares: (random) => random.pick([1, 3, 5]),
   secret_threshold: (random) => random.pick([1, 2, 3]),
   ttl: (random) => random.pick(['1h', 60, '5m']),
+  primary_cluster_addr: (random) => random.pick(['', 'https://primary.test:8201']),
+  primary_api_addr: (random) => random.pick(['', 'https://primary.test:8200']),
+  secondary_public_key: () => '',
+  ca_file: () => '',
+  ca_path: () => '',
   mount_accessor: (_random, pool) => pool.loginAccessor,
   alias_mount_accessor: (_random, pool) => pool.loginAccessor,
   canonical_id: (random, pool) =>

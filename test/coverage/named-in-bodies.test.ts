@@ -175,6 +175,8 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'leases-lookup lease_id': 'no path looks up one lease',
   'locked-users-read mount_accessor': 'narrows what is listed; no path lists one mount',
   'rate-limit-quota-write path': 'a text that is kept and compared',
+  'replication-dr-primary-secondary-token id': 'no path has secondaries by name',
+  'replication-dr-primary-revoke-secondary id': 'the same',
   'token-lookup token': 'a rule has no text of a token in its path',
   'token-renew token': 'the same',
   'token-revoke token': 'the same',

@@ -148,6 +148,18 @@ export const SERVER_REFUSALS = {
     message: (what: string) => what,
     remedy: 'What there was goes on. Mend what the log names (file, certificate, key), and reload again.',
   },
+  replication_refused: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'Nothing was changed. The sentence says what is in the way: what the cluster is in the family of replication, ' +
+      'a field, or the primary that was asked, with its address.',
+  },
+  no_such_secondary: {
+    status: 404,
+    message: (what: string) => what,
+    remedy: 'Take one of `known_secondaries`, which the status of the family on the primary shows.',
+  },
   internal: {
     status: 500,
     message: () => 'internal error', // Wire text.
@@ -189,6 +201,11 @@ export const SERVER_REFUSALS = {
     remedy:
       'Nothing was written: send the request to the primary. Once this cluster is a primary itself, it carries the ' +
       'request out.',
+  },
+  replication_not_now: {
+    status: 503,
+    message: (what: string) => what,
+    remedy: 'Nothing was changed. The sentence says what has to come first; then send the request again.',
   },
   primary_unreachable: {
     status: 503,

@@ -4,7 +4,7 @@ import { fail } from '../../api/errors.ts'
 import { X25519_BYTES } from '../../crypto/primitives/hpke.ts'
 import { Secret } from '../../crypto/primitives/secret.ts'
 import type { World } from '../../lib/world.ts'
-import type { LinkControl, LinkStatus, NodeFacts } from '../../replication/link/link-sides.ts'
+import type { LinkControl, LinkStatus, NodeFacts, SecondaryStatus } from '../../replication/link/link-sides.ts'
 import { NONCE_BYTES, wipeActivation } from '../../replication/set/activation-bundle.ts'
 import { activationText, readSecondaryKey, sealActivation } from '../../replication/set/activation-token.ts'
 import { newAuthority, newLeafKey } from '../../replication/set/certificates.ts'
@@ -15,7 +15,14 @@ import {
   knownSecondaries,
   revokeSecondary,
 } from '../../replication/set/primary-operations.ts'
-import { readState, SECONDARY_IDENTITY, type SetReader, setPath } from '../../replication/set/records.ts'
+import {
+  allSecondaries,
+  readState,
+  SECONDARY_IDENTITY,
+  type SecondaryEntry,
+  type SetReader,
+  setPath,
+} from '../../replication/set/records.ts'
 import { keepPendingKey } from '../../replication/set/secondary-operations.ts'
 import type { Store } from '../../storage/contract.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
@@ -146,26 +153,49 @@ export class OwnOperations implements ReplicationOperations {
     const read = await view.transaction((tx) => readTold(tx, family))
     if (read === undefined) return undefined
     const { secondaries, primaries } = await links.status()
+    const linked = secondaries.filter((one) => one.family === family)
+    const { entries, ...told } = read
     return {
-      ...read,
-      secondaries: secondaries.filter((one) => one.family === family),
+      ...told,
+      secondaries: [...linked, ...withoutLink(entries, family, new Set(linked.map(({ id }) => id)))],
       primary: read.identity === undefined ? undefined : primaries.find((one) => one.family === family),
     }
   }
 }
 
-async function readTold(
-  tx: SetReader,
-  family: ReplicationFamily,
-): Promise<Omit<FamilyTold, 'secondaries' | 'primary'> | undefined> {
+async function readTold(tx: SetReader, family: ReplicationFamily) {
   const state = await readState(tx, family)
   if (state === undefined) return undefined
   const identity = await tx.get(setPath(family, 'identity'))
+  const entries = await allSecondaries(tx, family)
   return {
     state,
-    knownSecondaries: await knownSecondaries(tx, family),
+    entries,
+    knownSecondaries: entries.filter((entry) => entry.state !== 'revoked').map(({ id }) => id),
     identity: identity === undefined ? undefined : SECONDARY_IDENTITY.decode(identity),
   }
+}
+
+/** Those that were let in and have had no link since this server started. */
+function withoutLink(
+  entries: readonly SecondaryEntry[],
+  family: ReplicationFamily,
+  linked: ReadonlySet<string>,
+): SecondaryStatus[] {
+  return entries
+    .filter(({ id, state }) => state === 'active' && !linked.has(id))
+    .map(({ id, apiAddress, clusterAddresses, acknowledged }) => ({
+      family,
+      id,
+      isConnected: false,
+      apiAddress,
+      clusterAddress: clusterAddresses[0] ?? '',
+      lastBeatMs: undefined,
+      roundTripMs: undefined,
+      clockSkewMs: undefined,
+      canaryAgeMs: undefined,
+      acknowledgedIndex: acknowledged?.index,
+    }))
 }
 
 function connectedIds({ secondaries }: LinkStatus, family: ReplicationFamily): ReadonlySet<string> {

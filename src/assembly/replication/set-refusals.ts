@@ -4,6 +4,7 @@ import { fail, type Refusal } from '../../api/errors.ts'
 import { ActivationRefused } from '../../replication/set/activation-bundle.ts'
 import { CertificateRefused } from '../../replication/set/certificates.ts'
 import { SetRefused } from '../../replication/set/records.ts'
+import { refusalOfSet } from '../../system/replication-refusal.ts'
 import { BundleRefused } from '../../system/seal/seal-bundle.ts'
 
 /** Runs an operation. @throws Refusal where it was refused, and what it throws else */
@@ -16,10 +17,7 @@ export async function orRefused<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function refusalOfSets(cause: unknown): Refusal | undefined {
-  if (cause instanceof SetRefused) {
-    if (cause.status === 404) return fail('no_such_secondary', [cause.message], cause)
-    return fail(cause.status === 503 ? 'replication_not_now' : 'replication_refused', [cause.message], cause)
-  }
+  if (cause instanceof SetRefused) return refusalOfSet(cause)
   const isOfToken = cause instanceof ActivationRefused || cause instanceof CertificateRefused
   if (isOfToken || cause instanceof BundleRefused) return fail('replication_refused', [cause.message], cause)
   return undefined

@@ -1,0 +1,116 @@
+// sys/replication/FAMILY/primary: begins and ends a set, lets secondaries in and sends them away (Interface 4.4, 4.5).
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { duration, string } from '../../api/fields.ts'
+import { type Answer, DONE } from '../../api/request.ts'
+import { text } from '../../api/shape.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import type { IssuedToken } from '../replication-operations.ts'
+import { carryOut, changed, NAME_OF, OPERATION, type ReplicationSystem } from './replication-family.ts'
+
+const BECOMES_PRIMARY = 'This cluster becomes a primary: requests may fail for a moment'
+const IS_DISABLED =
+  'Replication is switched off: requests may fail for a moment. Its secondaries are not let in any more, also not by ' +
+  'a set that is begun later'
+const HAS_NO_ADDRESS =
+  'This server does not know the address of its API, so the token does not say where it is unwrapped: give ' +
+  '"primary_api_addr" with it, or set "api_addr" in the configuration and ask for a new token'
+const REPLACED = {
+  'unused token': 'The token that was given for this id before was not used, and is void now',
+  secondary: 'A secondary was let in by this id before. It is refused from now on',
+} as const
+
+const enable = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
+  endpoint({
+    ...OPERATION,
+    id: `replication-${family}-primary-enable`,
+    path: `replication/${family}/primary/enable`,
+    summary: `Makes this cluster the primary of a new set for ${NAME_OF[family]}`,
+    fields: {
+      primary_cluster_addr: string(
+        'Address of the cluster port, https://host:port, that secondaries use first; default: as in the configuration',
+        { default: '' },
+      ),
+    },
+    handler: async (system: ReplicationSystem, { primary_cluster_addr: address }) => {
+      await carryOut(system, family, (operations) => operations.enablePrimary(family, address))
+      return changed(BECOMES_PRIMARY)
+    },
+  })
+
+const disable = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
+  endpoint({
+    ...OPERATION,
+    id: `replication-${family}-primary-disable`,
+    path: `replication/${family}/primary/disable`,
+    summary: `Ends the set for ${NAME_OF[family]}, with the certificates of its secondaries`,
+    fields: {},
+    handler: async (system: ReplicationSystem) => {
+      await carryOut(system, family, (operations) => operations.disablePrimary(family))
+      return changed(IS_DISABLED)
+    },
+  })
+
+const secondaryToken = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
+  endpoint({
+    ...OPERATION,
+    // The token that unwraps the answer is one of this cluster.
+    writes: 'cluster',
+    sudo: true,
+    id: `replication-${family}-primary-secondary-token`,
+    path: `replication/${family}/primary/secondary-token`,
+    summary: 'Makes a token by which one secondary is let in, once',
+    describe:
+      'Without secondary_public_key the answer is always wrapped, for the time of ttl: wrap_info.token is a JWT that ' +
+      'says where it is unwrapped, and X-Vault-Wrap-TTL changes nothing. With it, data.token is sealed for the ' +
+      'cluster that made the key, and is used without a call of this API.',
+    fields: {
+      id: string('Name of the secondary, of your choice; a token or secondary that has it is replaced', {
+        required: true,
+      }),
+      ttl: duration('How long the token can be used', { default: 1_800 }),
+      secondary_public_key: string('Public key that secondary/generate-public-key gave on the cluster to be let in', {
+        default: '',
+      }),
+    },
+    response: { token: text('The token, sealed for the key; in a wrapped answer what is to be unwrapped') },
+    mayBeEmpty: true,
+    handler: async (system: ReplicationSystem, { id, ttl, secondary_public_key: publicKey }) => {
+      const wanted = { id, ttlMs: ttl * 1_000, publicKey }
+      const issued = await carryOut(system, family, (operations) => operations.secondaryToken(family, wanted))
+      return answerWith(issued, ttl, system.facts.apiAddress)
+    },
+  })
+
+function answerWith({ kind, text: token, replaced }: IssuedToken, ttlSeconds: number, apiAddress: string): Answer {
+  const isWrapped = kind === 'wrapped'
+  const warnings = [
+    ...(replaced === 'nothing' ? [] : [REPLACED[replaced]]),
+    ...(isWrapped && apiAddress === '' ? [HAS_NO_ADDRESS] : []),
+  ]
+  return {
+    data: { token },
+    ...(warnings.length === 0 ? {} : { warnings }),
+    ...(isWrapped ? { wrapAs: { ttlSeconds, form: 'jwt' } } : {}),
+  }
+}
+
+const revokeSecondary = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
+  endpoint({
+    ...OPERATION,
+    id: `replication-${family}-primary-revoke-secondary`,
+    path: `replication/${family}/primary/revoke-secondary`,
+    summary: 'Sends a secondary away, or makes its token void; only a new token lets it in again',
+    fields: { id: string('Name that the token was made for', { required: true }) },
+    handler: async (system: ReplicationSystem, { id }) => {
+      await carryOut(system, family, (operations) => operations.revokeSecondary(family, id))
+      return DONE
+    },
+  })
+
+/** What a primary of the family does for operators. */
+export const primaryEndpoints = (family: ReplicationFamily): readonly Endpoint<ReplicationSystem>[] => [
+  enable(family),
+  disable(family),
+  secondaryToken(family),
+  revokeSecondary(family),
+]

@@ -1,0 +1,114 @@
+// sys/replication/FAMILY/secondary: how a cluster becomes a secondary (Interface 4.4, 4.5).
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { type Args, string } from '../../api/fields.ts'
+import { group, listOf, text } from '../../api/shape.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import type { GivenActivation } from '../replication-operations.ts'
+import { carryOut, changed, NAME_OF, OPERATION, type ReplicationSystem } from './replication-family.ts'
+
+/** Longest path of a file here, as Linux has it. */
+const MAX_PATH_CHARACTERS = 4_096
+
+const ACTIVATION = {
+  token: string('Activation token: wrap_info.token or data.token of primary/secondary-token', {
+    required: true,
+    secret: true,
+  }),
+  primary_api_addr: string(
+    'Address of the API of the primary, in place of the one in a token that is unwrapped there',
+    {
+      default: '',
+    },
+  ),
+  ca_file: string('File on this server with CA certificates (PEM) that the API of the primary is trusted by', {
+    default: '',
+    max: MAX_PATH_CHARACTERS,
+  }),
+  ca_path: string('Directory on this server with such files; default of both: the CAs of the system', {
+    default: '',
+    max: MAX_PATH_CHARACTERS,
+  }),
+}
+
+const givenBy = (args: Args<typeof ACTIVATION>): GivenActivation => ({
+  token: args.token,
+  primaryApiAddress: args.primary_api_addr,
+  caFile: args.ca_file,
+  caPath: args.ca_path,
+})
+
+const UNTIL: Readonly<Record<ReplicationFamily, string>> = {
+  dr: 'This cluster serves no client from now on, until it is promoted',
+  performance: 'This cluster answers what it can once they are here',
+}
+
+const isLetIn = (family: ReplicationFamily): string =>
+  'The primary has let this cluster in: its data are copied in the background, and the status shows how far. ' +
+  `${UNTIL[family]}. What it held before is gone, and the key shares of the primary unseal it`
+
+const generatePublicKey = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
+  endpoint({
+    ...OPERATION,
+    id: `replication-${family}-secondary-generate-public-key`,
+    path: `replication/${family}/secondary/generate-public-key`,
+    summary: 'Makes the key that a primary seals an activation token for; an earlier key is void',
+    fields: {},
+    response: { secondary_public_key: text('The public key, for primary/secondary-token on the primary') },
+    handler: async (system: ReplicationSystem) => {
+      const key = await carryOut(system, family, (operations) => operations.generatePublicKey(family))
+      return { data: { secondary_public_key: key } }
+    },
+  })
+
+// While it runs, keys and data of this cluster give way to those of the primary, and the token of its caller with them.
+// The answer tells what cannot be asked for again by that token, so a device that went too does not withhold it.
+const enable = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
+  endpoint({
+    ...OPERATION,
+    neverWrapped: true,
+    id: `replication-${family}-secondary-enable`,
+    path: `replication/${family}/secondary/enable`,
+    summary: `Makes this cluster a secondary for ${NAME_OF[family]}: its data give way to those of the primary`,
+    describe:
+      'The answer comes when the primary has let this cluster in; the copy of its data goes on behind it. A primary ' +
+      'that cannot be reached, or refuses, changes nothing here. Tokens, mounts and audit devices of this cluster ' +
+      'are gone afterwards, but for devices that its configuration declares. secondary/check tries it all first.',
+    fields: ACTIVATION,
+    handler: async (system: ReplicationSystem, args) => {
+      await carryOut(system, family, (operations) => operations.enableSecondary(family, givenBy(args)))
+      return { ...changed(isLetIn(family)), isOnlyCopy: true }
+    },
+  })
+
+const check = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
+  endpoint({
+    ...OPERATION,
+    id: `replication-${family}-secondary-check`,
+    path: `replication/${family}/secondary/check`,
+    summary: 'Tells whether secondary/enable would succeed with these fields; changes nothing, here or there',
+    fields: ACTIVATION,
+    response: {
+      checks: listOf(
+        group(
+          {
+            what: text('token, api, cluster port, version, clock or admission'),
+            result: text('good, bad, or not looked at'),
+            sentence: text('What was found, and what to do about it'),
+          },
+          'One look',
+        ),
+        'In the order in which they were taken',
+      ),
+    },
+    handler: async (system: ReplicationSystem, args) => {
+      const checks = await carryOut(system, family, (operations) => operations.check(family, givenBy(args)))
+      return { data: { checks: checks.map(({ what, result, sentence }) => ({ what, result, sentence })) } }
+    },
+  })
+
+/** What leads a cluster to be a secondary of the family. */
+export const secondaryEndpoints = (family: ReplicationFamily): readonly Endpoint<ReplicationSystem>[] => [
+  generatePublicKey(family),
+  enable(family),
+  check(family),
+]

@@ -1,0 +1,143 @@
+// sys/replication: what this cluster is in both families of replication (Interface 4.4, 4.5). Anyone may ask, as other
+// clusters, load balancers and monitors do without a token. What is told but the mode is a second old at most.
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import type { RequestInfo } from '../../api/request.ts'
+import { flag, group, integer, listOf, optional, type Shapes, text } from '../../api/shape.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import { requireStatusShown } from '../replication-gates.ts'
+import type { WithServices } from '../services.ts'
+import type { System as Whole } from '../system.ts'
+
+/** The parts of the system that these endpoints use. */
+export type StatusSystem = Pick<Whole, 'nodeRole'> & WithServices<'replication'>
+
+const HOLD = {
+  name: text('Who needs the records'),
+  kind: text('secondary: a cluster that follows; copy: a copy that is running'),
+  after: integer('The records behind this index are needed'),
+  bytes: integer('Bytes of those that are there, about'),
+  max_bytes: integer('Bytes of the log up to which they are retained: a setting of the storage stanza'),
+  broken: flag('True if some of them are gone: the secondary or the copy has to start over'),
+}
+
+const PEER = {
+  api_address: text('Where its API answers; empty if that is not known, or the listener withholds addresses'),
+  cluster_address: text('Where its cluster port answers; likewise'),
+  connection_status: text('connected or disconnected'),
+  last_heartbeat: text('Time of its last heartbeat, RFC 3339; year 1: there was none'),
+  last_heartbeat_duration_ms: text('Round trip of that, in milliseconds'),
+  clock_skew_ms: text('How far its clock is ahead, in milliseconds; negative if it is behind'),
+  replication_primary_canary_age_ms: text('Age of the last change that the secondary has for certain, in milliseconds'),
+}
+
+const OF_PRIMARY = {
+  fenced: flag('Another cluster took over as primary, so this one writes nothing'),
+  known_secondaries: listOf(text('Id'), 'All to which a token was given that was not revoked since'),
+  secondaries: listOf(
+    group({ ...PEER, node_id: text('Id of the secondary') }, 'A secondary'),
+    'Those that have been connected since this server started',
+  ),
+  last_wal: integer('Index of the last change'),
+  last_dr_wal: integer('For disaster recovery: index of the last change that its secondaries get'),
+  last_performance_wal: integer('For performance: index of the last change that its secondaries get'),
+}
+
+const OF_SECONDARY = {
+  connection_state: text('State of the link to the primary: ready, connecting, idle or transient_failure'),
+  secondary_id: text('The id that its token was made for'),
+  known_primary_cluster_addrs: listOf(text('Address'), 'Cluster addresses of the nodes of the primary'),
+  primaries: listOf(group(PEER, 'A node of the primary'), 'Nodes of the primary that there has been a link to'),
+  last_start: text('Since when it follows, RFC 3339'),
+  last_remote_wal: integer('Index of the last change of its primary that was applied, or 0'),
+  merkle_sync_progress: group(
+    {
+      sync_progress: integer('Entries that came'),
+      sync_total_keys: integer('Entries in all; 0 if that is not known'),
+    },
+    'How far a copy or a comparison is, while there is one',
+  ),
+  lag_ms: text('How far behind the primary this cluster is, in milliseconds; missing if not known'),
+  lag_entries: integer('Changes of the primary that are not applied yet; missing if not known'),
+  server_version: text(
+    'Version of the server of the primary; missing if not known, or the listener withholds versions',
+  ),
+}
+
+const OF_BOTH = {
+  cluster_id: text('Id of the set: the same on the primary and its secondaries'),
+  state: text('Primary: running or idle. Secondary: stream-wals, merkle-diff, merkle-sync or idle'),
+  idle_reason: text('Why the state is idle, in a word; missing if there is nothing to say'),
+  idle_sentence: text('The same for people, with what to do; missing also if the listener withholds addresses'),
+  primary_cluster_addr: text(
+    'Primary: what primary/enable was given. Secondary: the first address that it had of the primary',
+  ),
+  epoch: integer('Number of the history of this cluster; a promotion and a restore raise it'),
+  history_id: text('Id of the history, in hexadecimal'),
+  merkle_root: text(
+    'SHA-256 over what the family shares, in hexadecimal; missing while it is being read after an unseal',
+  ),
+  corrupted_merkle_tree: flag('A check of the tree found it wrong'),
+  last_corruption_check_epoch: text('Time of that check, Unix time in seconds; negative: there was none'),
+  last_reindex_epoch: text('When the tree was last made anew, Unix time in seconds; 0: never'),
+  ssct_generation_counter: integer('Grows with each promotion for disaster recovery'),
+  retained_wal_from: integer('Index of the oldest change in the log; one more than the last if it is empty'),
+  retained_wal_bytes: integer('Bytes of the log, about'),
+  retained_for: listOf(group(HOLD, 'One who needs the log'), 'For whom the log is retained'),
+}
+
+const allOptional = (shapes: Shapes): Shapes =>
+  Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, optional(shape)]))
+
+/** A family that is disabled shows its mode alone; one that is bootstrapping lacks what the log and the tree tell. */
+const STATUS = {
+  mode: text('disabled, bootstrapping, primary or secondary'),
+  ...allOptional({ ...OF_BOTH, ...OF_PRIMARY, ...OF_SECONDARY }),
+}
+
+/** A secondary for disaster recovery is no part of the performance family, even if its primary is. */
+async function statusOf(system: StatusSystem, family: ReplicationFamily, { listener }: RequestInfo): Promise<object> {
+  const role = system.nodeRole()
+  const isForRecovery = role.dr === 'secondary' || role.dr === 'bootstrapping'
+  const mode = family === 'performance' && isForRecovery ? 'disabled' : role[family]
+  if (mode === 'disabled') return { mode }
+  return { mode, ...(await system.services.replication.of(family, mode, listener?.redacts)) }
+}
+
+const common = { operation: 'read', capability: 'none', onDrSecondary: 'open', runsOn: 'any-node', fields: {} } as const
+
+const both = endpoint({
+  ...common,
+  id: 'replication-status',
+  path: 'replication/status',
+  summary: 'Shows what this cluster is in both families of replication',
+  response: { dr: group(STATUS, 'Disaster recovery'), performance: group(STATUS, 'Performance') },
+  handler: async (system: StatusSystem, _args, request) => {
+    requireStatusShown(request)
+    return {
+      data: {
+        dr: await statusOf(system, 'dr', request),
+        performance: await statusOf(system, 'performance', request),
+      },
+    }
+  },
+})
+
+const one = (family: ReplicationFamily, what: string): Endpoint<StatusSystem> =>
+  endpoint({
+    ...common,
+    id: `replication-${family}-status`,
+    path: `replication/${family}/status`,
+    summary: `Shows what this cluster is in the family for ${what}`,
+    response: STATUS,
+    handler: async (system: StatusSystem, _args, request) => {
+      requireStatusShown(request)
+      return { data: await statusOf(system, family, request) }
+    },
+  })
+
+/** The status of replication, whole and by family. */
+export const REPLICATION_STATUS_ENDPOINTS: readonly Endpoint<StatusSystem>[] = [
+  both,
+  one('dr', 'disaster recovery'),
+  one('performance', 'performance'),
+]

@@ -1,0 +1,124 @@
+// What status tells of a family besides what the store tells, with the names and types that clients of the reference
+// know: times in milliseconds and epochs are texts, counts and indexes are numbers.
+import type { ListenerSwitches } from '../api/request.ts'
+import type { PeerStatus, PrimaryStatus, SecondaryStatus } from '../replication/link/link-sides.ts'
+import type { FamilyTold } from './replication-operations.ts'
+
+/** What a listener withholds. */
+export type Withheld = Pick<ListenerSwitches['redacts'], 'addresses' | 'version'>
+
+/** Year 1, in which there was no heartbeat yet: what clients of the reference take for never. */
+const NEVER = '0001-01-01T00:00:00Z'
+
+/** How long a secondary without a link still shows what it did last. Links that are made anew soon are no news. */
+const LINK_LOSS_MS = 10_000
+
+/** Members that are the same on primary and secondary: nothing checks the tree or promotes a cluster as yet. */
+const NOT_YET = {
+  corrupted_merkle_tree: false,
+  last_corruption_check_epoch: '-62135596800',
+  last_reindex_epoch: '0',
+  ssct_generation_counter: 0,
+}
+
+/** The members of one mode. `told`: undefined if it could not be found out. */
+export function toldMembers(
+  mode: 'bootstrapping' | 'primary' | 'secondary',
+  told: FamilyTold | undefined,
+  nowMs: number,
+  withheld: Withheld,
+): object {
+  if (told === undefined) return { ...NOT_YET, ...(mode === 'primary' ? {} : { connection_state: 'idle' }), ...UNTOLD }
+  const common = { ...NOT_YET, cluster_id: told.state.setId }
+  if (mode === 'primary') return { ...common, ...ofPrimary(told, withheld) }
+  // Its data came as a whole when it became a secondary, and its tree was made of them.
+  const reindexed = mode === 'secondary' ? { last_reindex_epoch: text(told.state.sinceMs / 1000) } : {}
+  return { ...common, ...reindexed, ...ofSecondary(told, nowMs, withheld) }
+}
+
+function ofPrimary({ state, knownSecondaries, secondaries }: FamilyTold, { addresses }: Withheld): object {
+  return {
+    state: state.isFenced ? 'idle' : 'running',
+    fenced: state.isFenced,
+    ...(state.isFenced ? { idle_reason: 'fenced', idle_sentence: FENCED } : {}),
+    primary_cluster_addr: addresses ? '' : state.clusterAddress,
+    known_secondaries: knownSecondaries,
+    secondaries: secondaries.map((one: SecondaryStatus) => ({ ...peer(one, addresses), node_id: one.id })),
+  }
+}
+
+const UNTOLD = {
+  state: 'idle',
+  idle_reason: 'unknown',
+  idle_sentence: 'What the links do could not be found out: the log of this server has the cause',
+}
+const FENCED = 'Another cluster took over as primary of this set, so this one writes nothing: demote or disable it'
+const NO_PRIMARY = 'This cluster follows no primary: it is given one with an activation token'
+
+function ofSecondary({ state, identity, primary }: FamilyTold, nowMs: number, withheld: Withheld): object {
+  const { addresses } = withheld
+  const { clusterAddress = '', knownAddresses = [], id = '' } = identity ?? {}
+  const known = knownAddresses.length === 0 && clusterAddress !== '' ? [clusterAddress] : knownAddresses
+  const idle = identity === undefined ? { reason: 'no_primary', sentence: NO_PRIMARY } : primary?.idle
+  return {
+    state: stateOf(primary, nowMs),
+    connection_state: primary?.connection ?? 'idle',
+    // The sentence names addresses.
+    ...(idle && { idle_reason: idle.reason, ...(addresses ? {} : { idle_sentence: idle.sentence }) }),
+    secondary_id: id,
+    primary_cluster_addr: addresses ? '' : clusterAddress,
+    known_primary_cluster_addrs: addresses ? [] : known,
+    primaries: (primary?.peers ?? []).map((one) => peer(one, addresses)),
+    last_start: time(state.sinceMs),
+    ...(primary && progressOf(primary, nowMs)),
+    ...(primary?.primaryVersion === undefined || withheld.version ? {} : { server_version: primary.primaryVersion }),
+  }
+}
+
+/** Copies and comparisons, and how far the secondary is behind; members that are not known are missing. */
+function progressOf(primary: PrimaryStatus, nowMs: number): object {
+  const { progress, primaryIndex, lagMs } = primary
+  const isSyncing = ['merkle-diff', 'merkle-sync'].includes(stateOf(primary, nowMs))
+  return {
+    ...(progress && isSyncing
+      ? { merkle_sync_progress: { sync_progress: progress.entries, sync_total_keys: progress.totalEntries } }
+      : {}),
+    ...(lagMs === undefined ? {} : { lag_ms: text(lagMs) }),
+    ...(progress === undefined || primaryIndex === undefined
+      ? {}
+      : { lag_entries: Math.max(0, primaryIndex - progress.index) }),
+  }
+}
+
+function stateOf(primary: PrimaryStatus | undefined, nowMs: number): string {
+  if (primary === undefined || isIdle(primary, nowMs)) return 'idle'
+  const { progress } = primary
+  if (progress === undefined) return 'merkle-diff'
+  if (progress.what === 'difference') return progress.entries === 0 ? 'merkle-diff' : 'merkle-sync'
+  return progress.what === 'copy' ? 'merkle-sync' : 'stream-wals'
+}
+
+function isIdle({ connection, idle, progress, peers }: PrimaryStatus, nowMs: number): boolean {
+  if (connection === 'idle') return true
+  if (connection === 'ready') return idle !== undefined
+  const lastBeatMs = Math.max(...peers.map((one) => one.lastBeatMs ?? Number.NEGATIVE_INFINITY))
+  return progress === undefined || nowMs - lastBeatMs >= LINK_LOSS_MS
+}
+
+function peer(of: PeerStatus, withholdsAddresses: boolean) {
+  return {
+    api_address: withholdsAddresses ? '' : of.apiAddress,
+    cluster_address: withholdsAddresses ? '' : of.clusterAddress,
+    connection_status: of.isConnected ? 'connected' : 'disconnected',
+    last_heartbeat: of.lastBeatMs === undefined ? NEVER : time(of.lastBeatMs),
+    last_heartbeat_duration_ms: text(of.roundTripMs),
+    clock_skew_ms: text(of.clockSkewMs),
+    replication_primary_canary_age_ms: text(of.canaryAgeMs),
+  }
+}
+
+/** Of what was never measured: 0. */
+const text = (value = 0): string => String(Math.trunc(value))
+
+/** RFC 3339, in seconds. */
+const time = (ms: number): string => `${new Date(ms).toISOString().slice(0, -'.000Z'.length)}Z`

@@ -23,7 +23,7 @@ import type { SealBundle } from '../system/seal/seal-bundle.ts'
 import type { SealOperations, ServerFacts } from '../system/system.ts'
 import type { LeaveOnly } from './emptied-store.ts'
 import type { NodeTelemetry } from './node-telemetry.ts'
-import type { LinkParts } from './replication/build-replication.ts'
+import type { ReplicationParts } from './replication/replication-parts.ts'
 import type { Restorable } from './restore.ts'
 import { type ServingRole, THREAD_ROLES, type WritingRole } from './roles.ts'
 import type { SealState } from './seal-state.ts'
@@ -109,7 +109,7 @@ export type WritingParts = CommonParts & {
    */
   readonly onRekeyed?: (bundle: SealBundle) => Promise<void>
   /** The links to other clusters; missing: replication is switched off. */
-  readonly links?: LinkParts
+  readonly links?: ReplicationParts
   /** Missing if the store cannot be restored. */
   readonly restorable?: Restorable
   /** Missing if the cluster cannot begin to follow another. Nothing calls it as yet: replication will (`emptied`). */

@@ -18,7 +18,7 @@ import type { SystemServices } from '../system/services.ts'
 import { VERSION } from '../version.ts'
 import type { AuthServices } from './auth-services.ts'
 import { makeOwnKeys, makeSharedKeys } from './own-keys.ts'
-import type { ReplicationRoom } from './replication/build-replication.ts'
+import type { ReplicationRoom } from './replication/replication-room.ts'
 
 /** One line of the list. */
 export type OwnWork = {

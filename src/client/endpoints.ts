@@ -849,7 +849,7 @@ export type Endpoints = {
     }
     result: {
       /** In the order in which they were taken */
-      looks: readonly {
+      checks: readonly {
         /** token, api, cluster port, version, clock or admission */
         what: string
         /** good, bad, or not looked at */
@@ -4173,6 +4173,8 @@ export type Endpoints = {
       telemetry?: string
       /** Level of the logger */
       audit?: string
+      /** Level of the logger */
+      replication?: string
     }
   }
   /** Sets the level of all loggers. */
@@ -4191,7 +4193,7 @@ export type Endpoints = {
   /** Shows the level of a logger. */
   'GET sys/loggers/:name': {
     fields: {
-      /** Name of the logger: one of server, core, auth, identity, seal, storage, telemetry, audit */
+      /** Name of the logger: one of server, core, auth, identity, seal, storage, telemetry, audit, replication */
       name: string
     }
     result: {
@@ -4211,12 +4213,14 @@ export type Endpoints = {
       telemetry?: string
       /** Level of the logger */
       audit?: string
+      /** Level of the logger */
+      replication?: string
     }
   }
   /** Sets the level of a logger. */
   'POST sys/loggers/:name': {
     fields: {
-      /** Name of the logger: one of server, core, auth, identity, seal, storage, telemetry, audit */
+      /** Name of the logger: one of server, core, auth, identity, seal, storage, telemetry, audit, replication */
       name: string
       /** Log level: one of trace, debug, info, warn, error */
       level: string
@@ -4226,7 +4230,7 @@ export type Endpoints = {
   /** Resets a logger to its configured level. */
   'DELETE sys/loggers/:name': {
     fields: {
-      /** Name of the logger: one of server, core, auth, identity, seal, storage, telemetry, audit */
+      /** Name of the logger: one of server, core, auth, identity, seal, storage, telemetry, audit, replication */
       name: string
     }
     result: undefined

@@ -3,11 +3,10 @@
 
 import { FOLLOWS_NONE, type RoleState } from '../../api/node-role.ts'
 import { describeCause } from '../../core/describe-cause.ts'
-import type { LinkAddress } from '../../lib/links.ts'
 import { type Log, namedLog } from '../../lib/log.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import { PeriodicTask } from '../../lib/periodic-task.ts'
-import type { LinkControl, LinkOwner, LinkState, NodeFacts } from '../../replication/link/link-sides.ts'
+import type { LinkOwner, LinkState, NodeFacts } from '../../replication/link/link-sides.ts'
 import { SETS_FOLDER } from '../../replication/set/records.ts'
 import { systemScope } from '../../storage/contract.ts'
 import { Sealed, StorageClosed } from '../../storage/errors.ts'
@@ -23,21 +22,11 @@ import type { NodeRooms } from '../node-rooms.ts'
 import { Activating } from './activating.ts'
 import { noOperations, OwnOperations } from './operations.ts'
 import { OwnParts } from './own-parts.ts'
-import type { PrimaryApi } from './primary-api.ts'
 import { PrimarySide } from './primary-side.ts'
+import type { ReplicationParts } from './replication-parts.ts'
+import type { ReplicationRoom } from './replication-room.ts'
 import { SecondarySide } from './secondary-side.ts'
 import { storedRole } from './stored-role.ts'
-
-/** What a server with replication hands in. */
-export type LinkParts = {
-  /** The links; the thread that has them is told the owner in return (`WritingNode.linkOwner`). */
-  readonly control: LinkControl
-  readonly primaryApi: PrimaryApi
-  /** Where the cluster port is opened. */
-  readonly listenAt: readonly LinkAddress[]
-  /** What others are told of it, given the port that was opened; '' if that is not known. */
-  readonly clusterAddress: (port: number | undefined) => string
-}
 
 /** How the seal is reached: it is built with this room, and so comes as functions. */
 export type SealForLinks = {
@@ -47,20 +36,6 @@ export type SealForLinks = {
   readonly rotation: Pick<KeyringRotation, 'adopt'>
   readonly activate: (activation: Activation, also: AlsoWritten) => Promise<void>
   readonly changeRole: (to: RoleState) => Promise<void>
-}
-
-/** Replication of this server. */
-export type ReplicationRoom = {
-  readonly operations: ReplicationOperations
-  /** Undefined: this server has no links. */
-  readonly owner: LinkOwner | undefined
-  /** Opens the links that the records say, while the server is open. Never rejects: a failure is logged. */
-  open(): Promise<void>
-  close(): void
-  /** Resolves when no link holds a key. */
-  forget(): Promise<void>
-  /** The shares of this cluster were replaced. */
-  rekeyed(): void
 }
 
 /** A server without links. */
@@ -88,7 +63,7 @@ export function buildReplication(
 class OwnReplication implements ReplicationRoom {
   readonly operations: ReplicationOperations
   readonly owner: LinkOwner
-  readonly #links: LinkParts
+  readonly #links: ReplicationParts
   readonly #parts: WritingParts
   readonly #seal: SealForLinks
   readonly #view: View
@@ -101,7 +76,12 @@ class OwnReplication implements ReplicationRoom {
   #ports: readonly number[] = []
   #isOpen = false
 
-  constructor(parts: WritingParts, links: LinkParts, { storage }: Pick<NodeRooms, 'storage'>, seal: SealForLinks) {
+  constructor(
+    parts: WritingParts,
+    links: ReplicationParts,
+    { storage }: Pick<NodeRooms, 'storage'>,
+    seal: SealForLinks,
+  ) {
     const { world, store } = parts
     this.#parts = parts
     this.#links = links

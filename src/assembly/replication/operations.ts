@@ -202,12 +202,9 @@ function connectedIds({ secondaries }: LinkStatus, family: ReplicationFamily): R
   return new Set(secondaries.filter((one) => one.family === family && one.isConnected).map(({ id }) => id))
 }
 
-/** Where there are no links: this server was started without replication. */
+/** Where there are no links. */
 export function noOperations(): ReplicationOperations {
-  const refuse = (): Promise<never> =>
-    Promise.reject(
-      fail('not_configured', ['Replication is switched off: set "enabled" of the stanza "replication" to true']),
-    )
+  const refuse = (): Promise<never> => Promise.reject(fail('not_offered', ['This server does not replicate']))
   return {
     enablePrimary: refuse,
     disablePrimary: refuse,

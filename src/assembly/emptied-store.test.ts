@@ -255,7 +255,7 @@ test('S9: killed at any step, it opens with its own shares and data, or with the
 
 const FAILING = [
   { name: 'before all', left: false, isIt: () => true },
-  { name: 'at the renaming', left: false, isIt: (step: string, renamings: number) => renamings === 2 },
+  { name: 'at the renaming', left: false, isIt: (_step: string, renamings: number) => renamings === 2 },
   {
     name: 'behind it',
     left: true,

@@ -1,6 +1,6 @@
 // Links to peer clusters: byte streams, each with a peer that is proven by its certificate. They are the only way by
 // which a node reaches a peer cluster or is reached by one. Frames, messages, heartbeats and the issuing of
-// certificates are above. A floor of replication (issue 19): until then tests alone call it.
+// certificates are above (src/replication).
 import type { KeyObject } from 'node:crypto'
 
 /** Who a node is on the links of one set and family. */

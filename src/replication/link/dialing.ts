@@ -1,5 +1,5 @@
-// Dials a cluster port. What goes wrong becomes a sentence that an operator can act on: the address, what is wrong, what
-// to do.
+// Dials a cluster port. What goes wrong becomes a sentence that an operator can act on: the address, what is wrong, and
+// what to do.
 import { type Dialing, type Link, LinkFailed, type LinkFailure } from '../../lib/links.ts'
 import { faultOfClusterAddress, linkAddressOf } from '../set/peer-address.ts'
 import type { LinkWorld } from './end-parts.ts'
@@ -25,8 +25,8 @@ const REMEDIES: Readonly<Record<LinkFailure, string>> = {
   foreign: 'No cluster port answers at this address. A load balancer before one must pass TCP through, and not end TLS',
   untrusted: 'The primary of this set does not answer at this address: does it lead to another cluster?',
   rejected:
-    'Check whether the address leads to the primary of this set, and whether that revoked this secondary: it then needs ' +
-    'a new activation token',
+    'Check whether the address leads to the primary of this set, and whether that revoked this secondary: it then ' +
+    'needs a new activation token',
   clock: 'Set the clocks of both clusters',
 }
 

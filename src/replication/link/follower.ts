@@ -79,7 +79,8 @@ export class Follower {
   }
 
   get status(): PrimaryStatus {
-    const peer = this.#link?.status ?? this.#lastPeer
+    const now = this.#link?.status
+    const peer = now?.isConnected ? now : (this.#lastPeer ?? now)
     return {
       family: this.#part.set.family,
       connection: this.#connection,
@@ -127,7 +128,8 @@ export class Follower {
       )
       return await this.#link.run()
     } catch (cause) {
-      this.#lastPeer = this.#link?.status ?? this.#lastPeer
+      const peer = this.#link?.status
+      if (peer?.lastBeatMs !== undefined) this.#lastPeer = peer
       this.#link = undefined
       return cause as Error
     }
@@ -200,10 +202,10 @@ export class Follower {
     })
   }
 
-  /** True where another node is active, and was not tried yet: then there is nothing to wait for. */
+  /** True where another node is said to be active: it is tried at once. One that sends on in turn is not believed. */
   #isSentOn(cause: Error): boolean {
-    const isOther = cause instanceof RefusedByPrimary && cause.code === 'not-active' && cause.address !== this.#activeAt
-    this.#activeAt = isOther && linkAddressOf(cause.address) !== undefined ? cause.address : undefined
+    const isBelieved = this.#activeAt === undefined && cause instanceof RefusedByPrimary && cause.code === 'not-active'
+    this.#activeAt = isBelieved && linkAddressOf(cause.address) !== undefined ? cause.address : undefined
     return this.#activeAt !== undefined
   }
 

@@ -7,7 +7,7 @@ import { dialClusterPort, NoLink, shownAddress } from './dialing.ts'
 import type { LinkEndParts } from './end-parts.ts'
 import { ACTIVATION_PROTOCOL } from './link-protocols.ts'
 import type { Knock, Knocked } from './link-sides.ts'
-import { MessageLink, onOneLine, PeerFault } from './message-link.ts'
+import { MessageLink, onOneLine, PeerHungUp } from './message-link.ts'
 import { ownSpeech } from './version-rule.ts'
 
 const ANSWERS: ReadonlySet<MessageKind> = new Set(['welcome', 'refused', 'package', 'done', 'fault'])
@@ -71,7 +71,7 @@ async function expected<K extends 'welcome' | 'package' | 'done'>(
 
 /** What is said where a link ended before the answer. @throws what is no matter of the link */
 function noAnswer(cause: Error, address: string): NoLink {
-  const isOfTheLink = cause instanceof LinkClosed || cause instanceof PeerFault || cause instanceof ProtocolFault
+  const isOfTheLink = cause instanceof LinkClosed || cause instanceof PeerHungUp || cause instanceof ProtocolFault
   if (!isOfTheLink) throw cause
   if (cause instanceof LinkClosed && cause.end.how === 'destroyed') return new NoLink('timeout', cause.end.why)
   const why = cause instanceof LinkClosed ? cause.end.why : cause.message

@@ -2,10 +2,13 @@
 // time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type LinkedCluster, LinkedClusters, partOf } from '../../../test/fixtures/linked-clusters.ts'
+import { LinkedCluster, LinkedClusters, partOf, serverIdentity } from '../../../test/fixtures/linked-clusters.ts'
 import { pseudoRandom } from '../../../test/fixtures/pseudo-random.ts'
 import { testSeed } from '../../../test/fixtures/seed.ts'
 import { StorageClosed, StorageFull } from '../../storage/errors.ts'
+import { LINK_TIMES } from './link-times.ts'
+import { MessageLink } from './message-link.ts'
+import { refusedMessage } from './refusals.ts'
 
 /** How soon both ends of a link must know that it is dead. */
 const NOTICED_MS = 15_000
@@ -191,7 +194,7 @@ test('20 secondaries are all back within 15 seconds after their primary', async 
   assert.equal((await connected(clusters.primary)).length, 20)
 })
 
-test('a seal that was rekeyed comes to a secondary that is connected, and to one that was not when it connects', async () => {
+test('a seal that was rekeyed comes to secondaries that are connected, and to others when they connect', async () => {
   const { clusters, primary, s } = await followed(9)
   const away = await clusters.follow('away')
   await clusters.untilSame(away)
@@ -276,7 +279,7 @@ test('a port that is in use is said to be so, and opened when it is free', async
   assert.deepEqual([ports, faults], [[9_000], []])
 })
 
-test('the next address is dialed where the first one does not answer, and a change of addresses ends a pause', async () => {
+test('the next address is dialed where the first does not answer, and a change of addresses ends a pause', async () => {
   const clusters = await LinkedClusters.begin(15)
   await clusters.write(1)
   const bundle = await clusters.issue('s')
@@ -291,6 +294,43 @@ test('the next address is dialed where the first one does not answer, and a chan
   await clusters.time.pass(500)
   const { connection, peers } = await s.following()
   assert.deepEqual([connection, peers[0]?.clusterAddress], ['ready', 'https://p:8201'])
+})
+
+test('a node that is not active sends a secondary on, and two of them do not play with it', async () => {
+  const clusters = await LinkedClusters.begin(16)
+  await clusters.write(1)
+  const identity = await serverIdentity(clusters.registry, clusters.set)
+  let dialed = 0
+  const standby = async (name: string, address: string): Promise<void> => {
+    const thread = clusters.time.newThread()
+    await clusters.network.host(name).links.listen(
+      { host: name, port: 8_201 },
+      {
+        identities: () => identity,
+        protocols: ['rep-dr/1'],
+        accept: (link) => {
+          dialed++
+          const refused = { ...refusedMessage('not-active', 'Another node is active', 1_000), address }
+          void new MessageLink(link, { world: thread, times: LINK_TIMES }, new Set()).hangUp(refused, 'not active')
+        },
+      },
+    )
+  }
+  await standby('a', 'https://p:8201')
+  await standby('b', 'https://c:8201')
+  await standby('c', 'https://b:8201')
+  const bundle = await clusters.issue('s')
+  await clusters.registry.letIn(bundle)
+  const s = new LinkedCluster(clusters, 's')
+  const follow = (address: string): Promise<void> => s.play({ parts: [{ ...partOf(bundle), addresses: [address] }] })
+  await follow('https://a:8201')
+  await clusters.time.pass(90)
+  assert.equal((await s.following()).peers[0]?.clusterAddress, 'https://p:8201')
+  await follow('https://b:8201')
+  clusters.network.reset('p', 's')
+  await clusters.time.pass(10_000)
+  assert.equal(await idleReason(s), 'not_active')
+  assert.ok(dialed < 20, `it dialed ${dialed} times in 10 s`)
 })
 
 const RUNS = Number(process.env.LINKED ?? 4)

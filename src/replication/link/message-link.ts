@@ -15,8 +15,8 @@ export type ReceivedMessage<K extends MessageKind = MessageKind> = {
 }
 
 /** The other end has said that it gives the link up, and why. */
-export class PeerFault extends Error {
-  override name = 'PeerFault'
+export class PeerHungUp extends Error {
+  override name = 'PeerHungUp'
   readonly reason: Message<'fault'>['reason']
   constructor({ reason, sentence }: Message<'fault'>) {
     super(onOneLine(sentence))
@@ -44,7 +44,7 @@ export class MessageLink {
   #raw: RawMessage[] = []
   #receivedAtMs: number
 
-  /** No kind but those of `accepted` is read, so that a peer cannot make this end keep more than the longest of them. */
+  /** Only the kinds of `accepted` are read, so that a peer can make this end keep no more than the longest of them. */
   constructor(link: Link, parts: MessageLinkParts, accepted: ReadonlySet<MessageKind>) {
     this.#link = link
     this.#parts = parts
@@ -82,7 +82,7 @@ export class MessageLink {
 
   /**
    * The next message, which is of an accepted kind. One caller at a time.
-   * @throws ProtocolFault, PeerFault, LinkClosed
+   * @throws ProtocolFault, PeerHungUp, LinkClosed
    */
   async next(): Promise<ReceivedMessage> {
     for (;;) {
@@ -148,7 +148,7 @@ export class MessageLink {
     if (!this.#accepted.has(message.kind)) {
       throw new ProtocolFault('damaged', `A message "${message.kind}" has no place here`)
     }
-    if (message.kind === 'fault') throw new PeerFault(message)
+    if (message.kind === 'fault') throw new PeerHungUp(message)
     return { message, bytes: raw.payload.length }
   }
 }

@@ -6,7 +6,7 @@ import { ProtocolFault } from '../protocol/frames.ts'
 import { SinkStopped } from '../sink/sink-parts.ts'
 import { NoLink } from './dialing.ts'
 import { LINK_TIMES } from './link-times.ts'
-import { PeerFault } from './message-link.ts'
+import { PeerHungUp } from './message-link.ts'
 import { Pauses } from './pauses.ts'
 import { RefusedByPrimary, refusedMessage } from './refusals.ts'
 
@@ -32,7 +32,7 @@ const IDLE: readonly (readonly [string, Error])[] = [
   ['gap', new SinkStopped('gap', 'no')],
   ['version', new SinkStopped('version', 'no')],
   ['version', new ProtocolFault('version', 'no')],
-  ['version', new PeerFault({ kind: 'fault', reason: 'version', sentence: 'no' })],
+  ['version', new PeerHungUp({ kind: 'fault', reason: 'version', sentence: 'no' })],
   ['revoked', refused('revoked')],
   ['set_mismatch', refused('other-set')],
   ['set_mismatch', refused('unknown-id')],

@@ -6,7 +6,7 @@ import { SinkStopped } from '../sink/sink-parts.ts'
 import { NoLink } from './dialing.ts'
 import type { ConnectionState, PrimaryStatus } from './link-sides.ts'
 import type { LinkTimes } from './link-times.ts'
-import { PeerFault } from './message-link.ts'
+import { PeerHungUp } from './message-link.ts'
 import { RefusedByPrimary, type RefusedCode } from './refusals.ts'
 
 /** A pause between two links. */
@@ -60,7 +60,7 @@ export class Pauses {
     if (cause instanceof StorageFull) return this.#idle('storage_full', sentence, fullMs)
     if (cause instanceof SinkStopped) return this.#idle(cause.reason, sentence, idleMs)
     const isOfOtherVersion =
-      (cause instanceof ProtocolFault || cause instanceof PeerFault) && cause.reason === 'version'
+      (cause instanceof ProtocolFault || cause instanceof PeerHungUp) && cause.reason === 'version'
     if (isOfOtherVersion) return this.#idle('version', sentence, idleMs)
     if (cause instanceof RefusedByPrimary) return this.#refused(cause)
     const reason = cause instanceof NoLink ? cause.reason : 'cut'

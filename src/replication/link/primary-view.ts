@@ -6,7 +6,7 @@ import { Marks } from './marks.ts'
 
 type ViewFigures = Pick<PrimaryStatus, 'progress' | 'primaryIndex' | 'lagMs' | 'primaryVersion'>
 
-/** What a secondary knows of its primary's log, over one link after the other. All of it is shown, nothing is decided. */
+/** What a secondary knows of its primary's log, over one link after the other. It is shown, and decides nothing. */
 export class PrimaryView {
   readonly #clock: Pick<World['clock'], 'nowMs'>
   /** By the clock of the primary: when it said where its log ends, and when what is missing was committed. */

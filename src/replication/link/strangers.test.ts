@@ -49,7 +49,7 @@ test('what comes before the greeting is read no further than its head', async ()
     const link = await clusters.dial(bundle, protocol)
     await link.send(Buffer.from(bytes))
     const answer = await answerOver(clusters, link)
-    assert.ok(answer instanceof Error && answer.name === 'PeerFault', `${what}: ${String(answer)}`)
+    assert.ok(answer instanceof Error && answer.name === 'PeerHungUp', `${what}: ${String(answer)}`)
     assert.match(answer.message, sentence)
     const end: LinkEnd = await clusters.time.until(link.closed)
     assert.ok(end.how === 'lost' || end.how === 'ended', what)
@@ -84,7 +84,7 @@ for (const [protocol, most] of [
   [FOLLOWING, MAX_FOLLOWING],
   [ACTIVATION, MAX_LETTING_IN],
 ] as const) {
-  test(`${most} secondaries may be there at once over ${protocol}, and a further one is told to come again`, async () => {
+  test(`${most} secondaries may be there at once over ${protocol}, and one more is told to come again`, async () => {
     const clusters = await LinkedClusters.begin(4)
     const links: Link[] = []
     for (let each = 0; each < most; each++) {

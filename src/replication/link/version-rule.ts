@@ -1,5 +1,5 @@
-// Which clusters may follow which, by their programs. A newer secondary can follow an older primary; a newer primary may
-// write what an older secondary does not know (Interface 3.1).
+// Which clusters may follow which, by their programs. A newer secondary can follow an older primary; a newer primary
+// may write what an older secondary does not know.
 import { compareVersions } from '../../lib/semantic-version.ts'
 import { RECORD_FORMAT } from '../../storage/log/change-record.ts'
 import { type Message, PROTOCOL } from '../protocol/messages.ts'

@@ -1,6 +1,5 @@
 // The comparison of two trees over a link: roots of scopes, then hashes of pages, then digests of buckets. Each end
-// holds its own tree, and tells no more than what the other needs to find the buckets that differ. Only tests call this
-// as yet.
+// holds its own tree, and tells no more than what the other needs to find the buckets that differ.
 import { SENT_CLASSES } from '../../storage/classes.ts'
 import type { PageAddress, TreeBucket, TreeClass } from '../../storage/contract.ts'
 import { differingPlaces, faultOfPage, TREE_CLASSES, type Tree } from '../../storage/log/tree.ts'

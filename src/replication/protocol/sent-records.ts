@@ -1,5 +1,5 @@
 // What of the log a secondary gets: the records as they are stored, without the operations that are not for it. And
-// what a secondary makes of them. Only tests call this as yet.
+// what a secondary makes of them.
 import { strict as assert } from 'node:assert'
 import { SENT_CLASSES } from '../../storage/classes.ts'
 import type { AdoptedChange, LogRecord } from '../../storage/contract.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { faultOfApiAddress, faultOfClusterAddress, MAX_ADDRESS_CHARACTERS } from './peer-address.ts'
+import { faultOfApiAddress, faultOfClusterAddress, linkAddressOf, MAX_ADDRESS_CHARACTERS } from './peer-address.ts'
 
 const CLUSTERS = [
   'https://a:8201',
@@ -47,4 +47,11 @@ test('addresses of an API may be in clear, without a port, and with a path', () 
     assert.equal(faultOfApiAddress(address), undefined, address)
   for (const address of ['', 'ftp://a', 'https://', 'http://a/v1?', 'http:///a', 'http://u@a/b', 'unix:///a'])
     assert.match(faultOfApiAddress(address) ?? 'taken', /address|host/, address)
+})
+
+test('a link is dialed at the host and the port of an address', () => {
+  assert.deepEqual(linkAddressOf('https://a.example:8201'), { host: 'a.example', port: 8_201 })
+  assert.deepEqual(linkAddressOf('https://[2001:db8::1]:8201/'), { host: '2001:db8::1', port: 8_201 })
+  assert.deepEqual(linkAddressOf('https://a:443'), { host: 'a', port: 443 })
+  assert.equal(linkAddressOf('https://a'), undefined)
 })

@@ -7,7 +7,7 @@ import { testSeed } from '../../../test/fixtures/seed.ts'
 import type { ChangeOperation } from '../contract.ts'
 import { StorageCorrupt, UnknownFormat } from '../errors.ts'
 import type { Origin } from '../peer-log.ts'
-import { type ChangeDraft, decodeChange, decodeRun, encodeChange } from './change-record.ts'
+import { type ChangeDraft, committedAtOf, decodeChange, decodeRun, encodeChange } from './change-record.ts'
 
 const MOUNT = '6f1d2c3b-0a4e-4f58-9c67-7b8a9d0e1f23'
 const GENESIS = Buffer.alloc(16, 7)
@@ -102,6 +102,12 @@ test('S1: a record names the history that it begins, and its origins, where the 
 test('S1: a record of format 1 is read as ever', () => {
   const old = drawn('01', ...NUMBERS, '00000001', DELETE_OF_A)
   assert.deepEqual(decodeChange(old, 'record'), { ...short, chain: old.subarray(8, 24) })
+})
+
+test('the time of a commit is read from a record of either format without decoding it', () => {
+  for (const record of [drawn('01', ...NUMBERS, '00000000'), drawn('02', '00', ...NUMBERS, '00000000')]) {
+    assert.equal(committedAtOf(record), short.committedAtMs)
+  }
 })
 
 test('S1: a change has one origin of a family at most, and begins no other history than that of its chain', () => {

@@ -104,6 +104,10 @@ export const KNOWN_LOOK_UPS: KnownLookUps = {
     'value[name]': 'names that the definition declares, and none that all objects have',
     'result[name]': 'the same',
   },
+  'src/rpc/parcel.ts': {
+    'copy[name]': 'is written: the names of a type of the program',
+    'value[name]': 'own names of the object itself',
+  },
   'src/client/path.ts': { 'rest[name]': 'is removed from a copy' },
 }
 
@@ -286,6 +290,8 @@ export const RULES: readonly Rule[] = [
       'src/start-thread.js': 'loads what a thread is for, after own-files.js',
       'src/main.ts': 'loads only the part that the command line asks for',
       'src/process/server.ts': 'a server in memory has all in one thread, another one has nothing of it there',
+      'src/process/link-host.ts': 'most servers follow no other, and are followed by none',
+      'src/threads/link-errors.ts': 'an error that is rare has its class in a file that brings many',
       'src/storage/memory-driver.ts': 'every thread knows the driver, one at most opens such a store',
       'src/storage/sqlite/sqlite-driver.ts': 'a thread loads what it does with a store: reads, writes or checks it',
       'src/storage/sqlite/sqlite-staging.ts': 'a staged store is checked in a thread of its own',

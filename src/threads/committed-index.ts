@@ -3,7 +3,7 @@
 // no thread answers from a cache that is older than what another has shown. For waiting that is too early: the commit
 // may still fail, and a waiter that was told of it would have been told too much. So there are two.
 //
-// The writer raises it, and nothing waits as yet: the streams of replication will, on the threads that serve them.
+// The thread that has the links to other clusters waits here, for what it sends to secondaries.
 import { CommitWaiters } from '../storage/commit/commit-waiters.ts'
 import { StorageClosed } from '../storage/errors.ts'
 

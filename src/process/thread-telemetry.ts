@@ -9,7 +9,6 @@ import { originsOf } from '../config/telemetry.ts'
 import type { Traffic } from '../http/requests.ts'
 import type { Lookups } from '../lib/coherent-cache.ts'
 import { type Log, namedLog } from '../lib/log.ts'
-import { logTo } from '../lib/log-writer.ts'
 import type { Reach } from '../lib/outbound.ts'
 import { realWorld, type World } from '../lib/world.ts'
 import { add, CELL, type CellRow, HISTOGRAM, observe, rowOf } from '../telemetry/cells.ts'
@@ -19,6 +18,7 @@ import { type AllInFlight, Telemetry } from '../telemetry/telemetry.ts'
 import { sampleThread } from '../telemetry/thread-sampler.ts'
 import { newTracer } from '../telemetry/tracer.ts'
 import type { PoolMeter } from '../threads/pooled-work.ts'
+import { threadLog } from './thread-log.ts'
 
 /** The telemetry of a thread, its log, and the world that its requests to the outside go through. */
 export type ThreadTelemetry = NodeTelemetry & {
@@ -32,17 +32,6 @@ export type ThreadTelemetry = NodeTelemetry & {
 
 /** How long a stopping server waits for a collector that does not answer. */
 const FLUSH_TIMEOUT_MS = 1_000
-
-/** Returns the log of a thread, as configured. */
-export function threadLog(shared: SharedTelemetry, row: number, config: ServerConfig): Log {
-  const cells = rowOf(shared.metrics, row)
-  return logTo(process.stderr, realWorld().clock, {
-    thread: threadName(row),
-    format: config.logging.format,
-    levels: shared.levels,
-    onDropped: (lines) => add(cells, CELL.logDropped, lines),
-  })
-}
 
 /**
  * Makes the telemetry of a thread. Without `askInFlight` there is no other thread to ask. `reaches` are origins that

@@ -36,12 +36,14 @@ export type MetricMemory = {
   readonly rowCells: number
 }
 
-/** Rows are fixed by thread: 0 watches, 1 writes, the others serve. */
+/** Rows are fixed by thread: 0 watches, 1 writes, 2 has the links to other clusters, the others serve. */
 export const WATCHING_ROW = 0
 /** Row of the writing thread. */
 export const WRITING_ROW = 1
+/** Row of the thread that has the links to other clusters. */
+export const LINKING_ROW = 2
 /** First row of a serving thread; `Rows` assigns them. */
-export const FIRST_SERVING_ROW = 2
+export const FIRST_SERVING_ROW = 3
 
 /** Endpoints that the memory has room for. The watching thread makes it and need not load their tables. */
 export const ENDPOINT_ROOM = 512

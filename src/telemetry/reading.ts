@@ -7,6 +7,7 @@ import {
   FIRST_SERVING_ROW,
   HISTOGRAM,
   HISTOGRAM_CELLS,
+  LINKING_ROW,
   type MetricMemory,
   rowCount,
   rowOf,
@@ -37,6 +38,7 @@ export type Computed = Readonly<Record<keyof typeof COMPUTED, number | undefined
 /** Returns the value of the label `thread` for a row. */
 export function threadName(row: number): string {
   if (row === WATCHING_ROW) return 'watching'
+  if (row === LINKING_ROW) return 'linking'
   return row === WRITING_ROW ? 'writing' : `serving-${row - FIRST_SERVING_ROW}`
 }
 

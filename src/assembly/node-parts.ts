@@ -112,7 +112,7 @@ export type WritingParts = CommonParts & {
   readonly links?: ReplicationParts
   /** Missing if the store cannot be restored. */
   readonly restorable?: Restorable
-  /** Missing if the cluster cannot begin to follow another. Nothing calls it as yet: replication will (`emptied`). */
+  /** Missing if the cluster cannot begin to follow another (`emptied`). */
   readonly leaveOnly?: LeaveOnly
   /** What operators do with replication, in the place of what the links do. Only tests hand it in. */
   readonly replication?: () => ReplicationOperations

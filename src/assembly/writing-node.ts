@@ -1,6 +1,7 @@
 // The node of a thread that writes. It owns the seal, and tells the serving threads when it opens and closes.
 import { FOLLOWS_NONE } from '../api/node-role.ts'
 import type { CallWriter } from '../core/engine-context.ts'
+import type { LinkOwner } from '../replication/link/link-sides.ts'
 import { Seal } from '../system/seal/seal.ts'
 import { buildSeal, type SealRoom } from './build-seal.ts'
 import { forgetCommits } from './build-storage.ts'
@@ -15,6 +16,8 @@ export type WritingNode = NodeRooms &
   SealRoom & {
     /** Answers a mount by its UUID, or keeps a value if `KEPT_MOUNT` stands in its place. */
     readonly answer: CallWriter
+    /** What answers the host of `parts.links`; undefined: this node has no part in replication: nothing is linked. */
+    readonly linkOwner: () => LinkOwner | undefined
   }
 
 /** Builds the node with its seal loaded and closed. @throws AutoSealFailed if the store has another kind of seal */
@@ -37,5 +40,5 @@ export async function assembleWriting(parts: WritingParts): Promise<WritingNode>
     mount === KEPT_MOUNT
       ? answerKept(rooms, question)
       : writeOrRefuse(() => rooms.mounts.answer(mount, question), rooms.primaryAddress)
-  return { ...rooms, ...sealRoom, answer }
+  return { ...rooms, ...sealRoom, answer, linkOwner: () => sealRoom.replication.owner }
 }

@@ -5,6 +5,7 @@ import './own-files.js'
 const ROLES = {
   writer: () => import('./process/writer.ts'),
   serving: () => import('./process/serving.ts'),
+  linking: () => import('./process/linking.ts'),
   slow: () => import('./process/slow-worker.ts'),
 }
 

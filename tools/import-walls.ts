@@ -4,6 +4,9 @@ import { posix } from 'node:path'
 import type { Import } from './imports.ts'
 import type { Finding } from './tree.ts'
 
+/** What has links to other clusters: it runs on a thread of its own. */
+const LINKS = ['src/lib/tls-dial.ts', 'src/lib/tls-link.ts', 'src/lib/tls-links.ts', 'src/lib/tls-listen.ts']
+
 /**
  * The file that starts a thread, and what it must not reach by imports: files, or folders with `/` at the end. A call
  * of `import()` is no way: it loads when it is carried out.
@@ -20,6 +23,7 @@ export const WALLS: ReadonlyMap<string, readonly string[]> = new Map([
       'src/assembly/restore.ts',
       'src/assembly/static-seal.ts',
       'src/config/listener.ts',
+      ...LINKS,
       'src/process/device-host.ts',
       'src/process/restorable-store.ts',
       'src/storage/commit/',
@@ -32,9 +36,32 @@ export const WALLS: ReadonlyMap<string, readonly string[]> = new Map([
     ],
   ],
   [
-    // It listens nowhere, checks no store and starts no process.
+    // It listens nowhere, has no link, checks no store and starts no process.
     'src/process/writer.ts',
-    ['src/http/listener.ts', 'src/process/device-host.ts', 'src/storage/memory-store.ts', 'src/storage/verify/'],
+    [
+      'src/http/listener.ts',
+      ...LINKS,
+      'src/process/device-host.ts',
+      'src/storage/memory-store.ts',
+      'src/storage/verify/',
+    ],
+  ],
+  [
+    // It passes ciphertext on. Links, and the store that they send from, it loads when there are some.
+    'src/process/linking.ts',
+    [
+      'src/assembly/',
+      'src/auth/',
+      'src/config/',
+      'src/core/core.ts',
+      'src/crypto/',
+      'src/engines/',
+      'src/http/',
+      ...LINKS,
+      'src/storage/barrier.ts',
+      'src/storage/sqlite/',
+      'src/system/',
+    ],
   ],
   [
     // It watches: it has no store, no engine and no keys, and answers no request.
@@ -44,6 +71,7 @@ export const WALLS: ReadonlyMap<string, readonly string[]> = new Map([
       'src/core/core.ts',
       'src/engines/transit/',
       'src/http/listener.ts',
+      ...LINKS,
       'src/storage/commit/committer.ts',
       'src/storage/sqlite/sqlite-reader.ts',
       'src/storage/sqlite/sqlite-store.ts',

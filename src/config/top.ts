@@ -17,7 +17,7 @@ export const TOP_STANZA: Stanza = {
     threads: setting(
       'number',
       'number of cores minus one, at least one',
-      'Number of threads that serve requests; one more thread writes',
+      'Number of threads that serve requests; one more writes, and one has the links to other clusters',
     ),
     listener: setting('stanza', 'required', 'Where the server listens; see below'),
     storage: setting('stanza', UNNAMED_STORAGE, 'Where the data are stored; see below'),

@@ -1,4 +1,5 @@
 // A server in memory: everything in one thread, and nothing outlives the process.
+import { strict as assert } from 'node:assert'
 import { cloudReaches, newCloudEnvironment } from '../assembly/cloud-dependencies.ts'
 import { commitMeter, type SharedTelemetry } from '../assembly/shared-telemetry.ts'
 import { assembleWriting, type WritingNode } from '../assembly/writing-node.ts'
@@ -8,7 +9,10 @@ import type { ReloadPart } from '../lib/reload.ts'
 import { inlineWork } from '../lib/slow-work.ts'
 import type { Store } from '../storage/contract.ts'
 import { FIRST_SERVING_ROW } from '../telemetry/cells.ts'
+import { LateLinks } from '../threads/late-links.ts'
 import { type RunningDevices, startDevices } from './device-host.ts'
+import { beginLinks } from './link-host.ts'
+import { linkSettings } from './link-settings.ts'
 import { type ListenerAssignment, ThreadListeners, type TlsMaterials } from './listening.ts'
 import { openMemoryStore } from './memory-storage.ts'
 import type { ReloadState } from './reload-state.ts'
@@ -26,7 +30,13 @@ export async function startInMemory(options: ServerOptions): Promise<RunningServ
   const shared = sharedTelemetry(options, 1)
   const endOfTick = new EndOfTickQueue(world.ticks)
   const devices = startDevices(config, world, log)
-  const { own, node, store } = await onlyNode({ options, shared, devices, endOfTick, reload: (part) => reload(part) })
+  const { own, node, store, links } = await onlyNode({
+    options,
+    shared,
+    devices,
+    endOfTick,
+    reload: (part) => reload(part),
+  })
   const development = options.development && (await openDevelopment(node, options.development.rootToken))
   const tls = new TlsState(config, world, log)
   const reloads = reloadsOf(node)
@@ -51,6 +61,7 @@ export async function startInMemory(options: ServerOptions): Promise<RunningServ
       tls.stop()
       await listeners.stop()
       sampler.stop()
+      await links.close()
       await closeNode(own, node, store)
       await devices.stop()
     },
@@ -65,7 +76,12 @@ type OnlyParts = {
   readonly reload: Reload
 }
 
-type OnlyNode = { readonly own: ThreadTelemetry; readonly node: WritingNode; readonly store: Store }
+type OnlyNode = {
+  readonly own: ThreadTelemetry
+  readonly node: WritingNode
+  readonly store: Store
+  readonly links: LateLinks
+}
 
 async function onlyNode({ options, shared, devices, endOfTick, reload }: OnlyParts): Promise<OnlyNode> {
   const { config, log } = options
@@ -73,9 +89,15 @@ async function onlyNode({ options, shared, devices, endOfTick, reload }: OnlyPar
   const own = threadTelemetry(shared, FIRST_SERVING_ROW, config, undefined, cloudReaches(cloud))
   const world = { ...options.world, outbound: own.world.outbound }
   const { store, leaveOnly } = await openMemoryStore(config.storage, world, { onCommitted: commitMeter(shared) })
-  const node = await assembleWriting({
+  // In this thread as all else, so the two sides have each other without messages.
+  const links = new LateLinks(async () => {
+    const owner = node.linkOwner() ?? assert.fail('only a node with an owner says what is linked')
+    return beginLinks({ world, owner, store, log })
+  })
+  const node: WritingNode = await assembleWriting({
     ...commonParts({ config, own, slow: inlineWork(options.world), devices: devices.newHandle() }),
     ...sealParts(config),
+    ...(config.replication.isEnabled ? { links: { control: links, ...linkSettings(config, world) } } : {}),
     world,
     log,
     role: 'all',
@@ -86,7 +108,7 @@ async function onlyNode({ options, shared, devices, endOfTick, reload }: OnlyPar
     endOfTick,
     channels: { configReloads: configReloads(reload) },
   })
-  return { own, node, store }
+  return { own, node, store, links }
 }
 
 async function openDevelopment(node: WritingNode, rootToken: string | undefined): Promise<DevelopmentFacts> {

@@ -1,4 +1,5 @@
-// Starts a server: the writing thread first, then the serving ones. This thread only watches over them.
+// Starts a server: the writing thread first, then the serving ones and the one of the links. This thread only watches
+// over them.
 import { newChainHeadsMemory } from '../audit/chain-heads.ts'
 import { runSelfTests } from '../crypto/self-test.ts'
 import type { ReloadPart } from '../lib/reload.ts'
@@ -9,6 +10,7 @@ import { ReloadCoordinator } from '../threads/reload-coordinator.ts'
 import { ThreadGroup } from '../threads/thread-group.ts'
 import { startDevices } from './device-host.ts'
 import { ListenFailed, requireFreeAddresses } from './free-addresses.ts'
+import { startLinkThread } from './link-thread.ts'
 import type { ReloadState } from './reload-state.ts'
 import { reloadWith } from './reloading.ts'
 import { type RunningServer, type ServerOptions, sharedTelemetry, shownAddresses } from './running-server.ts'
@@ -63,7 +65,8 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
   const serving = new ServingThreads({ ...common, ...links, world, log, reloads })
   const stopOthers = (): Promise<void> => pool.stop().then(() => devices.stop())
   try {
-    const { development, group } = await startBoth(writer, serving, options)
+    const linkParts = { ...options, ...common, writing: writer.peer }
+    const { development, group, links } = await startAll(writer, serving, options, () => startLinkThread(linkParts))
     tls.renewTickets((materials) => serving.renewTls(materials))
     const tellOthers = (state: ReloadState, part?: ReloadPart) => serving.reload(state, part)
     const reload = reloadWith({ ...options, reread: options.reread, levels: shared.levels, tls, tellOthers })
@@ -74,9 +77,9 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
       reload: () => reload(),
       stop: async () => {
         tls.stop()
-        // Serving threads first: what they still answer may need the writing thread. Pool and devices last: both kinds
-        // use them.
-        await group.stop()
+        // Serving threads and links first: what they still do may need the writing thread. Pool and devices last: both
+        // kinds use them.
+        await Promise.all([group.stop(), links?.stop()])
         await writer.stop()
         await stopOthers()
       },
@@ -90,10 +93,20 @@ async function startThreads(options: ServerOptions, directory: string): Promise<
   }
 }
 
-type Started = { readonly development: DevelopmentFacts | undefined; readonly group: ThreadGroup }
+type Started = {
+  readonly development: DevelopmentFacts | undefined
+  readonly group: ThreadGroup
+  /** Undefined where the configuration allows no links. */
+  readonly links: ThreadGroup | undefined
+}
 
-/** Starts writing and serving threads at the same time. @throws StartError, ListenFailed */
-async function startBoth(writer: WriterThread, serving: ServingThreads, options: ServerOptions): Promise<Started> {
+/** Starts writing and serving threads at the same time, then the one of the links. @throws StartError, ListenFailed */
+async function startAll(
+  writer: WriterThread,
+  serving: ServingThreads,
+  options: ServerOptions,
+  startLinks: () => Promise<ThreadGroup>,
+): Promise<Started> {
   const { config, world, log, onFatal } = options
   // Started beside the writer, since most of a start is the loading of modules.
   const start = () => serving.start()
@@ -105,5 +118,13 @@ async function startBoth(writer: WriterThread, serving: ServingThreads, options:
   // Only once the writer has the store: of two servers started at once, the probe of one must not stop the other.
   await requireFreeAddresses(config.listeners.map(({ address }) => address))
   serving.allowListening()
-  return { development, group: await serves }
+  const linked = config.replication.isEnabled ? startLinks() : undefined
+  try {
+    const [group, links] = await Promise.all([serves, linked])
+    return { development, group, links }
+  } catch (cause) {
+    for (const one of await Promise.allSettled([serves, linked]))
+      if (one.status === 'fulfilled') await one.value?.stop()
+    throw cause
+  }
 }

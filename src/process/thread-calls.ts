@@ -28,8 +28,15 @@ export const SERVING_CALLS = {
   renewTls: notice<TlsMaterials>(),
   stop,
 }
-/** Calls that the writing thread answers; `link` brings its end of the link to one more serving thread. */
-export const WRITING_CALLS = { reload, link: notice<MessagePort>({ moves: (port) => [port] }), stop }
+const port = notice<MessagePort>({ moves: (moved) => [moved] })
+
+/**
+ * Calls that the writing thread answers. `link` brings its end of the link to one more serving thread, `linkThread`
+ * that to the thread which has the links to other clusters, each time that thread is a new one.
+ */
+export const WRITING_CALLS = { reload, link: port, linkThread: port, stop }
+/** Calls that the thread of the links answers. */
+export const LINKING_CALLS = { stop }
 
 /** Calls that the watching thread answers to a serving one. */
 export const WATCHER_CALLS = { allInFlight: call<void, AllInFlight>({ most: MOST_IN_FLIGHT_ASKED }) }

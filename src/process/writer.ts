@@ -24,7 +24,9 @@ import { type CommittedIndex, tellClosed, tellCommitted, tellOpened } from '../t
 import { faultLog } from '../threads/fault-log.ts'
 import { PooledWork, type PoolHandle } from '../threads/pooled-work.ts'
 import { ServingLinks } from '../threads/serving-links.ts'
+import { ThreadLinks } from '../threads/thread-links.ts'
 import type { DeviceHandle } from './device-handle.ts'
+import { linkSettings } from './link-settings.ts'
 import { leavingStore, restorableStore } from './restorable-store.ts'
 import { openWritingStore, type WritingStore } from './stores.ts'
 import { WANTED_CALLS, WRITING_CALLS } from './thread-calls.ts'
@@ -78,7 +80,8 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     },
   })
   const { store, reopen } = opened
-  const serving = servingSide(() => node, { store, counters: data, own })
+  const linked = new ThreadLinks({ owner: () => node.linkOwner(), timers: world.timers, log: own.log })
+  const serving = servingSide(() => node, { store, counters: data, own, linked })
   const node: WritingNode = await assembleWriting({
     ...commonParts({
       config,
@@ -88,6 +91,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
     }),
     ...sealParts(config),
     ...(data.development === undefined ? {} : { keyKeeper: developmentKeeper(directory) }),
+    ...(config.replication.isEnabled ? { links: { control: linked, ...linkSettings(config, world) } } : {}),
     role: 'writing',
     store: own.isTracing ? tracedStore(store) : store,
     directory,
@@ -102,7 +106,7 @@ async function start(parent: MessagePort, data: WriterData): Promise<void> {
   const development = data.development && (await openDevelopment(node, directory, data.development.rootToken))
   await node.openByItself()
   watchStore(own, node, opened)
-  const watcher = listenToWatcher(parent, { node, own, store, links: serving.links, committed: data.committed })
+  const watcher = listenToWatcher(parent, { node, own, store, links: serving.links, linked, committed: data.committed })
   parent.postMessage({ kind: 'started', development } satisfies WriterStarted)
 }
 
@@ -110,14 +114,18 @@ type Counters = Pick<WriterData, 'published' | 'committed'>
 
 type ServingSide = { readonly links: ServingLinks<SealState>; readonly announce: ToServing['announce'] }
 
+type ServingSideParts = {
+  readonly store: Store
+  readonly counters: Counters
+  readonly own: ThreadTelemetry
+  readonly linked: Pick<ThreadLinks, 'tellStore'>
+}
+
 /**
  * The links to the serving threads. The node tells them the state of its seal, and they ask the node. It gets
- * `announce`, and comes as a function.
+ * `announce`, and comes as a function. The thread of the links hears only whether it may have the store open.
  */
-function servingSide(
-  node: () => WritingNode,
-  { store, counters, own }: { readonly store: Store; readonly counters: Counters; readonly own: ThreadTelemetry },
-): ServingSide {
+function servingSide(node: () => WritingNode, { store, counters, own, linked }: ServingSideParts): ServingSide {
   let storeState: 'attached' | 'detached' = 'attached'
   const counts = new EntryCounts(store, own.telemetry.row, own.world.timers.sleep)
   const links = new ServingLinks<SealState>(
@@ -139,7 +147,7 @@ function servingSide(
       // Before the threads are told, so that one that joins meanwhile hears it too.
       storeState = news.store ?? storeState
       if (news.store === 'detached') tellClosed(counters.committed)
-      await links.tell(news)
+      await Promise.all([links.tell(news), news.store === undefined ? undefined : linked.tellStore(news.store)])
       if (news.status.sealed) counts.stop()
       else if (news.keyring !== undefined) void counts.start()
       // Only now: a thread that sees the counter raised reads the log, and needs the store for it.
@@ -167,13 +175,14 @@ type Parts = {
   readonly own: ThreadTelemetry
   readonly store: Store
   readonly links: ServingLinks<SealState>
+  readonly linked: ThreadLinks
   readonly committed: CommittedIndex
 }
 
 /** Connects the calls of the watching thread, which tells this thread nothing before `started`. */
 function listenToWatcher(
   parent: MessagePort,
-  { node, own, store, links, committed }: Parts,
+  { node, own, store, links, linked, committed }: Parts,
 ): Peer<typeof WANTED_CALLS> {
   const reloads = reloadsOf(node)
   return connectPeer({
@@ -182,8 +191,11 @@ function listenToWatcher(
     answers: WRITING_CALLS,
     handlers: {
       link: (port) => links.add(port),
+      linkThread: (port) => linked.join(port),
       reload: ({ state, part }) => reloads.run(state, own.log, part),
       stop: () => {
+        // Its thread has ended by now.
+        linked.end()
         void node
           .rest()
           .then(() => tellClosed(committed))

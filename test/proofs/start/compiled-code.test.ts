@@ -27,6 +27,6 @@ test('no thread of a server takes the types out of a file that one compiled befo
     const said = server.output().matchAll(/thread:(\w+):(\w+):/g)
     return Array.from(said, ([, name, does]) => `${name} ${does}`).toSorted()
   }
-  assert.deepEqual(await threads(), ['first strips', 'serving strips', 'writer strips'])
-  assert.deepEqual(await threads(), ['first loads', 'serving loads', 'writer loads'])
+  assert.deepEqual(await threads(), ['first strips', 'linking strips', 'serving strips', 'writer strips'])
+  assert.deepEqual(await threads(), ['first loads', 'linking loads', 'serving loads', 'writer loads'])
 })

@@ -386,6 +386,7 @@ test('a server of which a file is broken or missing says which of its threads fa
   for (const [thread, file] of [
     ['serving', 'process/serving.ts'],
     ['writing', 'process/writer.ts'],
+    ['link', 'process/linking.ts'],
   ] as const) {
     const place = join(copy, 'src', file)
     const text = readFileSync(place)

@@ -1,0 +1,29 @@
+// What a thread needs for links to other clusters. All of it, TLS included, is loaded only here, and only when there
+// is a link.
+import type { Log } from '../lib/log.ts'
+import type { World } from '../lib/world.ts'
+import type { LinkOwner } from '../replication/link/link-sides.ts'
+import type { SourceStore } from '../replication/source/source-parts.ts'
+import { Unreachable } from '../rpc/errors.ts'
+import type { ReadStore } from '../storage/contract.ts'
+import type { StorageConfig } from '../storage/drivers.ts'
+import type { LinksHost } from '../threads/late-links.ts'
+
+/** The parts that the host works with. */
+export type LinkHostParts = {
+  readonly world: World
+  readonly owner: LinkOwner
+  readonly store: SourceStore
+  readonly log: Log
+}
+
+/** Opens the store beside the thread that writes. @throws StorageError */
+export async function openLinkedStore(storage: StorageConfig): Promise<ReadStore> {
+  const { openReadingStore } = await import('./stores.ts')
+  return openReadingStore(storage)
+}
+
+/** Begins the host over the links of this machine. It has nothing open until it is told a state. */
+export async function beginLinks(_parts: LinkHostParts): Promise<LinksHost> {
+  throw new Unreachable('No host of links is part of this program')
+}

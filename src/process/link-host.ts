@@ -2,9 +2,8 @@
 // is a link.
 import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
-import type { LinkOwner } from '../replication/link/link-sides.ts'
+import type { LinkOwner, LinkState } from '../replication/link/link-sides.ts'
 import type { SourceStore } from '../replication/source/source-parts.ts'
-import { Unreachable } from '../rpc/errors.ts'
 import type { ReadStore } from '../storage/contract.ts'
 import type { StorageConfig } from '../storage/drivers.ts'
 import type { LinksHost } from '../threads/late-links.ts'
@@ -24,6 +23,25 @@ export async function openLinkedStore(storage: StorageConfig): Promise<ReadStore
 }
 
 /** Begins the host over the links of this machine. It has nothing open until it is told a state. */
-export async function beginLinks(_parts: LinkHostParts): Promise<LinksHost> {
-  throw new Unreachable('No host of links is part of this program')
+export async function beginLinks({ world, ...parts }: LinkHostParts): Promise<LinksHost> {
+  const [{ LinkHost }, { tlsLinks }] = await Promise.all([
+    import('../replication/link/link-host.ts'),
+    import('../lib/tls-links.ts'),
+  ])
+  const host = new LinkHost({ world: { ...world, links: tlsLinks(world) }, ...parts })
+  return {
+    play: (state) => host.play(state),
+    disconnect: (family, id) => host.disconnect(family, id),
+    knock: (knock) => host.knock(knock),
+    sealChanged: () => host.sealChanged(),
+    status: () => host.status(),
+    close: () => host.play(NOTHING),
+  }
+}
+
+/** Closes every link and port. */
+const NOTHING: LinkState = {
+  facts: { version: '', clusterId: '', clusterAddresses: [], apiAddress: '' },
+  listenAt: [],
+  parts: [],
 }

@@ -78,6 +78,7 @@ cluster_addr = "https://127.0.0.1:${proxy.port}"
 threads      = 1
 ${options.more ?? ''}
 `,
+      { mode: 0o600 },
     )
     return cluster
   }

@@ -244,8 +244,8 @@ export class UnsealController {
   }
 
   /**
-   * Opens everything in this order: the key of the tree, the role, the data keys, own work 'before serving', caches and audit,
-   * other own work. Other threads come last, so that they serve only what is complete. After a failure everything is
+   * Opens everything in this order: the key of the tree, the role, the data keys, own work 'before serving', caches and
+   * audit, other own work. Other threads come last, so that they serve only what is complete. After a failure everything is
    * closed again.
    */
   async #open({ keyring: stored, leafKey }: OpenedKeys): Promise<void> {

@@ -9,7 +9,7 @@ import type { StorageConfig } from '../storage/drivers.ts'
 import type { LinksHost } from '../threads/late-links.ts'
 
 /** The parts that the host works with. */
-export type LinkHostParts = {
+export type BegunLinks = {
   readonly world: World
   readonly owner: LinkOwner
   readonly store: SourceStore
@@ -23,7 +23,7 @@ export async function openLinkedStore(storage: StorageConfig): Promise<ReadStore
 }
 
 /** Begins the host over the links of this machine. It has nothing open until it is told a state. */
-export async function beginLinks({ world, ...parts }: LinkHostParts): Promise<LinksHost> {
+export async function beginLinks({ world, ...parts }: BegunLinks): Promise<LinksHost> {
   const [{ LinkHost }, { tlsLinks }] = await Promise.all([
     import('../replication/link/link-host.ts'),
     import('../lib/tls-links.ts'),

@@ -16,7 +16,7 @@ import { SeededStream } from './seeded-stream.ts'
 import { SimulatedFiles } from './simulated-files.ts'
 import { VirtualTime } from './virtual-time.ts'
 
-/** What is left of a server that was killed: its store, which an activation replaces, and the files of its audit devices. */
+/** What is left of a server that was killed: its store, which an activation replaces, and its audit files. */
 export type SimulatedMachine = { backend: Backend; readonly files: SimulatedFiles }
 
 export type SimulatedServer = Omit<MemoryServer, 'advance'> & {

@@ -122,7 +122,7 @@ export class PrimarySide implements PrimaryOwner {
   async note({ set, id }: Arrival, noted: Parameters<PrimaryOwner['note']>[1]): Promise<void> {
     const { historyId } = await this.#parts.store.position()
     const acknowledged =
-      noted.acknowledged === undefined ? null : { historyId: encodeBase64(historyId), index: noted.acknowledged }
+      noted.acknowledged === undefined ? undefined : { historyId: encodeBase64(historyId), index: noted.acknowledged }
     const entry = { acknowledged, clusterAddresses: [...noted.addresses], apiAddress: noted.api }
     await this.#run((tx) => noteSecondary(tx, set.family, id, entry))
   }
@@ -137,7 +137,7 @@ export class PrimarySide implements PrimaryOwner {
     await this.#parts.store.hold({ name, ...hold })
   }
 
-  /** The log is held no more for this secondary, until `admitted` says that it has a new token. */
+  /** The log is held no more for this secondary, until `issued` says that it has a new token. */
   async release(family: ReplicationFamily, id: string): Promise<void> {
     const name = holdOf(family, id)
     this.#released.add(name)

@@ -203,8 +203,10 @@ export async function renewLeaf(
   }
 }
 
-/** What a secondary told of itself since it was last noted. */
-export type Noted = Pick<SecondaryEntry, 'acknowledged' | 'clusterAddresses' | 'apiAddress'>
+/** What a secondary told of itself since it was last noted. `acknowledged` undefined: not known, so what was stays. */
+export type Noted = Pick<SecondaryEntry, 'clusterAddresses' | 'apiAddress'> & {
+  readonly acknowledged: SecondaryEntry['acknowledged'] | undefined
+}
 
 /** Most addresses of a secondary that are kept: one for each of its nodes. */
 export const MAX_KEPT_ADDRESSES = 16
@@ -221,7 +223,7 @@ export async function noteSecondary(
   const addresses = clusterAddresses.filter((one) => faultOfClusterAddress(one) === undefined)
   putSecondary(tx, family, {
     ...entry,
-    acknowledged,
+    acknowledged: acknowledged === undefined ? entry.acknowledged : acknowledged,
     clusterAddresses: addresses.slice(0, MAX_KEPT_ADDRESSES),
     apiAddress: faultOfApiAddress(apiAddress) === undefined ? apiAddress : '',
   })

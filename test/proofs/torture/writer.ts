@@ -80,7 +80,7 @@ export class Writer {
   }
 
   /**
-   * Ends when a request gets no answer, or when it `isOver`; with `mayFail` also when it is told that the server failed.
+   * Ends when a request gets no answer, and when it `isOver`; with `mayFail` also when the server says that it failed.
    */
   async run(server: Server, mayFail = false, isOver = (): boolean => false): Promise<void> {
     this.#mayFail = mayFail

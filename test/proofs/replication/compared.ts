@@ -1,5 +1,5 @@
-// Compares two clusters whose servers have ended, entry by entry as they are stored, and takes a secondary out of its set
-// so that it stands alone.
+// Compares two clusters whose servers have ended, entry by entry as they are stored, and takes a secondary out of its
+// set so that it stands alone.
 import assert from 'node:assert/strict'
 import { cpSync, rmSync } from 'node:fs'
 import { realWorld } from '../../../src/lib/world.ts'

@@ -245,8 +245,8 @@ export class UnsealController {
 
   /**
    * Opens everything in this order: the key of the tree, the role, the data keys, own work 'before serving', caches and
-   * audit, other own work. Other threads come last, so that they serve only what is complete. After a failure everything
-   * is closed again.
+   * audit, other own work. Other threads come last, so that they serve only what is complete. After a failure all is
+   * closed again.
    */
   async #open({ keyring: stored, leafKey }: OpenedKeys): Promise<void> {
     const { store, rotation, gate, work, news, readRole } = this.#parts

@@ -14,22 +14,18 @@ test('replication is on without a stanza, and with an empty one', () => {
     isEnabled: true,
     allowedCaPaths: [],
     makesOperationTokensOpenly: true,
-    canaryIntervalSeconds: 1,
   })
 })
 
 test('each setting of replication is read', () => {
   const keys = `enabled = false
     allowed_ca_paths = ["/etc/keywright/ca", "/etc/ssl/certs"]
-    unauthenticated_operation_token = false
-    replication_canary_write_interval_seconds = 3600`
+    unauthenticated_operation_token = false`
   assert.deepEqual(read(keys), {
     isEnabled: false,
     allowedCaPaths: ['/etc/keywright/ca', '/etc/ssl/certs'],
     makesOperationTokensOpenly: false,
-    canaryIntervalSeconds: 3_600,
   })
-  assert.equal(read('replication_canary_write_interval_seconds = "0"').canaryIntervalSeconds, 0)
 })
 
 const REFUSED: readonly (readonly [string, RegExp])[] = [
@@ -37,9 +33,6 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['enabled = "never"', /"enabled" must be true or false/],
   ['allowed_ca_paths = "ca"', /line 1: "allowed_ca_paths" must be a list of absolute paths/],
   ['allowed_ca_paths = [1]', /"allowed_ca_paths" must be a list of texts/],
-  ['replication_canary_write_interval_seconds = 3601', /must be a number from 0 to 3600/],
-  ['replication_canary_write_interval_seconds = -1', /must be a number from 0 to 3600/],
-  ['replication_canary_write_interval_seconds = 0.5', /must be a number from 0 to 3600/],
 ]
 
 for (const [keys, says] of REFUSED) {
@@ -48,6 +41,7 @@ for (const [keys, says] of REFUSED) {
 
 test('keys of the reference that do nothing for replication are taken, each with its reason', () => {
   const keys = [
+    'replication_canary_write_interval_seconds = 5',
     'resolver_discover_servers = true',
     'logshipper_buffer_length = 16384',
     'logshipper_buffer_size = "1gb"',
@@ -75,7 +69,6 @@ test('the settings of replication are shown by their names', () => {
     enabled: true,
     allowed_ca_paths: [],
     unauthenticated_operation_token: true,
-    replication_canary_write_interval_seconds: 1,
   })
   assert.equal(listeners[0]?.config.cluster_address, '127.0.0.1:8201')
   assert.equal(listeners[0]?.config.disable_replication_status_endpoints, false)

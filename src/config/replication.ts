@@ -2,7 +2,7 @@
 import { isAbsolute } from 'node:path'
 import type { HclObject } from '../lib/hcl-tree.ts'
 import { ignored, type Stanza, setting } from './setting.ts'
-import { ConfigError, checkKeys, integerIn, listIn, only, switchOf } from './values.ts'
+import { ConfigError, checkKeys, listIn, only, switchOf } from './values.ts'
 
 /** The settings with their defaults. It is plain data, as the whole configuration is. */
 export type ReplicationConfig = {
@@ -12,8 +12,6 @@ export type ReplicationConfig = {
   readonly allowedCaPaths: readonly string[]
   /** Whether key shares alone make an operation token for disaster recovery; false: a token with sudo too. */
   readonly makesOperationTokensOpenly: boolean
-  /** How often a primary without writes makes one, by which secondaries see their lag; 0: never. */
-  readonly canaryIntervalSeconds: number
 }
 
 /** The settings of a server without the stanza. */
@@ -21,12 +19,8 @@ export const DEFAULT_REPLICATION: ReplicationConfig = {
   isEnabled: true,
   allowedCaPaths: [],
   makesOperationTokensOpenly: true,
-  canaryIntervalSeconds: 1,
 }
 
-/** Beyond an hour a lag would be seen too late to be of use. */
-const MAX_CANARY_SECONDS = 3_600
-const CANARY = 'replication_canary_write_interval_seconds'
 const READ_FROM_STORE = 'secondaries are sent the log as the store has it: its limits are those of the storage stanza'
 
 /** Keys of the stanza; docs/configuration.md shows them. */
@@ -49,11 +43,9 @@ export const REPLICATION_STANZA: Stanza = {
       'Whether key shares alone make an operation token of a secondary for disaster recovery; if not, a token with ' +
         '`sudo` is needed too',
     ),
-    [CANARY]: setting(
-      'number',
-      String(DEFAULT_REPLICATION.canaryIntervalSeconds),
-      'Seconds after which a primary without other writes makes one, by which secondaries measure their lag; at most ' +
-        `${MAX_CANARY_SECONDS}, 0 for none`,
+    // docs/decisions/0025-heartbeats-as-canary.md
+    replication_canary_write_interval_seconds: ignored(
+      'secondaries measure their lag by heartbeats, and nothing is written for it',
     ),
     resolver_discover_servers: ignored('a primary has one active node, and tells secondaries where it is'),
     logshipper_buffer_length: ignored(READ_FROM_STORE),
@@ -83,15 +75,6 @@ export function replicationOf(body: HclObject): {
       'unauthenticated_operation_token',
       DEFAULT_REPLICATION.makesOperationTokensOpenly,
     ),
-    canaryIntervalSeconds: canaryIn(block.body),
   }
   return { replication, ...(warnings.length === 0 ? {} : { warnings }) }
-}
-
-function canaryIn(body: HclObject): number {
-  const what = `a number from 0 to ${MAX_CANARY_SECONDS}`
-  const seconds = integerIn(body, CANARY, what)
-  if (seconds === undefined) return DEFAULT_REPLICATION.canaryIntervalSeconds
-  if (seconds < 0 || seconds > MAX_CANARY_SECONDS) throw new ConfigError(`"${CANARY}" must be ${what}`)
-  return seconds
 }

@@ -28,7 +28,6 @@ export function sanitizedConfig(config: ServerConfig): object {
       enabled: config.replication.isEnabled,
       allowed_ca_paths: config.replication.allowedCaPaths,
       unauthenticated_operation_token: config.replication.makesOperationTokensOpenly,
-      replication_canary_write_interval_seconds: config.replication.canaryIntervalSeconds,
     },
     listeners: config.listeners.map(shownListener),
     storage: storeLocation(storage).shown,

@@ -1,4 +1,4 @@
-// The seal of a primary on the clusters that follow it: every pair of seals, at activation and with each rekey.
+// The seal of a primary on the clusters that follow it: every pair of seals, at activation and with each rekey (S-08).
 import { strict as assert } from 'node:assert'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -26,9 +26,14 @@ export const SWITCH_SETTINGS = {
   redact_addresses: setting(
     'bool',
     'false',
-    '`sys/leader` shows no addresses, nor does the identity token issuer until a mount has requested a token',
+    '`sys/leader` and the status of replication show no addresses, nor does the identity token issuer until a mount has ' +
+      'requested a token',
   ),
-  redact_version: setting('bool', 'false', '`sys/health` and `sys/seal-status` do not show the version'),
+  redact_version: setting(
+    'bool',
+    'false',
+    '`sys/health`, `sys/seal-status` and the status of replication do not show the version',
+  ),
   redact_cluster_name: setting('bool', 'false', '`sys/health` and `sys/seal-status` do not show the cluster name'),
   disable_replication_status_endpoints: setting(
     'bool',

@@ -87,7 +87,7 @@ async function stranger(port: Port, options: ConnectionOptions) {
 
 const identityOptions = (identity: LinkIdentity): ConnectionOptions => ({ secureContext: secureContextOf(identity) })
 
-test('a stranger is sent no byte, whatever it shows or does not show', async () => {
+test('D-04: a stranger is sent no byte, whatever it shows or does not show', async () => {
   const port = await listening()
   const other = peerAuthority('set 1')
   const shown: ConnectionOptions[] = [
@@ -203,7 +203,7 @@ test('one more handshake than an address may have is turned away at once, until 
   await dialing(port)
 })
 
-test('one more handshake than may be under way ends the oldest', async () => {
+test('R-08: one more handshake than may be under way ends the oldest', async () => {
   const port = await listening({ limits: { halfOpen: 2 } })
   const oldest = plain(port)
   await until(() => port.time.waiting().length === 1, 'one has arrived')

@@ -1,5 +1,5 @@
-// A secondary follows a primary, both in memory, over links that are cut: whatever happens, it has in the end what the
-// primary has.
+// P-50, P-52: a secondary follows a primary, both in memory, over links that are cut: whatever happens, it has in the end
+// what the primary has.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -90,7 +90,7 @@ test('behind a log that was shortened, the comparison moves what differs and lit
   await pair.cut()
 })
 
-test('an entry that was changed behind the back of the secondary is found by the root and mended', async () => {
+test('F-13: an entry that was changed behind the back of the secondary is found by the root and mended', async () => {
   const pair = await filled(5, 'dr', 100)
   await pair.settle()
   const key = 'root/sys/policy/stray'

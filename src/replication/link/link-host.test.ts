@@ -165,7 +165,7 @@ test('a secondary that is revoked is cut off within a second at both ends, and t
   assert.equal(countOf(primary, 'A secondary was refused'), 2)
 })
 
-test('an older secondary is told to upgrade first, and a newer one follows', async () => {
+test('P-55: an older secondary is told to upgrade first, and a newer one follows', async () => {
   const { clusters, primary } = await followed(7)
   const older = await clusters.follow('older', { version: '1.1.9' })
   const newer = await clusters.follow('newer', { version: '1.3.0' })

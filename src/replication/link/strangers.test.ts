@@ -1,4 +1,4 @@
-// What a program with a good certificate can do to a primary that is no secondary of ours: little.
+// what a program with a good certificate can do to a primary that is no secondary of ours: little.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LinkedClusters } from '../../../test/fixtures/linked-clusters.ts'

@@ -4,7 +4,7 @@ import { agreedProtocol, ownSpeech, type Speaks } from './version-rule.ts'
 
 const primary = (changed: Partial<Speaks> = {}): Speaks => ({ ...ownSpeech('1.2.0'), ...changed })
 
-test('a secondary of the same version or a newer one may follow', () => {
+test('P-55: a secondary of the same version or a newer one may follow', () => {
   for (const version of ['1.2.0', '1.2.1', '2.0.0-rc.1']) assert.equal(agreedProtocol(primary(), ownSpeech(version)), 1)
   assert.equal(agreedProtocol(primary({ newest: 3 }), { ...ownSpeech('1.2.0'), newest: 2 }), 2)
 })

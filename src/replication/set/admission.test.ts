@@ -14,7 +14,7 @@ import { CLIENT_LIFE_MS, EARLY_MS, type KeyedCertificate, newLeaf, newLeafKey, p
 import { knownSecondaries, revokeSecondary } from './primary-operations.ts'
 import { findSecondary } from './records.ts'
 
-test('a secondary is let in once: claimed, confirmed, and the token is worth nothing afterwards', async () => {
+test('P-53: a secondary is let in once: claimed, confirmed, and the token is worth nothing afterwards', async () => {
   const { cluster, bundle } = await primaryOfSet(7)
   outcome(await cluster.admit(bundle), 'not_activated')
   outcome(await cluster.confirm(bundle), 'not_activated')

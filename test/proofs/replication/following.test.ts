@@ -1,6 +1,6 @@
 // A secondary for disaster recovery follows its primary through whatever happens to both and to the link between them:
 // in the end it has what the primary has, entry by entry, and stands alone with it. Nothing that the primary answered
-// is lost there. `npm run torture:following` is the long form.
+// is lost there (P-50). `npm run torture:following` is the long form.
 import { strict as assert } from 'node:assert'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'

@@ -166,7 +166,7 @@ ${table(['Endpoint', 'Writes', 'Carried out on a performance secondary'], writin
 A secondary for disaster recovery serves no client. While it is unsealed it answers the endpoints of this table, and
 those that its listener opens to callers without a token (metrics, profiles, requests under way). Every other request
 gets 400 and \`path disabled in replication DR secondary mode\`. An endpoint with \`open\` answers as elsewhere; one
-with \`operation-token\` will need such a token, and is refused until replication is offered.
+with \`operation-token\` will need such a token, and is refused until secondaries can be promoted.
 
 ${table(['Endpoint', 'Answers'], answering)}
 `

@@ -1,5 +1,5 @@
-// The data of a cluster go when it begins to follow a primary, and what is its own stays, under the primary's keys (R-06,
-//
+// the data of a cluster go when it begins to follow a primary, and what is its own stays, under the
+// primary's keys.
 import { strict as assert } from 'node:assert'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'

@@ -41,7 +41,7 @@ export type CommonParts = {
   readonly tokenLimits: TokenLimits & { readonly kept?: KeptLimits }
   /**
    * The link to its primary, at the time of the call; missing: it has none. Only the thread that writes uses it. Only
-   * tests hand one in as yet: replication will.
+   * tests hand one in as yet: performance replication will.
    */
   readonly toPrimary?: () => ToPrimary | undefined
   /** The queue of the thread; missing: the node makes one of its own. */
@@ -94,7 +94,7 @@ export type ServingParts = CommonParts & {
 export type WritingParts = CommonParts & {
   readonly role: WritingRole
   readonly store: Store
-  /** What the node is when it starts; missing: it follows no other node. Only tests hand it in as yet. */
+  /** What the node is when it starts; missing: it follows no other node until its opened store says so. */
   readonly firstRole?: RoleState
   /** Missing members stand for what is not there: other threads to tell, a configuration to reload. */
   readonly channels?: Partial<ToServing>
@@ -104,8 +104,7 @@ export type WritingParts = CommonParts & {
   readonly keyKeeper?: KeyKeeper
   /**
    * Hands the seal on to the secondaries, after a rekey of this cluster or of the primary that it follows. The bundle
-   * is wiped when the promise settles. Missing: there are none. No server hands it in as yet, since nothing leads to
-   * the secondaries.
+   * is wiped when the promise settles. Missing: nobody but the links hears of it. Only tests hand it in.
    */
   readonly onRekeyed?: (bundle: SealBundle) => Promise<void>
   /** The links to other clusters; missing: replication is switched off. */

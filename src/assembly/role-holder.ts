@@ -1,5 +1,6 @@
 // The one object that says what this node is. It lives on the writing thread; the other threads are told of each change
-// as they are told of the seal (seal-state.ts). Only tests make it another one as yet: replication will.
+// as they are told of the seal (seal-state.ts). What operators do with replication changes it
+// (replication/build-replication.ts).
 import { FOLLOWS_NONE, mayChange, type NodeRole, OWNER_OF_CLASS, type RoleState } from '../api/node-role.ts'
 import type { Store } from '../storage/contract.ts'
 

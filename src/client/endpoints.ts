@@ -224,7 +224,7 @@ export type Endpoints = {
       echo_duration_ms: number
       /** Always 0: there is no other active node */
       clock_skew_ms: number
-      /** Always 0: there is no primary */
+      /** Always 0: the status of replication has it */
       replication_primary_canary_age_ms: number
     }
   }

@@ -1,5 +1,5 @@
-// P-50, P-52: a secondary follows a primary, both in memory, over links that are cut: whatever happens, it has in the end
-// what the primary has.
+// P-50, P-52: a secondary follows a primary, both in memory, over links that are cut: whatever happens, it has in the
+// end what the primary has.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'

@@ -369,7 +369,6 @@ export interface Store extends ReadStore {
   tree(): Promise<{ readonly index: number; readonly tree: TreeCopy }>
   /** Tree and view of one index. The caller closes the snapshot. Waits and throws as `roots` does. */
   image(): Promise<StoreImage>
-  // Nothing calls hold, release and image as yet: replication will.
   /**
    * Keeps the records after `from` for the named follower, up to a cap that wins. The same name again moves its hold
    * on, or back where the records are still there. A new hold is durable when this resolves, and survives a restart.

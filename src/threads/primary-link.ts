@@ -1,6 +1,6 @@
 // The calls between a performance secondary and its primary, over any channel. Refusals travel as they were thrown.
 // What happens to the link becomes a refusal here, which says whether the request may have been carried out. Only tests
-// open such a link as yet: replication will.
+// open such a link as yet: performance replication will.
 import { fail, Refusal } from '../api/errors.ts'
 import type { EnsuredEntity, WantedEntity } from '../api/login.ts'
 import type { Answer } from '../api/request.ts'

@@ -1,5 +1,5 @@
-// What every implementation of links does, real or simulated: called once for each (links.test.ts). D-04, P-53: no byte of
-// a peer is passed on before both ends have proved who they are.
+// What every implementation of links does, real or simulated: called once for each (links.test.ts). D-04, P-53: no
+// byte of a peer is passed on before both ends have proved who they are.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

@@ -1,6 +1,6 @@
 // E-08: what each endpoint writes is what its mark says, and in every role a server refuses what it may not do with the
-// right answer, before it has written anything., P-56: a DR secondary answers its own endpoints alone, with a
-// token and without.
+// right answer, before it has written anything., P-56: a DR secondary answers its own endpoints alone, with
+// a token and without.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'

@@ -36,7 +36,7 @@ test('R-10: a cluster that its primary refuses keeps its data, and is open', asy
   await requireUntouched(other, had)
 })
 
-test('R-10: a cluster that does not reach its primary keeps its data, and may try again with the same token', async () => {
+test('R-10: a cluster that does not reach its primary keeps its data, and may try again with its token', async () => {
   const { servers, primary, other, enable } = await withToken()
   const had = await other.entries()
   const [share] = primary.server.shares

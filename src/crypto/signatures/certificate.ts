@@ -1,6 +1,6 @@
 // Certificates (X.509 version 3, RFC 5280) in the one form that clusters of a set use among themselves: an authority,
 // and leaves below it for one end of a connection each. All keys are on P-256, all signatures are ECDSA with SHA-256.
-// docs/decisions/0021-certificates-of-a-set.md says why a library does not do this. Only tests call this as yet.
+// docs/decisions/0021-certificates-of-a-set.md says why a library does not do this.
 //
 // A leaf has no subject: its alternative names say whose it is. They are critical for that reason (section 4.2.1.6).
 import { type KeyObject, sign, verify } from 'node:crypto'

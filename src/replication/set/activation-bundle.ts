@@ -1,5 +1,5 @@
 // What an activation token carries: all that a cluster needs to be let in as a secondary, once. It holds no key of any
-// data; those come over the link that it opens. Only tests call this as yet.
+// data; those come over the link that it opens.
 //
 //   bundle   format u8 = 1 | family u8 (1 dr, 2 performance) | set id 16 | epoch u32 | history id 16
 //            | ends u64 (ms since 1970, by the issuer's clock) | nonce 32 | id length u16 | id

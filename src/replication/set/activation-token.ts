@@ -1,5 +1,5 @@
 // The texts that operators carry from a primary to a secondary, and back. All are ASCII without blanks, below 8 KiB,
-// and begin with what they are. Only tests call this as yet.
+// and begin with what they are.
 //
 //   HEADER.CLAIMS.SIGNATURE                   a wrapping token in JWT form: the primary gives the bundle for it, once
 //   keywright-activation-1-BASE64URL          a bundle (activation-bundle.ts), as the primary gives it for that token

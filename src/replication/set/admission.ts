@@ -1,5 +1,5 @@
 // What the primary decides about those who connect, by their certificates and by the registry, each in one transaction.
-// A refusal is a value: it goes over the link as a code and a sentence. Only tests call this as yet.
+// A refusal is a value: it goes over the link as a code and a sentence.
 import { constantTimeEqual } from '../../crypto/primitives/constant-time.ts'
 import { certificateFingerprint, type ReadCertificate } from '../../crypto/signatures/certificate.ts'
 import { encodeBase64 } from '../../lib/base64.ts'

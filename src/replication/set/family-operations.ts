@@ -1,5 +1,5 @@
 // Which operation of replication is allowed in which state of a cluster, as data: each operation names the modes of its
-// family in which it is allowed, and a few rules bind the two families together. Only tests call this as yet.
+// family in which it is allowed, and a few rules bind the two families together.
 //
 //   dr \ performance   disabled   primary   secondary
 //   disabled           yes        yes       yes

@@ -1,5 +1,5 @@
 // What operators do on a primary, each in one transaction: begin a set and end it, issue tokens, revoke secondaries.
-// An operation that throws has changed nothing. Only tests call this as yet.
+// An operation that throws has changed nothing.
 import { sha256 } from '../../crypto/primitives/digest.ts'
 import type { Secret } from '../../crypto/primitives/secret.ts'
 import { certificateFingerprint, readCertificate } from '../../crypto/signatures/certificate.ts'

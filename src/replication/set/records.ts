@@ -1,6 +1,6 @@
 // What a cluster keeps of its sets, in the view of `core/replication/`. What is below `dr/` is of class ignored: it
 // never leaves the cluster. What is below `performance/` is of class local, so that a DR secondary can take over from a
-// member of a performance set. Only tests call this as yet.
+// member of a performance set.
 //
 //   FAMILY/state             what the cluster is in the family; missing where that is disabled
 //   FAMILY/authority         on the primary: the authority of the set, in DER

@@ -1,5 +1,5 @@
 // What a cluster does on its way to be a secondary, and as one, each in one transaction. An operation that throws has
-// changed nothing. Only tests call this as yet.
+// changed nothing.
 //
 // The way in: the bundle of the token is stored first of all, with a key that the primary seals for, since a wrapped
 // token gives it only once. Then the primary is asked (admission.ts). With what it gives the cluster becomes a

@@ -106,7 +106,8 @@ export type CommonAncestor = {
 
 /**
  * The newest history that is in both lists, and where they left it: the smaller index of the two that did. Undefined
- * for strangers. Old histories may be missing in either list. Nothing calls it as yet: replication will.
+ * for strangers. Old histories may be missing in either list. Only tests call it as yet: an old primary that
+ * joins again will.
  */
 export function commonAncestor(ours: readonly History[], theirs: readonly History[]): CommonAncestor | undefined {
   const known = new Map(theirs.map(({ id }, at) => [id.toString('hex'), at]))

@@ -65,7 +65,7 @@ const health = endpoint({
     cluster_id: optional(text('ID of the cluster, while unsealed')),
     echo_duration_ms: integer('Always 0: there is no other active node'),
     clock_skew_ms: integer('Always 0: there is no other active node'),
-    replication_primary_canary_age_ms: integer('Always 0: there is no primary'),
+    replication_primary_canary_age_ms: integer('Always 0: the status of replication has it'),
   },
   handler: (system: System, args, request) => {
     const { initialized, sealed, cluster } = system.sealStatus()

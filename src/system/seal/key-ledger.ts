@@ -2,9 +2,9 @@
 // primary grants blocks to the others and counts a block as used once it is granted. The sum of its own use and of all
 // grants stays below the limit by construction: no cluster has to report, and a lost answer costs only its block.
 //
-// Nothing grants as yet, since clusters do not talk to each other: every ledger has no grants, and each cluster counts
-// for itself. `newTermUse`, `granted`, `isAskDue` and `withGrant` are the floor of that protocol, and are called by
-// tests alone.
+// Nothing grants as yet: every ledger has no grants, and each cluster counts for itself. A secondary for disaster
+// recovery seals only what is its own. `newTermUse`, `granted`, `isAskDue` and `withGrant` are the floor of that
+// protocol, and are called by tests alone.
 import { MAX_ENCRYPTIONS, MOST_MAX_OPERATIONS } from '../../storage/keyring-limits.ts'
 import { type DataKeyUse, MAX_CLUSTER_ID_BYTES } from './key-use.ts'
 

@@ -1,6 +1,6 @@
 // The life of the keyring while the server is open. It counts how often the active key encrypts. It adds a term when
 // asked to, and by itself before a key has been used too often or for too long (src/storage/keyring-limits.ts).
-// Nothing follows or promotes as yet: `adopt` and `beginHistory` are called by tests alone.
+// Nothing promotes as yet: `beginHistory` is called by tests alone.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../../api/errors.ts'

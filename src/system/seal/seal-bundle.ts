@@ -1,6 +1,5 @@
 // The seal of a cluster as another cluster of its set gets it: at activation, and with each rekey. With it the receiver
 // opens all data of the set, so it is as secret as the root key. It travels sealed for one receiver (hpke.ts).
-// Nothing sends one as yet: `sealBundle` and `openBundle` are called by tests alone.
 //
 //   bundle   format u8 = 1 | number u64 | type u8 (1 shamir, 2 static) | shares u8 | threshold u8 | root key 32
 //            | proof length u16 | proof (share-proof.ts) | backup length u32 | backup (shares-backup.ts; empty: none)

@@ -173,7 +173,7 @@ export class ClusterLedger {
 
   /**
    * Takes a cluster that has left the set out of the ledger. Its blocks still count, but for no version made later.
-   * Only tests call it as yet: replication will.
+   * Only tests call it as yet: a secondary for performance will leave so.
    */
   async removed(cluster: string): Promise<void> {
     await this.#parts.storage.transaction(async (tx) => {

@@ -106,7 +106,7 @@ test('a secondary that dies at any moment of its copy goes on with it, and serve
   }
 })
 
-test('T5 T6 T7: a token lets in once, until it ends or is revoked, and a refused activation changes nothing', async () => {
+test('T5 T6 T7: a token lets in once, until it ends or is revoked; a refused activation changes nothing', async () => {
   const [servers, primary, secondary] = await pair(4)
   const third = await servers.start('three')
   const { time } = servers.simulation

@@ -13,21 +13,12 @@ import type { Exchange } from './exchange.ts'
 import type { PipelineServices } from './pipeline-services.ts'
 
 /**
- * False on a secondary for disaster recovery: the tokens that it has are those of its primary, which alone may count
- * their uses, and while it is copied it may lack the key that they are found by.
- */
-function knowsTokens({ sealed, nodeRole, tokens }: PipelineServices): boolean {
-  const { dr } = nodeRole()
-  return !sealed() && dr !== 'secondary' && dr !== 'bootstrapping' && tokens.isOpen
-}
-
-/**
  * Step: finds the token of the request, and the entity behind it. Refuses nothing itself: without a usable token the
  * exchange has none, and `authorise` decides what that means for the endpoint.
  */
 export const authenticate = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
   const token = exchange.request.headers.token
-  if (token === undefined || token === '' || !knowsTokens(services)) return
+  if (token === undefined || token === '' || services.sealed()) return
   // Judged before: the token was found then, and may have been charged its last use.
   if (exchange.chargedToken !== undefined) return recognise(exchange, services, exchange.chargedToken)
   if (exchange.endpoint?.takesWrappingToken === true && isJwt(token))
@@ -47,7 +38,7 @@ export async function isKnown(
   remoteAddress: string,
   services: PipelineServices,
 ): Promise<boolean> {
-  if (token === undefined || token === '' || !knowsTokens(services)) return false
+  if (token === undefined || token === '' || services.sealed()) return false
   const live = await services.tokens.find(token)
   if (live === undefined || !isInCidrs(remoteAddress, live.entry.boundCidrs)) return false
   if (live.entry.entityId === '') return true

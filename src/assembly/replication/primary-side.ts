@@ -9,6 +9,7 @@ import {
   claimBootstrap,
   confirmBootstrap,
   type Greeting,
+  isReceiverOf,
   noteSecondary,
   type PeerRefusal,
   renewLeaf,
@@ -43,6 +44,10 @@ export const holdOf = (family: ReplicationFamily, id: string): string => `${fami
 /** What binds keys on their way to one secondary: those that were recorded on another way open nothing. */
 export const contextOf = ({ set, id }: Pick<Arrival, 'set' | 'id'>): Buffer =>
   Buffer.from(uriOfPeer({ ...set, role: 'secondary', id }))
+
+const OTHER_RECEIVER =
+  'A cluster came with the certificate of this secondary and another key than it was let in with: if you know of no ' +
+  'copy of its activation token, revoke the id'
 
 /** Thrown to leave a transaction without a change. */
 class OnlyLooked extends Error {}
@@ -127,7 +132,14 @@ export class PrimarySide implements PrimaryOwner {
     await this.#run((tx) => noteSecondary(tx, set.family, id, entry))
   }
 
+  /**
+   * The certificate alone is not enough: a copy of the activation token has it too, and with the seal everything that
+   * the set has could be read.
+   */
   async sealFor(arrival: Arrival, { key, number }: { readonly key: Buffer; readonly number: number }) {
+    const admitted = await this.#run((tx) => admitSecondary(tx, this.#greeting(arrival)))
+    if ('refused' in admitted) throw new StorageRefused(admitted.sentence)
+    if (!isReceiverOf(admitted.entry, key)) throw new StorageRefused(OTHER_RECEIVER)
     return this.#parts.sealNumber() > number ? this.#sealed(arrival, key) : undefined
   }
 

@@ -158,6 +158,10 @@ export async function confirmBootstrap(
   return { ...known, entry: active }
 }
 
+/** Whether this is the key that the secondary was let in with: keys are sealed for no other. */
+export const isReceiverOf = ({ bootstrap }: SecondaryEntry, receiver: Buffer): boolean =>
+  bootstrap !== null && bootstrap.receiverDigest !== null && isDigest(bootstrap.receiverDigest, receiver)
+
 function faultOfClaim(bootstrap: SecondaryEntry['bootstrap'], claim: BootstrapClaim): PeerRefusal | undefined {
   if (bootstrap === null || !isDigest(bootstrap.nonceDigest, claim.nonce))
     return refusal('token_unknown', 'The activation token is not the last one of this id')

@@ -27,7 +27,7 @@ export class OwnParts {
   /** The parts now. `node` is the name of this node among those of its cluster. */
   async read(tx: SetReader, node: string): Promise<SetPart[]> {
     const parts: SetPart[] = []
-    for (const family of REPLICATION_FAMILIES) {
+    for (const family of await ownFamilies(tx)) {
       const state = await readState(tx, family)
       if (state === undefined) continue
       const set = { setId: state.setId, family }
@@ -76,4 +76,13 @@ export class OwnParts {
     const addresses = [...new Set([record.clusterAddress, ...record.knownAddresses])]
     return { role: 'secondary', set, id: record.id, identity, renewalDueMs: renewalDueMs(leaf), addresses }
   }
+}
+
+/**
+ * The families in which the records are of this cluster itself. What a DR secondary has of the other one is a copy of
+ * what its primary is there: with it, it would serve that one's secondaries, or take its place.
+ */
+async function ownFamilies(tx: SetReader): Promise<readonly ReplicationFamily[]> {
+  const mode = (await readState(tx, 'dr'))?.mode
+  return mode === 'secondary' || mode === 'bootstrapping' ? ['dr'] : REPLICATION_FAMILIES
 }

@@ -1,0 +1,50 @@
+import { strict as assert } from 'node:assert'
+import { test } from 'node:test'
+import { primaryOfSet, SetCluster } from '../../../test/fixtures/set-cluster.ts'
+import { becomeSecondary, copyIsWhole } from '../../replication/set/secondary-operations.ts'
+import { OwnParts } from './own-parts.ts'
+
+const NODE = 'a-node'
+const ownPartsOf = (cluster: SetCluster): OwnParts =>
+  new OwnParts({ clock: { nowMs: () => cluster.nowMs, monotonicMs: () => 0 }, random: cluster.random })
+
+test('a cluster plays the part that it has in each family', async () => {
+  const { cluster, bundle } = await primaryOfSet(41)
+  await cluster.begin('performance')
+  const parts = await cluster.run((tx) => ownPartsOf(cluster).read(tx, NODE))
+  assert.deepEqual(
+    parts.map(({ role, set }) => [role, set.family]),
+    [
+      ['primary', 'dr'],
+      ['primary', 'performance'],
+    ],
+  )
+  const secondary = new SetCluster(42)
+  await secondary.run((tx) => becomeSecondary(tx, bundle, secondary.nowMs))
+  const [part, ...others] = await secondary.run((tx) => ownPartsOf(secondary).read(tx, NODE))
+  assert.deepEqual([part?.role, part?.set.family, others], ['secondary', 'dr', []])
+})
+
+test('what a DR secondary copied of its primary is no part of its own in the other family', async () => {
+  const { bundle } = await primaryOfSet(43)
+  const other = await primaryOfSet(44, 'performance')
+  for (const isPrimary of [true, false]) {
+    const secondary = new SetCluster(45)
+    await secondary.run((tx) => becomeSecondary(tx, bundle, secondary.nowMs))
+    // As the copy brings it: performance/ is of class local, so that this cluster can take over.
+    if (isPrimary) for (const [path, value] of other.cluster.view.entries) secondary.view.plant(path, value)
+    else {
+      const follower = new SetCluster(46)
+      await follower.run((tx) => becomeSecondary(tx, other.bundle, follower.nowMs))
+      for (const [path, value] of follower.view.entries) secondary.view.plant(path, value)
+    }
+    for (const isWhole of [false, true]) {
+      if (isWhole) await secondary.run((tx) => copyIsWhole(tx, 'dr', secondary.nowMs))
+      const parts = await secondary.run((tx) => ownPartsOf(secondary).read(tx, NODE))
+      assert.deepEqual(
+        parts.map(({ role, set }) => [role, set.family]),
+        [['secondary', 'dr']],
+      )
+    }
+  }
+})

@@ -39,6 +39,16 @@ import { checksOfApi, checksOfBadToken, checksOfPort } from './activation-checks
 import { apiAddressFor, type PrimaryApi } from './primary-api.ts'
 import { contextOf } from './primary-side.ts'
 
+/**
+ * Refusals that are not of the token: the next try with it may succeed, and a wrapped one cannot be unwrapped again.
+ */
+const PASSING: ReadonlySet<Extract<Knocked, { readonly kind: 'refused' }>['code']> = new Set([
+  'busy',
+  'not-active',
+  'clock',
+  'version',
+])
+
 /** The parts that an activation works with. */
 export type ActivatingParts = {
   readonly view: View
@@ -143,7 +153,8 @@ export class Activating {
     const { view, links, facts, world, activate } = this.#parts
     const { family } = bundle
     const knocked = await links.knock(knockOf(bundle, receiver, facts(), 'claim'))
-    if (knocked.kind === 'refused') await view.transaction(async (tx) => forgetActivation(tx, family))
+    if (knocked.kind === 'refused' && !PASSING.has(knocked.code))
+      await view.transaction(async (tx) => forgetActivation(tx, family))
     if (knocked.kind !== 'package') throw new ActivationRefused('form', sentenceOf(knocked))
     const { seal, keyring, leafKey } = knocked.package
     const sealBundle = openBundle(x25519Key(receiver), seal, contextOf({ set: bundle, id: bundle.id }))

@@ -171,17 +171,17 @@ export class ServedSecondary {
 
   async #receive(): Promise<never> {
     for (;;) {
-      const { message } = await this.#link.next()
+      const { message, bytes } = await this.#link.next()
       if (this.#source === undefined) throw new ProtocolFault('damaged', 'A secondary spoke before it was welcomed')
-      this.#handle(this.#source, message)
+      this.#handle(this.#source, message, bytes)
     }
   }
 
-  #handle(source: LogSource, message: Message): void {
+  #handle(source: LogSource, message: Message, bytes: number): void {
     if (message.kind === 'beat') this.#heard(source, message)
     else if (message.kind === 'certificate-wanted') this.#renew(message).catch((cause) => this.#stop(cause))
     else {
-      source.received(message as FromSecondary)
+      source.received(message as FromSecondary, bytes)
       // In a copy or a comparison it has not all up to the place that it acknowledges.
       if (message.kind === 'ack' && this.#isWhole) this.#reached(message.durable)
     }

@@ -40,30 +40,37 @@ test('a secondary that acknowledges what it was not sent is at fault', async () 
   const { source, kinds } = await begun()
   await until(() => kinds().includes('complete'))
   assert.deepEqual(kinds(), ['course', 'piece', 'piece', 'complete'])
-  source.received({ kind: 'ack', handled: 2, durable: 1 })
+  source.received({ kind: 'ack', handled: 2, durable: 1 }, 0)
   const wrong = [
     { kind: 'ack', handled: 1, durable: 1 },
     { kind: 'ack', handled: 3, durable: 1 },
     { kind: 'ack', handled: 2, durable: 2 },
   ] as const
-  for (const message of wrong) assert.throws(() => source.received(message), ProtocolFault)
+  for (const message of wrong) assert.throws(() => source.received(message, 0), ProtocolFault)
 })
 
 test('a question of another course is not answered, one of a comparison that is not running is a fault', async () => {
   const { source, kinds, served } = await begun()
   await until(() => kinds().includes('complete'))
-  for (const course of [0, 2]) source.received({ kind: 'roots', course, scopes: [] })
+  for (const course of [0, 2]) source.received({ kind: 'roots', course, scopes: [] }, 0)
   source.tellRoot()
   await until(() => kinds().filter((kind) => kind === 'complete').length === 2)
   assert.equal(kinds().includes('pages'), false)
-  source.received({ kind: 'roots', course: 1, scopes: [] })
+  source.received({ kind: 'roots', course: 1, scopes: [] }, 0)
   await assert.rejects(served, ProtocolFault)
 })
 
 test('a secondary may have eight questions waiting, and no more', async () => {
   const { source } = await begun()
-  for (let count = 0; count < 8; count++) source.received({ kind: 'root-wanted', course: 1 })
-  assert.throws(() => source.received({ kind: 'root-wanted', course: 1 }), ProtocolFault)
+  for (let count = 0; count < 8; count++) source.received({ kind: 'root-wanted', course: 1 }, 0)
+  assert.throws(() => source.received({ kind: 'root-wanted', course: 1 }, 0), ProtocolFault)
+})
+
+test('questions of a secondary that wait have 32 MiB, and one more', async () => {
+  const { source } = await begun()
+  const ask = (bytes: number): void => source.received({ kind: 'values-wanted', course: 1, keys: [] }, bytes)
+  for (const bytes of [16, 16, 80]) ask(bytes * 1024 * 1024)
+  assert.throws(() => ask(1), /more than 33554432 bytes/)
 })
 
 test('a secondary of a stranger is refused, with nothing sent', async () => {
@@ -87,8 +94,8 @@ test('the log is held behind what the secondary has, and one hold at a time is a
   }
   await until(() => kinds().filter((kind) => kind === 'run').length > 0 && source.sentIndex === 6)
   assert.deepEqual(await held(), [['secondary', 1]], 'what is sent may be lost on its way')
-  source.received({ kind: 'ack', handled: 3, durable: 4 })
-  source.received({ kind: 'ack', handled: 4, durable: 3 })
+  source.received({ kind: 'ack', handled: 3, durable: 4 }, 0)
+  source.received({ kind: 'ack', handled: 4, durable: 3 }, 0)
   for (let turns = 0; turns < 20; turns++) await turn()
   assert.deepEqual(await held(), [['secondary', 4]])
 })
@@ -114,12 +121,12 @@ test('no more is under way than the window and one message', async () => {
   const keys = Array.from({ length: 50 }, (_, count) => `root/sys/policy/p-${count}`)
   await until(() => underWay === 3)
   const [source] = made
-  source?.received({ kind: 'values-wanted', course: 1, keys })
+  source?.received({ kind: 'values-wanted', course: 1, keys }, 0)
   for (let turns = 0; turns < 3_000 && kinds.filter((kind) => kind === 'values').length < 25; turns++) {
     await turn()
     if (turns % 10 !== 0 || underWay === 0) continue
     underWay--
-    source?.received({ kind: 'ack', handled: ++handled, durable: 1 })
+    source?.received({ kind: 'ack', handled: ++handled, durable: 1 }, 0)
   }
   assert.equal(kinds.filter((kind) => kind === 'values').length, 25)
   assert.ok(most <= 4, `${most} messages of 2,000 bytes`)

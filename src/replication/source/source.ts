@@ -31,6 +31,8 @@ const SCOPES_AT_ONCE = 1_024
 const NO_TREE = new Tree()
 /** Questions of a secondary that may wait. It asks one at a time. */
 const MAX_TASKS = 8
+/** Bytes of these behind which none is taken any more: one question may have 80 MiB, and usual ones a few. */
+const MAX_WAITING_BYTES = 32 * 1024 * 1024
 /** Comparisons that a secondary may ask for over one link: each takes a copy of the tree. */
 const MAX_COMPARISONS = 4
 
@@ -39,7 +41,7 @@ export class LogSource {
   readonly #parts: SourceParts
   readonly #window: Window
   readonly #bell = new Bell()
-  readonly #tasks: (() => Promise<void>)[] = []
+  readonly #tasks: { readonly bytes: number; readonly run: () => Promise<void> }[] = []
   #sent: Place
   /** Key behind which the copy goes on; undefined while none is running. */
   #copyAfter: string | undefined
@@ -84,12 +86,22 @@ export class LogSource {
     return this.#sent.index
   }
 
-  /** Takes a message of the secondary. @throws ProtocolFault for one that fits nothing that was sent */
-  received(message: FromSecondary): void {
+  /**
+   * Takes a message of the secondary, of so many bytes. @throws ProtocolFault for one that fits nothing that was sent,
+   * and if it asks too much at once
+   */
+  received(message: FromSecondary, bytes: number): void {
     if (message.kind === 'ack') this.#acknowledged(message)
-    else if (this.#tasks.length < MAX_TASKS) this.#tasks.push(() => this.#answer(message))
-    else throw new ProtocolFault('damaged', `A secondary asks more than ${MAX_TASKS} things at once`)
+    else this.#ask(message, bytes)
     this.#bell.ring()
+  }
+
+  #ask(message: Exclude<FromSecondary, { readonly kind: 'ack' }>, bytes: number): void {
+    if (this.#tasks.length === MAX_TASKS)
+      throw new ProtocolFault('damaged', `A secondary asks more than ${MAX_TASKS} things at once`)
+    if (this.#tasks.reduce((sum, task) => sum + task.bytes, 0) > MAX_WAITING_BYTES)
+      throw new ProtocolFault('damaged', `The questions of a secondary have more than ${MAX_WAITING_BYTES} bytes`)
+    this.#tasks.push({ bytes, run: () => this.#answer(message) })
   }
 
   /** Sends the root of the tree behind the log up to its place. A secondary that stands there compares it. */
@@ -133,7 +145,7 @@ export class LogSource {
   async #turn(): Promise<boolean> {
     try {
       const task = this.#tasks.shift()
-      if (task !== undefined) await task()
+      if (task !== undefined) await task.run()
       else if (!this.#window.isOpen) return true
       else if (this.#copyAfter !== undefined) await this.#sendPiece(this.#copyAfter)
       // In a transfer the root has a meaning of its own: all was sent.

@@ -13,12 +13,21 @@ import type { Exchange } from './exchange.ts'
 import type { PipelineServices } from './pipeline-services.ts'
 
 /**
+ * True on a secondary for disaster recovery, whole or not. It tells its state to all alike: while it copies it may not
+ * be able to read a token yet, and it could not charge a use of one.
+ */
+export function servesNoClient({ nodeRole }: Pick<PipelineServices, 'nodeRole'>): boolean {
+  const { dr } = nodeRole()
+  return dr === 'secondary' || dr === 'bootstrapping'
+}
+
+/**
  * Step: finds the token of the request, and the entity behind it. Refuses nothing itself: without a usable token the
  * exchange has none, and `authorise` decides what that means for the endpoint.
  */
 export const authenticate = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
   const token = exchange.request.headers.token
-  if (token === undefined || token === '' || services.sealed()) return
+  if (token === undefined || token === '' || services.sealed() || servesNoClient(services)) return
   // Judged before: the token was found then, and may have been charged its last use.
   if (exchange.chargedToken !== undefined) return recognise(exchange, services, exchange.chargedToken)
   if (exchange.endpoint?.takesWrappingToken === true && isJwt(token))

@@ -11,7 +11,7 @@ import { NO_HEADERS, seen, settable } from '../api/passed-headers.ts'
 import type { Answer, RequestInfo } from '../api/request.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { ownWrites } from '../storage/own-writes.ts'
-import { authenticate, authorise, authoriseData, isOpen } from './access.ts'
+import { authenticate, authorise, authoriseData, isOpen, servesNoClient } from './access.ts'
 import { parseBody } from './body.ts'
 import { tellBrowsers } from './browser-steps.ts'
 import type { Exchange } from './exchange.ts'
@@ -139,8 +139,7 @@ const refuseWhileSealed = (exchange: Exchange, services: PipelineServices): void
  * that shares can open it.
  */
 const refuseOnDrSecondary = (exchange: Exchange, services: PipelineServices): void => {
-  const { dr } = services.nodeRole()
-  if (dr !== 'secondary' && dr !== 'bootstrapping') return
+  if (!servesNoClient(services)) return
   if (services.sealed() || exchange.endpoint?.onDrSecondary === 'open' || isOpen(exchange)) return
   throw fail('dr_secondary', [])
 }

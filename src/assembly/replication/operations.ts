@@ -153,8 +153,10 @@ export class OwnOperations implements ReplicationOperations {
     const read = await view.transaction((tx) => readTold(tx, family))
     if (read === undefined) return undefined
     const { secondaries, primaries } = await links.status()
-    const linked = secondaries.filter((one) => one.family === family)
     const { entries, ...told } = read
+    // The links remember those that were revoked since, too.
+    const active = new Set(entries.filter(({ state }) => state === 'active').map(({ id }) => id))
+    const linked = secondaries.filter((one) => one.family === family && active.has(one.id))
     return {
       ...told,
       secondaries: [...linked, ...withoutLink(entries, family, new Set(linked.map(({ id }) => id)))],

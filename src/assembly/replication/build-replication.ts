@@ -154,8 +154,11 @@ class OwnReplication implements ReplicationRoom {
 
   async forget(): Promise<void> {
     this.#isOpen = false
-    this.#ownParts.forget()
-    await this.#plays.run(() => this.#links.control.play({ facts: this.#facts(), listenAt: [], parts: [] }))
+    await this.#plays.run(() => {
+      // Not before: what ran until now may have made one.
+      this.#ownParts.forget()
+      return this.#links.control.play({ facts: this.#facts(), listenAt: [], parts: [] })
+    })
   }
 
   rekeyed(): void {
@@ -175,6 +178,8 @@ class OwnReplication implements ReplicationRoom {
       const { control, listenAt } = this.#links
       const { cluster } = this.#seal.seal.status()
       const parts = await this.#view.transaction((tx) => this.#ownParts.read(tx, cluster?.id ?? ''))
+      // No link gets a key once the server is being sealed.
+      if (!this.#isOpen) return
       const state = (): LinkState => ({ facts: this.#facts(), listenAt, parts })
       await control.play(state())
       const { ports } = await control.status()

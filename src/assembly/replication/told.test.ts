@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { operationsOf, ReplicatedServers } from '../../../test/fixtures/replicated-servers.ts'
 
-test('a secondary that was revoked is told of no more, nor one whose id has a new token that was not used', async () => {
+test('a secondary that was revoked is told of no more, nor one whose id has an unused new token', async () => {
   const servers = new ReplicatedServers(1)
   const [primary, secondary] = [await servers.start('one'), await servers.start('two')]
   await servers.activate(primary, secondary)

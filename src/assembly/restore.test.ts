@@ -7,11 +7,15 @@ import { copyTo } from '../../test/fixtures/copied-store.ts'
 import { forgedSnapshot } from '../../test/fixtures/forged-snapshot.ts'
 import { wireRequest } from '../../test/fixtures/memory-server.ts'
 import { temporaryDirectory } from '../../test/fixtures/server-process.ts'
+import { primaryOfSet } from '../../test/fixtures/set-cluster.ts'
 import type { ByteStream } from '../api/request.ts'
 import { inlineWork } from '../lib/slow-work.ts'
 import { realWorld } from '../lib/world.ts'
 import { verifyAudit } from '../offline/audit-verification.ts'
 import { leavingStore, restorableStore } from '../process/restorable-store.ts'
+import { noteSecondary } from '../replication/set/admission.ts'
+import { revokeSecondary } from '../replication/set/primary-operations.ts'
+import { findSecondary, SETS_FOLDER } from '../replication/set/records.ts'
 import { systemScope } from '../storage/contract.ts'
 import { storageIn, storeLocation } from '../storage/drivers.ts'
 import { encodeKeyring, firstKeyring, type Keyring, replacedBy } from '../storage/keyring.ts'
@@ -154,6 +158,42 @@ for (const when of ['before', 'behind'] as const) {
     assert.equal(existsSync(join(server.path, 'restore.new')), false)
     assert.equal(server.node.seal.status().sealed, false)
     assert.equal(await server.store.get('root/sys/policy/before'), undefined)
+  })
+}
+
+/** A primary with a secondary that was let in. */
+async function primaryWith(t: TestContext, wrap: Parameters<typeof start>[1]) {
+  const server = await start(t, wrap)
+  const view = server.node.storage.view(systemScope, SETS_FOLDER)
+  const other = await primaryOfSet(71)
+  await other.cluster.letIn(other.bundle)
+  await view.transaction(async (tx) => {
+    for (const [path, value] of other.cluster.view.entries) tx.put(path, value)
+  })
+  const stateOf = () => view.transaction((tx) => findSecondary(tx, 'dr', 'site/b')).then((entry) => entry?.state)
+  return { server, view, stateOf }
+}
+
+for (const what of ['revoked', 'noted'] as const) {
+  test(`a secondary that is ${what} while a snapshot is being checked stays so`, async (t) => {
+    const primary = await primaryWith(t, (restorable) => ({
+      ...restorable,
+      check: async (staged) => {
+        await restorable.check(staged)
+        await primary.view.transaction((tx) =>
+          what === 'revoked'
+            ? revokeSecondary(tx, 'dr', 'site/b')
+            : noteSecondary(tx, 'dr', 'site/b', { acknowledged: null, clusterAddresses: [], apiAddress: 'https://b' }),
+        )
+      },
+    }))
+    const { server, stateOf } = primary
+    const snapshot = await save(server)
+    const restoring = server.node.operations.restore(ReadableStream.from([snapshot]), false)
+    if (what === 'revoked') await assert.rejects(restoring, { code: 'changed_meanwhile' })
+    else await restoring
+    if (what === 'noted') await server.unseal()
+    assert.equal(await stateOf(), what === 'revoked' ? 'revoked' : 'active')
   })
 }
 

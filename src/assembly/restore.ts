@@ -21,7 +21,7 @@ import type { Seal } from '../system/seal/seal.ts'
 import { openSnapshotKeyring } from '../system/snapshot-keyring.ts'
 import type { Restored } from '../system/system.ts'
 import { RestoredAudit } from './restored-audit.ts'
-import { isOfReplication, keptReplication, REPLICATION_LOST } from './restored-replication.ts'
+import { isOfReplication, keptReplication, REPLICATION_LOST, replicationDigest } from './restored-replication.ts'
 import { isOfSeal, RestoredSeal } from './restored-seal.ts'
 import { sealedMeanwhile, type UnsealController } from './unseal-controller.ts'
 
@@ -71,12 +71,20 @@ export class Restore {
     const pieces = stream[Symbol.asyncIterator]()
     const { openings } = seal
     try {
-      const restored = await this.#stage({ [Symbol.asyncIterator]: () => pieces }, force, restorable).catch((cause) => {
+      const { replication, ...restored } = await this.#stage(
+        { [Symbol.asyncIterator]: () => pieces },
+        force,
+        restorable,
+      ).catch((cause) => {
         // An activation removes what was staged, so that nothing is found there.
         throw seal.openings === openings ? cause : sealedMeanwhile()
       })
       try {
-        await opening.replaceStore(openings, () => restorable.adopt())
+        await opening.replaceStore(
+          openings,
+          () => this.#requireReplication(replication),
+          () => restorable.adopt(),
+        )
       } finally {
         await restorable.staging.drop()
       }
@@ -99,7 +107,7 @@ export class Restore {
     stream: AsyncIterable<Uint8Array>,
     force: boolean,
     restorable: Restorable,
-  ): Promise<Omit<Restored, 'isSealed'>> {
+  ): Promise<Omit<Restored, 'isSealed'> & { readonly replication: string }> {
     const { seal, barrier, world } = this.#parts
     if (barrier.sealed) throw new Sealed('The server is sealed')
     const read = await readSnapshot(stream)
@@ -113,6 +121,8 @@ export class Restore {
     const restoredSeal = new RestoredSeal()
     let opened: Barrier | undefined
     let lost: readonly string[] = []
+    // Before its records are read.
+    const replication = await replicationDigest(this.#parts.store, barrier)
     await stageSnapshot(read, {
       staging: restorable.staging,
       position: await restorable.position(),
@@ -141,7 +151,15 @@ export class Restore {
       },
       check: (staged) => restorable.check(staged),
     })
-    return { entries: header.entries, index: header.index, isSealChecked, warnings: [...audit.warnings(), ...lost] }
+    const warnings = [...audit.warnings(), ...lost]
+    return { entries: header.entries, index: header.index, isSealChecked, warnings, replication }
+  }
+
+  /** @throws Refusal if the records of replication are others than when the snapshot was begun */
+  async #requireReplication(digest: string): Promise<void> {
+    const { store, barrier } = this.#parts
+    if ((await replicationDigest(store, barrier)) === digest) return
+    throw fail('changed_meanwhile', ['Replication was changed while the snapshot was on its way: send it again'])
   }
 
   async #lostReplication(): Promise<readonly string[]> {

@@ -1,5 +1,7 @@
 // What a cluster is in its sets stays when a snapshot is restored: roles, epochs and fences of that day would bring a
 // demoted primary back, and a revoked secondary. So the records of now stand in the place of those of the snapshot.
+import { sha256 } from '../crypto/primitives/digest.ts'
+import { SECONDARY_ENTRY } from '../replication/set/records.ts'
 import type { Barrier } from '../storage/barrier.ts'
 import { mayHaveClass } from '../storage/classes.ts'
 import type { Reader, StoredEntry } from '../storage/contract.ts'
@@ -7,6 +9,8 @@ import type { Reader, StoredEntry } from '../storage/contract.ts'
 /** What a cluster stores of its part in replication, in both families. */
 const FOLDER = 'root/core/replication/'
 const NO_LEAF = Buffer.alloc(0)
+/** Entries of the registry, of either family. */
+const OF_SECONDARY = /^root\/core\/replication\/[^/]+\/secondary\//
 /** A registry has a thousand entries at most, and there are some more. */
 const PAGE = 256
 
@@ -25,16 +29,43 @@ export async function keptReplication(
   restored: Barrier,
 ): Promise<readonly StoredEntry[]> {
   const kept: StoredEntry[] = []
+  await eachRecord(store, present, (key, clear) => {
+    if (mayHaveClass(key, 'ignored'))
+      kept.push({ key, value: restored.seal(key, clear), class: 'ignored', leaf: NO_LEAF })
+  })
+  return kept
+}
+
+/**
+ * A digest of the records, to see that none has changed: a secondary that is revoked while a snapshot is on its way
+ * must stay so. How far secondaries are, and where, is noted all the time, and no part of it.
+ */
+export async function replicationDigest(store: Pick<Reader, 'scan'>, present: Barrier): Promise<string> {
+  const digests: Buffer[] = []
+  await eachRecord(store, present, (key, clear) => {
+    digests.push(sha256(Buffer.from(key)), sha256(OF_SECONDARY.test(key) ? withoutNotes(clear) : clear))
+  })
+  return sha256(Buffer.concat(digests)).toString('hex')
+}
+
+const withoutNotes = (clear: Buffer): Buffer =>
+  SECONDARY_ENTRY.encode({ ...SECONDARY_ENTRY.decode(clear), acknowledged: null, clusterAddresses: [], apiAddress: '' })
+
+/** What was opened is wiped behind each call. */
+async function eachRecord(
+  store: Pick<Reader, 'scan'>,
+  present: Barrier,
+  take: (key: string, clear: Buffer) => void,
+): Promise<void> {
   for (let after = ''; ; ) {
     const page = await store.scan(FOLDER, after, PAGE)
     for (const { key, value } of page) {
-      if (!mayHaveClass(key, 'ignored')) continue
       const clear = present.open(key, value)
-      kept.push({ key, value: restored.seal(key, clear), class: 'ignored', leaf: NO_LEAF })
+      take(key, clear)
       clear.fill(0)
     }
     const last = page.at(-1)
-    if (last === undefined || page.length < PAGE) return kept
+    if (last === undefined || page.length < PAGE) return
     after = last.key
   }
 }

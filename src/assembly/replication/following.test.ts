@@ -179,3 +179,17 @@ test('a primary that is none any more is told apart from one that is away', asyn
   assert.notEqual((await reasonOf()).connection, 'ready')
   assert.equal((await primary.call('GET', 'sys/health')).status, 200)
 })
+
+test('nothing is written on either side while nothing happens', async () => {
+  const servers = new ReplicatedServers(2)
+  const { time } = servers.simulation
+  const [primary, secondary] = [await servers.start('one'), await servers.start('two')]
+  await servers.activate(primary, secondary)
+  await servers.level(primary, secondary)
+  await time.pass(60_000)
+  const indexes = () =>
+    Promise.all([primary, secondary].map(async ({ server }) => (await time.until(server.store.position())).index))
+  const before = await indexes()
+  await time.pass(3_600_000)
+  assert.deepEqual(await indexes(), before)
+})

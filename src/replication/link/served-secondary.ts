@@ -57,6 +57,8 @@ export class ServedSecondary {
   #seals: SealSender | undefined
   #isWhole = false
   #acknowledged: number | undefined
+  /** Index of the last change that the secondary gets. */
+  #lastIndex: number | undefined
   #whereabouts: Pick<BeatFacts, 'addresses' | 'apiAddress'> = { addresses: [], apiAddress: '' }
   #noted = ''
   #noteAtMs = 0
@@ -203,6 +205,7 @@ export class ServedSecondary {
   async #says(): Promise<BeatFacts> {
     const { facts, world } = this.#parts
     const end = await this.#logEnd.now()
+    this.#lastIndex = end.lastIndex
     this.#marks.add(end.lastIndex, world.clock.monotonicMs())
     const { apiAddress, clusterAddresses } = facts()
     return { epoch: this.#admission?.greeted.epoch ?? 0, ...end, apiAddress, addresses: clusterAddresses }
@@ -225,7 +228,7 @@ export class ServedSecondary {
   async #note(): Promise<void> {
     if (this.#admission === undefined) return
     const { addresses, apiAddress } = this.#whereabouts
-    const noted = { acknowledged: this.#acknowledged, addresses, api: apiAddress }
+    const noted = { acknowledged: this.#acknowledgedChange, addresses, api: apiAddress }
     const text = JSON.stringify(noted)
     if (text === this.#noted) return
     this.#noted = text
@@ -235,6 +238,15 @@ export class ServedSecondary {
       this.#noted = ''
       this.#parts.log('debug', 'The state of a secondary was not noted', { ...this.#fields(), why: whyOf(cause) })
     }
+  }
+
+  /**
+   * No further than the last change that the secondary gets. A note is a change itself, which the secondary
+   * acknowledges in turn: with it each note would lead to the next, for ever.
+   */
+  get #acknowledgedChange(): number | undefined {
+    const acknowledged = this.#acknowledged
+    return acknowledged && Math.min(acknowledged, this.#lastIndex ?? acknowledged)
   }
 
   async #renew({ publicKey }: Message<'certificate-wanted'>): Promise<void> {

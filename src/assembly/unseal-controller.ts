@@ -155,8 +155,8 @@ export class UnsealController {
 
   /**
    * Seals the server, and lets `adopt` put another store in the place of the present one. Then unseals, if the seal can
-   * do so by itself. `openings` is the value of `Seal.openings` when the other store was checked. `requireFit` is called
-   * right before, on the open server, and throws if the other store does not fit any more.
+   * do so by itself. `openings` is the value of `Seal.openings` when the other store was checked. `requireFit` runs
+   * right before that, on the open server, and throws if that store does not fit any more.
    * @throws Refusal if the server was sealed since then; Sealed if it is sealed now; what `requireFit` throws
    */
   replaceStore(openings: number, requireFit: () => Promise<void>, adopt: () => Promise<void>): Promise<void> {

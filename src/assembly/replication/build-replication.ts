@@ -206,7 +206,7 @@ class OwnReplication implements ReplicationRoom {
 /** Both sides as one object: which of them is asked follows from the verb. */
 function joined(primary: PrimarySide, secondary: SecondarySide): LinkOwner {
   return {
-    admit: (arrival) => primary.admit(arrival),
+    admit: (arrival, receiver) => primary.admit(arrival, receiver),
     claim: (arrival, claim) => primary.claim(arrival, claim),
     confirm: (arrival, claim) => primary.confirm(arrival, claim),
     renew: (arrival, spki) => primary.renew(arrival, spki),

@@ -43,6 +43,13 @@ test('the seal is sealed for the key that was let in, and for no other', async (
   }
 })
 
+test('who has the certificate of a secondary and not its key is not let in again', async () => {
+  const { owner, arrival, done } = await stage()
+  assert.deepEqual(Object.keys(await done(owner.admit(arrival, OWN))), ['epoch', 'histories'])
+  const refused = await done(owner.admit(arrival, OTHER))
+  assert.ok('refused' in refused && refused.refused === 'revoked', JSON.stringify(refused))
+})
+
 test('a revoked secondary gets no seal any more, whatever it still has under way', async () => {
   const { operations, owner, arrival, done } = await stage()
   await done(operations.revokeSecondary('dr', 'two'))

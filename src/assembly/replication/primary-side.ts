@@ -62,10 +62,12 @@ export class PrimarySide implements PrimaryOwner {
     this.#parts = parts
   }
 
-  async admit(arrival: Arrival): Promise<Greeted | PeerRefusal> {
+  async admit(arrival: Arrival, receiver: Buffer): Promise<Greeted | PeerRefusal> {
     return this.#run(async (tx) => {
       const admitted = await admitSecondary(tx, this.#greeting(arrival))
       if ('refused' in admitted) return admitted
+      // A copy of the token has the certificate, and not this key: it would push the secondary from its place.
+      if (!isReceiverOf(admitted.entry, receiver)) return { refused: 'revoked', sentence: OTHER_RECEIVER }
       return { epoch: await epochOf(tx, arrival.set.family), histories: await this.#parts.store.histories() }
     })
   }

@@ -171,7 +171,8 @@ export type Greeted = { readonly epoch: number; readonly histories: readonly His
 
 /** What a primary is asked, by the host on behalf of secondaries. */
 export interface PrimaryOwner {
-  admit(arrival: Arrival): Promise<Greeted | PeerRefusal>
+  /** `receiver`: the key that it wants keys sealed for, which must be the one that it was let in with. */
+  admit(arrival: Arrival, receiver: Buffer): Promise<Greeted | PeerRefusal>
   /** `isLook`: whether the claim would be allowed; nothing is changed. */
   claim(
     arrival: Arrival,

@@ -135,7 +135,7 @@ export class ServedSecondary {
     const protocol = agreedProtocol(ownSpeech(facts().version), hello)
     if (typeof protocol === 'object') throw new RefusedPeer(refusedMessage('version', protocol.sentence))
     const arrival = { set, id: hello.secondaryId, certificate: this.#link.peer.certificate }
-    const admission = { arrival, hello, greeted: requireAdmitted<Greeted>(await owner.admit(arrival)) }
+    const admission = { arrival, hello, greeted: requireAdmitted<Greeted>(await owner.admit(arrival, hello.receiver)) }
     // It may have been disconnected meanwhile.
     if (this.#cause !== undefined) throw this.#cause
     this.#admission = admission

@@ -56,6 +56,40 @@ test('a secondary copies what there is, and follows what comes', async () => {
   }
 })
 
+test('data keys come before what is sealed under them, in a copy and in a comparison', async () => {
+  const keyring = 'root/core/keyring'
+  for (const family of ['dr', 'performance'] as const) {
+    const pair = new FollowedPair(15, family, NARROW)
+    const random = pseudoRandom(15)
+    /** Adds a term, and then much that comes before and behind the keyring in every order. */
+    const rotate = async (term: number): Promise<void> => {
+      await pair.primary.transaction(async (tx) => tx.put(systemScope, keyring, Buffer.alloc(40, term)))
+      for (let count = 0; count < 60; count++) await writeSome(pair.primary, random, 200)
+      await pair.primary.transaction(async (tx) =>
+        tx.put(scopeOf(MOUNT), `root/auth/${MOUNT}/user`, Buffer.alloc(400, term)),
+      )
+    }
+    const begins: string[] = []
+    let isFirst = true
+    pair.secondary.onCommit(({ operations }) => {
+      const sent = operations.filter((one) => one.class !== 'ignored')
+      if (isFirst && sent.length > 0) begins.push(sent.some(({ key }) => key === keyring) ? 'data keys' : 'others')
+      isFirst &&= sent.length === 0
+    })
+    await rotate(1)
+    await pair.settle()
+    await pair.cut()
+    await rotate(2)
+    pair.horizon = (await pair.primary.position()).index
+    isFirst = true
+    await pair.settle()
+    await pair.requireEqual()
+    assert.ok((pair.sent.get('values') ?? 0) > 2)
+    assert.deepEqual(begins, ['data keys', 'data keys'], family)
+    await pair.cut()
+  }
+})
+
 test('after a cut only what was missed is sent, from the log', async () => {
   const pair = await filled(5, 'dr', 100)
   await pair.settle()

@@ -109,6 +109,13 @@ export const IGNORED_IN_MOUNTS: readonly string[] = OWN_FOLDERS.filter(
   ({ class: storageClass }) => storageClass === 'ignored',
 ).map(({ folder }) => folder)
 
+/** The data keys: what is sealed under one of them can be read only where they came first. */
+const DATA_KEYS: readonly string[] = ['root/core/keyring', 'root/core/former-keys']
+
+/** Data keys that go over the family. */
+export const dataKeysOver = (family: ReplicationFamily): readonly string[] =>
+  DATA_KEYS.filter((key) => [...SENT_CLASSES[family]].some((storageClass) => mayHaveClass(key, storageClass)))
+
 const UUID_CHARACTERS = 36
 
 /** The class of a key in its scope. @throws StorageRefused for a malformed key, no class, or a scope not the key's */

@@ -1,5 +1,6 @@
 // The secondary's part in a comparison: from roots to pages to buckets to keys to entries. What differs is made equal
 // bucket by bucket; what the log brings meanwhile is done over it.
+import { dataKeysOver } from '../../storage/classes.ts'
 import type { KeyLeaf, PageAddress, TreeBucket } from '../../storage/contract.ts'
 import type { Tree } from '../../storage/log/tree.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
@@ -77,7 +78,11 @@ export class Comparison {
       this.#scopes.add(name)
     }
     for (const page of differingPages(tree, scopes)) this.#differing.push(page)
-    if (isLast) await this.#next()
+    if (!isLast) return
+    // The data keys first of all: a server that begins anew in between could not be opened with entries that are sealed
+    // under one that it lacks.
+    if (this.#differing.length > 0) this.#keys = [...dataKeysOver(this.#family)]
+    await this.#next()
   }
 
   async #digests({ pages }: Message<'digests'>): Promise<void> {

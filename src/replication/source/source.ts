@@ -7,7 +7,7 @@
 //
 // It has no socket, thread or timer.
 import { strict as assert } from 'node:assert'
-import { SENT_CLASSES } from '../../storage/classes.ts'
+import { dataKeysOver, SENT_CLASSES } from '../../storage/classes.ts'
 import type { LogRecord, Snapshot, StoredEntry, TreeBucket } from '../../storage/contract.ts'
 import { HistoryGone, StorageFull } from '../../storage/errors.ts'
 import { begunBy, chainOf } from '../../storage/log/change-record.ts'
@@ -243,15 +243,27 @@ export class LogSource {
   }
 
   async #sendPiece(after: string): Promise<void> {
-    const { at, read } = await this.#asOfNow((snapshot) => snapshot.stored(after, this.#parts.limits.fullBytes))
-    const entries = read.flatMap((entry) => this.#sentEntry(entry))
-    const upTo = read.at(-1)?.key
+    const { at, read } = await this.#asOfNow((snapshot) => this.#pieceOf(snapshot, after))
+    const entries = [...read.first, ...read.stored].flatMap((entry) => this.#sentEntry(entry))
+    const upTo = read.stored.at(-1)?.key
     this.#copyAfter = upTo
     const totalEntries = this.#totalEntries
     await this.#sendCounted({ kind: 'piece', at, after, upTo, entries, totalEntries }, bytesOfEntries(entries))
     if (upTo !== undefined) return
     await this.#sendRoot()
     await this.#hold(this.#durable)
+  }
+
+  /**
+   * The entries behind a key. The data keys come first of all: what a secondary has could not be read by a server that
+   * begins in the middle of the copy, if it is sealed under one that was added since the secondary was let in.
+   */
+  async #pieceOf(snapshot: Snapshot, after: string) {
+    const { family, limits } = this.#parts
+    const stored = await snapshot.stored(after, limits.fullBytes)
+    const isStored = new Set(stored.map(({ key }) => key))
+    const wanted = after === '' ? dataKeysOver(family).filter((key) => !isStored.has(key)) : []
+    return { first: (await valuesOf(snapshot, wanted, limits.fullBytes)).entries, stored }
   }
 
   #sentEntry({ key, class: storageClass, leaf, value }: StoredEntry): SentEntry[] {

@@ -69,6 +69,7 @@ class OwnReplication implements ReplicationRoom {
   readonly #view: View
   readonly #log: Log
   readonly #ownParts: OwnParts
+  readonly #primarySide: PrimarySide
   readonly #secondarySide: SecondarySide
   readonly #plays = new OneAtATime()
   readonly #renewal: PeriodicTask
@@ -99,6 +100,7 @@ class OwnReplication implements ReplicationRoom {
       follow: seal.follow,
       onChanged: changed,
     })
+    this.#primarySide = primarySide
     this.#secondarySide = secondarySide
     this.owner = joined(primarySide, secondarySide)
     const facts = (): NodeFacts => this.#facts()
@@ -139,6 +141,11 @@ class OwnReplication implements ReplicationRoom {
   async open(): Promise<void> {
     this.#isOpen = true
     this.#secondarySide.forget()
+    try {
+      await this.#primarySide.releaseStrays()
+    } catch (cause) {
+      this.#log('warn', 'The log may be kept for secondaries that were revoked', { cause: describeCause(cause) })
+    }
     try {
       await this.#play()
     } catch (cause) {

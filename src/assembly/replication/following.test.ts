@@ -193,3 +193,38 @@ test('nothing is written on either side while nothing happens', async () => {
   await time.pass(3_600_000)
   assert.deepEqual(await indexes(), before)
 })
+
+test('a secondary whose copy has not come answers with and without a token what needs none', async () => {
+  const servers = new ReplicatedServers(3)
+  const [primary, secondary] = [await servers.start('one'), await servers.start('two')]
+  await servers.activate(primary, secondary)
+  secondary.kill()
+  servers.network.cut('two', 'one')
+  await secondary.restart(primary.server.shares[0])
+  for (const token of ['root', '']) {
+    assert.equal((await secondary.call('GET', 'sys/health', undefined, token)).status, 472)
+    assert.equal((await secondary.call('GET', 'sys/seal-status', undefined, token)).body.sealed, false)
+    assert.equal((await secondary.call('GET', 'sys/policies/acl', undefined, token)).status, 400)
+    const { status, body } = await secondary.call('GET', 'sys/replication/dr/status', undefined, token)
+    assert.deepEqual([status, body.data?.mode], [200, 'bootstrapping'])
+  }
+})
+
+test('the log is held for nobody who was revoked, even if the server ends right behind the revocation', async () => {
+  const servers = new ReplicatedServers(4)
+  const { time } = servers.simulation
+  const [primary, secondary] = [await servers.start('one'), await servers.start('two')]
+  await servers.activate(primary, secondary)
+  await servers.level(primary, secondary)
+  const holds = async () => (await time.until(primary.server.store.retained())).holds.map(({ name }) => name)
+  assert.equal((await holds()).length, 1)
+  const released = primary.server.store.release
+  primary.server.store.release = () => new Promise(() => {})
+  void operationsOf(primary).revokeSecondary('dr', 'two')
+  await time.pass(1_000)
+  primary.server.store.release = released
+  assert.equal((await holds()).length, 1)
+  primary.kill()
+  await primary.restart(primary.server.shares[0])
+  assert.deepEqual(await holds(), [])
+})

@@ -83,8 +83,11 @@ export class OwnOperations implements ReplicationOperations {
         return known
       }),
     )
-    await changed()
-    for (const id of ids) await primarySide.release(family, id)
+    try {
+      await changed()
+    } finally {
+      for (const id of ids) await primarySide.release(family, id)
+    }
   }
 
   async secondaryToken(family: ReplicationFamily, { id, ttlMs, publicKey }: WantedToken): Promise<IssuedToken> {

@@ -14,8 +14,8 @@ import {
   type PeerRefusal,
   renewLeaf,
 } from '../../replication/set/admission.ts'
-import { peerSegment, uriOfPeer } from '../../replication/set/peer-name.ts'
-import { authorityCertificate } from '../../replication/set/primary-operations.ts'
+import { peerSegment, REPLICATION_FAMILIES, uriOfPeer } from '../../replication/set/peer-name.ts'
+import { authorityCertificate, knownSecondaries } from '../../replication/set/primary-operations.ts'
 import { readState, type SetTransaction } from '../../replication/set/records.ts'
 import { treeKeeper } from '../../replication/source/source-keeper.ts'
 import type { Barrier } from '../../storage/barrier.ts'
@@ -156,6 +156,18 @@ export class PrimarySide implements PrimaryOwner {
     const name = holdOf(family, id)
     this.#released.add(name)
     await this.#parts.store.release(name)
+  }
+
+  /** Gives up the holds of those that follow no more: a server that ends right behind a revocation leaves one. */
+  async releaseStrays(): Promise<void> {
+    const { view, store } = this.#parts
+    const known = await view.transaction(async (tx) => {
+      const ids = REPLICATION_FAMILIES.map(async (family) =>
+        (await knownSecondaries(tx, family)).map((id) => holdOf(family, id)),
+      )
+      return new Set((await Promise.all(ids)).flat())
+    })
+    for (const { name } of (await store.retained()).holds) if (!known.has(name)) await store.release(name)
   }
 
   /** The id has a new token. */

@@ -28,6 +28,8 @@ type World = {
   readonly random: PseudoRandom
   /** Writes until the work is done. The primary may be killed meanwhile. */
   readonly loaded: (work: () => Promise<void>) => Promise<void>
+  /** Finds out what became of writes that had no answer, behind each kill of the primary. */
+  readonly settled: () => Promise<void>
 }
 
 const pause = ({ random }: World): Promise<void> => sleep(random.int(MOST_STEP_MS))
@@ -50,6 +52,7 @@ const FAULTS: Readonly<Record<string, (world: World) => Promise<void>>> = {
       await world.primary.kill()
     })
     await world.primary.restart()
+    await world.settled()
   },
   'secondary killed': async (world) => {
     await world.loaded(async () => {
@@ -65,6 +68,7 @@ const FAULTS: Readonly<Record<string, (world: World) => Promise<void>>> = {
       await Promise.all([world.primary.kill(), world.secondary.kill()])
     })
     await Promise.all([world.primary.restart(), world.secondary.restart()])
+    await world.settled()
   },
   'secondary stands still': async (world) => {
     await world.loaded(async () => {
@@ -122,7 +126,11 @@ async function schedule(t: TestContext, random: PseudoRandom, steps: string[]): 
       isOver = true
       await load
     }
-    const world = { primary, secondary, random, loaded }
+    const settled = async (): Promise<void> => {
+      await shared.compare(primary)
+      await ledger.compare(primary, random, false)
+    }
+    const world = { primary, secondary, random, loaded, settled }
     await loaded(() => activate(primary, secondary))
     for (let step = 0; step < STEPS; step++) {
       const name = random.pick(Object.keys(FAULTS))

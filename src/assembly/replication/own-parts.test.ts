@@ -1,6 +1,8 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { primaryOfSet, SetCluster } from '../../../test/fixtures/set-cluster.ts'
+import { NOW, primaryOfSet, SetCluster } from '../../../test/fixtures/set-cluster.ts'
+import { readCertificate } from '../../crypto/signatures/certificate.ts'
+import { holdsAt } from '../../replication/set/certificates.ts'
 import { becomeSecondary, copyIsWhole } from '../../replication/set/secondary-operations.ts'
 import { OwnParts } from './own-parts.ts'
 
@@ -47,4 +49,26 @@ test('what a DR secondary copied of its primary is no part of its own in the oth
       )
     }
   }
+})
+
+const DAY_MS = 86_400_000
+
+test('the leaf of a primary stays the same object, and is another one where it does not hold', async () => {
+  const { cluster } = await primaryOfSet(21)
+  let nowMs = NOW + DAY_MS
+  const world = { random: cluster.random, clock: { nowMs: () => nowMs, monotonicMs: () => 0 } }
+  const own = new OwnParts(world)
+  const identity = async () => {
+    const [part] = await cluster.run((tx) => own.read(tx, 'node'))
+    assert.equal(part?.role, 'primary')
+    assert.equal(holdsAt(readCertificate(part.identity.certificate), nowMs), 'now')
+    return part.identity
+  }
+  const ahead = await identity()
+  assert.equal(await identity(), ahead)
+  // The clock was a day ahead, and is set.
+  nowMs = NOW
+  const put = await identity()
+  assert.notEqual(put, ahead)
+  assert.equal(await identity(), put)
 })

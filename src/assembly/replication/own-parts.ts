@@ -13,7 +13,12 @@ import { readState, type SetReader } from '../../replication/set/records.ts'
 import { ownIdentity } from '../../replication/set/secondary-operations.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 
-type Served = { readonly serverName: string; readonly identity: LinkIdentity; readonly dueMs: number }
+type Served = {
+  readonly serverName: string
+  readonly identity: LinkIdentity
+  readonly fromMs: number
+  readonly dueMs: number
+}
 
 /** Makes the parts. Leaves for servers are made once, and anew when they are due: they are stored nowhere. */
 export class OwnParts {
@@ -45,8 +50,9 @@ export class OwnParts {
   async #primary(tx: SetReader, set: SetName, node: string): Promise<PrimaryPart> {
     const nowMs = this.#world.clock.nowMs()
     const known = this.#served.get(set.family)
-    if (known !== undefined && known.serverName === serverNameOf(set) && nowMs < known.dueMs)
-      return { role: 'primary', set, identity: known.identity }
+    // One that was made while the clock was ahead is taken by nobody until then.
+    const isGood = known !== undefined && nowMs >= known.fromMs && nowMs < known.dueMs
+    if (isGood && known.serverName === serverNameOf(set)) return { role: 'primary', set, identity: known.identity }
     const served = await this.#newServed(tx, set, node)
     this.#served.set(set.family, served)
     return { role: 'primary', set, identity: served.identity }
@@ -60,7 +66,8 @@ export class OwnParts {
       const peer = { ...set, role: 'primary', id: node } as const
       const certificate = newLeaf(authority, peer, publicKeyOf(scalar), { random, nowMs: clock.nowMs() })
       const identity = { key: loadScalar(P256, scalar), certificate, trusted: [authority.certificate] }
-      return { serverName: serverNameOf(set), identity, dueMs: renewalDueMs(readCertificate(certificate)) }
+      const read = readCertificate(certificate)
+      return { serverName: serverNameOf(set), identity, fromMs: read.notBeforeMs, dueMs: renewalDueMs(read) }
     } finally {
       scalar.fill(0)
       authority.key.fill(0)

@@ -502,3 +502,25 @@ test('S5: promotion adds a term in the step that begins the history', async () =
   assert.ok(first?.operations.some(({ key }) => key === KEYRING))
   assert.equal((await storedKeyring(store, node.seal.rootKey)).activeTerm, present.activeTerm)
 })
+
+test('what is noted in the step that takes over a keyring opens under it', async () => {
+  const primary = await startMemoryServer()
+  const [restored, secondary] = [await cloneOf(primary), await cloneOf(primary)]
+  await followForRecovery(secondary)
+  await primary.call('POST', 'sys/rotate')
+  await follow(secondary, primary)
+  // The primary was put back to a state before that term, and added another one.
+  await restored.node.operations.rotation.rotate()
+  assert.equal(keyringOf(restored).terms.has(keyringOf(secondary).activeTerm), false)
+  const note = 'root/core/replication/transfer/dr'
+  const also = async (tx: Transaction): Promise<void> =>
+    tx.put(systemScope, note, barrierOf(secondary).seal(note, Buffer.from('difference')))
+  const { changes, options } = sent(secondary, await lastOf(restored, KEYRING))
+  const outcome = await secondary.node.operations.rotation.adopt(changes, { ...options, also })
+  assert.equal(outcome.kind, 'adopted')
+  await secondary.node.changeRole(FOLLOWS_NONE)
+  await sealAndOpen(secondary, primary)
+  assert.equal(keyringOf(secondary).activeTerm, keyringOf(restored).activeTerm)
+  const record = (await secondary.store.get(note)) ?? assert.fail('it was stored')
+  assert.equal(barrierOf(secondary).open(note, record).toString(), 'difference')
+})

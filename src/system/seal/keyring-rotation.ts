@@ -343,8 +343,9 @@ export class KeyringRotation {
       await options.prepare?.(fresh)
     }
     const also = async (tx: Transaction): Promise<void> => {
-      await this.#alsoAdopted(tx)
       await options.also?.(tx)
+      // Last: what was written beside is sealed under our present term as well, and is sealed anew with the rest.
+      await this.#alsoAdopted(tx)
     }
     try {
       return await this.#parts.store.adopt(changes, { ...options, prepare, also })

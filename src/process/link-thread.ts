@@ -27,13 +27,19 @@ export type LinkThreadParts = {
   readonly onFatal: (reason: string) => void
 }
 
+/** How long a thread that died too often is not replaced. A seal may have to wait for the next one meanwhile. */
+const REST_MS = 10_000
+
 /**
  * Starts the thread, and replaces it when it dies. Call it when the writing thread has started, which gets its end of
  * the link to each new one. @throws StartError
  */
 export function startLinkThread(parts: LinkThreadParts): Promise<ThreadGroup> {
   const { world, log, onFatal } = parts
-  return ThreadGroup.start({ kind: 'link', count: 1, start: () => startOne(parts), clock: world.clock, log, onFatal })
+  // A server goes on without its links: no peer may end it by ending this thread again and again.
+  const rest = (): Promise<void> => world.timers.sleep(REST_MS)
+  const start = (): Promise<GroupThread> => startOne(parts)
+  return ThreadGroup.start({ kind: 'link', count: 1, start, clock: world.clock, log, onFatal, rest })
 }
 
 async function startOne({ config, log, writing, committed, shared }: LinkThreadParts): Promise<GroupThread> {

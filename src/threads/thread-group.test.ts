@@ -4,7 +4,7 @@ import type { Clock } from '../lib/world.ts'
 import { type GroupThread, ThreadGroup } from './thread-group.ts'
 
 /** Threads that end when the test says so. */
-function stage(options: { readonly failsFrom?: number } = {}) {
+function stage(options: { readonly failsFrom?: number; readonly rest?: () => Promise<void> } = {}) {
   const started: { readonly thread: GroupThread; die(reason: string): void }[] = []
   const fatal: string[] = []
   let nowMs = 0
@@ -20,7 +20,15 @@ function stage(options: { readonly failsFrom?: number } = {}) {
     nowMs += ms
   }
   const group = (count: number) =>
-    ThreadGroup.start({ kind: 'serving', count, start, clock, log: () => {}, onFatal: (reason) => fatal.push(reason) })
+    ThreadGroup.start({
+      kind: 'serving',
+      count,
+      start,
+      clock,
+      log: () => {},
+      onFatal: (reason) => fatal.push(reason),
+      ...(options.rest === undefined ? {} : { rest: options.rest }),
+    })
   return { started, fatal, advance, group }
 }
 
@@ -58,6 +66,20 @@ test('threads that keep dying end the process, those that die now and then do no
     await settle()
   }
   assert.deepEqual([seldom.fatal, seldom.started.length], [[], 21])
+})
+
+test('a group that may rest does so before it replaces a thread that died too often, and nothing ends', async () => {
+  const rests: (() => void)[] = []
+  const { started, fatal, group } = stage({ rest: () => new Promise((resolve) => rests.push(resolve)) })
+  const threads = await group(1)
+  for (let death = 0; death < 6; death++) {
+    started.at(-1)?.die('again')
+    await settle()
+  }
+  assert.deepEqual([threads.size, started.length, rests.length], [0, 6, 1])
+  rests[0]?.()
+  await settle()
+  assert.deepEqual([threads.size, started.length, fatal], [1, 7, []])
 })
 
 test('a group that cannot start leaves no thread behind', async () => {

@@ -20,6 +20,11 @@ export type GroupOptions = {
   readonly clock: Clock
   readonly log: Log
   readonly onFatal: (reason: string) => void
+  /**
+   * Waits before a thread is replaced that died too often. Missing: the group gives up then, as it does when a thread
+   * cannot be replaced. What the rest of the server can go without rests instead.
+   */
+  readonly rest?: () => Promise<void>
 }
 
 /** With more deaths than this within DEATHS_WITHIN_MS the group gives up. */
@@ -70,18 +75,24 @@ export class ThreadGroup {
   #died(thread: GroupThread, reason: string): void {
     this.#threads.delete(thread)
     if (this.#stopping) return
-    const { clock, log, onFatal, kind } = this.#options
+    const { clock, log, onFatal, kind, rest } = this.#options
     log('error', `A ${kind} thread ended unexpectedly and is being replaced`, { reason })
     const nowMs = clock.monotonicMs()
     this.#deathsAtMs = [...this.#deathsAtMs.filter((atMs) => nowMs - atMs < DEATHS_WITHIN_MS), nowMs]
-    if (this.#deathsAtMs.length > MAX_DEATHS) {
+    const isTooOften = this.#deathsAtMs.length > MAX_DEATHS
+    if (isTooOften && rest === undefined) {
       onFatal(`${this.#deathsAtMs.length} ${kind} threads ended within a minute`)
       return
     }
-    const replacement = this.#startOne()
+    const replacement = this.#replace(isTooOften ? rest : undefined)
       .catch((cause: unknown) => onFatal(`a ${kind} thread that ended could not be replaced: ${messageOf(cause)}`))
       .finally(() => this.#replacements.delete(replacement))
     this.#replacements.add(replacement)
+  }
+
+  async #replace(rest: GroupOptions['rest']): Promise<void> {
+    await rest?.()
+    if (!this.#stopping) await this.#startOne()
   }
 }
 

@@ -50,6 +50,8 @@ const NO_LINKS: ReplicationRoom = {
 
 /** How often the certificates of this node are looked at: they are due after weeks. */
 const LOOK_MS = 3_600_000
+/** And where that failed, or the links could not be opened. */
+const RETRY_MS = 10_000
 
 /** Builds the room; nothing is opened. */
 export function buildReplication(
@@ -132,7 +134,7 @@ class OwnReplication implements ReplicationRoom {
         world,
         log: this.#log,
         failure: 'The certificates of the links could not be looked at',
-        retryMs: LOOK_MS,
+        retryMs: RETRY_MS,
         isClosed,
       },
     )
@@ -146,12 +148,18 @@ class OwnReplication implements ReplicationRoom {
     } catch (cause) {
       this.#log('warn', 'The log may be kept for secondaries that were revoked', { cause: describeCause(cause) })
     }
+    this.#renewal.start(await this.#firstPlay())
+  }
+
+  /** How long it takes until the next look. */
+  async #firstPlay(): Promise<number> {
     try {
       await this.#play()
+      return LOOK_MS
     } catch (cause) {
       this.#log('error', 'The links to other clusters could not be opened', { cause: describeCause(cause) })
+      return RETRY_MS
     }
-    this.#renewal.start(LOOK_MS)
   }
 
   close(): void {

@@ -80,10 +80,10 @@ export class Simulation {
       }
       return startMemoryServer({
         shares: 0,
+        isNew: options.machine === undefined,
         ...options,
         store,
         leaveOnly,
-        isNew: options.machine === undefined,
         world,
         slow: simulatedWork(world, this.time),
         log: (level, message, fields = {}) =>

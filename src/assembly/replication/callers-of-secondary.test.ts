@@ -1,7 +1,8 @@
 // What a caller with a token gets of a cluster that copies, and of one that follows: the same as one without.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { type ReplicatedServer, ReplicatedServers } from '../../../test/fixtures/replicated-servers.ts'
+import type { ReplicatedServer } from '../../../test/fixtures/replicated-server.ts'
+import { ReplicatedServers } from '../../../test/fixtures/replicated-servers.ts'
 
 const OPEN = [
   ['sys/health', 472],

@@ -1,7 +1,8 @@
 // Whole servers in virtual time: one becomes a secondary of the other, follows it, and is opened by its shares.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { operationsOf, type ReplicatedServer, ReplicatedServers } from '../../../test/fixtures/replicated-servers.ts'
+import { operationsOf, type ReplicatedServer } from '../../../test/fixtures/replicated-server.ts'
+import { ReplicatedServers } from '../../../test/fixtures/replicated-servers.ts'
 
 const POLICY = { policy: 'path "a" { capabilities = ["read"] }' }
 const GIVEN = { primaryApiAddress: '', caFile: '', caPath: '' }

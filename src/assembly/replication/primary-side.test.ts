@@ -1,7 +1,8 @@
 // What a primary hands to whom, asked as the links ask it.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { operationsOf, ReplicatedServers } from '../../../test/fixtures/replicated-servers.ts'
+import { operationsOf } from '../../../test/fixtures/replicated-server.ts'
+import { ReplicatedServers } from '../../../test/fixtures/replicated-servers.ts'
 import { x25519Key } from '../../crypto/primitives/hpke.ts'
 import type { LinkOwner } from '../../replication/link/link-sides.ts'
 import type { ActivationBundle } from '../../replication/set/activation-bundle.ts'

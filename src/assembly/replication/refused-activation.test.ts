@@ -1,7 +1,8 @@
 // a cluster that was not let in has all that it had, and goes on as before.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { operationsOf, type ReplicatedServer, ReplicatedServers } from '../../../test/fixtures/replicated-servers.ts'
+import { operationsOf, type ReplicatedServer } from '../../../test/fixtures/replicated-server.ts'
+import { ReplicatedServers } from '../../../test/fixtures/replicated-servers.ts'
 
 const OWN = { policy: 'path "own" { capabilities = ["read"] }' }
 const TTL_MS = 1_800_000

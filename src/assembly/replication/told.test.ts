@@ -1,7 +1,8 @@
 // Whom a primary tells of in its status.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { operationsOf, ReplicatedServers } from '../../../test/fixtures/replicated-servers.ts'
+import { operationsOf } from '../../../test/fixtures/replicated-server.ts'
+import { ReplicatedServers } from '../../../test/fixtures/replicated-servers.ts'
 
 test('a secondary that was revoked is told of no more, nor one whose id has an unused new token', async () => {
   const servers = new ReplicatedServers(1)

@@ -1,5 +1,6 @@
 // Dials a cluster port. What goes wrong becomes a sentence that an operator can act on: the address, what is wrong, and
 // what to do.
+import { readCertificate } from '../../crypto/signatures/certificate.ts'
 import { type Dialing, type Link, LinkFailed, type LinkFailure } from '../../lib/links.ts'
 import { faultOfClusterAddress, linkAddressOf } from '../set/peer-address.ts'
 import type { LinkWorld } from './end-parts.ts'
@@ -30,9 +31,14 @@ const REMEDIES: Readonly<Record<LinkFailure, string>> = {
   clock: 'Set the clocks of both clusters',
 }
 
+/** A certificate is renewed over the link alone, so one that has ended ends the membership in the set. */
+const HAS_ENDED =
+  'If the clock here is right, this secondary was without its primary for too long: revoke its id, and activate a new ' +
+  'store in its place with a new token'
+
 /** Dials the address `https://host:port` of a cluster port. @throws NoLink */
 export async function dialClusterPort(
-  { links }: Pick<LinkWorld, 'links'>,
+  { links, clock }: Pick<LinkWorld, 'links' | 'clock'>,
   address: string,
   as: Dialing,
   timeoutMs?: number,
@@ -45,7 +51,8 @@ export async function dialClusterPort(
     return await links.dial(to, as, timeoutMs === undefined ? {} : { timeoutMs })
   } catch (cause) {
     if (!(cause instanceof LinkFailed)) throw cause
-    throw new NoLink(cause.reason, `${cause.message}. ${REMEDIES[cause.reason]}`)
+    const hasEnded = cause.reason === 'clock' && readCertificate(as.identity.certificate).notAfterMs < clock.nowMs()
+    throw new NoLink(cause.reason, `${cause.message}. ${hasEnded ? HAS_ENDED : REMEDIES[cause.reason]}`)
   }
 }
 

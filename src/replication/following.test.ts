@@ -154,6 +154,26 @@ test('a change that does not fit what is here is not applied: the trees are comp
   await pair.cut()
 })
 
+for (const disorder of ['twice', 'swapped'] as const) {
+  test(`T27: of runs that come ${disorder} nothing is applied wrongly, and the next link mends it`, async () => {
+    const pair = await filled(7, 'dr', 100)
+    await pair.settle()
+    const random = pseudoRandom(8)
+    pair.disorder = disorder
+    for (let turns = 0; pair.ended === undefined; turns++) {
+      assert.ok(turns < 1_000)
+      await writeSome(pair.primary, random, 200)
+      await pass(random)
+    }
+    assert.match(String(pair.ended), /SinkStopped|ProtocolFault/)
+    pair.ended = undefined
+    await pair.cut()
+    await pair.settle()
+    await pair.requireEqual()
+    await pair.cut()
+  })
+}
+
 test(`${RUNS} random runs with cuts, shortened logs, new histories and strays end with equal stores`, async (t) => {
   const seeds = pseudoRandom(testSeed(t))
   for (let run = 0; run < RUNS; run++) {

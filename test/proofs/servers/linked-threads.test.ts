@@ -3,76 +3,36 @@
 import { strict as assert } from 'node:assert'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
-import type { MessagePort, Worker } from 'node:worker_threads'
-import { newSharedTelemetry } from '../../../src/assembly/shared-telemetry.ts'
-import { newLogLevels } from '../../../src/lib/log-levels.ts'
-import { realWorld } from '../../../src/lib/world.ts'
-import { startLinkThread } from '../../../src/process/link-thread.ts'
+import type { Worker } from 'node:worker_threads'
 import type { SetName } from '../../../src/replication/set/peer-name.ts'
 import { systemScope } from '../../../src/storage/contract.ts'
-import { durableLocation, storageIn } from '../../../src/storage/drivers.ts'
-import { newCommittedIndex, tellCommitted, tellOpened } from '../../../src/threads/committed-index.ts'
-import { ThreadLinks } from '../../../src/threads/thread-links.ts'
-import { LEAF_KEY } from '../../conformance/storage-clause.ts'
-import { KEY_PACKAGE, MemoryLinkOwner } from '../../fixtures/link-owner.ts'
+import { KEY_PACKAGE } from '../../fixtures/link-owner.ts'
 import { identityOf, partOf, serverIdentity } from '../../fixtures/linked-clusters.ts'
+import { openLinkedStore } from '../../fixtures/linked-store.ts'
 import { temporaryDirectory } from '../../fixtures/server-process.ts'
 import { RECEIVER, SetCluster } from '../../fixtures/set-cluster.ts'
-import { ANY_PORT } from '../../fixtures/threaded-server.ts'
 import { ends, until } from '../../fixtures/until.ts'
 
 const HOST = '127.0.0.1'
 const FACTS = { version: '1.2.0', clusterId: 'c', clusterAddresses: [], apiAddress: '' }
 const VALUE_BYTES = 2_000_000
 
-/** A store, its owner in this thread, and its links in a thread of their own. */
 async function newCluster(context: TestContext, registry: SetCluster) {
-  const world = realWorld()
   const temporary = temporaryDirectory()
-  const storage = storageIn(`${temporary.path}/data`)
-  const committed = newCommittedIndex()
-  const store = await durableLocation(storage).open({
-    ...world,
-    onCommitting: () => {},
-    onCommitted: () => {},
-    onPublished: (index) => tellCommitted(committed, index),
-    onFatal: () => assert.fail('the store failed'),
-  })
-  store.setLeafKey(LEAF_KEY)
-  tellOpened(committed, await store.lastIndex())
-  const owner = new MemoryLinkOwner({ store, clock: world.clock, cluster: registry })
-  const lines: string[] = []
-  const log = (level: string, message: string): void => void lines.push(`${level} ${message}`)
-  const links = new ThreadLinks({ owner: () => owner, timers: world.timers, log })
-  let thread: Worker | undefined
-  const seen = (worker: Worker): void => {
-    thread = worker
-  }
-  process.on('worker', seen)
-  const start = startLinkThread({
-    config: { ...ANY_PORT, storage },
-    world,
-    log,
-    writing: { tell: (_name: string, port: MessagePort) => links.join(port) } as never,
-    committed,
-    shared: newSharedTelemetry(world.random, newLogLevels('warn'), 1),
-    onFatal: (reason) => lines.push(reason),
-  })
-  const group = await start
-  process.off('worker', seen)
+  const linked = await openLinkedStore(`${temporary.path}/data`, registry)
   context.after(async () => {
-    await group.stop()
-    await store.close()
+    await linked.close()
     temporary.cleanUp()
   })
+  let { thread } = linked
   const die = async (): Promise<void> => {
     const isThere = once(process, 'worker').then(([next]) => {
-      thread = next as Worker
+      thread = () => next as Worker
     })
-    await thread?.terminate()
+    await thread()?.terminate()
     await isThere
   }
-  return { store, owner, links, lines, die }
+  return { ...linked, die }
 }
 
 test('a cluster is let in and follows through the link threads, which may die on either side', async (context) => {

@@ -1,0 +1,175 @@
+// What a part of the measurements works with: a directory, processes that are ended with it, and the time that it has.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { locationIn } from '../../src/storage/drivers.ts'
+import { activate, Cluster, type ClusterOptions } from '../../test/fixtures/real-cluster.ts'
+import { temporaryDirectory } from '../../test/fixtures/server-process.ts'
+import { until } from '../../test/fixtures/until.ts'
+import { KEY, MOUNT } from '../targets.ts'
+import { Helper, type HelperCalls } from './helpers.ts'
+import type { LoadCalls, LoadFigures, LoadOrder } from './load.ts'
+
+/** Where a secondary notes a copy or a comparison that is running. */
+const TRANSFER = 'root/core/replication/transfer/dr'
+
+/** A figure, as it stands in the table. */
+export type Figure = { readonly what: string; readonly figure: string }
+
+/** How much is measured. */
+export type Sizes = {
+  /** Of each stretch of time that is measured. */
+  readonly seconds: number
+  readonly rounds: number
+  /** Writes a second over HTTP, one stretch each. */
+  readonly rates: readonly number[]
+  /** Records a second below HTTP. */
+  readonly records: number
+  /** Records that a secondary misses while it is off. */
+  readonly missed: number
+  /** Keys that are copied, one copy each. */
+  readonly keys: readonly number[]
+  /** Entries that are different afterwards. */
+  readonly different: number
+  /** Numbers of secondaries, growing. */
+  readonly secondaries: readonly number[]
+}
+
+/** Where one part is measured. */
+export class Stage {
+  readonly path: string
+  readonly sizes: Sizes
+  readonly #endMs: number
+  readonly #ends: (() => Promise<void> | void)[] = []
+  #clusters = 0
+
+  private constructor(path: string, sizes: Sizes, limitMs: number) {
+    this.path = path
+    this.sizes = sizes
+    this.#endMs = performance.now() + limitMs
+  }
+
+  /** Runs the work, for so long at most. All processes have ended afterwards. */
+  static async run<T>(
+    work: (stage: Stage) => Promise<T>,
+    { sizes, limitMs, directory }: { readonly sizes: Sizes; readonly limitMs: number; readonly directory?: string },
+  ): Promise<T> {
+    const temporary = temporaryDirectory(directory)
+    const stage = new Stage(temporary.path, sizes, limitMs)
+    let timer: NodeJS.Timeout | undefined
+    const limit = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`not within ${Math.round(limitMs / 1_000)} s`)), limitMs)
+    })
+    const working = work(stage)
+    // Whatever it waits for ends with the processes.
+    working.catch(() => {})
+    try {
+      return await Promise.race([working, limit])
+    } finally {
+      clearTimeout(timer)
+      for (const end of stage.#ends.toReversed()) await end()
+      temporary.cleanUp()
+    }
+  }
+
+  /** A cluster of one server, open. */
+  async cluster(options: ClusterOptions = {}): Promise<Cluster> {
+    const cluster = await Cluster.make(`c${++this.#clusters}`, this.path, options)
+    this.#ends.push(() => cluster.end())
+    return cluster
+  }
+
+  /** A cluster with a mount and a key, for the loads. */
+  async primary(options: ClusterOptions = {}): Promise<Cluster> {
+    const primary = await this.cluster(options)
+    await primary.must('POST', `sys/mounts/${MOUNT}`, { type: 'transit' })
+    await primary.must('POST', `${MOUNT}/keys/${KEY}`)
+    return primary
+  }
+
+  /** A secondary of the primary, that has all. No proxy is between them if the primary is direct. */
+  async follower(primary: Cluster): Promise<Cluster> {
+    const secondary = await this.cluster()
+    await activate(primary, secondary)
+    await this.untilFollowed(primary, secondary)
+    return secondary
+  }
+
+  /** Until the secondary is whole, and has all that the primary had when this was called. */
+  async untilFollowed(primary: Cluster, secondary: Cluster): Promise<void> {
+    const index = await lastSent(primary.directory)
+    const reader = await locationIn(secondary.directory).openReader()
+    try {
+      const isWhole = async (): Promise<boolean> => {
+        const applied = (await reader.position()).origins.find(({ family }) => family === 'dr')
+        return applied !== undefined && applied.index >= index && (await reader.get(TRANSFER)) === undefined
+      }
+      await this.until(isWhole, `${secondary.name} has all of ${primary.name}`)
+    } finally {
+      await reader.close()
+    }
+  }
+
+  until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+    return until(isSo, what, Math.max(0, this.#endMs - performance.now()))
+  }
+
+  /** Starts a helper of this folder. */
+  helper<C extends HelperCalls>(file: string): Helper<C> {
+    const helper = Helper.start<C>(file)
+    this.#ends.push(() => helper.end())
+    return helper
+  }
+
+  /** Begins a load, from a process of its own. `end` waits for the answers that are on their way. */
+  async load(order: LoadOrder): Promise<{ end(): Promise<LoadFigures> }> {
+    const helper = this.helper<LoadCalls>('load.ts')
+    await helper.ask('begin', order)
+    return {
+      end: async () => {
+        const figures = await helper.ask('end')
+        helper.end()
+        if (figures.failed > 0) throw new Error(`${figures.failed} requests for ${order.path} were refused`)
+        return figures
+      },
+    }
+  }
+
+  pause(seconds = this.sizes.seconds): Promise<void> {
+    return sleep(seconds * 1_000)
+  }
+}
+
+/** Index of the last change that is sent to secondaries for disaster recovery. */
+export async function lastSent(directory: string): Promise<number> {
+  const reader = await locationIn(directory).openReader()
+  try {
+    const { lastReplicatedIndex, lastLocalIndex } = await reader.position()
+    return Math.max(lastReplicatedIndex, lastLocalIndex)
+  } finally {
+    await reader.close()
+  }
+}
+
+/** Writes that each make a key: the names begin with `name`. */
+export const creates = (
+  cluster: Cluster,
+  name: string,
+): Pick<LoadOrder, 'address' | 'token' | 'path' | 'isNumbered'> => ({
+  address: cluster.address,
+  token: cluster.token,
+  path: `${MOUNT}/keys/${name}-`,
+  isNumbered: true,
+})
+
+/** Encryptions of 128 bytes. */
+export const encrypts = (cluster: Cluster): Pick<LoadOrder, 'address' | 'token' | 'path' | 'isNumbered'> => ({
+  address: cluster.address,
+  token: cluster.token,
+  path: `${MOUNT}/encrypt/${KEY}`,
+  isNumbered: false,
+})
+
+/** The number that so large a part of them is below. */
+export function quantile(numbers: Iterable<number>, part: number): number {
+  const sorted = Float64Array.from(numbers).sort()
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+}

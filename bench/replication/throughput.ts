@@ -1,0 +1,90 @@
+// What a primary does for its callers while others follow it. All of them share one machine here, which takes more of a
+// primary than the work for them: so its own processor time is told too.
+
+import { cpuMicroseconds } from '../../test/fixtures/process-figures.ts'
+import type { Cluster } from '../../test/fixtures/real-cluster.ts'
+import { median, ratio } from '../report.ts'
+import { creates, encrypts, type Figure, type Stage } from './stage.ts'
+
+const CONNECTIONS = 16
+const WRITES = { connections: 16, perSecond: 100 }
+
+type Rate = { readonly perSecond: number; readonly cpuMicroseconds: number }
+
+/** Creations and encryptions with each number of secondaries, and at the end with none again. */
+export async function measureThroughput(stage: Stage): Promise<Figure[]> {
+  const primary = await stage.primary({ isDirect: true })
+  const secondaries: Cluster[] = []
+  const figures: Figure[] = []
+  const measure = async (count: string): Promise<void> => {
+    const [encryptions, creations]: [Rate[], Rate[]] = [[], []]
+    let lastMs = 0
+    for (let round = 0; round < stage.sizes.rounds; round++) {
+      encryptions.push(await rateOf(stage, primary, encrypts(primary)))
+      creations.push(await rateOf(stage, primary, creates(primary, `made-${figures.length}-${round}`)))
+      const startMs = performance.now()
+      for (const secondary of secondaries) await stage.untilFollowed(primary, secondary)
+      lastMs = performance.now() - startMs
+    }
+    figures.push(
+      { what: `encrypt, ${count}`, figure: text(encryptions) },
+      { what: `create, ${count}`, figure: text(creations) },
+    )
+    if (secondaries.length === 0) return
+    figures.push({ what: `create, ${count}: until all have all`, figure: `${(lastMs / 1_000).toFixed(1)} s` })
+  }
+  for (const count of stage.sizes.secondaries) {
+    while (secondaries.length < count) secondaries.push(await stage.follower(primary))
+    await measure(`${count} secondaries`)
+  }
+  if (secondaries.length === 0) return figures
+  for (const secondary of secondaries.splice(0)) await secondary.stop()
+  await measure('none any more')
+  return figures
+}
+
+/** Encryptions of a primary that is followed, in turns with one that is not. Both get the same writes meanwhile. */
+export async function measureEncrypt(stage: Stage): Promise<Figure[]> {
+  const [followed, alone] = [await stage.primary({ isDirect: true }), await stage.primary({ isDirect: true })]
+  const secondary = await stage.follower(followed)
+  const rates = new Map<Cluster, Rate[]>([
+    [followed, []],
+    [alone, []],
+  ])
+  for (let round = 0; round < stage.sizes.rounds; round++) {
+    // Each is the first of a round as often as the other.
+    for (const primary of round % 2 === 0 ? [followed, alone] : [alone, followed]) {
+      const writes = await stage.load({ ...creates(primary, `write-${round}`), ...WRITES })
+      rates.get(primary)?.push(await rateOf(stage, primary, encrypts(primary)))
+      await writes.end()
+      await stage.untilFollowed(followed, secondary)
+    }
+  }
+  const of = (primary: Cluster): Rate[] => rates.get(primary) ?? []
+  const ratioOf = (pick: (rate: Rate) => number): string =>
+    ratio(median(of(followed).map(pick)) / median(of(alone).map(pick)))
+  const what = `encrypt beside ${WRITES.perSecond} writes/s`
+  return [
+    { what: `${what}, no secondary`, figure: text(of(alone)) },
+    { what: `${what}, one that streams`, figure: text(of(followed)) },
+    {
+      what: `${what}: with to without, rate, CPU`,
+      figure: `${ratioOf(({ perSecond }) => perSecond)}, ${ratioOf((rate) => rate.cpuMicroseconds)}`,
+    },
+  ]
+}
+
+async function rateOf(stage: Stage, primary: Cluster, order: ReturnType<typeof encrypts>): Promise<Rate> {
+  const load = await stage.load({ ...order, connections: CONNECTIONS })
+  const [startMs, cpu] = [performance.now(), cpuMicroseconds(primary.pid)]
+  await stage.pause()
+  const { answeredMs } = await load.end()
+  const used = cpuMicroseconds(primary.pid) - cpu
+  const { length } = answeredMs
+  return { perSecond: (length * 1_000) / (performance.now() - startMs), cpuMicroseconds: used / length }
+}
+
+function text(rates: readonly Rate[]): string {
+  const [perSecond, cpu] = [rates.map((rate) => rate.perSecond), rates.map((rate) => rate.cpuMicroseconds)]
+  return `${median(perSecond).toFixed(0)}/s, ${median(cpu).toFixed(0)} µs`
+}

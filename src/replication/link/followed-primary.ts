@@ -4,7 +4,7 @@ import { Tree } from '../../storage/log/tree.ts'
 import { ProtocolFault } from '../protocol/frames.ts'
 import type { Message, MessageKind } from '../protocol/messages.ts'
 import { LogSink } from '../sink/sink.ts'
-import { type FromPrimary, SINK_LIMITS, type SinkKeeper, SinkStopped } from '../sink/sink-parts.ts'
+import { type FromPrimary, type SinkKeeper, SinkStopped } from '../sink/sink-parts.ts'
 import type { BeatFacts } from './beats.ts'
 import type { LinkEndParts } from './end-parts.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -142,14 +142,14 @@ export class FollowedPrimary {
   }
 
   #newSink(): LogSink {
-    const { part, standing, view } = this.#parts
+    const { part, standing, view, limits } = this.#parts
     return new LogSink({
       family: part().set.family,
       keeper: this.#keeper(),
       send: (message) => this.#link.send(message),
       progress: (progress) => view.progressed(progress),
       isOpen: standing.transfer !== undefined,
-      limits: SINK_LIMITS,
+      limits: limits.sink,
     })
   }
 

@@ -7,9 +7,10 @@
 import type { Log } from '../../lib/log.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
-import type { SourceStore } from '../source/source-parts.ts'
+import { SINK_LIMITS } from '../sink/sink-parts.ts'
+import { SOURCE_LIMITS, type SourceStore } from '../source/source-parts.ts'
 import { ClusterPorts } from './cluster-ports.ts'
-import type { LinkWorld, PrimaryParts } from './end-parts.ts'
+import type { LinkLimits, LinkWorld, PrimaryParts } from './end-parts.ts'
 import { Follower } from './follower.ts'
 import { askPrimary } from './knocking.ts'
 import { ACTIVATION_PROTOCOL, FOLLOWING_PROTOCOLS } from './link-protocols.ts'
@@ -35,6 +36,7 @@ export type LinkHostParts = {
   readonly log: Log
 }
 
+const USUAL_LIMITS: LinkLimits = { source: SOURCE_LIMITS, sink: SINK_LIMITS }
 const NO_FACTS: NodeFacts = { version: '', clusterId: '', clusterAddresses: [], apiAddress: '' }
 
 /** The links of this node. Until `play` was called for the first time there are none. */
@@ -46,8 +48,9 @@ export class LinkHost implements LinkControl {
   readonly #playing = new OneAtATime()
   #facts = NO_FACTS
 
-  constructor(parts: LinkHostParts, times: Partial<LinkTimes> = {}) {
-    this.#parts = { ...parts, times: { ...LINK_TIMES, ...times }, facts: () => this.#facts }
+  /** Tests hand in other times and limits. */
+  constructor(parts: LinkHostParts, times: Partial<LinkTimes> = {}, limits = USUAL_LIMITS) {
+    this.#parts = { ...parts, times: { ...LINK_TIMES, ...times }, limits, facts: () => this.#facts }
     const primary = new PrimaryEnd(this.#parts)
     this.#primary = primary
     this.#ports = new ClusterPorts({

@@ -6,7 +6,7 @@ import { ProtocolFault } from '../protocol/frames.ts'
 import type { Message, MessageKind } from '../protocol/messages.ts'
 import type { SetName } from '../set/peer-name.ts'
 import { LogSource } from '../source/source.ts'
-import { type FromSecondary, SecondaryRefused, SOURCE_LIMITS } from '../source/source-parts.ts'
+import { type FromSecondary, SecondaryRefused } from '../source/source-parts.ts'
 import type { BeatFacts } from './beats.ts'
 import type { PrimaryParts } from './end-parts.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -129,7 +129,7 @@ export class ServedSecondary {
   }
 
   async #serve(): Promise<void> {
-    const { owner, times, store, facts } = this.#parts
+    const { owner, times, limits, store, facts } = this.#parts
     const { set } = this.peer
     const hello = await this.#link.only('hello', times.greetingMs)
     const protocol = agreedProtocol(ownSpeech(facts().version), hello)
@@ -144,7 +144,7 @@ export class ServedSecondary {
     this.#link.accept(FROM_SECONDARY)
     const keeper = linkedKeeper(owner, arrival, () => this.#isOver)
     const send = (message: Message): Promise<void> => this.#link.send(message)
-    const parts = { family: set.family, store, keeper, send, limits: SOURCE_LIMITS }
+    const parts = { family: set.family, store, keeper, send, limits: limits.source }
     const serving = LogSource.serve(parts, hello, (source) => this.#begin(source, protocol, admission))
     await Promise.race([serving, this.#receive(), this.#stopped.promise])
   }

@@ -131,3 +131,26 @@ test('no more is under way than the window and one message', async () => {
   assert.equal(kinds.filter((kind) => kind === 'values').length, 25)
   assert.ok(most <= 4, `${most} messages of 2,000 bytes`)
 })
+
+test('a copy names no key of an entry that is not for the secondary, not even as its place', async () => {
+  const store = newStore(5)
+  const keys = ['core/rotation', 'core/reload/a', 'sys/policy/a', 'sys/token/a', 'core/version/a']
+  for (const key of keys) await store.transaction(async (tx) => tx.put(systemScope, `root/${key}`, Buffer.from('1')))
+  const sent: Message[] = []
+  const send = async (message: Message): Promise<void> => {
+    sent.push(message)
+  }
+  const keeper = sourceKeeper(store, 'performance', 'one')
+  const parts = { family: 'performance', store, keeper, send, limits: { ...SOURCE_LIMITS, fullBytes: 1 } } as const
+  const standing = { applied: undefined, transfer: undefined }
+  LogSource.serve(parts, standing, () => {}).catch(() => {})
+  await until(() => sent.at(-1)?.kind === 'complete')
+  const pieces = sent.filter((message) => message.kind === 'piece')
+  const places = pieces.map(({ after, upTo }) => [after, upTo])
+  const [first, second] = ['root/core/rotation', 'root/sys/policy/a']
+  assert.deepEqual(places, [
+    ['', first],
+    [first, second],
+    [second, undefined],
+  ])
+})

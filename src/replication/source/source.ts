@@ -45,6 +45,8 @@ export class LogSource {
   #sent: Place
   /** Key behind which the copy goes on; undefined while none is running. */
   #copyAfter: string | undefined
+  /** Key of the last entry that was sent of it: names of entries that are not for the secondary stay here. */
+  #copyTold = ''
   /** Entries of all classes when the copy began, for who watches it. */
   #totalEntries = 0
   /** The tree that is being compared. */
@@ -167,6 +169,7 @@ export class LogSource {
   async #copy(after: string, from: Place | undefined): Promise<void> {
     this.#sent = from ?? this.#sent
     this.#copyAfter = after
+    this.#copyTold = after
     await this.#hold(this.#sent.index)
     this.#totalEntries = (await this.#viewed((snapshot) => snapshot.count())).found
     const isAnew = from === undefined
@@ -244,12 +247,16 @@ export class LogSource {
 
   async #sendPiece(after: string): Promise<void> {
     const { at, read } = await this.#asOfNow((snapshot) => this.#pieceOf(snapshot, after))
-    const entries = [...read.first, ...read.stored].flatMap((entry) => this.#sentEntry(entry))
-    const upTo = read.stored.at(-1)?.key
-    this.#copyAfter = upTo
+    const stored = read.stored.flatMap((entry) => this.#sentEntry(entry))
+    this.#copyAfter = read.stored.at(-1)?.key
+    const isEnd = this.#copyAfter === undefined
+    if (stored.length === 0 && !isEnd) return
+    const entries = [...read.first.flatMap((entry) => this.#sentEntry(entry)), ...stored]
+    const told = { after: this.#copyTold, upTo: isEnd ? undefined : (stored.at(-1)?.key ?? this.#copyTold) }
+    this.#copyTold = told.upTo ?? this.#copyTold
     const totalEntries = this.#totalEntries
-    await this.#sendCounted({ kind: 'piece', at, after, upTo, entries, totalEntries }, bytesOfEntries(entries))
-    if (upTo !== undefined) return
+    await this.#sendCounted({ kind: 'piece', at, ...told, entries, totalEntries }, bytesOfEntries(entries))
+    if (!isEnd) return
     await this.#sendRoot()
     await this.#hold(this.#durable)
   }
@@ -262,7 +269,7 @@ export class LogSource {
     const { family, limits } = this.#parts
     const stored = await snapshot.stored(after, limits.fullBytes)
     const isStored = new Set(stored.map(({ key }) => key))
-    const wanted = after === '' ? dataKeysOver(family).filter((key) => !isStored.has(key)) : []
+    const wanted = this.#copyTold === '' ? dataKeysOver(family).filter((key) => !isStored.has(key)) : []
     return { first: (await valuesOf(snapshot, wanted, limits.fullBytes)).entries, stored }
   }
 

@@ -1,0 +1,64 @@
+// What a store holds, as a cheap digest for each class: of two stores with the same entries it is the same.
+import { hash } from 'node:crypto'
+import type { ChangeOperation, StorageClass, StoredEntry } from '../../../src/storage/contract.ts'
+import type { ReplicationFamily } from '../../../src/storage/peer-log.ts'
+
+type Known = { readonly class: StorageClass; readonly digest: bigint; readonly leaf: string }
+
+/** Digests of what goes over each family. */
+export type SentDigests = Readonly<Record<ReplicationFamily, bigint>>
+
+export const digestOfEntry = (storageClass: StorageClass, key: string, value: Buffer): bigint =>
+  BigInt(`0x${hash('sha256', `${storageClass} ${key} ${value.toString('latin1')}`).slice(0, 24)}`)
+
+/** The entries of one store, brought up to date change by change. */
+export class EntryDigests {
+  readonly #known = new Map<string, Known>()
+  #replicated = 0n
+  #local = 0n
+
+  static of(entries: readonly StoredEntry[]): EntryDigests {
+    const digests = new EntryDigests()
+    for (const { key, class: storageClass, leaf, value } of entries) digests.#put(key, storageClass, leaf, value)
+    return digests
+  }
+
+  get now(): SentDigests {
+    return { dr: this.#replicated ^ (this.#local << 1n), performance: this.#replicated }
+  }
+
+  /** The leaf of an entry as hexadecimal; '' if it is not there. */
+  leafOf(key: string): string {
+    return this.#known.get(key)?.leaf ?? ''
+  }
+
+  get keys(): readonly string[] {
+    return [...this.#known.keys()]
+  }
+
+  apply(operations: readonly ChangeOperation[]): void {
+    for (const { kind, key, class: storageClass, newLeaf, value } of operations) {
+      if (kind === 'put') this.#put(key, storageClass, newLeaf, value)
+      else this.#forget(key)
+    }
+  }
+
+  #put(key: string, storageClass: StorageClass, leaf: Buffer, value: Buffer): void {
+    this.#forget(key)
+    const known = { class: storageClass, digest: digestOfEntry(storageClass, key, value), leaf: leaf.toString('hex') }
+    this.#known.set(key, known)
+    this.#flip(known)
+  }
+
+  #forget(key: string): void {
+    const known = this.#known.get(key)
+    if (known === undefined) return
+    this.#known.delete(key)
+    this.#flip(known)
+  }
+
+  #flip({ class: storageClass, digest }: Known): void {
+    if (storageClass === 'replicated') this.#replicated ^= digest
+    else if (storageClass === 'local') this.#local ^= digest
+  }
+}

@@ -1,0 +1,401 @@
+// One run from a seed: a primary and some secondaries live through whatever the seed says, then everything is healed,
+// and the secondaries must get there. The watcher (set-watcher.ts) says what must be so meanwhile.
+import { createHash } from 'node:crypto'
+import { Refusal } from '../../../src/api/errors.ts'
+import type { PrimaryStatus } from '../../../src/replication/link/link-sides.ts'
+import { ActivationRefused } from '../../../src/replication/set/activation-bundle.ts'
+import { SINK_LIMITS } from '../../../src/replication/sink/sink-parts.ts'
+import { SOURCE_LIMITS } from '../../../src/replication/source/source-parts.ts'
+import type { ReplicationFamily } from '../../../src/storage/peer-log.ts'
+import { BundleRefused } from '../../../src/system/seal/seal-bundle.ts'
+import { NARROW } from '../../fixtures/followed-pair.ts'
+import type { PseudoRandom } from '../../fixtures/pseudo-random.ts'
+import { activate, copyOf, type Prepared, preparedClusters, SECONDARIES } from './prepared-clusters.ts'
+import { restore, type TakenSnapshot, takeSnapshot } from './restoring.ts'
+import { FORBIDDEN_NAMES, isOfTheWorld, SetClients } from './set-clients.ts'
+import { SetWatcher } from './set-watcher.ts'
+import type { SimulatedCluster } from './simulated-cluster.ts'
+import { type Seams, SimulatedSet } from './simulated-set.ts'
+
+/** What a run has come to. */
+export type Outcome = {
+  /** What was wrong; undefined: nothing. */
+  readonly fault: string | undefined
+  /** Digest of all that happened, in order. */
+  readonly trace: string
+  readonly lines: readonly string[]
+}
+
+const STEPS = 40
+const MOST_SECONDARIES = 3
+/** After everything is healed a secondary has all of it within this time. */
+const LONGEST_HEALING_MS = 60_000
+const PAUSES_MS = [0, 0, 1, 3, 10, 30, 100, 300, 700]
+const LONG_PAUSE_MS = 4_000
+
+type Secondary = { cluster: SimulatedCluster; readonly family: ReplicationFamily; isRevoked: boolean }
+
+/** Lives through one seed. */
+export async function runSet(seed: number, seams: Seams = {}): Promise<Outcome> {
+  const run = new SetRun(seed, seams, await preparedClusters())
+  await run.live()
+  const { watcher } = run.set
+  const trace = createHash('sha256').update(watcher.trace.join('\n')).digest('hex')
+  return { fault: watcher.fault, trace, lines: watcher.trace }
+}
+
+class SetRun {
+  readonly set: SimulatedSet
+  readonly #random: PseudoRandom
+  readonly #clients: SetClients
+  readonly #prepared: Prepared
+  readonly #primary: SimulatedCluster
+  readonly #secondaries: Secondary[]
+  /** Clusters that are off, and for how many steps more. */
+  readonly #off = new Map<SimulatedCluster, number>()
+  readonly #starting = new Set<SimulatedCluster>()
+  #snapshots: TakenSnapshot[] = []
+  #isBusy = false
+
+  constructor(seed: number, seams: Seams, prepared: Prepared) {
+    const watcher = (set: SimulatedSet): SetWatcher => new SetWatcher(set, FORBIDDEN_NAMES)
+    const usual = { source: SOURCE_LIMITS, sink: SINK_LIMITS }
+    const set = new SimulatedSet(seed, watcher, { seams, limits: seed % 3 === 0 ? usual : NARROW })
+    this.set = set
+    this.#prepared = prepared
+    this.#random = set.choices('what happens')
+    this.#clients = new SetClients(set, this.#random.pick([4, 12, 30]))
+    this.#primary = set.newCluster('p', copyOf(prepared.images.get('p')))
+    set.watcher.primary = this.#primary
+    this.#secondaries = this.#chosen().map(({ name, family }) => ({
+      cluster: this.#newSecondary(name, family, prepared.images),
+      family,
+      isRevoked: false,
+    }))
+  }
+
+  #chosen() {
+    const random = this.#random
+    const all = (['dr', 'performance'] as const).flatMap((family) =>
+      SECONDARIES[family].map((name) => ({ family, name })),
+    )
+    const count = 1 + random.int(MOST_SECONDARIES)
+    while (all.length > count) all.splice(random.int(all.length), 1)
+    return all
+  }
+
+  #newSecondary(name: string, family: ReplicationFamily, images: Prepared['images']): SimulatedCluster {
+    const cluster = this.set.newCluster(name, copyOf(images.get(name)))
+    this.set.watcher.knownOf(cluster).family = family
+    return cluster
+  }
+
+  get #clusters(): readonly SimulatedCluster[] {
+    return [this.#primary, ...this.#secondaries.map(({ cluster }) => cluster)]
+  }
+
+  async live(): Promise<void> {
+    const { time, watcher } = this.set
+    await time.until(this.#primary.start())
+    for (let writes = this.#random.int(12); writes > 0; writes--) {
+      await time.until(this.#clients.write(this.#primary, true, 10))
+    }
+    for (const { cluster } of this.#secondaries) this.#start(cluster)
+    for (let step = 0; step < STEPS && watcher.fault === undefined; step++) await this.#step()
+    if (watcher.fault === undefined) await this.#heal()
+  }
+
+  async #step(): Promise<void> {
+    const { time } = this.set
+    for (let actions = 1 + this.#random.int(3); actions > 0; actions--) this.#act()
+    await time.pass(this.#random.chance(0.04) ? LONG_PAUSE_MS : this.#random.pick(PAUSES_MS))
+    this.#tend()
+    for (const cluster of this.#clusters) await this.set.watcher.step(cluster)
+  }
+
+  /** Starts what is off for long enough, and ends what writes no more. */
+  #tend(): void {
+    for (const cluster of this.#clusters) {
+      if (cluster.life?.hasFailed === true) this.#crash(cluster, 'kill', 1)
+    }
+    for (const [cluster, steps] of this.#off) {
+      if (steps > 0) this.#off.set(cluster, steps - 1)
+      else this.#start(cluster)
+    }
+  }
+
+  #start(cluster: SimulatedCluster): void {
+    this.#off.delete(cluster)
+    this.#starting.add(cluster)
+    this.set.network.host(cluster.name).restart()
+    const started = cluster.start().then(
+      () => this.#starting.delete(cluster),
+      (cause: unknown) => {
+        if (!isOfTheWorld(cause)) this.set.watcher.wrong(cluster, `its start failed: ${String(cause)}`)
+        // A later start takes its place, unless the power went before.
+        if (cluster.life !== undefined) this.#crash(cluster, 'kill', 2)
+      },
+    )
+    void started
+  }
+
+  #crash(cluster: SimulatedCluster, how: 'power' | 'kill', steps: number): void {
+    if (cluster.life === undefined) return
+    if (cluster === this.#primary) this.#isBusy = false
+    this.#starting.delete(cluster)
+    cluster.crash(how)
+    this.#off.set(cluster, steps)
+  }
+
+  /** Work that goes on beside all else. A crash may leave it waiting for ever. */
+  #begin(cluster: SimulatedCluster, what: string, work: Promise<unknown>): void {
+    work.catch((cause: unknown) => {
+      if (
+        isOfTheWorld(cause) ||
+        cause instanceof Refusal ||
+        cause instanceof ActivationRefused ||
+        cause instanceof BundleRefused
+      )
+        return
+      this.set.watcher.wrong(cluster, `${what} failed: ${cause instanceof Error ? cause.stack : String(cause)}`)
+    })
+  }
+
+  #act(): void {
+    const random = this.#random
+    const primary = this.#primary
+    const secondary = random.pick(this.#secondaries)
+    const any = random.pick(this.#clusters)
+    const kind = random.int(100)
+    if (kind < 40) this.#burst()
+    else if (kind < 48) this.#readSome()
+    else if (kind < 56) this.#trouble(secondary.cluster)
+    else if (kind < 62) this.#crash(any, random.pick(['power', 'kill'] as const), random.int(6))
+    else if (kind < 66) this.#fill(any)
+    else if (kind < 67) any.life?.disk.failSync()
+    else if (kind < 72) any.skippedMs += 31_000
+    else if (kind < 78) this.#shorten(any)
+    else if (kind < 82) this.#stray(secondary)
+    else if (kind < 85) this.#asPrimary('rotation', async () => primary.life?.rotation.rotate())
+    else if (kind < 86) this.#asPrimary('rekey', () => primary.rekey())
+    else if (kind < 89) this.#snapshot()
+    else if (kind < 91) this.#restore()
+    else if (kind < 93) this.#revoke(secondary)
+    else if (kind < 94) this.#readmit()
+    else this.#healSome()
+  }
+
+  #burst(): void {
+    for (let count = this.#random.int(5); count >= 0; count--) {
+      this.#begin(this.#primary, 'a write', this.#clients.write(this.#primary, true, this.#random.pick([2, 4, 20])))
+    }
+    for (const { cluster, family } of this.#secondaries) {
+      if (family === 'performance' && this.#random.chance(0.3)) {
+        this.#begin(cluster, 'a local write', this.#clients.write(cluster, false))
+      }
+    }
+  }
+
+  #readSome(): void {
+    for (const cluster of this.#clusters) {
+      for (let count = this.#random.int(4); count > 0; count--)
+        this.#begin(cluster, 'a read', this.#clients.read(cluster))
+    }
+  }
+
+  #trouble({ name }: SimulatedCluster): void {
+    const { network } = this.set
+    const random = this.#random
+    const [from, to] = random.chance(0.5) ? (['p', name] as const) : ([name, 'p'] as const)
+    const kind = random.int(7)
+    if (kind === 0) network.cut(from, to)
+    else if (kind === 1) {
+      network.cut(from, to)
+      network.cut(to, from)
+    } else if (kind === 2) network.reset(from, to)
+    else if (kind === 3) network.loseAt(from, to)
+    else if (kind === 4) network.flipNext(from, to)
+    else if (kind === 5)
+      network.set(from, to, { delayMs: random.pick([0, 1, 20, 200]), jitterMs: random.pick([0, 5, 100]) })
+    else
+      network.set(from, to, {
+        lossPerThousand: random.pick([0, 50, 300]),
+        bytesPerSecond: random.pick([2_000, 50_000, Number.POSITIVE_INFINITY]),
+      })
+  }
+
+  #healSome(): void {
+    for (const { cluster } of this.#secondaries) this.#healPaths(cluster)
+    for (const cluster of this.#clusters) cluster.roomBytes = Number.POSITIVE_INFINITY
+  }
+
+  #healPaths({ name }: SimulatedCluster): void {
+    const { network } = this.set
+    for (const [from, to] of [
+      ['p', name],
+      [name, 'p'],
+    ] as const) {
+      network.heal(from, to)
+      network.set(from, to, { delayMs: 1, jitterMs: 0, lossPerThousand: 0, bytesPerSecond: Number.POSITIVE_INFINITY })
+    }
+  }
+
+  #fill(cluster: SimulatedCluster): void {
+    cluster.roomBytes = this.#random.chance(0.4) ? this.#random.int(60_000) : Number.POSITIVE_INFINITY
+  }
+
+  /** Has the store look whether its log is too long. */
+  #shorten(cluster: SimulatedCluster): void {
+    const { life } = cluster
+    if (life?.isOpen !== true) return
+    const look = async (): Promise<void> => {
+      const from = await life.store.lastIndex()
+      await life.store.hold({ name: 'a look', kind: 'copy', from })
+      await life.store.release('a look')
+    }
+    this.#begin(cluster, 'a look at the log', look())
+  }
+
+  #stray({ cluster }: Secondary): void {
+    if (cluster.life?.isOpen === true) this.#begin(cluster, 'a stray', this.#clients.stray(cluster))
+  }
+
+  /** What operators do at the primary, one thing at a time. */
+  #asPrimary(what: string, work: () => Promise<unknown>): void {
+    const { life } = this.#primary
+    if (life?.isOpen !== true || this.#isBusy) return
+    this.#isBusy = true
+    const done = async (): Promise<void> => {
+      try {
+        await work()
+      } finally {
+        if (this.#primary.life === life) this.#isBusy = false
+      }
+    }
+    this.set.watcher.note(what)
+    this.#begin(this.#primary, what, done())
+  }
+
+  #snapshot(): void {
+    // A restore brings the registry of a performance set back: one that is not let in as yet would be shut out.
+    const isLetIn = ({ cluster, family }: Secondary): boolean =>
+      family === 'dr' || this.set.watcher.knownOf(cluster).acknowledged !== undefined
+    if (!this.#secondaries.every(isLetIn)) return
+    this.#asPrimary('a snapshot', async () => {
+      const { life } = this.#primary
+      if (life !== undefined) this.#snapshots.push(await takeSnapshot(life))
+    })
+  }
+
+  #restore(): void {
+    const taken = this.#snapshots.length === 0 ? undefined : this.#random.pick(this.#snapshots)
+    if (taken !== undefined) this.#asPrimary('a restore', () => restore(this.#primary, taken))
+  }
+
+  #revoke(secondary: Secondary): void {
+    if (secondary.isRevoked) return
+    const { family, cluster } = secondary
+    this.#asPrimary(`revoke ${cluster.name}`, async () => {
+      this.#forgetSnapshots(family)
+      secondary.isRevoked = true
+      await this.#primary.life?.room.operations.revokeSecondary(family, cluster.name)
+      this.set.watcher.revoked(cluster.name)
+    })
+  }
+
+  /** A restore would bring back the registry of a performance set. */
+  #forgetSnapshots(family: ReplicationFamily): void {
+    if (family === 'performance') this.#snapshots = []
+  }
+
+  /** A cluster that was revoked gets a new store and a new token. */
+  #readmit(): void {
+    const secondary = this.#secondaries.find(({ isRevoked }) => isRevoked)
+    if (secondary === undefined || this.#isBusy) return
+    const { family, cluster } = secondary
+    const { name } = cluster
+    this.#crash(cluster, 'kill', 0)
+    this.#off.delete(cluster)
+    const fresh = this.#newSecondary(name, family, this.#prepared.blank)
+    secondary.cluster = fresh
+    this.#asPrimary(`readmit ${name}`, async () => {
+      this.#forgetSnapshots(family)
+      this.set.network.host(name).restart()
+      await fresh.start()
+      this.set.watcher.readmitted(name)
+      await activate(this.#primary, fresh, family, name)
+      secondary.isRevoked = false
+    })
+  }
+
+  /** Everything is well again: each secondary gets there. */
+  async #heal(): Promise<void> {
+    const { time, watcher } = this.set
+    watcher.note('heal')
+    this.#healSome()
+    const startMs = time.nowMs
+    for (;;) {
+      for (const cluster of this.#clusters) {
+        if (cluster.life === undefined && !this.#off.has(cluster)) this.#off.set(cluster, 0)
+      }
+      this.#tend()
+      await time.pass(100)
+      for (const cluster of this.#clusters) await watcher.step(cluster)
+      if (watcher.fault !== undefined) return
+      const lacking = await this.#lacking()
+      if (lacking === undefined) break
+      if (time.nowMs - startMs > LONGEST_HEALING_MS) return watcher.wrong(undefined, `I21 ${lacking}`)
+    }
+    for (const cluster of this.#clusters) {
+      if (cluster.life?.isOpen === true) await time.until(watcher.checkStore(cluster))
+    }
+  }
+
+  /**
+   * True for one that followed a history which a restore of an older snapshot has taken out of the list of the primary.
+   * It is refused, and needs a new token.
+   */
+  async #isStranded({ life }: SimulatedCluster, followed: PrimaryStatus | undefined): Promise<boolean> {
+    if (followed?.idle?.reason !== 'set_mismatch') return false
+    const histories = (await this.#primary.life?.store.histories()) ?? []
+    const { origins } = (await life?.store.position()) ?? { origins: [] }
+    return origins.every(({ historyId }) => !histories.some(({ id }) => id.equals(historyId)))
+  }
+
+  /** Who has not got there yet; undefined: all have. */
+  async #lacking(): Promise<string | undefined> {
+    const { watcher } = this.set
+    const theirs = this.#primary.life
+    if (theirs?.isOpen !== true) return 'the primary is not open'
+    const { index, lastReplicatedIndex, lastLocalIndex } = await theirs.store.position()
+    for (const { cluster, family, isRevoked } of this.#secondaries) {
+      const { life } = cluster
+      if (isRevoked) continue
+      if (life?.isOpen !== true) return `${cluster.name} is not open`
+      const [followed] = (await life.host.status()).primaries
+      const progress = followed?.progress
+      const last = family === 'dr' ? Math.max(lastReplicatedIndex, lastLocalIndex) : lastReplicatedIndex
+      if (await this.#isStranded(cluster, followed)) continue
+      const isThere = followed?.connection === 'ready' && progress?.what === 'stream' && progress.index >= last
+      if (!isThere || watcher.knownOf(cluster).strays.size > 0) {
+        const { size } = watcher.knownOf(cluster).strays
+        return `${cluster.name} does not have ${index}, ${size} strays: ${JSON.stringify(followed)}`
+      }
+    }
+    return undefined
+  }
+}
+
+// node set-run.ts SEED [COUNT]: runs so many seeds, and says how many a second.
+if (import.meta.main) {
+  const [first = 1, count = 1] = process.argv.slice(2).map(Number)
+  await preparedClusters()
+  const startMs = performance.now()
+  for (let seed = first; seed < first + count; seed++) {
+    const { fault, lines } = await runSet(seed)
+    if (fault === undefined) continue
+    process.stdout.write(`seed ${seed}: ${fault}\n`)
+    if (count === 1) process.stdout.write(`${lines.slice(-400).join('\n')}\n`)
+  }
+  process.stdout.write(`${((count * 1000) / (performance.now() - startMs)).toFixed(1)} seeds/s\n`)
+}

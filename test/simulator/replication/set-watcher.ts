@@ -1,0 +1,344 @@
+// What must be so in a simulated set at every moment (the numbers are those of the invariants of replication). It knows
+// what the primary had at each place of its log, and compares that with what secondaries say that they have.
+import { strict as assert } from 'node:assert'
+import { ACTIVATION_PROTOCOL } from '../../../src/replication/link/link-protocols.ts'
+import type { LinkOwner } from '../../../src/replication/link/link-sides.ts'
+import { decodeMessage, type Message, type MessageKind } from '../../../src/replication/protocol/messages.ts'
+import type { SinkBatch } from '../../../src/replication/sink/sink-parts.ts'
+import { SENT_CLASSES } from '../../../src/storage/classes.ts'
+import type { Change, ReadStore, StoredEntry } from '../../../src/storage/contract.ts'
+import { decodeChange, decodeRun } from '../../../src/storage/log/change-record.ts'
+import type { Origin, ReplicationFamily } from '../../../src/storage/peer-log.ts'
+import { EntryDigests, type SentDigests } from './entry-digests.ts'
+import type { Life, SimulatedCluster } from './simulated-cluster.ts'
+import type { SimulatedSet } from './simulated-set.ts'
+import type { SentOver } from './watched-links.ts'
+
+/** What a primary says to a secondary that it refuses, and nothing else. */
+const MAY_BE_SAID_TO_REVOKED: ReadonlySet<MessageKind> = new Set(['refused', 'fault'])
+const REVOKED_WITHIN_MS = 1_000
+/** Comparisons that a secondary asks for over one link. */
+const MOST_COMPARISONS = 2
+/** A commit waits for some syncs of the disk, and for nothing else. */
+const LONGEST_COMMIT_MS = 200
+
+type Known = {
+  entries: EntryDigests
+  /** Index of the last change that was seen to be durable. */
+  index: number
+  epoch: number
+  /** Values that are being written behind the back of the secondary, in hexadecimal; '' for a delete. */
+  readonly straying: Map<string, string>
+  /** Entries that were. */
+  readonly strays: Set<string>
+  /** What the primary was told that is there for good. */
+  acknowledged: Pick<Origin, 'historyId' | 'index'> | undefined
+  lastOrigin: Pick<Origin, 'historyId' | 'index'> | undefined
+  family: ReplicationFamily | undefined
+  /** When anything arrived over a link. */
+  heardMs: number
+}
+
+const placeName = ({ historyId, index }: Pick<Origin, 'historyId' | 'index'>): string =>
+  `${historyId.toString('hex')} ${index}`
+
+export class SetWatcher {
+  readonly #set: SimulatedSet
+  readonly #known = new Map<SimulatedCluster, Known>()
+  /** What the primary had at each place. */
+  readonly #places = new Map<string, SentDigests>()
+  /** Names that no message of a family may have. */
+  readonly #forbidden: Readonly<Record<ReplicationFamily, readonly string[]>>
+  /** By secondary: when it was revoked. */
+  readonly #revoked = new Map<string, number>()
+  primary: SimulatedCluster | undefined
+  /** The first thing that was wrong. */
+  fault: string | undefined
+  /** What happened, for the comparison of two runs. */
+  readonly trace: string[] = []
+
+  constructor(set: SimulatedSet, forbidden: Readonly<Record<ReplicationFamily, readonly string[]>>) {
+    this.#set = set
+    this.#forbidden = forbidden
+  }
+
+  wrong(cluster: SimulatedCluster | undefined, what: string): void {
+    this.fault ??= `${cluster?.name ?? 'the set'} at ${this.#set.time.nowMs}: ${what}`
+  }
+
+  note(line: string): void {
+    this.trace.push(`${this.#set.time.nowMs} ${line}`)
+  }
+
+  knownOf(cluster: SimulatedCluster): Known {
+    const found = this.#known.get(cluster) ?? newKnown()
+    this.#known.set(cluster, found)
+    return found
+  }
+
+  /** Runs behind each commit, before its caller goes on. */
+  committed(cluster: SimulatedCluster, change: Change): void {
+    const known = this.knownOf(cluster)
+    if (change.index <= known.index) this.wrong(cluster, `I2 index ${change.index} comes behind ${known.index}`)
+    if (change.epoch < known.epoch) this.wrong(cluster, `I12 epoch ${change.epoch} comes behind ${known.epoch}`)
+    known.epoch = change.epoch
+    known.index = change.index
+    known.entries.apply(change.operations)
+    this.note(`${cluster.name} ${change.index} ${change.operations.length}`)
+    if (cluster === this.primary) {
+      // The id of a history begins with its first change.
+      this.#historyId = change.beginsHistory ?? this.#historyId
+      this.#places.set(placeName({ historyId: this.#historyId, index: change.index }), known.entries.now)
+      return
+    }
+    for (const { key, value } of change.operations) {
+      if (known.straying.get(key) === value.toString('hex')) known.strays.add(key)
+    }
+    for (const origin of change.origins) this.#applied(cluster, known, change, origin)
+  }
+
+  #historyId: Buffer = Buffer.alloc(0)
+
+  #applied(
+    cluster: SimulatedCluster,
+    known: Known,
+    { operations }: Change,
+    { family, historyId, index }: Origin,
+  ): void {
+    const last = known.lastOrigin
+    if (last?.historyId.equals(historyId) === true && index <= last.index) {
+      this.wrong(cluster, `I4 record ${index} of the primary is applied behind ${last.index}`)
+    }
+    known.lastOrigin = { historyId, index }
+    const foreign = operations.find((operation) => !SENT_CLASSES[family].has(operation.class))
+    if (foreign !== undefined) this.wrong(cluster, `I8 ${foreign.key} was applied over ${family} replication`)
+  }
+
+  /** A store was opened: at a start, a restore, or an activation. Nothing was written since. */
+  async opened(cluster: SimulatedCluster, { store }: Life): Promise<void> {
+    const known = this.knownOf(cluster)
+    const position = await store.position()
+    const snapshot = await store.snapshot()
+    const entries = await snapshot.stored('', Number.POSITIVE_INFINITY)
+    await snapshot.close()
+    if (position.index < known.index) {
+      this.wrong(cluster, `I1 index ${known.index} was acknowledged, and ${position.index} is the last one`)
+    }
+    if (position.epoch < known.epoch) this.wrong(cluster, `I12 epoch ${position.epoch} comes behind ${known.epoch}`)
+    if (cluster === this.primary) await this.#seePrimary(known, store)
+    known.entries = EntryDigests.of(entries)
+    known.index = position.index
+    known.epoch = position.epoch
+    this.note(`${cluster.name} opens at ${position.index}`)
+    if (cluster === this.primary) {
+      this.#historyId = position.historyId
+      const now = this.#places.get(placeName(position))
+      if (now !== undefined && now.dr !== known.entries.now.dr) {
+        this.wrong(cluster, `I1 the entries are not those of index ${position.index}`)
+      }
+      this.#places.set(placeName(position), known.entries.now)
+      return
+    }
+    const applied = position.origins.find(({ family }) => family === known.family)
+    known.lastOrigin = applied
+    this.#seeStrays(known, entries)
+    const { acknowledged } = known
+    const isBehind = acknowledged !== undefined && (applied === undefined || applied.index < acknowledged.index)
+    if (isBehind) {
+      this.wrong(cluster, `I5 ${acknowledged.index} was acknowledged as durable, and ${applied?.index} is there`)
+    }
+    await this.#compareWhole(cluster, known, store)
+  }
+
+  /** Changes that a crash has kept, and nobody was told of. */
+  async #seePrimary(known: Known, store: ReadStore): Promise<void> {
+    const records = await store.records(0, Number.MAX_SAFE_INTEGER).catch(() => undefined)
+    const { historyId, index } = await store.position()
+    const behind = (records ?? (await this.#recordsBehind(known, store))).filter((record) => record.index > known.index)
+    if (known.index === 0 || !this.#historyId.equals(historyId) || behind.at(-1)?.index !== index) return
+    for (const { operations, index: at } of decodeRun(behind)) {
+      known.entries.apply(operations)
+      this.#places.set(placeName({ historyId, index: at }), known.entries.now)
+    }
+  }
+
+  async #recordsBehind({ index }: Known, store: ReadStore) {
+    return store.records(index, Number.MAX_SAFE_INTEGER).catch(() => [])
+  }
+
+  /** A crash may have kept a stray that nobody was told of. */
+  #seeStrays({ straying, strays }: Known, entries: readonly StoredEntry[]): void {
+    for (const [key, value] of straying) {
+      const stored = entries.find((entry) => entry.key === key)?.value.toString('hex') ?? ''
+      if (stored === value) strays.add(key)
+    }
+    straying.clear()
+  }
+
+  crashed(cluster: SimulatedCluster): void {
+    this.note(`${cluster.name} is off`)
+  }
+
+  /** The data of the cluster are those of a primary from now on. */
+  activated(cluster: SimulatedCluster): void {
+    const known = this.knownOf(cluster)
+    known.strays.clear()
+    known.acknowledged = undefined
+    known.lastOrigin = undefined
+  }
+
+  /** The place of what was acknowledged to the primary counts no more: the disk is another one. */
+  forget(cluster: SimulatedCluster): void {
+    this.#known.delete(cluster)
+  }
+
+  revoked(id: string): void {
+    this.#revoked.set(id, this.#set.time.nowMs)
+  }
+
+  readmitted(id: string): void {
+    this.#revoked.delete(id)
+  }
+
+  /** The owner, watched in what it takes. */
+  owner(cluster: SimulatedCluster, owner: LinkOwner): LinkOwner {
+    return {
+      ...owner,
+      take: async (family, batch) => {
+        const unfit = this.#unfitKey(cluster, family, batch)
+        if (batch.mode === 'anew') this.knownOf(cluster).lastOrigin = undefined
+        this.note(`${cluster.name} takes ${batch.mode} ${batch.after.index}-${batch.at.index} ${batch.transfer?.what}`)
+        const outcome = await owner.take(family, batch)
+        if (outcome.kind === 'adopted') await this.#taken(cluster, unfit)
+        else this.note(`${cluster.name} ${outcome.kind} ${outcome.sentence}`)
+        return outcome
+      },
+    }
+  }
+
+  async #taken(cluster: SimulatedCluster, unfit: string | undefined): Promise<void> {
+    const known = this.knownOf(cluster)
+    if (unfit !== undefined)
+      this.wrong(cluster, `I3 a change of ${unfit} was applied over an entry that it did not replace`)
+    const store = cluster.life?.store
+    if (store !== undefined) await this.#compareWhole(cluster, known, store)
+  }
+
+  /** A key of a change that does not replace what is there; undefined if all fit. */
+  #unfitKey(cluster: SimulatedCluster, family: ReplicationFamily, { mode, records }: SinkBatch): string | undefined {
+    if (mode !== 'follow') return undefined
+    const { entries, lastOrigin } = this.knownOf(cluster)
+    const seen = new Set<string>()
+    for (const { record } of records) {
+      const { index, operations } = decodeChange(record, 'sent record')
+      if (lastOrigin !== undefined && index <= lastOrigin.index) continue
+      for (const { key, oldLeaf, class: of } of operations) {
+        if (seen.has(key) || !SENT_CLASSES[family].has(of)) continue
+        seen.add(key)
+        if (entries.leafOf(key) !== oldLeaf.toString('hex')) return key
+      }
+    }
+    return undefined
+  }
+
+  /** I3, I5: what says that it is whole has what the primary had there. */
+  async #compareWhole(cluster: SimulatedCluster, known: Known, store: ReadStore): Promise<void> {
+    const { family } = known
+    if (family === undefined) return
+    const { origins } = await store.position()
+    const applied = origins.find((origin) => origin.family === family)
+    const isOpen = (await store.get(`root/core/replication/transfer/${family}`)) !== undefined
+    if (applied === undefined || isOpen) return
+    const there = this.#places.get(placeName(applied))
+    if (there === undefined) return this.wrong(cluster, `I12 it stands at ${placeName(applied)}, where no primary was`)
+    const isSame = there[family] === known.entries.now[family]
+    if (isSame) known.strays.clear()
+    else if (known.strays.size === 0)
+      this.wrong(cluster, `I3 its entries are not those of the primary at ${applied.index}`)
+  }
+
+  /** A message was given to a link. */
+  sent(cluster: SimulatedCluster, sent: SentOver): void {
+    const { kind, raw, to, family, protocol, counts } = sent
+    if (to === undefined) {
+      this.#sentByFollower(cluster, sent)
+      return
+    }
+    const name = this.#forbidden[family].find((text) => raw.payload.includes(text))
+    if (name !== undefined) this.wrong(cluster, `I8 a message "${kind}" over ${family} replication has ${name}`)
+    const revokedMs = this.#revoked.get(to)
+    const isLate = revokedMs !== undefined && this.#set.time.nowMs > revokedMs + REVOKED_WITHIN_MS
+    // A knock is answered with what a stranger could read off a certificate, before it says what it wants.
+    const isGreeting = kind === 'welcome' && protocol === ACTIVATION_PROTOCOL
+    if (isLate && !isGreeting && !MAY_BE_SAID_TO_REVOKED.has(kind)) {
+      this.wrong(
+        cluster,
+        `I17 "${kind}" was sent to ${to}, which was revoked ${this.#set.time.nowMs - revokedMs} ms ago`,
+      )
+    }
+    if (kind === 'course') this.note(`course ${counts.get('course')} for ${to}`)
+  }
+
+  /** Something arrived. */
+  heard(cluster: SimulatedCluster): void {
+    this.knownOf(cluster).heardMs = this.#set.time.nowMs
+  }
+
+  #sentByFollower(cluster: SimulatedCluster, { kind, raw, counts }: SentOver): void {
+    const known = this.knownOf(cluster)
+    if (kind === 'ack') {
+      const { durable } = decodeMessage(raw) as Message<'ack'>
+      const historyId = known.lastOrigin?.historyId ?? Buffer.alloc(0)
+      known.acknowledged = { historyId, index: durable }
+    } else if (kind === 'compare' && (counts.get('compare') ?? 0) > MOST_COMPARISONS) {
+      this.wrong(cluster, `I22 it asks for ${counts.get('compare')} comparisons over one link`)
+    }
+  }
+
+  /** I19: a commit of the primary took so long. */
+  committedIn(cluster: SimulatedCluster, ms: number): void {
+    if (cluster === this.primary && ms > LONGEST_COMMIT_MS) this.wrong(cluster, `I19 a commit took ${ms} ms`)
+  }
+
+  /** I25: what status says of links. I16: what threads gave. Called when nothing is being committed. */
+  async step(cluster: SimulatedCluster): Promise<void> {
+    const { life } = cluster
+    if (life === undefined || !life.isOpen) return
+    const fault = life.cache.fault()
+    if (fault !== undefined) this.wrong(cluster, fault)
+    const { primaries } = await life.host.status()
+    for (const { connection } of primaries) {
+      if (connection !== 'ready') continue
+      const silentMs = this.#set.time.nowMs - this.knownOf(cluster).heardMs
+      if (silentMs > LONGEST_SILENCE_MS)
+        this.wrong(cluster, `I25 it says "ready", and heard nothing for ${silentMs} ms`)
+    }
+  }
+
+  /** I2, I6: log and tree are those of the entries. */
+  async checkStore(cluster: SimulatedCluster): Promise<void> {
+    const store = cluster.life?.store ?? assert.fail(`${cluster.name} runs`)
+    const known = this.knownOf(cluster)
+    const snapshot = await store.snapshot()
+    const entries = await snapshot.stored('', Number.POSITIVE_INFINITY)
+    await snapshot.close()
+    const { now } = EntryDigests.of(entries)
+    if (now.dr !== known.entries.now.dr) this.wrong(cluster, 'I2 the entries are not those of the commits')
+  }
+}
+
+/** Two beats longer than the silence that ends a link. */
+const LONGEST_SILENCE_MS = 2_000 + 3 * 400
+function newKnown(): Known {
+  return {
+    entries: EntryDigests.of([]),
+    index: 0,
+    epoch: 0,
+    straying: new Map(),
+    strays: new Set(),
+    acknowledged: undefined,
+    lastOrigin: undefined,
+    family: undefined,
+    heardMs: 0,
+  }
+}

@@ -62,7 +62,7 @@ test(`T98: ${INPUTS} peers that send a primary what they like are hung up on, an
   )
 })
 
-test(`T98: ${INPUTS} links on which a primary answers what it likes end, and the secondary follows the next one`, async (t) => {
+test(`T98: ${INPUTS} links on which a primary answers what it likes end, and the secondary goes to the next one`, async (t) => {
   const random = pseudoRandom(testSeed(t))
   const clusters = await LinkedClusters.begin(62, 'dr', { idleMs: 50, fullMs: 50, longestRetryMs: 50 })
   await clusters.write(20)
@@ -88,8 +88,13 @@ test(`T98: ${INPUTS} links on which a primary answers what it likes end, and the
     assert.ok(passed < INPUTS * 20, `${answered} links`)
     await clusters.time.pass(1_000)
   }
-  assert.equal((await s.store.position()).index, 0, 'nothing of it was applied')
   await s.play({ parts: [partOf(bundle)] })
+  // By chance something was right, and was taken: the true primary knows nothing of that place.
+  if ((await s.store.position()).origins.length > 0) {
+    await clusters.time.pass(10_000)
+    assert.equal((await s.following()).idle?.reason, 'set_mismatch')
+    return
+  }
   await clusters.untilSame(s, 60_000)
   await clusters.requireSame(s)
 })

@@ -7,11 +7,11 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fault } from '../../fixtures/fault-proxy.ts'
 import { type PseudoRandom, pseudoRandom } from '../../fixtures/pseudo-random.ts'
+import { activate, Cluster, levelled } from '../../fixtures/real-cluster.ts'
 import { testSeed } from '../../fixtures/seed.ts'
 import { temporaryDirectory } from '../../fixtures/server-process.ts'
 import { Ledger, SHARED_KEY } from '../torture/ledger.ts'
 import { SharedRotations, Writer } from '../torture/writer.ts'
-import { activate, Cluster, levelled } from '../../fixtures/real-cluster.ts'
 import { requireSameEntries, takeOutOfSets } from './compared.ts'
 
 const SCHEDULES = Number(process.env.SCHEDULES ?? '2')

@@ -1,5 +1,5 @@
-// What peers with a good certificate send over links, made by chance from good messages: a primary and a secondary go on
-// whatever comes, serve the others, and keep no seat for it. `npm run torture:fuzz` is the long form.
+// What peers with a good certificate send over links, made by chance from good messages: a primary and a secondary go
+// on whatever comes, serve the others, and keep no seat for it. `npm run torture:fuzz` is the long form.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Link } from '../../src/lib/links.ts'
@@ -62,7 +62,7 @@ test(`T98: ${INPUTS} peers that send a primary what they like are hung up on, an
   )
 })
 
-test(`T98: ${INPUTS} links on which a primary answers what it likes end, and the secondary goes to the next one`, async (t) => {
+test(`T98: ${INPUTS} links on which a primary answers what it likes end, and the secondary goes on`, async (t) => {
   const random = pseudoRandom(testSeed(t))
   const clusters = await LinkedClusters.begin(62, 'dr', { idleMs: 50, fullMs: 50, longestRetryMs: 50 })
   await clusters.write(20)

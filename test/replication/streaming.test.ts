@@ -76,7 +76,7 @@ test(`T28: a transaction of ${KEYS} keys, and one of ${MEGABYTES} MB, are there 
   assert.deepEqual((await ours)?.all, (await theirs)?.all)
 })
 
-test('T29: a key that is written thousands of times a second has its values in their order, without a comparison', async () => {
+test('T29: a key written thousands of times a second has its values in their order, without a comparison', async () => {
   const { clusters, s } = await followed(53)
   const changes = watched(s.store)
   const { store } = clusters.primary

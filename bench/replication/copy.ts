@@ -31,7 +31,7 @@ export async function measureCopy(stage: Stage, keys: number): Promise<Figure[]>
     activatedMs = machineMs()
     await stage.untilFollowed(primary, secondary)
   })
-  const longest = ({ startMs, endMs }: Beside): string => longestBlock(turns, startMs, endMs).toFixed(0)
+  const longest = ({ startMs, endMs }: Beside): string => longestBusyMs(turns, startMs, endMs).toFixed(0)
   const what = `copy of ${keys} keys of ${valueBytes} bytes`
   const seconds = (copied.endMs - activatedMs) / 1_000
   return [
@@ -89,7 +89,7 @@ async function besideWriter(stage: Stage, primary: Cluster, name: string, work: 
   return { startMs, endMs, bytes, longestMs }
 }
 
-function longestBlock(path: string, startMs: number, endMs: number): number {
+function longestBusyMs(path: string, startMs: number, endMs: number): number {
   const lines = readFileSync(path, 'utf8').trim().split('\n')
   const noted = lines.map((line) => line.split(' ').map(Number) as [number, number])
   return Math.max(...noted.filter(([at]) => at >= startMs && at <= endMs).map(([, longestMs]) => longestMs))
@@ -104,4 +104,4 @@ async function requireEqual(stage: Stage, primary: Cluster, secondary: Cluster):
 }
 
 const ms = (value: number): string => `${value.toFixed(0)} ms`
-const mebibytes = (bytes: number): string => `${(bytes / MEBIBYTE).toFixed(1)} MiB`
+const mebibytes = (bytes: number): string => `${(bytes / MEBIBYTE).toFixed(2)} MiB`

@@ -19,7 +19,7 @@ export async function measureLag(stage: Stage): Promise<Figure[]> {
     await stage.pause(WARM_UP_SECONDS)
     await warming.end()
     await stage.untilFollowed(primary, secondary)
-    const watcher = stage.helper<AppliedCalls>('applied.ts')
+    const watcher = await stage.helper<AppliedCalls>('applied.ts')
     await watcher.ask('begin', secondary.directory)
     const name = `lag-${perSecond}`
     const load = await stage.load({ ...creates(primary, name), connections: CONNECTIONS, perSecond })

@@ -72,7 +72,10 @@ async function paced(perSecond: number, send: (due: number) => Promise<void>, is
     for (;;) {
       const due = startMs + (sent.length * 1_000) / perSecond
       if (due > machineMs()) break
-      sent.push(send(due))
+      const one = send(due)
+      // Whoever waits for all of them is told.
+      one.catch(() => {})
+      sent.push(one)
     }
     await new Promise((resolve) => setTimeout(resolve, 1))
   }

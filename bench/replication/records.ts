@@ -9,8 +9,8 @@ const VALUE_BYTES = 500
 /** One stretch at an even rate, then the time until all is applied. */
 export async function measureRecords(stage: Stage): Promise<Figure[]> {
   const { records: perSecond, seconds } = stage.sizes
-  const [primary, secondary] = [0, 1].map(() => stage.helper<RecordsCalls>('records-side.ts'))
-  if (primary === undefined || secondary === undefined) throw new Error('there are two')
+  const primary = await stage.helper<RecordsCalls>('records-side.ts')
+  const secondary = await stage.helper<RecordsCalls>('records-side.ts')
   const { address, activation } = await primary.ask('lead', join(stage.path, 'primary'))
   await primary.ask('write', 1, 1, VALUE_BYTES)
   await secondary.ask('follow', join(stage.path, 'secondary'), address, activation)

@@ -39,6 +39,7 @@ export class Stage {
   readonly sizes: Sizes
   readonly #endMs: number
   readonly #ends: (() => Promise<void> | void)[] = []
+  #isOver = false
   #clusters = 0
 
   private constructor(path: string, sizes: Sizes, limitMs: number) {
@@ -65,7 +66,8 @@ export class Stage {
       return await Promise.race([working, limit])
     } finally {
       clearTimeout(timer)
-      for (const end of stage.#ends.toReversed()) await end()
+      stage.#isOver = true
+      await Promise.allSettled(stage.#ends.map((end) => end()))
       temporary.cleanUp()
     }
   }
@@ -73,7 +75,7 @@ export class Stage {
   /** A cluster of one server, open. */
   async cluster(options: ClusterOptions = {}): Promise<Cluster> {
     const cluster = await Cluster.make(`c${++this.#clusters}`, this.path, options)
-    this.#ends.push(() => cluster.end())
+    await this.#endWith(() => cluster.end())
     return cluster
   }
 
@@ -113,15 +115,15 @@ export class Stage {
   }
 
   /** Starts a helper of this folder. */
-  helper<C extends HelperCalls>(file: string): Helper<C> {
+  async helper<C extends HelperCalls>(file: string): Promise<Helper<C>> {
     const helper = Helper.start<C>(file)
-    this.#ends.push(() => helper.end())
+    await this.#endWith(() => helper.end())
     return helper
   }
 
   /** Begins a load, from a process of its own. `end` waits for the answers that are on their way. */
   async load(order: LoadOrder): Promise<{ end(): Promise<LoadFigures> }> {
-    const helper = this.helper<LoadCalls>('load.ts')
+    const helper = await this.helper<LoadCalls>('load.ts')
     await helper.ask('begin', order)
     return {
       end: async () => {
@@ -131,6 +133,15 @@ export class Stage {
         return figures
       },
     }
+  }
+
+  /** What was started too late ends at once. */
+  async #endWith(end: () => Promise<void> | void): Promise<void> {
+    if (this.#isOver) {
+      await end()
+      throw new Error('the time of this part is over')
+    }
+    this.#ends.push(end)
   }
 
   pause(seconds = this.sizes.seconds): Promise<void> {

@@ -5,7 +5,8 @@ import { type Applied, type AppliedCalls, seenAt } from './applied.ts'
 import type { LoadFigures } from './load.ts'
 import { creates, type Figure, quantile, type Stage } from './stage.ts'
 
-const CONNECTIONS = 128
+/** With fewer writes there is one connection for each of a second. */
+const MOST_CONNECTIONS = 128
 const WARM_UP_SECONDS = 2
 const RECORDS_PER_READ = 1_000
 
@@ -15,14 +16,15 @@ export async function measureLag(stage: Stage): Promise<Figure[]> {
   const secondary = await stage.follower(primary)
   const figures: Figure[] = []
   for (const perSecond of stage.sizes.rates) {
-    const warming = await stage.load({ ...creates(primary, `warm-${perSecond}`), connections: CONNECTIONS, perSecond })
+    const pace = { perSecond, connections: Math.min(perSecond, MOST_CONNECTIONS) }
+    const warming = await stage.load({ ...creates(primary, `warm-${perSecond}`), ...pace })
     await stage.pause(WARM_UP_SECONDS)
     await warming.end()
     await stage.untilFollowed(primary, secondary)
     const watcher = await stage.helper<AppliedCalls>('applied.ts')
     await watcher.ask('begin', secondary.directory)
     const name = `lag-${perSecond}`
-    const load = await stage.load({ ...creates(primary, name), connections: CONNECTIONS, perSecond })
+    const load = await stage.load({ ...creates(primary, name), ...pace })
     await stage.pause()
     const written = await load.end()
     await stage.untilFollowed(primary, secondary)

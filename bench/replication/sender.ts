@@ -40,7 +40,7 @@ export class Sender {
     return new Promise((resolve, reject) => {
       if (this.#fault !== undefined) throw this.#fault
       const waiting = { text, resolve, reject }
-      // The one that was idle longest: none is so for so long that the server closes it.
+      // The one that was idle longest, so that none is until the server closes it.
       const free = this.#free.shift()
       if (free === undefined) this.#waiting.push(waiting)
       else free(waiting)
@@ -59,10 +59,7 @@ export class Sender {
       socket.write(waiting.text)
     }
     const fail = (): void => {
-      if (this.#free.includes(begin)) this.#free.splice(this.#free.indexOf(begin), 1)
-      else this.#fault ??= new Error('the server closed a connection over an answer')
-      if (this.#free.length === 0) this.#fault ??= new Error('the server closed all connections')
-      if (this.#fault === undefined) return
+      this.#fault ??= new Error('the server closed a connection')
       for (const each of [current, ...this.#waiting.splice(0)]) each?.reject(this.#fault)
     }
     socket.setEncoding('latin1')

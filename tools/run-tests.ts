@@ -22,6 +22,7 @@ export const LONGEST: readonly string[] = [
   'test/proofs/torture/kill.test.ts',
   'test/proofs/pages/runbooks.test.ts',
   'test/proofs/bench/run.test.ts',
+  'test/proofs/bench/replication.test.ts',
   'test/proofs/start/snapshot.test.ts',
   'test/proofs/torture/power/power.test.ts',
   'test/proofs/faults/overload.test.ts',

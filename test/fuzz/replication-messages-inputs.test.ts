@@ -32,7 +32,7 @@ async function isRead({ stream, pieceBytes }: { readonly stream: Buffer; readonl
   }
 }
 
-test(`Q-01 ${INPUTS} streams made from the bytes of messages are read or are a fault of the peer`, async (t) => {
+test(`Q-01 T98: ${INPUTS} streams made from the bytes of messages are read or are a fault of the peer`, async (t) => {
   for (const stream of STREAMS) assert.ok(await isRead({ stream, pieceBytes: 7 }), 'what they are made from is good')
   const next = (random: PseudoRandom) => ({
     stream: mutated(random, random.pick(STREAMS), STREAMS),

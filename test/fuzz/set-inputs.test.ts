@@ -148,7 +148,7 @@ const TARGETS: readonly { readonly name: string; readonly good: readonly Buffer[
 ]
 
 for (const { name, good, target } of TARGETS) {
-  test(`Q-01 ${INPUTS} inputs made from ${name} are taken or refused`, async (t) => {
+  test(`Q-01 T98: ${INPUTS} inputs made from ${name} are taken or refused`, async (t) => {
     for (const input of good) assert.ok(target(input), 'what the inputs are made from is good')
     await fuzzed(
       t,

@@ -20,7 +20,7 @@ async function withToken(seed: number) {
 
 const kindOf = (knocked: Knocked): string => ('code' in knocked ? knocked.code : knocked.kind)
 
-test('a look changes nothing, a claim gives the keys, a confirmation uses the token up', async () => {
+test('T5: a look changes nothing, a claim gives the keys, a confirmation uses the token up', async () => {
   const { clusters, ask, state } = await withToken(1)
   assert.deepEqual(await ask('look'), { kind: 'welcome', version: '1.2.0', clockSkewMs: 0 })
   // A look with another key did not bind the token to that.
@@ -113,7 +113,7 @@ test('a link that ends before the answer, and a primary that gives none, are tol
   assert.ok(time.nowMs - startedMs <= 15_100)
 })
 
-test('what is wrong with an address is said with host and port and what to do', async () => {
+test('T8: what is wrong with an address is said with host and port and what to do', async () => {
   const { clusters, bundle, ask } = await withToken(8)
   const { network } = clusters
   network.host('q').foreign(1, 'http')

@@ -21,7 +21,7 @@ async function nearRenewal(seed: number) {
   return { clusters, s, part }
 }
 
-test('a leaf that is due is renewed over the link, which is then made anew with it', async () => {
+test('T34: a leaf that is due is renewed over the link, which is then made anew with it', async () => {
   const { clusters, s, part } = await nearRenewal(1)
   const keys: Buffer[] = []
   s.owner.onRenewed = ({ certificate, key }) => {

@@ -81,7 +81,7 @@ const CUTS = {
 } as const
 
 for (const [where, paths] of Object.entries(CUTS)) {
-  test(`a link that is cut ${where} is noticed at both ends, and made again when it can be`, async () => {
+  test(`T22: a link that is cut ${where} is noticed at both ends, and made again when it can be`, async () => {
     const { clusters, primary, s } = await followed(2)
     for (const [from, to] of paths) clusters.network.cut(from, to)
     await clusters.write(1)
@@ -99,7 +99,7 @@ for (const [where, paths] of Object.entries(CUTS)) {
   })
 }
 
-test('a side that lost its link without a word makes the other one notice', async () => {
+test('T23: a side that lost its link without a word makes the other one notice', async () => {
   const { clusters, primary, s } = await followed(3)
   clusters.network.loseAt('p', 's')
   await clusters.time.pass(NOTICED_MS)
@@ -125,7 +125,7 @@ test('after a cut only what was written meanwhile is sent', async () => {
   assert.ok(clusters.sentBytes < 6_000 + 200 * histories.length, `${clusters.sentBytes} bytes`)
 })
 
-test('of two clusters with one identity the first one idles, and they do not flap', async () => {
+test('T14: of two clusters with one identity the first one idles, and they do not flap', async () => {
   const { clusters, primary, s } = await followed(5)
   const bundle = await clusters.issue('t')
   await clusters.registry.letIn(bundle)
@@ -165,7 +165,7 @@ test('a secondary that is revoked is cut off within a second at both ends, and t
   assert.equal(countOf(primary, 'A secondary was refused'), 2)
 })
 
-test('P-55: an older secondary is told to upgrade first, and a newer one follows', async () => {
+test('P-55 T9: an older secondary is told to upgrade first, and a newer one follows', async () => {
   const { clusters, primary } = await followed(7)
   const older = await clusters.follow('older', { version: '1.1.9' })
   const newer = await clusters.follow('newer', { version: '1.3.0' })
@@ -180,7 +180,7 @@ test('P-55: an older secondary is told to upgrade first, and a newer one follows
   await clusters.untilSame(older, 90_000)
 })
 
-test('20 secondaries are all back within 15 seconds after their primary', async () => {
+test('T31: 20 secondaries are all back within 15 seconds after their primary', async () => {
   const clusters = await LinkedClusters.begin(8)
   await clusters.write(20)
   const secondaries: LinkedCluster[] = []
@@ -214,7 +214,7 @@ test('a seal that was rekeyed comes to secondaries that are connected, and to ot
   assert.deepEqual(s.owner.seals, ['seal 2'])
 })
 
-test('a secondary whose disk is full says so, and goes on when there is room', async () => {
+test('T12: a secondary whose disk is full says so, and goes on when there is room', async () => {
   const { clusters, primary, s } = await followed(10)
   s.owner.takeFails = new StorageFull('The device of the data directory is full')
   await clusters.write(1)
@@ -279,7 +279,7 @@ test('a port that is in use is said to be so, and opened when it is free', async
   assert.deepEqual([ports, faults], [[9_000], []])
 })
 
-test('the next address is dialed where the first does not answer, and a change of addresses ends a pause', async () => {
+test('T33: the next address is dialed where the first does not answer, and a change of addresses ends a pause', async () => {
   const clusters = await LinkedClusters.begin(15)
   await clusters.write(1)
   const bundle = await clusters.issue('s')
@@ -296,7 +296,7 @@ test('the next address is dialed where the first does not answer, and a change o
   assert.deepEqual([connection, peers[0]?.clusterAddress], ['ready', 'https://p:8201'])
 })
 
-test('a node that is not active sends a secondary on, and two of them do not play with it', async () => {
+test('T32: a node that is not active sends a secondary on, and two of them do not play with it', async () => {
   const clusters = await LinkedClusters.begin(16)
   await clusters.write(1)
   const identity = await serverIdentity(clusters.registry, clusters.set)

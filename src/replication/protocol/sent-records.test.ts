@@ -78,7 +78,7 @@ test('the place in the log of the other family is handed on, that in the same fa
   }
 })
 
-test('a sent record that is damaged, or of a newer format or history, is a fault of the sender', async () => {
+test('T26: a sent record that is damaged, or of a newer format or history, is a fault of the sender', async () => {
   const store = await logOf(['replicated', 'ignored'])
   const { historyId } = await store.position()
   const [record] = await store.records(0, 1)

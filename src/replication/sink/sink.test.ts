@@ -80,7 +80,7 @@ test('more than may wait is a fault, however often the primary sends it', () => 
   assert.throws(() => sink.received(run(2, 3), 1), ProtocolFault)
 })
 
-test('a tree that never becomes that of the primary is compared twice, and then the secondary stops', async () => {
+test('T44: a tree that never becomes that of the primary is compared twice, and then the secondary stops', async () => {
   const { sent, ended, receive } = newSink(false, Buffer.alloc(32, 1))
   const complete = { kind: 'complete', at: at(1), root: ROOT } as const
   for (let time = 0; time < 3; time++) {

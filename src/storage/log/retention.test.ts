@@ -190,7 +190,7 @@ test('C2: where all records are equally long, and some of the log is gone, the s
   assert.equal(retainedAfter([], { firstIndex: 1, lastIndex: 0, tailBytes: 0 })(0), 0)
 })
 
-test('a store keeps what is held up to the cap, and says of whom it took records', async () => {
+test('T37: a store keeps what is held up to the cap, and says of whom it took records', async () => {
   const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 }
   const backend = new MemoryBackend(new SeededRandom(1).bytes(HISTORY_ID_BYTES))
   const open = async (secondary: number) => {

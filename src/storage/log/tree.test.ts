@@ -169,3 +169,18 @@ test('a page that is loaded after the roots were asked for is in them', () => {
   }
   assert.deepEqual(tree.roots(), whole.roots())
 })
+
+test('T48: keys that fall into one bucket of another store are spread over those of this one', () => {
+  const other = bucketKeyOf(importSecret(Buffer.alloc(LEAF_KEY_BYTES.length, 8)))
+  const chosen: string[] = []
+  for (let name = 0; chosen.length < 200; name++) {
+    // A narrower target than one bucket of 65,536 would take long to hit: the upper byte is that of a page.
+    if (bucketOf(other, `root/sys/policy/${name}`) >> 8 === 7) chosen.push(`root/sys/policy/${name}`)
+  }
+  const [pages, buckets] = [new Set<number>(), new Set<number>()]
+  for (const key of chosen) {
+    pages.add(bucketOf(bucketKey, key) >> 8)
+    buckets.add(bucketOf(bucketKey, key))
+  }
+  assert.ok(pages.size > 110 && buckets.size > 190, `${pages.size} pages, ${buckets.size} buckets`)
+})

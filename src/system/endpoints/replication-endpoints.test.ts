@@ -101,7 +101,7 @@ const ALL = [
 ]
 const ENOUGH = { id: 'site-b', token: 't' }
 
-test('a wrong method is 405, and asks nothing', async () => {
+test('T16: a wrong method is 405, and asks nothing', async () => {
   const { server, asked } = await stage()
   for (const path of ALL)
     for (const method of ['GET', 'DELETE', 'LIST'])
@@ -109,7 +109,7 @@ test('a wrong method is 405, and asks nothing', async () => {
   assert.deepEqual(asked(), [])
 })
 
-test('fields that no endpoint knows are ignored with a warning, and what is required is asked for', async () => {
+test('T16: fields that no endpoint knows are ignored with a warning, and what is required is asked for', async () => {
   const { server, asked } = await stage()
   const { status, body } = await server.call('POST', at('primary/enable'), { primary_cluster_address: 'x' })
   assert.equal(status, 200)
@@ -133,7 +133,7 @@ test('fields that no endpoint knows are ignored with a warning, and what is requ
   }
 })
 
-test('tokens for secondaries need sudo, the rest what its path needs', async () => {
+test('T16: tokens for secondaries need sudo, the rest what its path needs', async () => {
   const { server, asked } = await stage()
   await server.call('POST', 'sys/policies/acl/plain', {
     policy: 'path "sys/replication/*" { capabilities = ["update"] }',

@@ -8,11 +8,10 @@ import type { Direction } from '../../fixtures/fault-proxy.ts'
 import { memoryOf } from '../../fixtures/process-figures.ts'
 import { activate, Cluster, levelled } from '../../fixtures/real-cluster.ts'
 import { temporaryDirectory } from '../../fixtures/server-process.ts'
-import { until } from '../../fixtures/until.ts'
 
 /** Within this time both ends show that a link is dead; it is noticed after ten seconds. */
 const NOTICED_MS = 15_000
-const PAUSED_MS = Number(process.env.PAUSED_MS ?? 4_000)
+const PAUSED_MS = Number(process.env.PAUSED_MS ?? 2_000)
 const MIB = 2 ** 20
 /** What a primary may grow by while a secondary stands still: the window of one link, and what writes leave behind. */
 const MOST_GROWTH = 150 * MIB
@@ -71,7 +70,7 @@ function watchStatus(): () => Promise<{ readonly asked: number; readonly failed:
       const { status } = await cluster.call('GET', 'sys/replication/status', undefined, '')
       asked++
       if (status >= 500) failed.push(status)
-      await sleep(10)
+      await sleep(20)
     }
   })
   return async () => {
@@ -91,7 +90,7 @@ for (const [id, direction] of [
     await levelled(one, two)
     one.proxy.set({ isCut: true }, [direction])
     const cutAt = performance.now()
-    await until(isDead, 'both ends show it')
+    while (!(await isDead())) await sleep(100)
     const noticedMs = performance.now() - cutAt
     one.proxy.heal()
     await write(5, 100)
@@ -115,16 +114,6 @@ test('T21: a link that is made again moves what was written meanwhile, and no mo
   const moved = one.proxy.bytes - before
   t.diagnostic(`${moved} bytes for 20 writes of 5,000`)
   assert.ok(moved > 100_000 && moved < 100_000 * 1.3 + 60_000, `${moved} bytes`)
-})
-
-test('T26: flipped bits end the link, and nothing of them is applied', async () => {
-  const [one, two] = both()
-  one.proxy.set({ flipEvery: 3_000 }, ['down'])
-  await write(10, 2_000, 's')
-  await sleep(500)
-  one.proxy.heal()
-  await levelled(one, two)
-  assert.equal((await one.status()).merkle_root, (await two.status()).merkle_root)
 })
 
 test('T30: a secondary that stands still costs its primary no memory and no time', async (t) => {

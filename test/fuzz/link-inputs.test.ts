@@ -62,7 +62,7 @@ test(`T98: ${INPUTS} peers that send a primary what they like are hung up on, an
   )
 })
 
-test(`T98: ${INPUTS} links on which a primary answers what it likes end, and the secondary goes on`, async (t) => {
+test(`T98: ${INPUTS} links on which a primary answers what it likes end, and another one is made`, async (t) => {
   const random = pseudoRandom(testSeed(t))
   const clusters = await LinkedClusters.begin(62, 'dr', { idleMs: 50, fullMs: 50, longestRetryMs: 50 })
   await clusters.write(20)

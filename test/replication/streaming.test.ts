@@ -40,7 +40,7 @@ function watched(store: { onCommit(listener: (change: Change) => void): void }):
 const WINDOW_BYTES = 256 << 10
 const ROUND_TRIP_MS = 300
 
-test('T25: with 300 ms there and back and 2 % loss a link carries most of what its window lets through', async () => {
+test('T25: with 300 ms there and back and 2 % loss a link carries most of its window', async () => {
   for (const [lossPerThousand, least] of [
     [0, 0.8],
     [20, 0.6],
@@ -76,7 +76,7 @@ test(`T28: a transaction of ${KEYS} keys, and one of ${MEGABYTES} MB, are there 
   assert.deepEqual((await ours)?.all, (await theirs)?.all)
 })
 
-test('T29: a key written thousands of times a second has its values in their order, without a comparison', async () => {
+test('T29: a key that is written 10,000 times has its values in order, and no comparison', async () => {
   const { clusters, s } = await followed(53)
   const changes = watched(s.store)
   const { store } = clusters.primary

@@ -33,8 +33,8 @@ const REMEDIES: Readonly<Record<LinkFailure, string>> = {
 
 /** A certificate is renewed over the link alone, so one that has ended ends the membership in the set. */
 const HAS_ENDED =
-  'If the clock here is right, this secondary was without its primary too long: revoke its id, and activate a new ' +
-  'store in its place with a new token'
+  'If the clock here is right, this secondary was without its primary for too long: revoke its id, and activate a ' +
+  'new store in its place with a new token'
 
 /** Dials the address `https://host:port` of a cluster port. @throws NoLink */
 export async function dialClusterPort(

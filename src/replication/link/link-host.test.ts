@@ -279,7 +279,7 @@ test('a port that is in use is said to be so, and opened when it is free', async
   assert.deepEqual([ports, faults], [[9_000], []])
 })
 
-test('T33: the next address is dialed where the first does not answer, and a change of addresses ends a pause', async () => {
+test('T33: the next address is dialed where the first does not answer, and new addresses end a pause', async () => {
   const clusters = await LinkedClusters.begin(15)
   await clusters.write(1)
   const bundle = await clusters.issue('s')

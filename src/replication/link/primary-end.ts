@@ -115,7 +115,7 @@ export class PrimaryEnd {
   #letIn(link: MessageLink, peer: ServedPeer): void {
     const key = keyOfPeer(peer.set, peer.id)
     if (!this.#lettingIn.has(key) && this.#lettingIn.size >= MAX_LETTING_IN) {
-      refuse(link, 'busy', `This node lets ${MAX_LETTING_IN} other clusters in now`)
+      refuse(link, 'busy', `This node lets ${MAX_LETTING_IN} other clusters in now: try again soon`)
       return
     }
     this.#lettingIn.get(key)?.link.destroy('the secondary has come again')

@@ -84,7 +84,7 @@ for (const [id, direction] of [
   ['T22', 'down'],
   ['T23', 'up'],
 ] as const satisfies readonly (readonly [string, Direction])[]) {
-  test(`${id} T96: a link dead "${direction}" alone is shown at both ends, and status answers`, async (t) => {
+  test(`${id} T96: a link that is dead "${direction}" alone is shown at both ends, and status answers`, async (t) => {
     const [one, two] = both()
     const watched = watchStatus()
     await levelled(one, two)
@@ -136,7 +136,7 @@ test('T30: a secondary that stands still costs its primary no memory and no time
   await levelled(one, two)
 })
 
-test('T49: a primary restored from a snapshot goes on in a new history, and the secondary follows', async () => {
+test('T49: a primary that is restored goes on in a new history, and the secondary follows into it', async () => {
   const [one, two] = both()
   const headers = { 'X-Vault-Token': one.token }
   const address = `${one.address}/v1/sys/storage/snapshot`

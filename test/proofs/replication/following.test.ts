@@ -89,7 +89,7 @@ const FAULTS: Readonly<Record<string, (world: World) => Promise<void>>> = {
   'bits flipped': (world) => withLink(world, { flipEvery: 20_000 }),
 }
 
-test(`T17 T18 T19 T26: a secondary has all of its primary after each of ${SCHEDULES} schedules of faults`, async (t) => {
+test(`T17 T18 T19 T26: a secondary has all of its primary after each of ${SCHEDULES} schedules`, async (t) => {
   const seeds = pseudoRandom(testSeed(t))
   for (let run = 0; run < SCHEDULES; run++) {
     const seed = seeds.int(2 ** 31)

@@ -124,7 +124,7 @@ test('behind a log that was shortened, the comparison moves what differs and lit
   await pair.cut()
 })
 
-test('F-13 T43: an entry that was changed behind the back of the secondary is found by the root and mended', async () => {
+test('F-13 T43: an entry changed behind the back of the secondary is found by the root and mended', async () => {
   const pair = await filled(5, 'dr', 100)
   await pair.settle()
   const key = 'root/sys/policy/stray'

@@ -5,18 +5,22 @@ import type { Random } from '../../src/lib/world.ts'
 
 const NO_COUNTER = Buffer.alloc(16)
 const WORD_BYTES = 6
+/** What the cipher gives at once: most draws are of a few bytes. */
+const BLOCK = Buffer.alloc(4_096)
 
 /** The key stream of AES-256 in counter mode. Of no use for real keys: a seed can be guessed. */
 export class SeededStream implements Random {
   readonly #cipher
+  #drawn = Buffer.alloc(0)
 
   constructor(seed: number, name: string) {
     this.#cipher = createCipheriv('aes-256-ctr', createHash('sha256').update(`${seed} ${name}`).digest(), NO_COUNTER)
   }
 
   readonly bytes = (count: number): Buffer => {
-    const bytes = Buffer.alloc(count)
-    bytes.set(this.#cipher.update(bytes))
+    while (this.#drawn.length < count) this.#drawn = Buffer.concat([this.#drawn, this.#cipher.update(BLOCK)])
+    const bytes = Buffer.from(this.#drawn.subarray(0, count))
+    this.#drawn = this.#drawn.subarray(count)
     return bytes
   }
 

@@ -120,7 +120,7 @@ class Dial {
     const { to, as, limits } = this.#plan
     const peer = {
       certificate: this.#certificate,
-      names: certificateFacts(this.#certificate, as.identity.trusted).uris,
+      names: factsOf(this.#certificate, as.identity.trusted).uris,
       serverName: as.serverName,
       protocol: as.protocol,
       address: to.host,
@@ -149,9 +149,27 @@ function lostFailure(stage: DialStage): DialFailure {
   return stage === 'proving' ? FAILURE.closed : FAILURE.notAccepted
 }
 
+const MOST_REMEMBERED = 64
+const remembered = new Map<string, ReturnType<typeof certificateFacts>>()
+const judged = new WeakMap<LinkIdentity, boolean>()
+
+/** Facts of certificates do not change, and the same ones come again and again. */
+function factsOf(certificate: Buffer, trusted: readonly Buffer[]): ReturnType<typeof certificateFacts> {
+  const name = [certificate, ...trusted].map((each) => each.toString('latin1')).join('\n')
+  const facts = remembered.get(name) ?? certificateFacts(certificate, trusted)
+  if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+  remembered.set(name, facts)
+  return facts
+}
+
 /** As the TLS library does, which makes no context of them. */
-function fits({ key, certificate }: LinkIdentity): boolean {
-  return new X509Certificate(certificate).publicKey.equals(createPublicKey(key))
+function fits(identity: LinkIdentity): boolean {
+  const known = judged.get(identity)
+  if (known !== undefined) return known
+  const { key, certificate } = identity
+  const isFit = new X509Certificate(certificate).publicKey.equals(createPublicKey(key))
+  judged.set(identity, isFit)
+  return isFit
 }
 
 function opened(host: SimulatedHost, port: number, arriving: Arriving): void {
@@ -208,7 +226,7 @@ function handshake(
       if (identity === undefined || !serving.protocols.includes(hello.protocol)) refuse({ kind: 'alert' })
       else socket.send({ kind: 'shown', certificate: identity.certificate })
     } else if (segment.kind === 'shown') {
-      const facts = certificateFacts(segment.certificate, serving.identities(hello.serverName)?.trusted ?? [])
+      const facts = factsOf(segment.certificate, serving.identities(hello.serverName)?.trusted ?? [])
       const nowMs = host.clock.nowMs()
       const refusal = judgeCertificate(facts, { by: 'dialer' }, nowMs)
       if (refusal !== undefined) return refuse(refusal.reason === 'clock' ? { kind: 'clock', nowMs } : undefined)

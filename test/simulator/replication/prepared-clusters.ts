@@ -1,5 +1,5 @@
-// Clusters that are in their sets already, and have copied nothing: what most runs begin with. They are made once in a
-// process, always from the same seed, since certificates are what takes most time.
+// Clusters that are in their sets already: what runs begin with. They are made once in a process, always from the same
+// seed, since certificates and activations are what takes most time.
 import { strict as assert } from 'node:assert'
 import { isDeepStrictEqual } from 'node:util'
 import { SINK_LIMITS } from '../../../src/replication/sink/sink-parts.ts'
@@ -15,9 +15,11 @@ import { NotRunning, type SimulatedCluster } from './simulated-cluster.ts'
 import { SimulatedSet } from './simulated-set.ts'
 
 const SEED = 1
+/** More than a copy takes. */
+const FOLLOWED_MS = 3_000
 const TOKEN_TTL_MS = 1_800_000
 /** A signature in DER has one of a few lengths, and node draws its numbers: the log must be as long each time. */
-const AUTHORITY_BYTES = [507, 525]
+const AUTHORITY_BYTES: Readonly<Record<ReplicationFamily, number>> = { dr: 507, performance: 525 }
 
 /** Names of the secondaries of each family, which are also their ids. */
 export const SECONDARIES: Readonly<Record<ReplicationFamily, readonly string[]>> = {
@@ -25,28 +27,35 @@ export const SECONDARIES: Readonly<Record<ReplicationFamily, readonly string[]>>
   performance: ['q1', 'q2'],
 }
 
-/** Images by the names of the clusters. `blank` are clusters that were initialised, and have no part in any set. */
+type Images = ReadonlyMap<string, StoreImage>
+
+/** Images by the names of the clusters. */
 export type Prepared = {
-  readonly images: ReadonlyMap<string, StoreImage>
-  readonly blank: ReadonlyMap<string, StoreImage>
+  /** They were initialised, and have no part in any set. */
+  readonly blank: Images
+  /** They were activated, and have copied nothing. */
+  readonly activated: Images
+  /** They follow. */
+  readonly following: Images
 }
 
-let prepared: Promise<Prepared> | undefined
+const prepared = new Map<number, Promise<Prepared>>()
 
-/** The images; nobody may write into them. */
-export function preparedClusters(): Promise<Prepared> {
-  prepared ??= prepare()
-  return prepared
+/** The images of clusters that have sets of these families; nobody may write into them. */
+export function preparedClusters(families: readonly ReplicationFamily[]): Promise<Prepared> {
+  const made = prepared.get(families.length) ?? prepare(families)
+  prepared.set(families.length, made)
+  return made
 }
 
-async function prepare(): Promise<Prepared> {
+async function prepare(families: readonly ReplicationFamily[]): Promise<Prepared> {
   for (;;) {
-    const made = await attempt()
+    const made = await attempt(families)
     if (made !== undefined) return made
   }
 }
 
-async function attempt(): Promise<Prepared | undefined> {
+async function attempt(families: readonly ReplicationFamily[]): Promise<Prepared | undefined> {
   const set = new SimulatedSet(SEED, (of) => new SetWatcher(of, { dr: [], performance: [] }), {
     limits: { source: SOURCE_LIMITS, sink: SINK_LIMITS },
   })
@@ -60,29 +69,52 @@ async function attempt(): Promise<Prepared | undefined> {
   }
   const primary = await started('p')
   const operations = primary.life?.room.operations ?? assert.fail('it runs')
-  for (const family of ['dr', 'performance'] as const) await time.until(operations.enablePrimary(family, ''))
-  if (!(await hasUsualAuthorities(primary))) return undefined
-  const images = new Map<string, StoreImage>()
-  for (const family of ['dr', 'performance'] as const) {
+  for (const family of families) await time.until(operations.enablePrimary(family, ''))
+  if (!(await hasUsualAuthorities(primary, families))) return undefined
+  const activated = new Map<string, StoreImage>()
+  for (const family of families) {
     for (const id of SECONDARIES[family]) {
       const secondary = await started(id)
       await time.until(activate(primary, secondary, family, id))
       secondary.crash('power')
-      images.set(id, secondary.image)
+      activated.set(id, secondary.image)
     }
   }
   primary.crash('power')
-  images.set('p', primary.image)
+  activated.set('p', primary.image)
+  const following = await follow(set, activated)
   assert.equal(set.watcher.fault, undefined)
-  return { images, blank }
+  return { blank, activated, following }
 }
 
-async function hasUsualAuthorities({ life }: SimulatedCluster): Promise<boolean> {
-  const found = (['dr', 'performance'] as const).map((family) =>
+/** Lets all of them follow, and turns them off. */
+async function follow(set: SimulatedSet, activated: Images): Promise<Images> {
+  const clusters = [...activated].map(([name, image]) => set.newCluster(name, copyOf(image)))
+  for (const cluster of clusters) {
+    set.network.host(cluster.name).restart()
+    await set.time.until(cluster.start())
+  }
+  await set.time.pass(FOLLOWED_MS)
+  for (const { life, name } of clusters) {
+    const transfers = await life?.store.list('root/core/replication/transfer/')
+    assert.deepEqual(transfers, [], `${name} is whole`)
+  }
+  for (const cluster of clusters) cluster.crash('power')
+  return new Map(clusters.map(({ name, image }) => [name, image]))
+}
+
+async function hasUsualAuthorities(
+  { life }: SimulatedCluster,
+  families: readonly ReplicationFamily[],
+): Promise<boolean> {
+  const found = families.map((family) =>
     life?.store.get(`root/core/replication/${family}/authority`),
   )
   const lengths = (await Promise.all(found)).map((value) => value?.length ?? 0)
-  return isDeepStrictEqual(lengths, AUTHORITY_BYTES)
+  return isDeepStrictEqual(
+    lengths,
+    families.map((family) => AUTHORITY_BYTES[family]),
+  )
 }
 
 async function blankImage(set: SimulatedSet, name: string): Promise<StoreImage> {

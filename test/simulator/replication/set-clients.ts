@@ -3,6 +3,7 @@ import { type Scope, systemScope, type Transaction } from '../../../src/storage/
 import { Sealed, StorageClosed, StorageFailed, StorageFull, WriteNotAllowed } from '../../../src/storage/errors.ts'
 import type { PseudoRandom } from '../../fixtures/pseudo-random.ts'
 import { NotRunning, type SimulatedCluster } from './simulated-cluster.ts'
+import { strayName } from './set-watcher.ts'
 import type { SimulatedSet } from './simulated-set.ts'
 
 export const SHARED_MOUNT = '6f1d2c3b-0a4e-4f58-9c67-7b8a9d0e1f23'
@@ -83,14 +84,15 @@ export class SetClients {
     const scope = mountScope(SHARED_MOUNT)
     const value = this.#random.chance(0.25) ? undefined : life.barrier.seal(key, this.#bytes.bytes(20))
     const { straying } = this.#set.watcher.knownOf(cluster)
-    straying.set(key, value?.toString('hex') ?? '')
+    const name = strayName(key, value)
+    straying.add(name)
     await cluster.withoutGate(async () => {
       await life.store.transaction(async (tx) => {
         if (value === undefined) tx.delete(scope, key)
         else tx.put(scope, key, value)
       })
     })
-    straying.delete(key)
+    straying.delete(name)
     return key
   }
 

@@ -13,6 +13,7 @@ import type { PseudoRandom } from '../../fixtures/pseudo-random.ts'
 import { activate, copyOf, type Prepared, preparedClusters, SECONDARIES } from './prepared-clusters.ts'
 import { restore, type TakenSnapshot, takeSnapshot } from './restoring.ts'
 import { FORBIDDEN_NAMES, isOfTheWorld, SetClients } from './set-clients.ts'
+import { stealToken } from './stolen-token.ts'
 import { SetWatcher } from './set-watcher.ts'
 import type { SimulatedCluster } from './simulated-cluster.ts'
 import { type Seams, SimulatedSet } from './simulated-set.ts'
@@ -26,18 +27,26 @@ export type Outcome = {
   readonly lines: readonly string[]
 }
 
-const STEPS = 40
-const MOST_SECONDARIES = 3
+const LEAST_STEPS = 3
+const MORE_STEPS = 14
+const SECONDARIES_AT_ONCE = [1, 1, 1, 2, 2, 3]
+/** One run of so many has a set for performance, too. */
+const FAMILIES: readonly (readonly ReplicationFamily[])[] = [['dr', 'performance'], ['dr'], ['dr']]
 /** After everything is healed a secondary has all of it within this time. */
 const LONGEST_HEALING_MS = 60_000
 const PAUSES_MS = [0, 0, 1, 3, 10, 30, 100, 300, 700]
+/** Longer than the time between two saves of the tree. */
+const TREE_SAVED_MS = 31_000
+const LOOK_MS = 60
+const LONG_LOOK_MS = 100
 const LONG_PAUSE_MS = 4_000
 
 type Secondary = { cluster: SimulatedCluster; readonly family: ReplicationFamily; isRevoked: boolean }
 
 /** Lives through one seed. */
 export async function runSet(seed: number, seams: Seams = {}): Promise<Outcome> {
-  const run = new SetRun(seed, seams, await preparedClusters())
+  const families = FAMILIES[seed % FAMILIES.length] ?? ['dr']
+  const run = new SetRun(seed, seams, await preparedClusters(families), families)
   await run.live()
   const { watcher } = run.set
   const trace = createHash('sha256').update(watcher.trace.join('\n')).digest('hex')
@@ -56,8 +65,9 @@ class SetRun {
   readonly #starting = new Set<SimulatedCluster>()
   #snapshots: TakenSnapshot[] = []
   #isBusy = false
+  #thefts = 0
 
-  constructor(seed: number, seams: Seams, prepared: Prepared) {
+  constructor(seed: number, seams: Seams, prepared: Prepared, families: readonly ReplicationFamily[]) {
     const watcher = (set: SimulatedSet): SetWatcher => new SetWatcher(set, FORBIDDEN_NAMES)
     const usual = { source: SOURCE_LIMITS, sink: SINK_LIMITS }
     const set = new SimulatedSet(seed, watcher, { seams, limits: seed % 3 === 0 ? usual : NARROW })
@@ -65,26 +75,27 @@ class SetRun {
     this.#prepared = prepared
     this.#random = set.choices('what happens')
     this.#clients = new SetClients(set, this.#random.pick([4, 12, 30]))
-    this.#primary = set.newCluster('p', copyOf(prepared.images.get('p')))
+    const images = this.#random.chance(0.3) ? prepared.activated : prepared.following
+    this.#primary = set.newCluster('p', copyOf(images.get('p')))
     set.watcher.primary = this.#primary
-    this.#secondaries = this.#chosen().map(({ name, family }) => ({
-      cluster: this.#newSecondary(name, family, prepared.images),
+    this.#secondaries = this.#chosen(families).map(({ name, family }) => ({
+      cluster: this.#newSecondary(name, family, images),
       family,
       isRevoked: false,
     }))
   }
 
-  #chosen() {
+  #chosen(families: readonly ReplicationFamily[]) {
     const random = this.#random
-    const all = (['dr', 'performance'] as const).flatMap((family) =>
+    const all = families.flatMap((family) =>
       SECONDARIES[family].map((name) => ({ family, name })),
     )
-    const count = 1 + random.int(MOST_SECONDARIES)
+    const count = random.pick(SECONDARIES_AT_ONCE)
     while (all.length > count) all.splice(random.int(all.length), 1)
     return all
   }
 
-  #newSecondary(name: string, family: ReplicationFamily, images: Prepared['images']): SimulatedCluster {
+  #newSecondary(name: string, family: ReplicationFamily, images: Prepared['blank']): SimulatedCluster {
     const cluster = this.set.newCluster(name, copyOf(images.get(name)))
     this.set.watcher.knownOf(cluster).family = family
     return cluster
@@ -97,17 +108,21 @@ class SetRun {
   async live(): Promise<void> {
     const { time, watcher } = this.set
     await time.until(this.#primary.start())
-    for (let writes = this.#random.int(12); writes > 0; writes--) {
+    for (let writes = this.#random.int(6); writes > 0; writes--) {
       await time.until(this.#clients.write(this.#primary, true, 10))
     }
     for (const { cluster } of this.#secondaries) this.#start(cluster)
-    for (let step = 0; step < STEPS && watcher.fault === undefined; step++) await this.#step()
+    const steps = LEAST_STEPS + this.#random.int(MORE_STEPS)
+    for (let step = 0; step < steps && watcher.fault === undefined; step++) await this.#step()
+    this.#shorten(this.#primary)
+    await time.pass(LONG_LOOK_MS)
     if (watcher.fault === undefined) await this.#heal()
   }
 
   async #step(): Promise<void> {
     const { time } = this.set
     for (let actions = 1 + this.#random.int(3); actions > 0; actions--) this.#act()
+    this.#readSome()
     await time.pass(this.#random.chance(0.04) ? LONG_PAUSE_MS : this.#random.pick(PAUSES_MS))
     this.#tend()
     for (const cluster of this.#clusters) await this.set.watcher.step(cluster)
@@ -168,12 +183,11 @@ class SetRun {
     const any = random.pick(this.#clusters)
     const kind = random.int(100)
     if (kind < 40) this.#burst()
-    else if (kind < 48) this.#readSome()
     else if (kind < 56) this.#trouble(secondary.cluster)
-    else if (kind < 62) this.#crash(any, random.pick(['power', 'kill'] as const), random.int(6))
+    else if (kind < 62) this.#crash(any, random.pick(['power', 'kill'] as const), random.pick([0, 0, 1, 2, 4, 30]))
     else if (kind < 66) this.#fill(any)
     else if (kind < 67) any.life?.disk.failSync()
-    else if (kind < 72) any.skippedMs += 31_000
+    else if (kind < 72) any.skippedMs += TREE_SAVED_MS
     else if (kind < 78) this.#shorten(any)
     else if (kind < 82) this.#stray(secondary)
     else if (kind < 85) this.#asPrimary('rotation', async () => primary.life?.rotation.rotate())
@@ -182,12 +196,13 @@ class SetRun {
     else if (kind < 91) this.#restore()
     else if (kind < 93) this.#revoke(secondary)
     else if (kind < 94) this.#readmit()
+    else if (kind < 95) this.#steal()
     else this.#healSome()
   }
 
   #burst(): void {
-    for (let count = this.#random.int(5); count >= 0; count--) {
-      this.#begin(this.#primary, 'a write', this.#clients.write(this.#primary, true, this.#random.pick([2, 4, 20])))
+    for (let count = this.#random.pick([0, 0, 1, 1, 2, 4]); count >= 0; count--) {
+      this.#begin(this.#primary, 'a write', this.#clients.write(this.#primary, true, this.#random.pick([1, 2, 2, 3, 3, 12])))
     }
     for (const { cluster, family } of this.#secondaries) {
       if (family === 'performance' && this.#random.chance(0.3)) {
@@ -248,10 +263,18 @@ class SetRun {
   #shorten(cluster: SimulatedCluster): void {
     const { life } = cluster
     if (life?.isOpen !== true) return
+    const isPrimary = cluster === this.#primary
     const look = async (): Promise<void> => {
+      cluster.skippedMs += TREE_SAVED_MS
+      // Behind the first commit the tree is saved, and behind the second it is.
+      for (let writes = 0; isPrimary && writes < 2; writes++) await this.#clients.write(cluster, true, 2)
       const from = await life.store.lastIndex()
       await life.store.hold({ name: 'a look', kind: 'copy', from })
       await life.store.release('a look')
+      if (!isPrimary) return
+      await this.#clients.write(cluster, true, 2)
+      await this.set.pause(LOOK_MS)
+      if (cluster.life === life && life.isOpen && !cluster.isFull && !life.hasFailed) this.set.watcher.checkLog(cluster, life)
     }
     this.#begin(cluster, 'a look at the log', look())
   }
@@ -328,6 +351,15 @@ class SetRun {
     })
   }
 
+  #steal(): void {
+    const id = `t${this.#thefts++}`
+    const stolen = async (): Promise<void> => {
+      const given = await stealToken(this.set, this.#primary, id)
+      if (given > 1) this.set.watcher.wrong(this.#primary, 'I17 one token has let in two clusters')
+    }
+    if (this.#primary.life?.isOpen === true) this.#begin(this.#primary, 'a theft', stolen())
+  }
+
   /** Everything is well again: each secondary gets there. */
   async #heal(): Promise<void> {
     const { time, watcher } = this.set
@@ -389,7 +421,7 @@ class SetRun {
 // node set-run.ts SEED [COUNT]: runs so many seeds, and says how many a second.
 if (import.meta.main) {
   const [first = 1, count = 1] = process.argv.slice(2).map(Number)
-  await preparedClusters()
+  for (const families of FAMILIES) await preparedClusters(families)
   const startMs = performance.now()
   for (let seed = first; seed < first + count; seed++) {
     const { fault, lines } = await runSet(seed)

@@ -11,7 +11,7 @@ import { decodeChange, decodeRun } from '../../../src/storage/log/change-record.
 import type { Origin, ReplicationFamily } from '../../../src/storage/peer-log.ts'
 import { EntryDigests, type SentDigests } from './entry-digests.ts'
 import type { Life, SimulatedCluster } from './simulated-cluster.ts'
-import type { SimulatedSet } from './simulated-set.ts'
+import { LEAST_RECORDS, type SimulatedSet } from './simulated-set.ts'
 import type { SentOver } from './watched-links.ts'
 
 /** What a primary says to a secondary that it refuses, and nothing else. */
@@ -27,8 +27,8 @@ type Known = {
   /** Index of the last change that was seen to be durable. */
   index: number
   epoch: number
-  /** Values that are being written behind the back of the secondary, in hexadecimal; '' for a delete. */
-  readonly straying: Map<string, string>
+  /** Entries that are being written behind the back of the secondary: keys and values, '' for a delete. */
+  readonly straying: Set<string>
   /** Entries that were. */
   readonly strays: Set<string>
   /** What the primary was told that is there for good. */
@@ -38,6 +38,9 @@ type Known = {
   /** When anything arrived over a link. */
   heardMs: number
 }
+
+/** Stands for a value that is written behind the back of a secondary; undefined: the entry is deleted. */
+export const strayName = (key: string, value: Buffer | undefined): string => `${key} ${value?.toString('hex') ?? ''}`
 
 const placeName = ({ historyId, index }: Pick<Origin, 'historyId' | 'index'>): string =>
   `${historyId.toString('hex')} ${index}`
@@ -92,7 +95,7 @@ export class SetWatcher {
       return
     }
     for (const { key, value } of change.operations) {
-      if (known.straying.get(key) === value.toString('hex')) known.strays.add(key)
+      if (known.straying.has(strayName(key, value))) known.strays.add(key)
     }
     for (const origin of change.origins) this.#applied(cluster, known, change, origin)
   }
@@ -168,9 +171,10 @@ export class SetWatcher {
 
   /** A crash may have kept a stray that nobody was told of. */
   #seeStrays({ straying, strays }: Known, entries: readonly StoredEntry[]): void {
-    for (const [key, value] of straying) {
-      const stored = entries.find((entry) => entry.key === key)?.value.toString('hex') ?? ''
-      if (stored === value) strays.add(key)
+    for (const name of straying) {
+      const key = name.slice(0, name.indexOf(' '))
+      const stored = entries.find((entry) => entry.key === key)?.value
+      if (straying.has(strayName(key, stored))) strays.add(key)
     }
     straying.clear()
   }
@@ -315,6 +319,24 @@ export class SetWatcher {
     }
   }
 
+  /**
+   * I20: the log is no longer than its caps, but for what lies behind the last checkpoint, and a span. Called when the
+   * store has just looked.
+   */
+  checkLog(cluster: SimulatedCluster, { disk }: Life): void {
+    const { log, checkpoints } = disk.content.tables
+    const [first, ...spans] = checkpoints
+    // The log behind the first checkpoint that is left.
+    const kept = spans.reduce((sum, { logBytes }) => sum + logBytes, 0)
+    const { secondary, copy } = this.#set.holdCaps
+    const most = Math.max(secondary, copy, this.#set.retention.bytes)
+    // What stays whatever the limits say, and what came since the look.
+    const spare = log.at(-1 - 2 * LEAST_RECORDS)?.index ?? 0
+    if (first !== undefined && first.index < spare && kept > most) {
+      this.wrong(cluster, `I20 ${kept} bytes of the log are kept`)
+    }
+  }
+
   /** I2, I6: log and tree are those of the entries. */
   async checkStore(cluster: SimulatedCluster): Promise<void> {
     const store = cluster.life?.store ?? assert.fail(`${cluster.name} runs`)
@@ -334,7 +356,7 @@ function newKnown(): Known {
     entries: EntryDigests.of([]),
     index: 0,
     epoch: 0,
-    straying: new Map(),
+    straying: new Set(),
     strays: new Set(),
     acknowledged: undefined,
     lastOrigin: undefined,

@@ -36,6 +36,8 @@ import { watchedLinks } from './watched-links.ts'
 
 const PORT = 8_201
 const PERFORMANCE_FOLDER = 'root/core/replication/performance/'
+/** One start of so many takes the look that a real one takes. */
+const LOOKS = 3
 /** More than what an activation seals. */
 const SEALED_AT_ACTIVATION = 1_000
 /** Most syncs are quick, and some are not. */
@@ -115,7 +117,7 @@ export class SimulatedCluster {
     }
     this.life = life
     const options = this.#storeOptions(life)
-    const store = new ReplaceableStore(await openStore(set.backend(openSimulatedBackend(disk)), options))
+    const store = new ReplaceableStore(await openStore(set.backend(openSimulatedBackend(disk, this.#isLookedAt())), options))
     life.store = store
     life.barrier = new Barrier(world.random)
     life.cache = new ServingCache(store, set.stream(`thread of ${start}`))
@@ -130,9 +132,10 @@ export class SimulatedCluster {
       rootKey: () => this.#opened(),
       nodeRole: () => this.role,
       announce: async (keyring) => {
-        await serving.ticks.next()
-        await set.seams.announced?.(this)
-        life.cache.setKeyring(keyring)
+        const lateMs = set.seams.announcedLateMs
+        if (lateMs === undefined) await serving.ticks.next()
+        else void set.pause(lateMs).then(() => life.cache.setKeyring(keyring))
+        if (lateMs === undefined) life.cache.setKeyring(keyring)
       },
       onNewTerm: async () => {},
     })
@@ -237,6 +240,11 @@ export class SimulatedCluster {
     }
   }
 
+  /** The look of a start is left out now and then, for the sake of time. */
+  #isLookedAt(): boolean {
+    return this.#starts % LOOKS === 0
+  }
+
   #living(): Life {
     if (this.life === undefined) throw new NotRunning(`${this.name} is not running`)
     return this.life
@@ -265,7 +273,7 @@ export class SimulatedCluster {
   }
 
   async #reopen(life: Life): Promise<void> {
-    life.store.putBack(await openStore(this.set.backend(openSimulatedBackend(life.disk)), this.#storeOptions(life)))
+    life.store.putBack(await openStore(this.set.backend(openSimulatedBackend(life.disk, this.#isLookedAt())), this.#storeOptions(life)))
     await this.#open(life)
   }
 

@@ -25,8 +25,8 @@ export type Seams = {
     rotation: Pick<KeyringRotation, 'adopt'>,
     cluster: SimulatedCluster,
   ) => Pick<KeyringRotation, 'adopt'>
-  /** Before the serving thread has a keyring that it was told. */
-  readonly announced?: (cluster: SimulatedCluster) => Promise<void>
+  /** The serving thread has a keyring so long after it was told. */
+  readonly announcedLateMs?: number
   /** True while commits are not told to the serving thread. */
   readonly isUnpublished?: (cluster: SimulatedCluster) => boolean
   /** After each commit of a client, before its answer. */
@@ -53,8 +53,8 @@ export const SHORT_TIMES: Partial<LinkTimes> = {
 }
 
 /** Little of the log is kept, so that a run sees it end. */
-const RETENTION = { bytes: 6_000, ms: 3_600_000_000 }
-const HOLD_CAPS = { secondary: 20_000, copy: 30_000 }
+const RETENTION = { bytes: 3_000, ms: 3_600_000_000 }
+const HOLD_CAPS = { secondary: 8_000, copy: 12_000 }
 /** Of the log, so many records stay whatever the limits say; a real store keeps 10,000. */
 export const LEAST_RECORDS = 4
 
@@ -93,6 +93,11 @@ export class SimulatedSet {
   /** Choices of that name. */
   choices(name: string): PseudoRandom {
     return pseudoRandom(this.stream(name).below(2 ** 32))
+  }
+
+  /** Waits in the time of the run. */
+  pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.diskTimers.after(ms, resolve))
   }
 
   newCluster(name: string, image: StoreImage): SimulatedCluster {

@@ -226,4 +226,3 @@ async function untilAcknowledged(cluster: SimulatedCluster): Promise<void> {
     await cluster.set.pause(5)
   }
 }
-

@@ -107,9 +107,7 @@ async function hasUsualAuthorities(
   { life }: SimulatedCluster,
   families: readonly ReplicationFamily[],
 ): Promise<boolean> {
-  const found = families.map((family) =>
-    life?.store.get(`root/core/replication/${family}/authority`),
-  )
+  const found = families.map((family) => life?.store.get(`root/core/replication/${family}/authority`))
   const lengths = (await Promise.all(found)).map((value) => value?.length ?? 0)
   return isDeepStrictEqual(
     lengths,

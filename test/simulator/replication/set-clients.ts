@@ -2,8 +2,8 @@
 import { type Scope, systemScope, type Transaction } from '../../../src/storage/contract.ts'
 import { Sealed, StorageClosed, StorageFailed, StorageFull, WriteNotAllowed } from '../../../src/storage/errors.ts'
 import type { PseudoRandom } from '../../fixtures/pseudo-random.ts'
-import { NotRunning, type SimulatedCluster } from './simulated-cluster.ts'
 import { strayName } from './set-watcher.ts'
+import { NotRunning, type SimulatedCluster } from './simulated-cluster.ts'
 import type { SimulatedSet } from './simulated-set.ts'
 
 export const SHARED_MOUNT = '6f1d2c3b-0a4e-4f58-9c67-7b8a9d0e1f23'

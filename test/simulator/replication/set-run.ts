@@ -13,10 +13,10 @@ import type { PseudoRandom } from '../../fixtures/pseudo-random.ts'
 import { activate, copyOf, type Prepared, preparedClusters, SECONDARIES } from './prepared-clusters.ts'
 import { restore, type TakenSnapshot, takeSnapshot } from './restoring.ts'
 import { FORBIDDEN_NAMES, isOfTheWorld, SetClients } from './set-clients.ts'
-import { stealToken } from './stolen-token.ts'
 import { SetWatcher } from './set-watcher.ts'
-import type { SimulatedCluster } from './simulated-cluster.ts'
+import { NEWER_VERSION, OLDER_VERSION, type SimulatedCluster } from './simulated-cluster.ts'
 import { type Seams, SimulatedSet } from './simulated-set.ts'
+import { stealToken } from './stolen-token.ts'
 
 /** What a run has come to. */
 export type Outcome = {
@@ -27,6 +27,10 @@ export type Outcome = {
   readonly lines: readonly string[]
 }
 
+const MINUTE_MS = 60_000
+const DAY_MS = 1_440 * MINUTE_MS
+const LOOKED_AT_MS = 61 * MINUTE_MS
+const CLOCKS_AHEAD_MS = [0, 20 * MINUTE_MS, -20 * MINUTE_MS, DAY_MS, -DAY_MS]
 const LEAST_STEPS = 3
 const MORE_STEPS = 14
 const SECONDARIES_AT_ONCE = [1, 1, 1, 2, 2, 3]
@@ -87,9 +91,7 @@ class SetRun {
 
   #chosen(families: readonly ReplicationFamily[]) {
     const random = this.#random
-    const all = families.flatMap((family) =>
-      SECONDARIES[family].map((name) => ({ family, name })),
-    )
+    const all = families.flatMap((family) => SECONDARIES[family].map((name) => ({ family, name })))
     const count = random.pick(SECONDARIES_AT_ONCE)
     while (all.length > count) all.splice(random.int(all.length), 1)
     return all
@@ -197,12 +199,18 @@ class SetRun {
     else if (kind < 93) this.#revoke(secondary)
     else if (kind < 94) this.#readmit()
     else if (kind < 95) this.#steal()
+    else if (kind < 96) any.clockAheadMs = random.pick(CLOCKS_AHEAD_MS)
+    else if (kind < 97) this.#upgrade(any)
     else this.#healSome()
   }
 
   #burst(): void {
     for (let count = this.#random.pick([0, 0, 1, 1, 2, 4]); count >= 0; count--) {
-      this.#begin(this.#primary, 'a write', this.#clients.write(this.#primary, true, this.#random.pick([1, 2, 2, 3, 3, 12])))
+      this.#begin(
+        this.#primary,
+        'a write',
+        this.#clients.write(this.#primary, true, this.#random.pick([1, 2, 2, 3, 3, 12])),
+      )
     }
     for (const { cluster, family } of this.#secondaries) {
       if (family === 'performance' && this.#random.chance(0.3)) {
@@ -274,7 +282,8 @@ class SetRun {
       if (!isPrimary) return
       await this.#clients.write(cluster, true, 2)
       await this.set.pause(LOOK_MS)
-      if (cluster.life === life && life.isOpen && !cluster.isFull && !life.hasFailed) this.set.watcher.checkLog(cluster, life)
+      if (cluster.life === life && life.isOpen && !cluster.isFull && !life.hasFailed)
+        this.set.watcher.checkLog(cluster, life)
     }
     this.#begin(cluster, 'a look at the log', look())
   }
@@ -351,6 +360,20 @@ class SetRun {
     })
   }
 
+  /** A newer program takes the place of the one that runs, or an older one does. */
+  #upgrade(cluster: SimulatedCluster): void {
+    cluster.version = this.#random.pick([OLDER_VERSION, NEWER_VERSION])
+    this.#crash(cluster, 'kill', 0)
+  }
+
+  /** All have the newer program. */
+  #upgradeAll(): void {
+    for (const cluster of this.#clusters) {
+      cluster.version = NEWER_VERSION
+      if (cluster.life?.version === OLDER_VERSION) this.#crash(cluster, 'kill', 0)
+    }
+  }
+
   #steal(): void {
     const id = `t${this.#thefts++}`
     const stolen = async (): Promise<void> => {
@@ -360,11 +383,20 @@ class SetRun {
     if (this.#primary.life?.isOpen === true) this.#begin(this.#primary, 'a theft', stolen())
   }
 
+  /** Certificates that were made by a wrong clock are made anew when they are next looked at. */
+  async #setClocks(): Promise<void> {
+    if (this.#clusters.every(({ clockAheadMs }) => clockAheadMs === 0)) return
+    for (const cluster of this.#clusters) cluster.clockAheadMs = 0
+    await this.set.time.leap(LOOKED_AT_MS)
+  }
+
   /** Everything is well again: each secondary gets there. */
   async #heal(): Promise<void> {
     const { time, watcher } = this.set
     watcher.note('heal')
     this.#healSome()
+    if (this.#clusters.some(({ version }) => version === NEWER_VERSION)) this.#upgradeAll()
+    await this.#setClocks()
     const startMs = time.nowMs
     for (;;) {
       for (const cluster of this.#clusters) {

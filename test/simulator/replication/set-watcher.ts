@@ -1,16 +1,21 @@
 // What must be so in a simulated set at every moment (the numbers are those of the invariants of replication). It knows
 // what the primary had at each place of its log, and compares that with what secondaries say that they have.
 import { strict as assert } from 'node:assert'
+import { isDeepStrictEqual } from 'node:util'
+import { importSecret } from '../../../src/crypto/primitives/secret-key.ts'
 import { ACTIVATION_PROTOCOL } from '../../../src/replication/link/link-protocols.ts'
 import type { LinkOwner } from '../../../src/replication/link/link-sides.ts'
 import { decodeMessage, type Message, type MessageKind } from '../../../src/replication/protocol/messages.ts'
 import type { SinkBatch } from '../../../src/replication/sink/sink-parts.ts'
-import { SENT_CLASSES } from '../../../src/storage/classes.ts'
+import { mountOfKey, SENT_CLASSES } from '../../../src/storage/classes.ts'
 import type { Change, ReadStore, StoredEntry } from '../../../src/storage/contract.ts'
 import { decodeChange, decodeRun } from '../../../src/storage/log/change-record.ts'
+import { leafOf } from '../../../src/storage/log/leaf.ts'
+import { bucketKeyOf, Tree } from '../../../src/storage/log/tree.ts'
 import type { Origin, ReplicationFamily } from '../../../src/storage/peer-log.ts'
 import { EntryDigests, type SentDigests } from './entry-digests.ts'
-import type { Life, SimulatedCluster } from './simulated-cluster.ts'
+import { openedKeys } from './model-seal.ts'
+import { type Life, NEWER_VERSION, OLDER_VERSION, type SimulatedCluster } from './simulated-cluster.ts'
 import { LEAST_RECORDS, type SimulatedSet } from './simulated-set.ts'
 import type { SentOver } from './watched-links.ts'
 
@@ -280,7 +285,19 @@ export class SetWatcher {
         `I17 "${kind}" was sent to ${to}, which was revoked ${this.#set.time.nowMs - revokedMs} ms ago`,
       )
     }
-    if (kind === 'course') this.note(`course ${counts.get('course')} for ${to}`)
+    if (kind !== 'course') return
+    this.note(`course ${counts.get('course')} for ${to}`)
+    this.#requireOlder(cluster, to)
+  }
+
+  /** I27: nothing of a newer program goes to an older one. */
+  #requireOlder({ life, set }: SimulatedCluster, to: string): void {
+    const follower = [...this.#known.keys()].find(({ name, life: theirs }) => name === to && theirs !== undefined)
+    const [ours, theirs] = [life?.version, follower?.life?.version]
+    const isNewer = ours === NEWER_VERSION && theirs === OLDER_VERSION
+    // It may have been replaced by an older one meanwhile.
+    const isThere = set.network.host('p').socketsTo(to).length > 0
+    if (isNewer && isThere) this.wrong(follower, `I27 its primary has version ${ours}, and it has ${theirs}`)
   }
 
   /** Something arrived. */
@@ -337,15 +354,31 @@ export class SetWatcher {
     }
   }
 
-  /** I2, I6: log and tree are those of the entries. */
+  /** I2, I6: entries, log and tree fit each other, and the leaves fit the entries. */
   async checkStore(cluster: SimulatedCluster): Promise<void> {
-    const store = cluster.life?.store ?? assert.fail(`${cluster.name} runs`)
+    const life = cluster.life ?? assert.fail(`${cluster.name} runs`)
+    const { store } = life
     const known = this.knownOf(cluster)
     const snapshot = await store.snapshot()
     const entries = await snapshot.stored('', Number.POSITIVE_INFINITY)
     await snapshot.close()
     const { now } = EntryDigests.of(entries)
     if (now.dr !== known.entries.now.dr) this.wrong(cluster, 'I2 the entries are not those of the commits')
+    decodeRun(life.disk.content.tables.log)
+    const { leafKey } = await openedKeys(store, life.world.random)
+    const key = importSecret(leafKey)
+    const [tree, bucketKey] = [new Tree(), bucketKeyOf(key)]
+    for (const entry of entries) {
+      if (entry.class === 'ignored') continue
+      tree.add(
+        entry.class,
+        entry.key,
+        leafOf(key, entry.class, mountOfKey(entry.key), entry.key, entry.value),
+        bucketKey,
+      )
+    }
+    const { index: _, ...roots } = await store.roots()
+    if (!isDeepStrictEqual(roots, tree.roots())) this.wrong(cluster, 'I6 the roots are not those of the entries')
   }
 }
 

@@ -35,6 +35,9 @@ import type { SimulatedSet } from './simulated-set.ts'
 import { watchedLinks } from './watched-links.ts'
 
 const PORT = 8_201
+/** Versions of the program, of which a primary may not be newer than those that follow it. */
+export const OLDER_VERSION = '1.1.0'
+export const NEWER_VERSION = '1.2.0'
 const PERFORMANCE_FOLDER = 'root/core/replication/performance/'
 /** One start of so many takes the look that a real one takes. */
 const LOOKS = 3
@@ -54,6 +57,7 @@ export type Life = {
   readonly host: LinkHost
   readonly cache: ServingCache
   readonly world: World
+  readonly version: string
   /** The store writes no more. */
   hasFailed: boolean
   /** It is open: clients may write. */
@@ -73,6 +77,10 @@ export class SimulatedCluster {
   #roomBytes = Number.POSITIVE_INFINITY
   /** Its store sees this much more of time than has passed: so the tree is saved without waiting. */
   skippedMs = 0
+  /** How far its wall clock is ahead. */
+  clockAheadMs = 0
+  /** The version of its program, from the next start on. */
+  version = OLDER_VERSION
   #starts = 0
   #rootKey: KeyObject | undefined
   #sealNumber = 1
@@ -105,19 +113,23 @@ export class SimulatedCluster {
     const request = async (): Promise<never> => {
       throw new Error('There is no network')
     }
-    const world: World = { ...thread, random: set.stream(start), outbound: { request } }
+    const clock = { ...thread.clock, nowMs: () => thread.clock.nowMs() + this.clockAheadMs }
+    const world: World = { ...thread, clock, random: set.stream(start), outbound: { request } }
     const disk = storeDisk(this.image, {
       random: set.choices(`disk of ${start}`),
       timers: set.diskTimers,
       syncMs: SYNC_MS,
     })
     disk.roomBytes = this.#roomBytes
-    const life = { thread, disk, world, hasFailed: false, isOpen: false } as unknown as {
+    const { version } = this
+    const life = { thread, disk, world, version, hasFailed: false, isOpen: false } as unknown as {
       -readonly [K in keyof Life]: Life[K]
     }
     this.life = life
     const options = this.#storeOptions(life)
-    const store = new ReplaceableStore(await openStore(set.backend(openSimulatedBackend(disk, this.#isLookedAt())), options))
+    const store = new ReplaceableStore(
+      await openStore(set.backend(openSimulatedBackend(disk, this.#isLookedAt())), options),
+    )
     life.store = store
     life.barrier = new Barrier(world.random)
     life.cache = new ServingCache(store, set.stream(`thread of ${start}`))
@@ -148,9 +160,9 @@ export class SimulatedCluster {
         facts: { apiAddress: `https://${name}:8200` },
         links: {
           control: set.controlOf(this, {
-            play: (state) => control().play(state),
+            play: (state) => control().play({ ...state, facts: { ...state.facts, version } }),
             disconnect: (family, id) => control().disconnect(family, id),
-            knock: (knock) => control().knock(knock),
+            knock: (knock) => control().knock({ ...knock, facts: { ...knock.facts, version } }),
             sealChanged: () => control().sealChanged(),
             status: () => control().status(),
           }),
@@ -162,7 +174,7 @@ export class SimulatedCluster {
       { storage },
       this.#seal(life),
     )
-    set.network.host(name)
+    set.network.host(name).clock = clock
     const links = watchedLinks(
       set.network.host(name).links,
       (sent) => set.watcher.sent(this, sent),
@@ -273,7 +285,9 @@ export class SimulatedCluster {
   }
 
   async #reopen(life: Life): Promise<void> {
-    life.store.putBack(await openStore(this.set.backend(openSimulatedBackend(life.disk, this.#isLookedAt())), this.#storeOptions(life)))
+    life.store.putBack(
+      await openStore(this.set.backend(openSimulatedBackend(life.disk, this.#isLookedAt())), this.#storeOptions(life)),
+    )
     await this.#open(life)
   }
 

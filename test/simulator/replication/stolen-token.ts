@@ -1,8 +1,8 @@
 // A token of a simulated primary comes into two hands: each wants the keys of the cluster for a key of its own.
 import { P256 } from '../../../src/crypto/forms/ec-curves.ts'
 import { loadScalar } from '../../../src/crypto/forms/ec-private-key.ts'
-import { LINK_TIMES } from '../../../src/replication/link/link-times.ts'
 import { askPrimary } from '../../../src/replication/link/knocking.ts'
+import { LINK_TIMES } from '../../../src/replication/link/link-times.ts'
 import { openActivation, readActivationToken } from '../../../src/replication/set/activation-token.ts'
 import type { SimulatedCluster } from './simulated-cluster.ts'
 import type { SimulatedSet } from './simulated-set.ts'

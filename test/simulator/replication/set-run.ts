@@ -113,7 +113,11 @@ class SetRun {
     for (let writes = this.#random.int(6); writes > 0; writes--) {
       await time.until(this.#clients.write(this.#primary, true, 10))
     }
-    for (const { cluster } of this.#secondaries) this.#start(cluster)
+    for (const [at, { cluster }] of this.#secondaries.entries()) {
+      // Now and then one of them is away until all is well again.
+      if (at === 0 && this.#random.chance(0.1)) this.#off.set(cluster, Number.POSITIVE_INFINITY)
+      else this.#start(cluster)
+    }
     const steps = LEAST_STEPS + this.#random.int(MORE_STEPS)
     for (let step = 0; step < steps && watcher.fault === undefined; step++) await this.#step()
     this.#shorten(this.#primary)
@@ -400,7 +404,7 @@ class SetRun {
     const startMs = time.nowMs
     for (;;) {
       for (const cluster of this.#clusters) {
-        if (cluster.life === undefined && !this.#off.has(cluster)) this.#off.set(cluster, 0)
+        if (cluster.life === undefined && !this.#starting.has(cluster)) this.#off.set(cluster, 0)
       }
       this.#tend()
       await time.pass(100)

@@ -53,8 +53,8 @@ export const SHORT_TIMES: Partial<LinkTimes> = {
 }
 
 /** Little of the log is kept, so that a run sees it end. */
-const RETENTION = { bytes: 3_000, ms: 3_600_000_000 }
-const HOLD_CAPS = { secondary: 8_000, copy: 12_000 }
+const RETENTION = { bytes: 1_500, ms: 3_600_000_000 }
+const HOLD_CAPS = { secondary: 4_000, copy: 6_000 }
 /** Of the log, so many records stay whatever the limits say; a real store keeps 10,000. */
 export const LEAST_RECORDS = 4
 

@@ -4,7 +4,7 @@ import { loadScalar } from '../../../src/crypto/forms/ec-private-key.ts'
 import { askPrimary } from '../../../src/replication/link/knocking.ts'
 import { LINK_TIMES } from '../../../src/replication/link/link-times.ts'
 import { openActivation, readActivationToken } from '../../../src/replication/set/activation-token.ts'
-import type { SimulatedCluster } from './simulated-cluster.ts'
+import { NEWER_VERSION, type SimulatedCluster } from './simulated-cluster.ts'
 import type { SimulatedSet } from './simulated-set.ts'
 
 const TTL_MS = 1_800_000
@@ -35,7 +35,7 @@ export async function stealToken(set: SimulatedSet, primary: SimulatedCluster, i
           id,
           identity,
           address: primary.address,
-          facts: { version: '0.1.0', clusterId: name, clusterAddresses: [], apiAddress: '' },
+          facts: { version: NEWER_VERSION, clusterId: name, clusterAddresses: [], apiAddress: '' },
           nonce: Buffer.from(bundle.nonce.reveal()),
           receiver,
           what: 'claim',

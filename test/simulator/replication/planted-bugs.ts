@@ -6,6 +6,7 @@ import type { SinkBatch } from '../../../src/replication/sink/sink-parts.ts'
 import type { SourceStore } from '../../../src/replication/source/source-parts.ts'
 import type { Adopted, LogRecord, StorageClass } from '../../../src/storage/contract.ts'
 import { decodeChange, encodeChange } from '../../../src/storage/log/change-record.ts'
+import { runSet } from './set-run.ts'
 import type { SimulatedCluster } from './simulated-cluster.ts'
 import type { Seams } from './simulated-set.ts'
 
@@ -224,5 +225,15 @@ async function untilAcknowledged(cluster: SimulatedCluster): Promise<void> {
     const { secondaries } = await life.host.status()
     if (secondaries.every(({ acknowledgedIndex }) => (acknowledgedIndex ?? 0) >= index)) return
     await cluster.set.pause(5)
+  }
+}
+
+// node planted-bugs.ts [MOST]: finds for each bug the first seed up to MOST that finds it.
+if (import.meta.main) {
+  const most = Number(process.argv[2] ?? 300)
+  for (const { name, seams, finds } of PLANTED_BUGS) {
+    let seed = 1
+    while (seed <= most && (await runSet(seed, seams)).fault?.includes(`: ${finds} `) !== true) seed++
+    process.stdout.write(`${seed > most ? 'not found' : seed}: ${name}\n`)
   }
 }

@@ -1,6 +1,5 @@
 // One run from a seed: a primary and some secondaries live through whatever the seed says, then everything is healed,
 // and the secondaries must get there. The watcher (set-watcher.ts) says what must be so meanwhile.
-import { createHash } from 'node:crypto'
 import { Refusal } from '../../../src/api/errors.ts'
 import type { PrimaryStatus } from '../../../src/replication/link/link-sides.ts'
 import { ActivationRefused } from '../../../src/replication/set/activation-bundle.ts'
@@ -12,20 +11,12 @@ import { NARROW } from '../../fixtures/followed-pair.ts'
 import type { PseudoRandom } from '../../fixtures/pseudo-random.ts'
 import { activate, copyOf, type Prepared, preparedClusters, SECONDARIES } from './prepared-clusters.ts'
 import { restore, type TakenSnapshot, takeSnapshot } from './restoring.ts'
+import type { Outcome } from './seeded-run.ts'
 import { FORBIDDEN_NAMES, isOfTheWorld, SetClients } from './set-clients.ts'
 import { SetWatcher } from './set-watcher.ts'
 import { NEWER_VERSION, OLDER_VERSION, type SimulatedCluster } from './simulated-cluster.ts'
 import { type Seams, SimulatedSet } from './simulated-set.ts'
 import { stealToken } from './stolen-token.ts'
-
-/** What a run has come to. */
-export type Outcome = {
-  /** What was wrong; undefined: nothing. */
-  readonly fault: string | undefined
-  /** Digest of all that happened, in order. */
-  readonly trace: string
-  readonly lines: readonly string[]
-}
 
 const MINUTE_MS = 60_000
 const DAY_MS = 1_440 * MINUTE_MS
@@ -47,14 +38,13 @@ const LONG_PAUSE_MS = 4_000
 
 type Secondary = { cluster: SimulatedCluster; readonly family: ReplicationFamily; isRevoked: boolean }
 
-/** Lives through one seed. */
+/** Lives through one seed, with what a test has planted. */
 export async function runSet(seed: number, seams: Seams = {}): Promise<Outcome> {
   const families = FAMILIES[seed % FAMILIES.length] ?? ['dr']
   const run = new SetRun(seed, seams, await preparedClusters(families), families)
   await run.live()
   const { watcher } = run.set
-  const trace = createHash('sha256').update(watcher.trace.join('\n')).digest('hex')
-  return { fault: watcher.fault, trace, lines: watcher.trace }
+  return { fault: watcher.fault, lines: watcher.trace }
 }
 
 class SetRun {
@@ -452,18 +442,4 @@ class SetRun {
     }
     return undefined
   }
-}
-
-// node set-run.ts SEED [COUNT]: runs so many seeds, and says how many a second.
-if (import.meta.main) {
-  const [first = 1, count = 1] = process.argv.slice(2).map(Number)
-  for (const families of FAMILIES) await preparedClusters(families)
-  const startMs = performance.now()
-  for (let seed = first; seed < first + count; seed++) {
-    const { fault, lines } = await runSet(seed)
-    if (fault === undefined) continue
-    process.stdout.write(`seed ${seed}: ${fault}\n`)
-    if (count === 1) process.stdout.write(`${lines.slice(-400).join('\n')}\n`)
-  }
-  process.stdout.write(`${((count * 1000) / (performance.now() - startMs)).toFixed(1)} seeds/s\n`)
 }

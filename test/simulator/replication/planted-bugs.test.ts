@@ -1,5 +1,5 @@
-// Each planted bug is found by the seed that stands beside it, which finds nothing without the bug. Where a change of the
-// simulator takes a seed away, planted-bugs.ts finds another when it is run by itself.
+// Each planted bug is found by the seed that stands beside it, which finds nothing without the bug. Where a change of
+// the simulator takes a seed away, planted-bugs.ts finds another when it is run by itself.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PLANTED_BUGS } from './planted-bugs.ts'

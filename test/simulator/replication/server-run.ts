@@ -2,7 +2,8 @@
 // their API. What a run of stores (set-run.ts) checks at each step is checked here at the end.
 import { isDeepStrictEqual } from 'node:util'
 import { type PseudoRandom, pseudoRandom } from '../../fixtures/pseudo-random.ts'
-import { operationsOf, type ReplicatedServer, ReplicatedServers } from '../../fixtures/replicated-servers.ts'
+import { operationsOf, type ReplicatedServer } from '../../fixtures/replicated-server.ts'
+import { ReplicatedServers } from '../../fixtures/replicated-servers.ts'
 import type { Outcome } from './seeded-run.ts'
 import { SHORT_TIMES } from './simulated-set.ts'
 

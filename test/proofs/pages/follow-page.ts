@@ -4,8 +4,8 @@ import { strict as assert } from 'node:assert'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
+import { freePortsInRow } from '../../fixtures/free-ports.ts'
 import { type Block, fencedBlocks, firstMissing } from '../../pages/fenced-blocks.ts'
 
 /** What is not run: what a command shows, and files. */
@@ -121,7 +121,7 @@ async function environment(bin: string | undefined): Promise<Record<string, stri
   return {
     ...Object.fromEntries(entries),
     PATH: [...(bin === undefined ? [] : [bin]), ...path].join(delimiter),
-    KEYWRIGHT_PORT: String(await freePort()),
+    KEYWRIGHT_PORT: String((await freePortsInRow(PORTS_OF_A_PAGE))[0]),
     // What .ci/run has just installed need not be fetched again.
     npm_config_prefer_offline: 'true',
   }
@@ -129,30 +129,3 @@ async function environment(bin: string | undefined): Promise<Record<string, stri
 
 /** Ports that a page may use from KEYWRIGHT_PORT on: each server has one for its API, and the next for its cluster. */
 const PORTS_OF_A_PAGE = 4
-const MOST_DRAWS = 100
-
-/** The first of several free ports in a row. */
-async function freePort(): Promise<number> {
-  for (let draw = 0; draw < MOST_DRAWS; draw++) {
-    const first = await tryPort(0)
-    const others = Array.from({ length: PORTS_OF_A_PAGE - 1 }, (_, at) => (first ?? 0) + at + 1)
-    const free = await Promise.all(others.map(tryPort))
-    if (first !== undefined && !free.includes(undefined)) return first
-  }
-  throw new Error(`There are no ${PORTS_OF_A_PAGE} free ports in a row`)
-}
-
-/** The port, or one that the system picks for 0; undefined if it is taken. */
-async function tryPort(wanted: number): Promise<number | undefined> {
-  if (wanted > 65_535) return undefined
-  const server = createServer().listen(wanted, '127.0.0.1')
-  try {
-    await once(server, 'listening')
-  } catch {
-    return undefined
-  }
-  const { port } = server.address() as { readonly port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}

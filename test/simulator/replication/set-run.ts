@@ -431,9 +431,12 @@ class SetRun {
       if (isRevoked) continue
       if (life?.isOpen !== true) return `${cluster.name} is not open`
       const [followed] = (await life.host.status()).primaries
+      if (await this.#isStranded(cluster, followed)) continue
+      // I30: a rekey reaches all, those too that were away.
+      const [ours, wanted] = [cluster.sealNumber, this.#primary.sealNumber]
+      if (ours !== wanted) return `${cluster.name} has the shares ${ours}, and not ${wanted}`
       const progress = followed?.progress
       const last = family === 'dr' ? Math.max(lastReplicatedIndex, lastLocalIndex) : lastReplicatedIndex
-      if (await this.#isStranded(cluster, followed)) continue
       const isThere = followed?.connection === 'ready' && progress?.what === 'stream' && progress.index >= last
       if (!isThere || watcher.knownOf(cluster).strays.size > 0) {
         const { size } = watcher.knownOf(cluster).strays

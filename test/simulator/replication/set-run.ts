@@ -60,6 +60,7 @@ class SetRun {
   #snapshots: TakenSnapshot[] = []
   #isBusy = false
   #thefts = 0
+  #hadWrongClocks = false
 
   constructor(seed: number, seams: Seams, prepared: Prepared, families: readonly ReplicationFamily[]) {
     const watcher = (set: SimulatedSet): SetWatcher => new SetWatcher(set, FORBIDDEN_NAMES)
@@ -193,7 +194,7 @@ class SetRun {
     else if (kind < 93) this.#revoke(secondary)
     else if (kind < 94) this.#readmit()
     else if (kind < 95) this.#steal()
-    else if (kind < 96) any.clockAheadMs = random.pick(CLOCKS_AHEAD_MS)
+    else if (kind < 96) this.#moveClock(any)
     else if (kind < 97) this.#upgrade(any)
     else this.#healSome()
   }
@@ -354,6 +355,11 @@ class SetRun {
     })
   }
 
+  #moveClock(cluster: SimulatedCluster): void {
+    cluster.clockAheadMs = this.#random.pick(CLOCKS_AHEAD_MS)
+    this.#hadWrongClocks = true
+  }
+
   /** A newer program takes the place of the one that runs, or an older one does. */
   #upgrade(cluster: SimulatedCluster): void {
     cluster.version = this.#random.pick([OLDER_VERSION, NEWER_VERSION])
@@ -379,7 +385,7 @@ class SetRun {
 
   /** Certificates that were made by a wrong clock are made anew when they are next looked at. */
   async #setClocks(): Promise<void> {
-    if (this.#clusters.every(({ clockAheadMs }) => clockAheadMs === 0)) return
+    if (!this.#hadWrongClocks) return
     for (const cluster of this.#clusters) cluster.clockAheadMs = 0
     await this.set.time.leap(LOOKED_AT_MS)
   }

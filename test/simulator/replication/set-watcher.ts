@@ -343,8 +343,8 @@ export class SetWatcher {
   checkLog(cluster: SimulatedCluster, { disk }: Life): void {
     const { log, checkpoints } = disk.content.tables
     const [first, ...spans] = checkpoints
-    // The log behind the first checkpoint that is left.
-    const kept = spans.reduce((sum, { logBytes }) => sum + logBytes, 0)
+    // The log behind the first checkpoint that is left, but for the last span: it may have ended just now.
+    const kept = spans.slice(0, -1).reduce((sum, { logBytes }) => sum + logBytes, 0)
     const { secondary, copy } = this.#set.holdCaps
     const most = Math.max(secondary, copy, this.#set.retention.bytes)
     // What stays whatever the limits say, and what came since the look.

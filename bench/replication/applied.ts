@@ -15,7 +15,9 @@ const CALLS = {
     const [seenMs, indexes]: [number[], number[]] = [[], []]
     let isOver = false
     const watch = async (): Promise<void> => {
-      for (; !isOver; await sleep(1)) {
+      // Once more behind the end: what was applied just before it counts as well.
+      for (let isLast = false; !isLast; await sleep(1)) {
+        isLast = isOver
         const index = (await reader.position()).origins.find(({ family }) => family === 'dr')?.index ?? 0
         if (index === indexes.at(-1)) continue
         seenMs.push(machineMs())

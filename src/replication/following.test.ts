@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { FollowedPair, NARROW } from '../../test/fixtures/followed-pair.ts'
 import { type PseudoRandom, pseudoRandom } from '../../test/fixtures/pseudo-random.ts'
-import { testSeed } from '../../test/fixtures/seed.ts'
+import { seededRuns } from '../../test/fixtures/seeded-runs.ts'
 import { type Scope, type Store, systemScope } from '../storage/contract.ts'
 
 const RUNS = Number(process.env.FOLLOWINGS ?? 30)
@@ -141,7 +141,7 @@ test('F-13 T43: an entry changed behind the back of the secondary is found by th
   await pair.cut()
 })
 
-test('a change that does not fit what is here is not applied: the trees are compared', async () => {
+test('T43: a change that does not fit what is here is not applied: the trees are compared', async () => {
   const pair = await filled(5, 'dr', 100)
   await pair.settle()
   const key = 'root/sys/policy/both'
@@ -174,17 +174,8 @@ for (const disorder of ['twice', 'swapped'] as const) {
   })
 }
 
-test(`${RUNS} random runs with cuts, shortened logs, new histories and strays end with equal stores`, async (t) => {
-  const seeds = pseudoRandom(testSeed(t))
-  for (let run = 0; run < RUNS; run++) {
-    const seed = seeds.int(2 ** 31)
-    try {
-      await randomRun(seed)
-    } catch (cause) {
-      throw new Error(`Run ${run} with seed ${seed}`, { cause })
-    }
-  }
-})
+test(`${RUNS} random runs with cuts, shortened logs, new histories and strays end with equal stores`, (t) =>
+  seededRuns(t, RUNS, randomRun))
 
 async function randomRun(seed: number): Promise<void> {
   const random = pseudoRandom(seed)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
-import { followedServers } from '../fixtures/replicated-servers.ts'
+import { bothWays, followedServers } from '../fixtures/replicated-servers.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
@@ -69,10 +69,7 @@ test('T21: behind the end of the log only what differs is sent', async () => {
 
 test('T24: a link that is too slow for what is written does not slow the primary, and nothing piles up', async () => {
   const { servers, primary, secondary } = await followedServers(33)
-  for (const [from, to] of [
-    ['one', 'two'],
-    ['two', 'one'],
-  ] as const) {
+  for (const [from, to] of bothWays(primary, secondary)) {
     servers.network.set(from, to, { bytesPerSecond: 125_000 })
   }
   const slowest = { ms: 0 }
@@ -95,10 +92,7 @@ test('T24: a link that is too slow for what is written does not slow the primary
 
 test('T26: damaged bytes end the link with nothing of them applied, and it goes on over the next one', async () => {
   const { servers, primary, secondary } = await followedServers(34)
-  for (const [from, to] of [
-    ['one', 'two'],
-    ['two', 'one'],
-  ] as const) {
+  for (const [from, to] of bothWays(primary, secondary)) {
     for (let each = 0; each < 5; each++) {
       servers.network.flipNext(from, to)
       await write(primary, 3, 100 + each)

@@ -18,7 +18,7 @@ async function run(seed: number): Promise<readonly string[]> {
   return store.starts
 }
 
-test('F12: a store that crashes at any moment holds what it acknowledged, and is of one moment', async (t) => {
+test('F12 T20 T45: a store that crashes at any moment holds what it acknowledged, and is of one moment', async (t) => {
   const first = testSeed(t)
   for (let seed = first; seed < first + RUNS; seed++) {
     await run(seed).catch((cause: unknown) => {

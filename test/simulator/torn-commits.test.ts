@@ -36,7 +36,7 @@ async function noticeOf(seed: number): Promise<Notice> {
   return 'harmless'
 }
 
-test('F12: a torn commit is refused by the start, found by the verifier, or nothing of it is served', async (t) => {
+test('F12 T45: a torn commit is refused by the start, found by the verifier, or nothing of it is served', async (t) => {
   const first = testSeed(t)
   const found = new Map<Notice, number>()
   for (let seed = first; seed < first + RUNS; seed++) {

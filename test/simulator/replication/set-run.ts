@@ -162,13 +162,7 @@ class SetRun {
   /** Work that goes on beside all else. A crash may leave it waiting for ever. */
   #begin(cluster: SimulatedCluster, what: string, work: Promise<unknown>): void {
     work.catch((cause: unknown) => {
-      if (
-        isOfTheWorld(cause) ||
-        cause instanceof Refusal ||
-        cause instanceof ActivationRefused ||
-        cause instanceof BundleRefused
-      )
-        return
+      if (isOfTheWorld(cause)) return
       this.set.watcher.wrong(cluster, `${what} failed: ${cause instanceof Error ? cause.stack : String(cause)}`)
     })
   }
@@ -345,14 +339,16 @@ class SetRun {
     this.#off.delete(cluster)
     const fresh = this.#newSecondary(name, family, this.#prepared.blank)
     secondary.cluster = fresh
-    this.#asPrimary(`readmit ${name}`, async () => {
-      this.#forgetSnapshots(family)
-      this.set.network.host(name).restart()
-      await fresh.start()
-      this.set.watcher.readmitted(name)
-      await activate(this.#primary, fresh, family, name)
-      secondary.isRevoked = false
-    })
+    this.#asPrimary(`readmit ${name}`, () =>
+      unlessRefused(async () => {
+        this.#forgetSnapshots(family)
+        this.set.network.host(name).restart()
+        await fresh.start()
+        this.set.watcher.readmitted(name)
+        await activate(this.#primary, fresh, family, name)
+        secondary.isRevoked = false
+      }),
+    )
   }
 
   #moveClock(cluster: SimulatedCluster): void {
@@ -380,7 +376,7 @@ class SetRun {
       const given = await stealToken(this.set, this.#primary, id)
       if (given > 1) this.set.watcher.wrong(this.#primary, 'I17 one token has let in two clusters')
     }
-    if (this.#primary.life?.isOpen === true) this.#begin(this.#primary, 'a theft', stolen())
+    if (this.#primary.life?.isOpen === true) this.#begin(this.#primary, 'a theft', unlessRefused(stolen))
   }
 
   /** Certificates that were made by a wrong clock are made anew when they are next looked at. */
@@ -450,5 +446,15 @@ class SetRun {
       }
     }
     return undefined
+  }
+}
+
+/** An activation may be refused: a network that fails or a wrong clock is a reason. */
+async function unlessRefused(activating: () => Promise<void>): Promise<void> {
+  try {
+    await activating()
+  } catch (cause) {
+    const isRefusal = cause instanceof Refusal || cause instanceof ActivationRefused || cause instanceof BundleRefused
+    if (!isRefusal) throw cause
   }
 }

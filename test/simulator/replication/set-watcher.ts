@@ -9,6 +9,7 @@ import { decodeMessage, type Message, type MessageKind } from '../../../src/repl
 import type { SinkBatch } from '../../../src/replication/sink/sink-parts.ts'
 import { mountOfKey, SENT_CLASSES } from '../../../src/storage/classes.ts'
 import type { Change, ReadStore, StoredEntry } from '../../../src/storage/contract.ts'
+import { HistoryGone } from '../../../src/storage/errors.ts'
 import { decodeChange, decodeRun } from '../../../src/storage/log/change-record.ts'
 import { leafOf } from '../../../src/storage/log/leaf.ts'
 import { bucketKeyOf, Tree } from '../../../src/storage/log/tree.ts'
@@ -160,18 +161,16 @@ export class SetWatcher {
 
   /** Changes that a crash has kept, and nobody was told of. */
   async #seePrimary(known: Known, store: ReadStore): Promise<void> {
-    const records = await store.records(0, Number.MAX_SAFE_INTEGER).catch(() => undefined)
+    const records = await recordsBehind(store, 0)
     const { historyId, index } = await store.position()
-    const behind = (records ?? (await this.#recordsBehind(known, store))).filter((record) => record.index > known.index)
+    const behind = (records ?? (await recordsBehind(store, known.index)) ?? []).filter(
+      (record) => record.index > known.index,
+    )
     if (known.index === 0 || !this.#historyId.equals(historyId) || behind.at(-1)?.index !== index) return
     for (const { operations, index: at } of decodeRun(behind)) {
       known.entries.apply(operations)
       this.#places.set(placeName({ historyId, index: at }), known.entries.now)
     }
-  }
-
-  async #recordsBehind({ index }: Known, store: ReadStore) {
-    return store.records(index, Number.MAX_SAFE_INTEGER).catch(() => [])
   }
 
   /** A crash may have kept a stray that nobody was told of. */
@@ -395,5 +394,15 @@ function newKnown(): Known {
     lastOrigin: undefined,
     family: undefined,
     heardMs: 0,
+  }
+}
+
+/** Undefined where the log begins later. */
+async function recordsBehind(store: ReadStore, index: number) {
+  try {
+    return await store.records(index, Number.MAX_SAFE_INTEGER)
+  } catch (cause) {
+    if (cause instanceof HistoryGone) return undefined
+    throw cause
   }
 }

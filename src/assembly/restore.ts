@@ -40,7 +40,7 @@ export type Restorable = {
 export type RestoreParts = {
   readonly restorable: Restorable | undefined
   /** The store as it is. */
-  readonly store: Pick<Store, 'scan' | 'list'>
+  readonly store: Pick<Store, 'scan' | 'list' | 'histories'>
   readonly seal: Seal
   readonly opening: Pick<UnsealController, 'replaceStore'>
   readonly barrier: Barrier
@@ -147,7 +147,7 @@ export class Restore {
           lost = await this.#lostReplication()
           return entries
         }
-        return [...entries, ...(await keptReplication(this.#parts.store, barrier, opened))]
+        return [...entries, ...(await keptReplication(this.#parts.store, barrier, opened, header.histories))]
       },
       check: (staged) => restorable.check(staged),
     })

@@ -1,13 +1,16 @@
 // What a cluster is in its sets stays when a snapshot is restored: roles, epochs and fences of that day would bring a
 // demoted primary back, and a revoked secondary. So the records of now stand in the place of those of the snapshot.
 import { sha256 } from '../crypto/primitives/digest.ts'
-import { SECONDARY_ENTRY } from '../replication/set/records.ts'
+import { ABANDONED, ABANDONED_HISTORIES, SECONDARY_ENTRY } from '../replication/set/records.ts'
 import type { Barrier } from '../storage/barrier.ts'
 import { mayHaveClass } from '../storage/classes.ts'
-import type { Reader, StoredEntry } from '../storage/contract.ts'
+import type { Reader, ReadStore, StoredEntry } from '../storage/contract.ts'
+import { MAX_HISTORIES } from '../storage/log/histories.ts'
+import type { History } from '../storage/peer-log.ts'
 
 /** What a cluster stores of its part in replication, in both families. */
 const FOLDER = 'root/core/replication/'
+const ABANDONED_KEY = FOLDER + ABANDONED
 const NO_LEAF = Buffer.alloc(0)
 /** Entries of the registry, of either family. */
 const OF_SECONDARY = /^root\/core\/replication\/[^/]+\/secondary\//
@@ -22,17 +25,30 @@ export const REPLICATION_LOST =
   'The snapshot is of other data: this cluster is in no set for replication any more, and its secondaries must be ' +
   'activated anew'
 
-/** The records of now, sealed under the keyring of the snapshot. */
+/**
+ * The records of now, sealed under the keyring of the snapshot, and the histories of now that are not in the list of
+ * the snapshot (`restoredHistories`): its secondaries may have followed them.
+ */
 export async function keptReplication(
-  store: Pick<Reader, 'scan'>,
+  store: Pick<ReadStore, 'scan' | 'histories'>,
   present: Barrier,
   restored: Barrier,
+  restoredHistories: readonly History[],
 ): Promise<readonly StoredEntry[]> {
   const kept: StoredEntry[] = []
+  const keep = (key: string, clear: Buffer): void => {
+    kept.push({ key, value: restored.seal(key, clear), class: 'ignored', leaf: NO_LEAF })
+  }
+  let abandoned: readonly string[] = []
   await eachRecord(store, present, (key, clear) => {
-    if (mayHaveClass(key, 'ignored'))
-      kept.push({ key, value: restored.seal(key, clear), class: 'ignored', leaf: NO_LEAF })
+    if (key === ABANDONED_KEY) abandoned = ABANDONED_HISTORIES.decode(clear).ids
+    else if (mayHaveClass(key, 'ignored')) keep(key, clear)
   })
+  if (kept.length === 0) return kept
+  const known = new Set(restoredHistories.map(({ id }) => id.toString('hex')))
+  const left = (await store.histories()).map(({ id }) => id.toString('hex'))
+  const ids = [...abandoned, ...left].filter((id) => !known.has(id)).slice(-MAX_HISTORIES)
+  if (ids.length > 0) keep(ABANDONED_KEY, ABANDONED_HISTORIES.encode({ ids }))
   return kept
 }
 

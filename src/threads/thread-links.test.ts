@@ -59,7 +59,7 @@ type Spoken<S> = { readonly [N in keyof S]: S[N] extends (...input: infer I) => 
 
 /** What the link thread asks, and what it is answered. */
 const ASKED: Spoken<LinkOwner> = {
-  admit: [[ARRIVAL, buffer('receiver')], { epoch: 2, histories: [{ id: buffer('h') } as never] }],
+  admit: [[ARRIVAL, buffer('receiver')], { epoch: 2, histories: [{ id: buffer('h') } as never], abandoned: ['01'] }],
   claim: [
     [ARRIVAL, { nonce: buffer('n'), receiver: buffer('r'), isLook: false }],
     { seal: buffer('s'), keyring: buffer('k'), leafKey: buffer('l'), epoch: 2 },

@@ -16,7 +16,7 @@ import {
 } from '../../replication/set/admission.ts'
 import { peerSegment, REPLICATION_FAMILIES, uriOfPeer } from '../../replication/set/peer-name.ts'
 import { authorityCertificate, knownSecondaries } from '../../replication/set/primary-operations.ts'
-import { readState, type SetTransaction } from '../../replication/set/records.ts'
+import { readAbandoned, readState, type SetTransaction } from '../../replication/set/records.ts'
 import { treeKeeper } from '../../replication/source/source-keeper.ts'
 import type { Barrier } from '../../storage/barrier.ts'
 import type { Store, TreeBucket } from '../../storage/contract.ts'
@@ -68,7 +68,8 @@ export class PrimarySide implements PrimaryOwner {
       if ('refused' in admitted) return admitted
       // A copy of the token has the certificate, and not this key: it would push the secondary from its place.
       if (!isReceiverOf(admitted.entry, receiver)) return { refused: 'revoked', sentence: OTHER_RECEIVER }
-      return { epoch: await epochOf(tx, arrival.set.family), histories: await this.#parts.store.histories() }
+      const [epoch, abandoned] = [await epochOf(tx, arrival.set.family), await readAbandoned(tx)]
+      return { epoch, histories: await this.#parts.store.histories(), abandoned }
     })
   }
 

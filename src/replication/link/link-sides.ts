@@ -166,8 +166,13 @@ export type Arrival = {
   readonly certificate: Buffer
 }
 
-/** What a primary answers a secondary that may follow. */
-export type Greeted = { readonly epoch: number; readonly histories: readonly History[] }
+/** What a primary answers a secondary that may follow, and what its link works with. */
+export type Greeted = {
+  readonly epoch: number
+  readonly histories: readonly History[]
+  /** As in SourceParts. */
+  readonly abandoned: readonly string[]
+}
 
 /** What a primary is asked, by the host on behalf of secondaries. */
 export interface PrimaryOwner {

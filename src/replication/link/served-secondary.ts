@@ -144,7 +144,8 @@ export class ServedSecondary {
     this.#link.accept(FROM_SECONDARY)
     const keeper = linkedKeeper(owner, arrival, () => this.#isOver)
     const send = (message: Message): Promise<void> => this.#link.send(message)
-    const parts = { family: set.family, store, keeper, send, limits: limits.source }
+    const { abandoned } = admission.greeted
+    const parts = { family: set.family, store, keeper, send, limits: limits.source, abandoned }
     const serving = LogSource.serve(parts, hello, (source) => this.#begin(source, protocol, admission))
     await Promise.race([serving, this.#receive(), this.#stopped.promise])
   }
@@ -160,8 +161,11 @@ export class ServedSecondary {
     const { recordFormat } = ownSpeech(version)
     const own = { protocol, recordFormat, version, clusterId, addresses: clusterAddresses }
     const send = (message: Message): Promise<void> => this.#link.send(message)
+    const { epoch, histories } = greeted
     // What the source sends is behind it.
-    send({ kind: 'welcome', ...own, ...greeted, sentAtMs: world.clock.nowMs() }).catch((cause) => this.#stop(cause))
+    send({ kind: 'welcome', ...own, epoch, histories, sentAtMs: world.clock.nowMs() }).catch((cause) =>
+      this.#stop(cause),
+    )
     this.#noteAtMs = world.clock.monotonicMs()
     this.#rootAtMs = this.#noteAtMs
     this.#heartbeat.start()

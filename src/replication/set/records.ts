@@ -12,6 +12,7 @@
 //   FAMILY/activation        the bundle that it was let in with, until the primary knows that it was stored
 //   FAMILY/activation-of     SHA-256 of the text that it came with, as long
 //   FAMILY/receiver          X25519 key that the primary seals its keys for, 32 bytes
+//   abandoned                histories that restores left; of class ignored
 import { base64, count, flag, group, nullable, oneOf, text, texts } from '../../lib/member-kinds.ts'
 import { ROOT_NAMESPACE } from '../../storage/contract.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
@@ -94,6 +95,20 @@ export const SECONDARY_IDENTITY = storedRecord('The identity of a secondary', {
 })
 /** A secondary as it knows itself. */
 export type SecondaryIdentity = RecordOf<typeof SECONDARY_IDENTITY>
+
+/** Path of ABANDONED_HISTORIES in the view: they are of the store, and so of both families. */
+export const ABANDONED = 'abandoned'
+/**
+ * Histories of the store that are in its list no more, oldest first, in hexadecimal: a snapshot was restored that is
+ * older than they are. Secondaries that followed one are no strangers.
+ */
+export const ABANDONED_HISTORIES = storedRecord('The histories that restores left', { ids: texts })
+
+/** The histories that restores left. */
+export async function readAbandoned(tx: SetReader): Promise<readonly string[]> {
+  const stored = await tx.get(ABANDONED)
+  return stored === undefined ? [] : ABANDONED_HISTORIES.decode(stored).ids
+}
 
 /** Entries of one family, by their names. */
 export type SetEntry =

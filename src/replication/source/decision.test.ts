@@ -47,7 +47,8 @@ const promoted = (store: Store, id: number) =>
     knownEpoch: 0,
   })
 
-const ask = (store: DecidingStore, applied: Place | undefined) => decide(store, { applied, transfer: undefined })
+const ask = (store: DecidingStore, applied: Place | undefined, abandoned: readonly string[] = []) =>
+  decide(store, { applied, transfer: undefined }, abandoned)
 
 test('a secondary that stands at any record of the log is streamed what follows', async () => {
   const store = await newStore(4)
@@ -63,9 +64,9 @@ test('one that has nothing gets a copy, one that was cut off in it goes on behin
   assert.deepEqual(await ask(store, undefined), { kind: 'copy', after: '', from: undefined })
   const from = await placeAt(store, 3)
   const cut = { applied: from, transfer: { what: 'copy', after: 'root/core/m' } } as const
-  assert.deepEqual(await decide(store, cut), { kind: 'copy', after: 'root/core/m', from })
+  assert.deepEqual(await decide(store, cut, []), { kind: 'copy', after: 'root/core/m', from })
   const compared = { applied: from, transfer: { what: 'difference', after: '' } } as const
-  assert.deepEqual(await decide(store, compared), { kind: 'difference', isUndone: false })
+  assert.deepEqual(await decide(store, compared, []), { kind: 'difference', isUndone: false })
 })
 
 test('where the log no longer reaches back the trees are compared, also after a copy that was cut off', async () => {
@@ -77,7 +78,7 @@ test('where the log no longer reaches back the trees are compared, also after a 
     records: () => Promise.reject(new HistoryGone('gone')),
   }
   for (const transfer of [undefined, { what: 'copy', after: 'root/a' } as const]) {
-    assert.deepEqual(await decide(pruned, { applied, transfer }), { kind: 'difference', isUndone: false })
+    assert.deepEqual(await decide(pruned, { applied, transfer }, []), { kind: 'difference', isUndone: false })
   }
 })
 
@@ -107,9 +108,12 @@ test('a place that is not in this log, though its history is the present one, is
   assert.deepEqual([fork.kind, 'code' in fork && fork.code], ['refused', 'rewound'])
 })
 
-test('a secondary of a stranger is refused', async () => {
-  const decision = await ask(await newStore(4), await placeAt(await newStore(4, 4), 2))
+test('a secondary of a stranger is refused, and one in a history that a restore left has changes to undo', async () => {
+  const elsewhere = await placeAt(await newStore(4, 4), 2)
+  const decision = await ask(await newStore(4), elsewhere)
   assert.deepEqual([decision.kind, 'code' in decision && decision.code], ['refused', 'other-set'])
+  const abandoned = [elsewhere.historyId.toString('hex')]
+  assert.deepEqual(await ask(await newStore(4), elsewhere, abandoned), { kind: 'difference', isUndone: true })
 })
 
 test('a secondary that came to a new history before its first record goes on with that record', async () => {

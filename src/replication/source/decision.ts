@@ -22,17 +22,25 @@ export type Decision =
 export type DecidingStore = Pick<ReadStore, 'position' | 'histories' | 'records'>
 
 /**
- * Decides by the histories and chain of this store. A place that this store never had in a history of its own is not
- * mended silently: either its files were put back to an older state, or the secondary followed another cluster.
+ * Decides by the histories and chain of this store; `abandoned` are those that restores left, in hexadecimal. A place
+ * that this store never had in a history of its own is not mended silently: either its files were put back to an older
+ * state, or the secondary followed another cluster.
  */
-export async function decide(store: DecidingStore, { applied, transfer }: SecondaryStanding): Promise<Decision> {
+export async function decide(
+  store: DecidingStore,
+  { applied, transfer }: SecondaryStanding,
+  abandoned: readonly string[],
+): Promise<Decision> {
   if (applied === undefined) return { kind: 'copy', after: '', from: undefined }
   const position = await store.position()
   const record = applied.index < position.index ? await recordAfter(store, applied.index) : undefined
   // Last, since others commit meanwhile: the record may begin a history.
   const histories = await store.histories()
   const at = histories.findIndex(({ id }) => id.equals(applied.historyId))
-  if (at === -1) return refused('other-set', 'The secondary followed a log that is not known here')
+  if (at === -1) {
+    if (abandoned.includes(applied.historyId.toString('hex'))) return { kind: 'difference', isUndone: true }
+    return refused('other-set', 'The secondary followed a log that is not known here')
+  }
   const next = histories[at + 1]
   if (next !== undefined && (next.parent === undefined || applied.index > next.parent.index)) {
     return { kind: 'difference', isUndone: next.parent !== undefined }

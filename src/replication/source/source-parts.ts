@@ -49,6 +49,8 @@ export type SourceParts = {
   /** Sends a message; resolves when the link takes more. Rejects when the link has ended. */
   readonly send: (message: Message) => Promise<void>
   readonly limits: SourceLimits
+  /** Histories that restores took out of the list of this store, in hexadecimal. */
+  readonly abandoned: readonly string[]
 }
 
 /** Messages that a secondary sends behind its hello. */

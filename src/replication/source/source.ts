@@ -75,7 +75,7 @@ export class LogSource {
     standing: SecondaryStanding,
     started: (source: LogSource) => void,
   ): Promise<never> {
-    const decision = await decide(parts.store, standing)
+    const decision = await decide(parts.store, standing, parts.abandoned)
     if (decision.kind === 'refused') throw new SecondaryRefused(decision.code, decision.sentence)
     const source = new LogSource(parts, placeOf(await parts.store.position()))
     started(source)

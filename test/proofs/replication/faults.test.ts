@@ -131,21 +131,30 @@ test('T30: a secondary that stands still costs its primary no memory', async (t)
   await levelled(one, two)
 })
 
+async function hasOneRoot(): Promise<boolean> {
+  const [one, two] = both()
+  return (await one.status()).merkle_root === (await two.status()).merkle_root
+}
+
 test('T49: a primary that is restored goes on in a new history, and the secondary follows into it', async () => {
   const [one, two] = both()
   const headers = { 'X-Vault-Token': one.token }
   const address = `${one.address}/v1/sys/storage/snapshot`
   const snapshot = await (await fetch(address, { headers })).arrayBuffer()
-  await write(5, 100, 'undone')
-  await levelled(one, two)
-  const { history_id: historyId } = await one.status()
-  const before = one.proxy.bytes
-  const restored = await fetch(address, { method: 'POST', headers, body: snapshot })
-  assert.equal(restored.status, 200, await restored.text())
-  await one.unseal()
-  await write(1, 100, 'afterwards')
-  await levelled(one, two)
-  assert.equal((await one.status()).merkle_root, (await two.status()).merkle_root)
-  assert.notEqual((await one.status()).history_id, historyId)
-  assert.ok(one.proxy.bytes - before < 300_000, `${one.proxy.bytes - before} bytes: no copy anew`)
+  // The second restore leaves the history that the first one began.
+  for (const round of ['once', 'again']) {
+    await write(5, 100, `undone-${round}`)
+    await levelled(one, two)
+    const { history_id: historyId } = await one.status()
+    const before = one.proxy.bytes
+    const restored = await fetch(address, { method: 'POST', headers, body: snapshot })
+    assert.equal(restored.status, 200, await restored.text())
+    await one.unseal()
+    await write(1, 100, 'afterwards')
+    await levelled(one, two)
+    // Two looks, each of which may tell of the second before.
+    await until(hasOneRoot, 'both have one root')
+    assert.notEqual((await one.status()).history_id, historyId)
+    assert.ok(one.proxy.bytes - before < 300_000, `${one.proxy.bytes - before} bytes: no copy anew`)
+  }
 })

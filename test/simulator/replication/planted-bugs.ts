@@ -214,6 +214,20 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     seed: 1,
     finds: 'I21',
   },
+  {
+    name: 'a restore forgets the histories that it leaves',
+    seams: {
+      owner: (owner) => ({
+        ...owner,
+        admit: async (arrival, receiver) => {
+          const answer = await owner.admit(arrival, receiver)
+          return 'refused' in answer ? answer : { ...answer, abandoned: [] }
+        },
+      }),
+    },
+    seed: 700_109,
+    finds: 'I21',
+  },
 ]
 
 /** Waits until each secondary that is connected has acknowledged all. */

@@ -59,7 +59,7 @@ async function entriesOf(life: Life, taken: TakenSnapshot, now: TakenSnapshot): 
     taken.entries.find(({ key }) => key === KEYRING)?.value ?? assert.fail('a keyring'),
   )
   const restored = new Barrier(world.random, keyring)
-  const kept = await keptReplication(store, barrier, restored)
+  const kept = await keptReplication(store, barrier, restored, taken.histories)
   const ofSeal = now.entries.filter(({ key }) => isOfSeal(key))
   const old = taken.entries.filter(({ key }) => key !== KEY_USE && !isOfSeal(key) && !isOfReplication(key))
   // What a cluster is in its performance set is of class local, and comes back as it was.

@@ -411,17 +411,6 @@ class SetRun {
     }
   }
 
-  /**
-   * True for one that followed a history which a restore of an older snapshot has taken out of the list of the primary.
-   * It is refused, and needs a new token.
-   */
-  async #isStranded({ life }: SimulatedCluster, followed: PrimaryStatus | undefined): Promise<boolean> {
-    if (followed?.idle?.reason !== 'set_mismatch') return false
-    const histories = (await this.#primary.life?.store.histories()) ?? []
-    const { origins } = (await life?.store.position()) ?? { origins: [] }
-    return origins.every(({ historyId }) => !histories.some(({ id }) => id.equals(historyId)))
-  }
-
   /** Who has not got there yet; undefined: all have. */
   async #lacking(): Promise<string | undefined> {
     const { watcher } = this.set
@@ -433,7 +422,6 @@ class SetRun {
       if (isRevoked) continue
       if (life?.isOpen !== true) return `${cluster.name} is not open`
       const [followed] = (await life.host.status()).primaries
-      if (await this.#isStranded(cluster, followed)) continue
       // I30: a rekey reaches all, those too that were away.
       const [ours, wanted] = [cluster.sealNumber, this.#primary.sealNumber]
       if (ours !== wanted) return `${cluster.name} has the shares ${ours}, and not ${wanted}`

@@ -27,6 +27,7 @@ import type { AutoSeal } from '../system/seal/auto-seal.ts'
 import { KEYRING, putFormerKeys, putRecord } from '../system/seal/seal-records.ts'
 import { emptied } from './emptied-store.ts'
 import type { Restorable } from './restore.ts'
+import type { SealState } from './seal-state.ts'
 import { staticSeal } from './static-seal.ts'
 import { assembleWriting, type WritingNode } from './writing-node.ts'
 
@@ -39,6 +40,7 @@ async function start(
   t: TestContext,
   wrap: (restorable: Restorable) => Restorable = (same) => same,
   autoSeal?: AutoSeal,
+  announce: (news: SealState) => Promise<void> = async () => {},
 ) {
   const { path, cleanUp } = temporaryDirectory()
   const world = realWorld()
@@ -60,6 +62,7 @@ async function start(
     tokenLimits: { defaultTtlSeconds: 3600, maxTtlSeconds: 3600 },
     restorable: wrap(restorableStore(storage, store, open)),
     ...(autoSeal === undefined ? {} : { autoSeal }),
+    channels: { announce },
   })
   t.after(async () => {
     await node.operations.seal()
@@ -77,6 +80,7 @@ async function start(
 }
 
 type Started = Awaited<ReturnType<typeof start>>
+type OptionsOfStart = Parameters<typeof start> extends [TestContext, ...infer Rest] ? Rest : never
 
 async function save({ node }: Started): Promise<Buffer> {
   const { stream } = await node.core.handle(wireRequest('GET', 'sys/storage/snapshot', undefined, 'root'))
@@ -162,8 +166,8 @@ for (const when of ['before', 'behind'] as const) {
 }
 
 /** A primary with a secondary that was let in. */
-async function primaryWith(t: TestContext, wrap: Parameters<typeof start>[1]) {
-  const server = await start(t, wrap)
+async function primaryWith(t: TestContext, ...options: OptionsOfStart) {
+  const server = await start(t, ...options)
   const view = server.node.storage.view(systemScope, SETS_FOLDER)
   const other = await primaryOfSet(71)
   await other.cluster.letIn(other.bundle)
@@ -196,6 +200,23 @@ for (const what of ['revoked', 'noted'] as const) {
     assert.equal(await stateOf(), what === 'revoked' ? 'revoked' : 'active')
   })
 }
+
+test('a secondary that is revoked while the server closes for a restore stays so, and the server opens again', async (t) => {
+  let isRestoring = false
+  const announce = async ({ status }: SealState): Promise<void> => {
+    if (!isRestoring || !status.sealed) return
+    isRestoring = false
+    await primary.view.transaction((tx) => revokeSecondary(tx, 'dr', 'site/b'))
+  }
+  const primary = await primaryWith(t, undefined, undefined, announce)
+  const snapshot = await save(primary.server)
+  isRestoring = true
+  const restoring = primary.server.node.operations.restore(ReadableStream.from([snapshot]), false)
+  await assert.rejects(restoring, { code: 'changed_meanwhile' })
+  assert.equal(isRestoring, false)
+  assert.equal(await primary.stateOf(), 'revoked')
+  assert.equal(await primary.server.call('POST', 'sys/policies/acl/after', POLICY), 204)
+})
 
 test('a check that fails leaves the store as it was, and the next restore is taken', async (t) => {
   let fails = true

@@ -6,7 +6,7 @@ import type { StoredDevice } from '../audit/device-store.ts'
 import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
 import { HISTORY_ID_BYTES } from '../storage/backend.ts'
-import type { Barrier } from '../storage/barrier.ts'
+import { Barrier } from '../storage/barrier.ts'
 import type { Store } from '../storage/contract.ts'
 import type { Staging } from '../storage/driver.ts'
 import { Sealed, StorageCorrupt } from '../storage/errors.ts'
@@ -40,7 +40,7 @@ export type Restorable = {
 export type RestoreParts = {
   readonly restorable: Restorable | undefined
   /** The store as it is. */
-  readonly store: Pick<Store, 'scan' | 'list' | 'histories'>
+  readonly store: Pick<Store, 'scan' | 'list' | 'histories' | 'transaction'>
   readonly seal: Seal
   readonly opening: Pick<UnsealController, 'replaceStore'>
   readonly barrier: Barrier
@@ -79,10 +79,11 @@ export class Restore {
         // An activation removes what was staged, so that nothing is found there.
         throw seal.openings === openings ? cause : sealedMeanwhile()
       })
+      const present = new Barrier(this.#parts.world.random, this.#parts.barrier.keyring)
       try {
         await opening.replaceStore(
           openings,
-          () => this.#requireReplication(replication),
+          () => this.#requireReplication(replication, present),
           () => restorable.adopt(),
         )
       } finally {
@@ -155,10 +156,12 @@ export class Restore {
     return { entries: header.entries, index: header.index, isSealChecked, warnings, replication }
   }
 
-  /** @throws Refusal if the records of replication are others than when the snapshot was begun */
-  async #requireReplication(digest: string): Promise<void> {
-    const { store, barrier } = this.#parts
-    if ((await replicationDigest(store, barrier)) === digest) return
+  /**
+   * Looks behind all that is being written, which a revocation could be. `present` is open while the server is sealed.
+   * @throws Refusal if the records of replication are others than when the snapshot was begun
+   */
+  async #requireReplication(digest: string, present: Barrier): Promise<void> {
+    if ((await this.#parts.store.transaction((tx) => replicationDigest(tx, present))) === digest) return
     throw fail('changed_meanwhile', ['Replication was changed while the snapshot was on its way: send it again'])
   }
 

@@ -155,8 +155,9 @@ export class UnsealController {
 
   /**
    * Seals the server, and lets `adopt` put another store in the place of the present one. Then unseals, if the seal can
-   * do so by itself. `openings` is the value of `Seal.openings` when the other store was checked. `requireFit` runs
-   * right before that, on the open server, and throws if that store does not fit any more.
+   * do so by itself. `openings` is the value of `Seal.openings` when the other store was checked. `requireFit` throws if
+   * that store does not fit any more. It runs on the open server, and again behind the last write that could change
+   * that: if it throws then, the server is opened again.
    * @throws Refusal if the server was sealed since then; Sealed if it is sealed now; what `requireFit` throws
    */
   replaceStore(openings: number, requireFit: () => Promise<void>, adopt: () => Promise<void>): Promise<void> {
@@ -165,7 +166,14 @@ export class UnsealController {
       if (seal.status().sealed) throw new Sealed('The server is sealed')
       if (seal.openings !== openings) throw sealedMeanwhile()
       await requireFit()
+      const former = seal.rootKey
       await this.#close()
+      try {
+        await requireFit()
+      } catch (cause) {
+        await this.#open(await openedByEither(seal, former, former))
+        throw cause
+      }
       try {
         await news.tellStore('detached')
         try {

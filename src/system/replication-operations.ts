@@ -16,7 +16,7 @@ export type WantedToken = {
 export type IssuedToken = {
   readonly kind: 'wrapped' | 'sealed'
   readonly text: string
-  readonly replaced: 'nothing' | 'unused token' | 'secondary'
+  readonly replaced: 'nothing' | 'unused token' | 'claimed token' | 'secondary'
 }
 
 /** What `secondary/enable` was given; '' for what was left out. */
@@ -41,6 +41,8 @@ export type FamilyTold = {
   /** On a primary: ids of all tokens but those revoked, and the links of secondaries. */
   readonly knownSecondaries: readonly string[]
   readonly secondaries: readonly SecondaryStatus[]
+  /** Why no secondary reaches this cluster: sentences about its cluster ports, none of which could be opened. */
+  readonly portFaults: readonly string[]
   /** On a secondary: who it is, and its link; undefined on a primary. */
   readonly identity: SecondaryIdentity | undefined
   readonly primary: PrimaryStatus | undefined

@@ -81,6 +81,14 @@ test('a fenced primary says so, and its state is idle', () => {
   assert.match(String(shown.idle_sentence), /demote or disable it/)
 })
 
+test('a primary whose cluster port cannot be opened says so, without addresses where those are withheld', () => {
+  const told = { ...PRIMARY_TOLD, portFaults: ['The cluster port one:8201 is in use'] }
+  const shown = members('primary', told)
+  assert.deepEqual([shown.state, shown.idle_reason, shown.idle_sentence], ['idle', 'port', told.portFaults[0]])
+  const withheld = members('primary', told, { addresses: true, version: false })
+  assert.deepEqual([withheld.state, withheld.idle_reason, withheld.idle_sentence], ['idle', 'port', undefined])
+})
+
 test('peers that never sent a heartbeat have the values that stand for never', () => {
   const silent = {
     ...CONNECTED,

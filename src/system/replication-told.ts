@@ -36,15 +36,27 @@ export function toldMembers(
   return { ...common, ...reindexed, ...ofSecondary(told, nowMs, withheld) }
 }
 
-function ofPrimary({ state, knownSecondaries, secondaries }: FamilyTold, { addresses }: Withheld): object {
+function ofPrimary(told: FamilyTold, { addresses }: Withheld): object {
+  const { state, knownSecondaries, secondaries } = told
+  const idle = idleOfPrimary(told)
   return {
-    state: state.isFenced ? 'idle' : 'running',
+    state: idle === undefined ? 'running' : 'idle',
     fenced: state.isFenced,
-    ...(state.isFenced ? { idle_reason: 'fenced', idle_sentence: FENCED } : {}),
+    ...(idle && {
+      idle_reason: idle.reason,
+      ...(idle.isAddressed && addresses ? {} : { idle_sentence: idle.sentence }),
+    }),
     primary_cluster_addr: addresses ? '' : state.clusterAddress,
     known_secondaries: knownSecondaries,
     secondaries: secondaries.map((one: SecondaryStatus) => ({ ...peer(one, addresses), node_id: one.id })),
   }
+}
+
+/** Why a primary serves nobody; undefined: it does. `isAddressed`: the sentence names addresses. */
+function idleOfPrimary({ state, portFaults }: FamilyTold) {
+  if (state.isFenced) return { reason: 'fenced', sentence: FENCED, isAddressed: false }
+  if (portFaults.length > 0) return { reason: 'port', sentence: portFaults.join('. '), isAddressed: true }
+  return undefined
 }
 
 const UNTOLD = {

@@ -10,7 +10,7 @@ export interface LinksHost extends LinkControl {
 }
 
 /** Status where nothing is linked. */
-export const NO_LINKS: LinkStatus = { ports: [], faults: [], secondaries: [], primaries: [] }
+export const NO_LINKS: LinkStatus = { isSilent: false, ports: [], faults: [], secondaries: [], primaries: [] }
 
 /** Begins the host with the first state that has something for it, or with the first knock. */
 export class LateLinks implements LinksHost {

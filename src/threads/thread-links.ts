@@ -90,12 +90,11 @@ export class ThreadLinks implements LinkControl {
 
   async status(): Promise<LinkStatus> {
     const peer = this.#present
-    if (peer === undefined) return NO_LINKS
+    if (peer === undefined) return this.#peer === undefined || this.#hasEnded ? NO_LINKS : SILENT_LINKS
     try {
       return await answered(peer.call('status', parcelOf([])))
     } catch (cause) {
-      if (cause instanceof CallLate) return { ...NO_LINKS, faults: [SILENT] }
-      if (cause instanceof Unreachable) return NO_LINKS
+      if (cause instanceof CallLate || cause instanceof Unreachable) return SILENT_LINKS
       throw cause
     }
   }
@@ -136,7 +135,8 @@ export class ThreadLinks implements LinkControl {
   }
 }
 
-const SILENT = 'The thread that has the links to other clusters is busy, and did not say what it does'
+/** The thread is busy, or there is no thread until the next one begins. */
+const SILENT_LINKS = { ...NO_LINKS, isSilent: true }
 
 function noLink(reason: 'unreachable' | 'cut', { address }: Knock): Knocked {
   const sentence = `${address} could not be asked, since the thread that has the links is being replaced: try again`

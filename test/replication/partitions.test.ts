@@ -151,6 +151,20 @@ test('T39: clocks that are set a day on or back change nothing that is followed,
   await servers.requireSame(primary, secondary)
 })
 
+test('T39: a primary that begins with a clock that is ahead is followed a minute after that is set', async () => {
+  const { servers, primary, secondary } = await followedServers(39)
+  const [share] = primary.server.shares
+  primary.kill()
+  primary.aheadMs = 2 * HOUR_MS
+  await servers.time.until(primary.restart(share))
+  await servers.time.pass(20 * SECOND_MS)
+  assert.equal((await secondary.status()).idle_reason, 'clock')
+  primary.aheadMs = 0
+  await write(primary, 3, 100)
+  await servers.level(primary, secondary, 3 * MINUTE_MS)
+  await servers.requireSame(primary, secondary)
+})
+
 test('T40: in an hour without a write no log grows, and nothing lags', async () => {
   const { servers, primary, secondary } = await followedServers(37)
   // What both note of each other once.

@@ -91,6 +91,8 @@ export class Activating {
     let bundle: ActivationBundle | undefined
     try {
       const token = readActivationToken(given.token)
+      const earlier = await view.transaction((tx) => activationOf(tx, family, digestOfToken(given)))
+      if (earlier !== undefined) return await this.#checkedAgain(earlier)
       if (token.kind === 'wrapped') {
         return checksOfApi(await primaryApi.look(askedOf(given, token)))
       }
@@ -106,11 +108,23 @@ export class Activating {
     }
   }
 
+  /** An earlier `secondary/enable` has used the token up to a point, and goes on from what it kept. */
+  async #checkedAgain(kept: KeptActivation): Promise<readonly ActivationCheck[]> {
+    const { links, facts } = this.#parts
+    const { bundle, receiver } = kept
+    try {
+      const knocked = await links.knock(knockOf(bundle, receiver, facts(), 'look'))
+      return checksOfPort(bundle.clusterAddress, knocked, facts().version)
+    } finally {
+      wipeKept(kept)
+    }
+  }
+
   /** The bundle of the token, stored, with the key that the primary is to seal for. */
   async #kept(family: ReplicationFamily, given: GivenActivation): Promise<KeptActivation> {
     const { view, world } = this.#parts
     const token = readActivationToken(given.token)
-    const of = sha256(Buffer.from(given.token.trim()))
+    const of = digestOfToken(given)
     // An earlier try with this token got no answer: its key may be bound to the token by now.
     const earlier = await view.transaction((tx) => activationOf(tx, family, of))
     if (earlier !== undefined) return earlier
@@ -167,6 +181,8 @@ export class Activating {
     }
   }
 }
+
+const digestOfToken = ({ token }: GivenActivation): Buffer => sha256(Buffer.from(token.trim()))
 
 function wipeKept({ bundle, receiver }: KeptActivation): void {
   wipeActivation(bundle)

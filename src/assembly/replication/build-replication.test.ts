@@ -28,7 +28,7 @@ test('a key that was made while the server was being sealed is told to no link, 
   }
   const control = {
     play: async (state: LinkState) => void played.push(state),
-    status: async () => ({ ports: [], faults: [], secondaries: [], primaries: [] }),
+    status: async () => ({ isSilent: false, ports: [], faults: [], secondaries: [], primaries: [] }),
   }
   const world = {
     clock: { nowMs: () => cluster.nowMs, monotonicMs: () => 0 },

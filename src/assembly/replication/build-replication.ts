@@ -48,8 +48,8 @@ const NO_LINKS: ReplicationRoom = {
   rekeyed: () => {},
 }
 
-/** How often the certificates of this node are looked at: they are due after weeks. */
-const LOOK_MS = 3_600_000
+/** How often the certificates of this node are looked at. They are due after weeks, or when the clock was set back. */
+const LOOK_MS = 60_000
 /** And where that failed, or the links could not be opened. */
 const RETRY_MS = 10_000
 
@@ -91,7 +91,7 @@ class OwnReplication implements ReplicationRoom {
     this.#seal = seal
     this.#log = namedLog(parts.log, 'replication')
     this.#view = storage.view(systemScope, SETS_FOLDER)
-    this.#ownParts = new OwnParts(world)
+    this.#ownParts = new OwnParts(world, this.#log)
     const common = { view: this.#view, store, barrier: storage.barrier, world, sealNumber: () => seal.seal.number }
     const changed = (): Promise<void> => this.#changed()
     const primarySide = new PrimarySide({ ...common, bundle: seal.bundle })
@@ -119,6 +119,7 @@ class OwnReplication implements ReplicationRoom {
       view: this.#view,
       store,
       world,
+      log: this.#log,
       links: control,
       primarySide,
       activating,
@@ -127,7 +128,7 @@ class OwnReplication implements ReplicationRoom {
     })
     this.#renewal = new PeriodicTask(
       async () => {
-        await this.#play()
+        if (!this.#ownParts.areGood) await this.#play()
         return LOOK_MS
       },
       {

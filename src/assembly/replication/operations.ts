@@ -1,10 +1,12 @@
 // What operators do with replication, on the thread that writes: each changes the records of a set, and then what this
 // node is and which links it has.
 import { fail } from '../../api/errors.ts'
+import { describeCause } from '../../core/describe-cause.ts'
 import { X25519_BYTES } from '../../crypto/primitives/hpke.ts'
 import { Secret } from '../../crypto/primitives/secret.ts'
+import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
-import type { LinkControl, LinkStatus, NodeFacts, SecondaryStatus } from '../../replication/link/link-sides.ts'
+import type { LinkControl, NodeFacts, SecondaryStatus } from '../../replication/link/link-sides.ts'
 import { NONCE_BYTES, wipeActivation } from '../../replication/set/activation-bundle.ts'
 import { activationText, readSecondaryKey, sealActivation } from '../../replication/set/activation-token.ts'
 import { newAuthority, newLeafKey } from '../../replication/set/certificates.ts'
@@ -21,10 +23,12 @@ import {
   SECONDARY_IDENTITY,
   type SecondaryEntry,
   type SetReader,
+  SetRefused,
   setPath,
 } from '../../replication/set/records.ts'
 import { keepPendingKey } from '../../replication/set/secondary-operations.ts'
 import type { Store } from '../../storage/contract.ts'
+import { Sealed, StorageClosed } from '../../storage/errors.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import type {
@@ -43,14 +47,19 @@ import { orRefused } from './set-refusals.ts'
 export type OperationsParts = {
   readonly view: View
   readonly store: Pick<Store, 'position'>
-  readonly world: Pick<World, 'clock' | 'random'>
+  readonly world: Pick<World, 'clock' | 'random' | 'timers'>
+  readonly log: Log
   readonly links: LinkControl
-  readonly primarySide: Pick<PrimarySide, 'release' | 'issued'>
+  readonly primarySide: Pick<PrimarySide, 'release' | 'releaseStrays' | 'issued'>
   readonly activating: Activating
   readonly facts: () => NodeFacts
   /** Takes over the role and the links that the records say. */
   readonly changed: () => Promise<void>
 }
+
+/** How soon what follows a change is tried again, and how often. */
+const RETRY_MS = 5_000
+const RETRIES = 100
 
 /** The operations of one server. */
 export class OwnOperations implements ReplicationOperations {
@@ -86,14 +95,14 @@ export class OwnOperations implements ReplicationOperations {
     try {
       await changed()
     } finally {
-      for (const id of ids) await primarySide.release(family, id)
+      for (const id of ids) await this.#release(family, id)
     }
   }
 
   async secondaryToken(family: ReplicationFamily, { id, ttlMs, publicKey }: WantedToken): Promise<IssuedToken> {
-    const { view, world, store, links, facts, primarySide } = this.#parts
+    const { view, world, store, facts, primarySide } = this.#parts
     const { random, clock } = world
-    const connected = connectedIds(await links.status(), family)
+    const connected = await orRefused(() => this.#connectedIds(family))
     const { clusterAddresses, apiAddress } = facts()
     const issuing = {
       family,
@@ -128,10 +137,43 @@ export class OwnOperations implements ReplicationOperations {
     await this.#cutOff(family, id)
   }
 
+  /** @throws SetRefused while nobody knows: the token would cut off a secondary that follows */
+  async #connectedIds(family: ReplicationFamily): Promise<ReadonlySet<string>> {
+    const { isSilent, secondaries } = await this.#parts.links.status()
+    if (isSilent)
+      throw new SetRefused(503, 'The links of this server do not say which secondaries are connected: try again soon')
+    return new Set(secondaries.filter((one) => one.family === family && one.isConnected).map(({ id }) => id))
+  }
+
   /** The id is refused by now; what it has open is closed, and the log is held for it no more. */
   async #cutOff(family: ReplicationFamily, id: string): Promise<void> {
-    await this.#parts.links.disconnect(family, id)
-    await this.#parts.primarySide.release(family, id)
+    const { links } = this.#parts
+    await this.#afterwards('A secondary that was sent away may still have its link', () => links.disconnect(family, id))
+    await this.#release(family, id)
+  }
+
+  async #release(family: ReplicationFamily, id: string): Promise<void> {
+    const { primarySide } = this.#parts
+    // Again it is that of any which follows no more: the id may have a new token by then.
+    const again = (): Promise<void> => primarySide.releaseStrays()
+    await this.#afterwards(
+      'The log may be kept for a secondary that was sent away',
+      () => primarySide.release(family, id),
+      again,
+    )
+  }
+
+  /** What follows a change that counts already, so its failure is not that of the operation: it is tried again. */
+  async #afterwards(failure: string, work: () => Promise<void>, again = work, retries = RETRIES): Promise<void> {
+    const { world, log } = this.#parts
+    try {
+      await work()
+    } catch (cause) {
+      // The next unseal begins without links, and looks through what is held.
+      if (cause instanceof Sealed || cause instanceof StorageClosed) return
+      log('warn', failure, { cause: describeCause(cause) })
+      if (retries > 0) world.timers.after(RETRY_MS, () => void this.#afterwards(failure, again, again, retries - 1))
+    }
   }
 
   async generatePublicKey(family: ReplicationFamily): Promise<string> {
@@ -155,13 +197,14 @@ export class OwnOperations implements ReplicationOperations {
     const { view, links } = this.#parts
     const read = await view.transaction((tx) => readTold(tx, family))
     if (read === undefined) return undefined
-    const { secondaries, primaries } = await links.status()
+    const { ports, faults, secondaries, primaries } = await links.status()
     const { entries, ...told } = read
     // The links remember those that were revoked since, too.
     const active = new Set(entries.filter(({ state }) => state === 'active').map(({ id }) => id))
     const linked = secondaries.filter((one) => one.family === family && active.has(one.id))
     return {
       ...told,
+      portFaults: ports.length === 0 ? faults : [],
       secondaries: [...linked, ...withoutLink(entries, family, new Set(linked.map(({ id }) => id)))],
       primary: read.identity === undefined ? undefined : primaries.find((one) => one.family === family),
     }
@@ -201,10 +244,6 @@ function withoutLink(
       canaryAgeMs: undefined,
       acknowledgedIndex: acknowledged?.index,
     }))
-}
-
-function connectedIds({ secondaries }: LinkStatus, family: ReplicationFamily): ReadonlySet<string> {
-  return new Set(secondaries.filter((one) => one.family === family && one.isConnected).map(({ id }) => id))
 }
 
 /** Where there are no links. */

@@ -8,7 +8,7 @@ import { OwnParts } from './own-parts.ts'
 
 const NODE = 'a-node'
 const ownPartsOf = (cluster: SetCluster): OwnParts =>
-  new OwnParts({ clock: { nowMs: () => cluster.nowMs, monotonicMs: () => 0 }, random: cluster.random })
+  new OwnParts({ clock: { nowMs: () => cluster.nowMs, monotonicMs: () => 0 }, random: cluster.random }, () => {})
 
 test('a cluster plays the part that it has in each family', async () => {
   const { cluster, bundle } = await primaryOfSet(41)
@@ -57,7 +57,7 @@ test('the leaf of a primary stays the same object, and is another one where it d
   const { cluster } = await primaryOfSet(21)
   let nowMs = NOW + DAY_MS
   const world = { random: cluster.random, clock: { nowMs: () => nowMs, monotonicMs: () => 0 } }
-  const own = new OwnParts(world)
+  const own = new OwnParts(world, () => {})
   const identity = async () => {
     const [part] = await cluster.run((tx) => own.read(tx, 'node'))
     assert.equal(part?.role, 'primary')
@@ -67,8 +67,27 @@ test('the leaf of a primary stays the same object, and is another one where it d
   const ahead = await identity()
   assert.equal(await identity(), ahead)
   // The clock was a day ahead, and is set.
+  assert.equal(own.areGood, true)
   nowMs = NOW
+  assert.equal(own.areGood, false)
   const put = await identity()
+  assert.equal(own.areGood, true)
   assert.notEqual(put, ahead)
   assert.equal(await identity(), put)
+})
+
+test('records of one family that cannot be used leave the other one its links, and are logged', async () => {
+  const { cluster } = await primaryOfSet(22)
+  await cluster.begin('performance')
+  const told = new Set<string>()
+  const world = { random: cluster.random, clock: { nowMs: () => cluster.nowMs, monotonicMs: () => 0 } }
+  const own = new OwnParts(world, (level, _message, fields) => void told.add(`${level} ${fields?.family}`))
+  cluster.view.plant('performance/authority', Buffer.from('no certificate'))
+  const parts = await cluster.run((tx) => own.read(tx, NODE))
+  assert.deepEqual(
+    parts.map(({ set }) => set.family),
+    ['dr'],
+  )
+  assert.deepEqual([...told], ['error performance'])
+  assert.equal(own.areGood, true)
 })

@@ -1,16 +1,27 @@
 // The parts that this cluster has in its sets, as its links play them: with which certificate it serves, and whom it
 // follows. Made from the records of the sets.
+
+import { describeCause } from '../../core/describe-cause.ts'
+import { DerError } from '../../crypto/encoding/der.ts'
 import { P256 } from '../../crypto/forms/ec-curves.ts'
 import { loadScalar } from '../../crypto/forms/ec-private-key.ts'
 import { readCertificate } from '../../crypto/signatures/certificate.ts'
 import type { LinkIdentity } from '../../lib/links.ts'
+import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
 import type { PrimaryPart, SecondaryPart, SetPart } from '../../replication/link/link-sides.ts'
-import { newLeaf, newLeafKey, publicKeyOf, renewalDueMs } from '../../replication/set/certificates.ts'
+import {
+  CertificateRefused,
+  newLeaf,
+  newLeafKey,
+  publicKeyOf,
+  renewalDueMs,
+} from '../../replication/set/certificates.ts'
 import { REPLICATION_FAMILIES, type SetName, serverNameOf } from '../../replication/set/peer-name.ts'
 import { storedAuthority } from '../../replication/set/primary-operations.ts'
 import { readState, type SetReader } from '../../replication/set/records.ts'
 import { ownIdentity } from '../../replication/set/secondary-operations.ts'
+import { StorageCorrupt } from '../../storage/errors.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 
 type Served = {
@@ -23,23 +34,44 @@ type Served = {
 /** Makes the parts. Leaves for servers are made once, and anew when they are due: they are stored nowhere. */
 export class OwnParts {
   readonly #world: Pick<World, 'clock' | 'random'>
+  readonly #log: Log
   readonly #served = new Map<ReplicationFamily, Served>()
 
-  constructor(world: Pick<World, 'clock' | 'random'>) {
+  constructor(world: Pick<World, 'clock' | 'random'>, log: Log) {
     this.#world = world
+    this.#log = log
+  }
+
+  /** False once a certificate of this node is due, or does not hold yet since the clock was set back. */
+  get areGood(): boolean {
+    return [...this.#served.values()].every((one) => this.#isGood(one))
   }
 
   /** The parts now. `node` is the name of this node among those of its cluster. */
   async read(tx: SetReader, node: string): Promise<SetPart[]> {
-    const parts: SetPart[] = []
-    for (const family of await ownFamilies(tx)) {
-      const state = await readState(tx, family)
-      if (state === undefined) continue
-      const set = { setId: state.setId, family }
-      const part = state.mode === 'primary' ? await this.#primary(tx, set, node) : await this.#secondary(tx, set)
-      if (part !== undefined) parts.push(part)
+    const own = await ownFamilies(tx)
+    const parts = await Promise.all(own.map((family) => this.#part(tx, family, node)))
+    const found = parts.filter((part) => part !== undefined)
+    for (const family of REPLICATION_FAMILIES) {
+      if (!found.some(({ role, set }) => role === 'primary' && set.family === family)) this.#served.delete(family)
     }
-    return parts
+    return found
+  }
+
+  /** Records of one family that cannot be used do not stop the links of the other. */
+  async #part(tx: SetReader, family: ReplicationFamily, node: string): Promise<SetPart | undefined> {
+    try {
+      const state = await readState(tx, family)
+      if (state === undefined) return undefined
+      const set = { setId: state.setId, family }
+      return await (state.mode === 'primary' ? this.#primary(tx, set, node) : this.#secondary(tx, set))
+    } catch (cause) {
+      const isUnusable = [StorageCorrupt, CertificateRefused, DerError].some((kind) => cause instanceof kind)
+      if (!isUnusable) throw cause
+      const message = 'This cluster has no links for a family of replication: its records cannot be used'
+      this.#log('error', message, { family, cause: describeCause(cause) })
+      return undefined
+    }
   }
 
   /** Forgets the private keys of this node's leaves. */
@@ -48,14 +80,19 @@ export class OwnParts {
   }
 
   async #primary(tx: SetReader, set: SetName, node: string): Promise<PrimaryPart> {
-    const nowMs = this.#world.clock.nowMs()
     const known = this.#served.get(set.family)
-    // One that was made while the clock was ahead is taken by nobody until then.
-    const isGood = known !== undefined && nowMs >= known.fromMs && nowMs < known.dueMs
-    if (isGood && known.serverName === serverNameOf(set)) return { role: 'primary', set, identity: known.identity }
+    if (known !== undefined && this.#isGood(known) && known.serverName === serverNameOf(set)) {
+      return { role: 'primary', set, identity: known.identity }
+    }
     const served = await this.#newServed(tx, set, node)
     this.#served.set(set.family, served)
     return { role: 'primary', set, identity: served.identity }
+  }
+
+  /** One that was made while the clock was ahead is taken by nobody until then. */
+  #isGood({ fromMs, dueMs }: Served): boolean {
+    const nowMs = this.#world.clock.nowMs()
+    return nowMs >= fromMs && nowMs < dueMs
   }
 
   async #newServed(tx: SetReader, set: SetName, node: string): Promise<Served> {

@@ -1,6 +1,7 @@
 // The ports of a cluster: those that are wanted are opened, and tried again until they are.
 import { isIP } from 'node:net'
 import type { LinkAddress, Links, Listening, Serving } from '../../lib/links.ts'
+import type { Log } from '../../lib/log.ts'
 import type { Timer, World } from '../../lib/world.ts'
 import type { LinkTimes } from './link-times.ts'
 
@@ -9,6 +10,7 @@ export type ClusterPortsParts = {
   readonly world: { readonly links: Pick<Links, 'listen'>; readonly timers: Pick<World['timers'], 'after'> }
   readonly times: Pick<LinkTimes, 'portMs'>
   readonly serving: Serving
+  readonly log: Log
 }
 
 type Port = { readonly at: LinkAddress; listening?: Listening; fault?: string; retry?: Timer; isUnwanted?: true }
@@ -49,15 +51,19 @@ export class ClusterPorts {
 
   async #open(port: Port | undefined): Promise<void> {
     if (port === undefined) return
-    const { world, times, serving } = this.#parts
+    const { world, times, serving, log } = this.#parts
     try {
       const listening = await world.links.listen(port.at, serving)
       if (port.isUnwanted) return listening.close()
       port.listening = listening
+      if (port.fault !== undefined)
+        log('info', 'A cluster port that could not be opened is open now', { address: addressText(port.at) })
       delete port.fault
     } catch (cause) {
       if (port.isUnwanted) return
-      port.fault = faultOf(port.at, cause)
+      const fault = faultOf(port.at, cause)
+      if (fault !== port.fault) log('error', fault)
+      port.fault = fault
       port.retry = world.timers.after(times.portMs, () => void this.#open(port))
     }
   }

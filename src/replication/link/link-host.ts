@@ -81,6 +81,7 @@ export class LinkHost implements LinkControl {
 
   async status(): Promise<LinkStatus> {
     return {
+      isSilent: false,
       ports: this.#ports.open,
       faults: this.#ports.faults,
       secondaries: this.#primary.status,

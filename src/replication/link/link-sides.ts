@@ -135,6 +135,8 @@ export type PrimaryStatus = {
 
 /** What the host tells for status. */
 export type LinkStatus = {
+  /** True where nobody could be asked: the rest is empty, and says nothing. */
+  readonly isSilent: boolean
   /** Ports that are open, and sentences about those that could not be opened. */
   readonly ports: readonly number[]
   readonly faults: readonly string[]

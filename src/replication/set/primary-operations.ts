@@ -117,7 +117,7 @@ export type Issuing = Making & {
 /** A new token; `replaced` says what the id stood for until now, which the caller is warned of. */
 export type Issued = {
   readonly bundle: ActivationBundle
-  readonly replaced: 'nothing' | 'unused token' | 'secondary'
+  readonly replaced: 'nothing' | 'unused token' | 'claimed token' | 'secondary'
 }
 
 /**
@@ -191,7 +191,9 @@ async function leafFor(
 
 function replacedBy(former: SecondaryEntry | undefined): Issued['replaced'] {
   if (former === undefined || former.state === 'revoked') return 'nothing'
-  return former.state === 'issued' ? 'unused token' : 'secondary'
+  if (former.state === 'active') return 'secondary'
+  // Whoever claimed it was handed the keys, whether or not it said so.
+  return (former.bootstrap?.receiverDigest ?? null) === null ? 'unused token' : 'claimed token'
 }
 
 /** The cluster address for the token. @throws SetRefused for an id or a TTL that cannot be, or without an address */

@@ -284,6 +284,7 @@ test('without an API address the JWT names none, and the answer says what to do'
 test('what a token replaces is told beside it, with fields that were ignored', async () => {
   for (const [replaced, says] of [
     ['unused token', /was not used, and is void now/],
+    ['claimed token', /was handed the keys of the set.*If it is not yours, rotate/],
     ['secondary', /refused from now on/],
   ] as const) {
     const { server } = await stage({

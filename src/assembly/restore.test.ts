@@ -201,7 +201,7 @@ for (const what of ['revoked', 'noted'] as const) {
   })
 }
 
-test('a secondary that is revoked while the server closes for a restore stays so, and the server opens again', async (t) => {
+test('a secondary that is revoked while the server closes for a restore stays so, and the server opens', async (t) => {
   let isRestoring = false
   const announce = async ({ status }: SealState): Promise<void> => {
     if (!isRestoring || !status.sealed) return

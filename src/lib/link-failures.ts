@@ -51,6 +51,7 @@ export function timeoutFailure(stage: DialStage): DialFailure {
 
 /** Failures without details. */
 export const FAILURE = {
+  givenUp: { reason: 'broken', what: 'was not waited for any more' },
   refused: { reason: 'refused', what: 'refuses connections: nothing listens there' },
   notAccepted: { reason: 'rejected', what: 'does not take the certificate of this node, and closed the connection' },
   notServed: { reason: 'rejected', what: 'does not serve this set, or not in this version' },

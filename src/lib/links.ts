@@ -32,6 +32,8 @@ export type Dialing = {
 export type DialLimits = {
   /** For all of it: name, connection, proof, acceptance. Missing: DIAL_MS. */
   readonly timeoutMs?: number
+  /** Ends the dial: it fails as 'broken'. The link that it has made is the caller's to end. */
+  readonly signal?: AbortSignal
   /** Missing: MOST_UNSENT_BYTES. */
   readonly mostUnsentBytes?: number
 }

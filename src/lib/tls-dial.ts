@@ -27,6 +27,8 @@ import { secureContextOf, TLS_RULES, VERDICT, VERDICT_TIME_BYTES } from './tls-s
 export function dialTls(parts: LinkParts, to: LinkAddress, as: Dialing, limits: DialLimits = {}): Promise<Link> {
   const own = ownFailure(as, parts.clock.nowMs())
   if (own !== undefined) return Promise.reject(new LinkFailed(own.reason, to, own.what))
+  const { signal } = limits
+  if (signal?.aborted === true) return Promise.reject(new LinkFailed(FAILURE.givenUp.reason, to, FAILURE.givenUp.what))
   return new Promise((resolve, reject) => {
     const { raw, socket } = begin(to, as)
     let stage: DialStage = 'connecting'
@@ -35,6 +37,7 @@ export function dialTls(parts: LinkParts, to: LinkAddress, as: Dialing, limits: 
       if (isSettled) return
       isSettled = true
       deadline.cancel()
+      signal?.removeEventListener('abort', giveUp)
       done()
     }
     const fail = ({ reason, what }: DialFailure): void =>
@@ -43,6 +46,8 @@ export function dialTls(parts: LinkParts, to: LinkAddress, as: Dialing, limits: 
         socket.destroy()
         reject(new LinkFailed(reason, to, what))
       })
+    const giveUp = (): void => fail(FAILURE.givenUp)
+    signal?.addEventListener('abort', giveUp)
     const deadline = parts.timers.after(limits.timeoutMs ?? DIAL_MS, () => fail(timeoutFailure(stage)))
     const failBy = (cause?: Error): void => fail(failureOf(stage, cause ?? new Error('it was closed')))
     for (const each of [raw, socket]) each.on('error', failBy)

@@ -215,6 +215,31 @@ test('R-08: one more handshake than may be under way ends the oldest', async () 
   assert.equal(newer.closed, false)
 })
 
+test('a dial that is given up ends at once, and closes its connection', async () => {
+  const taken: Socket[] = []
+  const silent = createServer((socket) => taken.push(socket))
+  silent.listen(0, HOST)
+  await once(silent, 'listening')
+  opened.push(() => silent.close())
+  const { port } = silent.address() as { readonly port: number }
+  const giving = new AbortController()
+  const dial = () =>
+    tlsLinks(steppedTime(NOW)).dial(
+      { host: HOST, port },
+      { identity: client, serverName: NAME, protocol: PROTOCOL },
+      { signal: giving.signal },
+    )
+  const failed = assert.rejects(dial(), { name: 'LinkFailed', reason: 'broken' })
+  await until(() => taken.length === 1, 'the connection was taken')
+  giving.abort()
+  await ends(failed, 'the dial')
+  const socket = taken[0] ?? assert.fail()
+  socket.resume()
+  await ends(once(socket, 'close'), 'the connection')
+  await assert.rejects(dial(), { reason: 'broken' })
+  assert.equal(taken.length, 1)
+})
+
 test('closing the port breaks handshakes off', async () => {
   const port = await listening()
   const silent = plain(port)

@@ -64,6 +64,8 @@ class Dial {
     this.#begin()
   }
 
+  readonly #giveUp = (): void => this.#fail(FAILURE.givenUp)
+
   #begin(): void {
     const { to, as } = this.#plan
     const there = this.#network.find(to.host)
@@ -71,6 +73,7 @@ class Dial {
     if (!fits(as.identity)) this.#settle(() => this.#settled.reject(new Error('The key is of another certificate')))
     else if (failure !== undefined) this.#fail(failure)
     else if (there === undefined) this.#fail({ reason: 'unreachable', what: 'cannot be reached: ENOTFOUND' })
+    else if (this.#plan.limits.signal?.aborted === true) this.#fail(FAILURE.givenUp)
     else this.#open(there)
   }
 
@@ -78,6 +81,7 @@ class Dial {
     const { to, limits } = this.#plan
     const timers = this.#network.parts.timers
     this.#deadline = timers.after(limits.timeoutMs ?? DIAL_MS, () => this.#fail(timeoutFailure(this.#stage)))
+    limits.signal?.addEventListener('abort', this.#giveUp)
     this.#socket.onSegment = (segment) => this.#arrived(segment)
     this.#socket.onLost = () => this.#fail(lostFailure(this.#stage))
     const name = this.#host.name
@@ -140,6 +144,7 @@ class Dial {
 
   #settle(done: () => void): void {
     this.#deadline?.cancel()
+    this.#plan.limits.signal?.removeEventListener('abort', this.#giveUp)
     done()
   }
 }

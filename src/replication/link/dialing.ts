@@ -1,7 +1,7 @@
 // Dials a cluster port. What goes wrong becomes a sentence that an operator can act on: the address, what is wrong, and
 // what to do.
 import { readCertificate } from '../../crypto/signatures/certificate.ts'
-import { type Dialing, type Link, LinkFailed, type LinkFailure } from '../../lib/links.ts'
+import { type Dialing, type DialLimits, type Link, LinkFailed, type LinkFailure } from '../../lib/links.ts'
 import { faultOfClusterAddress, linkAddressOf } from '../set/peer-address.ts'
 import type { LinkWorld } from './end-parts.ts'
 
@@ -41,14 +41,14 @@ export async function dialClusterPort(
   { links, clock }: Pick<LinkWorld, 'links' | 'clock'>,
   address: string,
   as: Dialing,
-  timeoutMs?: number,
+  limits: Pick<DialLimits, 'timeoutMs' | 'signal'>,
 ): Promise<Link> {
   const to = linkAddressOf(address)
   if (to === undefined) {
     throw new NoLink('unreachable', `The address of the cluster port ${faultOfClusterAddress(address)}`)
   }
   try {
-    return await links.dial(to, as, timeoutMs === undefined ? {} : { timeoutMs })
+    return await links.dial(to, as, limits)
   } catch (cause) {
     if (!(cause instanceof LinkFailed)) throw cause
     const hasEnded = cause.reason === 'clock' && readCertificate(as.identity.certificate).notAfterMs < clock.nowMs()

@@ -31,7 +31,8 @@ export class Follower {
   readonly #view: PrimaryView
   readonly #renewal: LeafRenewal
   #part: SecondaryPart
-  #isStopped = false
+  /** Ends what waits for an answer of the primary. */
+  readonly #stopping = new AbortController()
   #link: FollowedPrimary | undefined
   #lastPeer: PeerStatus | undefined
   #connection: PrimaryStatus['connection'] = 'connecting'
@@ -72,10 +73,14 @@ export class Follower {
 
   /** Breaks the link off. Resolves when nothing that came over it is being applied. */
   async stop(): Promise<void> {
-    this.#isStopped = true
+    this.#stopping.abort()
     this.#link?.stop(new GivenUp('this cluster does not follow any more'))
     this.#pause?.end()
     await this.#link?.applied
+  }
+
+  get #isStopped(): boolean {
+    return this.#stopping.signal.aborted
   }
 
   get status(): PrimaryStatus {
@@ -144,7 +149,7 @@ export class Follower {
     let answer: Knocked | undefined
     for (const address of this.#addresses()) {
       const knock = { set, id, identity, address, facts: facts(), ...unconfirmed, what: 'confirm' } as const
-      answer = await askPrimary(this.#parts, knock)
+      answer = await askPrimary(this.#parts, knock, this.#stopping.signal)
       if (answer.kind !== 'no-link') break
     }
     if (answer?.kind === 'welcome') return owner.confirmed(set.family)
@@ -158,7 +163,7 @@ export class Follower {
     let failure: NoLink | undefined
     for (const address of this.#addresses()) {
       try {
-        const link = await dialClusterPort(this.#parts.world, address, as)
+        const link = await dialClusterPort(this.#parts.world, address, as, { signal: this.#stopping.signal })
         return { link, address, by: identity.certificate }
       } catch (cause) {
         if (!(cause instanceof NoLink) || this.#isStopped) throw cause

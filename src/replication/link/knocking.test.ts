@@ -142,3 +142,26 @@ test('T8: what is wrong with an address is said with host and port and what to d
   const early = await ask('look')
   assert.ok(early.kind === 'no-link' && early.reason === 'clock' && /Set the clocks/.test(early.sentence))
 })
+
+test('a question is given up where its server is sealed: its keys are needed no more', async () => {
+  const { clusters, bundle, s } = await withToken(9)
+  for (const [from, to] of [
+    ['s', 'p'],
+    ['p', 's'],
+  ] as const) {
+    clusters.network.set(from, to, { delayMs: 200 })
+  }
+  // In the midst of the dial, and of the question.
+  for (const afterMs of [300, 700]) {
+    let isOver = false
+    const asked = s.host.knock(clusters.knock(bundle, 'look')).finally(() => {
+      isOver = true
+    })
+    await clusters.time.pass(afterMs)
+    assert.equal(isOver, false)
+    await s.play({ listenAt: [], parts: [] })
+    await clusters.time.pass(500)
+    assert.equal(isOver, true)
+    assert.equal((await asked).kind, 'no-link')
+  }
+})

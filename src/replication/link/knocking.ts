@@ -12,24 +12,33 @@ import { ownSpeech } from './version-rule.ts'
 
 const ANSWERS: ReadonlySet<MessageKind> = new Set(['welcome', 'refused', 'package', 'done', 'fault'])
 
+const GIVEN_UP = 'This server is being sealed: the question was given up'
+
 type KnockParts = Pick<LinkEndParts, 'world' | 'times'>
 
-/** Asks once. Never rejects for what the network or the peer does. A confirmation that was heard is a 'welcome'. */
-export async function askPrimary(parts: KnockParts, knock: Knock): Promise<Knocked> {
+/**
+ * Asks once, until `signal` gives the question up. Never rejects for what the network or the peer does. A confirmation
+ * that was heard is a 'welcome'.
+ */
+export async function askPrimary(parts: KnockParts, knock: Knock, signal: AbortSignal): Promise<Knocked> {
   const { world, times } = parts
   const { identity, set, address } = knock
   const endsAtMs = world.clock.monotonicMs() + times.knockMs
   const as = { identity, serverName: serverNameOf(set), protocol: ACTIVATION_PROTOCOL }
   try {
-    const link = await dialClusterPort(world, address, as, times.knockMs)
+    const link = await dialClusterPort(world, address, as, { timeoutMs: times.knockMs, signal })
     const late = `${shownAddress(address)} took the link, and did not answer within ${times.knockMs / 1_000} s`
     const deadline = world.timers.after(Math.max(endsAtMs - world.clock.monotonicMs(), 0), () => link.destroy(late))
+    const giveUp = (): void => link.destroy(GIVEN_UP)
+    signal.addEventListener('abort', giveUp)
     try {
+      if (signal.aborted) throw new NoLink('cut', GIVEN_UP)
       return await asked(parts, knock, link)
     } catch (cause) {
       throw noAnswer(cause as Error, address)
     } finally {
       deadline.cancel()
+      signal.removeEventListener('abort', giveUp)
       link.destroy('the question is answered')
     }
   } catch (cause) {
@@ -72,6 +81,7 @@ async function expected<K extends 'welcome' | 'package' | 'done'>(
 /** What is said where a link ended before the answer. @throws what is no matter of the link */
 function noAnswer(cause: Error, address: string): NoLink {
   const isOfTheLink = cause instanceof LinkClosed || cause instanceof PeerHungUp || cause instanceof ProtocolFault
+  if (cause instanceof NoLink) return cause
   if (!isOfTheLink) throw cause
   if (cause instanceof LinkClosed && cause.end.how === 'destroyed') return new NoLink('timeout', cause.end.why)
   const why = cause instanceof LinkClosed ? cause.end.why : cause.message

@@ -165,6 +165,30 @@ test('a secondary that is revoked is cut off within a second at both ends, and t
   assert.equal(countOf(primary, 'A secondary was refused'), 2)
 })
 
+test('a cluster that was revoked does not push aside the one that has its id now', async () => {
+  const { clusters, primary } = await followed(17)
+  const revoked = await clusters.issue('t')
+  await clusters.registry.letIn(revoked)
+  await clusters.revoke('t')
+  const bundle = await clusters.issue('t')
+  await clusters.registry.letIn(bundle)
+  for (const [from, to] of [
+    ['p', 'n'],
+    ['n', 'p'],
+  ] as const) {
+    clusters.network.set(from, to, { delayMs: 200 })
+  }
+  const successor = await clusters.followWith(bundle, 'n')
+  // Its greeting takes longer than the other needs to come again.
+  for (let each = 0; each < 20; each++) {
+    await clusters.dial(revoked, 'rep-dr/1')
+    await clusters.dial(revoked, 'rep-boot/1')
+    await clusters.time.pass(100)
+  }
+  assert.deepEqual(await connected(primary), ['s', 't'])
+  await clusters.untilSame(successor)
+})
+
 test('P-55 T9: an older secondary is told to upgrade first, and a newer one follows', async () => {
   const { clusters, primary } = await followed(7)
   const older = await clusters.follow('older', { version: '1.1.9' })

@@ -47,6 +47,8 @@ export class LinkHost implements LinkControl {
   readonly #followers = new Map<ReplicationFamily, Follower>()
   readonly #playing = new OneAtATime()
   #facts = NO_FACTS
+  /** Gives up the knocks that are under way. */
+  #questions = new AbortController()
 
   /** Tests hand in other times and limits. */
   constructor(parts: LinkHostParts, times: Partial<LinkTimes> = {}, limits = USUAL_LIMITS) {
@@ -72,7 +74,7 @@ export class LinkHost implements LinkControl {
   }
 
   knock(knock: Knock): Promise<Knocked> {
-    return askPrimary(this.#parts, knock)
+    return askPrimary(this.#parts, knock, this.#questions.signal)
   }
 
   sealChanged(): void {
@@ -91,6 +93,11 @@ export class LinkHost implements LinkControl {
 
   async #play({ facts, listenAt, parts }: LinkState): Promise<void> {
     this.#facts = facts
+    if (listenAt.length === 0 && parts.length === 0) {
+      // The server is being sealed: a question holds keys.
+      this.#questions.abort()
+      this.#questions = new AbortController()
+    }
     this.#primary.play(parts.filter((part): part is PrimaryPart => part.role === 'primary'))
     if (listenAt.length === 0) this.#primary.closeAll('this node takes no links of other clusters any more')
     this.#follow(parts.filter((part): part is SecondaryPart => part.role === 'secondary'))

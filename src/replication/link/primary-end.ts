@@ -1,4 +1,5 @@
 // The links of secondaries at their primary: who is connected, whom a new link replaces, and who is cut off.
+import { sha256 } from '../../crypto/primitives/digest.ts'
 import type { Link, LinkIdentity } from '../../lib/links.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import { peerOfUri, type SetName, setOfServerName } from '../set/peer-name.ts'
@@ -8,7 +9,7 @@ import { ACTIVATION_PROTOCOL, FOLLOWING_PROTOCOLS, keyOfPeer } from './link-prot
 import type { PrimaryPart, SecondaryStatus } from './link-sides.ts'
 import { MessageLink } from './message-link.ts'
 import { type RefusedCode, refusedMessage } from './refusals.ts'
-import { type ServedPeer, ServedSecondary } from './served-secondary.ts'
+import { type RememberedSecondary, type ServedPeer, ServedSecondary } from './served-secondary.ts'
 
 /** Secondaries that follow at once, of all sets together. */
 export const MAX_FOLLOWING = 64
@@ -25,12 +26,16 @@ type LettingIn = ServedPeer & { readonly link: MessageLink }
 export class PrimaryEnd {
   readonly #parts: PrimaryParts
   #sets: ReadonlyMap<string, PrimaryPart> = new Map()
-  /** By secondary: the link that greets, and the one that was admitted last. */
+  /**
+   * Links that greet, and clusters that are let in, by secondary and certificate. One that was not judged yet gives way
+   * to another of its own certificate alone: who was revoked would push its successor aside.
+   */
   readonly #greeting = new Map<string, ServedSecondary>()
-  readonly #following = new Map<string, ServedSecondary>()
   readonly #lettingIn = new Map<string, LettingIn>()
+  /** The link that was admitted last, by secondary. */
+  readonly #following = new Map<string, ServedSecondary>()
   /** The last states of those that were connected. */
-  readonly #remembered = new Map<string, ServedSecondary>()
+  readonly #remembered = new Map<string, RememberedSecondary>()
 
   constructor(parts: PrimaryParts) {
     this.#parts = parts
@@ -87,23 +92,25 @@ export class PrimaryEnd {
 
   #serve(link: MessageLink, peer: ServedPeer): void {
     const key = keyOfPeer(peer.set, peer.id)
-    const isKnown = this.#greeting.has(key) || this.#following.has(key)
+    const arrival = keyOfArrival(key, link)
+    const isKnown = this.#greeting.has(arrival) || this.#following.has(key)
     if (!isKnown && this.#greeting.size + this.#following.size >= MAX_FOLLOWING) {
       refuse(link, 'busy', `This node serves ${MAX_FOLLOWING} secondaries already`)
       return
     }
-    const served = new ServedSecondary(this.#parts, link, peer, () => this.#admitted(key, served))
+    const served = new ServedSecondary(this.#parts, link, peer, () => this.#admitted(key, arrival, served))
     // One that did not end its greeting before it came again has given that up.
-    this.#greeting.get(key)?.disconnect('the secondary has come again')
-    this.#greeting.set(key, served)
+    this.#greeting.get(arrival)?.disconnect('the secondary has come again')
+    this.#greeting.set(arrival, served)
     void served.run().then(() => {
-      if (this.#greeting.get(key) === served) this.#greeting.delete(key)
+      if (this.#greeting.get(arrival) === served) this.#greeting.delete(arrival)
       if (this.#following.get(key) === served) this.#following.delete(key)
+      if (this.#remembered.get(key) === served) this.#remembered.set(key, served.left)
     })
   }
 
-  #admitted(key: string, served: ServedSecondary): void {
-    if (this.#greeting.get(key) === served) this.#greeting.delete(key)
+  #admitted(key: string, arrival: string, served: ServedSecondary): void {
+    if (this.#greeting.get(arrival) === served) this.#greeting.delete(arrival)
     this.#following.get(key)?.replaced()
     this.#following.set(key, served)
     this.#remembered.delete(key)
@@ -113,7 +120,7 @@ export class PrimaryEnd {
   }
 
   #letIn(link: MessageLink, peer: ServedPeer): void {
-    const key = keyOfPeer(peer.set, peer.id)
+    const key = keyOfArrival(keyOfPeer(peer.set, peer.id), link)
     if (!this.#lettingIn.has(key) && this.#lettingIn.size >= MAX_LETTING_IN) {
       refuse(link, 'busy', `This node lets ${MAX_LETTING_IN} other clusters in now: try again soon`)
       return
@@ -149,5 +156,8 @@ function secondaryIn(set: SetName, names: readonly string[]): string | undefined
   const name = names.length === 1 ? peerOfUri(names[0] ?? '') : undefined
   return name?.role === 'secondary' && keyOfSet(name) === keyOfSet(set) ? name.id : undefined
 }
+
+const keyOfArrival = (key: string, { peer }: MessageLink): string =>
+  `${key} ${sha256(peer.certificate).toString('base64')}`
 
 const keyOfSet = (set: SetName): string => keyOfPeer(set, '')

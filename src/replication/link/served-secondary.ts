@@ -22,6 +22,9 @@ import { agreedProtocol, ownSpeech } from './version-rule.ts'
 /** Whose end it is. The id is that of the certificate. */
 export type ServedPeer = { readonly set: SetName; readonly id: string }
 
+/** What a primary remembers of a secondary. */
+export type RememberedSecondary = { readonly peer: ServedPeer; readonly status: SecondaryStatus }
+
 const FROM_SECONDARY: ReadonlySet<MessageKind> = new Set([
   'ack',
   'roots',
@@ -122,9 +125,24 @@ export class ServedSecondary {
       lastBeatMs,
       roundTripMs,
       clockSkewMs,
-      // It grows while the secondary is away.
       canaryAgeMs: reachedAtMs === undefined ? undefined : Math.round(nowMs - reachedAtMs),
       acknowledgedIndex: this.#acknowledged,
+    }
+  }
+
+  /** What stays of it when the link is over: nothing of the link, and nothing of what was under way. */
+  get left(): RememberedSecondary {
+    const { peer, status: last } = this
+    const { clock } = this.#parts.world
+    const leftAtMs = clock.monotonicMs()
+    return {
+      peer,
+      get status() {
+        const { canaryAgeMs: age } = last
+        // It grows while the secondary is away.
+        const canaryAgeMs = age === undefined ? undefined : Math.round(age + clock.monotonicMs() - leftAtMs)
+        return { ...last, isConnected: false, canaryAgeMs }
+      },
     }
   }
 

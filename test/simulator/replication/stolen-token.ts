@@ -40,6 +40,7 @@ export async function stealToken(set: SimulatedSet, primary: SimulatedCluster, i
           receiver,
           what: 'claim',
         },
+        new AbortController().signal,
       )
       if (knocked.kind === 'package') return 1
     }

@@ -155,8 +155,8 @@ export class UnsealController {
 
   /**
    * Seals the server, and lets `adopt` put another store in the place of the present one. Then unseals, if the seal can
-   * do so by itself. `openings` is the value of `Seal.openings` when the other store was checked. `requireFit` throws if
-   * that store does not fit any more. It runs on the open server, and again behind the last write that could change
+   * do so by itself. `openings` is the value of `Seal.openings` when the other store was checked. `requireFit` throws
+   * if that store does not fit any more. It runs on the open server, and again behind the last write that could change
    * that. If it throws then, the server is opened again.
    * @throws Refusal if the server was sealed since then; Sealed if it is sealed now; what `requireFit` throws
    */

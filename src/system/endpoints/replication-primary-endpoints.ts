@@ -18,7 +18,8 @@ const REPLACED = {
   'unused token': 'The token that was given for this id before was not used, and is void now',
   'claimed token':
     'A cluster came with the token that was given for this id before, and was handed the keys of the set. It did not ' +
-    'say that it has stored them. It is refused from now on, and if its store was emptied, it must begin anew. If it is not yours, rotate the keys of the set and everything that they protect',
+    'say that it has stored them. It is refused from now on, and if its store was emptied, it must begin anew. ' +
+    'If it is not yours, rotate the keys of the set and everything that they protect',
   secondary: 'A secondary was let in by this id before. It is refused from now on',
 } as const
 

@@ -84,7 +84,7 @@ export class OwnOperations implements ReplicationOperations {
   }
 
   async disablePrimary(family: ReplicationFamily): Promise<void> {
-    const { view, primarySide, changed } = this.#parts
+    const { view, changed } = this.#parts
     const ids = await orRefused(() =>
       view.transaction(async (tx) => {
         const known = await knownSecondaries(tx, family)

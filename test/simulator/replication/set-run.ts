@@ -1,7 +1,6 @@
 // One run from a seed: a primary and some secondaries live through whatever the seed says, then everything is healed,
 // and the secondaries must get there. The watcher (set-watcher.ts) says what must be so meanwhile.
 import { Refusal } from '../../../src/api/errors.ts'
-import type { PrimaryStatus } from '../../../src/replication/link/link-sides.ts'
 import { ActivationRefused } from '../../../src/replication/set/activation-bundle.ts'
 import { SINK_LIMITS } from '../../../src/replication/sink/sink-parts.ts'
 import { SOURCE_LIMITS } from '../../../src/replication/source/source-parts.ts'

@@ -2,6 +2,7 @@
 // is a link.
 import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
+import type { LinkCounts } from '../replication/counts.ts'
 import type { LinkOwner, LinkState } from '../replication/link/link-sides.ts'
 import type { SourceStore } from '../replication/source/source-parts.ts'
 import type { ReadStore } from '../storage/contract.ts'
@@ -14,6 +15,7 @@ export type BegunLinks = {
   readonly owner: LinkOwner
   readonly store: SourceStore
   readonly log: Log
+  readonly counts: LinkCounts
 }
 
 /** Opens the store beside the thread that writes. @throws StorageError */

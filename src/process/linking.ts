@@ -15,6 +15,7 @@ import { CommittedFollower, type CommittedIndex } from '../threads/committed-ind
 import { faultLog } from '../threads/fault-log.ts'
 import { LateLinks } from '../threads/late-links.ts'
 import { connectOwner } from '../threads/owner-link.ts'
+import { linkCounts } from './link-counts.ts'
 import { beginLinks, openLinkedStore } from './link-host.ts'
 import { LinkStore } from './link-store.ts'
 import { LINKING_CALLS } from './thread-calls.ts'
@@ -36,12 +37,12 @@ function start(parent: MessagePort, { config, committed, writer, shared }: Linki
   const world = realWorld()
   const log = threadLog(shared, LINKING_ROW, config)
   const store = newStore(config.storage, committed, log)
+  const row = rowOf(shared.metrics, LINKING_ROW)
   const links = new LateLinks(async () => {
     await store.use()
-    return beginLinks({ world, owner, store: store.source, log })
+    return beginLinks({ world, owner, store: store.source, log, counts: linkCounts(row) })
   })
   const owner = connectOwner(writer, { control: links, takeStore: (presence) => store.take(presence), log })
-  const row = rowOf(shared.metrics, LINKING_ROW)
   sampleThread(world, row, () => {
     row[CELL.logQueued] = process.stderr.writableLength
   })

@@ -11,6 +11,7 @@ import type { Store } from '../storage/contract.ts'
 import { FIRST_SERVING_ROW } from '../telemetry/cells.ts'
 import { LateLinks } from '../threads/late-links.ts'
 import { type RunningDevices, startDevices } from './device-host.ts'
+import { linkCounts } from './link-counts.ts'
 import { beginLinks } from './link-host.ts'
 import { linkSettings } from './link-settings.ts'
 import { type ListenerAssignment, ThreadListeners, type TlsMaterials } from './listening.ts'
@@ -92,7 +93,7 @@ async function onlyNode({ options, shared, devices, endOfTick, reload }: OnlyPar
   // In this thread as all else, so the two sides have each other without messages.
   const links = new LateLinks(async () => {
     const owner = node.linkOwner() ?? assert.fail('only a node with an owner says what is linked')
-    return beginLinks({ world, owner, store, log })
+    return beginLinks({ world, owner, store, log, counts: linkCounts(own.telemetry.row) })
   })
   const node: WritingNode = await assembleWriting({
     ...commonParts({ config, own, slow: inlineWork(options.world), devices: devices.newHandle() }),

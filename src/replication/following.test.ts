@@ -7,6 +7,7 @@ import { FollowedPair, NARROW } from '../../test/fixtures/followed-pair.ts'
 import { type PseudoRandom, pseudoRandom } from '../../test/fixtures/pseudo-random.ts'
 import { seededRuns } from '../../test/fixtures/seeded-runs.ts'
 import { type Scope, type Store, systemScope } from '../storage/contract.ts'
+import type { Counted } from './counts.ts'
 
 const RUNS = Number(process.env.FOLLOWINGS ?? 30)
 const MOUNT = '0b9f5f0e-0000-4000-8000-000000000001'
@@ -121,6 +122,45 @@ test('behind a log that was shortened, the comparison moves what differs and lit
   assert.ok((pair.sent.get('values') ?? 0) > (values ?? 0))
   const moved = pair.bytes - copied
   assert.ok(moved < copied / 4, `${moved} bytes, the copy took ${copied}`)
+  await pair.cut()
+})
+
+test('both ends count copies, records, comparisons and what differs', async () => {
+  const pair = await filled(5, 'dr', 100)
+  await pair.settle()
+  const { primary, secondary } = pair.counts
+  const of = (what: Counted) => [primary.get(what), secondary.get(what)]
+  assert.deepEqual(
+    [of('copies'), of('comparisons')],
+    [
+      [1, 1],
+      [undefined, undefined],
+    ],
+  )
+  const [sent = 0, applied = 0] = [primary.get('sentRecords'), secondary.get('appliedRecords')]
+  for (let count = 0; count < 10; count++) {
+    const value = Buffer.from(`${count}`)
+    await pair.primary.transaction(async (tx) => tx.put(systemScope, 'root/sys/policy/counted', value))
+  }
+  await pair.settle()
+  assert.deepEqual([primary.get('sentRecords'), secondary.get('appliedRecords')], [sent + 10, applied + 10])
+  pair.isWatched = false
+  const stray = 'root/sys/policy/stray'
+  await pair.secondary.transaction(async (tx) => tx.put(systemScope, stray, Buffer.from('not of the primary')))
+  pair.tellRoot()
+  for (let turns = 0; secondary.get('comparisons') !== 1; turns++) {
+    assert.ok(turns < 1_000)
+    await turn()
+  }
+  await pair.settle()
+  assert.deepEqual(
+    [of('copies'), of('comparisons'), of('divergences')],
+    [
+      [1, 1],
+      [1, 1],
+      [1, 1],
+    ],
+  )
   await pair.cut()
 })
 

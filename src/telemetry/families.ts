@@ -24,6 +24,14 @@ export type Family = {
 type Cells = Readonly<Record<string, Labels>>
 const counter = <const C extends Cells>(help: string, cells: C) => ({ kind: 'counter' as const, help, cells })
 const gauge = <const C extends Cells>(help: string, cells: C) => ({ kind: 'gauge' as const, help, cells })
+/** A number for each family of replication, `dr.name` and `performance.name`. */
+function ofFamilies<const N extends string>(name: N, labels: Labels = {}) {
+  const cells: Cells = {
+    [`dr.${name}`]: { family: 'dr', ...labels },
+    [`performance.${name}`]: { family: 'performance', ...labels },
+  }
+  return cells as Readonly<Record<`${'dr' | 'performance'}.${N}`, Labels>>
+}
 
 /** Metrics that the threads keep in their rows. A histogram has a single name for all its buckets. */
 export const KEPT = {
@@ -94,6 +102,34 @@ export const KEPT = {
     spansExported: { result: 'exported' },
     spansDropped: { result: 'dropped' },
   }),
+  keywright_replication_links_total: counter(
+    'Links on which following began, the first and all later ones',
+    ofFamilies('links'),
+  ),
+  keywright_replication_transfers_total: counter(
+    'Transfers of state that began, or went on over another link: copies of everything, and comparisons of trees',
+    { ...ofFamilies('copies', { kind: 'copy' }), ...ofFamilies('comparisons', { kind: 'comparison' }) },
+  ),
+  keywright_replication_divergences_total: counter(
+    'Times that a secondary found data which are not those of its primary; it then has the trees compared',
+    ofFamilies('divergences'),
+  ),
+  keywright_replication_sent_records_total: counter(
+    'Records of the log sent to secondaries, to each by itself',
+    ofFamilies('sentRecords'),
+  ),
+  keywright_replication_applied_records_total: counter(
+    'Records of the log of the primary that were applied',
+    ofFamilies('appliedRecords'),
+  ),
+  keywright_replication_sent_bytes_total: counter(
+    'Bytes sent over links to other clusters, without TLS',
+    ofFamilies('sentBytes'),
+  ),
+  keywright_replication_received_bytes_total: counter(
+    'Bytes received over links to other clusters, without TLS',
+    ofFamilies('receivedBytes'),
+  ),
 } as const satisfies Readonly<Record<string, Family>>
 
 /** Metrics by endpoint; the threads keep them too, in the columns of endpoints. */

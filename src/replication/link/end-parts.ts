@@ -1,5 +1,6 @@
 import type { Log } from '../../lib/log.ts'
 import type { LinkedWorld } from '../../lib/world.ts'
+import type { LinkCounts } from '../counts.ts'
 import type { SinkLimits } from '../sink/sink-parts.ts'
 import type { SourceLimits, SourceStore } from '../source/source-parts.ts'
 import type { LinkOwner, NodeFacts } from './link-sides.ts'
@@ -16,6 +17,7 @@ export type LinkEndParts = {
   readonly world: LinkWorld
   readonly owner: LinkOwner
   readonly log: Log
+  readonly counts: LinkCounts
   readonly times: LinkTimes
   readonly limits: LinkLimits
   /** What this node says of itself now. */

@@ -113,7 +113,7 @@ export class FollowedPrimary {
   }
 
   async #follow(): Promise<never> {
-    const { facts, part, standing, times, view, log, onWelcome } = this.#parts
+    const { facts, part, standing, times, view, log, counts, onWelcome } = this.#parts
     const { version, clusterId, clusterAddresses, apiAddress } = facts()
     const { id, set } = part()
     const speech = ownSpeech(version)
@@ -126,6 +126,7 @@ export class FollowedPrimary {
     view.version = message.version
     this.#sink = this.#newSink()
     onWelcome()
+    counts(set.family)('links', 1)
     log('info', 'This secondary follows its primary', { family: set.family, address: this.#address })
     this.#heartbeat.start()
     const applying = this.#sink.run()
@@ -142,9 +143,11 @@ export class FollowedPrimary {
   }
 
   #newSink(): LogSink {
-    const { part, standing, view, limits } = this.#parts
+    const { part, standing, view, limits, counts } = this.#parts
+    const { family } = part().set
     return new LogSink({
-      family: part().set.family,
+      family,
+      count: counts(family),
       keeper: this.#keeper(),
       send: (message) => this.#link.send(message),
       progress: (progress) => view.progressed(progress),

@@ -106,7 +106,7 @@ export class Follower {
 
   /** One link, from dial to end. Returns why it ended. */
   async #once(): Promise<Error> {
-    const { owner } = this.#parts
+    const { owner, counts } = this.#parts
     const { family } = this.#part.set
     this.#connection = 'connecting'
     try {
@@ -128,7 +128,7 @@ export class Follower {
           isAt: (addresses, apiAddress) => void this.#isAt(addresses, apiAddress),
           onWelcome: () => this.#linked(),
         },
-        new MessageLink(link, this.#parts, KINDS_OF_PRIMARY),
+        new MessageLink(link, { ...this.#parts, count: counts(family) }, KINDS_OF_PRIMARY),
         address,
       )
       return await this.#link.run()

@@ -14,7 +14,7 @@ const ANSWERS: ReadonlySet<MessageKind> = new Set(['welcome', 'refused', 'packag
 
 const GIVEN_UP = 'This server is being sealed: the question was given up'
 
-type KnockParts = Pick<LinkEndParts, 'world' | 'times'>
+type KnockParts = Pick<LinkEndParts, 'world' | 'times' | 'counts'>
 
 /**
  * Asks once, until `signal` gives the question up. Never rejects for what the network or the peer does. A confirmation
@@ -47,9 +47,10 @@ export async function askPrimary(parts: KnockParts, knock: Knock, signal: AbortS
   }
 }
 
-async function asked(parts: KnockParts, { id, facts, what, nonce, receiver }: Knock, link: Link): Promise<Knocked> {
+async function asked(parts: KnockParts, knock: Knock, link: Link): Promise<Knocked> {
+  const { set, id, facts, what, nonce, receiver } = knock
   const { clock } = parts.world
-  const messages = new MessageLink(link, parts, ANSWERS)
+  const messages = new MessageLink(link, { ...parts, count: parts.counts(set.family) }, ANSWERS)
   const sentAtMs = clock.nowMs()
   const own = { ...ownSpeech(facts.version), clusterId: facts.clusterId, secondaryId: id }
   await messages.send({ kind: 'knock', ...own, sentAtMs })

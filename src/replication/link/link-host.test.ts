@@ -335,7 +335,10 @@ test('T32: a node that is not active sends a secondary on, and two of them do no
         accept: (link) => {
           dialed++
           const refused = { ...refusedMessage('not-active', 'Another node is active', 1_000), address }
-          void new MessageLink(link, { world: thread, times: LINK_TIMES }, new Set()).hangUp(refused, 'not active')
+          void new MessageLink(link, { world: thread, times: LINK_TIMES, count: () => {} }, new Set()).hangUp(
+            refused,
+            'not active',
+          )
         },
       },
     )

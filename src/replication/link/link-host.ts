@@ -7,6 +7,7 @@
 import type { Log } from '../../lib/log.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import type { LinkCounts } from '../counts.ts'
 import { SINK_LIMITS } from '../sink/sink-parts.ts'
 import { SOURCE_LIMITS, type SourceStore } from '../source/source-parts.ts'
 import { ClusterPorts } from './cluster-ports.ts'
@@ -34,6 +35,7 @@ export type LinkHostParts = {
   readonly owner: LinkOwner
   readonly store: SourceStore
   readonly log: Log
+  readonly counts: LinkCounts
 }
 
 const USUAL_LIMITS: LinkLimits = { source: SOURCE_LIMITS, sink: SINK_LIMITS }

@@ -4,6 +4,7 @@
 import { type Link, LinkClosed, type LinkPeer } from '../../lib/links.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import type { World } from '../../lib/world.ts'
+import type { Count } from '../counts.ts'
 import { FrameReader, ProtocolFault, type RawMessage } from '../protocol/frames.ts'
 import { decodeMessage, encodeMessage, kindOf, type Message, type MessageKind, mostOf } from '../protocol/messages.ts'
 import type { LinkTimes } from './link-times.ts'
@@ -28,6 +29,8 @@ export class PeerHungUp extends Error {
 export type MessageLinkParts = {
   readonly world: Pick<World, 'clock' | 'timers'>
   readonly times: Pick<LinkTimes, 'closingMs'>
+  /** Counts the bytes of both directions. */
+  readonly count: Count
 }
 
 /** Control characters of a peer's sentence would change lines of a log or a terminal. */
@@ -76,7 +79,10 @@ export class MessageLink {
   /** Sends behind what was given before; resolves when the link takes more. @throws LinkClosed */
   send(message: Message): Promise<void> {
     return this.#sending.run(async () => {
-      for (const frame of encodeMessage(message)) await this.#link.send(frame)
+      for (const frame of encodeMessage(message)) {
+        await this.#link.send(frame)
+        this.#parts.count('sentBytes', frame.length)
+      }
     })
   }
 
@@ -91,6 +97,7 @@ export class MessageLink {
       const { done, value } = await this.#pieces.next()
       if (done) throw new LinkClosed({ how: 'ended', why: 'the other end has ended it' })
       this.#receivedAtMs = this.#parts.world.clock.monotonicMs()
+      this.#parts.count('receivedBytes', value.length)
       this.#raw = this.#reader.push(value)
     }
   }

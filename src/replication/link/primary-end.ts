@@ -73,7 +73,7 @@ export class PrimaryEnd {
       link.destroy('this set is not served any more')
       return
     }
-    const messages = new MessageLink(link, this.#parts, NOTHING)
+    const messages = new MessageLink(link, { ...this.#parts, count: this.#parts.counts(set.family) }, NOTHING)
     const id = secondaryIn(set, peer.names)
     if (id === undefined) refuse(messages, 'other-set', 'The certificate is not that of a secondary of this set')
     else if (peer.protocol === ACTIVATION_PROTOCOL) this.#letIn(messages, { set, id })

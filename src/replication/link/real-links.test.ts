@@ -25,7 +25,7 @@ test('a cluster is let in and follows over real links, and an older one reads wh
     const store = newStore(seed)
     const owner = new MemoryLinkOwner({ store, clock, cluster: registry })
     const world = { clock, timers, random: registry.random, ticks: eventLoop, links: tlsLinks({ clock, timers }) }
-    const host = new LinkHost({ world, owner, store, log: () => {} })
+    const host = new LinkHost({ world, owner, store, log: () => {}, counts: () => () => {} })
     t.after(() => host.play(SEALED))
     return { store, owner, host }
   }

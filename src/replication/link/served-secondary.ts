@@ -147,7 +147,7 @@ export class ServedSecondary {
   }
 
   async #serve(): Promise<void> {
-    const { owner, times, limits, store, facts } = this.#parts
+    const { owner, times, limits, store, facts, counts } = this.#parts
     const { set } = this.peer
     const hello = await this.#link.only('hello', times.greetingMs)
     const protocol = agreedProtocol(ownSpeech(facts().version), hello)
@@ -163,13 +163,14 @@ export class ServedSecondary {
     const keeper = linkedKeeper(owner, arrival, () => this.#isOver)
     const send = (message: Message): Promise<void> => this.#link.send(message)
     const { abandoned } = admission.greeted
-    const parts = { family: set.family, store, keeper, send, limits: limits.source, abandoned }
+    const { family } = set
+    const parts = { family, store, keeper, send, limits: limits.source, abandoned, count: counts(family) }
     const serving = LogSource.serve(parts, hello, (source) => this.#begin(source, protocol, admission))
     await Promise.race([serving, this.#receive(), this.#stopped.promise])
   }
 
   #begin(source: LogSource, protocol: number, { arrival, hello, greeted }: Admission): void {
-    const { world, facts, owner, log } = this.#parts
+    const { world, facts, owner, log, counts } = this.#parts
     if (this.#isOver) {
       source.end(new Error('The link has ended'))
       return
@@ -190,6 +191,7 @@ export class ServedSecondary {
     const receiver = { key: hello.receiver, number: hello.sealNumber }
     this.#seals = new SealSender({ owner, arrival, receiver, send })
     this.sealChanged()
+    counts(this.peer.set.family)('links', 1)
     log('info', 'A secondary follows', this.#fields())
   }
 

@@ -25,7 +25,7 @@ const knock = (id: string): Message<'knock'> => ({
 /** The last message that came over the link, or its end. */
 async function answerOver(clusters: LinkedClusters, link: Link): Promise<Message | Error> {
   const { clock, timers } = clusters.time.newThread()
-  const messages = new MessageLink(link, { world: { clock, timers }, times: LINK_TIMES }, ANSWERS)
+  const messages = new MessageLink(link, { world: { clock, timers }, times: LINK_TIMES, count: () => {} }, ANSWERS)
   const next = messages.next().then(
     ({ message }) => message,
     (cause: Error) => cause,

@@ -2,6 +2,7 @@
 import type { Adopted, AdoptOptions, KeyLeaf, TreeBucket } from '../../storage/contract.ts'
 import type { Tree } from '../../storage/log/tree.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import type { Count } from '../counts.ts'
 import type { Message, Place, SentEntry } from '../protocol/messages.ts'
 import type { SecondaryStanding } from '../source/decision.ts'
 
@@ -67,6 +68,7 @@ export type SinkParts = {
   /** True if a copy or a comparison is noted in the store, so that what is there is not whole. */
   readonly isOpen: boolean
   readonly limits: SinkLimits
+  readonly count: Count
 }
 
 /** What a sink is doing. */

@@ -26,6 +26,7 @@ function newSink(isOpen = false, root = ROOT) {
   const sink = new LogSink({
     family: 'dr',
     isOpen,
+    count: () => {},
     limits: { ...SINK_LIMITS, waitingBytes: 100 },
     progress: (progress) => void told.push(progress),
     send: async (message) => {

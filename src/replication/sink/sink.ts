@@ -116,8 +116,10 @@ export class LogSink {
     if (isAnew) await this.#mustTake({ mode: 'anew', after: from, records: [], at: from, transfer })
     this.#at = from
     this.#tell()
+    const { family, keeper, send, limits, count } = this.#parts
+    if (what === 'copy') count('copies', 1)
     if (what !== 'difference') return
-    const { family, keeper, send, limits } = this.#parts
+    count('comparisons', 1)
     this.#comparison = new Comparison({
       course: number,
       family,
@@ -142,7 +144,10 @@ export class LogSink {
     const { at } = runs.at(-1) ?? first
     const mode = this.#course === 'stream' ? 'follow' : 'redo'
     const isTaken = await this.#take({ mode, after: first.after, records, at, transfer: this.#transfer() })
-    if (isTaken) this.#at = at
+    if (isTaken) {
+      this.#at = at
+      this.#parts.count('appliedRecords', records.length)
+    }
     await this.#acknowledge(runs.length)
   }
 
@@ -187,6 +192,7 @@ export class LogSink {
   }
 
   async #askForComparison(sentence: string): Promise<void> {
+    this.#parts.count('divergences', 1)
     if (++this.#comparisons > MAX_COMPARISONS) {
       throw new SinkStopped('divergence', `Comparing with the primary does not help. ${sentence}`)
     }
@@ -214,7 +220,10 @@ export class LogSink {
     if (outcome.kind === 'adopted') return true
     if (outcome.kind === 'unknown') throw new SinkStopped('version', outcome.sentence)
     if (outcome.kind === 'gap') throw new SinkStopped('gap', outcome.sentence)
-    if (taken.mode !== 'follow') throw new SinkStopped('divergence', `${outcome.sentence}: ${outcome.key}`)
+    if (taken.mode !== 'follow') {
+      this.#parts.count('divergences', 1)
+      throw new SinkStopped('divergence', `${outcome.sentence}: ${outcome.key}`)
+    }
     await this.#askForComparison(`${outcome.sentence}: ${outcome.key}`)
     return false
   }

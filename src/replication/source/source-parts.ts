@@ -2,6 +2,7 @@
 import type { KeyLeaf, ReadStore, TreeBucket } from '../../storage/contract.ts'
 import type { Tree } from '../../storage/log/tree.ts'
 import type { LogHold, ReplicationFamily } from '../../storage/peer-log.ts'
+import type { Count } from '../counts.ts'
 import type { Message } from '../protocol/messages.ts'
 
 /** What a source asks of the thread that writes. */
@@ -51,6 +52,7 @@ export type SourceParts = {
   readonly limits: SourceLimits
   /** Histories that restores took out of the list of this store, in hexadecimal. */
   readonly abandoned: readonly string[]
+  readonly count: Count
 }
 
 /** Messages that a secondary sends behind its hello. */

@@ -21,7 +21,7 @@ async function begun(
   const keeper = sourceKeeper(store, 'dr', 'one')
   let source: LogSource | undefined
   const served = LogSource.serve(
-    { family: 'dr', store, keeper, send, limits: SOURCE_LIMITS, abandoned: [] },
+    { family: 'dr', store, keeper, send, limits: SOURCE_LIMITS, abandoned: [], count: () => {} },
     standing,
     (made) => {
       source = made
@@ -82,7 +82,7 @@ test('a secondary of a stranger is refused, with nothing sent', async () => {
   const store = newStore(4)
   const keeper = sourceKeeper(store, 'dr', 'one')
   const send = () => assert.fail('nothing is sent')
-  const parts = { family: 'dr', store, keeper, send, limits: SOURCE_LIMITS, abandoned: [] } as const
+  const parts = { family: 'dr', store, keeper, send, limits: SOURCE_LIMITS, abandoned: [], count: () => {} } as const
   const served = LogSource.serve(parts, { applied, transfer: undefined }, () => {})
   await assert.rejects(served, (cause) => cause instanceof SecondaryRefused && cause.code === 'other-set')
 })
@@ -120,7 +120,7 @@ test('no more is under way than the window and one message', async () => {
     if (message.kind === 'values' || message.kind === 'piece') underWay++
     most = Math.max(most, underWay)
   }
-  const parts = { family: 'dr', store, keeper, send, limits, abandoned: [] } as const
+  const parts = { family: 'dr', store, keeper, send, limits, abandoned: [], count: () => {} } as const
   LogSource.serve(parts, { applied: undefined, transfer: undefined }, (one) => made.push(one)).catch(() => {})
   const keys = Array.from({ length: 50 }, (_, count) => `root/sys/policy/p-${count}`)
   await until(() => underWay === 3)
@@ -152,6 +152,7 @@ test('a copy names no key of an entry that is not for the secondary, not even as
     send,
     limits: { ...SOURCE_LIMITS, fullBytes: 1 },
     abandoned: [],
+    count: () => {},
   } as const
   const standing = { applied: undefined, transfer: undefined }
   LogSource.serve(parts, standing, () => {}).catch(() => {})

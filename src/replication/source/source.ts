@@ -173,6 +173,7 @@ export class LogSource {
     await this.#hold(this.#sent.index)
     this.#totalEntries = (await this.#viewed((snapshot) => snapshot.count())).found
     const isAnew = from === undefined
+    this.#parts.count('copies', 1)
     await this.#beginCourse({ what: 'copy', from: this.#sent, isAnew, after, sentence: '' })
   }
 
@@ -180,6 +181,7 @@ export class LogSource {
   async #compare(sentence: string): Promise<void> {
     this.#copyAfter = undefined
     this.#sent = await this.#takeTree()
+    this.#parts.count('comparisons', 1)
     await this.#beginCourse({ what: 'difference', from: this.#sent, isAnew: true, after: '', sentence })
   }
 
@@ -216,6 +218,7 @@ export class LogSource {
     this.#sent = { historyId, index: newest.index, chain: Buffer.from(chainOf(newest.record)) }
     const run = { kind: 'run', after: { historyId: after.historyId, index: after.index }, historyId, records } as const
     await this.#sendCounted({ ...run, at: this.#sent }, totalBytes(records))
+    this.#parts.count('sentRecords', records.length)
     return true
   }
 
@@ -305,6 +308,7 @@ export class LogSource {
         await this.#sendRoot()
         return this.#hold(this.#durable)
       case 'compare':
+        this.#parts.count('divergences', 1)
         if (++this.#comparisons > MAX_COMPARISONS) {
           throw new ProtocolFault('damaged', `A secondary asks for more than ${MAX_COMPARISONS} comparisons`)
         }

@@ -182,7 +182,7 @@ export class SimulatedCluster {
     )
     const owner = set.ownerOf(this, life.room.owner as LinkOwner)
     life.host = new LinkHost(
-      { world: { ...world, links }, owner, store: set.sourceOf(this, store), log },
+      { world: { ...world, links }, owner, store: set.sourceOf(this, store), log, counts: () => () => {} },
       set.times,
       set.limits,
     )

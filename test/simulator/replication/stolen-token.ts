@@ -29,7 +29,7 @@ export async function stealToken(set: SimulatedSet, primary: SimulatedCluster, i
     }
     for (let tries = 0; tries < TRIES; tries++) {
       const knocked = await askPrimary(
-        { world, times: { ...LINK_TIMES, ...set.times } },
+        { world, times: { ...LINK_TIMES, ...set.times }, counts: () => () => {} },
         {
           set: { setId: bundle.setId, family: bundle.family },
           id,

@@ -23,7 +23,7 @@ import { closeNode, commonParts, reloadsOf, serviceOf } from './thread-node.ts'
 import { type ThreadTelemetry, threadTelemetry, watchThread } from './thread-telemetry.ts'
 import { TlsState } from './tls-state.ts'
 import type { DevelopmentFacts } from './writer.ts'
-import { configReloads, sealParts } from './writing-parts.ts'
+import { configReloads, replicationGauges, sealParts } from './writing-parts.ts'
 
 /** Starts the server; resolves when it listens. @throws ListenFailed, TlsFileError */
 export async function startInMemory(options: ServerOptions): Promise<RunningServer> {
@@ -43,7 +43,8 @@ export async function startInMemory(options: ServerOptions): Promise<RunningServ
   const reloads = reloadsOf(node)
   const tellOthers = (state: ReloadState, part?: ReloadPart) => reloads.run(state, log, part)
   const reload = reloadWith({ ...options, reread: options.reread, levels: shared.levels, tls, tellOthers })
-  const sampler = watchThread(own, node)
+  const gauges = replicationGauges(own, node, store)
+  const sampler = watchThread(own, node, () => gauges.second())
   const assignment = listenerAssignment(options, tls.materials)
   const listeners = await ThreadListeners.start({
     config,

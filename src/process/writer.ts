@@ -32,7 +32,7 @@ import { openWritingStore, type WritingStore } from './stores.ts'
 import { WANTED_CALLS, WRITING_CALLS } from './thread-calls.ts'
 import { closeNode, commonParts, reloadsOf } from './thread-node.ts'
 import { poolMeterOf, type ThreadTelemetry, threadTelemetry, watchThread } from './thread-telemetry.ts'
-import { configReloads, sealParts } from './writing-parts.ts'
+import { configReloads, replicationGauges, sealParts } from './writing-parts.ts'
 
 /** Data that the watching thread hands to the writing thread. */
 export type WriterData = {
@@ -162,11 +162,13 @@ function tellIndex({ published, committed }: Counters, index: number): void {
   tellOpened(committed, index)
 }
 
-function watchStore(own: ThreadTelemetry, node: WritingNode, { bytes }: WritingStore): void {
+function watchStore(own: ThreadTelemetry, node: WritingNode, { store, bytes }: WritingStore): void {
+  const gauges = replicationGauges(own, node, store)
   watchThread(own, node, (row) => {
     const { database, journal } = bytes()
     row[CELL.storeBytes] = database
     row[CELL.journalBytes] = journal
+    gauges.second()
   })
 }
 

@@ -1,8 +1,12 @@
-// What a thread that writes hands to its node beside the common parts of thread-node.ts.
+// What a thread that writes has beside the common parts of thread-node.ts.
 import type { ToServing, WritingParts } from '../assembly/node-parts.ts'
+import { ReplicationGauges } from '../assembly/replication/replication-gauges.ts'
 import { staticSeal } from '../assembly/static-seal.ts'
+import type { WritingNode } from '../assembly/writing-node.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { RELOAD_PARTS, type ReloadPart } from '../lib/reload.ts'
+import type { Store } from '../storage/contract.ts'
+import type { ThreadTelemetry } from './thread-telemetry.ts'
 
 /** Returns the configured seal. */
 export function sealParts({ seal }: ServerConfig): Pick<WritingParts, 'autoSeal'> {
@@ -12,4 +16,13 @@ export function sealParts({ seal }: ServerConfig): Pick<WritingParts, 'autoSeal'
 /** Returns, for each part of the configuration, the function that has all threads reload it. */
 export function configReloads(reload: (part: ReloadPart) => Promise<boolean>): ToServing['configReloads'] {
   return new Map(RELOAD_PARTS.map((part) => [part, () => reload(part)]))
+}
+
+/** Returns the gauges of replication, over the store and the links of the node. */
+export function replicationGauges(
+  { telemetry }: Pick<ThreadTelemetry, 'telemetry'>,
+  { replication, nodeRole }: Pick<WritingNode, 'replication' | 'nodeRole'>,
+  store: Pick<Store, 'position' | 'retained'>,
+): ReplicationGauges {
+  return new ReplicationGauges({ store, operations: replication.operations, nodeRole, row: telemetry.row })
 }

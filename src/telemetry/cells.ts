@@ -18,6 +18,7 @@ const namesOf = (wanted: (family: Family) => boolean): string[] =>
 const scalars = namesOf(({ kind }) => kind !== 'histogram')
 const histograms = namesOf(({ kind }) => kind === 'histogram')
 const gauges = namesOf(({ kind }) => kind === 'gauge')
+const unknowns: ReadonlySet<string> = new Set(namesOf(({ mayBeUnknown }) => mayBeUnknown === true))
 
 /** Position of each counter or gauge in a row. */
 export const CELL = Object.fromEntries(scalars.map((name, at) => [name, at])) as Readonly<Record<CellName, number>>
@@ -48,12 +49,17 @@ export const FIRST_SERVING_ROW = 3
 /** Endpoints that the memory has room for. The watching thread makes it and need not load their tables. */
 export const ENDPOINT_ROOM = 512
 
-/** Makes the memory, all zeros, for `endpoints` endpoints. One more column counts requests that found no endpoint. */
+/**
+ * Makes the memory for `endpoints` endpoints, all zeros but for gauges that may be unknown. One more column counts
+ * requests that found no endpoint.
+ */
 export function newMetricMemory(endpoints: number, servingThreads: number): MetricMemory {
   const rowCells = FIRST_ENDPOINT + (endpoints + 1) * ENDPOINT_CELLS
   const rows = FIRST_SERVING_ROW + servingThreads
   const bytes = rows * rowCells * Float64Array.BYTES_PER_ELEMENT
-  return { cells: new Float64Array(new SharedArrayBuffer(bytes)), rowCells }
+  const memory = { cells: new Float64Array(new SharedArrayBuffer(bytes)), rowCells }
+  for (let row = 0; row < rows; row++) clearGauges(rowOf(memory, row))
+  return memory
 }
 
 /** Number of rows, and so of threads, that the memory was made for. */
@@ -64,9 +70,14 @@ export function rowOf({ cells, rowCells }: MetricMemory, row: number): CellRow {
   return cells.subarray(row * rowCells, (row + 1) * rowCells)
 }
 
-/** Sets the gauges of a row to 0: a thread that is gone has no connections. Its counters stay. */
+/** Sets the gauges of a row to 0 or unknown: a thread that is gone has no connections. Its counters stay. */
 export function clearGauges(row: CellRow): void {
-  for (const name of gauges) row[CELL[name as CellName]] = 0
+  for (const name of gauges) row[CELL[name as CellName]] = unknowns.has(name) ? Number.NaN : 0
+}
+
+/** Sets a gauge that may be unknown. Undefined: it does not apply or is not known now, and is left out. */
+export function setKnown(row: CellRow, cell: number, value: number | undefined): void {
+  row[cell] = value ?? Number.NaN
 }
 
 /**

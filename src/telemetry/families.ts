@@ -17,6 +17,8 @@ export type Family = {
   readonly cells?: Readonly<Record<string, Labels>>
   /** True if each thread's number is shown by itself, with the label `thread`; otherwise they are added up. */
   readonly perThread?: boolean
+  /** True for gauges that are left out while they do not apply or are not known: NaN stands in their cells. */
+  readonly mayBeUnknown?: boolean
   /** Name of the same metric in dashboards made for the reference. */
   readonly alias?: string
 }
@@ -24,6 +26,7 @@ export type Family = {
 type Cells = Readonly<Record<string, Labels>>
 const counter = <const C extends Cells>(help: string, cells: C) => ({ kind: 'counter' as const, help, cells })
 const gauge = <const C extends Cells>(help: string, cells: C) => ({ kind: 'gauge' as const, help, cells })
+const gaugeIfKnown = <const C extends Cells>(help: string, cells: C) => ({ ...gauge(help, cells), mayBeUnknown: true })
 /** A number for each family of replication, `dr.name` and `performance.name`. */
 function ofFamilies<const N extends string>(name: N, labels: Labels = {}) {
   const cells: Cells = {
@@ -102,6 +105,62 @@ export const KEPT = {
     spansExported: { result: 'exported' },
     spansDropped: { result: 'dropped' },
   }),
+  keywright_replication_log_last_index: {
+    ...gaugeIfKnown("Index of the last change in this store's log", { logLast: {} }),
+    alias: 'vault_replication_wal_last_wal',
+  },
+  keywright_replication_log_last_dr_index: {
+    ...gaugeIfKnown('Index of the last change that secondaries for disaster recovery get', { logLastDr: {} }),
+    alias: 'vault_replication_wal_last_dr_wal',
+  },
+  keywright_replication_log_last_performance_index: {
+    ...gaugeIfKnown('Index of the last change that performance secondaries get', { logLastPerformance: {} }),
+    alias: 'vault_replication_wal_last_performance_wal',
+  },
+  keywright_replication_log_oldest_index: gaugeIfKnown('Index of the oldest change that the log retains', {
+    logOldest: {},
+  }),
+  keywright_replication_log_retained_bytes: gaugeIfKnown('Size of the retained log', { logBytes: {} }),
+  keywright_replication_log_holds: gaugeIfKnown('Secondaries and running copies that the log is retained for', {
+    secondaryHolds: { kind: 'secondary' },
+    copyHolds: { kind: 'copy' },
+  }),
+  keywright_replication_log_broken_holds: gaugeIfKnown(
+    'Those of them whose log is gone, since it exceeded its limit: their trees are compared anew',
+    { brokenHolds: {} },
+  ),
+  keywright_replication_log_limit_ratio: gaugeIfKnown(
+    'Largest part of its limit that the log retained for a secondary or a copy takes; 1 is the limit',
+    { holdRatio: {} },
+  ),
+  keywright_replication_connected: gaugeIfKnown(
+    '1 while this secondary follows its primary over a link',
+    ofFamilies('connected'),
+  ),
+  keywright_replication_last_remote_index: {
+    ...gaugeIfKnown(
+      "Index of the last change in the primary's log that this secondary applied",
+      ofFamilies('lastRemote'),
+    ),
+    alias: 'vault_replication_fsm_last_remote_wal',
+  },
+  keywright_replication_lag_records: gaugeIfKnown(
+    'Changes of the primary that this secondary lacks, by the last heartbeat; missing during a copy or comparison',
+    ofFamilies('lagRecords'),
+  ),
+  keywright_replication_lag_seconds: gaugeIfKnown(
+    'Age of the oldest change of the primary that this secondary lacks, by the last heartbeat; 0 if it lacks none',
+    ofFamilies('lag'),
+  ),
+  keywright_replication_secondaries: gaugeIfKnown('Secondaries of this primary that were let in and are not revoked', {
+    ...ofFamilies('linkedSecondaries', { link: 'connected' }),
+    ...ofFamilies('unlinkedSecondaries', { link: 'disconnected' }),
+  }),
+  keywright_replication_canary_age_seconds: gaugeIfKnown(
+    'Age of the state of the primary that this secondary has for certain; on a primary the largest age of its ' +
+      'secondaries that had a link since it started',
+    ofFamilies('canaryAge'),
+  ),
   keywright_replication_links_total: counter(
     'Links on which following began, the first and all later ones',
     ofFamilies('links'),

@@ -73,7 +73,10 @@ function samplesOf(name: string, family: Family, source: Source): Sample[] {
       family.kind === 'histogram'
         ? distribution(row, HISTOGRAM[cell as HistogramName])
         : (row[CELL[cell as CellName]] as number)
-    if (family.perThread !== true) return [{ labels, value: valueIn(source.total) }]
+    if (family.perThread !== true) {
+      const value = valueIn(source.total)
+      return Number.isNaN(value) ? [] : [{ labels, value }]
+    }
     return source.rows
       .map((row, at) => ({ labels: { ...labels, thread: threadName(at) }, value: valueIn(row) }))
       .filter(({ value }) => (typeof value === 'number' ? value > 0 : totalCount(value) > 0))
@@ -96,10 +99,15 @@ function ofEndpoints(family: Family, { total, endpoints }: Source): Sample[] {
   })
 }
 
+/** NaN stands for what is not known: a sum is unknown where every row is. */
 function sumOf(rows: readonly CellRow[]): CellRow {
-  const total = new Float64Array(rows[0]?.length ?? 0)
-  for (const row of rows)
-    for (let at = 0; at < row.length; at++) total[at] = (total[at] as number) + (row[at] as number)
+  const total = new Float64Array(rows[0]?.length ?? 0).fill(Number.NaN)
+  for (const row of rows) {
+    for (let at = 0; at < row.length; at++) {
+      const [sum, more] = [total[at] as number, row[at] as number]
+      if (!Number.isNaN(more)) total[at] = Number.isNaN(sum) ? more : sum + more
+    }
+  }
   return total
 }
 

@@ -1,0 +1,128 @@
+// What the metrics of both clusters show while a secondary follows, is cut off, comes back and has to start over: whole
+// servers in virtual time. Real processes: proof `faults.test.ts`.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ReplicationGauges } from '../../src/assembly/replication/replication-gauges.ts'
+import { rowOf, WRITING_ROW } from '../../src/telemetry/cells.ts'
+import { COMPUTED } from '../../src/telemetry/families.ts'
+import { prometheusText } from '../../src/telemetry/prometheus.ts'
+import { type Computed, readMetrics } from '../../src/telemetry/reading.ts'
+import { readExposition } from '../fixtures/prometheus-text.ts'
+import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
+import { followedServers, ReplicatedServers } from '../fixtures/replicated-servers.ts'
+
+const NOT_COMPUTED = Object.fromEntries(Object.keys(COMPUTED).map((name) => [name, undefined])) as Computed
+const POLICY = { policy: 'path "a" { capabilities = ["read"] }' }
+
+/** Samples of replication by name and labels, without the beginning that all have. */
+async function metricsOf({ time }: ReplicatedServers, { server, metrics }: ReplicatedServer) {
+  const { store, node } = server
+  const { nodeRole, replication } = node
+  const row = rowOf(metrics, WRITING_ROW)
+  await time.until(new ReplicationGauges({ store, operations: replication.operations, nodeRole, row }).look())
+  const { samples } = readExposition(prometheusText(readMetrics(metrics, [], NOT_COMPUTED)))
+  return (name: string, labels = 'family="dr"'): number | undefined =>
+    samples.get(`keywright_replication_${name}${labels === '' ? '' : `{${labels}}`}`)
+}
+
+async function write(primary: ReplicatedServer, count: number): Promise<void> {
+  for (let each = 0; each < count; each++) await primary.must('PUT', `sys/policies/acl/p${each}`, POLICY)
+}
+
+test('a server that replicates with no other shows its log, and nothing of peers', async () => {
+  const servers = new ReplicatedServers(81)
+  const alone = await servers.start('one')
+  const shown = await metricsOf(servers, alone)
+  const { index } = await servers.time.until(alone.server.store.position())
+  assert.equal(shown('log_last_index', ''), index)
+  assert.ok((shown('log_retained_bytes', '') ?? 0) > 0)
+  assert.deepEqual([shown('log_oldest_index', ''), shown('log_holds', 'kind="secondary"')], [1, 0])
+  for (const name of ['connected', 'lag_seconds', 'lag_records', 'canary_age_seconds', 'last_remote_index'])
+    assert.equal(shown(name), undefined, name)
+  assert.equal(shown('secondaries', 'family="dr",link="connected"'), undefined)
+  assert.equal(shown('links_total'), 0)
+})
+
+test('connected, lag, places and counts move while a secondary follows and is cut off', async () => {
+  const { servers, primary, secondary } = await followedServers(82)
+  const both = async () => [await metricsOf(servers, primary), await metricsOf(servers, secondary)] as const
+  const secondaries = (at: Awaited<ReturnType<typeof metricsOf>>) =>
+    ['connected', 'disconnected'].map((link) => at('secondaries', `family="dr",link="${link}"`))
+  await servers.time.pass(5_000)
+  let [theirs, ours] = await both()
+  assert.deepEqual(secondaries(theirs), [1, 0])
+  assert.deepEqual([ours('connected'), ours('lag_records'), ours('lag_seconds')], [1, 0, 0])
+  assert.deepEqual(
+    [theirs('connected'), theirs('lag_seconds'), secondaries(ours)[0]],
+    [undefined, undefined, undefined],
+  )
+  // It is further on where nothing in between was for the secondary.
+  assert.ok((ours('last_remote_index') ?? 0) >= (theirs('log_last_dr_index', '') ?? 99))
+  for (const shown of [theirs, ours]) assert.ok((shown('canary_age_seconds') ?? 99) < 3)
+  assert.equal(theirs('log_holds', 'kind="secondary"'), 1)
+  const links = ours('links_total') ?? assert.fail()
+  assert.deepEqual([theirs('links_total'), theirs('divergences_total'), ours('divergences_total')], [links, 0, 0])
+  assert.equal(ours('links_total', 'family="performance"'), 0)
+  for (const shown of [theirs, ours]) assert.ok((shown('transfers_total', 'family="dr",kind="copy"') ?? 0) >= 1)
+  const [sent, applied] = [theirs('sent_records_total') ?? 0, ours('applied_records_total') ?? 0]
+  const received = ours('received_bytes_total') ?? 0
+  assert.ok(received > 0 && received <= (theirs('sent_bytes_total') ?? 0))
+
+  await write(primary, 10)
+  await servers.level(primary, secondary)
+  ;[theirs, ours] = await both()
+  assert.ok((theirs('sent_records_total') ?? 0) >= sent + 10)
+  assert.ok((ours('applied_records_total') ?? 0) >= applied + 10)
+  assert.ok((ours('received_bytes_total') ?? 0) > received)
+
+  servers.cut(primary, secondary)
+  await write(primary, 10)
+  await servers.time.pass(60_000)
+  ;[theirs, ours] = await both()
+  assert.deepEqual([secondaries(theirs), ours('connected')], [[0, 1], 0])
+  for (const shown of [theirs, ours]) assert.ok((shown('canary_age_seconds') ?? 0) > 55)
+  assert.ok((theirs('log_last_dr_index', '') ?? 0) >= (ours('last_remote_index') ?? 0) + 10)
+  const ratio = theirs('log_limit_ratio', '') ?? 0
+  assert.ok(ratio > 0 && ratio < 1, `${ratio} of the limit`)
+
+  servers.heal(primary, secondary)
+  await servers.level(primary, secondary)
+  await servers.time.pass(5_000)
+  ;[theirs, ours] = await both()
+  assert.deepEqual([secondaries(theirs), ours('connected'), ours('lag_seconds')], [[1, 0], 1, 0])
+  assert.deepEqual([ours('links_total'), theirs('links_total')], [links + 1, links + 1])
+  for (const shown of [theirs, ours]) assert.ok((shown('canary_age_seconds') ?? 99) < 3)
+})
+
+test('a comparison behind the end of the log is counted at both ends', async () => {
+  const { servers, primary, secondary } = await followedServers(83)
+  servers.cut(primary, secondary)
+  await write(primary, 3)
+  await servers.time.pass(30_000)
+  await primary.forgetLog()
+  const broken = await metricsOf(servers, primary)
+  assert.equal(broken('log_broken_holds', ''), 1)
+  servers.heal(primary, secondary)
+  await servers.level(primary, secondary)
+  for (const cluster of [primary, secondary]) {
+    const shown = await metricsOf(servers, cluster)
+    assert.equal(shown('transfers_total', 'family="dr",kind="comparison"'), 1, cluster.name)
+    assert.equal(shown('divergences_total'), 0, cluster.name)
+  }
+})
+
+test('a sealed server and a revoked secondary are shown as what they are', async () => {
+  const { servers, primary, secondary } = await followedServers(84)
+  await primary.must('POST', 'sys/replication/dr/primary/revoke-secondary', { id: secondary.name })
+  await servers.time.pass(1_000)
+  const shown = await metricsOf(servers, primary)
+  assert.equal(shown('secondaries', 'family="dr",link="connected"'), 0)
+  assert.equal(shown('secondaries', 'family="dr",link="disconnected"'), 0)
+  assert.equal(shown('log_holds', 'kind="secondary"'), 0)
+  const cutOff = await metricsOf(servers, secondary)
+  assert.equal(cutOff('connected'), 0)
+  await primary.must('POST', 'sys/seal')
+  const sealed = await metricsOf(servers, primary)
+  assert.equal(sealed('secondaries', 'family="dr",link="connected"'), undefined)
+  assert.ok((sealed('log_last_index', '') ?? 0) > 0)
+})

@@ -97,6 +97,36 @@ for (const direction of ['down', 'up'] as const satisfies readonly Direction[]) 
   })
 }
 
+test('metrics of both ends show the link, the lag and what was moved, without a token', async () => {
+  const [one, two] = both()
+  const name = 'keywright_replication_'
+  const shownBy = async (cluster: Cluster, of: string, labels = 'family="dr"') =>
+    (await cluster.metrics()).get(`${name}${of}{${labels}}`)
+  const linked = () => shownBy(one, 'secondaries', 'family="dr",link="connected"')
+  await levelled(one, two)
+  await until(async () => (await linked()) === 1 && (await shownBy(two, 'connected')) === 1, 'both show the link')
+  const before = await shownBy(two, 'applied_records_total')
+  const links = (await shownBy(two, 'links_total')) ?? assert.fail()
+  await write(20, 1_000, 's')
+  await levelled(one, two)
+  assert.ok(((await shownBy(two, 'applied_records_total')) ?? 0) >= (before ?? 0) + 20)
+  assert.ok(((await shownBy(one, 'sent_bytes_total')) ?? 0) > 20_000)
+  const index = (await two.status()).last_remote_wal
+  await until(async () => ((await shownBy(two, 'last_remote_index')) ?? 0) >= Number(index), 'the place is shown')
+  assert.deepEqual([await shownBy(two, 'lag_records'), await shownBy(two, 'lag_seconds')], [0, 0])
+  const atPrimary = await one.metrics()
+  assert.ok((atPrimary.get('vault_replication_wal_last_dr_wal') ?? 0) > 0)
+  assert.equal(atPrimary.get(`${name}log_holds{kind="secondary"}`), 1)
+  assert.ok(((await two.metrics()).get('vault_replication_fsm_last_remote_wal{family="dr"}') ?? 0) > 0)
+  one.proxy.refuse()
+  const isCut = async (): Promise<boolean> => (await linked()) === 0 && (await shownBy(two, 'connected')) === 0
+  await until(isCut, 'both show the cut')
+  one.proxy.heal()
+  await levelled(one, two)
+  await until(async () => (await linked()) === 1 && (await shownBy(two, 'connected')) === 1, 'both show the link')
+  assert.ok(((await shownBy(two, 'links_total')) ?? 0) > links)
+})
+
 test('T21: a link that is made again moves what was written meanwhile, and no more', async (t) => {
   const [one, two] = both()
   await write(200, 2_000, 'q')

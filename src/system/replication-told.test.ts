@@ -78,7 +78,7 @@ test('a fenced primary says so, and its state is idle', () => {
   const { state } = PRIMARY_TOLD
   const shown = members('primary', { ...PRIMARY_TOLD, state: { ...state, isFenced: true } })
   assert.deepEqual([shown.state, shown.fenced, shown.idle_reason], ['idle', true, 'fenced'])
-  assert.match(String(shown.idle_sentence), /demote or disable it/)
+  assert.match(String(shown.idle_sentence), /end the set here with "primary\/disable"/)
 })
 
 test('a primary whose cluster port cannot be opened says so, without addresses where those are withheld', () => {

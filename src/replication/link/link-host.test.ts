@@ -289,6 +289,17 @@ test('no addresses close the port and what came by it', async () => {
   assert.match(idle?.sentence ?? '', /^p:8201 refuses connections: nothing listens there\. Check "cluster_addr"/)
 })
 
+test('a server that is sealed says so of the links that it ends', async () => {
+  const { clusters, primary } = await followed(16)
+  await primary.play({ listenAt: [], parts: [] })
+  await clusters.time.pass(1_000)
+  const ended = primary.lines.filter(({ message }) => message === 'The link to a secondary has ended')
+  assert.deepEqual(
+    ended.map(({ why }) => why),
+    ['this server is sealed or stops'],
+  )
+})
+
 test('a port that is in use is said to be so, and opened when it is free', async () => {
   const clusters = await LinkedClusters.begin(14)
   const serving = { identities: () => undefined, protocols: [], accept: () => {} }

@@ -95,13 +95,14 @@ export class LinkHost implements LinkControl {
 
   async #play({ facts, listenAt, parts }: LinkState): Promise<void> {
     this.#facts = facts
+    // First: a server that is sealed plays no part, but it has not ended its sets.
+    if (listenAt.length === 0) this.#primary.closeAll('this server is sealed or stops')
     if (listenAt.length === 0 && parts.length === 0) {
-      // The server is being sealed: a question holds keys.
+      // As of a server that is being sealed: a question holds keys.
       this.#questions.abort()
       this.#questions = new AbortController()
     }
     this.#primary.play(parts.filter((part): part is PrimaryPart => part.role === 'primary'))
-    if (listenAt.length === 0) this.#primary.closeAll('this node takes no links of other clusters any more')
     this.#follow(parts.filter((part): part is SecondaryPart => part.role === 'secondary'))
     await this.#ports.listen(listenAt)
   }

@@ -57,6 +57,12 @@ export type Admitted = { readonly entry: SecondaryEntry; readonly leaf: ReadCert
 
 const refusal = (refused: PeerRefusalCode, sentence: string): PeerRefusal => ({ refused, sentence })
 
+const notPrimary = (family: ReplicationFamily): string =>
+  `This cluster is no primary for ${family} replication: find out which cluster is the primary now`
+const REVOKED =
+  'The primary revoked this secondary, or issued a newer token for its id: only an activation of a new store, with a ' +
+  'new token, lets it in again'
+
 /** Whether a secondary may follow. The first use of a renewed leaf ends the one before. */
 export async function admitSecondary(tx: SetTransaction, greeting: Greeting): Promise<Admitted | PeerRefusal> {
   const known = await identify(tx, greeting)
@@ -68,7 +74,7 @@ export async function admitSecondary(tx: SetTransaction, greeting: Greeting): Pr
 async function identify(tx: SetTransaction, greeting: Greeting): Promise<Admitted | PeerRefusal> {
   const { family, certificate, says, nowMs } = greeting
   const state = await readState(tx, family)
-  if (state?.mode !== 'primary') return refusal('not_primary', `This cluster is no primary for ${family} replication`)
+  if (state?.mode !== 'primary') return refusal('not_primary', notPrimary(family))
   if (state.isFenced) return refusal('fenced', 'Another cluster took over as primary of this set: follow that one')
   const shown = await shownBy(tx, { setId: state.setId, family }, certificate)
   if ('refused' in shown) return shown
@@ -81,7 +87,7 @@ async function identify(tx: SetTransaction, greeting: Greeting): Promise<Admitte
   const entry = await findSecondary(tx, family, peer.id)
   const fingerprint = encodeBase64(certificateFingerprint(certificate))
   if (entry === undefined || entry.state === 'revoked' || !countsOf(entry).includes(fingerprint))
-    return refusal('revoked', 'The primary revoked this secondary, or issued a newer token for its id')
+    return refusal('revoked', REVOKED)
   if (entry.renewed?.fingerprint !== fingerprint) return { entry, leaf }
   const moved = { ...entry, leaf: entry.renewed, renewed: null }
   putSecondary(tx, family, moved)

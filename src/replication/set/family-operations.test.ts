@@ -77,7 +77,7 @@ test('a refusal is a 400 that names the operation or the other family, both mode
         refused++
         assert.equal(refusal.status, 400)
         assert.ok(refusal.sentence.endsWith(`in mode ${dr} for dr, and in mode ${performance} for performance`))
-        assert.match(refusal.sentence, /first|instead|wait|call its primary|its primary|update-primary/)
+        assert.match(refusal.sentence, /first|another cluster|wait|its primary|empty store/)
         // The whole is a sentence or two, and without its last period, as all refusals are.
         assert.match(refusal.sentence, /^["A-Zp].*[a-z]$/)
       }
@@ -89,10 +89,10 @@ const sentence = (state: FamilyParts, family: 'dr' | 'performance', operation: F
 
 test('what users run into says what to do', () => {
   const said: readonly (readonly [RegExp, string])[] = [
-    [/must be promoted instead/, sentence(parts('secondary', 'disabled'), 'dr', 'primary/enable')],
+    [/cannot be promoted yet/, sentence(parts('secondary', 'disabled'), 'dr', 'primary/enable')],
     [/"primary\/disable" first/, sentence(parts('primary', 'disabled'), 'dr', 'primary/enable')],
-    [/update-primary/, sentence(parts('secondary', 'disabled'), 'dr', 'secondary/enable')],
-    [/"primary\/demote"/, sentence(parts('primary', 'disabled'), 'dr', 'secondary/promote')],
+    [/begin with an empty store/, sentence(parts('secondary', 'disabled'), 'dr', 'secondary/enable')],
+    [/"primary\/disable" ends its set/, sentence(parts('primary', 'disabled'), 'dr', 'secondary/promote')],
     [/"primary\/enable" makes/, sentence(parts('disabled', 'disabled'), 'dr', 'primary/secondary-token')],
     [/"secondary\/enable" makes/, sentence(parts('disabled', 'disabled'), 'dr', 'secondary/promote')],
     [/call its primary/, sentence(parts('disabled', 'secondary'), 'performance', 'primary/secondary-token')],

@@ -62,11 +62,11 @@ export function refusalOfOperation(
     sentence: `${why}. ${statesIn(parts)}`,
   })
   if (family === 'performance' && follows(parts.dr.mode))
-    return refused(400, `${ON_DR_SECONDARY}: "${operation}" is for its primary, or for it once it is promoted`)
+    return refused(400, `${ON_DR_SECONDARY}: "${operation}" is for its primary`)
   if (!modes.includes(mode))
     return refused(400, `"${operation}" is not for a cluster in mode ${mode}: ${remedyOf(operation, mode)}`)
   if (mode === 'primary' && isFenced && !whenFenced)
-    return refused(503, 'Another cluster took over as primary of this set: demote or disable this one')
+    return refused(503, 'Another cluster took over as primary of this set: end the set here with "primary/disable"')
   const conflict = conflictOf(parts, family, operation)
   return conflict === undefined ? undefined : refused(400, conflict)
 }
@@ -82,7 +82,7 @@ function conflictOf(parts: FamilyParts, family: ReplicationFamily, operation: Fa
   const other = family === 'dr' ? 'performance' : 'dr'
   const { mode } = parts[other]
   if (operation === 'primary/enable' && mode === 'bootstrapping')
-    return `The cluster is being copied for ${other}: wait until it is a secondary, or disable it there`
+    return `The cluster is being copied for ${other}: wait until it is a secondary`
   if (operation !== 'secondary/enable') return undefined
   if (family === 'dr' && mode !== 'disabled')
     return 'A DR secondary has no part in performance replication: disable that first, as what it is there would vanish'
@@ -91,9 +91,9 @@ function conflictOf(parts: FamilyParts, family: ReplicationFamily, operation: Fa
   return undefined
 }
 
-/** What to do instead. */
+/** What to do instead, of what there is: no operation promotes or demotes a cluster, or ends a secondary, as yet. */
 function remedyOf(operation: FamilyOperation, mode: FamilyMode): string {
-  if (mode === 'bootstrapping') return 'wait until its copy is whole, or give it up with "secondary/disable"'
+  if (mode === 'bootstrapping') return 'wait until its copy is whole'
   if (mode === 'disabled') {
     return operation.startsWith('primary/')
       ? '"primary/enable" makes it a primary first'
@@ -102,9 +102,9 @@ function remedyOf(operation: FamilyOperation, mode: FamilyMode): string {
   if (mode === 'primary') {
     return operation === 'primary/enable'
       ? '"primary/disable" first, if it is to begin a new set'
-      : '"primary/demote" makes it a secondary first'
+      : '"primary/disable" ends its set first, and cuts its secondaries off'
   }
-  if (operation === 'primary/enable') return 'it must be promoted instead, with "secondary/promote"'
-  if (operation === 'secondary/enable') return '"secondary/update-primary" gives it another primary'
-  return 'call its primary, or make it one with "secondary/promote"'
+  if (operation === 'primary/enable') return 'it cannot be promoted yet, so begin the set on another cluster'
+  if (operation === 'secondary/enable') return 'a secondary cannot change its primary yet, so begin with an empty store'
+  return 'call its primary'
 }

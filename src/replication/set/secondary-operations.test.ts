@@ -77,7 +77,7 @@ test('a cluster becomes a secondary from a sealed token, and is the one that the
     keepActivation(await tx(secondary), kept, OF),
     becomeSecondary(await tx(secondary), bundle, NOW),
   ])
-    await assert.rejects(again, refusedWith(400, /update-primary/))
+    await assert.rejects(again, refusedWith(400, /begin with an empty store/))
   await secondary.run((tx) => disableFamily(tx, 'dr', 'secondary/disable'))
   assert.equal(secondary.view.entries.size, 0)
 })

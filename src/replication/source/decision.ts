@@ -39,7 +39,7 @@ export async function decide(
   const at = histories.findIndex(({ id }) => id.equals(applied.historyId))
   if (at === -1) {
     if (abandoned.includes(applied.historyId.toString('hex'))) return { kind: 'difference', isUndone: true }
-    return refused('other-set', 'The secondary followed a log that is not known here')
+    return refused('other-set', OTHER_LOG)
   }
   const next = histories[at + 1]
   if (next !== undefined && (next.parent === undefined || applied.index > next.parent.index)) {
@@ -48,12 +48,17 @@ export async function decide(
   if (record === 'gone') return { kind: 'difference', isUndone: false }
   const isThere = record === undefined ? isAt(applied, position) : isConnected(applied, record, histories)
   if (!isThere) {
-    return refused('rewound', `This cluster has no record ${applied.index} like the one that the secondary applied`)
+    return refused('rewound', rewoundAt(applied.index))
   }
   if (transfer?.what === 'difference') return { kind: 'difference', isUndone: false }
   if (transfer?.what === 'copy') return { kind: 'copy', after: transfer.after, from: applied }
   return { kind: 'stream', after: applied }
 }
+
+const OTHER_LOG = 'The secondary followed a log that is not known here: find out which cluster this secondary followed'
+const rewoundAt = (index: number): string =>
+  `The primary has no record ${index} like the one that the secondary applied: it was put back to an older state. ` +
+  'Find out which cluster has the newest data'
 
 /** The record behind an index that is not the last. */
 async function recordAfter(store: DecidingStore, index: number): Promise<LogRecord | 'gone'> {

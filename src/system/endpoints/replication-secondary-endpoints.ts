@@ -38,7 +38,7 @@ const givenBy = (args: Args<typeof ACTIVATION>): GivenActivation => ({
 })
 
 const UNTIL: Readonly<Record<ReplicationFamily, string>> = {
-  dr: 'This cluster serves no client from now on, until it is promoted',
+  dr: 'This cluster serves no client from now on, and cannot be promoted yet',
   performance: 'This cluster answers what it can once they are here',
 }
 

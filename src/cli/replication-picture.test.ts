@@ -21,6 +21,13 @@ const LINK = {
   last_heartbeat_duration_ms: '1',
   replication_primary_canary_age_ms: '640',
 }
+/** What the server says of a peer that it has not heard since it started. */
+const NEVER_HEARD = {
+  ...LINK,
+  last_heartbeat: '0001-01-01T00:00:00Z',
+  last_heartbeat_duration_ms: '0',
+  replication_primary_canary_age_ms: '0',
+}
 const PRIMARY = {
   mode: 'primary',
   state: 'running',
@@ -103,7 +110,7 @@ const PICTURES: readonly {
   Last change   223
   Merkle root   ${ROOT}
   Secondaries   1 of 1 connected
-    site-b      connected, 640 ms behind, heard 4 s ago, round trip 1 ms
+    site-b      connected, up to date as of 640 ms ago, heard 4 s ago, round trip 1 ms
   Log           12.0 MiB, from change 101, needed by
     dr/site-b   512 B of at most 10.0 GiB, behind change 220
 `,
@@ -119,7 +126,6 @@ const PICTURES: readonly {
           ...LINK,
           node_id: 'site-b',
           replication_primary_canary_age_ms: '95000',
-          lag_entries: 1,
           clock_skew_ms: '-5000',
         },
         { ...LINK, node_id: 'site-c', connection_status: 'disconnected', last_heartbeat: '2026-11-20T09:03:00Z' },
@@ -136,17 +142,40 @@ const PICTURES: readonly {
   Merkle root   ${ROOT}
   Cluster port  given to secondaries: https://keys.example.org:8201
   Secondaries   1 of 3 connected
-    site-b      connected, 95000 ms (1 min 35 s) and 1 record behind, heard 4 s ago, round trip 1
-                ms, its clock is 5 s behind
+    site-b      connected, up to date as of 1 min 35 s ago, heard 4 s ago, round trip 1 ms, its
+                clock is 5 s behind
     site-c      disconnected since 2026-11-20T09:03:00Z (1 h 3 min ago)
     a-secondary-of-a-long-name
-                no link since the start of this server: its token is not used yet, or it cannot
-                reach this cluster
+                its activation token is not used yet, or it could not reach this cluster
   Log           12.0 MiB, from change 101, needed by
     dr/site-c   broken: records that it needs are gone, so it has to start over.
                 log_retention_secondary_bytes keeps more for the next time
     copy        broken: records that it needs are gone, so it has to start over.
                 log_retention_copy_bytes keeps more for the next time
+`,
+  },
+  {
+    name: 'a primary that was restarted, with one secondary that did not come back yet and one that copies',
+    status: {
+      ...PRIMARY,
+      known_secondaries: ['site-b', 'site-c', 'site-d'],
+      secondaries: [
+        { ...NEVER_HEARD, node_id: 'site-b', connection_status: 'disconnected' },
+        { ...NEVER_HEARD, node_id: 'site-c' },
+        { ...LINK, node_id: 'site-d', replication_primary_canary_age_ms: '0' },
+      ],
+      retained_for: [],
+    },
+    attention: true,
+    shows: `* Disaster recovery: primary, running
+  Set           ${SET}, epoch 1
+  Last change   223
+  Merkle root   ${ROOT}
+  Secondaries   2 of 3 connected
+    site-b      disconnected, no link since this server started
+    site-c      connected
+    site-d      connected, heard 4 s ago, round trip 1 ms
+  Log           12.0 MiB, from change 101, needed by nobody
 `,
   },
   {
@@ -298,7 +327,7 @@ test('a picture names its family, and has signs and colours on a terminal that w
     style,
   ).split('\n')
   assert.equal(head, '\u001b[31m●\u001b[0m Disaster recovery: \u001b[31mprimary, running\u001b[0m')
-  assert.equal(peer, '      b           \u001b[31mdisconnected\u001b[0m'.slice(2))
+  assert.equal(peer, '      b           \u001b[31mdisconnected, no link since this server started\u001b[0m'.slice(2))
 })
 
 test('each thing alone is a reason to look', () => {

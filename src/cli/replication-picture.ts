@@ -71,7 +71,7 @@ function setRows(status: Json, style: Style): string[] {
 const prefixed = (before: string, text: string): string => (text === '' ? '' : before + text)
 const present = (style: Style, label: string, text: string): string[] => (text === '' ? [] : row(style, label, text))
 
-/** Ids without a link are shown too: an activation token that nobody used, or a secondary from before the start. */
+/** Ids that were never let in are shown too. */
 function secondaryRows(view: ReplicationView, style: Style): string[] {
   const { status } = view
   const peers = itemsIn(status, 'secondaries')
@@ -88,7 +88,7 @@ function secondaryRows(view: ReplicationView, style: Style): string[] {
   ]
 }
 
-const UNSEEN = 'no link since the start of this server: its token is not used yet, or it cannot reach this cluster'
+const UNSEEN = 'its activation token is not used yet, or it could not reach this cluster'
 
 function primaryRows(view: ReplicationView, style: Style): string[] {
   const { status } = view
@@ -103,22 +103,28 @@ function primaryRows(view: ReplicationView, style: Style): string[] {
   ]
 }
 
+/** A time in year 1: there was no heartbeat since the server started. */
+const YEAR_OF_NEVER = '0001-'
+const NO_LINK_YET = 'disconnected, no link since this server started'
+
 /** A clock that is off by more makes certificates and times of tokens hard to understand. */
 const NOTABLE_SKEW_MS = 1_000
 
 function peerRows({ nowMs, status }: ReplicationView, style: Style, peer: Json, name: string): string[] {
   const beat = lineIn(peer, 'last_heartbeat')
-  const atMs = Date.parse(beat)
+  const isNever = beat === '' || beat.startsWith(YEAR_OF_NEVER)
+  const atMs = isNever ? Number.NaN : Date.parse(beat)
   const ago = Number.isNaN(atMs) ? '' : `${spanOf(nowMs - atMs)} ago`
   const skew = countIn(peer, 'clock_skew_ms') ?? 0
   const skewed = Math.abs(skew) < NOTABLE_SKEW_MS ? '' : `its clock is ${spanOf(Math.abs(skew))} ${skewWord(skew)}`
   if (isDisconnected(peer)) {
-    const since = beat === '' ? 'disconnected' : `disconnected since ${beat}${ago === '' ? '' : ` (${ago})`}`
+    const since = isNever ? NO_LINK_YET : `disconnected since ${beat}${ago === '' ? '' : ` (${ago})`}`
     return named(style, name, joined([since, skewed]), 'bad')
   }
-  const behind = lineIn(status, 'mode') === 'primary' ? behindText(peer, 'replication_primary_canary_age_ms') : ''
-  const trip = lineIn(peer, 'last_heartbeat_duration_ms')
-  const parts = ['connected', behind, prefixed('heard ', ago), trip === '' ? '' : `round trip ${trip} ms`, skewed]
+  // Of what was never measured the server says 0.
+  const has = lineIn(status, 'mode') === 'primary' && !isNever ? upToDateText(peer) : ''
+  const trip = isNever ? '' : lineIn(peer, 'last_heartbeat_duration_ms')
+  const parts = ['connected', has, prefixed('heard ', ago), trip === '' ? '' : `round trip ${trip} ms`, skewed]
   return named(style, name, joined(parts))
 }
 
@@ -128,9 +134,17 @@ const skewWord = (skew: number): string => (skew > 0 ? 'ahead' : 'behind')
 /** From here on milliseconds alone are hard to read. */
 const LONG_MS = 10_000
 
-/** Says how far someone is behind, in time and in records; empty if neither is known. */
-function behindText(from: Json, lag: string): string {
-  const [ms, entries] = [countIn(from, lag), countIn(from, 'lag_entries')]
+/** Empty where the place up to which the secondary has everything is not known. */
+function upToDateText(peer: Json): string {
+  const ms = countIn(peer, 'replication_primary_canary_age_ms') ?? 0
+  return ms === 0 ? '' : `up to date as of ${msText(ms)} ago`
+}
+
+const msText = (ms: number): string => (ms < LONG_MS ? `${ms} ms` : spanOf(ms))
+
+/** Says how far this cluster is behind, in time and in records; empty if neither is known. */
+function behindText(status: Json): string {
+  const [ms, entries] = [countIn(status, 'lag_ms'), countIn(status, 'lag_entries')]
   if (ms === undefined && entries === undefined) return ''
   if ((ms ?? 0) === 0 && (entries ?? 0) === 0) return 'nothing missing'
   const time = ms === undefined ? '' : `${ms} ms${ms < LONG_MS ? '' : ` (${spanOf(ms)})`}`
@@ -140,7 +154,7 @@ function behindText(from: Json, lag: string): string {
 
 function behindRows({ status, remainingMs }: ReplicationView, style: Style): string[] {
   const applied = lineIn(status, 'last_remote_wal')
-  const texts = [behindText(status, 'lag_ms'), applied === '' ? '' : `the primary's change ${applied} is applied`]
+  const texts = [behindText(status), applied === '' ? '' : `the primary's change ${applied} is applied`]
   const rows = present(style, 'Behind', joined(texts))
   const transfer = transferIn(status)
   if (transfer === undefined) return rows

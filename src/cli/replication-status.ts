@@ -10,18 +10,18 @@ export const FAMILY_NAMES = { dr: 'Disaster recovery', performance: 'Performance
 /** A family of replication, as paths and answers name it. */
 export type FamilyName = keyof typeof FAMILY_NAMES
 
-const FAMILY = {
-  kind: 'text',
-  value: 'dr|performance',
-  oneOf: ['dr', 'performance'],
-  about: 'Family of replication',
-} as const
-
-/** The option of commands that work on one family. */
-export const FAMILY_OPTION = { family: { ...FAMILY, default: 'dr' } } as const satisfies OptionTable
+/** The option of commands that work on one family: the server has operations of no other as yet. */
+export const FAMILY_OPTION = {
+  family: { kind: 'text', value: 'dr', oneOf: ['dr'], default: 'dr', about: 'Family of replication' },
+} as const satisfies OptionTable
 /** The option of commands that show both families where none is named. */
 export const EITHER_FAMILY_OPTION = {
-  family: { ...FAMILY, about: 'Family of replication; both by default' },
+  family: {
+    kind: 'text',
+    value: 'dr|performance',
+    oneOf: ['dr', 'performance'],
+    about: 'Family of replication; both by default',
+  },
 } as const satisfies OptionTable
 
 /** Returns the family that the option names. The parser lets no other text through. */

@@ -72,10 +72,10 @@ const CASES: readonly {
     stderr: 'The server warns:\n\n* It becomes a primary\n\n',
   },
   {
-    argv: 'enable -family=performance -primary-cluster-addr=https://lb:8201',
-    asks: 'POST sys/replication/performance/primary/enable {"primary_cluster_addr":"https://lb:8201"}',
+    argv: 'enable -family=dr -primary-cluster-addr=https://lb:8201',
+    asks: 'POST sys/replication/dr/primary/enable {"primary_cluster_addr":"https://lb:8201"}',
     answer: warned('It becomes a primary'),
-    stdout: 'Success! This cluster is a primary: Performance\n',
+    stdout: 'Success! This cluster is a primary: Disaster recovery\n',
     stderr: 'The server warns:\n\n* It becomes a primary\n\n',
   },
   {
@@ -100,9 +100,9 @@ const CASES: readonly {
     stderr: WRAP_WARNING,
   },
   {
-    argv: 'secondary-token -family=performance -id=site-b -ttl=10m -secondary-public-key=some-key -format=json',
+    argv: 'secondary-token -id=site-b -ttl=10m -secondary-public-key=some-key -format=json',
     asks:
-      'POST sys/replication/performance/primary/secondary-token ' +
+      'POST sys/replication/dr/primary/secondary-token ' +
       '{"id":"site-b","ttl":"10m","secondary_public_key":"some-key"}',
     answer: data({ token: 'sealed' }),
     stdout: `${JSON.stringify(envelope({ data: { token: 'sealed' } }), null, 2)}\n`,
@@ -140,10 +140,10 @@ const CASES: readonly {
   })),
   {
     argv:
-      'activate -family=performance -primary-api-addr=https://a:8200 -primary-ca-file=/ca.pem -primary-ca-path=/ca ' +
+      'activate -primary-api-addr=https://a:8200 -primary-ca-file=/ca.pem -primary-ca-path=/ca ' +
       '-format=raw aaa.bbb.ccc',
     asks:
-      'POST sys/replication/performance/secondary/enable {"token":"aaa.bbb.ccc",' +
+      'POST sys/replication/dr/secondary/enable {"token":"aaa.bbb.ccc",' +
       '"primary_api_addr":"https://a:8200","ca_file":"/ca.pem","ca_path":"/ca"}',
     answer: warned('It is set up'),
     stdout: `${JSON.stringify(envelope({ warnings: ['It is set up'] }))}\n`,
@@ -163,7 +163,8 @@ const NOT_SENT: readonly (readonly [argv: string, says: RegExp])[] = [
   ['disable', /^keywright operator replication disable: every secondary of the set .* confirm it with -yes\n/],
   ['secondary-token', /-id is missing/],
   ['revoke -id=', /-id is missing/],
-  ['enable -family=both', /-family must be dr or performance, not "both"/],
+  ['enable -family=performance', /-family must be dr, not "performance"/],
+  ['status -family=both', /-family must be dr or performance, not "both"/],
   ['activate -', /^Error: The activation token is empty\n$/],
   ['activate', /^Error: The activation token is empty: hand it in on standard input\n$/],
   ['activate @/nowhere/at/all', /^Error: Cannot read \/nowhere\/at\/all: there is no such file or folder\n$/],
@@ -209,18 +210,18 @@ test('an activation token that is typed is hidden', async () => {
   assert.ok(!(stdout.bytes().toString() + stderr.bytes().toString()).includes('aaa.bbb.ccc'))
 })
 
+const SAID = '"primary/enable" is not for a cluster in mode secondary'
 const COMMANDS = ['enable', 'disable -yes', 'secondary-token -id=b', 'revoke -id=b', 'public-key', 'activate a.b.c']
 
 for (const argv of COMMANDS) {
   test(`a refusal of ${argv} is shown as it is, exit code 2`, async () => {
-    answers(refused(400, 'This cluster is a secondary: "secondary/promote" makes it a primary'))
+    answers(refused(400, SAID))
     const ran = await client(argv)
     assert.deepEqual([ran.code, ran.stdout], [2, ''])
     const [error, , url, ...rest] = ran.stderr.split('\n')
     assert.match(error ?? '', /^Error .*: the server refused the request$/)
     assert.match(url ?? '', /^URL: POST .*\/v1\/sys\/replication\/dr\//)
-    const said = '* This cluster is a secondary: "secondary/promote" makes it a primary'
-    assert.deepEqual(rest, ['Code: 400. Errors:', '', said, ''])
+    assert.deepEqual(rest, ['Code: 400. Errors:', '', `* ${SAID}`, ''])
     assert.ok(!ran.stderr.includes('a.b.c'))
   })
 }
@@ -322,6 +323,14 @@ test('check prints each look, exit code 0 if none is bad', async () => {
 An activation would work
 `,
   )
+})
+
+test('check: exit code 0 if nothing is bad, though the cluster port was not looked at, and that is said', async () => {
+  const port = { what: 'cluster port', result: 'not looked at', sentence: 'Only the wrapped part tells it' }
+  answers(data({ checks: [CHECKS[0], { ...CHECKS[1], result: 'good' }, port] }))
+  const ran = await client('check a.b.c')
+  const verdict = 'Nothing found against an activation. The cluster port of the primary was not checked'
+  assert.deepEqual([ran.code, ran.stdout.split('\n').slice(-3)], [0, ['', verdict, '']])
 })
 
 test('check: exit code 2 if one look is bad, in every format', async () => {

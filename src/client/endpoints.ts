@@ -350,7 +350,7 @@ export type Endpoints = {
         fenced?: boolean
         /** All to which a token was given that was not revoked since */
         known_secondaries?: readonly string[]
-        /** Those that have been connected since this server started */
+        /** All that were let in, connected or not; those without a link since this server started have no heartbeat */
         secondaries?: readonly {
           /** Where its API answers; empty if that is not known, or the listener withholds addresses */
           api_address: string
@@ -360,11 +360,14 @@ export type Endpoints = {
           connection_status: string
           /** Time of its last heartbeat, RFC 3339; year 1: there was none */
           last_heartbeat: string
-          /** Round trip of that, in milliseconds */
+          /** Round trip of that, in milliseconds; 0 also if not known */
           last_heartbeat_duration_ms: string
-          /** How far its clock is ahead, in milliseconds; negative if it is behind */
+          /** How far its clock is ahead, in milliseconds; negative if it is behind, 0 also if not known */
           clock_skew_ms: string
-          /** Age of the last change that the secondary has for certain, in milliseconds */
+          /**
+           * Age of the newest place of the log of the primary up to which the secondary has everything for certain, in
+           * milliseconds; 0 also if not known
+           */
           replication_primary_canary_age_ms: string
           /** Id of the secondary */
           node_id: string
@@ -391,11 +394,14 @@ export type Endpoints = {
           connection_status: string
           /** Time of its last heartbeat, RFC 3339; year 1: there was none */
           last_heartbeat: string
-          /** Round trip of that, in milliseconds */
+          /** Round trip of that, in milliseconds; 0 also if not known */
           last_heartbeat_duration_ms: string
-          /** How far its clock is ahead, in milliseconds; negative if it is behind */
+          /** How far its clock is ahead, in milliseconds; negative if it is behind, 0 also if not known */
           clock_skew_ms: string
-          /** Age of the last change that the secondary has for certain, in milliseconds */
+          /**
+           * Age of the newest place of the log of the primary up to which the secondary has everything for certain, in
+           * milliseconds; 0 also if not known
+           */
           replication_primary_canary_age_ms: string
         }[]
         /** Since when it follows, RFC 3339 */
@@ -467,7 +473,7 @@ export type Endpoints = {
         fenced?: boolean
         /** All to which a token was given that was not revoked since */
         known_secondaries?: readonly string[]
-        /** Those that have been connected since this server started */
+        /** All that were let in, connected or not; those without a link since this server started have no heartbeat */
         secondaries?: readonly {
           /** Where its API answers; empty if that is not known, or the listener withholds addresses */
           api_address: string
@@ -477,11 +483,14 @@ export type Endpoints = {
           connection_status: string
           /** Time of its last heartbeat, RFC 3339; year 1: there was none */
           last_heartbeat: string
-          /** Round trip of that, in milliseconds */
+          /** Round trip of that, in milliseconds; 0 also if not known */
           last_heartbeat_duration_ms: string
-          /** How far its clock is ahead, in milliseconds; negative if it is behind */
+          /** How far its clock is ahead, in milliseconds; negative if it is behind, 0 also if not known */
           clock_skew_ms: string
-          /** Age of the last change that the secondary has for certain, in milliseconds */
+          /**
+           * Age of the newest place of the log of the primary up to which the secondary has everything for certain, in
+           * milliseconds; 0 also if not known
+           */
           replication_primary_canary_age_ms: string
           /** Id of the secondary */
           node_id: string
@@ -508,11 +517,14 @@ export type Endpoints = {
           connection_status: string
           /** Time of its last heartbeat, RFC 3339; year 1: there was none */
           last_heartbeat: string
-          /** Round trip of that, in milliseconds */
+          /** Round trip of that, in milliseconds; 0 also if not known */
           last_heartbeat_duration_ms: string
-          /** How far its clock is ahead, in milliseconds; negative if it is behind */
+          /** How far its clock is ahead, in milliseconds; negative if it is behind, 0 also if not known */
           clock_skew_ms: string
-          /** Age of the last change that the secondary has for certain, in milliseconds */
+          /**
+           * Age of the newest place of the log of the primary up to which the secondary has everything for certain, in
+           * milliseconds; 0 also if not known
+           */
           replication_primary_canary_age_ms: string
         }[]
         /** Since when it follows, RFC 3339 */
@@ -588,7 +600,7 @@ export type Endpoints = {
       fenced?: boolean
       /** All to which a token was given that was not revoked since */
       known_secondaries?: readonly string[]
-      /** Those that have been connected since this server started */
+      /** All that were let in, connected or not; those without a link since this server started have no heartbeat */
       secondaries?: readonly {
         /** Where its API answers; empty if that is not known, or the listener withholds addresses */
         api_address: string
@@ -598,11 +610,14 @@ export type Endpoints = {
         connection_status: string
         /** Time of its last heartbeat, RFC 3339; year 1: there was none */
         last_heartbeat: string
-        /** Round trip of that, in milliseconds */
+        /** Round trip of that, in milliseconds; 0 also if not known */
         last_heartbeat_duration_ms: string
-        /** How far its clock is ahead, in milliseconds; negative if it is behind */
+        /** How far its clock is ahead, in milliseconds; negative if it is behind, 0 also if not known */
         clock_skew_ms: string
-        /** Age of the last change that the secondary has for certain, in milliseconds */
+        /**
+         * Age of the newest place of the log of the primary up to which the secondary has everything for certain, in
+         * milliseconds; 0 also if not known
+         */
         replication_primary_canary_age_ms: string
         /** Id of the secondary */
         node_id: string
@@ -629,11 +644,14 @@ export type Endpoints = {
         connection_status: string
         /** Time of its last heartbeat, RFC 3339; year 1: there was none */
         last_heartbeat: string
-        /** Round trip of that, in milliseconds */
+        /** Round trip of that, in milliseconds; 0 also if not known */
         last_heartbeat_duration_ms: string
-        /** How far its clock is ahead, in milliseconds; negative if it is behind */
+        /** How far its clock is ahead, in milliseconds; negative if it is behind, 0 also if not known */
         clock_skew_ms: string
-        /** Age of the last change that the secondary has for certain, in milliseconds */
+        /**
+         * Age of the newest place of the log of the primary up to which the secondary has everything for certain, in
+         * milliseconds; 0 also if not known
+         */
         replication_primary_canary_age_ms: string
       }[]
       /** Since when it follows, RFC 3339 */
@@ -708,7 +726,7 @@ export type Endpoints = {
       fenced?: boolean
       /** All to which a token was given that was not revoked since */
       known_secondaries?: readonly string[]
-      /** Those that have been connected since this server started */
+      /** All that were let in, connected or not; those without a link since this server started have no heartbeat */
       secondaries?: readonly {
         /** Where its API answers; empty if that is not known, or the listener withholds addresses */
         api_address: string
@@ -718,11 +736,14 @@ export type Endpoints = {
         connection_status: string
         /** Time of its last heartbeat, RFC 3339; year 1: there was none */
         last_heartbeat: string
-        /** Round trip of that, in milliseconds */
+        /** Round trip of that, in milliseconds; 0 also if not known */
         last_heartbeat_duration_ms: string
-        /** How far its clock is ahead, in milliseconds; negative if it is behind */
+        /** How far its clock is ahead, in milliseconds; negative if it is behind, 0 also if not known */
         clock_skew_ms: string
-        /** Age of the last change that the secondary has for certain, in milliseconds */
+        /**
+         * Age of the newest place of the log of the primary up to which the secondary has everything for certain, in
+         * milliseconds; 0 also if not known
+         */
         replication_primary_canary_age_ms: string
         /** Id of the secondary */
         node_id: string
@@ -749,11 +770,14 @@ export type Endpoints = {
         connection_status: string
         /** Time of its last heartbeat, RFC 3339; year 1: there was none */
         last_heartbeat: string
-        /** Round trip of that, in milliseconds */
+        /** Round trip of that, in milliseconds; 0 also if not known */
         last_heartbeat_duration_ms: string
-        /** How far its clock is ahead, in milliseconds; negative if it is behind */
+        /** How far its clock is ahead, in milliseconds; negative if it is behind, 0 also if not known */
         clock_skew_ms: string
-        /** Age of the last change that the secondary has for certain, in milliseconds */
+        /**
+         * Age of the newest place of the log of the primary up to which the secondary has everything for certain, in
+         * milliseconds; 0 also if not known
+         */
         replication_primary_canary_age_ms: string
       }[]
       /** Since when it follows, RFC 3339 */
@@ -835,7 +859,7 @@ export type Endpoints = {
     }
     result: undefined
   }
-  /** Tells whether secondary/enable would succeed with these fields; changes nothing, here or there. */
+  /** Looks for what would keep secondary/enable with these fields from success; changes nothing, here or there. */
   'POST sys/replication/dr/secondary/check': {
     fields: {
       /** Activation token: wrap_info.token or data.token of primary/secondary-token */

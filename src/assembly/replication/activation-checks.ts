@@ -29,7 +29,9 @@ export function checksOfApi(looked: PrimaryCheck): readonly ActivationCheck[] {
     api: [looked.kind === 'good' ? 'good' : 'bad', looked.sentence],
     ...(looked.clockSkewMs === undefined ? {} : { clock: clock(looked.clockSkewMs) }),
   }
-  const rest = 'Only the wrapped part tells it, which can be read once. A token for a public key can be checked whole'
+  const rest =
+    'Not checked: only the wrapped part tells it, and that can be read once. For a full check, use a token for a ' +
+    'public key'
   return checks(found, rest)
 }
 

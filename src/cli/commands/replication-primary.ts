@@ -45,8 +45,9 @@ export const replicationDisable = callCommand({
   summary: 'End the set that this cluster is the primary of',
   usage: '',
   describe: [
-    'The data stay as they are. Every secondary is cut off for good: authority and list of the set are destroyed, ' +
-      'and a new set needs new activation tokens. The token needs "update" on sys/replication/FAMILY/primary/disable.',
+    'The data stay as they are. Every secondary is cut off for good: the authority of the set and its list of ' +
+      'secondaries are destroyed, and a new set needs new activation tokens. The token needs "update" on ' +
+      'sys/replication/FAMILY/primary/disable.',
   ],
   examples: ['operator replication disable -yes'],
   options: { ...FAMILY_OPTION, yes: { kind: 'flag', about: 'Confirm that the secondaries are to be cut off' } },

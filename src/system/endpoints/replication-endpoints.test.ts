@@ -46,7 +46,7 @@ const CHANGES: readonly { path: string; body?: object; verb: readonly unknown[];
     verb: ['enablePrimary', 'dr', 'https://a.test:8201'],
     says: /becomes a primary/,
   },
-  { path: 'primary/disable', verb: ['disablePrimary', 'dr'], says: /switched off/ },
+  { path: 'primary/disable', verb: ['disablePrimary', 'dr'], says: /^The set has ended/ },
   {
     path: 'secondary/enable',
     body: ACTIVATION,

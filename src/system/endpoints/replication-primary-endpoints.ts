@@ -9,8 +9,7 @@ import { carryOut, changed, NAME_OF, OPERATION, type ReplicationSystem } from '.
 
 const BECOMES_PRIMARY = 'This cluster becomes a primary: requests may fail for a moment'
 const IS_DISABLED =
-  'Replication is switched off: requests may fail for a moment. Its secondaries are not let in any more, also not by ' +
-  'a set that is begun later'
+  'The set has ended: requests may fail for a moment. Its secondaries are not let in any more, not even by a later set'
 const HAS_NO_ADDRESS =
   'This server does not know the address of its API, so the token does not say where it is unwrapped: give ' +
   '"primary_api_addr" with it, or set "api_addr" in the configuration and ask for a new token'

@@ -72,7 +72,8 @@ const enable = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
     describe:
       'The answer comes when the primary has let this cluster in; the copy of its data goes on behind it. A primary ' +
       'that cannot be reached, or refuses, changes nothing here. Tokens, mounts and audit devices of this cluster ' +
-      'are gone afterwards, but for devices that its configuration declares. secondary/check tries it all first.',
+      'are gone afterwards, but for devices that its configuration declares. secondary/check looks first; of a ' +
+      'wrapped token it cannot check the cluster port.',
     fields: ACTIVATION,
     handler: async (system: ReplicationSystem, args) => {
       await carryOut(system, family, (operations) => operations.enableSecondary(family, givenBy(args)))
@@ -85,7 +86,8 @@ const check = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
     ...OPERATION,
     id: `replication-${family}-secondary-check`,
     path: `replication/${family}/secondary/check`,
-    summary: 'Tells whether secondary/enable would succeed with these fields; changes nothing, here or there',
+    summary:
+      'Looks for what would keep secondary/enable with these fields from success; changes nothing, here or there',
     fields: ACTIVATION,
     response: {
       checks: listOf(

@@ -25,9 +25,12 @@ const PEER = {
   cluster_address: text('Where its cluster port answers; likewise'),
   connection_status: text('connected or disconnected'),
   last_heartbeat: text('Time of its last heartbeat, RFC 3339; year 1: there was none'),
-  last_heartbeat_duration_ms: text('Round trip of that, in milliseconds'),
-  clock_skew_ms: text('How far its clock is ahead, in milliseconds; negative if it is behind'),
-  replication_primary_canary_age_ms: text('Age of the last change that the secondary has for certain, in milliseconds'),
+  last_heartbeat_duration_ms: text('Round trip of that, in milliseconds; 0 also if not known'),
+  clock_skew_ms: text('How far its clock is ahead, in milliseconds; negative if it is behind, 0 also if not known'),
+  replication_primary_canary_age_ms: text(
+    'Age of the newest place of the log of the primary up to which the secondary has everything for certain, in ' +
+      'milliseconds; 0 also if not known',
+  ),
 }
 
 const OF_PRIMARY = {
@@ -35,7 +38,7 @@ const OF_PRIMARY = {
   known_secondaries: listOf(text('Id'), 'All to which a token was given that was not revoked since'),
   secondaries: listOf(
     group({ ...PEER, node_id: text('Id of the secondary') }, 'A secondary'),
-    'Those that have been connected since this server started',
+    'All that were let in, connected or not; those without a link since this server started have no heartbeat',
   ),
   last_wal: integer('Index of the last change'),
   last_dr_wal: integer('For disaster recovery: index of the last change that its secondaries get'),

@@ -1843,7 +1843,7 @@ export type Endpoints = {
         accessor: string
         /** UUID of the mount */
         uuid: string
-        /** Local mount: not replicated */
+        /** Local mount: a secondary for performance does not get it, one for disaster recovery does */
         local: boolean
         /** Data is also encrypted by the seal (seal wrap) */
         seal_wrap: boolean
@@ -1911,7 +1911,7 @@ export type Endpoints = {
       accessor: string
       /** UUID of the mount */
       uuid: string
-      /** Local mount: not replicated */
+      /** Local mount: a secondary for performance does not get it, one for disaster recovery does */
       local: boolean
       /** Data is also encrypted by the seal (seal wrap) */
       seal_wrap: boolean
@@ -1972,7 +1972,7 @@ export type Endpoints = {
       type?: string | undefined
       /** Description for operators */
       description?: string | undefined
-      /** Local mount: not replicated */
+      /** Local mount: a secondary for performance does not get it, one for disaster recovery does */
       local?: boolean | undefined
       /** Must be false: seal wrap is not offered yet */
       seal_wrap?: boolean | undefined
@@ -2134,7 +2134,7 @@ export type Endpoints = {
         accessor: string
         /** UUID of the mount */
         uuid: string
-        /** Local mount: not replicated */
+        /** Local mount: a secondary for performance does not get it, one for disaster recovery does */
         local: boolean
         /** Data is also encrypted by the seal (seal wrap) */
         seal_wrap: boolean
@@ -2202,7 +2202,7 @@ export type Endpoints = {
       accessor: string
       /** UUID of the mount */
       uuid: string
-      /** Local mount: not replicated */
+      /** Local mount: a secondary for performance does not get it, one for disaster recovery does */
       local: boolean
       /** Data is also encrypted by the seal (seal wrap) */
       seal_wrap: boolean
@@ -2263,7 +2263,7 @@ export type Endpoints = {
       type?: string | undefined
       /** Description for operators */
       description?: string | undefined
-      /** Local mount: not replicated */
+      /** Local mount: a secondary for performance does not get it, one for disaster recovery does */
       local?: boolean | undefined
       /** Must be false: seal wrap is not offered yet */
       seal_wrap?: boolean | undefined
@@ -2458,7 +2458,7 @@ export type Endpoints = {
         accessor?: string
         /** UUID of the mount */
         uuid?: string
-        /** Local mount: not replicated */
+        /** Local mount: a secondary for performance does not get it, one for disaster recovery does */
         local?: boolean
         /** Data is also encrypted by the seal (seal wrap) */
         seal_wrap?: boolean
@@ -2519,7 +2519,7 @@ export type Endpoints = {
         accessor?: string
         /** UUID of the mount */
         uuid?: string
-        /** Local mount: not replicated */
+        /** Local mount: a secondary for performance does not get it, one for disaster recovery does */
         local?: boolean
         /** Data is also encrypted by the seal (seal wrap) */
         seal_wrap?: boolean
@@ -2587,7 +2587,7 @@ export type Endpoints = {
       accessor: string
       /** UUID of the mount */
       uuid: string
-      /** Local mount: not replicated */
+      /** Local mount: a secondary for performance does not get it, one for disaster recovery does */
       local: boolean
       /** Data is also encrypted by the seal (seal wrap) */
       seal_wrap: boolean
@@ -3288,7 +3288,7 @@ export type Endpoints = {
         description: string
         /** Options of the device, as given */
         options: Readonly<Record<string, string>>
-        /** Local device: not replicated */
+        /** Local device: a secondary for performance does not get it, one for disaster recovery does */
         local: boolean
         /** Path of the device */
         path: string
@@ -3306,7 +3306,7 @@ export type Endpoints = {
       description?: string | undefined
       /** Options of the device, as key-value pairs */
       options?: Readonly<Record<string, string>> | undefined
-      /** Local device: not replicated */
+      /** Local device: a secondary for performance does not get it, one for disaster recovery does */
       local?: boolean | undefined
     }
     result: undefined
@@ -5135,7 +5135,7 @@ export type Endpoints = {
         custom_metadata: Readonly<Record<string, string>>
         /** IDs of the entities that it belonged to before they were merged; null if none */
         merged_from_canonical_ids: readonly string[] | null
-        /** The login mount is local, so it is not replicated */
+        /** The login mount is local: a secondary for performance does not get it */
         local: boolean
         /** root */
         namespace_id: string
@@ -5239,7 +5239,7 @@ export type Endpoints = {
         custom_metadata: Readonly<Record<string, string>>
         /** IDs of the entities that it belonged to before they were merged; null if none */
         merged_from_canonical_ids: readonly string[] | null
-        /** The login mount is local, so it is not replicated */
+        /** The login mount is local: a secondary for performance does not get it */
         local: boolean
         /** root */
         namespace_id: string
@@ -5370,7 +5370,7 @@ export type Endpoints = {
       custom_metadata: Readonly<Record<string, string>>
       /** IDs of the entities that it belonged to before they were merged; null if none */
       merged_from_canonical_ids: readonly string[] | null
-      /** The login mount is local, so it is not replicated */
+      /** The login mount is local: a secondary for performance does not get it */
       local: boolean
       /** root */
       namespace_id: string
@@ -5741,7 +5741,7 @@ export type Endpoints = {
         custom_metadata: Readonly<Record<string, string>>
         /** IDs of the entities that it belonged to before they were merged; null if none */
         merged_from_canonical_ids: readonly string[] | null
-        /** The login mount is local, so it is not replicated */
+        /** The login mount is local: a secondary for performance does not get it */
         local: boolean
         /** root */
         namespace_id: string

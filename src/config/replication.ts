@@ -40,8 +40,8 @@ export const REPLICATION_STANZA: Stanza = {
     unauthenticated_operation_token: setting(
       'bool',
       'true',
-      'Whether key shares alone make an operation token of a secondary for disaster recovery; if not, a token with ' +
-        '`sudo` is needed too',
+      'Without effect as yet, since there are no operation tokens. Whether key shares alone will make one on a ' +
+        'secondary for disaster recovery; if not, a token with `sudo` is needed too',
     ),
     // docs/decisions/0025-heartbeats-as-canary.md
     replication_canary_write_interval_seconds: ignored(

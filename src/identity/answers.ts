@@ -34,7 +34,7 @@ export const ALIAS_SHAPE: Shapes = {
   merged_from_canonical_ids: nullable(
     listOf(text('ID'), 'IDs of the entities that it belonged to before they were merged; null if none'),
   ),
-  local: flag('The login mount is local, so it is not replicated'),
+  local: flag('The login mount is local: a secondary for performance does not get it'),
   namespace_id: text('root'),
   ...TIMES,
 }

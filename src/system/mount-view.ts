@@ -71,13 +71,16 @@ export const passedBody = ({ passthroughRequestHeaders, allowedResponseHeaders }
 
 const isGiven = (keys: readonly string[] | undefined): boolean => keys !== undefined && keys.length > 0
 
+/** What `local` means, in requests and answers. */
+export const ABOUT_LOCAL = 'Local mount: a secondary for performance does not get it, one for disaster recovery does'
+
 /** A mount in answers, with the lifetimes that were set; 0 stands for those of the system. */
 export const MOUNT: Shapes = {
   type: text('Type of the engine or login method'),
   description: text('Description for operators'),
   accessor: text('Accessor of the mount'),
   uuid: text('UUID of the mount'),
-  local: flag('Local mount: not replicated'),
+  local: flag(ABOUT_LOCAL),
   seal_wrap: flag('Data is also encrypted by the seal (seal wrap)'),
   external_entropy_access: flag('The engine can use entropy from the seal'),
   options: nullable(mapOf(text('Value'), 'Options of the engine')),

@@ -65,7 +65,8 @@ const UNTOLD = {
   idle_sentence: 'What the links do could not be found out: the log of this server has the cause',
 }
 const FENCED =
-  'Another cluster took over as primary of this set, so this one writes nothing: end the set here with "primary/disable"'
+  'Another cluster took over as primary of this set, so this one writes nothing: end the set here with ' +
+  '"primary/disable"'
 const NO_PRIMARY = 'This cluster follows no primary: it is given one with an activation token'
 
 function ofSecondary({ state, identity, primary }: FamilyTold, nowMs: number, withheld: Withheld): object {

@@ -29,7 +29,10 @@ const enable = callCommand({
   options: {
     path: { kind: 'text', value: 'PATH', about: 'Name of the device' },
     description: { kind: 'text', value: 'TEXT', about: 'Description of the device' },
-    local: { kind: 'flag', about: 'Do not replicate the device' },
+    local: {
+      kind: 'flag',
+      about: 'Keep the device from secondaries for performance; those for disaster recovery get it',
+    },
   },
   request: async ({ io, options, args: [type = '', ...words] }) => {
     const given = Object.fromEntries(await readData(io, words))

@@ -65,7 +65,10 @@ const enable = ({ group, thing, path, prefix, type, example, settings }: Kind) =
     examples: [`${group} enable ${type}`, `${group} enable -path=team/${example} -description=orders ${type}`],
     options: {
       path: { kind: 'text', value: 'PATH', about: 'Mount path; default: the name of the type' },
-      local: { kind: 'flag', about: 'Do not replicate the mount' },
+      local: {
+        kind: 'flag',
+        about: 'Keep the mount from secondaries for performance; those for disaster recovery get it',
+      },
       'seal-wrap': { kind: 'flag', about: 'Also wrap its data with the seal' },
       'external-entropy-access': { kind: 'flag', about: 'Allow it to use the entropy source of the seal' },
       'force-no-cache': { kind: 'flag', about: 'Disable caching for the mount' },

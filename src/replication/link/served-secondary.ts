@@ -104,8 +104,8 @@ export class ServedSecondary {
   /** Another link of the same secondary takes the place of this one. */
   replaced(): void {
     const sentence =
-      'Another cluster follows with the id and the certificate of this secondary: if you know of none, revoke the id, ' +
-      'since somebody has a copy of this store'
+      'Another cluster follows with the id and the certificate of this secondary: if you know of none, revoke the ' +
+      'id, since somebody has a copy of this store'
     this.#stop(new RefusedPeer(refusedMessage('replaced', sentence)))
   }
 

@@ -15,12 +15,14 @@ import type { System as Whole } from '../system.ts'
 /** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'audit'>
 
+const LOCAL = 'Local device: a secondary for performance does not get it, one for disaster recovery does'
+
 /** A device as answers show it. */
 const DEVICE = {
   type: text(TYPES_TEXT),
   description: text('Description for operators'),
   options: mapOf(text('Value'), 'Options of the device, as given'),
-  local: flag('Local device: not replicated'),
+  local: flag(LOCAL),
   path: text('Path of the device'),
 }
 
@@ -66,7 +68,7 @@ const enable = endpoint({
     type: string(TYPES_TEXT, { default: '' }),
     description: string('Description for operators', { default: '', max: MOST_DESCRIPTION_CHARACTERS }),
     options: map('Options of the device, as key-value pairs'),
-    local: bool('Local device: not replicated', { default: false }),
+    local: bool(LOCAL, { default: false }),
   },
   handler: async (system: System, args) => {
     const { type, description, options = {}, local } = args

@@ -8,6 +8,7 @@ import { flag, group, integer, mapOf, nullable, OTHERS, optional, type Shapes, t
 import { ROOT_NAMESPACE } from '../../storage/contract.ts'
 import { CONFIG_FIELDS, changedMountConfig, type GivenMountConfig, NOT_OFFERED } from '../mount-tuning.ts'
 import {
+  ABOUT_LOCAL,
   bodies,
   bodyOf,
   CLEAR_KEYS,
@@ -132,7 +133,7 @@ const MOUNT_FIELDS = {
   ...pathField,
   type: string('Type of the engine or login method', { default: '' }),
   description: string('Description for operators', { default: '', max: MAX_DESCRIPTION_CHARACTERS }),
-  local: bool('Local mount: not replicated', { default: false }),
+  local: bool(ABOUT_LOCAL, { default: false }),
   seal_wrap: bool('Must be false: seal wrap is not offered yet', { default: false }),
   external_entropy_access: bool('Must be false: entropy from the seal is not offered yet', { default: false }),
   options: map('Options of the engine, as key-value pairs'),

@@ -97,7 +97,7 @@ test('a token is refused for a bad id, a bad TTL, without a cluster address, and
     [/^"ttl" must be from 1 second to 768 hours/, 'a', { ttlMs: 999 }],
     [/^"ttl" must be/, 'a', { ttlMs: 768 * 3_600_000 + 1 }],
     [/^"ttl" must be/, 'a', { ttlMs: Number.NaN }],
-    [/set "cluster_addr"/, 'a', { clusterAddress: '' }],
+    [/^The cluster address of this primary is not known: set "cluster_addr"/, 'a', { clusterAddress: '' }],
     [/set "cluster_addr"/, 'a', { clusterAddress: 'http://a:8201' }],
     [/authority of the set has ended.*begin a new one/, 'a', { nowMs: NOW + 3_650 * 86_400_000 }],
   ]

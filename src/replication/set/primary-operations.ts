@@ -203,7 +203,7 @@ function requireIssuable({ clusterAddress: given }: SetState, { id, ttlMs, clust
   if (!(ttlMs >= MIN_TOKEN_TTL_MS && ttlMs <= MAX_TOKEN_TTL_MS))
     throw new SetRefused(400, `"ttl" must be from 1 second to ${MAX_TOKEN_TTL_MS / 3_600_000} hours`)
   const address = given === '' ? own : given
-  const unreachable = faultOfClusterAddress(address)
+  const unreachable = address === '' ? 'is not known' : faultOfClusterAddress(address)
   if (unreachable === undefined) return address
   throw new SetRefused(
     400,

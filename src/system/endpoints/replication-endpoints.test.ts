@@ -74,6 +74,16 @@ for (const { path, body, verb, says } of CHANGES) {
   })
 }
 
+test('a primary of which nothing says where its cluster port is reached warns of that', async () => {
+  const { server } = await stage({}, '')
+  const warningsOf = async (body: object) => (await server.call('POST', at('primary/enable'), body)).body.warnings
+  const [becomes, unknown, ...more] = (await warningsOf({})) as string[]
+  assert.match(becomes ?? '', /becomes a primary/)
+  assert.match(unknown ?? '', /set "cluster_addr" or "api_addr"/)
+  assert.deepEqual(more, [])
+  assert.deepEqual(await warningsOf({ primary_cluster_addr: 'https://a.test:8201' }), [becomes])
+})
+
 test('a secondary is revoked with 204, a key and looks are data', async () => {
   const look = { what: 'clock', result: 'bad', sentence: 'The clock is 5 minutes ahead' } as const
   const { server, asked } = await stage({ check: async () => [look] })

@@ -10,6 +10,9 @@ import { carryOut, changed, NAME_OF, OPERATION, type ReplicationSystem } from '.
 const BECOMES_PRIMARY = 'This cluster becomes a primary: requests may fail for a moment'
 const IS_DISABLED =
   'The set has ended: requests may fail for a moment. Its secondaries are not let in any more, not even by a later set'
+const HAS_NO_CLUSTER_ADDRESS =
+  'The configuration does not say where secondaries reach the cluster port: set "cluster_addr" or "api_addr" before ' +
+  'you ask for a token'
 const HAS_NO_ADDRESS =
   'This server does not know the address of its API, so the token does not say where it is unwrapped: give ' +
   '"primary_api_addr" with it, or set "api_addr" in the configuration and ask for a new token'
@@ -36,7 +39,10 @@ const enable = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
     },
     handler: async (system: ReplicationSystem, { primary_cluster_addr: address }) => {
       await carryOut(system, family, (operations) => operations.enablePrimary(family, address))
-      return changed(BECOMES_PRIMARY)
+      const isReachable = [address, system.facts.clusterAddress, system.facts.apiAddress].some(
+        (one) => (one ?? '') !== '',
+      )
+      return changed(BECOMES_PRIMARY, ...(isReachable ? [] : [HAS_NO_CLUSTER_ADDRESS]))
     },
   })
 

@@ -118,6 +118,7 @@ const KINDS: Readonly<Record<string, string>> = {
 function resultType({ response, givesToken, mayBeEmpty }: Endpoint): Type {
   if (givesToken === true) return plain('Auth')
   if (response === undefined) return plain('undefined')
+  // An answer that is wrapped unasked is that of `wrap_info`, whose token stands for the one in data.
   return around('', shapesType(response), mayBeEmpty === true ? ' | undefined' : '')
 }
 
@@ -138,7 +139,8 @@ function shapeType(shape: Shape): Type {
   const or = shape.nullable === true ? ' | null' : ''
   switch (shape.is) {
     case 'string':
-      return plain(`string${or}`)
+      if (shape.oneOf === undefined) return plain(`string${or}`)
+      return { options: [...shape.oneOf.map((each) => `'${each}'`), ...(shape.nullable === true ? ['null'] : [])] }
     case 'int':
     case 'number':
       return plain(`number${or}`)

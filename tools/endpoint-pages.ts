@@ -201,8 +201,9 @@ function table(heads: readonly string[], rows: readonly string[]): string {
   return [row(heads), `|${'---|'.repeat(heads.length)}`, ...rows].join('\n')
 }
 
-function answerTable({ mayBeEmpty, response, body, givesToken }: Endpoint): string[] {
+function answerTable({ mayBeEmpty, alwaysWarns, wrappedWithout, response, body, givesToken }: Endpoint): string[] {
   if (givesToken === true) return ['Answers 200 with the token in `auth`.']
+  if (alwaysWarns === true) return ['Answers 200 with a warning.']
   if (response === undefined) return ['Answers 204 without a body, or 200 where there are warnings.']
   const where = {
     envelope: 'in `data`',
@@ -211,8 +212,11 @@ function answerTable({ mayBeEmpty, response, body, givesToken }: Endpoint): stri
   }
   const rows = flatShapes(response, '').map(([name, shape]) => row([`\`${name}\``, kindOf(shape), shape.about]))
   const empty = mayBeEmpty === true ? ', or 204 without a body' : ''
+  const members = `with these members ${where[body ?? 'envelope']}${empty}:`
   return [
-    `Answers 200 with these members ${where[body ?? 'envelope']}${empty}:`,
+    wrappedWithout === undefined
+      ? `Answers 200 ${members}`
+      : `Answers 200: without \`${wrappedWithout}\` with the token in \`wrap_info.token\`, otherwise ${members}`,
     table(['Member', 'Kind', 'Meaning'], rows),
   ]
 }
@@ -232,6 +236,8 @@ function insideOf(shape: Shape, name: string): (readonly [string, Shape])[] {
 }
 
 function kindOf(shape: Shape): string {
-  const kind = shape.is === 'list' || shape.is === 'map' ? `${shape.is} of ${shape.of.is}` : shape.is
+  const whole = shape.is === 'list' || shape.is === 'map' ? `${shape.is} of ${shape.of.is}` : shape.is
+  const values = shape.is === 'string' ? shape.oneOf?.map((value) => JSON.stringify(value)) : undefined
+  const kind = values === undefined ? whole : `${whole}, one of ${values.join(', ')}`
   return `${kind}${shape.nullable === true ? ' or null' : ''}${shape.optional === true ? ', may be missing' : ''}`
 }

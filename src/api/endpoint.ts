@@ -109,6 +109,10 @@ type Common<E, F extends Fields> = {
   readonly response?: Shapes
   /** True if success may come without data, as 204. */
   readonly mayBeEmpty?: boolean
+  /** Success has a warning in place of data, and so is 200 and never 204. */
+  readonly alwaysWarns?: true
+  /** Field without which the answer is wrapped, whatever the request asks for (`wrapAs`). */
+  readonly wrappedWithout?: string
   /** True if success hands out or renews a token: the answer then has an `auth` part (AUTH_BLOCK). */
   readonly givesToken?: boolean
   /**

@@ -2,7 +2,7 @@
 import type { Endpoint } from './endpoint.ts'
 import type { Field, Schema } from './fields.ts'
 import { expandPattern, type Segment } from './pattern.ts'
-import { AUTH_BLOCK } from './request.ts'
+import { AUTH_BLOCK, WRAP_INFO } from './request.ts'
 import { shapesSchema } from './shape.ts'
 
 type Table = { readonly mountPath: string; readonly endpoints: readonly Endpoint[] }
@@ -24,7 +24,12 @@ export function openApiDocument(version: string, tables: readonly Table[]): obje
     servers: [{ url: '/v1' }],
     paths,
     components: {
-      schemas: { Errors: ERRORS_SCHEMA, Envelope: ENVELOPE, Auth: shapesSchema(AUTH_BLOCK) },
+      schemas: {
+        Errors: ERRORS_SCHEMA,
+        Envelope: ENVELOPE,
+        Auth: shapesSchema(AUTH_BLOCK),
+        WrapInfo: shapesSchema(WRAP_INFO),
+      },
       responses: RESPONSES,
       securitySchemes: { token: { type: 'apiKey', in: 'header', name: 'X-Vault-Token' } },
     },
@@ -143,14 +148,25 @@ function responses(endpoint: Endpoint): object {
   const refused = common('Refused')
   if (endpoint.givesStream === true) return { 200: { description: 'The bytes', ...BYTES }, default: refused }
   if (endpoint.response === undefined && endpoint.givesToken !== true) {
-    return { 200: common('Warned'), 204: common('Done'), default: refused }
+    return {
+      200: common('Warned'),
+      ...(endpoint.alwaysWarns === true ? {} : { 204: common('Done') }),
+      default: refused,
+    }
   }
   const empty = endpoint.mayBeEmpty === true ? { 204: common('Done') } : {}
   return { 200: { description: 'Done', ...json(answerSchema(endpoint)) }, ...empty, default: refused }
 }
 
-function answerSchema({ response, body, givesToken }: Endpoint): Schema {
+function answerSchema({ response, body, givesToken, wrappedWithout }: Endpoint): Schema {
   const data = response === undefined ? {} : shapesSchema(response)
+  if (wrappedWithout !== undefined) {
+    const either = { data, wrap_info: shapesSchema(WRAP_INFO) }
+    const properties = Object.fromEntries(
+      Object.entries(either).map(([name, one]) => [name, { ...one, nullable: true }]),
+    )
+    return { allOf: [reference('Envelope'), { type: 'object', properties }] }
+  }
   if (body === 'plain') return data
   const properties = {
     ...(response === undefined ? {} : { data }),

@@ -164,6 +164,16 @@ export type WrapInfo = {
   readonly wrapped_accessor?: string
 }
 
+/** WrapInfo as a shape. */
+export const WRAP_INFO: Shapes = {
+  token: text('The token that unwraps the answer'),
+  accessor: text('Accessor: refers to the token without giving access'),
+  ttl: integer('Seconds until the wrapped answer is gone'),
+  creation_time: text('Time of creation, RFC 3339'),
+  creation_path: text('Path of the request whose response is wrapped'),
+  wrapped_accessor: optional(text('Accessor of the token or other credential in the answer')),
+}
+
 /**
  * Thrown by a handler if the decision between create and update is outdated: another request created or deleted the
  * thing meanwhile. Nothing was changed, and the pipeline judges the request again.

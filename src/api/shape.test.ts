@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   anything,
+  choice,
   flag,
   group,
   integer,
@@ -48,6 +49,14 @@ for (const { value, found } of CASES) {
     assert.deepEqual(misfits(SHAPES, value), found)
   })
 }
+
+test('a text that is one of a few is no other', () => {
+  const shapes = { verdict: choice(['good', 'bad'], 'Verdict') }
+  assert.deepEqual(misfits(shapes, { verdict: 'bad' }), [])
+  assert.deepEqual(misfits(shapes, { verdict: 'better' }), ['data.verdict is not of kind string'])
+  const verdict = { type: 'string', enum: ['good', 'bad'], description: 'Verdict' }
+  assert.deepEqual(shapesSchema(shapes), { type: 'object', properties: { verdict }, required: ['verdict'] })
+})
 
 test('members whose names are data have one shape', () => {
   const shapes = { known: text('Known'), [OTHERS]: integer('Number') }

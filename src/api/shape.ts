@@ -4,8 +4,16 @@ import type { Schema } from './fields.ts'
 /** The shape of one value. */
 export type Shape =
   | {
-      readonly is: 'string' | 'int' | 'number' | 'bool' | 'any'
+      readonly is: 'int' | 'number' | 'bool' | 'any'
       readonly about: string
+      readonly optional?: boolean
+      readonly nullable?: boolean
+    }
+  | {
+      readonly is: 'string'
+      readonly about: string
+      /** All that it can be; missing: any text. */
+      readonly oneOf?: readonly string[]
       readonly optional?: boolean
       readonly nullable?: boolean
     }
@@ -31,6 +39,8 @@ export const OTHERS = '*'
 
 /** A string; like the makers below it takes the description for the documentation. */
 export const text = (about: string): Shape => ({ is: 'string', about })
+/** One of a few texts. */
+export const choice = (values: readonly string[], about: string): Shape => ({ is: 'string', about, oneOf: values })
 /** An integer. */
 export const integer = (about: string): Shape => ({ is: 'int', about })
 /** Any finite number. */
@@ -63,7 +73,7 @@ function plainSchema(shape: Shape): Schema {
   const description = shape.about
   switch (shape.is) {
     case 'string':
-      return { type: 'string', description }
+      return { type: 'string', ...(shape.oneOf === undefined ? {} : { enum: shape.oneOf }), description }
     case 'int':
       return { type: 'integer', description }
     case 'number':
@@ -119,7 +129,7 @@ function misfit(shape: Shape, value: unknown, where: string): string[] {
     case 'any':
       return []
     case 'string':
-      return typeof value === 'string' ? [] : wrong
+      return typeof value === 'string' && (shape.oneOf?.includes(value) ?? true) ? [] : wrong
     case 'int':
       return Number.isInteger(value) ? [] : wrong
     case 'number':

@@ -819,15 +819,15 @@ export type Endpoints = {
     fields: {
       /** Name of the secondary, of your choice; a token or secondary that has it is replaced */
       id: string
-      /** How long the token can be used */
+      /** How long the token can be used, from 1 second to 768 hours */
       ttl?: Duration | undefined
       /** Public key that secondary/generate-public-key gave on the cluster to be let in */
       secondary_public_key?: string | undefined
     }
     result: {
-      /** The token, sealed for the key; in a wrapped answer what is to be unwrapped */
+      /** The token, sealed for the key; `wrap_info.token` takes its place in an answer that is wrapped */
       token: string
-    } | undefined
+    }
   }
   /** Sends a secondary away, or makes its token void; only a new token lets it in again. */
   'POST sys/replication/dr/primary/revoke-secondary': {
@@ -874,10 +874,10 @@ export type Endpoints = {
     result: {
       /** In the order in which they were taken */
       checks: readonly {
-        /** token, api, cluster port, version, clock or admission */
-        what: string
-        /** good, bad, or not looked at */
-        result: string
+        /** What was looked at */
+        what: 'token' | 'api' | 'cluster port' | 'version' | 'clock' | 'admission'
+        /** How it is */
+        result: 'good' | 'bad' | 'not looked at'
         /** What was found, and what to do about it */
         sentence: string
       }[]

@@ -44,8 +44,9 @@ export function answerFaults(request: GeneratedRequest, answer: RawAnswer, expec
   const isChosen = isClosed || (endpoint !== undefined && statusesAskedFor(request).includes(status))
   const isUncoded = status === 501 && request.headers.some(([, value]) => value === 'gzip')
   if (status >= 500 && !isChosen && !isUncoded) return [`status ${status}`]
-  if (status === 204 && endpoint?.response !== undefined && endpoint.mayBeEmpty !== true && !isChosen)
-    return ['no body where the endpoint promises data']
+  const isNeverEmpty =
+    (endpoint?.response !== undefined && endpoint.mayBeEmpty !== true) || endpoint?.alwaysWarns === true
+  if (status === 204 && isNeverEmpty && !isChosen) return ['no body where the endpoint promises data']
   if (BODILESS.includes(status) || request.method === 'HEAD') return body === '' ? [] : ['a body where there is none']
   if (endpoint?.givesStream === true && status === 200 && !asksForHelp(request)) {
     return answer.headers.get('content-type') === 'application/octet-stream' ? [] : ['a stream without its type']
@@ -144,7 +145,7 @@ function safely<T>(work: () => T): T | undefined {
 function endpointFaults(endpoint: Endpoint, parsed: Json): string[] {
   const { response, body, givesToken } = endpoint
   if (body === 'plain') return misfits(response ?? {}, parsed)
-  if (parsed.wrap_info !== null) return wrappedFaults(parsed, WRAPPED_BY_THEMSELVES.has(endpoint.id))
+  if (parsed.wrap_info !== null) return wrappedFaults(parsed, endpoint.wrappedWithout !== undefined)
   const { data, auth, warnings } = parsed
   const expected =
     body === 'both' && response !== undefined ? [...ENVELOPE_NAMES, ...Object.keys(data ?? {})] : ENVELOPE_NAMES
@@ -158,10 +159,7 @@ function endpointFaults(endpoint: Endpoint, parsed: Json): string[] {
   ]
 }
 
-/** Endpoints whose answer asks to be wrapped; what it warns of stands beside, since the caller did not ask for that. */
-const WRAPPED_BY_THEMSELVES: ReadonlySet<string> = new Set(['replication-dr-primary-secondary-token'])
-
-/** Under a token, and nothing of it beside. */
+/** Under a token, and nothing of it beside; what was wrapped unasked may warn beside it. */
 function wrappedFaults({ data, auth, warnings, wrap_info }: Json, mayWarn: boolean): string[] {
   const { token, ttl, creation_path } = wrap_info as Json
   const whole = typeof token === 'string' && typeof ttl === 'number' && typeof creation_path === 'string'

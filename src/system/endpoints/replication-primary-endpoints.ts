@@ -30,6 +30,7 @@ const enable = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
     ...OPERATION,
     id: `replication-${family}-primary-enable`,
     path: `replication/${family}/primary/enable`,
+    alwaysWarns: true,
     summary: `Makes this cluster the primary of a new set for ${NAME_OF[family]}`,
     fields: {
       primary_cluster_addr: string(
@@ -51,6 +52,7 @@ const disable = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
     ...OPERATION,
     id: `replication-${family}-primary-disable`,
     path: `replication/${family}/primary/disable`,
+    alwaysWarns: true,
     summary: `Ends the set for ${NAME_OF[family]}, with the certificates of its secondaries`,
     fields: {},
     handler: async (system: ReplicationSystem) => {
@@ -76,13 +78,15 @@ const secondaryToken = (family: ReplicationFamily): Endpoint<ReplicationSystem> 
       id: string('Name of the secondary, of your choice; a token or secondary that has it is replaced', {
         required: true,
       }),
-      ttl: duration('How long the token can be used', { default: 1_800 }),
+      ttl: duration('How long the token can be used, from 1 second to 768 hours', { default: 1_800 }),
       secondary_public_key: string('Public key that secondary/generate-public-key gave on the cluster to be let in', {
         default: '',
       }),
     },
-    response: { token: text('The token, sealed for the key; in a wrapped answer what is to be unwrapped') },
-    mayBeEmpty: true,
+    response: {
+      token: text('The token, sealed for the key; `wrap_info.token` takes its place in an answer that is wrapped'),
+    },
+    wrappedWithout: 'secondary_public_key',
     handler: async (system: ReplicationSystem, { id, ttl, secondary_public_key: publicKey }) => {
       const wanted = { id, ttlMs: ttl * 1_000, publicKey }
       const issued = await carryOut(system, family, (operations) => operations.secondaryToken(family, wanted))

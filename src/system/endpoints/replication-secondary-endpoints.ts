@@ -1,9 +1,9 @@
 // sys/replication/FAMILY/secondary: how a cluster becomes a secondary (Interface 4.4, 4.5).
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { type Args, string } from '../../api/fields.ts'
-import { group, listOf, text } from '../../api/shape.ts'
+import { choice, group, listOf, text } from '../../api/shape.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
-import type { GivenActivation } from '../replication-operations.ts'
+import type { ActivationCheck, GivenActivation } from '../replication-operations.ts'
 import { carryOut, changed, NAME_OF, OPERATION, type ReplicationSystem } from './replication-family.ts'
 
 /** Longest path of a file here, as Linux has it. */
@@ -29,6 +29,9 @@ const ACTIVATION = {
     max: MAX_PATH_CHARACTERS,
   }),
 }
+
+const LOOKS: readonly ActivationCheck['what'][] = ['token', 'api', 'cluster port', 'version', 'clock', 'admission']
+const RESULTS: readonly ActivationCheck['result'][] = ['good', 'bad', 'not looked at']
 
 const givenBy = (args: Args<typeof ACTIVATION>): GivenActivation => ({
   token: args.token,
@@ -66,6 +69,7 @@ const enable = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
   endpoint({
     ...OPERATION,
     neverWrapped: true,
+    alwaysWarns: true,
     id: `replication-${family}-secondary-enable`,
     path: `replication/${family}/secondary/enable`,
     summary: `Makes this cluster a secondary for ${NAME_OF[family]}: its data give way to those of the primary`,
@@ -93,8 +97,8 @@ const check = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
       checks: listOf(
         group(
           {
-            what: text('token, api, cluster port, version, clock or admission'),
-            result: text('good, bad, or not looked at'),
+            what: choice(LOOKS, 'What was looked at'),
+            result: choice(RESULTS, 'How it is'),
             sentence: text('What was found, and what to do about it'),
           },
           'One look',

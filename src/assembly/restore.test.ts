@@ -3,6 +3,7 @@ import { strict as assert } from 'node:assert'
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { copyTo } from '../../test/fixtures/copied-store.ts'
 import { forgedSnapshot } from '../../test/fixtures/forged-snapshot.ts'
 import { wireRequest } from '../../test/fixtures/memory-server.ts'
@@ -35,12 +36,18 @@ const POLICY = { policy: 'path "a" { capabilities = ["read"] }' }
 
 type Opened = { readonly node: Pick<WritingNode, 'operations'> }
 
+/** What is told to other threads, and how long the groups of the store wait for more. */
+type Seams = {
+  readonly announce?: (news: SealState) => Promise<void>
+  readonly tick?: (resolve: () => void) => void
+}
+
 /** A server on a store of its own, all but its threads and sockets; `wrap` may look at what the restore asks for. */
 async function start(
   t: TestContext,
   wrap: (restorable: Restorable) => Restorable = (same) => same,
   autoSeal?: AutoSeal,
-  announce: (news: SealState) => Promise<void> = async () => {},
+  { announce = async () => {}, tick = setImmediate }: Seams = {},
 ) {
   const { path, cleanUp } = temporaryDirectory()
   const world = realWorld()
@@ -50,7 +57,8 @@ async function start(
   }
   const storage = storageIn(path)
   const location = storeLocation(storage)
-  const open = () => location.open({ random, clock, onFatal })
+  const ticks = { ...world.ticks, next: () => new Promise<void>((resolve) => void tick(resolve)) }
+  const open = () => location.open({ random, clock, ticks, onFatal })
   const store = new ReplaceableStore(await open())
   const node = await assembleWriting({
     role: 'all',
@@ -208,7 +216,7 @@ test('a secondary that is revoked while the server closes for a restore stays so
     isRestoring = false
     await primary.view.transaction((tx) => revokeSecondary(tx, 'dr', 'site/b'))
   }
-  const primary = await primaryWith(t, undefined, undefined, announce)
+  const primary = await primaryWith(t, undefined, undefined, { announce })
   const snapshot = await save(primary.server)
   isRestoring = true
   const restoring = primary.server.node.operations.restore(ReadableStream.from([snapshot]), false)
@@ -216,6 +224,36 @@ test('a secondary that is revoked while the server closes for a restore stays so
   assert.equal(isRestoring, false)
   assert.equal(await primary.stateOf(), 'revoked')
   assert.equal(await primary.server.call('POST', 'sys/policies/acl/after', POLICY), 204)
+})
+
+test('a revocation that waits for its commit while the server closes for a restore counts, or is refused', async (t) => {
+  let isRestoring = false
+  let revoking: Promise<string> | undefined
+  const primary = await primaryWith(t, undefined, undefined, {
+    announce: async ({ status }) => {
+      if (!isRestoring || !status.sealed || revoking !== undefined) return
+      const revoked = primary.view.transaction((tx) => revokeSecondary(tx, 'dr', 'site/b'))
+      revoking = revoked.then(
+        () => 'revoked',
+        () => 'active',
+      )
+      // It is sealed, and is not on the disk.
+      await sleep(50)
+    },
+    tick: (resolve) => void (isRestoring ? setTimeout(resolve, 500) : setImmediate(resolve)),
+  })
+  const { server, stateOf } = primary
+  const snapshot = await save(server)
+  isRestoring = true
+  const restoring = server.node.operations.restore(ReadableStream.from([snapshot]), false)
+  const outcome = await restoring.then(
+    () => 'restored',
+    ({ code }) => code as string,
+  )
+  isRestoring = false
+  const state = await (revoking ?? assert.fail('it was revoked meanwhile'))
+  if (outcome === 'restored') await server.unseal()
+  assert.equal(await stateOf(), state, outcome)
 })
 
 test('a check that fails leaves the store as it was, and the next restore is taken', async (t) => {

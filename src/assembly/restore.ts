@@ -40,7 +40,7 @@ export type Restorable = {
 export type RestoreParts = {
   readonly restorable: Restorable | undefined
   /** The store as it is. */
-  readonly store: Pick<Store, 'scan' | 'list' | 'histories' | 'transaction'>
+  readonly store: Pick<Store, 'scan' | 'list' | 'histories'>
   readonly seal: Seal
   readonly opening: Pick<UnsealController, 'replaceStore'>
   readonly barrier: Barrier
@@ -79,13 +79,8 @@ export class Restore {
         // An activation removes what was staged, so that nothing is found there.
         throw seal.openings === openings ? cause : sealedMeanwhile()
       })
-      const present = new Barrier(this.#parts.world.random, this.#parts.barrier.keyring)
       try {
-        await opening.replaceStore(
-          openings,
-          () => this.#requireReplication(replication, present),
-          () => restorable.adopt(),
-        )
+        await opening.replaceStore(openings, this.#lookAtReplication(replication), () => restorable.adopt())
       } finally {
         await restorable.staging.drop()
       }
@@ -157,12 +152,23 @@ export class Restore {
   }
 
   /**
-   * Looks behind all that is being written, which a revocation could be. `present` is open while the server is sealed.
-   * @throws Refusal if the records of replication are others than when the snapshot was begun
+   * Throws a refusal if the records of replication are others than when the snapshot was begun. The first look is made
+   * on the open server. Another one goes on with the keys of that, since the server is closed by then.
    */
-  async #requireReplication(digest: string, present: Barrier): Promise<void> {
-    if ((await this.#parts.store.transaction((tx) => replicationDigest(tx, present))) === digest) return
-    throw fail('changed_meanwhile', ['Replication was changed while the snapshot was on its way: send it again'])
+  #lookAtReplication(digest: string): () => Promise<void> {
+    let present: Barrier | undefined
+    return async () => {
+      const { store, barrier, world } = this.#parts
+      const isFirst = present === undefined
+      present ??= new Barrier(world.random, barrier.keyring)
+      const now = await replicationDigest(store, present).catch((cause) => {
+        // There may be a record under a data key that was added meanwhile.
+        if (isFirst || !(cause instanceof StorageCorrupt)) throw cause
+        return undefined
+      })
+      if (now === digest) return
+      throw fail('changed_meanwhile', ['Replication was changed while the snapshot was on its way: send it again'])
+    }
   }
 
   async #lostReplication(): Promise<readonly string[]> {

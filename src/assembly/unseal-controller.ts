@@ -1,7 +1,9 @@
 // Opens and closes the whole server: its barrier, its caches, its other threads; and changes what it is among others.
 // Only one such change runs at a time.
+import type { KeyObject } from 'node:crypto'
 import { fail, type Refusal } from '../api/errors.ts'
 import type { RoleState } from '../api/node-role.ts'
+import { describeCause } from '../core/describe-cause.ts'
 import type { Log } from '../lib/log.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
 import { oneByOne } from '../lib/one-by-one.ts'
@@ -161,7 +163,7 @@ export class UnsealController {
    * @throws Refusal if the server was sealed since then; Sealed if it is sealed now; what `requireFit` throws
    */
   replaceStore(openings: number, requireFit: () => Promise<void>, adopt: () => Promise<void>): Promise<void> {
-    const { seal, invalidation, news } = this.#parts
+    const { seal, store, invalidation, news } = this.#parts
     return this.exclusively(async () => {
       if (seal.status().sealed) throw new Sealed('The server is sealed')
       if (seal.openings !== openings) throw sealedMeanwhile()
@@ -169,9 +171,10 @@ export class UnsealController {
       const former = seal.rootKey
       await this.#close()
       try {
+        await store.keysReplaced('refused')
         await requireFit()
       } catch (cause) {
-        await this.#open(await openedByEither(seal, former, former))
+        await this.#tryToOpenAgain(former)
         throw cause
       }
       try {
@@ -302,6 +305,16 @@ export class UnsealController {
     } catch (cause) {
       if (!(cause instanceof AutoSealFailed)) throw cause
       this.#parts.log('error', `The server stays sealed. ${cause.message}`)
+    }
+  }
+
+  /** Why the server was closed for nothing is what the caller is told. */
+  async #tryToOpenAgain(rootKey: KeyObject): Promise<void> {
+    const { seal, log } = this.#parts
+    try {
+      await this.#open(await openedByEither(seal, rootKey, rootKey))
+    } catch (cause) {
+      log('error', 'The server stays sealed: it could not be opened again', { cause: describeCause(cause) })
     }
   }
 

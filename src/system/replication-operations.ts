@@ -41,6 +41,8 @@ export type FamilyTold = {
   /** On a primary: ids of all tokens but those revoked, and the links of secondaries. */
   readonly knownSecondaries: readonly string[]
   readonly secondaries: readonly SecondaryStatus[]
+  /** True where the links could not be asked: what is told of them is empty, and says nothing. */
+  readonly isSilent: boolean
   /** Why no secondary reaches this cluster: sentences about its cluster ports, none of which could be opened. */
   readonly portFaults: readonly string[]
   /** On a secondary: who it is, and its link; undefined on a primary. */

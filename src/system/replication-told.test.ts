@@ -89,6 +89,12 @@ test('a primary whose cluster port cannot be opened says so, without addresses w
   assert.deepEqual([withheld.state, withheld.idle_reason, withheld.idle_sentence], ['idle', 'port', undefined])
 })
 
+test('a primary whose links could not be asked says so', () => {
+  const shown = members('primary', { ...PRIMARY_TOLD, secondaries: [], isSilent: true })
+  assert.deepEqual([shown.state, shown.idle_reason], ['idle', 'unknown'])
+  assert.match(String(shown.idle_sentence), /Ask again soon/)
+})
+
 test('peers that never sent a heartbeat have the values that stand for never', () => {
   const silent = {
     ...CONNECTED,

@@ -53,12 +53,14 @@ function ofPrimary(told: FamilyTold, { addresses }: Withheld): object {
 }
 
 /** Why a primary serves nobody; undefined: it does. `isAddressed`: the sentence names addresses. */
-function idleOfPrimary({ state, portFaults }: FamilyTold) {
+function idleOfPrimary({ state, isSilent, portFaults }: FamilyTold) {
   if (state.isFenced) return { reason: 'fenced', sentence: FENCED, isAddressed: false }
+  if (isSilent) return { reason: 'unknown', sentence: SILENT, isAddressed: false }
   if (portFaults.length > 0) return { reason: 'port', sentence: portFaults.join('. '), isAddressed: true }
   return undefined
 }
 
+const SILENT = 'What the links do could not be found out: they are busy, or begin anew. Ask again soon'
 const UNTOLD = {
   state: 'idle',
   idle_reason: 'unknown',

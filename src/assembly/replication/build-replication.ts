@@ -78,6 +78,8 @@ class OwnReplication implements ReplicationRoom {
   /** The port that was opened where the configuration leaves it to the system. */
   #ports: readonly number[] = []
   #isOpen = false
+  /** False until the links have taken over what was played last. */
+  #isPlayed = false
 
   constructor(
     parts: WritingParts,
@@ -128,7 +130,7 @@ class OwnReplication implements ReplicationRoom {
     })
     this.#renewal = new PeriodicTask(
       async () => {
-        if (!this.#ownParts.areGood) await this.#play()
+        if (!this.#isPlayed || !this.#ownParts.areGood) await this.#play()
         return LOOK_MS
       },
       {
@@ -191,6 +193,7 @@ class OwnReplication implements ReplicationRoom {
   #play(): Promise<void> {
     return this.#plays.run(async () => {
       if (!this.#isOpen) return
+      this.#isPlayed = false
       const { control, listenAt } = this.#links
       const { cluster } = this.#seal.seal.status()
       const parts = await this.#view.transaction((tx) => this.#ownParts.read(tx, cluster?.id ?? ''))
@@ -198,11 +201,14 @@ class OwnReplication implements ReplicationRoom {
       if (!this.#isOpen) return
       const state = (): LinkState => ({ facts: this.#facts(), listenAt, parts })
       await control.play(state())
-      const { ports } = await control.status()
-      if (ports.join() === this.#ports.join()) return
-      this.#ports = ports
-      // Where the system chose the port, it is part of the address that peers are told.
-      await control.play(state())
+      const { ports, isSilent } = await control.status()
+      if (isSilent) return
+      if (ports.join() !== this.#ports.join()) {
+        this.#ports = ports
+        // Where the system chose the port, it is part of the address that peers are told.
+        await control.play(state())
+      }
+      this.#isPlayed = true
     })
   }
 

@@ -29,7 +29,7 @@ async function stage(seed: number) {
     world: { clock: { nowMs: () => cluster.nowMs }, random: cluster.random, timers: time.timers },
     log: (_level: string, message: string) => void logged.push(message),
     links: { status: async () => given.status, disconnect: step('disconnect') },
-    primarySide: { release: step('release'), releaseStrays: step('release strays'), issued: () => done.push('issued') },
+    primarySide: { release: step('release'), dropHold: step('drop hold'), issued: () => done.push('issued') },
     facts: () => ({ clusterAddresses: ['https://one.test:8201'], apiAddress: '' }),
     changed: async () => {},
   } as unknown as OperationsParts
@@ -58,7 +58,7 @@ test('a token is given and a revocation counts though what follows fails; that i
   assert.deepEqual([logged.length, done], [8, ['issued']])
   given.isWell = true
   await time.advance(5_000)
-  assert.deepEqual(done.toSorted(), ['disconnect', 'disconnect', 'issued', 'release strays', 'release strays'])
+  assert.deepEqual(done.toSorted(), ['disconnect', 'disconnect', 'drop hold', 'drop hold', 'issued'])
   await time.advance(600_000)
   assert.equal(done.length, 5)
 })
@@ -70,5 +70,5 @@ test('a set ends though what follows fails', async () => {
   assert.equal(await stateOf(), undefined)
   given.isWell = true
   await time.advance(5_000)
-  assert.deepEqual(done, ['release strays'])
+  assert.deepEqual(done, ['drop hold'])
 })

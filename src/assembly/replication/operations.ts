@@ -15,6 +15,7 @@ import {
   enablePrimary,
   issueActivation,
   knownSecondaries,
+  requireOperation,
   revokeSecondary,
 } from '../../replication/set/primary-operations.ts'
 import {
@@ -50,7 +51,7 @@ export type OperationsParts = {
   readonly world: Pick<World, 'clock' | 'random' | 'timers'>
   readonly log: Log
   readonly links: LinkControl
-  readonly primarySide: Pick<PrimarySide, 'release' | 'releaseStrays' | 'issued'>
+  readonly primarySide: Pick<PrimarySide, 'release' | 'dropHold' | 'issued'>
   readonly activating: Activating
   readonly facts: () => NodeFacts
   /** Takes over the role and the links that the records say. */
@@ -139,7 +140,9 @@ export class OwnOperations implements ReplicationOperations {
 
   /** @throws SetRefused while nobody knows: the token would cut off a secondary that follows */
   async #connectedIds(family: ReplicationFamily): Promise<ReadonlySet<string>> {
-    const { isSilent, secondaries } = await this.#parts.links.status()
+    const { view, links } = this.#parts
+    await view.transaction((tx) => requireOperation(tx, family, 'primary/secondary-token'))
+    const { isSilent, secondaries } = await links.status()
     if (isSilent)
       throw new SetRefused(503, 'The links of this server do not say which secondaries are connected: try again soon')
     return new Set(secondaries.filter((one) => one.family === family && one.isConnected).map(({ id }) => id))
@@ -154,8 +157,8 @@ export class OwnOperations implements ReplicationOperations {
 
   async #release(family: ReplicationFamily, id: string): Promise<void> {
     const { primarySide } = this.#parts
-    // Again it is that of any which follows no more: the id may have a new token by then.
-    const again = (): Promise<void> => primarySide.releaseStrays()
+    // The id may have a new token by then.
+    const again = (): Promise<void> => primarySide.dropHold(family, id)
     await this.#afterwards(
       'The log may be kept for a secondary that was sent away',
       () => primarySide.release(family, id),
@@ -197,13 +200,14 @@ export class OwnOperations implements ReplicationOperations {
     const { view, links } = this.#parts
     const read = await view.transaction((tx) => readTold(tx, family))
     if (read === undefined) return undefined
-    const { ports, faults, secondaries, primaries } = await links.status()
+    const { isSilent, ports, faults, secondaries, primaries } = await links.status()
     const { entries, ...told } = read
     // The links remember those that were revoked since, too.
     const active = new Set(entries.filter(({ state }) => state === 'active').map(({ id }) => id))
     const linked = secondaries.filter((one) => one.family === family && active.has(one.id))
     return {
       ...told,
+      isSilent,
       portFaults: ports.length === 0 ? faults : [],
       secondaries: [...linked, ...withoutLink(entries, family, new Set(linked.map(({ id }) => id)))],
       primary: read.identity === undefined ? undefined : primaries.find((one) => one.family === family),

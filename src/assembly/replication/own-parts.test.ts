@@ -79,15 +79,31 @@ test('the leaf of a primary stays the same object, and is another one where it d
 test('records of one family that cannot be used leave the other one its links, and are logged', async () => {
   const { cluster } = await primaryOfSet(22)
   await cluster.begin('performance')
-  const told = new Set<string>()
+  const told: string[] = []
   const world = { random: cluster.random, clock: { nowMs: () => cluster.nowMs, monotonicMs: () => 0 } }
-  const own = new OwnParts(world, (level, _message, fields) => void told.add(`${level} ${fields?.family}`))
+  const own = new OwnParts(world, (level, _message, fields) => void told.push(`${level} ${fields?.family}`))
+  const families = async () => (await cluster.run((tx) => own.read(tx, NODE))).map(({ set }) => set.family)
+  const authority = cluster.view.entries.get('performance/authority') ?? assert.fail()
   cluster.view.plant('performance/authority', Buffer.from('no certificate'))
-  const parts = await cluster.run((tx) => own.read(tx, NODE))
-  assert.deepEqual(
-    parts.map(({ set }) => set.family),
-    ['dr'],
-  )
-  assert.deepEqual([...told], ['error performance'])
+  assert.deepEqual(await families(), ['dr'])
+  assert.deepEqual(told, ['error performance'])
+  assert.equal(own.areGood, false, 'it is looked at again')
+  cluster.view.plant('performance/authority', authority)
+  assert.deepEqual(await families(), ['dr', 'performance'])
+  assert.equal(own.areGood, true)
+})
+
+test('links stay while the clock is behind the end of the authority, and certificates are new when it is set', async () => {
+  const { cluster } = await primaryOfSet(23)
+  let nowMs = NOW
+  const world = { random: cluster.random, clock: { nowMs: () => nowMs, monotonicMs: () => 0 } }
+  const own = new OwnParts(world, () => {})
+  const identity = async () => (await cluster.run((tx) => own.read(tx, NODE)))[0]?.identity
+  const before = await identity()
+  nowMs += 100 * 365 * DAY_MS
+  assert.equal(await identity(), before)
+  assert.equal(own.areGood, false)
+  nowMs = NOW + DAY_MS
+  assert.ok((await identity()) !== undefined)
   assert.equal(own.areGood, true)
 })

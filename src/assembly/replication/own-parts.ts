@@ -36,47 +36,70 @@ export class OwnParts {
   readonly #world: Pick<World, 'clock' | 'random'>
   readonly #log: Log
   readonly #served = new Map<ReplicationFamily, Served>()
+  /** What was made last, of each family. */
+  readonly #last = new Map<ReplicationFamily, SetPart>()
+  /** Families whose records could not be used, and why. */
+  readonly #faults = new Map<ReplicationFamily, string>()
 
   constructor(world: Pick<World, 'clock' | 'random'>, log: Log) {
     this.#world = world
     this.#log = log
   }
 
-  /** False once a certificate of this node is due, or does not hold yet since the clock was set back. */
+  /**
+   * False once a certificate of this node is due, or does not hold yet since the clock was set back; and while records
+   * cannot be used.
+   */
   get areGood(): boolean {
-    return [...this.#served.values()].every((one) => this.#isGood(one))
+    return this.#faults.size === 0 && [...this.#served.values()].every((one) => this.#isGood(one))
   }
 
   /** The parts now. `node` is the name of this node among those of its cluster. */
   async read(tx: SetReader, node: string): Promise<SetPart[]> {
     const own = await ownFamilies(tx)
-    const parts = await Promise.all(own.map((family) => this.#part(tx, family, node)))
-    const found = parts.filter((part) => part !== undefined)
-    for (const family of REPLICATION_FAMILIES) {
-      if (!found.some(({ role, set }) => role === 'primary' && set.family === family)) this.#served.delete(family)
+    const parts = new Map<ReplicationFamily, SetPart>()
+    for (const family of own) {
+      const part = await this.#part(tx, family, node)
+      if (part !== undefined) parts.set(family, part)
     }
-    return found
+    for (const family of REPLICATION_FAMILIES) {
+      if (!own.includes(family)) this.#faults.delete(family)
+      const part = parts.get(family)
+      if (part?.role !== 'primary') this.#served.delete(family)
+      if (part === undefined) this.#last.delete(family)
+      else this.#last.set(family, part)
+    }
+    return [...parts.values()]
   }
 
-  /** Records of one family that cannot be used do not stop the links of the other. */
+  /** While the records of a family cannot be used, its links stay as they were, and those of the other go on. */
   async #part(tx: SetReader, family: ReplicationFamily, node: string): Promise<SetPart | undefined> {
     try {
       const state = await readState(tx, family)
-      if (state === undefined) return undefined
+      if (state === undefined) {
+        this.#faults.delete(family)
+        return undefined
+      }
       const set = { setId: state.setId, family }
-      return await (state.mode === 'primary' ? this.#primary(tx, set, node) : this.#secondary(tx, set))
+      const part = await (state.mode === 'primary' ? this.#primary(tx, set, node) : this.#secondary(tx, set))
+      this.#faults.delete(family)
+      return part
     } catch (cause) {
       const isUnusable = [StorageCorrupt, CertificateRefused, DerError].some((kind) => cause instanceof kind)
       if (!isUnusable) throw cause
-      const message = 'This cluster has no links for a family of replication: its records cannot be used'
-      this.#log('error', message, { family, cause: describeCause(cause) })
-      return undefined
+      const why = describeCause(cause)
+      const message = 'The links of a family of replication cannot be made: its records cannot be used'
+      if (this.#faults.get(family) !== why) this.#log('error', message, { family, cause: why })
+      this.#faults.set(family, why)
+      return this.#last.get(family)
     }
   }
 
   /** Forgets the private keys of this node's leaves. */
   forget(): void {
     this.#served.clear()
+    this.#last.clear()
+    this.#faults.clear()
   }
 
   async #primary(tx: SetReader, set: SetName, node: string): Promise<PrimaryPart> {

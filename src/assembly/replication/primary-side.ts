@@ -159,6 +159,11 @@ export class PrimarySide implements PrimaryOwner {
     await this.#parts.store.release(name)
   }
 
+  /** As `release` for a while: who has a new token may hold it again. */
+  async dropHold(family: ReplicationFamily, id: string): Promise<void> {
+    await this.#parts.store.release(holdOf(family, id))
+  }
+
   /** Gives up the holds of those that follow no more: a server that ends right behind a revocation leaves one. */
   async releaseStrays(): Promise<void> {
     const { view, store } = this.#parts

@@ -12,7 +12,7 @@ import { ownSpeech } from './version-rule.ts'
 
 const ANSWERS: ReadonlySet<MessageKind> = new Set(['welcome', 'refused', 'package', 'done', 'fault'])
 
-const GIVEN_UP = 'This server is being sealed: the question was given up'
+const GIVEN_UP = 'The links of this server have ended: the question was given up'
 
 type KnockParts = Pick<LinkEndParts, 'world' | 'times' | 'counts'>
 

@@ -15,9 +15,12 @@ import { type RememberedSecondary, type ServedPeer, ServedSecondary } from './se
 export const MAX_FOLLOWING = 64
 /** Clusters that are being let in at once. */
 export const MAX_LETTING_IN = 16
+/** Of the links that are not judged yet, and clusters that are let in, those of one id: old certificates are many. */
+const MAX_OF_ONE = 4
 /** Secondaries whose last state is remembered: more than a registry has. */
 const MAX_REMEMBERED = 1_024
 const BUSY_RETRY_MS = 5_000
+const OTHERS_OF_ID = 'Others come with certificates of this id: try again soon, or use another id'
 const NOTHING = new Set<never>()
 
 type LettingIn = ServedPeer & { readonly link: MessageLink }
@@ -93,7 +96,15 @@ export class PrimaryEnd {
   #serve(link: MessageLink, peer: ServedPeer): void {
     const key = keyOfPeer(peer.set, peer.id)
     const arrival = keyOfArrival(key, link)
-    const isKnown = this.#greeting.has(arrival) || this.#following.has(key)
+    const others = countOf(
+      peer,
+      [...this.#greeting.values()].map((one) => one.peer),
+    )
+    const isKnown = this.#greeting.has(arrival) || (this.#following.has(key) && others === 0)
+    if (!this.#greeting.has(arrival) && others >= MAX_OF_ONE) {
+      refuse(link, 'busy', OTHERS_OF_ID)
+      return
+    }
     if (!isKnown && this.#greeting.size + this.#following.size >= MAX_FOLLOWING) {
       refuse(link, 'busy', `This node serves ${MAX_FOLLOWING} secondaries already`)
       return
@@ -121,6 +132,10 @@ export class PrimaryEnd {
 
   #letIn(link: MessageLink, peer: ServedPeer): void {
     const key = keyOfArrival(keyOfPeer(peer.set, peer.id), link)
+    if (!this.#lettingIn.has(key) && countOf(peer, [...this.#lettingIn.values()]) >= MAX_OF_ONE) {
+      refuse(link, 'busy', OTHERS_OF_ID)
+      return
+    }
     if (!this.#lettingIn.has(key) && this.#lettingIn.size >= MAX_LETTING_IN) {
       refuse(link, 'busy', `This node lets ${MAX_LETTING_IN} other clusters in now: try again soon`)
       return
@@ -156,6 +171,9 @@ function secondaryIn(set: SetName, names: readonly string[]): string | undefined
   const name = names.length === 1 ? peerOfUri(names[0] ?? '') : undefined
   return name?.role === 'secondary' && keyOfSet(name) === keyOfSet(set) ? name.id : undefined
 }
+
+const countOf = ({ set, id }: ServedPeer, peers: readonly ServedPeer[]): number =>
+  peers.filter((one) => one.id === id && keyOfSet(one.set) === keyOfSet(set)).length
 
 const keyOfArrival = (key: string, { peer }: MessageLink): string =>
   `${key} ${sha256(peer.certificate).toString('base64')}`

@@ -102,6 +102,23 @@ for (const [protocol, most] of [
   })
 }
 
+for (const protocol of [FOLLOWING, ACTIVATION]) {
+  test(`old certificates of one id do not keep other ids out over ${protocol}`, async () => {
+    const clusters = await LinkedClusters.begin(7)
+    const answers: Awaited<ReturnType<typeof answerOver>>[] = []
+    for (let each = 0; each < 6; each++) {
+      const link = await clusters.dial(await clusters.issue('s'), protocol)
+      if (each >= 4) answers.push(await answerOver(clusters, link))
+    }
+    for (const answer of answers) {
+      assert.ok(!(answer instanceof Error) && answer.kind === 'refused' && answer.code === 'busy', String(answer))
+    }
+    const startedMs = clusters.time.nowMs
+    await answerOver(clusters, await clusters.dial(await clusters.issue('t'), protocol))
+    assert.ok(clusters.time.nowMs - startedMs > 9_000, 'it is waited for')
+  })
+}
+
 test('a secondary that comes again before it has greeted has one link', async () => {
   const clusters = await LinkedClusters.begin(5)
   const bundle = await clusters.issue('s')

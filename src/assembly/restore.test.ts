@@ -226,7 +226,7 @@ test('a secondary that is revoked while the server closes for a restore stays so
   assert.equal(await primary.server.call('POST', 'sys/policies/acl/after', POLICY), 204)
 })
 
-test('a revocation that waits for its commit while the server closes for a restore counts, or is refused', async (t) => {
+test('a revocation that waits for its commit while a restore closes the server counts, or is refused', async (t) => {
   let isRestoring = false
   let revoking: Promise<string> | undefined
   const primary = await primaryWith(t, undefined, undefined, {

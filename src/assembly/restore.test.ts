@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert'
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { copyTo } from '../../test/fixtures/copied-store.ts'
 import { forgedSnapshot } from '../../test/fixtures/forged-snapshot.ts'
 import { wireRequest } from '../../test/fixtures/memory-server.ts'
@@ -39,7 +39,11 @@ type Opened = { readonly node: Pick<WritingNode, 'operations'> }
 /** What is told to other threads, and how long the groups of the store wait for more. */
 type Seams = {
   readonly announce?: (news: SealState) => Promise<void>
-  readonly tick?: (resolve: () => void) => void
+  readonly next?: () => Promise<void>
+}
+
+async function turns(count: number): Promise<void> {
+  for (let each = 0; each < count; each++) await turn()
 }
 
 /** A server on a store of its own, all but its threads and sockets; `wrap` may look at what the restore asks for. */
@@ -47,7 +51,7 @@ async function start(
   t: TestContext,
   wrap: (restorable: Restorable) => Restorable = (same) => same,
   autoSeal?: AutoSeal,
-  { announce = async () => {}, tick = setImmediate }: Seams = {},
+  { announce = async () => {}, next = turn }: Seams = {},
 ) {
   const { path, cleanUp } = temporaryDirectory()
   const world = realWorld()
@@ -57,7 +61,7 @@ async function start(
   }
   const storage = storageIn(path)
   const location = storeLocation(storage)
-  const ticks = { ...world.ticks, next: () => new Promise<void>((resolve) => void tick(resolve)) }
+  const ticks = { ...world.ticks, next }
   const open = () => location.open({ random, clock, ticks, onFatal })
   const store = new ReplaceableStore(await open())
   const node = await assembleWriting({
@@ -238,9 +242,9 @@ test('a revocation that waits for its commit while a restore closes the server c
         () => 'active',
       )
       // It is sealed, and is not on the disk.
-      await sleep(50)
+      await turns(50)
     },
-    tick: (resolve) => void (isRestoring ? setTimeout(resolve, 500) : setImmediate(resolve)),
+    next: () => turns(isRestoring ? 2_000 : 1),
   })
   const { server, stateOf } = primary
   const snapshot = await save(server)

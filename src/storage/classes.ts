@@ -43,6 +43,7 @@ export const CLASSES: readonly Rule[] = [
   { path: 'core/audit-history', class: 'ignored' },
   { path: 'core/keyring', class: 'replicated' },
   { path: 'core/former-keys', class: 'local' },
+  { path: 'core/replaced-keys', class: 'ignored' },
   { path: 'core/key-use', class: 'ignored' },
   { path: 'core/rotation', class: 'replicated' },
   { path: 'core/reload/', class: 'ignored' },
@@ -81,6 +82,7 @@ export const SENT_CLASSES: Readonly<Record<ReplicationFamily, ReadonlySet<Storag
 const BEFORE_THE_BARRIER = [
   'core/keyring',
   'core/former-keys',
+  'core/replaced-keys',
   'core/key-use',
   'core/seal-config',
   'core/root-key',

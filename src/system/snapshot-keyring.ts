@@ -8,7 +8,15 @@ import { Barrier } from '../storage/barrier.ts'
 import { StorageCorrupt } from '../storage/errors.ts'
 import { type Keyring, replacedBy } from '../storage/keyring.ts'
 import { decodeSealConfig, SEAL_CONFIG } from './seal/seal-config.ts'
-import { FORMER_KEYS, KEYRING, openFormerKeys, openKeyring, openRootKey, ROOT_KEY } from './seal/seal-records.ts'
+import {
+  FORMER_KEYS,
+  KEYRING,
+  openKeyring,
+  openRootKey,
+  REPLACED_KEYS,
+  ROOT_KEY,
+  withFormerKeys,
+} from './seal/seal-records.ts'
 
 /** A snapshot's own key records, and the keys of this server to try on them. */
 export type SnapshotKeyring = {
@@ -43,8 +51,11 @@ export function openSnapshotKeyring(snapshot: SnapshotKeyring): Barrier | undefi
 /** The snapshot's keyring with its former keys. @throws AuthenticationFailed if `rootKey` is another key */
 function keyringOf(snapshot: SnapshotKeyring, rootKey: KeyObject): Keyring {
   const keyring = openKeyring(rootKey, recordOf(snapshot, KEYRING))
-  const former = snapshot.records.get(FORMER_KEYS)
-  return former === undefined ? keyring : { ...keyring, former: openFormerKeys(rootKey, former) }
+  const { records } = snapshot
+  return withFormerKeys(keyring, rootKey, {
+    [FORMER_KEYS]: records.get(FORMER_KEYS),
+    [REPLACED_KEYS]: records.get(REPLACED_KEYS),
+  })
 }
 
 /** The snapshot's root key, by a static key; undefined if shares open it. @throws StorageCorrupt, AutoSealFailed */

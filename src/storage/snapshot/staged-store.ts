@@ -30,8 +30,8 @@ const NEEDED: ReadonlyMap<string, RecordForm | undefined> = new Map([
   ['root/core/root-key', { isBehindBarrier: false, leastBytes: KEY_BYTES }],
   ['root/core/seal-config', undefined],
 ])
-/** Opens what a former keyring sealed. A snapshot has it only if there was one, and it is handed on like those. */
-const FORMER_KEYS = 'root/core/former-keys'
+/** They open what a former keyring sealed. A snapshot has them only if there was one, and hands them on like those. */
+const FORMER_KEYS: readonly string[] = ['root/core/former-keys', 'root/core/replaced-keys']
 
 /** How a snapshot is staged. */
 export type StageOptions = {
@@ -126,7 +126,7 @@ class Intake {
       this.#requireGood(entry)
       inspect(entry.key, entry.value)
       this.#last = entry.key
-      if (NEEDED.has(entry.key) || entry.key === FORMER_KEYS) this.records.set(entry.key, entry.value)
+      if (NEEDED.has(entry.key) || FORMER_KEYS.includes(entry.key)) this.records.set(entry.key, entry.value)
       if (!isLeftOut(entry.key)) taken.push(entry)
       else {
         this.leftOutCount++

@@ -250,6 +250,22 @@ test('of several keyrings at once the last one seals, and the terms of all of th
   assert.deepEqual([...(adoption.keyring.former?.keys() ?? [])], [keyringOf(primary).activeTerm])
 })
 
+test('a secondary for disaster recovery opens what is sealed by terms that its restored primary has no more', async () => {
+  const primary = await startMemoryServer()
+  const secondary = await cloneOf(primary)
+  const restored = await cloneOf(primary)
+  await followForRecovery(secondary)
+  await primary.call('POST', 'sys/rotate')
+  await follow(secondary, primary)
+  const sealed = barrierOf(primary).seal('root/a', Buffer.from('x'))
+  await follow(secondary, restored)
+  assert.equal(keyringOf(secondary).activeTerm, keyringOf(restored).activeTerm)
+  assert.equal(await secondary.store.get(FORMER_KEYS), undefined)
+  // It dies before all that the term has sealed was replaced.
+  await sealAndOpen(secondary, restored)
+  assert.equal(barrierOf(secondary).open('root/a', sealed).toString(), 'x')
+})
+
 test('a secondary for disaster recovery takes former keys from its primary, and stores none of its own', async () => {
   const primary = await startMemoryServer()
   const other = await cloneOf(primary)

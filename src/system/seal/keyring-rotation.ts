@@ -44,7 +44,15 @@ import { storedRecord } from '../../storage/stored-record.ts'
 import { mostOwn, usedInSet } from './key-ledger.ts'
 import { decodeKeyUse, encodeKeyUse, KEY_USE, type KeyUses, usesFrom, usesUnder } from './key-use.ts'
 import { type KeyringAdoption, type KeyringDiverged, keyringAdoption } from './keyring-adoption.ts'
-import { KEYRING, putFormerKeys, putRecord, SEAL_FOLDER, storedKeyring } from './seal-records.ts'
+import {
+  FORMER_KEYS,
+  KEYRING,
+  putFormerKeys,
+  putRecord,
+  REPLACED_KEYS,
+  SEAL_FOLDER,
+  storedKeyring,
+} from './seal-records.ts'
 import { sealAnew } from './sealed-anew.ts'
 
 /**
@@ -393,15 +401,15 @@ export class KeyringRotation {
     this.#putUse(tx, this.#usesToStore(pending.keyring, sealedAnew))
   }
 
-  /** Stores the terms of ours that `next` lacks, by a cluster that keeps entries of its own. */
+  /** Stores the terms of ours that `next` lacks: entries that are sealed by them are here still. */
   async #keepFormer(tx: Transaction, next: Keyring): Promise<void> {
     const { world, rootKey, nodeRole } = this.#parts
     const { dr } = nodeRole()
-    // A secondary for disaster recovery gets all its entries from its primary, these among them. No other question
-    // counts: a cluster that may change nothing now, since it is fenced or being copied, still has entries of its own.
-    if (dr === 'secondary' || dr === 'bootstrapping') return
+    // A secondary for disaster recovery gets all entries of the set from its primary, former keys among them. It keeps
+    // its own elsewhere: its primary, restored to an older state, may have begun anew without a term of ours.
+    const isCopy = dr === 'secondary' || dr === 'bootstrapping'
     const { former } = replacedBy(await storedKeyring(tx, rootKey()), next)
-    putFormerKeys(tx, world.random, rootKey(), former ?? new Map())
+    putFormerKeys(tx, world.random, rootKey(), former ?? new Map(), isCopy ? REPLACED_KEYS : FORMER_KEYS)
   }
 
   /** Once the adopted keyring is committed, this thread and then the others seal under its active term. */

@@ -3,6 +3,7 @@
 //   root/core/root-key       the root key, sealed by the unseal key
 //   root/core/keyring        the data keys (keyring.ts), sealed by the root key
 //   root/core/former-keys    data keys of keyrings that were replaced, sealed by the root key
+//   root/core/replaced-keys  likewise, of a DR secondary alone: former-keys is that of its primary
 //   root/core/recovery-key   sealed by the root key: what the shares of the recovery key must give (share-proof.ts)
 //   root/core/leaf-key       behind the barrier: the key of the leaves (docs/storage-format.md)
 //   root/core/cluster        behind the barrier: name and id of this cluster
@@ -19,6 +20,7 @@ import {
   encodeFormerKeys,
   type FormerKeys,
   type Keyring,
+  replacedBy,
 } from '../../storage/keyring.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 
@@ -32,6 +34,11 @@ export const RECOVERY_KEY = 'root/core/recovery-key'
 export const KEYRING = 'root/core/keyring'
 /** Where data keys are stored that only open, sealed by the root key; missing if there are none. */
 export const FORMER_KEYS = 'root/core/former-keys'
+/**
+ * Where a secondary for disaster recovery keeps the data keys that its primary has no more, sealed by the root key;
+ * missing if there are none. Until a comparison with that primary has ended, entries here are still sealed by them.
+ */
+export const REPLACED_KEYS = 'root/core/replaced-keys'
 /** NIST SP 800-38D section 8.2.2: a random nonce of 96 bits. Few records are ever sealed by these keys. */
 const NONCE_BYTES = 12
 
@@ -69,18 +76,26 @@ export function openKeyring(rootKey: KeyObject, record: Buffer): Keyring {
   return keyring
 }
 
+type FormerRecord = typeof FORMER_KEYS | typeof REPLACED_KEYS
+
 /** Opens former keys. @throws AuthenticationFailed if `rootKey` is another key */
-export function openFormerKeys(rootKey: KeyObject, record: Buffer): FormerKeys {
-  const encoded = openRecord(rootKey, 0, FORMER_KEYS, record)
+export function openFormerKeys(rootKey: KeyObject, record: Buffer, path: FormerRecord = FORMER_KEYS): FormerKeys {
+  const encoded = openRecord(rootKey, 0, path, record)
   const former = decodeFormerKeys(encoded)
   encoded.fill(0)
   return former
 }
 
 /** Stores former keys in the place of those that were stored. */
-export function putFormerKeys(tx: Transaction, random: Random, rootKey: KeyObject, former: FormerKeys): void {
+export function putFormerKeys(
+  tx: Transaction,
+  random: Random,
+  rootKey: KeyObject,
+  former: FormerKeys,
+  path: FormerRecord = FORMER_KEYS,
+): void {
   const encoded = encodeFormerKeys(former)
-  putRecord(tx, random, FORMER_KEYS, rootKey, encoded)
+  putRecord(tx, random, path, rootKey, encoded)
   encoded.fill(0)
 }
 
@@ -90,8 +105,24 @@ export function putFormerKeys(tx: Transaction, random: Random, rootKey: KeyObjec
  */
 export async function storedKeyring(reader: Pick<Reader, 'get'>, rootKey: KeyObject): Promise<Keyring> {
   const keyring = openKeyring(rootKey, await readRecord(reader, KEYRING))
-  const former = await reader.get(FORMER_KEYS)
-  return former === undefined ? keyring : { ...keyring, former: openFormerKeys(rootKey, former) }
+  return withFormerKeys(keyring, rootKey, {
+    [FORMER_KEYS]: await reader.get(FORMER_KEYS),
+    [REPLACED_KEYS]: await reader.get(REPLACED_KEYS),
+  })
+}
+
+/** The keyring with its former keys, as far as they are stored. @throws AuthenticationFailed for another root key */
+export function withFormerKeys(
+  keyring: Keyring,
+  rootKey: KeyObject,
+  records: Readonly<Partial<Record<FormerRecord, Buffer | undefined>>>,
+): Keyring {
+  let found = keyring
+  for (const path of [FORMER_KEYS, REPLACED_KEYS] as const) {
+    const record = records[path]
+    if (record !== undefined) found = replacedBy({ ...found, former: openFormerKeys(rootKey, record, path) }, found)
+  }
+  return found
 }
 
 /**

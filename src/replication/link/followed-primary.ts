@@ -204,8 +204,9 @@ export class FollowedPrimary {
     try {
       await owner.sealCame(family, Buffer.from(sealed))
     } catch (cause) {
-      // It is sent again over the next link, as long as the number of the seal here is lower.
       log('warn', 'The seal of the primary was not taken over', { family, why: (cause as Error).message })
+      // It is sent again over the next link, and over this one no more: the shares of before would open this server.
+      this.stop(cause as Error)
     }
   }
 

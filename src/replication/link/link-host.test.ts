@@ -238,6 +238,18 @@ test('a seal that was rekeyed comes to secondaries that are connected, and to ot
   assert.deepEqual(s.owner.seals, ['seal 2'])
 })
 
+test('a seal that could not be stored comes again, though nothing else is written', async () => {
+  const { clusters, primary, s } = await followed(18)
+  s.owner.takeFails = new StorageFull('The device of the data directory is full')
+  primary.owner.seal = { number: 2, content: Buffer.from('seal 2') }
+  primary.host.sealChanged()
+  await clusters.time.pass(1_000)
+  assert.deepEqual([s.owner.seals, await idleReason(s)], [[], 'storage_full'])
+  s.owner.takeFails = undefined
+  await clusters.time.pass(90_000)
+  assert.deepEqual(s.owner.seals, ['seal 2'])
+})
+
 test('T12: a secondary whose disk is full says so, and goes on when there is room', async () => {
   const { clusters, primary, s } = await followed(10)
   s.owner.takeFails = new StorageFull('The device of the data directory is full')

@@ -250,7 +250,7 @@ test('of several keyrings at once the last one seals, and the terms of all of th
   assert.deepEqual([...(adoption.keyring.former?.keys() ?? [])], [keyringOf(primary).activeTerm])
 })
 
-test('a secondary for disaster recovery opens what is sealed by terms that its restored primary has no more', async () => {
+test('a secondary for disaster recovery opens what terms have sealed that its restored primary lacks', async () => {
   const primary = await startMemoryServer()
   const secondary = await cloneOf(primary)
   const restored = await cloneOf(primary)

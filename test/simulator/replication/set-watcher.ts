@@ -341,7 +341,9 @@ export class SetWatcher {
    */
   checkLog(cluster: SimulatedCluster, { disk }: Life): void {
     const { log, checkpoints } = disk.content.tables
-    const [first, ...spans] = checkpoints
+    const [oldest] = log
+    // One that is before the log stays until the next one is saved.
+    const [first, ...spans] = checkpoints.filter(({ index }) => index >= (oldest?.index ?? 0))
     // The log behind the first checkpoint that is left, but for the last span: it may have ended just now.
     const kept = spans.slice(0, -1).reduce((sum, { logBytes }) => sum + logBytes, 0)
     const { secondary, copy } = this.#set.holdCaps

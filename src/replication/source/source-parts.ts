@@ -33,6 +33,8 @@ export type SourceLimits = {
   readonly windowBytes: number
   /** Keys that one listing tells of. */
   readonly keysListed: number
+  /** Records by which the hold of the log follows what the secondary has: each move of it is a durable write. */
+  readonly holdStep: number
 }
 
 /** The limits of all sources but those of tests. */
@@ -40,6 +42,8 @@ export const SOURCE_LIMITS: SourceLimits = {
   fullBytes: 1024 * 1024,
   windowBytes: 16 * 1024 * 1024,
   keysListed: 16_384,
+  // The log keeps ten times as many whatever is held.
+  holdStep: 1_000,
 }
 
 /** What a source works with. */

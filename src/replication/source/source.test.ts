@@ -21,7 +21,7 @@ async function begun(
   const keeper = sourceKeeper(store, 'dr', 'one')
   let source: LogSource | undefined
   const served = LogSource.serve(
-    { family: 'dr', store, keeper, send, limits: SOURCE_LIMITS, abandoned: [], count: () => {} },
+    { family: 'dr', store, keeper, send, limits: { ...SOURCE_LIMITS, holdStep: 3 }, abandoned: [], count: () => {} },
     standing,
     (made) => {
       source = made
@@ -102,6 +102,12 @@ test('the log is held behind what the secondary has, and one hold at a time is a
   source.received({ kind: 'ack', handled: 4, durable: 3 }, 0)
   for (let turns = 0; turns < 20; turns++) await turn()
   assert.deepEqual(await held(), [['secondary', 4]])
+  source.received({ kind: 'ack', handled: 5, durable: 5 }, 0)
+  for (let turns = 0; turns < 20; turns++) await turn()
+  assert.deepEqual(await held(), [['secondary', 4]], 'a move is a durable write, and has its step')
+  source.tellRoot()
+  for (let turns = 0; turns < 20; turns++) await turn()
+  assert.deepEqual(await held(), [['secondary', 5]], 'and follows now and then')
 })
 
 test('no more is under way than the window and one message', async () => {
@@ -110,7 +116,7 @@ test('no more is under way than the window and one message', async () => {
     const value = Buffer.alloc(1_000, count)
     await store.transaction(async (tx) => tx.put(systemScope, `root/sys/policy/p-${count}`, value))
   }
-  const limits = { fullBytes: 2_000, windowBytes: 5_000, keysListed: 5 }
+  const limits = { fullBytes: 2_000, windowBytes: 5_000, keysListed: 5, holdStep: 1 }
   const keeper = sourceKeeper(store, 'dr', 'one')
   const made: LogSource[] = []
   let [handled, underWay, most] = [0, 0, 0]

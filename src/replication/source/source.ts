@@ -106,8 +106,12 @@ export class LogSource {
     this.#tasks.push({ bytes, run: () => this.#answer(message) })
   }
 
-  /** Sends the root of the tree behind the log up to its place. A secondary that stands there compares it. */
+  /**
+   * Sends the root of the tree behind the log up to its place. A secondary that stands there compares it. What it has
+   * is held no more.
+   */
   tellRoot(): void {
+    this.#holdSoon()
     this.#isRootDue = true
     this.#bell.ring()
   }
@@ -372,7 +376,13 @@ export class LogSource {
     if (!this.#window.handled(handled) || durable > this.#sent.index) {
       throw new ProtocolFault('damaged', 'A secondary acknowledges what it was not sent')
     }
-    if (durable > this.#durable) this.#hold(durable).catch((cause: Error) => this.end(cause))
+    if (durable <= this.#durable) return
+    this.#durable = durable
+    if (durable - (this.#held?.from ?? 0) >= this.#parts.limits.holdStep) this.#holdSoon()
+  }
+
+  #holdSoon(): void {
+    this.#hold(this.#durable).catch((cause: Error) => this.end(cause))
   }
 
   /** Holds the log behind what the secondary has. One call is under way at a time; the last one wins. */

@@ -47,6 +47,12 @@ export function mayChange({ isStandby, dr, performance, isFenced }: NodeRole, ow
   return owner === 'cluster' || performance !== 'secondary'
 }
 
+/**
+ * True if this node serves clients. A secondary for disaster recovery, whole or not, serves none until it takes the
+ * place of its primary.
+ */
+export const servesClients = ({ dr }: NodeRole): boolean => dr !== 'secondary' && dr !== 'bootstrapping'
+
 /** True if this node maintains the data of a mount, for example rotates its keys. */
 export function maintains(role: NodeRole, mount: { readonly local: boolean }): boolean {
   return mayChange(role, mount.local ? 'cluster' : 'set')

@@ -40,6 +40,7 @@ const OF_A_SET = [
   'shared mounts that are missing',
   'unmounting of shared mounts that was cut off',
   'memberships of earlier releases',
+  'what a promotion leaves to do',
   'the key of wrapping tokens',
   'the end of policies',
   'the upkeep of shared mounts',

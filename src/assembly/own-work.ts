@@ -16,6 +16,7 @@ import type { SealedStorage } from '../storage/sealed-storage.ts'
 import type { KeyringRotation } from '../system/seal/keyring-rotation.ts'
 import type { SystemServices } from '../system/services.ts'
 import { VERSION } from '../version.ts'
+import { afterPromotion } from './after-promotion.ts'
 import type { AuthServices } from './auth-services.ts'
 import { makeOwnKeys, makeSharedKeys } from './own-keys.ts'
 import type { ReplicationRoom } from './replication/replication-room.ts'
@@ -25,7 +26,9 @@ export type OwnWork = {
   readonly name: string
   /** The owner of what it changes, in the store or outside of it. */
   readonly changes: DataOwner
-  /** True for what no node serves without. Other work waits for the next data key, if the present one is used up. */
+  /**
+   * True for what no node serves clients without. Other work waits for the next data key, if the present one is used up.
+   */
   readonly isVital?: boolean
   /** 'before serving': it ends before the first request is answered. Missing: afterwards. */
   readonly when?: 'before serving'
@@ -39,11 +42,11 @@ export type OwnWorkRooms = {
   readonly auth: Pick<AuthServices, 'tokens' | 'wrappingJwt' | 'expiry' | 'policySweep' | 'aliasSweep' | 'identities'>
   readonly audit: Pick<Audit, 'declare' | 'noteHistory' | 'removeFormer'>
   readonly rotation: Pick<KeyringRotation, 'watch' | 'close' | 'beginTerms' | 'endTerms'>
-  readonly mounts: Pick<MountTable, 'addMissing' | 'finishUnmounts' | 'wipeLeftovers' | 'start' | 'stop'>
-  readonly services: Pick<SystemServices, 'versions'>
+  readonly mounts: Pick<MountTable, 'promoted' | 'addMissing' | 'finishUnmounts' | 'wipeLeftovers' | 'start' | 'stop'>
+  readonly services: Pick<SystemServices, 'versions' | 'reloads'>
   readonly upkeep: Pick<Upkeep, 'start' | 'stop'>
   readonly replication: Pick<ReplicationRoom, 'open' | 'close'>
-  readonly storage: Pick<SealedStorage, 'barrier'>
+  readonly storage: Pick<SealedStorage, 'barrier' | 'view'>
   readonly store: Pick<Store, 'transaction'>
   readonly random: Random
   readonly log: Log
@@ -72,6 +75,13 @@ export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
       begin: () => audit.declare(),
     },
     { name: 'the history that audit knows', changes: 'node', when: 'before serving', begin: audit.noteHistory },
+    {
+      name: 'what a promotion leaves to do',
+      changes: 'set',
+      isVital: true,
+      when: 'before serving',
+      begin: () => afterPromotion(rooms),
+    },
     {
       name: 'memberships of earlier releases',
       changes: 'set',
@@ -160,6 +170,8 @@ export class RunningWork {
   readonly #running = new Set<OwnWork>()
   /** Lines that could not begin for want of a data key. */
   readonly #waiting = new Set<OwnWork>()
+  /** Vital lines that could not begin. */
+  readonly #lacking = new Set<OwnWork>()
 
   constructor(list: readonly OwnWork[], log: Log) {
     this.#list = list
@@ -180,8 +192,14 @@ export class RunningWork {
     return this.#waiting.size > 0
   }
 
+  /** True if a line without which no node serves clients could not begin. */
+  get lacksVital(): boolean {
+    return this.#lacking.size > 0
+  }
+
   /** Ends each line that the role does not allow. */
   keepTo(role: NodeRole): void {
+    for (const line of this.#lacking) if (!mayChange(role, line.changes)) this.#lacking.delete(line)
     for (const line of this.#running) if (!mayChange(role, line.changes)) this.#end(line)
     for (const line of this.#waiting) if (!mayChange(role, line.changes)) this.#waiting.delete(line)
   }
@@ -190,6 +208,7 @@ export class RunningWork {
   end(): void {
     for (const line of this.#running) this.#end(line)
     this.#waiting.clear()
+    this.#lacking.clear()
   }
 
   async #begin(line: OwnWork): Promise<void> {
@@ -198,8 +217,10 @@ export class RunningWork {
     try {
       await line.begin()
       this.#waiting.delete(line)
+      this.#lacking.delete(line)
     } catch (cause) {
       this.#end(line)
+      if (line.isVital === true) this.#lacking.add(line)
       // The next key of a node that follows another comes from its primary, and only an open node takes it.
       if (!(cause instanceof DataKeyUsedUp) || line.isVital === true) throw cause
       this.#waiting.add(line)

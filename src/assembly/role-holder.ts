@@ -27,6 +27,14 @@ export class RoleHolder {
    */
   take(state: RoleState): Promise<void> {
     this.#state = state
-    return this.#store.setWritable((storageClass) => mayChange(state.role, OWNER_OF_CLASS[storageClass]))
+    return this.open(state.role)
+  }
+
+  /**
+   * Makes the gate of the store as the role demands, while this node goes on in the one that it has: for what must be
+   * done before it is the other one to callers. Resolves as `take` does.
+   */
+  open(role: NodeRole): Promise<void> {
+    return this.#store.setWritable((storageClass) => mayChange(role, OWNER_OF_CLASS[storageClass]))
   }
 }

@@ -6,6 +6,8 @@ import { type MemoryServer, START_MS, startMemoryServer } from '../../test/fixtu
 import { ACTIVE_PRIMARY, FOLLOWS_NONE, mayChange, type NodeRole, type RoleState } from '../api/node-role.ts'
 import { AUDIT_ORIGIN } from '../audit/state-origin.ts'
 import { realWorld, type World } from '../lib/world.ts'
+import { SETS_FOLDER } from '../replication/set/records.ts'
+import { putTakenOver } from '../replication/set/taken-over.ts'
 import { type MayWrite, type StorageClass, type Store, systemScope } from '../storage/contract.ts'
 import { VERSION } from '../version.ts'
 import { ownWork } from './own-work.ts'
@@ -105,6 +107,8 @@ async function fill({ node, call }: MemoryServer, without: readonly string[]): P
   await core.transaction(async (tx) =>
     tx.put('audit-origin', AUDIT_ORIGIN.encode({ history: '00', restored: undefined, promoted: undefined })),
   )
+  const sets = node.storage.view(systemScope, SETS_FOLDER)
+  await sets.transaction(async (tx) => putTakenOver(tx, { epoch: 2, atMs: START_MS }))
   const tokens = node.storage.view(systemScope, 'root/sys/token/')
   await tokens.transaction(async (tx) => tx.delete('indexed'))
 }

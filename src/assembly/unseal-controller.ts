@@ -2,7 +2,7 @@
 // Only one such change runs at a time.
 import type { KeyObject } from 'node:crypto'
 import { fail, type Refusal } from '../api/errors.ts'
-import type { RoleState } from '../api/node-role.ts'
+import { type RoleState, servesClients } from '../api/node-role.ts'
 import { describeCause } from '../core/describe-cause.ts'
 import type { Log } from '../lib/log.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
@@ -113,24 +113,42 @@ export class UnsealController {
    * the store closes. What it may do begins once all threads know, except the lines 'before serving', which end before
    * that. Resolves then. Other work of an open server goes on.
    * @throws what the first work that cannot begin throws. The role is changed all the same, all other work has begun,
-   *   and the next call begins that one again.
+   *   and the next call begins that one again. But a node that served no clients goes on so without what is vital: it
+   *   becomes the other one at the next call, or when it is opened again.
    */
   changeRole(to: RoleState): Promise<void> {
     return this.exclusively(async () => {
       const { role, work, news, seal } = this.#parts
       work.keepTo(to.role)
+      if (!seal.status().sealed) return this.#beginMore(() => this.#takeRole(to))
       await role.take(to)
-      if (seal.status().sealed) return news.tell()
-      await this.#beginMore()
+      await news.tell()
     })
+  }
+
+  /** Takes the role, and begins its work 'before serving': first, if this node served no clients yet and now will. */
+  async #takeRole(to: RoleState): Promise<void> {
+    const { role, work } = this.#parts
+    const begin = (): Promise<void> => work.begin(to.role, 'before serving')
+    if (servesClients(role.role) || !servesClients(to.role)) {
+      await role.take(to)
+      return begin()
+    }
+    await role.open(to.role)
+    try {
+      await begin()
+    } finally {
+      await role.take(work.lacksVital ? role.state : to)
+    }
   }
 
   /** Begins what waits for a data key, now that there is another one. Never rejects: a failure is logged. */
   async newTerm(): Promise<void> {
-    const { work, seal, log } = this.#parts
+    const { work, role, seal, log } = this.#parts
     try {
       await this.exclusively(async () => {
-        if (!seal.status().sealed && work.isWaiting) await this.#beginMore()
+        if (!seal.status().sealed && work.isWaiting)
+          await this.#beginMore(() => work.begin(role.role, 'before serving'))
       })
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : 'unknown'
@@ -138,11 +156,14 @@ export class UnsealController {
     }
   }
 
-  /** Begins what an open node does not do yet, in its role and under its present data key. */
-  #beginMore(): Promise<void> {
+  /**
+   * Begins what an open node does not do yet, in its role and under its present data key. `first` is what must end
+   * before it serves.
+   */
+  #beginMore(first: () => Promise<void>): Promise<void> {
     const { role, work, news, gate, rotation } = this.#parts
     return oneByOne([
-      () => work.begin(role.role, 'before serving'),
+      first,
       // With the keyring the gates take over the key of tokens that a node may lack until now.
       () => (rotation.keyring === undefined ? undefined : gate.open(rotation.keyring)),
       () => news.tell(rotation.keyring),

@@ -1,5 +1,6 @@
 // The pipeline steps that decide about access: who is asking, and whether they may (Interface 5).
 import { fail, permissionDenied, type Refusal } from '../api/errors.ts'
+import { servesClients } from '../api/node-role.ts'
 import type { Acl } from '../auth/acl.ts'
 import { deniedAtTwin, refusedByName } from '../auth/named-paths.ts'
 import type { AclDecision, AclRequest } from '../auth/permissions.ts'
@@ -17,8 +18,7 @@ import type { PipelineServices } from './pipeline-services.ts'
  * be able to read a token yet, and it could not charge a use of one.
  */
 export function servesNoClient({ nodeRole }: Pick<PipelineServices, 'nodeRole'>): boolean {
-  const { dr } = nodeRole()
-  return dr === 'secondary' || dr === 'bootstrapping'
+  return !servesClients(nodeRole())
 }
 
 /**

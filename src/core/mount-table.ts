@@ -7,6 +7,7 @@ import type { LoginMethod } from '../api/login-method.ts'
 import type { Engine, EngineType, MountEntry, MountKind, Mounts, Routed } from '../api/mount.ts'
 import type { Router } from '../api/router.ts'
 import type { PlacedShape } from '../api/spelling.ts'
+import { StorageCorrupt } from '../storage/errors.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
 import type { EngineContext, EngineEnvironment } from './engine-context.ts'
@@ -19,6 +20,9 @@ export type Mounted = {
   readonly router: Router
   readonly engine: Engine
 }
+
+/** Engines that are told of a promotion at once: enough to share a sync, few enough to keep memory small. */
+const TOLD_AT_ONCE = 64
 
 type Types = ReadonlyMap<string, EngineType<EngineContext>>
 
@@ -148,6 +152,38 @@ export class MountTable implements Mounts {
     const engine = this.#byUuid.get(uuid)?.engine
     if (engine?.handleWriterCall === undefined) throw new Error('No mount answers that')
     return engine.handleWriterCall(question)
+  }
+
+  /**
+   * On the writing thread: tells the engines that this cluster has taken the place of another (`Engine.promoted`).
+   * Yields the UUIDs of those that stored something, some at a time; all threads must reset them. A mount whose records
+   * are corrupt holds up no other.
+   * @throws what storing throws
+   */
+  async *promoted(): AsyncGenerator<readonly string[]> {
+    if (this.stale) await this.refresh()
+    const mounted = [...this.#byUuid.values()].filter(({ engine }) => engine.promoted !== undefined)
+    for (const isLocal of [false, true]) {
+      const some = mounted.filter(({ entry }) => entry.local === isLocal)
+      for (let from = 0; from < some.length; from += TOLD_AT_ONCE) {
+        const page = some.slice(from, from + TOLD_AT_ONCE)
+        await Promise.all(page.map((one) => this.#tellPromoted(one)))
+        yield page.map(({ entry }) => entry.uuid)
+      }
+    }
+  }
+
+  async #tellPromoted({ entry, engine }: Mounted): Promise<void> {
+    try {
+      await engine.promoted?.()
+    } catch (cause) {
+      if (!(cause instanceof StorageCorrupt)) throw cause
+      // It needs the same records to give anything away, so it gives nothing until they are repaired.
+      this.#given.log('error', 'A mount could not be told of the promotion: its records are corrupt', {
+        mount: entry.path,
+        cause: cause.message,
+      })
+    }
   }
 
   /** Makes the engine drop what it keeps in memory. Does nothing if there is no such mount. */

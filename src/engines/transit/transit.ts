@@ -147,6 +147,10 @@ export class Transit implements Engine {
     return this.ledger.answer(question)
   }
 
+  promoted(): Promise<void> {
+    return this.ledger.promoted(true)
+  }
+
   upkeep(): Promise<void> {
     return this.#rotation.rotateDue()
   }

@@ -155,7 +155,7 @@ export class ClusterLedger {
    * Counts what may have been granted and is not known here: to be called when this cluster has become the owner, and
    * before it grants anything. `takesPlace`: it has taken the place of another one, of whose use it knows the past
    * alone, and goes on under a name of its own; the engine is to be reset on every thread then. Nothing but two entries
-   * is written, whatever the number of keys. Only tests call it as yet: promotions will.
+   * is written, whatever the number of keys. Called again, it counts as much once more.
    */
   async promoted(takesPlace: boolean): Promise<void> {
     await this.#parts.storage.transaction(async (tx) => {

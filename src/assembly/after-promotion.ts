@@ -1,0 +1,26 @@
+// What a promotion leaves to do before the first request. What the former primary did last may be unknown here: every
+// mount counts for it. All of it can be done again, so a crash anywhere in between does no harm.
+import type { MountTable } from '../core/mount-table.ts'
+import { SETS_FOLDER } from '../replication/set/records.ts'
+import { clearTakenOver, readTakenOver } from '../replication/set/taken-over.ts'
+import { systemScope } from '../storage/contract.ts'
+import type { SealedStorage } from '../storage/sealed-storage.ts'
+import type { SystemServices } from '../system/services.ts'
+
+/** The rooms that have something to do. */
+export type AfterPromotionRooms = {
+  readonly mounts: Pick<MountTable, 'promoted'>
+  readonly services: Pick<SystemServices, 'reloads'>
+  readonly storage: Pick<SealedStorage, 'view'>
+}
+
+/** Does it, if a promotion left a note. @throws what storing throws; the note stays then */
+export async function afterPromotion({ mounts, services, storage }: AfterPromotionRooms): Promise<void> {
+  const sets = storage.view(systemScope, SETS_FOLDER)
+  if ((await readTakenOver(sets)) === undefined) return
+  for await (const uuids of mounts.promoted()) {
+    // What threads hold of these mounts is of the time before: they drop it, each before its next request.
+    await services.reloads.reload(uuids, 'here')
+  }
+  await sets.transaction(async (tx) => clearTakenOver(tx))
+}

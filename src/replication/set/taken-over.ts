@@ -1,0 +1,36 @@
+// The note that this cluster has taken the place of another, and that what follows from it is not all done. It stands
+// in the view of `core/replication/` (records.ts), of class ignored:
+//
+//   taken-over     written with the promotion, in one step; removed when what it leaves to do is done
+//
+// So a crash between the two loses nothing: the next start finds the note, and does all of it again.
+import { count } from '../../lib/member-kinds.ts'
+import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
+import type { SetReader, SetTransaction } from './records.ts'
+
+const PATH = 'taken-over'
+
+/** The stored form. */
+export const TAKEN_OVER = storedRecord('The note of a promotion that is not settled', {
+  /** The epoch that the promotion began. */
+  epoch: count,
+  atMs: count,
+})
+/** A promotion that is not settled. */
+export type TakenOver = RecordOf<typeof TAKEN_OVER>
+
+/** The promotion that is not settled; undefined if there is none. @throws StorageCorrupt */
+export async function readTakenOver(tx: Pick<SetReader, 'get'>): Promise<TakenOver | undefined> {
+  const stored = await tx.get(PATH)
+  return stored === undefined ? undefined : TAKEN_OVER.decode(stored)
+}
+
+/** Notes a promotion, in the transaction that makes it. */
+export function putTakenOver(tx: SetTransaction, promotion: TakenOver): void {
+  tx.put(PATH, TAKEN_OVER.encode(promotion))
+}
+
+/** Removes the note. */
+export function clearTakenOver(tx: SetTransaction): void {
+  tx.delete(PATH)
+}

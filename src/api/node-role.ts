@@ -16,6 +16,8 @@ export type NodeRole = {
   readonly performance: FamilyState
   /** True for a former primary that another cluster took over from: whatever it changed would be lost. */
   readonly isFenced: boolean
+  /** True for a primary that waits for a secondary of it to be promoted. */
+  readonly isHandingOver?: boolean
 }
 
 /** A single node, or the active node of a cluster that follows no other. */
@@ -40,9 +42,10 @@ export const OWNER_OF_CLASS = {
  * True if this node may change data of this owner. A performance secondary may change what is its own; shared data is
  * changed by its primary alone.
  */
-export function mayChange({ isStandby, dr, performance, isFenced }: NodeRole, owner: DataOwner): boolean {
+export function mayChange(role: NodeRole, owner: DataOwner): boolean {
+  const { isStandby, dr, performance, isFenced, isHandingOver = false } = role
   if (owner === 'node') return true
-  if (isStandby || isFenced || dr === 'secondary') return false
+  if (isStandby || isFenced || isHandingOver || dr === 'secondary') return false
   if (dr === 'bootstrapping' || performance === 'bootstrapping') return false
   return owner === 'cluster' || performance !== 'secondary'
 }

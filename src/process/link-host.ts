@@ -35,6 +35,8 @@ export async function beginLinks({ world, ...parts }: BegunLinks): Promise<Links
     play: (state) => host.play(state),
     disconnect: (family, id) => host.disconnect(family, id),
     knock: (knock) => host.knock(knock),
+    handOver: (family, withinMs) => host.handOver(family, withinMs),
+    takeBack: (family) => host.takeBack(family),
     sealChanged: () => host.sealChanged(),
     status: () => host.status(),
     close: () => host.play(NOTHING),

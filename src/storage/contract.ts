@@ -331,6 +331,7 @@ export interface Store extends ReadStore {
   /**
    * As `transaction`, but what `work` writes is the first change of a new history: its index is the next multiple of
    * 2^20 above all that are known, its epoch is higher than all, and its parent is where the log stood. For promotion.
+   * The gate of a role does not bind it: it is how the role changes.
    * @throws as `transaction` does; StorageRefused if nothing is written, or where numbers end
    */
   beginHistory<T>(work: (tx: Transaction) => Promise<T>, next: NewHistory): Promise<T>

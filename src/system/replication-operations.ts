@@ -1,7 +1,7 @@
 // What operators do with replication, and what status tells of it, as the endpoints see it. The thread that writes
 // carries it out (src/assembly/replication).
 import type { PrimaryStatus, SecondaryStatus } from '../replication/link/link-sides.ts'
-import type { SecondaryIdentity, SetState } from '../replication/set/records.ts'
+import type { SecondaryIdentity, SetState, Successor } from '../replication/set/records.ts'
 import type { ReplicationFamily } from '../storage/peer-log.ts'
 
 /** What `primary/secondary-token` was given. */
@@ -27,6 +27,9 @@ export type GivenActivation = {
   readonly caPath: string
 }
 
+/** What `secondary/promote` was given. `clusterAddress`: '' for none. `force`: what is missing here is lost. */
+export type GivenPromotion = { readonly clusterAddress: string; readonly force: boolean }
+
 /** One look of the check before an activation. */
 export type ActivationCheck = {
   readonly what: 'token' | 'api' | 'cluster port' | 'version' | 'clock' | 'admission'
@@ -48,6 +51,10 @@ export type FamilyTold = {
   /** On a secondary: who it is, and its link; undefined on a primary. */
   readonly identity: SecondaryIdentity | undefined
   readonly primary: PrimaryStatus | undefined
+  /** Who took over from this cluster, as far as it knows. */
+  readonly successor: Successor | undefined
+  /** Why the former primary of a promoted cluster does not know of it yet; undefined: it does, or there was none. */
+  readonly untold: string | undefined
 }
 
 /** The operations. Each throws a Refusal that says what is wrong and what to do; nothing was changed then. */
@@ -61,6 +68,12 @@ export type ReplicationOperations = {
   generatePublicKey(family: ReplicationFamily): Promise<string>
   /** Resolves when the primary has let this cluster in, and its keys have taken the place of the own ones. */
   enableSecondary(family: ReplicationFamily, given: GivenActivation): Promise<void>
+  /** Resolves with true if the former primary knows: it writes nothing then. Else it is called until it does. */
+  promote(family: ReplicationFamily, given: GivenPromotion): Promise<boolean>
+  demote(family: ReplicationFamily): Promise<void>
+  disableSecondary(family: ReplicationFamily): Promise<void>
+  /** With a blank token the cluster follows no primary any more. `force`: one of another set, too. */
+  updatePrimary(family: ReplicationFamily, given: GivenActivation, force: boolean): Promise<void>
   /** The looks of `enableSecondary`, and nothing is changed. */
   check(family: ReplicationFamily, given: GivenActivation): Promise<readonly ActivationCheck[]>
   /** Undefined for a family that is disabled. */

@@ -20,6 +20,11 @@ function stage(begin?: () => Promise<LinksHost>) {
       heard.push(`knock ${address}`)
       return { kind: 'welcome', version: '1', clockSkewMs: 0 }
     },
+    handOver: async (family, withinMs) => {
+      heard.push(`handOver ${family} ${withinMs}`)
+      return { kind: 'drained' }
+    },
+    takeBack: async (family) => void heard.push(`takeBack ${family}`),
     sealChanged: () => void heard.push('sealChanged'),
     status: async () => ({ ...NO_LINKS, ports: [8201] }),
     close: async () => void heard.push('close'),

@@ -1,6 +1,6 @@
 // Links that are begun when there is something to do: most servers follow no other and are followed by none. Until then
 // neither TLS nor the protocol is loaded, and no port is open.
-import type { Knock, Knocked, LinkControl, LinkState, LinkStatus } from '../replication/link/link-sides.ts'
+import type { HandOver, Knock, Knocked, LinkControl, LinkState, LinkStatus } from '../replication/link/link-sides.ts'
 import type { ReplicationFamily } from '../storage/peer-log.ts'
 
 /** What has the links, once there is something to do. */
@@ -10,7 +10,14 @@ export interface LinksHost extends LinkControl {
 }
 
 /** Status where nothing is linked. */
-export const NO_LINKS: LinkStatus = { isSilent: false, ports: [], faults: [], secondaries: [], primaries: [] }
+export const NO_LINKS: LinkStatus = {
+  isSilent: false,
+  ports: [],
+  faults: [],
+  secondaries: [],
+  primaries: [],
+  untold: [],
+}
 
 /** Begins the host with the first state that has something for it, or with the first knock. */
 export class LateLinks implements LinksHost {
@@ -39,6 +46,16 @@ export class LateLinks implements LinksHost {
     if (this.#isClosed) return { kind: 'no-link', reason: 'unreachable', sentence: closing(knock) }
     const host = await this.#begun()
     return host.knock(knock)
+  }
+
+  async handOver(family: ReplicationFamily, withinMs: number): Promise<HandOver> {
+    const host = await this.#present()
+    return host?.handOver(family, withinMs) ?? { kind: 'no-link' }
+  }
+
+  async takeBack(family: ReplicationFamily): Promise<void> {
+    const host = await this.#present()
+    await host?.takeBack(family)
   }
 
   sealChanged(): void {

@@ -59,7 +59,10 @@ type Spoken<S> = { readonly [N in keyof S]: S[N] extends (...input: infer I) => 
 
 /** What the link thread asks, and what it is answered. */
 const ASKED: Spoken<LinkOwner> = {
-  admit: [[ARRIVAL, buffer('receiver')], { epoch: 2, histories: [{ id: buffer('h') } as never], abandoned: ['01'] }],
+  admit: [
+    [ARRIVAL, buffer('receiver')],
+    { epoch: 2, histories: [{ id: buffer('h') } as never], abandoned: ['01'], followed: [] },
+  ],
   claim: [
     [ARRIVAL, { nonce: buffer('n'), receiver: buffer('r'), isLook: false }],
     { seal: buffer('s'), keyring: buffer('k'), leafKey: buffer('l'), epoch: 2 },
@@ -82,10 +85,18 @@ const ASKED: Spoken<LinkOwner> = {
   ownTree: [[], PAGES],
   ownKeysIn: [[BUCKETS], KEYS],
   ownRoot: [['dr'], buffer('root')],
+  drain: [[ARRIVAL], 'draining'],
+  resume: [[ARRIVAL], undefined],
+  tookOver: [
+    [ARRIVAL, { epoch: 2, historyId: buffer('h'), receiver: buffer('r'), clusterId: 'c', apiAddress: '' }],
+    'fenced',
+  ],
+  takeoverKnown: [['dr'], undefined],
+  conflict: [['dr', 'Another one'], undefined],
 }
 
 /** What the writing thread says, and what it is answered. */
-const SAID: Spoken<Pick<LinkControl, 'play' | 'disconnect' | 'knock' | 'status'>> = {
+const SAID: Spoken<Pick<LinkControl, 'play' | 'disconnect' | 'knock' | 'handOver' | 'takeBack' | 'status'>> = {
   play: [[STATE], undefined],
   disconnect: [['dr', 'a'], undefined],
   knock: [
@@ -96,6 +107,8 @@ const SAID: Spoken<Pick<LinkControl, 'play' | 'disconnect' | 'knock' | 'status'>
       clockSkewMs: 3,
     },
   ],
+  handOver: [['dr', 5_000], { kind: 'drained' }],
+  takeBack: [['dr'], undefined],
   status: [[], { ...NO_LINKS, ports: [8201], faults: ['a fault'] }],
 }
 

@@ -3,7 +3,15 @@
 
 import type { Log } from '../lib/log.ts'
 import type { Timers } from '../lib/world.ts'
-import type { Knock, Knocked, LinkControl, LinkOwner, LinkState, LinkStatus } from '../replication/link/link-sides.ts'
+import type {
+  HandOver,
+  Knock,
+  Knocked,
+  LinkControl,
+  LinkOwner,
+  LinkState,
+  LinkStatus,
+} from '../replication/link/link-sides.ts'
 import type { Handlers } from '../rpc/calls.ts'
 import { CallLate, PeerGone, Unreachable } from '../rpc/errors.ts'
 import { parcelOf } from '../rpc/parcel.ts'
@@ -80,6 +88,27 @@ export class ThreadLinks implements LinkControl {
     } catch (cause) {
       if (cause instanceof PeerGone) return noLink('cut', knock)
       throw cause
+    }
+  }
+
+  async handOver(family: ReplicationFamily, withinMs: number): Promise<HandOver> {
+    const peer = this.#present
+    if (peer === undefined) return { kind: 'no-link' }
+    try {
+      return await answered(peer.call('handOver', parcelOf([family, withinMs])))
+    } catch (cause) {
+      if (!(cause instanceof PeerGone)) throw cause
+      return { kind: 'failed', sentence: 'The thread that has the links has ended' }
+    }
+  }
+
+  async takeBack(family: ReplicationFamily): Promise<void> {
+    const peer = this.#present
+    if (peer === undefined) return
+    try {
+      await answered(peer.call('takeBack', parcelOf([family])))
+    } catch (cause) {
+      if (!(cause instanceof PeerGone)) throw cause
     }
   }
 
@@ -161,6 +190,11 @@ function ownerHandlers(owner: () => LinkOwner): Handlers<typeof OWNER_CALLS> {
     tree: answer((...input) => owner().tree(...input)),
     keysIn: answer((...input) => owner().keysIn(...input)),
     root: answer((...input) => owner().root(...input)),
+    drain: answer((...input) => owner().drain(...input)),
+    resume: answer((...input) => owner().resume(...input)),
+    tookOver: answer((...input) => owner().tookOver(...input)),
+    takeoverKnown: answer((...input) => owner().takeoverKnown(...input)),
+    conflict: answer((...input) => owner().conflict(...input)),
     standing: answer((...input) => owner().standing(...input)),
     unconfirmed: answer((...input) => owner().unconfirmed(...input)),
     confirmed: answer((...input) => owner().confirmed(...input)),

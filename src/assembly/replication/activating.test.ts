@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { primaryOfSet, SetCluster } from '../../../test/fixtures/set-cluster.ts'
-import type { Knock, Knocked } from '../../replication/link/link-sides.ts'
+import type { ActivationKnock, Knocked } from '../../replication/link/link-sides.ts'
 import { activationText } from '../../replication/set/activation-token.ts'
 import { Activating } from './activating.ts'
 
@@ -18,13 +18,13 @@ const GIVEN = { token: JWT, primaryApiAddress: '', caFile: '', caPath: '' }
 async function stage(code: Extract<Knocked, { readonly kind: 'refused' }>['code']) {
   const { bundle } = await primaryOfSet(51)
   const cluster = new SetCluster(52)
-  const asked: Knock[] = []
+  const asked: ActivationKnock[] = []
   let unwrapped = 0
   const activating = new Activating({
     view: cluster.view,
     links: {
       knock: async (knock) => {
-        asked.push(knock)
+        asked.push(knock as ActivationKnock)
         return { kind: 'refused', code, sentence: `Refused with ${code}` }
       },
     },
@@ -39,6 +39,7 @@ async function stage(code: Extract<Knocked, { readonly kind: 'refused' }>['code'
     world: { clock: { nowMs: () => cluster.nowMs, monotonicMs: () => 0 }, random: cluster.random },
     facts: () => ({ version: '1.0.0', clusterId: 'c', clusterAddresses: [], apiAddress: '' }),
     activate: () => assert.fail('nothing is activated'),
+    follow: () => assert.fail('no shares are taken over'),
   })
   return { cluster, asked, enable: () => activating.enable('dr', GIVEN) }
 }

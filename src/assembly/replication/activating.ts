@@ -1,9 +1,10 @@
-// A cluster becomes a secondary. Everything is looked at first: until the primary has let it in, nothing of it changes.
+// A cluster becomes a secondary, or a secondary gets another primary. Everything is looked at first: until the primary
+// has let it in, nothing of it changes.
 //
 //   token ─▶ bundle        unwrapped by the primary's API, or carried by the token
 //         ─▶ kept          stored before the primary is asked: a wrapped token gives its bundle once
 //         ─▶ claim         over the cluster port: the primary binds the token to our key, and hands over its own keys
-//         ─▶ activate      data, keys and role change in one durable step
+//         ─▶ activate      data, keys and role change in one durable step; or, in the same set, whom it follows
 //         ─▶ confirmed     by the link that follows, as often as it takes (link-host.ts)
 import { fail } from '../../api/errors.ts'
 import { P256 } from '../../crypto/forms/ec-curves.ts'
@@ -11,7 +12,7 @@ import { loadScalar } from '../../crypto/forms/ec-private-key.ts'
 import { sha256 } from '../../crypto/primitives/digest.ts'
 import { X25519_BYTES, x25519Key } from '../../crypto/primitives/hpke.ts'
 import type { World } from '../../lib/world.ts'
-import type { Knock, Knocked, LinkControl, NodeFacts } from '../../replication/link/link-sides.ts'
+import type { ActivationKnock, Knocked, LinkControl, NodeFacts } from '../../replication/link/link-sides.ts'
 import { type ActivationBundle, ActivationRefused, wipeActivation } from '../../replication/set/activation-bundle.ts'
 import {
   type ActivationToken,
@@ -19,9 +20,11 @@ import {
   openActivation,
   readActivationToken,
 } from '../../replication/set/activation-token.ts'
+import { requireChangeable } from '../../replication/set/changing-hands.ts'
 import { requireOperation } from '../../replication/set/primary-operations.ts'
 import { SETS_FOLDER } from '../../replication/set/records.ts'
 import {
+  type ActivatingOperation,
   activationOf,
   becomeSecondary,
   forgetActivation,
@@ -33,7 +36,7 @@ import { systemScope } from '../../storage/contract.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import { sealedTransaction, type View } from '../../storage/sealed-storage.ts'
 import type { ActivationCheck, GivenActivation } from '../../system/replication-operations.ts'
-import { openBundle, wipeBundle } from '../../system/seal/seal-bundle.ts'
+import { openBundle, type SealBundle, wipeBundle } from '../../system/seal/seal-bundle.ts'
 import type { Activation, AlsoWritten } from '../activation.ts'
 import { checksOfApi, checksOfBadToken, checksOfPort } from './activation-checks.ts'
 import { apiAddressFor, type PrimaryApi } from './primary-api.ts'
@@ -58,6 +61,8 @@ export type ActivatingParts = {
   readonly facts: () => NodeFacts
   /** Takes the primary's keys, and a store that has nothing but them and what is this node's own. */
   readonly activate: (activation: Activation, also: AlsoWritten) => Promise<void>
+  /** Takes the shares of a primary whose keys are the own ones. @throws BundleRefused for other keys */
+  readonly follow: (bundle: SealBundle) => Promise<boolean>
 }
 
 /** Activates this cluster, one attempt at a time. */
@@ -70,14 +75,44 @@ export class Activating {
   }
 
   /** `secondary/enable`. @throws Refusal, SetRefused, ActivationRefused, BundleRefused: nothing was changed then */
-  async enable(family: ReplicationFamily, given: GivenActivation): Promise<void> {
-    await this.#parts.view.transaction((tx) => requireOperation(tx, family, 'secondary/enable'))
+  enable(family: ReplicationFamily, given: GivenActivation): Promise<void> {
+    return this.#letIn(family, 'secondary/enable', given, (kept, keys) => this.#activate(kept, keys))
+  }
+
+  /**
+   * `secondary/update-primary`: in its own set the cluster keeps its data and keys. `force` lets it change to another
+   * set, which must have the same keys. `enter` stores whom it follows. @throws as `enable`
+   */
+  update(
+    family: ReplicationFamily,
+    given: GivenActivation,
+    force: boolean,
+    enter: (kept: KeptActivation) => Promise<void>,
+  ): Promise<void> {
+    const fits = async ({ setId }: ActivationBundle): Promise<void> => {
+      await this.#parts.view.transaction((tx) => requireChangeable(tx, { family, setId }, force))
+    }
+    const taken = async (kept: KeptActivation, { seal }: GivenKeys): Promise<void> => {
+      await this.#parts.follow(seal)
+      await enter(kept)
+    }
+    return this.#letIn(family, 'secondary/update-primary', given, taken, fits)
+  }
+
+  async #letIn(
+    family: ReplicationFamily,
+    operation: ActivatingOperation,
+    given: GivenActivation,
+    take: (kept: KeptActivation, keys: GivenKeys) => Promise<void>,
+    fits: (bundle: ActivationBundle) => Promise<void> = async () => {},
+  ): Promise<void> {
+    await this.#parts.view.transaction((tx) => requireOperation(tx, family, operation))
     if (this.#isRunning) throw fail('already_in_progress', ['An activation is under way'])
     this.#isRunning = true
     let kept: KeptActivation | undefined
     try {
-      kept = await this.#kept(family, given)
-      await this.#enter(kept)
+      kept = await this.#kept(family, operation, given, fits)
+      await this.#enter(kept, take)
     } finally {
       this.#isRunning = false
       if (kept !== undefined) wipeKept(kept)
@@ -121,7 +156,12 @@ export class Activating {
   }
 
   /** The bundle of the token, stored, with the key that the primary is to seal for. */
-  async #kept(family: ReplicationFamily, given: GivenActivation): Promise<KeptActivation> {
+  async #kept(
+    family: ReplicationFamily,
+    operation: ActivatingOperation,
+    given: GivenActivation,
+    fits: (bundle: ActivationBundle) => Promise<void>,
+  ): Promise<KeptActivation> {
     const { view, world } = this.#parts
     const token = readActivationToken(given.token)
     const of = digestOfToken(given)
@@ -132,7 +172,8 @@ export class Activating {
       token.kind === 'wrapped' ? await this.#unwrapped(family, given, token) : await this.#opened(family, token)
     const kept = { bundle, receiver: world.random.bytes(X25519_BYTES) }
     try {
-      await view.transaction((tx) => keepActivation(tx, kept, of))
+      await fits(bundle)
+      await view.transaction((tx) => keepActivation(tx, operation, kept, of))
       return kept
     } catch (cause) {
       wipeKept(kept)
@@ -163,8 +204,9 @@ export class Activating {
   }
 
   /** Asks the primary, and takes what it gives. */
-  async #enter({ bundle, receiver }: KeptActivation): Promise<void> {
-    const { view, links, facts, world, activate } = this.#parts
+  async #enter(kept: KeptActivation, take: (kept: KeptActivation, keys: GivenKeys) => Promise<void>): Promise<void> {
+    const { bundle, receiver } = kept
+    const { view, links, facts } = this.#parts
     const { family } = bundle
     const knocked = await links.knock(knockOf(bundle, receiver, facts(), 'claim'))
     if (knocked.kind === 'refused' && !PASSING.has(knocked.code))
@@ -172,15 +214,23 @@ export class Activating {
     if (knocked.kind !== 'package') throw new ActivationRefused('form', sentenceOf(knocked))
     const { seal, keyring, leafKey } = knocked.package
     const sealBundle = openBundle(x25519Key(receiver), seal, contextOf({ set: bundle, id: bundle.id }))
-    const also: AlsoWritten = (tx, barrier) =>
-      becomeSecondary(sealedTransaction(barrier, systemScope, SETS_FOLDER, tx), bundle, world.clock.nowMs())
     try {
-      await activate({ bundle: sealBundle, keyring, leafKey }, also)
+      await take(kept, { seal: sealBundle, keyring, leafKey })
     } finally {
       wipeBundle(sealBundle)
     }
   }
+
+  async #activate(kept: KeptActivation, { seal: bundle, keyring, leafKey }: GivenKeys): Promise<void> {
+    const { world, activate } = this.#parts
+    const also: AlsoWritten = (tx, barrier) =>
+      becomeSecondary(sealedTransaction(barrier, systemScope, SETS_FOLDER, tx), kept, world.clock.nowMs())
+    await activate({ bundle, keyring, leafKey }, also)
+  }
 }
+
+/** What a primary hands over, opened as far as the root key. */
+type GivenKeys = { readonly seal: SealBundle; readonly keyring: Buffer; readonly leafKey: Buffer }
 
 const digestOfToken = ({ token }: GivenActivation): Buffer => sha256(Buffer.from(token.trim()))
 
@@ -196,7 +246,12 @@ function askedOf(
   return { address: apiAddressFor(primaryApiAddress, address), jwt, caFile, caPath }
 }
 
-function knockOf(bundle: ActivationBundle, receiver: Buffer, facts: NodeFacts, what: Knock['what']): Knock {
+function knockOf(
+  bundle: ActivationBundle,
+  receiver: Buffer,
+  facts: NodeFacts,
+  what: 'look' | 'claim',
+): ActivationKnock {
   const { setId, family, id, authority, leaf, leafKey, clusterAddress, nonce } = bundle
   return {
     set: { setId, family },

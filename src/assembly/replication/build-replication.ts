@@ -13,13 +13,15 @@ import { Sealed, StorageClosed } from '../../storage/errors.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import type { ReplicationOperations } from '../../system/replication-operations.ts'
 import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
-import type { Seal } from '../../system/seal/seal.ts'
+import type { FollowedBundle, Seal } from '../../system/seal/seal.ts'
 import type { SealBundle } from '../../system/seal/seal-bundle.ts'
 import { VERSION } from '../../version.ts'
 import type { Activation, AlsoWritten } from '../activation.ts'
 import type { WritingParts } from '../node-parts.ts'
 import type { NodeRooms } from '../node-rooms.ts'
 import { Activating } from './activating.ts'
+import { ChangingRoles } from './changing-roles.ts'
+import { HandingOver } from './handing-over.ts'
 import { noOperations, OwnOperations } from './operations.ts'
 import { OwnParts } from './own-parts.ts'
 import { PrimarySide } from './primary-side.ts'
@@ -32,8 +34,8 @@ import { storedRole } from './stored-role.ts'
 export type SealForLinks = {
   readonly seal: Pick<Seal, 'status' | 'number'>
   readonly bundle: () => Promise<SealBundle>
-  readonly follow: (bundle: SealBundle) => Promise<boolean>
-  readonly rotation: Pick<KeyringRotation, 'adopt'>
+  readonly follow: (bundle: SealBundle, which?: FollowedBundle) => Promise<boolean>
+  readonly rotation: Pick<KeyringRotation, 'adopt' | 'beginHistory'>
   readonly activate: (activation: Activation, also: AlsoWritten) => Promise<void>
   readonly changeRole: (to: RoleState) => Promise<void>
 }
@@ -73,6 +75,7 @@ class OwnReplication implements ReplicationRoom {
   readonly #ownParts: OwnParts
   readonly #primarySide: PrimarySide
   readonly #secondarySide: SecondarySide
+  readonly #handingOver: HandingOver
   readonly #plays = new OneAtATime()
   readonly #renewal: PeriodicTask
   /** The port that was opened where the configuration leaves it to the system. */
@@ -96,13 +99,17 @@ class OwnReplication implements ReplicationRoom {
     this.#ownParts = new OwnParts(world, this.#log)
     const common = { view: this.#view, store, barrier: storage.barrier, world, sealNumber: () => seal.seal.number }
     const changed = (): Promise<void> => this.#changed()
-    const primarySide = new PrimarySide({ ...common, bundle: seal.bundle })
+    const handingOver = new HandingOver({ world, log: this.#log, changed })
+    this.#handingOver = handingOver
+    const shared = { log: this.#log, onChanged: changed }
+    const primarySide = new PrimarySide({ ...common, ...shared, bundle: seal.bundle, handingOver })
     const secondarySide = new SecondarySide({
       ...common,
+      ...shared,
       rotation: seal.rotation,
-      log: this.#log,
       follow: seal.follow,
-      onChanged: changed,
+      onTakeoverKnown: (family) => changingRoles.takeoverKnown(family),
+      keepUndone: async () => {},
     })
     this.#primarySide = primarySide
     this.#secondarySide = secondarySide
@@ -116,6 +123,19 @@ class OwnReplication implements ReplicationRoom {
       world,
       facts,
       activate: seal.activate,
+      follow: (bundle) => seal.follow(bundle, 'any'),
+    })
+    const changingRoles = new ChangingRoles({
+      view: this.#view,
+      store,
+      barrier: storage.barrier,
+      world,
+      rotation: seal.rotation,
+      links: control,
+      handingOver,
+      secondarySide,
+      activating,
+      changed,
     })
     this.operations = new OwnOperations({
       view: this.#view,
@@ -125,6 +145,7 @@ class OwnReplication implements ReplicationRoom {
       links: control,
       primarySide,
       activating,
+      changingRoles,
       facts,
       changed,
     })
@@ -167,6 +188,7 @@ class OwnReplication implements ReplicationRoom {
 
   close(): void {
     this.#isOpen = false
+    this.#handingOver.drop()
     this.#renewal.stop()
   }
 
@@ -184,8 +206,11 @@ class OwnReplication implements ReplicationRoom {
   }
 
   async #changed(): Promise<void> {
-    const role = await this.#view.transaction((tx) => storedRole(tx))
-    await this.#seal.changeRole(role ?? FOLLOWS_NONE)
+    const stored = (await this.#view.transaction((tx) => storedRole(tx))) ?? FOLLOWS_NONE
+    const { role } = stored
+    // It counts as long as the process lives, and only for a primary.
+    const isHandingOver = this.#handingOver.isOn && role.dr === 'primary'
+    await this.#seal.changeRole(isHandingOver ? { ...stored, role: { ...role, isHandingOver } } : stored)
     await this.#play()
   }
 
@@ -248,6 +273,11 @@ function joined(primary: PrimarySide, secondary: SecondarySide): LinkOwner {
     ownTree: () => secondary.ownTree(),
     ownKeysIn: (buckets) => secondary.ownKeysIn(buckets),
     ownRoot: (family) => secondary.ownRoot(family),
+    drain: (arrival) => primary.drain(arrival),
+    resume: (arrival) => primary.resume(arrival),
+    tookOver: (arrival, takeover) => primary.tookOver(arrival, takeover),
+    takeoverKnown: (family) => secondary.takeoverKnown(family),
+    conflict: (family, sentence) => secondary.conflict(family, sentence),
   }
 }
 

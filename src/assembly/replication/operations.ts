@@ -10,6 +10,7 @@ import type { LinkControl, NodeFacts, SecondaryStatus } from '../../replication/
 import { NONCE_BYTES, wipeActivation } from '../../replication/set/activation-bundle.ts'
 import { activationText, readSecondaryKey, sealActivation } from '../../replication/set/activation-token.ts'
 import { newAuthority, newLeafKey } from '../../replication/set/certificates.ts'
+import { readSuccessor } from '../../replication/set/changing-hands.ts'
 import {
   disableFamily,
   enablePrimary,
@@ -36,11 +37,13 @@ import type {
   ActivationCheck,
   FamilyTold,
   GivenActivation,
+  GivenPromotion,
   IssuedToken,
   ReplicationOperations,
   WantedToken,
 } from '../../system/replication-operations.ts'
 import type { Activating } from './activating.ts'
+import type { ChangingRoles } from './changing-roles.ts'
 import type { PrimarySide } from './primary-side.ts'
 import { orRefused } from './set-refusals.ts'
 
@@ -53,6 +56,7 @@ export type OperationsParts = {
   readonly links: LinkControl
   readonly primarySide: Pick<PrimarySide, 'release' | 'dropHold' | 'issued'>
   readonly activating: Activating
+  readonly changingRoles: Pick<ChangingRoles, 'promote' | 'demote' | 'disable' | 'updatePrimary'>
   readonly facts: () => NodeFacts
   /** Takes over the role and the links that the records say. */
   readonly changed: () => Promise<void>
@@ -192,6 +196,25 @@ export class OwnOperations implements ReplicationOperations {
     await orRefused(() => this.#parts.activating.enable(family, given))
   }
 
+  promote(family: ReplicationFamily, given: GivenPromotion): Promise<boolean> {
+    return orRefused(() => this.#parts.changingRoles.promote(family, given))
+  }
+
+  async demote(family: ReplicationFamily): Promise<void> {
+    const { view, changingRoles } = this.#parts
+    const ids = await view.transaction((tx) => knownSecondaries(tx, family))
+    await orRefused(() => changingRoles.demote(family))
+    for (const id of ids) await this.#release(family, id)
+  }
+
+  disableSecondary(family: ReplicationFamily): Promise<void> {
+    return orRefused(() => this.#parts.changingRoles.disable(family))
+  }
+
+  updatePrimary(family: ReplicationFamily, given: GivenActivation, force: boolean): Promise<void> {
+    return orRefused(() => this.#parts.changingRoles.updatePrimary(family, given, force))
+  }
+
   async check(family: ReplicationFamily, given: GivenActivation): Promise<readonly ActivationCheck[]> {
     return orRefused(() => this.#parts.activating.check(family, given))
   }
@@ -200,8 +223,8 @@ export class OwnOperations implements ReplicationOperations {
     const { view, links } = this.#parts
     const read = await view.transaction((tx) => readTold(tx, family))
     if (read === undefined) return undefined
-    const { isSilent, ports, faults, secondaries, primaries } = await links.status()
-    const { entries, ...told } = read
+    const { isSilent, ports, faults, secondaries, primaries, untold } = await links.status()
+    const { entries, isUntold, ...told } = read
     // The links remember those that were revoked since, too.
     const active = new Set(entries.filter(({ state }) => state === 'active').map(({ id }) => id))
     const linked = secondaries.filter((one) => one.family === family && active.has(one.id))
@@ -210,6 +233,7 @@ export class OwnOperations implements ReplicationOperations {
       isSilent,
       portFaults: ports.length === 0 ? faults : [],
       secondaries: [...linked, ...withoutLink(entries, family, new Set(linked.map(({ id }) => id)))],
+      untold: isUntold ? (untold.find((one) => one.family === family)?.sentence ?? NOT_CALLED) : undefined,
       primary: read.identity === undefined ? undefined : primaries.find((one) => one.family === family),
     }
   }
@@ -225,8 +249,12 @@ async function readTold(tx: SetReader, family: ReplicationFamily) {
     entries,
     knownSecondaries: entries.filter((entry) => entry.state !== 'revoked').map(({ id }) => id),
     identity: identity === undefined ? undefined : SECONDARY_IDENTITY.decode(identity),
+    successor: await readSuccessor(tx, family),
+    isUntold: (await tx.get(setPath(family, 'former'))) !== undefined,
   }
 }
+
+const NOT_CALLED = 'The former primary is not being called at the moment'
 
 /** Those that were let in and have had no link since this server started. */
 function withoutLink(
@@ -260,6 +288,10 @@ export function noOperations(): ReplicationOperations {
     revokeSecondary: refuse,
     generatePublicKey: refuse,
     enableSecondary: refuse,
+    promote: refuse,
+    demote: refuse,
+    disableSecondary: refuse,
+    updatePrimary: refuse,
     check: refuse,
     told: async () => undefined,
   }

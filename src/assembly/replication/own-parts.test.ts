@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
-import { NOW, primaryOfSet, SetCluster } from '../../../test/fixtures/set-cluster.ts'
+import { NOW, primaryOfSet, RECEIVER, SetCluster } from '../../../test/fixtures/set-cluster.ts'
 import { readCertificate } from '../../crypto/signatures/certificate.ts'
 import { holdsAt } from '../../replication/set/certificates.ts'
 import { becomeSecondary, copyIsWhole } from '../../replication/set/secondary-operations.ts'
@@ -22,7 +22,7 @@ test('a cluster plays the part that it has in each family', async () => {
     ],
   )
   const secondary = new SetCluster(42)
-  await secondary.run((tx) => becomeSecondary(tx, bundle, secondary.nowMs))
+  await secondary.run((tx) => becomeSecondary(tx, { bundle, receiver: RECEIVER }, secondary.nowMs))
   const [part, ...others] = await secondary.run((tx) => ownPartsOf(secondary).read(tx, NODE))
   assert.deepEqual([part?.role, part?.set.family, others], ['secondary', 'dr', []])
 })
@@ -32,12 +32,12 @@ test('what a DR secondary copied of its primary is no part of its own in the oth
   const other = await primaryOfSet(44, 'performance')
   for (const isPrimary of [true, false]) {
     const secondary = new SetCluster(45)
-    await secondary.run((tx) => becomeSecondary(tx, bundle, secondary.nowMs))
+    await secondary.run((tx) => becomeSecondary(tx, { bundle, receiver: RECEIVER }, secondary.nowMs))
     // As the copy brings it: performance/ is of class local, so that this cluster can take over.
     if (isPrimary) for (const [path, value] of other.cluster.view.entries) secondary.view.plant(path, value)
     else {
       const follower = new SetCluster(46)
-      await follower.run((tx) => becomeSecondary(tx, other.bundle, follower.nowMs))
+      await follower.run((tx) => becomeSecondary(tx, { bundle: other.bundle, receiver: RECEIVER }, follower.nowMs))
       for (const [path, value] of follower.view.entries) secondary.view.plant(path, value)
     }
     for (const isWhole of [false, true]) {

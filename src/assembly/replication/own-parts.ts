@@ -5,11 +5,13 @@ import { describeCause } from '../../core/describe-cause.ts'
 import { DerError } from '../../crypto/encoding/der.ts'
 import { P256 } from '../../crypto/forms/ec-curves.ts'
 import { loadScalar } from '../../crypto/forms/ec-private-key.ts'
+import { x25519Key } from '../../crypto/primitives/hpke.ts'
 import { readCertificate } from '../../crypto/signatures/certificate.ts'
+import { decodeBase64 } from '../../lib/base64.ts'
 import type { LinkIdentity } from '../../lib/links.ts'
 import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
-import type { PrimaryPart, SecondaryPart, SetPart } from '../../replication/link/link-sides.ts'
+import type { FormerPart, PrimaryPart, SecondaryPart, SetPart } from '../../replication/link/link-sides.ts'
 import {
   CertificateRefused,
   newLeaf,
@@ -19,8 +21,8 @@ import {
 } from '../../replication/set/certificates.ts'
 import { REPLICATION_FAMILIES, type SetName, serverNameOf } from '../../replication/set/peer-name.ts'
 import { storedAuthority } from '../../replication/set/primary-operations.ts'
-import { readState, type SetReader } from '../../replication/set/records.ts'
-import { ownIdentity } from '../../replication/set/secondary-operations.ts'
+import { readPromotions, readState, type SecondaryIdentity, type SetReader } from '../../replication/set/records.ts'
+import { formerIdentity, ownIdentity } from '../../replication/set/secondary-operations.ts'
 import { StorageCorrupt } from '../../storage/errors.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 
@@ -58,9 +60,12 @@ export class OwnParts {
   async read(tx: SetReader, node: string): Promise<SetPart[]> {
     const own = await ownFamilies(tx)
     const parts = new Map<ReplicationFamily, SetPart>()
+    const formers: FormerPart[] = []
     for (const family of own) {
       const part = await this.#part(tx, family, node)
       if (part !== undefined) parts.set(family, part)
+      const former = part?.role === 'primary' ? await formerPart(tx, part.set) : undefined
+      if (former !== undefined) formers.push(former)
     }
     for (const family of REPLICATION_FAMILIES) {
       if (!own.includes(family)) this.#faults.delete(family)
@@ -69,7 +74,7 @@ export class OwnParts {
       if (part === undefined) this.#last.delete(family)
       else this.#last.set(family, part)
     }
-    return [...parts.values()]
+    return [...parts.values(), ...formers]
   }
 
   /** While the records of a family cannot be used, its links stay as they were, and those of the other go on. */
@@ -140,10 +145,29 @@ export class OwnParts {
     const { record, authority, own, leaf } = found
     const identity = { key: loadScalar(P256, own.key), certificate: own.certificate, trusted: [authority] }
     own.key.fill(0)
-    const addresses = [...new Set([record.clusterAddress, ...record.knownAddresses])]
+    const addresses = addressesOf(record)
     return { role: 'secondary', set, id: record.id, identity, renewalDueMs: renewalDueMs(leaf), addresses }
   }
 }
+
+/** What a promoted cluster tells its former primary; undefined where that knows, or where nothing can be told. */
+async function formerPart(tx: SetReader, set: SetName): Promise<FormerPart | undefined> {
+  const { family } = set
+  const promotion = (await readPromotions(tx, family)).at(-1)
+  const found = promotion && (await formerIdentity(tx, family))
+  if (promotion === undefined || found === undefined) return undefined
+  const { record, authority, own, receiver } = found
+  const identity = { key: loadScalar(P256, own.key), certificate: own.certificate, trusted: [authority] }
+  own.key.fill(0)
+  const { publicKey } = x25519Key(receiver)
+  receiver.fill(0)
+  const takeover = { epoch: promotion.epoch, historyId: decodeBase64(promotion.historyId), receiver: publicKey }
+  return { role: 'former', set, id: record.id, identity, addresses: addressesOf(record), takeover }
+}
+
+const addressesOf = ({ clusterAddress, knownAddresses }: SecondaryIdentity): string[] => [
+  ...new Set([clusterAddress, ...knownAddresses]),
+]
 
 /**
  * The families in which the records are of this cluster itself. What a DR secondary has of the other one is a copy of

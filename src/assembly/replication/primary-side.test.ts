@@ -46,7 +46,7 @@ test('the seal is sealed for the key that was let in, and for no other', async (
 
 test('who has the certificate of a secondary and not its key is not let in again', async () => {
   const { owner, arrival, done } = await stage()
-  assert.deepEqual(Object.keys(await done(owner.admit(arrival, OWN))), ['epoch', 'histories', 'abandoned'])
+  assert.deepEqual(Object.keys(await done(owner.admit(arrival, OWN))), ['epoch', 'histories', 'abandoned', 'followed'])
   const refused = await done(owner.admit(arrival, OTHER))
   assert.ok('refused' in refused && refused.refused === 'revoked', JSON.stringify(refused))
 })

@@ -1,8 +1,10 @@
 // What secondaries ask of their primary, answered by its store and its seal: on the thread that writes.
 
-import { encodeBase64 } from '../../lib/base64.ts'
+import { decodeBase64, encodeBase64 } from '../../lib/base64.ts'
+import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
 import type { Arrival, Greeted, KeyPackage, PrimaryOwner } from '../../replication/link/link-sides.ts'
+import type { Place } from '../../replication/protocol/messages.ts'
 import {
   admitSecondary,
   type BootstrapClaim,
@@ -14,9 +16,16 @@ import {
   type PeerRefusal,
   renewLeaf,
 } from '../../replication/set/admission.ts'
+import { takeSuccessor } from '../../replication/set/changing-hands.ts'
 import { peerSegment, REPLICATION_FAMILIES, uriOfPeer } from '../../replication/set/peer-name.ts'
 import { authorityCertificate, knownSecondaries } from '../../replication/set/primary-operations.ts'
-import { readAbandoned, readState, type SetTransaction } from '../../replication/set/records.ts'
+import {
+  type PromotionNote,
+  readAbandoned,
+  readPromotions,
+  readState,
+  type SetTransaction,
+} from '../../replication/set/records.ts'
 import { treeKeeper } from '../../replication/source/source-keeper.ts'
 import type { Barrier } from '../../storage/barrier.ts'
 import type { Store, TreeBucket } from '../../storage/contract.ts'
@@ -25,6 +34,7 @@ import type { LogHold, ReplicationFamily } from '../../storage/peer-log.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import { type SealBundle, sealBundle, wipeBundle } from '../../system/seal/seal-bundle.ts'
 import { KEYRING, SEAL_FOLDER } from '../../system/seal/seal-records.ts'
+import type { HandingOver } from './handing-over.ts'
 
 /** The parts that the primary's side works with. */
 export type PrimarySideParts = {
@@ -36,6 +46,10 @@ export type PrimarySideParts = {
   readonly bundle: () => Promise<SealBundle>
   /** Number of the present shares. */
   readonly sealNumber: () => number
+  readonly handingOver: HandingOver
+  readonly log: Log
+  /** The records of the sets say another role than before. */
+  readonly onChanged: () => Promise<void>
 }
 
 /** The name of the hold of a secondary's log. */
@@ -68,8 +82,10 @@ export class PrimarySide implements PrimaryOwner {
       if ('refused' in admitted) return admitted
       // A copy of the token has the certificate, and not this key: it would push the secondary from its place.
       if (!isReceiverOf(admitted.entry, receiver)) return { refused: 'revoked', sentence: OTHER_RECEIVER }
-      const [epoch, abandoned] = [await epochOf(tx, arrival.set.family), await readAbandoned(tx)]
-      return { epoch, histories: await this.#parts.store.histories(), abandoned }
+      const { family } = arrival.set
+      const [epoch, abandoned] = [await epochOf(tx, family), await readAbandoned(tx)]
+      const followed = followedBy(await readPromotions(tx, family))
+      return { epoch, histories: await this.#parts.store.histories(), abandoned, followed }
     })
   }
 
@@ -181,6 +197,36 @@ export class PrimarySide implements PrimaryOwner {
     this.#released.delete(holdOf(family, id))
   }
 
+  async drain(arrival: Arrival) {
+    const { handingOver, store } = this.#parts
+    const admitted = await this.#run((tx) => admitSecondary(tx, this.#greeting(arrival)))
+    if ('refused' in admitted) return admitted
+    await handingOver.begin(arrival.id)
+    // Behind what was being committed: the caller reads where the log ends.
+    await store.position()
+    return 'draining' as const
+  }
+
+  async resume(arrival: Arrival): Promise<void> {
+    const admitted = await this.#run((tx) => admitSecondary(tx, this.#greeting(arrival)))
+    if (!('refused' in admitted)) await this.#parts.handingOver.end()
+  }
+
+  async tookOver(arrival: Arrival, { receiver, historyId, ...takeover }: Parameters<PrimaryOwner['tookOver']>[1]) {
+    const { handingOver, log, onChanged } = this.#parts
+    const told = { ...takeover, historyId: encodeBase64(historyId) }
+    const taken = await this.#run((tx) => takeSuccessor(tx, this.#greeting(arrival), receiver, told))
+    const fields = { family: arrival.set.family, secondary: arrival.id, cluster: takeover.clusterId }
+    if (taken !== 'fenced') {
+      log('warn', 'A secondary says that it took over, and is not believed', { ...fields, why: taken.sentence })
+      return taken
+    }
+    handingOver.drop()
+    await onChanged()
+    log('warn', 'Another cluster took over as primary: this one writes nothing from now on', fields)
+    return taken
+  }
+
   async tree() {
     const { index, tree } = await this.#parts.store.tree()
     return { index, pages: tree.pages() }
@@ -202,6 +248,14 @@ export class PrimarySide implements PrimaryOwner {
     return this.#parts.view.transaction(work)
   }
 }
+
+/** Where the cluster stood in the logs of its primaries. */
+const followedBy = (promotions: readonly PromotionNote[]): Place[] =>
+  promotions.flatMap(({ followed }) =>
+    followed === null
+      ? []
+      : [{ historyId: decodeBase64(followed.historyId), index: followed.index, chain: decodeBase64(followed.chain) }],
+  )
 
 async function epochOf(tx: SetTransaction, family: ReplicationFamily): Promise<number> {
   return (await readState(tx, family))?.epoch ?? 0

@@ -6,22 +6,26 @@ import { describeCause } from '../../core/describe-cause.ts'
 import { X25519_BYTES, x25519Key } from '../../crypto/primitives/hpke.ts'
 import type { Log } from '../../lib/log.ts'
 import { oneOf, text } from '../../lib/member-kinds.ts'
+import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import type { World } from '../../lib/world.ts'
 import type { FollowerStanding, SecondaryOwner } from '../../replication/link/link-sides.ts'
+import type { Place } from '../../replication/protocol/messages.ts'
 import { wipeActivation } from '../../replication/set/activation-bundle.ts'
+import { forgetFormer, readParted, takeConflict } from '../../replication/set/changing-hands.ts'
 import { readState, SETS_FOLDER, type SetReader, type SetTransaction, setPath } from '../../replication/set/records.ts'
 import {
   activationWasHeard,
   copyIsWhole,
+  enteredActivation,
   keepPrimaryAddresses,
   keepRenewedLeaf,
-  keptActivation,
   ownIdentity,
 } from '../../replication/set/secondary-operations.ts'
 import { sinkKeeper } from '../../replication/sink/sink-keeper.ts'
 import type { SinkBatch, SinkKeeper, Transfer } from '../../replication/sink/sink-parts.ts'
 import type { Barrier } from '../../storage/barrier.ts'
 import { type Adopted, type Store, systemScope, type Transaction, type TreeBucket } from '../../storage/contract.ts'
+import { StorageRefused } from '../../storage/errors.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import { storedRecord } from '../../storage/stored-record.ts'
@@ -49,12 +53,21 @@ export type SecondarySideParts = {
   readonly follow: (bundle: SealBundle) => Promise<boolean>
   /** The records of the sets say another role, or other parts, than before. */
   readonly onChanged: () => Promise<void>
+  readonly onTakeoverKnown: (family: ReplicationFamily) => void
+  /** Keeps what this cluster wrote behind a place that it shares with its primary, before it is undone. */
+  readonly keepUndone: (family: ReplicationFamily, fork: Place) => Promise<void>
 }
 
 /** The secondary's side of the sets that this cluster follows. */
 export class SecondarySide implements SecondaryOwner {
   readonly #parts: SecondarySideParts
   readonly #keepers: Readonly<Record<ReplicationFamily, SinkKeeper>>
+  /** One step after the other, so that a promotion can be between two. */
+  readonly #taking = new OneAtATime()
+  /** Families in which this cluster was promoted, or has left its set. */
+  readonly #ended = new Set<ReplicationFamily>()
+  /** False: what this secondary has is what it applied of its present primary. Missing: not known. */
+  readonly #isParted = new Map<ReplicationFamily, boolean>()
   /** The note as it was stored last; undefined: not known. */
   readonly #noted = new Map<ReplicationFamily, string>()
 
@@ -73,20 +86,24 @@ export class SecondarySide implements SecondaryOwner {
 
   async standing(family: ReplicationFamily): Promise<FollowerStanding> {
     const { view, store, sealNumber } = this.#parts
-    const { origins } = await store.position()
-    const applied = origins.find((origin) => origin.family === family)
-    const { transfer, epoch, receiver, mode } = await view.transaction(async (tx) => ({
+    const position = await store.position()
+    const followed = position.origins.find((origin) => origin.family === family)
+    const { transfer, epoch, receiver, mode, parted } = await view.transaction(async (tx) => ({
       transfer: await readTransfer(tx, family),
+      parted: await readParted(tx, family),
       receiver: await receiverOf(tx, family),
       ...(await modeOf(tx, family)),
     }))
     // The process may have ended right behind the last piece.
-    if (mode === 'bootstrapping' && applied !== undefined && transfer === undefined) await this.#isWhole(family)
-    return { applied, transfer, epoch, receiver, histories: await store.histories(), sealNumber: sealNumber() }
+    if (mode === 'bootstrapping' && followed !== undefined && transfer === undefined) await this.#isWhole(family)
+    this.#isParted.set(family, parted !== undefined)
+    const applied = parted?.isOwnLog ? position : followed
+    const stands = { applied, isParted: parted !== undefined, transfer }
+    return { ...stands, epoch, receiver, histories: await store.histories(), sealNumber: sealNumber() }
   }
 
   async unconfirmed(family: ReplicationFamily) {
-    const kept = await this.#parts.view.transaction((tx) => keptActivation(tx, family))
+    const kept = await this.#parts.view.transaction((tx) => enteredActivation(tx, family))
     if (kept === undefined) return undefined
     const { bundle, receiver } = kept
     const said = { nonce: Buffer.from(bundle.nonce.reveal()), receiver: x25519Key(receiver).publicKey }
@@ -136,6 +153,29 @@ export class SecondarySide implements SecondaryOwner {
   }
 
   async take(family: ReplicationFamily, batch: SinkBatch): Promise<Adopted> {
+    return this.#taking.run(() => this.#take(family, batch))
+  }
+
+  /**
+   * Runs work while nothing of a primary is applied. If it succeeds, nothing of that family ever is, until the server
+   * follows another one.
+   */
+  whileNothingComes<T>(family: ReplicationFamily, work: () => Promise<T>): Promise<T> {
+    return this.#taking.run(async () => {
+      const done = await work()
+      this.#ended.add(family)
+      return done
+    })
+  }
+
+  /** The cluster follows a primary again. */
+  follows(family: ReplicationFamily): void {
+    this.#ended.delete(family)
+  }
+
+  async #take(family: ReplicationFamily, batch: SinkBatch): Promise<Adopted> {
+    if (this.#ended.has(family)) throw new StorageRefused('This cluster does not follow a primary any more')
+    if (batch.mode === 'anew' && batch.fork !== undefined) await this.#parts.keepUndone(family, batch.fork)
     const outcome = await this.#keepers[family].take(batch)
     const isEnd = outcome.kind === 'adopted' && batch.mode === 'redo' && batch.transfer === undefined
     if (isEnd) await this.#isWhole(family)
@@ -157,10 +197,27 @@ export class SecondarySide implements SecondaryOwner {
   /** The store was opened anew: nothing is known of it. */
   forget(): void {
     this.#noted.clear()
+    this.#isParted.clear()
+    this.#ended.clear()
+  }
+
+  async takeoverKnown(family: ReplicationFamily): Promise<void> {
+    const { view, onChanged, onTakeoverKnown } = this.#parts
+    await view.transaction(async (tx) => forgetFormer(tx, family))
+    onTakeoverKnown(family)
+    await onChanged()
+  }
+
+  async conflict(family: ReplicationFamily, sentence: string): Promise<void> {
+    const { view, onChanged, log } = this.#parts
+    await view.transaction((tx) => takeConflict(tx, family))
+    log('error', 'Two clusters were promoted: this one writes nothing from now on', { family, why: sentence })
+    await onChanged()
   }
 
   /** Stores the note, in the step that applies what it is about. What is stored already is not stored again. */
   async #note(tx: Transaction, family: ReplicationFamily, transfer: Transfer | undefined): Promise<void> {
+    await this.#joined(tx, family)
     const key = SETS_FOLDER + transferPath(family)
     const noted = transfer === undefined ? '' : JSON.stringify(transfer)
     if (this.#noted.get(family) === noted) return
@@ -169,6 +226,14 @@ export class SecondarySide implements SecondaryOwner {
     if (transfer !== undefined) tx.put(systemScope, key, this.#parts.barrier.seal(key, TRANSFER_NOTE.encode(transfer)))
     else if ((await tx.get(key)) !== undefined) tx.delete(systemScope, key)
     else this.#noted.set(family, noted)
+  }
+
+  /** From the first step on, what is here is of the present primary. */
+  async #joined(tx: Transaction, family: ReplicationFamily): Promise<void> {
+    if (this.#isParted.get(family) === false) return
+    const key = SETS_FOLDER + setPath(family, 'parted')
+    if ((await tx.get(key)) !== undefined) tx.delete(systemScope, key)
+    else this.#isParted.set(family, false)
   }
 
   async #isWhole(family: ReplicationFamily): Promise<void> {
@@ -183,9 +248,11 @@ export class SecondarySide implements SecondaryOwner {
   }
 }
 
-const transferPath = (family: ReplicationFamily): string => `transfer/${family}`
+/** Path of the note in the view of the sets. */
+export const transferPath = (family: ReplicationFamily): string => `transfer/${family}`
 
-async function readTransfer(tx: SetReader, family: ReplicationFamily): Promise<Transfer | undefined> {
+/** The copy or comparison that is noted; undefined: what is here is whole. */
+export async function readTransfer(tx: SetReader, family: ReplicationFamily): Promise<Transfer | undefined> {
   const stored = await tx.get(transferPath(family))
   return stored === undefined ? undefined : TRANSFER_NOTE.decode(stored)
 }

@@ -1,6 +1,7 @@
 // The role of this node, from what it keeps of its sets. The store says it, so it is the same after every restart.
 import type { NodeRole, RoleState } from '../../api/node-role.ts'
 import type { Random } from '../../lib/world.ts'
+import { readSuccessor } from '../../replication/set/changing-hands.ts'
 import { familyParts, SECONDARY_IDENTITY, SETS_FOLDER, type SetReader, setPath } from '../../replication/set/records.ts'
 import { Barrier } from '../../storage/barrier.ts'
 import { type Store, systemScope } from '../../storage/contract.ts'
@@ -23,7 +24,8 @@ export async function storedRole(tx: SetReader): Promise<RoleState | undefined> 
 
 async function primaryAddress(tx: SetReader, family: ReplicationFamily): Promise<string | undefined> {
   const stored = await tx.get(setPath(family, 'identity'))
-  return stored === undefined ? undefined : SECONDARY_IDENTITY.decode(stored).apiAddress
+  if (stored !== undefined) return SECONDARY_IDENTITY.decode(stored).apiAddress
+  return (await readSuccessor(tx, family))?.apiAddress
 }
 
 /**

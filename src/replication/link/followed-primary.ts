@@ -27,6 +27,7 @@ export const KINDS_OF_PRIMARY: ReadonlySet<MessageKind> = new Set([
   'listing',
   'values',
   'complete',
+  'drained',
   'beat',
   'certificate',
   'seal-bundle',
@@ -52,10 +53,12 @@ export class FollowedPrimary {
   readonly #address: string
   readonly #heartbeat: Heartbeat
   readonly #stopped = Promise.withResolvers<never>()
+  readonly #over = Promise.withResolvers<string>()
   #sink: LogSink | undefined
   #applying: Promise<unknown> = Promise.resolve()
   #apiAddress = ''
   #isOver = false
+  #onDrained: () => void = () => {}
 
   /** `address` is the one that was dialed. */
   constructor(parts: FollowedPrimaryParts, link: MessageLink, address: string) {
@@ -78,6 +81,7 @@ export class FollowedPrimary {
       return await this.#follow()
     } catch (cause) {
       this.#isOver = true
+      this.#over.resolve((cause as Error).message)
       this.#heartbeat.stop()
       this.#parts.renewal.drop()
       this.#sink?.end(cause as Error)
@@ -85,6 +89,11 @@ export class FollowedPrimary {
       await this.#applying
       throw cause
     }
+  }
+
+  /** Resolves with the reason when the link has ended. */
+  get over(): Promise<string> {
+    return this.#over.promise
   }
 
   /** Resolves when nothing that came over the link is being applied. */
@@ -97,6 +106,25 @@ export class FollowedPrimary {
     this.#link.destroy(cause.message)
     this.#sink?.end(cause)
     this.#stopped.reject(cause)
+  }
+
+  /**
+   * Asks the primary to write no more. Resolves when it says so and all that it wrote is applied, or when the link has
+   * ended. False: the log does not come over this link.
+   */
+  async drain(): Promise<boolean> {
+    if (this.#sink === undefined || this.#isOver || this.#parts.view.wholeIndex === 0) return false
+    const drained = new Promise<void>((resolve) => {
+      this.#onDrained = resolve
+    })
+    await this.#link.send({ kind: 'drain' })
+    await drained
+    return true
+  }
+
+  /** Tells the primary that it may write again. */
+  async resume(): Promise<void> {
+    if (this.#sink !== undefined && !this.#isOver) await this.#link.send({ kind: 'resume' })
   }
 
   get status(): PeerStatus {
@@ -153,6 +181,7 @@ export class FollowedPrimary {
       progress: (progress) => view.progressed(progress),
       isOpen: standing.transfer !== undefined,
       limits: limits.sink,
+      drained: () => this.#onDrained(),
     })
   }
 

@@ -13,7 +13,7 @@ import { FollowedPrimary, KINDS_OF_PRIMARY } from './followed-primary.ts'
 import { askPrimary } from './knocking.ts'
 import { LeafRenewal } from './leaf-renewal.ts'
 import { FOLLOWING_PROTOCOLS } from './link-protocols.ts'
-import type { Knocked, PeerStatus, PrimaryStatus, SecondaryPart } from './link-sides.ts'
+import type { HandOver, Knocked, PeerStatus, PrimaryStatus, SecondaryPart } from './link-sides.ts'
 import { MessageLink } from './message-link.ts'
 import { Pauses } from './pauses.ts'
 import { PrimaryView } from './primary-view.ts'
@@ -54,10 +54,11 @@ export class Follower {
     void this.#run(before)
   }
 
-  /** True if the part is in the same set, with the same id. */
-  isFor({ set, id }: SecondaryPart): boolean {
-    const { set: own, id: ownId } = this.#part
-    return own.setId === set.setId && own.family === set.family && ownId === id
+  /** True if the part is in the same set, with the same id and the same primary: each has an authority of its own. */
+  isFor({ set, id, identity }: SecondaryPart): boolean {
+    const { set: own, id: ownId, identity: ownIdentity } = this.#part
+    const isSameAuthority = ownIdentity.trusted.some((one) => identity.trusted.some((other) => other.equals(one)))
+    return own.setId === set.setId && own.family === set.family && ownId === id && isSameAuthority
   }
 
   /** Takes over a leaf and addresses that may be new. Where they are, a pause is over. */
@@ -77,6 +78,30 @@ export class Follower {
     this.#link?.stop(new GivenUp('this cluster does not follow any more'))
     this.#pause?.end()
     await this.#link?.applied
+  }
+
+  /** As LinkControl. */
+  async handOver(withinMs: number): Promise<HandOver> {
+    const { timers } = this.#parts.world
+    const link = this.#link
+    if (link === undefined) return { kind: 'no-link' }
+    const late = Promise.withResolvers<HandOver>()
+    const sentence = `The primary did not hand over within ${withinMs / 1_000} s`
+    const timer = timers.after(withinMs, () => late.resolve({ kind: 'failed', sentence }))
+    const over = link.over.then((why): HandOver => ({ kind: 'failed', sentence: `The link ended: ${why}` }))
+    const asked = link.drain().then((isDrained): HandOver => ({ kind: isDrained ? 'drained' : 'no-link' }))
+    try {
+      return await Promise.race([asked, over, late.promise])
+    } catch (cause) {
+      return { kind: 'failed', sentence: `The link ended: ${(cause as Error).message}` }
+    } finally {
+      timer.cancel()
+    }
+  }
+
+  /** As LinkControl. What cannot be sent is not needed: without a link, the primary writes again by itself. */
+  async takeBack(): Promise<void> {
+    await this.#link?.resume().catch(() => {})
   }
 
   get #isStopped(): boolean {

@@ -5,14 +5,14 @@ import { KEY_PACKAGE } from '../../../test/fixtures/link-owner.ts'
 import { LinkedCluster, LinkedClusters } from '../../../test/fixtures/linked-clusters.ts'
 import { THIEF } from '../../../test/fixtures/set-cluster.ts'
 import { findSecondary } from '../set/records.ts'
-import type { Knock, Knocked } from './link-sides.ts'
+import type { ActivationKnock, Knocked } from './link-sides.ts'
 
 async function withToken(seed: number) {
   const clusters = await LinkedClusters.begin(seed)
   await clusters.write(1)
   const bundle = await clusters.issue('s')
   const s = new LinkedCluster(clusters, 's')
-  const ask = (what: Knock['what'], changed: Partial<Knock> = {}): Promise<Knocked> =>
+  const ask = (what: ActivationKnock['what'], changed: Partial<ActivationKnock> = {}): Promise<Knocked> =>
     clusters.time.until(s.host.knock(clusters.knock(bundle, what, changed)))
   const state = () => clusters.registry.run(async (tx) => (await findSecondary(tx, 'dr', 's'))?.state)
   return { clusters, bundle, s, ask, state }
@@ -122,7 +122,7 @@ test('T8: what is wrong with an address is said with host and port and what to d
   const stranger = await LinkedClusters.begin(9)
   const strange = await stranger.issue('s')
   const { identity } = stranger.knock(strange, 'look')
-  const cases: readonly (readonly [Partial<Knock>, string, RegExp])[] = [
+  const cases: readonly (readonly [Partial<ActivationKnock>, string, RegExp])[] = [
     [{ address: 'https://nowhere:8201' }, 'unreachable', /^nowhere:8201 cannot be reached.*Check "cluster_addr"/],
     [{ address: 'https://p:8202' }, 'refused', /^p:8202 refuses connections.*firewalls/],
     [{ address: 'https://q:1' }, 'foreign', /^q:1 does not speak TLS.*must pass TCP through/],

@@ -23,11 +23,12 @@ type KnockParts = Pick<LinkEndParts, 'world' | 'times' | 'counts'>
 export async function askPrimary(parts: KnockParts, knock: Knock, signal: AbortSignal): Promise<Knocked> {
   const { world, times } = parts
   const { identity, set, address } = knock
-  const endsAtMs = world.clock.monotonicMs() + times.knockMs
+  const withinMs = knock.what === 'took-over' ? times.takeoverMs : times.knockMs
+  const endsAtMs = world.clock.monotonicMs() + withinMs
   const as = { identity, serverName: serverNameOf(set), protocol: ACTIVATION_PROTOCOL }
   try {
-    const link = await dialClusterPort(world, address, as, { timeoutMs: times.knockMs, signal })
-    const late = `${shownAddress(address)} took the link, and did not answer within ${times.knockMs / 1_000} s`
+    const link = await dialClusterPort(world, address, as, { timeoutMs: withinMs, signal })
+    const late = `${shownAddress(address)} took the link, and did not answer within ${withinMs / 1_000} s`
     const deadline = world.timers.after(Math.max(endsAtMs - world.clock.monotonicMs(), 0), () => link.destroy(late))
     const giveUp = (): void => link.destroy(GIVEN_UP)
     signal.addEventListener('abort', giveUp)
@@ -48,7 +49,7 @@ export async function askPrimary(parts: KnockParts, knock: Knock, signal: AbortS
 }
 
 async function asked(parts: KnockParts, knock: Knock, link: Link): Promise<Knocked> {
-  const { set, id, facts, what, nonce, receiver } = knock
+  const { set, id, facts, what } = knock
   const { clock } = parts.world
   const messages = new MessageLink(link, { ...parts, count: parts.counts(set.family) }, ANSWERS)
   const sentAtMs = clock.nowMs()
@@ -57,7 +58,7 @@ async function asked(parts: KnockParts, knock: Knock, link: Link): Promise<Knock
   const welcome = await expected(messages, 'welcome')
   if (welcome.kind === 'refused') return welcome
   const clockSkewMs = Math.round(welcome.sentAtMs - (sentAtMs + clock.nowMs()) / 2)
-  await messages.send({ kind: 'claim', what, nonce, receiver })
+  await messages.send(questionOf(knock))
   const answer = await expected(messages, what === 'claim' ? 'package' : 'done')
   if (answer.kind === 'refused') return answer
   if (answer.kind === 'done') return { kind: 'welcome', version: welcome.version, clockSkewMs }
@@ -65,6 +66,12 @@ async function asked(parts: KnockParts, knock: Knock, link: Link): Promise<Knock
   // The message is views of what arrived.
   const copied = { seal: Buffer.from(seal), keyring: Buffer.from(keyring), leafKey: Buffer.from(leafKey), epoch }
   return { kind: 'package', package: copied, clockSkewMs }
+}
+
+function questionOf(knock: Knock): Message<'claim' | 'took-over'> {
+  if (knock.what === 'took-over') return { kind: 'took-over', ...knock.takeover, apiAddress: knock.facts.apiAddress }
+  const { what, nonce, receiver } = knock
+  return { kind: 'claim', what, nonce, receiver }
 }
 
 async function expected<K extends 'welcome' | 'package' | 'done'>(

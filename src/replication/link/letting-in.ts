@@ -33,9 +33,15 @@ async function answerOf(
   if (typeof protocol === 'object') throw new RefusedPeer(refusedMessage('version', protocol.sentence))
   const own = { protocol, recordFormat: speech.recordFormat, version, clusterId, addresses }
   await link.send({ kind: 'welcome', ...own, epoch: 0, histories: [], sentAtMs: world.clock.nowMs() })
-  const { what, nonce, receiver } = await link.only('claim', times.greetingMs)
+  const question = await link.only(['claim', 'took-over'], times.greetingMs)
   const arrival = { set, id: knock.secondaryId, certificate: link.peer.certificate }
   const fields = { family: set.family, secondary: knock.secondaryId }
+  if (question.kind === 'took-over') {
+    const { kind: _, ...takeover } = question
+    requireAdmitted<'fenced'>(await owner.tookOver(arrival, { ...takeover, clusterId: knock.clusterId }))
+    return { kind: 'done' }
+  }
+  const { what, nonce, receiver } = question
   if (what === 'confirm') {
     requireAdmitted<'confirmed'>(await owner.confirm(arrival, { nonce, receiver }))
     log('info', 'A secondary has stored what it was given', fields)

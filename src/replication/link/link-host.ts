@@ -3,7 +3,8 @@
 //
 //   cluster port ─▶ PrimaryEnd ─▶ ServedSecondary (a link each) ─┐
 //                            └─▶ letIn                           ├──▶ LinkOwner
-//   Follower (a family each) ─▶ FollowedPrimary (a link each) ───┘
+//   Follower (a family each) ─▶ FollowedPrimary (a link each) ───┤
+//   TakeoverCaller (a family each) ──────────────────────────────┘
 import type { Log } from '../../lib/log.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
@@ -16,6 +17,8 @@ import { Follower } from './follower.ts'
 import { askPrimary } from './knocking.ts'
 import { ACTIVATION_PROTOCOL, FOLLOWING_PROTOCOLS } from './link-protocols.ts'
 import type {
+  FormerPart,
+  HandOver,
   Knock,
   Knocked,
   LinkControl,
@@ -28,6 +31,7 @@ import type {
 } from './link-sides.ts'
 import { LINK_TIMES, type LinkTimes } from './link-times.ts'
 import { PrimaryEnd } from './primary-end.ts'
+import { TakeoverCaller } from './takeover-caller.ts'
 
 /** What the host of the links is given. The store may throw StorageClosed while it is being replaced. */
 export type LinkHostParts = {
@@ -47,6 +51,7 @@ export class LinkHost implements LinkControl {
   readonly #primary: PrimaryEnd
   readonly #ports: ClusterPorts
   readonly #followers = new Map<ReplicationFamily, Follower>()
+  readonly #callers = new Map<ReplicationFamily, TakeoverCaller>()
   readonly #playing = new OneAtATime()
   #facts = NO_FACTS
   /** Gives up the knocks that are under way. */
@@ -79,6 +84,14 @@ export class LinkHost implements LinkControl {
     return askPrimary(this.#parts, knock, this.#questions.signal)
   }
 
+  async handOver(family: ReplicationFamily, withinMs: number): Promise<HandOver> {
+    return this.#followers.get(family)?.handOver(withinMs) ?? { kind: 'no-link' }
+  }
+
+  async takeBack(family: ReplicationFamily): Promise<void> {
+    await this.#followers.get(family)?.takeBack()
+  }
+
   sealChanged(): void {
     this.#primary.sealChanged()
   }
@@ -90,6 +103,7 @@ export class LinkHost implements LinkControl {
       faults: this.#ports.faults,
       secondaries: this.#primary.status,
       primaries: [...this.#followers.values()].map(({ status }) => status),
+      untold: [...this.#callers].map(([family, { sentence }]) => ({ family, sentence })),
     }
   }
 
@@ -104,7 +118,20 @@ export class LinkHost implements LinkControl {
     }
     this.#primary.play(parts.filter((part): part is PrimaryPart => part.role === 'primary'))
     this.#follow(parts.filter((part): part is SecondaryPart => part.role === 'secondary'))
+    this.#call(parts.filter((part): part is FormerPart => part.role === 'former'))
     await this.#ports.listen(listenAt)
+  }
+
+  #call(parts: readonly FormerPart[]): void {
+    for (const [family, caller] of this.#callers) {
+      if (parts.some((part) => caller.isFor(part))) continue
+      this.#callers.delete(family)
+      caller.stop()
+    }
+    for (const part of parts) {
+      const { family } = part.set
+      if (!this.#callers.has(family)) this.#callers.set(family, new TakeoverCaller(this.#parts, part))
+    }
   }
 
   #follow(parts: readonly SecondaryPart[]): void {

@@ -6,7 +6,7 @@
 import type { LinkAddress, LinkFailure, LinkIdentity } from '../../lib/links.ts'
 import type { Adopted, KeyLeaf, TreeBucket, TreePage } from '../../storage/contract.ts'
 import type { History, LogHold, ReplicationFamily } from '../../storage/peer-log.ts'
-import type { Message } from '../protocol/messages.ts'
+import type { Message, Place } from '../protocol/messages.ts'
 import type { PeerRefusal } from '../set/admission.ts'
 import type { SetName } from '../set/peer-name.ts'
 import type { SinkBatch, SinkProgress } from '../sink/sink-parts.ts'
@@ -45,8 +45,30 @@ export type SecondaryPart = {
   readonly addresses: readonly string[]
 }
 
+/**
+ * The part of a cluster that was promoted, until its former primary knows: that one is called, and called again. It
+ * comes as the secondary that this cluster was.
+ */
+export type FormerPart = {
+  readonly role: 'former'
+  readonly set: SetName
+  readonly id: string
+  readonly identity: LinkIdentity
+  /** Cluster addresses of the former primary, in the order in which they are tried. */
+  readonly addresses: readonly string[]
+  readonly takeover: Takeover
+}
+
+/** What a former primary is told: who took over, with the key that it was let in with. */
+export type Takeover = {
+  readonly epoch: number
+  /** The history of its log that began with the promotion. */
+  readonly historyId: Buffer
+  readonly receiver: Buffer
+}
+
 /** A part in a set. */
-export type SetPart = PrimaryPart | SecondaryPart
+export type SetPart = PrimaryPart | SecondaryPart | FormerPart
 
 /** What the host of the links does from now on. While the server is sealed there are no addresses and no parts. */
 export type LinkState = {
@@ -56,13 +78,17 @@ export type LinkState = {
   readonly parts: readonly SetPart[]
 }
 
-/** What an activation asks of a primary, before this cluster has a part in the set. */
-export type Knock = {
+/** A question to a primary, over a link of its own. */
+type AnyKnock = {
   readonly set: SetName
   readonly id: string
   readonly identity: LinkIdentity
   readonly address: string
   readonly facts: NodeFacts
+}
+
+/** What an activation asks, before this cluster has a part in the set. */
+export type ActivationKnock = AnyKnock & {
   readonly nonce: Buffer
   /** The X25519 key that keys are to be sealed for. */
   readonly receiver: Buffer
@@ -72,6 +98,18 @@ export type Knock = {
    */
   readonly what: 'look' | 'claim' | 'confirm'
 }
+
+/** What an activation asks of a primary, or a promoted cluster tells its former one. */
+export type Knock = ActivationKnock | (AnyKnock & { readonly what: 'took-over'; readonly takeover: Takeover })
+
+/** How the question of a secondary ended, whether its primary hands over to it. */
+export type HandOver =
+  /** The primary writes no more, and all that it wrote is applied here. */
+  | { readonly kind: 'drained' }
+  /** There is no link that the log comes over. */
+  | { readonly kind: 'no-link' }
+  /** The primary did not answer in time, or the link ended. */
+  | { readonly kind: 'failed'; readonly sentence: string }
 
 /** What a primary hands over to a secondary that it lets in. All of it is ciphertext. */
 export type KeyPackage = {
@@ -143,6 +181,8 @@ export type LinkStatus = {
   /** Connected secondaries, and those that were connected since the start. */
   readonly secondaries: readonly SecondaryStatus[]
   readonly primaries: readonly PrimaryStatus[]
+  /** Former primaries that do not know yet that this cluster took over, and why. */
+  readonly untold: readonly { readonly family: ReplicationFamily; readonly sentence: string }[]
 }
 
 /** What the host of the links does for its owner. */
@@ -156,6 +196,10 @@ export interface LinkControl {
   disconnect(family: ReplicationFamily, id: string): Promise<void>
   /** Asks a primary, once. Never rejects for what the network or the peer does. */
   knock(knock: Knock): Promise<Knocked>
+  /** Asks the primary that is followed to write no more, and waits until all that it wrote is applied. */
+  handOver(family: ReplicationFamily, withinMs: number): Promise<HandOver>
+  /** Tells it that it may write again, if there is a link. */
+  takeBack(family: ReplicationFamily): Promise<void>
   /** The seal was rekeyed: connected secondaries get it. */
   sealChanged(): void
   status(): Promise<LinkStatus>
@@ -174,6 +218,7 @@ export type Greeted = {
   readonly histories: readonly History[]
   /** As in SourceParts. */
   readonly abandoned: readonly string[]
+  readonly followed: readonly Place[]
 }
 
 /** What a primary is asked, by the host on behalf of secondaries. */
@@ -206,6 +251,15 @@ export interface PrimaryOwner {
   tree(): Promise<{ readonly index: number; readonly pages: readonly TreePage[] }>
   keysIn(buckets: readonly TreeBucket[]): Promise<{ readonly index: number; readonly keys: readonly KeyLeaf[] }>
   root(family: ReplicationFamily): Promise<{ readonly index: number; readonly root: Buffer }>
+  /** Writes nothing more for a while, since this secondary is to be promoted. Resolves when that holds. */
+  drain(arrival: Arrival): Promise<'draining' | PeerRefusal>
+  /** It was not promoted. */
+  resume(arrival: Arrival): Promise<void>
+  /** It was promoted: this cluster writes nothing from now on. Resolves when that holds. */
+  tookOver(
+    arrival: Arrival,
+    takeover: Takeover & { readonly clusterId: string; readonly apiAddress: string },
+  ): Promise<'fenced' | PeerRefusal>
 }
 
 /** Where a secondary stands when it greets its primary. */
@@ -239,6 +293,10 @@ export interface SecondaryOwner {
   ownTree(): Promise<readonly TreePage[]>
   ownKeysIn(buckets: readonly TreeBucket[]): Promise<readonly KeyLeaf[]>
   ownRoot(family: ReplicationFamily): Promise<Buffer>
+  /** The former primary knows that this cluster took over. */
+  takeoverKnown(family: ReplicationFamily): Promise<void>
+  /** The former primary says that another cluster took over before. */
+  conflict(family: ReplicationFamily, sentence: string): Promise<void>
 }
 
 /** The side that writes the store. */

@@ -26,6 +26,9 @@ export type LinkTimes = {
   readonly idleMs: number
   /** The pause of a secondary whose disk is full. */
   readonly fullMs: number
+  /** From one call of a former primary to the next, and how long one may take: it is to know soon after a heal. */
+  readonly takeoverRetryMs: number
+  readonly takeoverMs: number
   /** From one question for a new leaf to the next. */
   readonly renewalMs: number
   /** The pause before a port that could not be opened is tried again. */
@@ -47,6 +50,8 @@ export const LINK_TIMES: LinkTimes = {
   healthyMs: MINUTE_MS,
   idleMs: MINUTE_MS,
   fullMs: 30 * SECOND_MS,
+  takeoverRetryMs: 5 * SECOND_MS,
+  takeoverMs: 5 * SECOND_MS,
   renewalMs: 60 * MINUTE_MS,
   portMs: 5 * SECOND_MS,
   closingMs: SECOND_MS,

@@ -1,13 +1,14 @@
 import { Tree } from '../../storage/log/tree.ts'
 import type { SourceKeeper } from '../source/source-parts.ts'
 import type { Arrival, PrimaryOwner } from './link-sides.ts'
+import { requireAdmitted } from './refusals.ts'
 
 /**
  * What a source asks, handed on to the owner. Nothing is asked once the link is over: a hold that came late would
  * outlive a revocation.
  */
 export function linkedKeeper(
-  owner: Pick<PrimaryOwner, 'hold' | 'tree' | 'keysIn' | 'root'>,
+  owner: Pick<PrimaryOwner, 'hold' | 'tree' | 'keysIn' | 'root' | 'drain' | 'resume'>,
   arrival: Arrival,
   isOver: () => boolean,
 ): SourceKeeper {
@@ -24,5 +25,10 @@ export function linkedKeeper(
       }),
     keysIn: (buckets) => asked(() => owner.keysIn(buckets)),
     root: () => asked(() => owner.root(arrival.set.family)),
+    drain: () =>
+      asked(async () => {
+        requireAdmitted<'draining'>(await owner.drain(arrival))
+      }),
+    resume: () => asked(() => owner.resume(arrival)),
   }
 }

@@ -102,9 +102,9 @@ export class MessageLink {
     }
   }
 
-  /** As `next`, for a kind that alone is accepted now. If it does not come within this time, the link is destroyed. */
-  async only<K extends MessageKind>(kind: K, withinMs: number): Promise<Message<K>> {
-    this.accept(new Set<MessageKind>([kind, 'fault']))
+  /** As `next`, for kinds that alone are accepted now. If none comes within this time, the link is destroyed. */
+  async only<K extends MessageKind>(kinds: K | readonly K[], withinMs: number): Promise<Message<K>> {
+    this.accept(new Set<MessageKind>([...(typeof kinds === 'string' ? [kinds] : kinds), 'fault']))
     const { message } = await this.nextWithin(withinMs)
     return message as Message<K>
   }

@@ -29,6 +29,7 @@ const REASONS: Readonly<Record<RefusedCode, string | undefined>> = {
   clock: 'clock',
   token: 'token',
   'not-activated': 'token',
+  conflict: 'conflict',
   busy: undefined,
   'not-active': undefined,
 }

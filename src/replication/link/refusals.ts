@@ -20,6 +20,7 @@ const CODES: Readonly<Record<Exclude<PeerRefusalCode, 'not_due' | 'bad_key'>, Re
   token_used: 'token',
   token_taken: 'token',
   token_ended: 'token',
+  conflict: 'conflict',
 }
 
 /** What is sent when this end refuses. */

@@ -33,6 +33,8 @@ const FROM_SECONDARY: ReadonlySet<MessageKind> = new Set([
   'values-wanted',
   'root-wanted',
   'compare',
+  'drain',
+  'resume',
   'beat',
   'certificate-wanted',
   'fault',
@@ -164,9 +166,9 @@ export class ServedSecondary {
     this.#link.accept(FROM_SECONDARY)
     const keeper = linkedKeeper(owner, arrival, () => this.#isOver)
     const send = (message: Message): Promise<void> => this.#link.send(message)
-    const { abandoned } = admission.greeted
+    const { abandoned, followed } = admission.greeted
     const { family } = set
-    const parts = { family, store, keeper, send, limits: limits.source, abandoned, count: counts(family) }
+    const parts = { family, store, keeper, send, limits: limits.source, abandoned, followed, count: counts(family) }
     const serving = LogSource.serve(parts, hello, (source) => this.#begin(source, protocol, admission))
     await Promise.race([serving, this.#receive(), this.#stopped.promise])
   }

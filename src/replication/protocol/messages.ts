@@ -96,6 +96,8 @@ const MESSAGES = {
     epoch: u32,
     histories: list(history, MAX_HISTORIES),
     applied: optional(place),
+    /** Its operator gave it this primary: what it followed before is no reason to refuse it. */
+    isParted: flag,
     transfer: optional(transfer),
     addresses,
     apiAddress: text(MAX_ADDRESS_BYTES),
@@ -130,6 +132,7 @@ const MESSAGES = {
       'clock',
       'token',
       'not-activated',
+      'conflict',
     ),
     sentence: shownText(MAX_SENTENCE_BYTES),
     retryAfterMs: u32,
@@ -148,6 +151,8 @@ const MESSAGES = {
     isAnew: flag,
     after: text(MAX_KEY_BYTES),
     sentence: shownText(MAX_SENTENCE_BYTES),
+    /** With a comparison: where both parted, if the secondary went on by itself from there. */
+    fork: optional(place),
   }),
   /**
    * From the primary: the records behind `after` that are for this secondary, without their operations of class
@@ -255,6 +260,25 @@ const MESSAGES = {
     keyring: bytesUpTo(1 * MIB),
     leafKey: bytesUpTo(1 * KIB),
     epoch: u32,
+  }),
+  /**
+   * From a secondary that is to be promoted: the primary shall write no more. Answered by `drained`, behind all of the
+   * log.
+   */
+  drain: message(28, 16, {}),
+  /** From the primary: it writes no more for a while, and has sent its log up to here, which is its end. */
+  drained: message(29, 256, { at: place }),
+  /** From the secondary: it was not promoted, so that the primary may write again. */
+  resume: message(30, 16, {}),
+  /**
+   * From a cluster that was promoted, in the place of a claim: its former primary shall write no more. Answered by
+   * `done`. `receiver` is the key that it was let in with.
+   */
+  'took-over': message(31, 2 * KIB, {
+    epoch: u32,
+    historyId: fixed(CHAIN_BYTES),
+    apiAddress: text(MAX_ADDRESS_BYTES),
+    receiver: fixed(RECEIVER_BYTES),
   }),
   /** From the primary: what was asked for is done, or would be. */
   done: message(27, 16, {}),

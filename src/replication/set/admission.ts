@@ -23,7 +23,7 @@ import { findSecondary, putSecondary, readState, type SecondaryEntry, type SetTr
  * Why a peer is refused. 'not_primary': this cluster is none in the family. 'fenced': another took over from it.
  * 'set_mismatch': the peer is of another set, or not who it says. 'clock': its certificate does not hold yet.
  * 'certificate_ended', 'revoked': it needs a new token. 'not_activated': it was not let in yet. 'token_…': about the
- * right to be let in. 'not_due', 'bad_key': about a renewal.
+ * right to be let in. 'not_due', 'bad_key': about a renewal. 'conflict': two clusters were promoted.
  */
 export type PeerRefusalCode =
   | 'not_primary'
@@ -39,6 +39,7 @@ export type PeerRefusalCode =
   | 'token_ended'
   | 'not_due'
   | 'bad_key'
+  | 'conflict'
 /** A refusal; the sentence is for the operator at the other end, and tells no secret. */
 export type PeerRefusal = { readonly refused: PeerRefusalCode; readonly sentence: string }
 
@@ -55,7 +56,8 @@ export type Greeting = {
 /** A secondary that may go on; `leaf` is the one that it came with. */
 export type Admitted = { readonly entry: SecondaryEntry; readonly leaf: ReadCertificate }
 
-const refusal = (refused: PeerRefusalCode, sentence: string): PeerRefusal => ({ refused, sentence })
+/** A refusal of this kind. */
+export const refusal = (refused: PeerRefusalCode, sentence: string): PeerRefusal => ({ refused, sentence })
 
 const notPrimary = (family: ReplicationFamily): string =>
   `This cluster is no primary for ${family} replication: find out which cluster is the primary now`
@@ -71,11 +73,16 @@ export async function admitSecondary(tx: SetTransaction, greeting: Greeting): Pr
 }
 
 /** A secondary with a leaf that counts in the registry, let in or not. */
-async function identify(tx: SetTransaction, greeting: Greeting): Promise<Admitted | PeerRefusal> {
+export async function identify(
+  tx: SetTransaction,
+  greeting: Greeting,
+  by: 'a primary' | 'also fenced' = 'a primary',
+): Promise<Admitted | PeerRefusal> {
   const { family, certificate, says, nowMs } = greeting
   const state = await readState(tx, family)
   if (state?.mode !== 'primary') return refusal('not_primary', notPrimary(family))
-  if (state.isFenced) return refusal('fenced', 'Another cluster took over as primary of this set: follow that one')
+  if (state.isFenced && by === 'a primary')
+    return refusal('fenced', 'Another cluster took over as primary of this set: follow that one')
   const shown = await shownBy(tx, { setId: state.setId, family }, certificate)
   if ('refused' in shown) return shown
   const { peer, leaf } = shown

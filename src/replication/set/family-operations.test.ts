@@ -67,7 +67,7 @@ test('each operation is allowed in the states that are listed for it, and refuse
   assert.deepEqual(seen, Object.keys(ALLOWED))
 })
 
-test('a refusal is a 400 that names the operation or the other family, both modes, and what to do', () => {
+test('a refusal names the operation or the other family, both modes, and what to do; waiting helps a 503', () => {
   let refused = 0
   for (const family of REPLICATION_FAMILIES)
     for (const operation of FAMILY_OPERATIONS)
@@ -75,9 +75,11 @@ test('a refusal is a 400 that names the operation or the other family, both mode
         const refusal = refusalOfOperation(parts(dr, performance), family, operation)
         if (refusal === undefined) continue
         refused++
-        assert.equal(refusal.status, 400)
+        const waits = parts(dr, performance)[family].mode === 'bootstrapping' && /promote|update/.test(operation)
+        const isFollowed = family === 'performance' && refusal.sentence.startsWith('path disabled')
+        assert.equal(refusal.status, waits && !isFollowed ? 503 : 400)
         assert.ok(refusal.sentence.endsWith(`in mode ${dr} for dr, and in mode ${performance} for performance`))
-        assert.match(refusal.sentence, /first|another cluster|wait|its primary|empty store/)
+        assert.match(refusal.sentence, /first|wait|its primary|makes it|gives it/)
         // The whole is a sentence or two, and without its last period, as all refusals are.
         assert.match(refusal.sentence, /^["A-Zp].*[a-z]$/)
       }
@@ -89,10 +91,12 @@ const sentence = (state: FamilyParts, family: 'dr' | 'performance', operation: F
 
 test('what users run into says what to do', () => {
   const said: readonly (readonly [RegExp, string])[] = [
-    [/cannot be promoted yet/, sentence(parts('secondary', 'disabled'), 'dr', 'primary/enable')],
+    [/"secondary\/promote" makes it/, sentence(parts('secondary', 'disabled'), 'dr', 'primary/enable')],
     [/"primary\/disable" first/, sentence(parts('primary', 'disabled'), 'dr', 'primary/enable')],
-    [/begin with an empty store/, sentence(parts('secondary', 'disabled'), 'dr', 'secondary/enable')],
-    [/"primary\/disable" ends its set/, sentence(parts('primary', 'disabled'), 'dr', 'secondary/promote')],
+    [/"secondary\/update-primary" gives it/, sentence(parts('secondary', 'disabled'), 'dr', 'secondary/enable')],
+    [/is the primary already/, sentence(parts('primary', 'disabled'), 'dr', 'secondary/promote')],
+    [/"primary\/demote" makes it/, sentence(parts('primary', 'disabled'), 'dr', 'secondary/update-primary')],
+    [/"primary\/disable" ends its set/, sentence(parts('primary', 'disabled'), 'dr', 'secondary/disable')],
     [/"primary\/enable" makes/, sentence(parts('disabled', 'disabled'), 'dr', 'primary/secondary-token')],
     [/"secondary\/enable" makes/, sentence(parts('disabled', 'disabled'), 'dr', 'secondary/promote')],
     [/call its primary/, sentence(parts('disabled', 'secondary'), 'performance', 'primary/secondary-token')],

@@ -63,13 +63,18 @@ export function refusalOfOperation(
   })
   if (family === 'performance' && follows(parts.dr.mode))
     return refused(400, `${ON_DR_SECONDARY}: "${operation}" is for its primary`)
-  if (!modes.includes(mode))
-    return refused(400, `"${operation}" is not for a cluster in mode ${mode}: ${remedyOf(operation, mode)}`)
+  if (!modes.includes(mode)) {
+    const status = mode === 'bootstrapping' && WAITS.has(operation) ? 503 : 400
+    return refused(status, `"${operation}" is not for a cluster in mode ${mode}: ${remedyOf(operation, mode)}`)
+  }
   if (mode === 'primary' && isFenced && !whenFenced)
-    return refused(503, 'Another cluster took over as primary of this set: end the set here with "primary/disable"')
+    return refused(503, 'Another cluster took over as primary of this set: demote this one with "primary/demote"')
   const conflict = conflictOf(parts, family, operation)
   return conflict === undefined ? undefined : refused(400, conflict)
 }
+
+/** Operations that a secondary can do once its copy is whole. */
+const WAITS: ReadonlySet<FamilyOperation> = new Set(['secondary/promote', 'secondary/update-primary'])
 
 const follows = (mode: FamilyMode): boolean => mode === 'secondary' || mode === 'bootstrapping'
 
@@ -91,20 +96,23 @@ function conflictOf(parts: FamilyParts, family: ReplicationFamily, operation: Fa
   return undefined
 }
 
-/** What to do instead, of what there is: no operation promotes or demotes a cluster, or ends a secondary, as yet. */
+/** What to do instead. */
 function remedyOf(operation: FamilyOperation, mode: FamilyMode): string {
-  if (mode === 'bootstrapping') return 'wait until its copy is whole'
+  if (mode === 'bootstrapping')
+    return 'wait until its copy is whole, or give it up with "secondary/disable" if it never will be'
   if (mode === 'disabled') {
     return operation.startsWith('primary/')
       ? '"primary/enable" makes it a primary first'
       : '"secondary/enable" makes it a secondary first'
   }
   if (mode === 'primary') {
-    return operation === 'primary/enable'
-      ? '"primary/disable" first, if it is to begin a new set'
-      : '"primary/disable" ends its set first, and cuts its secondaries off'
+    if (operation === 'primary/enable') return '"primary/disable" first, if it is to begin a new set'
+    if (operation === 'secondary/promote') return 'it is the primary already, so look first which cluster you called'
+    return operation === 'secondary/enable' || operation === 'secondary/disable'
+      ? '"primary/disable" ends its set first, and cuts its secondaries off'
+      : '"primary/demote" makes it a secondary first'
   }
-  if (operation === 'primary/enable') return 'it cannot be promoted yet, so begin the set on another cluster'
-  if (operation === 'secondary/enable') return 'a secondary cannot change its primary yet, so begin with an empty store'
+  if (operation === 'primary/enable') return '"secondary/promote" makes it the primary of its set'
+  if (operation === 'secondary/enable') return '"secondary/update-primary" gives it another primary'
   return 'call its primary'
 }

@@ -57,11 +57,11 @@ test('what is stored has keys and values of its class: dr stays here, performanc
     await cluster.issue(family, '.'.repeat(MAX_PEER_ID_BYTES))
     const other = new SetCluster(3)
     await other.run((tx) => keepPendingKey(tx, family, other.random.bytes(32)))
-    await other.run((tx) => keepActivation(tx, { bundle, receiver: RECEIVER }, RECEIVER))
+    await other.run((tx) => keepActivation(tx, 'secondary/enable', { bundle, receiver: RECEIVER }, RECEIVER))
     const pending = [...other.view.entries.keys()]
-    await other.run((tx) => becomeSecondary(tx, bundle, NOW))
+    await other.run((tx) => becomeSecondary(tx, { bundle, receiver: RECEIVER }, NOW))
     const keys = new Set([...cluster.view.entries.keys(), ...pending, ...other.view.entries.keys()])
-    assert.equal(keys.size, 12)
+    assert.equal(keys.size, 13)
     for (const key of keys)
       assert.equal(classify(systemScope, SETS_FOLDER + key), family === 'dr' ? 'ignored' : 'local', key)
   }

@@ -88,7 +88,8 @@ export async function disableFamily(
   await wipeFamily(tx, family)
 }
 
-async function wipeFamily(tx: SetTransaction, family: ReplicationFamily): Promise<void> {
+/** Removes all that the cluster keeps of a family. */
+export async function wipeFamily(tx: SetTransaction, family: ReplicationFamily): Promise<void> {
   for (;;) {
     const keys = await tx.keys(`${family}/`, '', WIPE_PAGE)
     for (const key of keys) tx.delete(key)

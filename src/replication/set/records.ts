@@ -11,9 +11,16 @@
 //   FAMILY/pending-key       X25519 key of the last `secondary/generate-public-key`, 32 bytes
 //   FAMILY/activation        the bundle that it was let in with, until the primary knows that it was stored
 //   FAMILY/activation-of     SHA-256 of the text that it came with, as long
+//   FAMILY/activation-receiver   X25519 key that goes with it, until the primary has let the cluster in
 //   FAMILY/receiver          X25519 key that the primary seals its keys for, 32 bytes
+//   FAMILY/parted            on a secondary: that it left its primary, or was one, and follows no other yet
+//   FAMILY/promotions        the promotions of this cluster, and where it stood then
+//   FAMILY/former            after a promotion: who it was, until the former primary knows of it
+//   FAMILY/former-key        the private number of the leaf that goes with it
+//   FAMILY/former-receiver   and its X25519 key
+//   FAMILY/successor         who took over from this cluster
 //   abandoned                histories that restores left; of class ignored
-import { base64, count, flag, group, nullable, oneOf, text, texts } from '../../lib/member-kinds.ts'
+import { base64, count, flag, group, listOf, nullable, oneOf, text, texts } from '../../lib/member-kinds.ts'
 import { ROOT_NAMESPACE } from '../../storage/contract.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { ViewTransaction } from '../../storage/sealed-storage.ts'
@@ -96,6 +103,58 @@ export const SECONDARY_IDENTITY = storedRecord('The identity of a secondary', {
 /** A secondary as it knows itself. */
 export type SecondaryIdentity = RecordOf<typeof SECONDARY_IDENTITY>
 
+const PLACE = group({ historyId: base64, index: count, chain: base64 })
+
+/** Where a secondary without a primary stands. The record goes with the first thing that another primary sends it. */
+export const PARTED = storedRecord('A secondary that has left its primary', {
+  /** It was the primary itself: what it has is its own log, and not what it applied of another. */
+  isOwnLog: flag,
+  /** Something of the primary was missing when it left, or that was not known. */
+  isBehind: flag,
+})
+
+/** Promotions that are remembered. The oldest are dropped. */
+const MAX_PROMOTIONS = 64
+
+/** The promotions of a cluster in a set, oldest first. */
+export const PROMOTIONS = storedRecord('The promotions of this cluster', {
+  list: listOf(
+    group({
+      epoch: count,
+      /** The history that began with it. */
+      historyId: base64,
+      /** What of the former primary's log was applied; null where there was none. */
+      followed: nullable(PLACE),
+      atMs: count,
+    }),
+  ),
+})
+/** One promotion. */
+export type PromotionNote = RecordOf<typeof PROMOTIONS>['list'][number]
+
+/** Who took over from a primary. */
+export const SUCCESSOR = storedRecord('The cluster that took over from this one', {
+  epoch: count,
+  /** The history of its log that began with its promotion. */
+  historyId: base64,
+  clusterId: text,
+  apiAddress: text,
+  atMs: count,
+})
+/** A cluster that took over. */
+export type Successor = RecordOf<typeof SUCCESSOR>
+
+/** The promotions of this cluster, oldest first. */
+export async function readPromotions(tx: SetReader, family: ReplicationFamily): Promise<readonly PromotionNote[]> {
+  const stored = await tx.get(setPath(family, 'promotions'))
+  return stored === undefined ? [] : PROMOTIONS.decode(stored).list
+}
+
+/** Stores the promotions, without the oldest where there are too many. */
+export function putPromotions(tx: SetTransaction, family: ReplicationFamily, all: readonly PromotionNote[]): void {
+  tx.put(setPath(family, 'promotions'), PROMOTIONS.encode({ list: all.slice(-MAX_PROMOTIONS) }))
+}
+
 /** Path of ABANDONED_HISTORIES in the view: they are of the store, and so of both families. */
 export const ABANDONED = 'abandoned'
 /**
@@ -120,7 +179,14 @@ export type SetEntry =
   | 'pending-key'
   | 'activation'
   | 'activation-of'
+  | 'activation-receiver'
   | 'receiver'
+  | 'parted'
+  | 'promotions'
+  | 'former'
+  | 'former-key'
+  | 'former-receiver'
+  | 'successor'
 
 /** The path of an entry in the view. */
 export const setPath = (family: ReplicationFamily, entry: SetEntry): string => `${family}/${entry}`

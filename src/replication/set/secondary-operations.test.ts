@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { HISTORY, NOW, outcome, primaryOfSet, refusedWith, SetCluster } from '../../../test/fixtures/set-cluster.ts'
+import {
+  HISTORY,
+  NOW,
+  outcome,
+  primaryOfSet,
+  RECEIVER,
+  refusedWith,
+  SetCluster,
+} from '../../../test/fixtures/set-cluster.ts'
 import { encodeActivation } from './activation-bundle.ts'
 import { openActivation, readActivationToken, sealActivation } from './activation-token.ts'
 import { MAX_KEPT_ADDRESSES, noteSecondary } from './admission.ts'
@@ -40,14 +48,14 @@ test('a cluster becomes a secondary from a sealed token, and is the one that the
   const got = await opened(sealActivation(bundle, keyText, cluster.random))
 
   const receiver = secondary.random.bytes(32)
-  await secondary.run((tx) => keepActivation(tx, { bundle: got, receiver }, OF))
+  await secondary.run((tx) => keepActivation(tx, 'secondary/enable', { bundle: got, receiver }, OF))
   assert.equal((await secondary.run(familyParts)).dr.mode, 'disabled')
   const kept = (await secondary.run((tx) => keptActivation(tx, 'dr'))) ?? assert.fail()
   assert.deepEqual(await secondary.run((tx) => activationOf(tx, 'dr', OF)), kept, 'the next try goes on from it')
   assert.equal(await secondary.run((tx) => activationOf(tx, 'dr', Buffer.alloc(32, 9))), undefined)
   assert.deepEqual([encodeActivation(kept.bundle), kept.receiver], [encodeActivation(bundle), receiver])
   outcome(await cluster.claim(kept.bundle), 'admitted')
-  await secondary.run((tx) => becomeSecondary(tx, kept.bundle, NOW + 1))
+  await secondary.run((tx) => becomeSecondary(tx, kept, NOW + 1))
   assert.equal(await secondary.run((tx) => pendingKey(tx, 'dr')), undefined)
   outcome(await cluster.confirm(kept.bundle), 'admitted')
   await secondary.run(async (tx) => activationWasHeard(tx, 'dr'))
@@ -74,10 +82,10 @@ test('a cluster becomes a secondary from a sealed token, and is the one that the
   assert.deepEqual(publicKeyOf(identity.own.key), identity.leaf.spki)
   outcome(await cluster.admit(bundle, identity.own.certificate), 'admitted')
   for (const again of [
-    keepActivation(await tx(secondary), kept, OF),
-    becomeSecondary(await tx(secondary), bundle, NOW),
+    keepActivation(await tx(secondary), 'secondary/enable', kept, OF),
+    becomeSecondary(await tx(secondary), { bundle, receiver: RECEIVER }, NOW),
   ])
-    await assert.rejects(again, refusedWith(400, /begin with an empty store/))
+    await assert.rejects(again, refusedWith(400, /gives it another primary/))
   await secondary.run((tx) => disableFamily(tx, 'dr', 'secondary/disable'))
   assert.equal(secondary.view.entries.size, 0)
 })
@@ -97,8 +105,8 @@ test('a primary makes no key for activation, and keeps no activation of its own'
   const seed = cluster.random.bytes(32)
   for (const work of [
     (tx: SetTransaction) => keepPendingKey(tx, 'dr', seed),
-    (tx: SetTransaction) => keepActivation(tx, { bundle, receiver: seed }, OF),
-    (tx: SetTransaction) => becomeSecondary(tx, bundle, NOW),
+    (tx: SetTransaction) => keepActivation(tx, 'secondary/enable', { bundle, receiver: seed }, OF),
+    (tx: SetTransaction) => becomeSecondary(tx, { bundle, receiver: RECEIVER }, NOW),
   ])
     await assert.rejects(cluster.run<unknown>(work), refusedWith(400, /in mode primary/))
   assert.deepEqual(cluster.view.entries, before)
@@ -112,7 +120,7 @@ test('a secondary keeps a renewed leaf with its key, and no leaf that is not its
     { name: 'CertificateRefused' },
   )
   await cluster.letIn(bundle)
-  await secondary.run((tx) => becomeSecondary(tx, bundle, NOW))
+  await secondary.run((tx) => becomeSecondary(tx, { bundle, receiver: RECEIVER }, NOW))
   cluster.nowMs = NOW + (CLIENT_LIFE_MS * 2) / 3
   const renewed = await cluster.renew(bundle)
   assert.ok('certificate' in renewed)
@@ -157,7 +165,7 @@ test('what each side tells the other of itself is kept, without what is no addre
   const secondary = new SetCluster(22)
   await secondary.run((tx) => keepPrimaryAddresses(tx, 'dr', many, ''))
   assert.equal(secondary.view.entries.size, 0)
-  await secondary.run((tx) => becomeSecondary(tx, bundle, NOW))
+  await secondary.run((tx) => becomeSecondary(tx, { bundle, receiver: RECEIVER }, NOW))
   await secondary.run((tx) => keepPrimaryAddresses(tx, 'dr', told.clusterAddresses, 'https://a2:8200'))
   const { record } = (await secondary.run((tx) => ownIdentity(tx, 'dr'))) ?? assert.fail()
   assert.deepEqual([record.clusterAddress, record.knownAddresses], ['https://a1:8201', many.slice(0, 16)])

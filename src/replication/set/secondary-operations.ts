@@ -47,21 +47,25 @@ export function pendingKey(tx: SetReader, family: ReplicationFamily): Promise<Bu
 /** An activation that was begun: its bundle, and the private half of the key that the primary seals for. */
 export type KeptActivation = { readonly bundle: ActivationBundle; readonly receiver: Buffer }
 
+/** The operations that an activation token is for. */
+export type ActivatingOperation = 'secondary/enable' | 'secondary/update-primary'
+
 /**
  * Keeps an activation, before the primary is asked anything. `of` is the digest of the text that led to it: a wrapped
- * token gives its bundle once, and the next try with it goes on from here.
- * @throws SetRefused if `secondary/enable` is refused
+ * token gives its bundle once, and the next try with it goes on from here. The key that a present primary seals for
+ * stays as it is. @throws SetRefused if the operation is refused
  */
 export async function keepActivation(
   tx: SetTransaction,
+  operation: ActivatingOperation,
   { bundle, receiver }: KeptActivation,
   of: Buffer,
 ): Promise<void> {
-  await requireOperation(tx, bundle.family, 'secondary/enable')
+  await requireOperation(tx, bundle.family, operation)
   const encoded = encodeActivation(bundle)
   tx.put(setPath(bundle.family, 'activation'), encoded)
   tx.put(setPath(bundle.family, 'activation-of'), of)
-  tx.put(setPath(bundle.family, 'receiver'), receiver)
+  tx.put(setPath(bundle.family, 'activation-receiver'), receiver)
   encoded.fill(0)
 }
 
@@ -78,7 +82,7 @@ export async function activationOf(
 /** The activation that was begun and not ended; the caller wipes it. */
 export async function keptActivation(tx: SetReader, family: ReplicationFamily): Promise<KeptActivation | undefined> {
   const encoded = await tx.get(setPath(family, 'activation'))
-  const receiver = await tx.get(setPath(family, 'receiver'))
+  const receiver = (await tx.get(setPath(family, 'activation-receiver'))) ?? (await tx.get(setPath(family, 'receiver')))
   if (encoded === undefined || receiver === undefined) return undefined
   try {
     return { bundle: decodeActivation(encoded), receiver }
@@ -90,10 +94,16 @@ export async function keptActivation(tx: SetReader, family: ReplicationFamily): 
   }
 }
 
+/** The activation by which this cluster follows its primary, if that has not heard yet that it was stored. */
+export async function enteredActivation(tx: SetReader, family: ReplicationFamily): Promise<KeptActivation | undefined> {
+  const isOnItsWay = (await tx.get(setPath(family, 'activation-receiver'))) !== undefined
+  return isOnItsWay ? undefined : keptActivation(tx, family)
+}
+
 /** Forgets an activation that the primary refused. */
 export function forgetActivation(tx: SetTransaction, family: ReplicationFamily): void {
   activationWasHeard(tx, family)
-  tx.delete(setPath(family, 'receiver'))
+  tx.delete(setPath(family, 'activation-receiver'))
 }
 
 /**
@@ -109,8 +119,8 @@ export function activationWasHeard(tx: SetTransaction, family: ReplicationFamily
  * The primary has let this cluster in: it is a secondary whose copy is not whole. The activation stays until the
  * primary has heard of it; the pending key is used up. @throws SetRefused unless `secondary/enable` is allowed
  */
-export async function becomeSecondary(tx: SetTransaction, bundle: ActivationBundle, nowMs: number): Promise<void> {
-  const { family, setId, epoch, clusterAddress, id, authority, leaf, leafKey, apiAddress } = bundle
+export async function becomeSecondary(tx: SetTransaction, kept: KeptActivation, nowMs: number): Promise<void> {
+  const { family, setId, epoch } = kept.bundle
   await requireOperation(tx, family, 'secondary/enable')
   putState(tx, family, {
     mode: 'bootstrapping',
@@ -120,6 +130,12 @@ export async function becomeSecondary(tx: SetTransaction, bundle: ActivationBund
     isFenced: false,
     sinceMs: nowMs,
   })
+  putEntered(tx, kept)
+}
+
+/** Stores who the cluster is by an activation that the primary has accepted. */
+export function putEntered(tx: SetTransaction, { bundle, receiver }: KeptActivation): void {
+  const { family, clusterAddress, id, authority, leaf, leafKey, apiAddress } = bundle
   putIdentity(tx, family, {
     id,
     authority: encodeBase64(authority),
@@ -129,6 +145,8 @@ export async function becomeSecondary(tx: SetTransaction, bundle: ActivationBund
     apiAddress,
   })
   tx.put(setPath(family, 'leaf-key'), leafKey.reveal())
+  tx.put(setPath(family, 'receiver'), receiver)
+  tx.delete(setPath(family, 'activation-receiver'))
   tx.delete(setPath(family, 'pending-key'))
 }
 
@@ -152,10 +170,29 @@ export type OwnIdentity = ShownPeer & {
 }
 
 /** The identity of a secondary; undefined where the cluster is none. @throws StorageCorrupt if it does not fit */
-export async function ownIdentity(tx: SetReader, family: ReplicationFamily): Promise<OwnIdentity | undefined> {
+export function ownIdentity(tx: SetReader, family: ReplicationFamily): Promise<OwnIdentity | undefined> {
+  return identityAt(tx, family, 'identity', 'leaf-key')
+}
+
+/** Who a promoted cluster was, and the key that its former primary let it in with; the caller wipes both keys. */
+export async function formerIdentity(
+  tx: SetReader,
+  family: ReplicationFamily,
+): Promise<(OwnIdentity & { readonly receiver: Buffer }) | undefined> {
+  const identity = await identityAt(tx, family, 'former', 'former-key')
+  const receiver = await tx.get(setPath(family, 'former-receiver'))
+  return identity === undefined || receiver === undefined ? undefined : { ...identity, receiver }
+}
+
+async function identityAt(
+  tx: SetReader,
+  family: ReplicationFamily,
+  who: 'identity' | 'former',
+  keyAt: 'leaf-key' | 'former-key',
+): Promise<OwnIdentity | undefined> {
   const state = await readState(tx, family)
-  const stored = await tx.get(setPath(family, 'identity'))
-  const key = await tx.get(setPath(family, 'leaf-key'))
+  const stored = await tx.get(setPath(family, who))
+  const key = await tx.get(setPath(family, keyAt))
   if (state === undefined || stored === undefined || key === undefined) return undefined
   const record = SECONDARY_IDENTITY.decode(stored)
   const [authority, certificate] = [decodeBase64(record.authority), decodeBase64(record.leaf)]

@@ -22,6 +22,8 @@ export type SinkBatch = {
   readonly state?: { readonly entries: readonly SentEntry[]; readonly gone: readonly string[] }
   /** What is noted with it of the copy or comparison that is running. */
   readonly transfer: Transfer | undefined
+  /** With the beginning of a comparison: where both parted. What this cluster wrote since then is undone. */
+  readonly fork?: Place
 }
 
 /** What a sink asks of the thread that writes. All of it is as of what was taken last. */
@@ -69,6 +71,8 @@ export type SinkParts = {
   readonly isOpen: boolean
   readonly limits: SinkLimits
   readonly count: Count
+  /** Told that the primary writes no more, when all of its log is applied. */
+  readonly drained: (at: Place) => void
 }
 
 /** What a sink is doing. */
@@ -82,7 +86,9 @@ export type SinkProgress = {
 }
 
 /** Messages that a primary sends behind its welcome. */
-export type FromPrimary = Message<'course' | 'run' | 'piece' | 'pages' | 'digests' | 'listing' | 'values' | 'complete'>
+export type FromPrimary = Message<
+  'course' | 'run' | 'piece' | 'pages' | 'digests' | 'listing' | 'values' | 'complete' | 'drained'
+>
 
 /** Why a secondary follows no more until someone looks. Its link ends, and is not made again soon. */
 export class SinkStopped extends Error {

@@ -10,7 +10,7 @@ import { type FromPrimary, SINK_LIMITS, type SinkBatch, type SinkProgress, SinkS
 const HISTORY = Buffer.alloc(16, 1)
 const ROOT = Buffer.alloc(32, 9)
 const at = (index: number): Place => ({ historyId: HISTORY, index, chain: Buffer.alloc(16, index) })
-const course = { kind: 'course', number: 1, isAnew: false, after: '', sentence: '' } as const
+const course = { kind: 'course', number: 1, isAnew: false, after: '', sentence: '', fork: undefined } as const
 const run = (after: number, upTo: number): Message<'run'> => ({
   kind: 'run',
   after: { historyId: HISTORY, index: after },
@@ -23,10 +23,12 @@ function newSink(isOpen = false, root = ROOT) {
   const taken: SinkBatch[] = []
   const told: SinkProgress[] = []
   const sent: Message[] = []
+  const drained: number[] = []
   const sink = new LogSink({
     family: 'dr',
     isOpen,
     count: () => {},
+    drained: (place) => void drained.push(place.index),
     limits: { ...SINK_LIMITS, waitingBytes: 100 },
     progress: (progress) => void told.push(progress),
     send: async (message) => {
@@ -47,7 +49,7 @@ function newSink(isOpen = false, root = ROOT) {
     for (const message of messages) sink.received(message, 1)
     for (let turns = 0; turns < 20; turns++) await turn()
   }
-  return { sink, taken, told, sent, ended, receive }
+  return { sink, taken, told, sent, drained, ended, receive }
 }
 
 test('runs that follow each other are applied in one step, and no others', async () => {

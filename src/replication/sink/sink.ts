@@ -90,6 +90,8 @@ export class LogSink {
         return this.#piece(message)
       case 'complete':
         return this.#complete(message)
+      case 'drained':
+        return this.#drained(message)
       default:
         return this.#compared(message)
     }
@@ -101,7 +103,7 @@ export class LogSink {
     if (kind === 'run' || kind === 'piece' || kind === 'listing' || kind === 'values') await this.#acknowledge(1)
   }
 
-  async #begin({ number, what, from, isAnew, after }: Message<'course'>): Promise<void> {
+  async #begin({ number, what, from, isAnew, after, fork }: Message<'course'>): Promise<void> {
     this.#course = what
     this.#number = number
     this.#copied = after
@@ -113,7 +115,8 @@ export class LogSink {
     }
     this.#isOpen = what !== 'stream'
     const transfer = what === 'stream' ? undefined : { what, after }
-    if (isAnew) await this.#mustTake({ mode: 'anew', after: from, records: [], at: from, transfer })
+    const begun = { mode: 'anew', after: from, records: [], at: from, transfer, ...(fork && { fork }) } as const
+    if (isAnew) await this.#mustTake(begun)
     this.#at = from
     this.#tell()
     const { family, keeper, send, limits, count } = this.#parts
@@ -185,6 +188,13 @@ export class LogSink {
     this.#isOpen = false
     this.#comparison = undefined
     this.#tell()
+  }
+
+  /** The end of the primary's log: what came before is applied. In a transfer it means nothing. */
+  async #drained({ at }: Message<'drained'>): Promise<void> {
+    const here = this.#place()
+    if (this.#course === 'stream' && here.index === at.index && here.historyId.equals(at.historyId))
+      this.#parts.drained(at)
   }
 
   #isTransferred(): boolean {

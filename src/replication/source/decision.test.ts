@@ -47,8 +47,10 @@ const promoted = (store: Store, id: number) =>
     knownEpoch: 0,
   })
 
+const NO_OTHERS = { abandoned: [], followed: [] }
+
 const ask = (store: DecidingStore, applied: Place | undefined, abandoned: readonly string[] = []) =>
-  decide(store, { applied, transfer: undefined }, abandoned)
+  decide(store, { applied, isParted: false, transfer: undefined }, { abandoned, followed: [] })
 
 test('a secondary that stands at any record of the log is streamed what follows', async () => {
   const store = await newStore(4)
@@ -63,10 +65,10 @@ test('one that has nothing gets a copy, one that was cut off in it goes on behin
   const store = await newStore(4)
   assert.deepEqual(await ask(store, undefined), { kind: 'copy', after: '', from: undefined })
   const from = await placeAt(store, 3)
-  const cut = { applied: from, transfer: { what: 'copy', after: 'root/core/m' } } as const
-  assert.deepEqual(await decide(store, cut, []), { kind: 'copy', after: 'root/core/m', from })
-  const compared = { applied: from, transfer: { what: 'difference', after: '' } } as const
-  assert.deepEqual(await decide(store, compared, []), { kind: 'difference', isUndone: false })
+  const cut = { applied: from, isParted: false, transfer: { what: 'copy', after: 'root/core/m' } } as const
+  assert.deepEqual(await decide(store, cut, NO_OTHERS), { kind: 'copy', after: 'root/core/m', from })
+  const compared = { applied: from, isParted: false, transfer: { what: 'difference', after: '' } } as const
+  assert.deepEqual(await decide(store, compared, NO_OTHERS), { kind: 'difference', isUndone: false })
 })
 
 test('where the log no longer reaches back the trees are compared, also after a copy that was cut off', async () => {
@@ -78,7 +80,10 @@ test('where the log no longer reaches back the trees are compared, also after a 
     records: () => Promise.reject(new HistoryGone('gone')),
   }
   for (const transfer of [undefined, { what: 'copy', after: 'root/a' } as const]) {
-    assert.deepEqual(await decide(pruned, { applied, transfer }, []), { kind: 'difference', isUndone: false })
+    assert.deepEqual(await decide(pruned, { applied, isParted: false, transfer }, NO_OTHERS), {
+      kind: 'difference',
+      isUndone: false,
+    })
   }
 })
 

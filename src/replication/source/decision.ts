@@ -6,7 +6,7 @@ import type { History, Position } from '../../storage/peer-log.ts'
 import type { Message, Place } from '../protocol/messages.ts'
 
 /** Where a secondary stands: what of a primary's log it has applied, and the transfer that it is in the middle of. */
-export type SecondaryStanding = Pick<Message<'hello'>, 'applied' | 'transfer'>
+export type SecondaryStanding = Pick<Message<'hello'>, 'applied' | 'isParted' | 'transfer'>
 
 /** What the primary does about it. */
 export type Decision =
@@ -14,22 +14,36 @@ export type Decision =
   | { readonly kind: 'stream'; readonly after: Place }
   /** Entries behind the key `after` are copied; `from` is where the log goes on meanwhile, undefined: from now. */
   | { readonly kind: 'copy'; readonly after: string; readonly from: Place | undefined }
-  /** Both trees are compared. `isUndone`: the secondary has changes that this cluster never had, or has no more. */
-  | { readonly kind: 'difference'; readonly isUndone: boolean }
+  /**
+   * Both trees are compared. `isUndone`: the secondary has changes that this cluster never had, or has no more. `fork`:
+   * the last place of its log that both have.
+   */
+  | { readonly kind: 'difference'; readonly isUndone: boolean; readonly fork?: Place }
   | { readonly kind: 'refused'; readonly code: 'other-set' | 'rewound'; readonly sentence: string }
 
 /** The parts of a store that the decision needs. */
 export type DecidingStore = Pick<ReadStore, 'position' | 'histories' | 'records'>
 
 /**
- * Decides by the histories and chain of this store; `abandoned` are those that restores left, in hexadecimal. A place
- * that this store never had in a history of its own is not mended silently: either its files were put back to an older
- * state, or the secondary followed another cluster.
+ * Decides by the histories and chain of this store, and by what else it has been (`known`). A place that this store
+ * never had in a history of its own is not mended silently: either its files were put back to an older state, or the
+ * secondary followed another cluster. It is compared where the operator of the secondary gave it this primary.
  */
-export async function decide(
+export async function decide(store: DecidingStore, standing: SecondaryStanding, known: KnownLogs): Promise<Decision> {
+  const decision = await decideBy(store, standing, known)
+  return decision.kind === 'refused' && standing.isParted ? { kind: 'difference', isUndone: true } : decision
+}
+
+/**
+ * Logs of others. `abandoned`: histories that restores took out of the list of this store, in hexadecimal. `followed`:
+ * where this cluster stood in the logs of its primaries when it was promoted.
+ */
+export type KnownLogs = { readonly abandoned: readonly string[]; readonly followed: readonly Place[] }
+
+async function decideBy(
   store: DecidingStore,
   { applied, transfer }: SecondaryStanding,
-  abandoned: readonly string[],
+  { abandoned, followed }: KnownLogs,
 ): Promise<Decision> {
   if (applied === undefined) return { kind: 'copy', after: '', from: undefined }
   const position = await store.position()
@@ -38,6 +52,8 @@ export async function decide(
   const histories = await store.histories()
   const at = histories.findIndex(({ id }) => id.equals(applied.historyId))
   if (at === -1) {
+    const fork = followed.findLast(({ historyId }) => historyId.equals(applied.historyId))
+    if (fork !== undefined) return { kind: 'difference', isUndone: applied.index > fork.index, fork }
     if (abandoned.includes(applied.historyId.toString('hex'))) return { kind: 'difference', isUndone: true }
     return refused('other-set', OTHER_LOG)
   }

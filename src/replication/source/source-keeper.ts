@@ -6,14 +6,21 @@ import type { SourceKeeper } from './source-parts.ts'
 
 /** `name` is the one of the hold: one for each secondary. */
 export function sourceKeeper(store: Store, family: ReplicationFamily, name: string): SourceKeeper {
-  return { hold: (hold) => store.hold({ name, ...hold }), ...treeKeeper(store, family) }
+  const nothing = async (): Promise<void> => {}
+  // Whoever has the store alone decides whether it is written.
+  return {
+    hold: (hold) => store.hold({ name, ...hold }),
+    drain: nothing,
+    resume: nothing,
+    ...treeKeeper(store, family),
+  }
 }
 
 /** The part of it that asks for the tree, which the secondary's end asks its own store for too. */
 export function treeKeeper(
   store: Pick<Store, 'tree' | 'image' | 'roots'>,
   family: ReplicationFamily,
-): Omit<SourceKeeper, 'hold'> {
+): Pick<SourceKeeper, 'tree' | 'keysIn' | 'root'> {
   return {
     tree: async () => {
       const { index, tree } = await store.tree()

@@ -3,7 +3,7 @@ import type { KeyLeaf, ReadStore, TreeBucket } from '../../storage/contract.ts'
 import type { Tree } from '../../storage/log/tree.ts'
 import type { LogHold, ReplicationFamily } from '../../storage/peer-log.ts'
 import type { Count } from '../counts.ts'
-import type { Message } from '../protocol/messages.ts'
+import type { Message, Place } from '../protocol/messages.ts'
 
 /** What a source asks of the thread that writes. */
 export type SourceKeeper = {
@@ -17,6 +17,10 @@ export type SourceKeeper = {
   ) => Promise<{ readonly index: number; readonly keys: readonly KeyLeaf[] }>
   /** Root of the part of the tree that goes over the family, as of an index. */
   readonly root: () => Promise<{ readonly index: number; readonly root: Buffer }>
+  /** Nothing is written any more that this secondary would get, for a while; resolves when that holds. */
+  readonly drain: () => Promise<void>
+  /** It is written again. */
+  readonly resume: () => Promise<void>
 }
 
 /** The parts of a store that a source reads. */
@@ -56,12 +60,14 @@ export type SourceParts = {
   readonly limits: SourceLimits
   /** Histories that restores took out of the list of this store, in hexadecimal. */
   readonly abandoned: readonly string[]
+  /** Where this cluster stood in the logs of others when it was promoted, oldest first. */
+  readonly followed: readonly Place[]
   readonly count: Count
 }
 
 /** Messages that a secondary sends behind its hello. */
 export type FromSecondary = Message<
-  'ack' | 'roots' | 'pages-wanted' | 'buckets-wanted' | 'values-wanted' | 'root-wanted' | 'compare'
+  'ack' | 'roots' | 'pages-wanted' | 'buckets-wanted' | 'values-wanted' | 'root-wanted' | 'compare' | 'drain' | 'resume'
 >
 
 /** How the secondary is refused. */

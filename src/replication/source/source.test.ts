@@ -5,12 +5,17 @@ import { newStore } from '../../../test/fixtures/followed-pair.ts'
 import { systemScope } from '../../storage/contract.ts'
 import { ProtocolFault } from '../protocol/frames.ts'
 import type { Message } from '../protocol/messages.ts'
+import type { SecondaryStanding } from './decision.ts'
 import { LogSource } from './source.ts'
 import { sourceKeeper } from './source-keeper.ts'
 import { SecondaryRefused, SOURCE_LIMITS } from './source-parts.ts'
 
 async function begun(
-  standing: Pick<Message<'hello'>, 'applied' | 'transfer'> = { applied: undefined, transfer: undefined },
+  standing: SecondaryStanding = {
+    applied: undefined,
+    isParted: false,
+    transfer: undefined,
+  },
 ) {
   const store = newStore(4)
   await store.transaction(async (tx) => tx.put(systemScope, 'root/core/rotation', Buffer.from('1')))
@@ -21,7 +26,16 @@ async function begun(
   const keeper = sourceKeeper(store, 'dr', 'one')
   let source: LogSource | undefined
   const served = LogSource.serve(
-    { family: 'dr', store, keeper, send, limits: { ...SOURCE_LIMITS, holdStep: 3 }, abandoned: [], count: () => {} },
+    {
+      family: 'dr',
+      store,
+      keeper,
+      send,
+      limits: { ...SOURCE_LIMITS, holdStep: 3 },
+      abandoned: [],
+      followed: [],
+      count: () => {},
+    },
     standing,
     (made) => {
       source = made
@@ -82,8 +96,17 @@ test('a secondary of a stranger is refused, with nothing sent', async () => {
   const store = newStore(4)
   const keeper = sourceKeeper(store, 'dr', 'one')
   const send = () => assert.fail('nothing is sent')
-  const parts = { family: 'dr', store, keeper, send, limits: SOURCE_LIMITS, abandoned: [], count: () => {} } as const
-  const served = LogSource.serve(parts, { applied, transfer: undefined }, () => {})
+  const parts = {
+    family: 'dr',
+    store,
+    keeper,
+    send,
+    limits: SOURCE_LIMITS,
+    abandoned: [],
+    followed: [],
+    count: () => {},
+  } as const
+  const served = LogSource.serve(parts, { applied, isParted: false, transfer: undefined }, () => {})
   await assert.rejects(served, (cause) => cause instanceof SecondaryRefused && cause.code === 'other-set')
 })
 
@@ -126,8 +149,10 @@ test('no more is under way than the window and one message', async () => {
     if (message.kind === 'values' || message.kind === 'piece') underWay++
     most = Math.max(most, underWay)
   }
-  const parts = { family: 'dr', store, keeper, send, limits, abandoned: [], count: () => {} } as const
-  LogSource.serve(parts, { applied: undefined, transfer: undefined }, (one) => made.push(one)).catch(() => {})
+  const parts = { family: 'dr', store, keeper, send, limits, abandoned: [], followed: [], count: () => {} } as const
+  LogSource.serve(parts, { applied: undefined, isParted: false, transfer: undefined }, (one) => made.push(one)).catch(
+    () => {},
+  )
   const keys = Array.from({ length: 50 }, (_, count) => `root/sys/policy/p-${count}`)
   await until(() => underWay === 3)
   const [source] = made
@@ -158,9 +183,10 @@ test('a copy names no key of an entry that is not for the secondary, not even as
     send,
     limits: { ...SOURCE_LIMITS, fullBytes: 1 },
     abandoned: [],
+    followed: [],
     count: () => {},
   } as const
-  const standing = { applied: undefined, transfer: undefined }
+  const standing = { applied: undefined, isParted: false, transfer: undefined }
   LogSource.serve(parts, standing, () => {}).catch(() => {})
   await until(() => sent.at(-1)?.kind === 'complete')
   const pieces = sent.filter((message) => message.kind === 'piece')

@@ -36,6 +36,8 @@ const MAX_WAITING_BYTES = 32 * 1024 * 1024
 /** Comparisons that a secondary may ask for over one link: each takes a copy of the tree. */
 const MAX_COMPARISONS = 4
 
+const WENT_ON = 'The secondary has changes that this cluster never had, or has no more'
+
 /** One secondary, for as long as its link holds. */
 export class LogSource {
   readonly #parts: SourceParts
@@ -75,7 +77,7 @@ export class LogSource {
     standing: SecondaryStanding,
     started: (source: LogSource) => void,
   ): Promise<never> {
-    const decision = await decide(parts.store, standing, parts.abandoned)
+    const decision = await decide(parts.store, standing, parts)
     if (decision.kind === 'refused') throw new SecondaryRefused(decision.code, decision.sentence)
     const source = new LogSource(parts, placeOf(await parts.store.position()))
     started(source)
@@ -125,7 +127,8 @@ export class LogSource {
   #begin(decision: Exclude<Decision, { readonly kind: 'refused' }>): Promise<void> {
     if (decision.kind === 'stream') return this.#stream(decision.after)
     if (decision.kind === 'copy') return this.#copy(decision.after, decision.from)
-    return this.#compare('The log does not reach back to where the secondary stands')
+    const { isUndone, fork } = decision
+    return this.#compare(isUndone ? WENT_ON : 'The log does not reach back to where the secondary stands', fork)
   }
 
   async #run(): Promise<never> {
@@ -167,7 +170,7 @@ export class LogSource {
   async #stream(after: Place): Promise<void> {
     this.#sent = after
     await this.#hold(after.index)
-    await this.#beginCourse({ what: 'stream', from: after, isAnew: false, after: '', sentence: '' })
+    await this.#beginCourse({ what: 'stream', from: after, isAnew: false, after: '', sentence: '', fork: undefined })
   }
 
   async #copy(after: string, from: Place | undefined): Promise<void> {
@@ -178,15 +181,15 @@ export class LogSource {
     this.#totalEntries = (await this.#viewed((snapshot) => snapshot.count())).found
     const isAnew = from === undefined
     this.#parts.count('copies', 1)
-    await this.#beginCourse({ what: 'copy', from: this.#sent, isAnew, after, sentence: '' })
+    await this.#beginCourse({ what: 'copy', from: this.#sent, isAnew, after, sentence: '', fork: undefined })
   }
 
   /** The secondary has the log up to the tree by comparing it: nothing before is sent any more. */
-  async #compare(sentence: string): Promise<void> {
+  async #compare(sentence: string, fork?: Place): Promise<void> {
     this.#copyAfter = undefined
     this.#sent = await this.#takeTree()
     this.#parts.count('comparisons', 1)
-    await this.#beginCourse({ what: 'difference', from: this.#sent, isAnew: true, after: '', sentence })
+    await this.#beginCourse({ what: 'difference', from: this.#sent, isAnew: true, after: '', sentence, fork })
   }
 
   async #beginCourse(course: Omit<Message<'course'>, 'kind' | 'number'>): Promise<void> {
@@ -294,7 +297,17 @@ export class LogSource {
     await this.#parts.send({ kind: 'complete', at, root })
   }
 
+  /** Nothing is written from now on: sends all of the log, and says so. */
+  async #drain(): Promise<void> {
+    const { keeper, store, send } = this.#parts
+    await keeper.drain()
+    const at = await this.#sendLogTo((await store.position()).index)
+    await send({ kind: 'drained', at })
+  }
+
   async #answer(message: Exclude<FromSecondary, { readonly kind: 'ack' }>): Promise<void> {
+    if (message.kind === 'drain') return this.#drain()
+    if (message.kind === 'resume') return this.#parts.keeper.resume()
     // It was asked before the secondary knew that another course has begun.
     if (message.course !== this.#course) return
     const { family, send } = this.#parts

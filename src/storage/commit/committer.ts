@@ -225,7 +225,9 @@ export class Committer {
       const history = next && nextHistory(this.#position, next, this.#clock.nowMs())
       const heads = await this.#headsOf(transactions)
       const group = { heads, encoded, history }
-      outcomes = transactions.map((transaction) => this.#prepare(transaction, group))
+      // What begins a history changes the role, which is what the gate goes by.
+      const mayWrite = next === undefined ? this.#mayWrite : ALL_WRITABLE
+      outcomes = transactions.map((transaction) => this.#prepare(transaction, group, mayWrite))
     } catch (error) {
       // Nothing was written: the entries as they are now could not be read.
       this.#recent.takeBackAfter(this.committedIndex)

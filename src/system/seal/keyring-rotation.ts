@@ -1,6 +1,5 @@
 // The life of the keyring while the server is open. It counts how often the active key encrypts. It adds a term when
 // asked to, and by itself before a key has been used too often or for too long (src/storage/keyring-limits.ts).
-// Nothing promotes as yet: `beginHistory` is called by tests alone.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../../api/errors.ts'

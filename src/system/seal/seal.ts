@@ -61,6 +61,9 @@ export type KeyKeeper = {
   readonly opened: (key: Buffer) => void
 }
 
+/** Which bundles are taken over: those with newer shares, or those of another primary as well. */
+export type FollowedBundle = 'newer' | 'any'
+
 /** The seal of one store, and the root key while it is open. */
 export class Seal {
   readonly #store: Store
@@ -370,15 +373,16 @@ export class Seal {
 
   /**
    * Takes over the shares after a rekey of the primary; the server stays open. Returns false, and changes nothing, for
-   * a bundle that is not newer than what is stored. @throws BundleRefused for one of another root key, AutoSealFailed
+   * a bundle that is not newer than what is stored, unless `which` says that it is of another primary. @throws BundleRefused for one of another root key, AutoSealFailed
    */
-  async follow(bundle: SealBundle, barrier: Barrier): Promise<boolean> {
+  async follow(bundle: SealBundle, barrier: Barrier, which: FollowedBundle = 'newer'): Promise<boolean> {
     this.#requireOwnRoot(bundle)
     const handover = this.handover(bundle, barrier)
-    if (bundle.number > this.#requireConfig().number) this.keepRoot(bundle)
+    const counts = (number: number): boolean => which === 'any' || bundle.number > number
+    if (counts(this.#requireConfig().number)) this.keepRoot(bundle)
     const isNewer = await this.#store.transaction(async (tx) => {
       const { number } = decodeSealConfig(await readRecord(tx, SEAL_CONFIG))
-      if (bundle.number <= number) return false
+      if (!counts(number)) return false
       writeHandover(tx, handover)
       return true
     })

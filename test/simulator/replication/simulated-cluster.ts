@@ -163,6 +163,8 @@ export class SimulatedCluster {
             play: (state) => control().play({ ...state, facts: { ...state.facts, version } }),
             disconnect: (family, id) => control().disconnect(family, id),
             knock: (knock) => control().knock({ ...knock, facts: { ...knock.facts, version } }),
+            handOver: (family, withinMs) => control().handOver(family, withinMs),
+            takeBack: (family) => control().takeBack(family),
             sealChanged: () => control().sealChanged(),
             status: () => control().status(),
           }),

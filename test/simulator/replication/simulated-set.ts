@@ -121,8 +121,13 @@ export class SimulatedSet {
     return this.seams.control?.(control, cluster) ?? control
   }
 
-  rotationOf(cluster: SimulatedCluster, rotation: KeyringRotation): Pick<KeyringRotation, 'adopt'> {
-    return this.seams.rotation?.(rotation, cluster) ?? rotation
+  #adopting(cluster: SimulatedCluster, rotation: KeyringRotation): Pick<KeyringRotation, 'adopt'> {
+    const seamed = this.seams.rotation?.(rotation, cluster) ?? rotation
+    return { adopt: (...adopted) => seamed.adopt(...adopted) }
+  }
+
+  rotationOf(cluster: SimulatedCluster, rotation: KeyringRotation): Pick<KeyringRotation, 'adopt' | 'beginHistory'> {
+    return { beginHistory: (work, next) => rotation.beginHistory(work, next), ...this.#adopting(cluster, rotation) }
   }
 }
 

@@ -1,0 +1,304 @@
+// How a set changes hands, on the thread that writes: promotion, demotion, leaving a set, another primary. Each is one
+// durable step of the store (replication/set/changing-hands.ts); what is around it is here.
+//
+//   promotion   looks ─▶ the primary hands over, if it can be reached ─▶ a new history begins with the new role
+//               ─▶ this server takes the role ─▶ the former primary is told, for as long as it takes
+import { fail } from '../../api/errors.ts'
+import type { World } from '../../lib/world.ts'
+import type { LinkControl, PrimaryStatus } from '../../replication/link/link-sides.ts'
+import { newAuthority } from '../../replication/set/certificates.ts'
+import {
+  changePrimary,
+  demotePrimary,
+  leavePrimary,
+  promotePrimary,
+  readParted,
+  readSuccessor,
+} from '../../replication/set/changing-hands.ts'
+import { disableFamily, requireOperation } from '../../replication/set/primary-operations.ts'
+import { readState, SETS_FOLDER, type SetReader, SetRefused, setPath } from '../../replication/set/records.ts'
+import { putTakenOver } from '../../replication/set/taken-over.ts'
+import { HISTORY_ID_BYTES } from '../../storage/backend.ts'
+import type { Barrier } from '../../storage/barrier.ts'
+import { type Store, systemScope, type Transaction } from '../../storage/contract.ts'
+import { faultOfKnown } from '../../storage/log/histories.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import { sealedTransaction, type View, type ViewTransaction } from '../../storage/sealed-storage.ts'
+import type { GivenActivation, GivenPromotion } from '../../system/replication-operations.ts'
+import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
+import type { Activating } from './activating.ts'
+import { type HandingOver, PROMOTION_MS } from './handing-over.ts'
+import { readTransfer, type SecondarySide, transferPath } from './secondary-side.ts'
+
+/** How long a demotion waits for secondaries that have not got all of the log. */
+const DRAIN_MS = 5_000
+const DRAIN_LOOK_MS = 50
+/** How long the answer to a promotion waits for the former primary to hear of it. */
+const TOLD_MS = 2_000
+
+/** The parts that it works with. */
+export type ChangingRolesParts = {
+  readonly view: View
+  readonly store: Pick<Store, 'position'>
+  readonly barrier: Barrier
+  readonly world: Pick<World, 'clock' | 'random' | 'timers'>
+  readonly rotation: Pick<KeyringRotation, 'beginHistory'>
+  readonly links: LinkControl
+  readonly handingOver: HandingOver
+  readonly secondarySide: Pick<SecondarySide, 'whileNothingComes' | 'follows'>
+  readonly activating: Activating
+  /** Takes over the role and the links that the records say. */
+  readonly changed: () => Promise<void>
+}
+
+/** What a promoted cluster may lack; undefined: nothing. The sentence is for the operator. */
+type Lack = string | undefined
+
+/** The operations of one server. */
+export class ChangingRoles {
+  readonly #parts: ChangingRolesParts
+  readonly #told = new Map<ReplicationFamily, () => void>()
+  #isRunning = false
+
+  constructor(parts: ChangingRolesParts) {
+    this.#parts = parts
+  }
+
+  /** The former primary knows. */
+  takeoverKnown(family: ReplicationFamily): void {
+    this.#told.get(family)?.()
+  }
+
+  /**
+   * `secondary/promote`. Resolves when this cluster is the primary, and its former primary knows or could not be
+   * reached within a moment: true if it knows. @throws SetRefused; nothing was changed then
+   */
+  promote(family: ReplicationFamily, given: GivenPromotion): Promise<boolean> {
+    return this.#alone(async () => {
+      const { links, changed } = this.#parts
+      await this.#require(family, 'secondary/promote')
+      const asked = await this.#handOver(family, given.force)
+      const told = new Promise<true>((resolve) => this.#told.set(family, () => resolve(true)))
+      try {
+        const primary = await this.#primaryOf(family)
+        if (!given.force && !asked.isDrained) requireNothing(await this.#lack(family, primary))
+        await this.#begin(family, given, asked, primary?.primaryIndex ?? 0)
+      } catch (cause) {
+        this.#told.delete(family)
+        if (asked.isDrained) await links.takeBack(family)
+        throw cause
+      }
+      await changed()
+      const isTold = await this.#within(told, TOLD_MS)
+      this.#told.delete(family)
+      return isTold
+    })
+  }
+
+  /** Asks the primary to hand over, if there is a link. @throws SetRefused where it does not, unless forced */
+  async #handOver(family: ReplicationFamily, force: boolean) {
+    const { links, world } = this.#parts
+    const startedAtMs = world.clock.monotonicMs()
+    const { isSilent } = await links.status()
+    if (isSilent && !force) throw notNow('what its link does could not be found out')
+    const handed = isSilent ? ({ kind: 'no-link' } as const) : await links.handOver(family, PROMOTION_MS)
+    if (handed.kind === 'failed' && !force) {
+      // It may have heard the question, and is not to wait for nothing.
+      await links.takeBack(family)
+      throw notNow(`its primary can be reached, and did not hand over. ${handed.sentence}`)
+    }
+    return { isDrained: handed.kind === 'drained', startedAtMs }
+  }
+
+  async #primaryOf(family: ReplicationFamily): Promise<PrimaryStatus | undefined> {
+    return (await this.#parts.links.status()).primaries.find((one) => one.family === family)
+  }
+
+  /** What is missing here, as far as this cluster knows. */
+  async #lack(family: ReplicationFamily, primary: PrimaryStatus | undefined): Promise<Lack> {
+    const read = await this.#parts.view.transaction(async (tx) => ({
+      isTransferring: (await readTransfer(tx, family)) !== undefined,
+      parted: await readParted(tx, family),
+      successor: await readSuccessor(tx, family),
+      hasPrimary: (await tx.get(setPath(family, 'identity'))) !== undefined,
+    }))
+    const { successor, parted } = read
+    if (read.isTransferring) return 'it is being compared with its primary, or copied, and is not whole'
+    if (successor !== undefined) return `cluster ${successor.clusterId} took over from it: demote that one first`
+    if (!read.hasPrimary) return parted?.isBehind ? 'it left its primary before it had all of its log' : undefined
+    if (parted !== undefined) return 'it was given a primary that it has not followed yet'
+    return lackOfLink(primary)
+  }
+
+  /** The durable step. */
+  async #begin(
+    family: ReplicationFamily,
+    { clusterAddress }: GivenPromotion,
+    asked: { readonly isDrained: boolean; readonly startedAtMs: number },
+    primaryIndex: number,
+  ): Promise<void> {
+    const { view, store, world, rotation, secondarySide } = this.#parts
+    const { random, clock } = world
+    const nowMs = clock.nowMs()
+    const { setId, epoch } = await view.transaction(async (tx) => (await readState(tx, family)) ?? gone())
+    const authority = newAuthority({ setId, family }, { random, nowMs })
+    const historyId = random.bytes(HISTORY_ID_BYTES)
+    try {
+      await secondarySide.whileNothingComes(family, async () => {
+        if (asked.isDrained && clock.monotonicMs() - asked.startedAtMs > PROMOTION_MS)
+          throw notNow('its primary handed over, and may write again by now: try again')
+        const { origins } = await store.position()
+        const parted = await view.transaction((tx) => readParted(tx, family))
+        const followed = parted?.isOwnLog ? undefined : origins.find((origin) => origin.family === family)
+        const promotion = { family, authority, clusterAddress, historyId, followed, nowMs }
+        const next = { id: historyId, knownIndex: knownIndex(primaryIndex), knownEpoch: epoch }
+        await rotation.beginHistory(
+          this.#inSets(async (tx) => {
+            await promotePrimary(tx, promotion)
+            tx.delete(transferPath(family))
+            putTakenOver(tx, { epoch: epoch + 1, atMs: nowMs })
+          }),
+          next,
+        )
+      })
+    } finally {
+      authority.key.fill(0)
+    }
+  }
+
+  /**
+   * `primary/demote`. Connected secondaries get all of the log first, within a few seconds. @throws SetRefused; it goes
+   * on as primary then
+   */
+  demote(family: ReplicationFamily): Promise<void> {
+    return this.#alone(async () => {
+      const { view, world, handingOver, changed } = this.#parts
+      await this.#require(family, 'primary/demote')
+      const isFenced = await view.transaction(async (tx) => (await readState(tx, family))?.isFenced ?? false)
+      try {
+        if (!isFenced) {
+          await handingOver.begin('the operator')
+          await this.#drained(family)
+        }
+        await view.transaction((tx) => demotePrimary(tx, family, world.clock.nowMs()))
+      } catch (cause) {
+        await handingOver.end()
+        throw cause
+      }
+      handingOver.drop()
+      await changed()
+    })
+  }
+
+  /** Waits until connected secondaries have what there is, for a while. */
+  async #drained(family: ReplicationFamily): Promise<void> {
+    const { store, links, world } = this.#parts
+    const { index } = await store.position()
+    const endsAtMs = world.clock.monotonicMs() + DRAIN_MS
+    while (world.clock.monotonicMs() < endsAtMs) {
+      const { secondaries } = await links.status()
+      const isBehind = secondaries.some(
+        (one) => one.family === family && one.isConnected && (one.acknowledgedIndex ?? 0) < index,
+      )
+      if (!isBehind) return
+      await this.#pause(DRAIN_LOOK_MS)
+    }
+  }
+
+  /** `secondary/disable`: the cluster is in no set any more, and goes on with what it has. @throws SetRefused */
+  disable(family: ReplicationFamily): Promise<void> {
+    return this.#alone(async () => {
+      const { view, world, rotation, secondarySide, changed } = this.#parts
+      await this.#require(family, 'secondary/disable')
+      const state = await view.transaction(async (tx) => (await readState(tx, family)) ?? gone())
+      const next = { id: world.random.bytes(HISTORY_ID_BYTES), knownIndex: 0, knownEpoch: state.epoch }
+      const nowMs = world.clock.nowMs()
+      await secondarySide.whileNothingComes(family, () =>
+        rotation.beginHistory(
+          this.#inSets(async (tx) => {
+            await disableFamily(tx, family, 'secondary/disable')
+            tx.delete(transferPath(family))
+            // It uses the keys of the set on its own from now on, as a promoted cluster does.
+            putTakenOver(tx, { epoch: state.epoch + 1, atMs: nowMs })
+          }),
+          next,
+        ),
+      )
+      await changed()
+    })
+  }
+
+  /** `secondary/update-primary`. A blank token: it follows none. @throws SetRefused, ActivationRefused, Refusal */
+  updatePrimary(family: ReplicationFamily, given: GivenActivation, force: boolean): Promise<void> {
+    return this.#alone(async () => {
+      const { view, secondarySide, activating, changed } = this.#parts
+      await this.#require(family, 'secondary/update-primary')
+      if (given.token.trim() === '') {
+        const isBehind = (await this.#lack(family, await this.#primaryOf(family))) !== undefined
+        const leave = (): Promise<void> => view.transaction((tx) => leavePrimary(tx, family, isBehind))
+        await secondarySide.whileNothingComes(family, leave)
+      } else {
+        await activating.update(family, given, force, (kept) =>
+          view.transaction((tx) => changePrimary(tx, kept, force)),
+        )
+        secondarySide.follows(family)
+      }
+      await changed()
+    })
+  }
+
+  /** Gives work in the folder of the sets the form of work on the whole store. */
+  #inSets(work: (tx: ViewTransaction) => Promise<void>): (tx: Transaction) => Promise<void> {
+    return (tx) => work(sealedTransaction(this.#parts.barrier, systemScope, SETS_FOLDER, tx))
+  }
+
+  async #require(family: ReplicationFamily, operation: Parameters<typeof requireOperation>[2]): Promise<void> {
+    await this.#parts.view.transaction((tx: SetReader) => requireOperation(tx, family, operation))
+  }
+
+  async #alone<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#isRunning) throw fail('already_in_progress', ['Another change of what this cluster is is under way'])
+    this.#isRunning = true
+    try {
+      return await work()
+    } finally {
+      this.#isRunning = false
+    }
+  }
+
+  async #within(promise: Promise<true>, ms: number): Promise<boolean> {
+    return Promise.race([promise, this.#pause(ms).then(() => false)])
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#parts.world.timers.after(ms, resolve))
+  }
+}
+
+/** Without a link that the log comes over: whether something is missing, by what the primary said last. */
+function lackOfLink(primary: PrimaryStatus | undefined): Lack {
+  if (primary?.idle?.reason === 'divergence') return 'its data are not those of the primary'
+  const { progress, primaryIndex } = primary ?? {}
+  if (progress === undefined || primaryIndex === undefined)
+    return 'it has not heard of its primary since it started, so nobody knows what is missing'
+  if (progress.what !== 'stream') return 'it is being compared with its primary, or copied, and is not whole'
+  const missing = primaryIndex - progress.index
+  return missing > 0 ? `${missing} records of its primary are missing` : undefined
+}
+
+function requireNothing(lack: Lack): void {
+  if (lack !== undefined) throw notNow(lack)
+}
+
+const notNow = (why: string): SetRefused =>
+  new SetRefused(
+    503,
+    `This cluster is not caught up: ${why}. "force" promotes it all the same, and loses what is missing`,
+  )
+
+/** What a primary says may be wrong: it must not bar a promotion. */
+const knownIndex = (index: number): number => (faultOfKnown({ index }) === undefined ? index : 0)
+
+function gone(): never {
+  throw new SetRefused(400, 'This cluster is in no set any more')
+}

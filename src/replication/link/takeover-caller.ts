@@ -1,0 +1,89 @@
+// A cluster that was promoted tells its former primary, which writes nothing from then on. That one may be gone, cut
+// off, or come back after days: it is called until it knows.
+import type { Timer } from '../../lib/world.ts'
+import type { LinkEndParts } from './end-parts.ts'
+import { askPrimary } from './knocking.ts'
+import type { FormerPart, Knocked } from './link-sides.ts'
+
+/** Calls one former primary, until it is stopped or that one knows. */
+export class TakeoverCaller {
+  readonly #parts: LinkEndParts
+  readonly #part: FormerPart
+  readonly #stopping = new AbortController()
+  #pause: { readonly timer: Timer; readonly end: () => void } | undefined
+  /** Why it does not know yet. */
+  sentence = 'The former primary is being called'
+
+  constructor(parts: LinkEndParts, part: FormerPart) {
+    this.#parts = parts
+    this.#part = part
+    void this.#run()
+  }
+
+  /** True if the part is of the same promotion. */
+  isFor({ set, takeover }: FormerPart): boolean {
+    const own = this.#part
+    return own.set.family === set.family && own.takeover.historyId.equals(takeover.historyId)
+  }
+
+  stop(): void {
+    this.#stopping.abort()
+    this.#pause?.end()
+  }
+
+  async #run(): Promise<void> {
+    const { log } = this.#parts
+    while (!this.#stopping.signal.aborted) {
+      try {
+        if (await this.#call()) return
+      } catch (cause) {
+        this.#says((cause as Error).message)
+      }
+      await this.#rest()
+    }
+    log('debug', 'The former primary is called no more', { family: this.#part.set.family })
+  }
+
+  /** Calls at each address once; true if the former primary has answered, whatever it said. */
+  async #call(): Promise<boolean> {
+    const { owner, facts, log } = this.#parts
+    const { set, id, identity, takeover, addresses } = this.#part
+    const { family } = set
+    for (const address of addresses) {
+      const knock = { set, id, identity, address, facts: facts(), what: 'took-over', takeover } as const
+      const answer: Knocked = await askPrimary(this.#parts, knock, this.#stopping.signal)
+      if (this.#stopping.signal.aborted) return true
+      if (answer.kind === 'welcome') {
+        log('info', 'The former primary knows that this cluster took over', { family, address })
+        await owner.takeoverKnown(family)
+        return true
+      }
+      if (answer.kind === 'refused' && answer.code === 'conflict') {
+        await owner.conflict(family, answer.sentence)
+        return true
+      }
+      if (answer.kind !== 'package') this.#says(answer.sentence)
+    }
+    return false
+  }
+
+  #says(sentence: string): void {
+    const isNews = this.sentence !== sentence
+    this.sentence = sentence
+    const fields = { family: this.#part.set.family, why: sentence }
+    if (isNews) this.#parts.log('warn', 'The former primary does not know that this cluster took over', fields)
+  }
+
+  async #rest(): Promise<void> {
+    const { world, times } = this.#parts
+    if (this.#stopping.signal.aborted) return
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        this.#pause?.timer.cancel()
+        this.#pause = undefined
+        resolve()
+      }
+      this.#pause = { timer: world.timers.after(times.takeoverRetryMs, end), end }
+    })
+  }
+}

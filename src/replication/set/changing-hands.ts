@@ -1,0 +1,251 @@
+// A set changes hands: a secondary is promoted, a primary is demoted, a secondary gets another primary. Each is one
+// transaction, so that a crash leaves the cluster what it was or what it is to be. An operation that throws has changed
+// nothing.
+//
+//   secondary ── promotePrimary ──▶ primary of the next epoch; it keeps who it was (`former`), to tell its former
+//                                   primary, which takes that (`takeSuccessor`) and writes nothing from then on
+//   primary ──── demotePrimary ───▶ secondary without a primary
+//   secondary ── changePrimary ───▶ secondary of another cluster, by a token of its own set
+//   secondary ── leavePrimary ────▶ secondary without a primary
+import { encodeBase64 } from '../../lib/base64.ts'
+import type { Origin, ReplicationFamily } from '../../storage/peer-log.ts'
+import type { Greeting, PeerRefusal } from './admission.ts'
+import { identify, isReceiverOf, refusal } from './admission.ts'
+import type { KeyedCertificate } from './certificates.ts'
+import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
+import { requireOperation, wipeFamily } from './primary-operations.ts'
+import {
+  PARTED,
+  putPromotions,
+  putState,
+  readPromotions,
+  readState,
+  type SetReader,
+  SetRefused,
+  type SetState,
+  type SetTransaction,
+  SUCCESSOR,
+  type Successor,
+  setPath,
+} from './records.ts'
+import { type KeptActivation, putEntered } from './secondary-operations.ts'
+
+/** What a promotion begins with. The authority is made before: a transaction may run several times. */
+export type Promotion = {
+  readonly family: ReplicationFamily
+  /** From `newAuthority` for the set of the state; the caller wipes its key. */
+  readonly authority: KeyedCertificate
+  /** `primary_cluster_addr` as the operator gave it; '' for none. */
+  readonly clusterAddress: string
+  /** The id of the history that begins with it. */
+  readonly historyId: Buffer
+  /** What of the former primary's log is applied; undefined: nothing since this cluster was a primary itself. */
+  readonly followed: Omit<Origin, 'family'> | undefined
+  readonly nowMs: number
+}
+
+/**
+ * `secondary/promote`: the cluster is the primary of its set from now on, with a new authority and no secondaries. Who
+ * it was stays, until the former primary knows. @throws SetRefused
+ */
+export async function promotePrimary(tx: SetTransaction, promotion: Promotion): Promise<void> {
+  const { family, authority, clusterAddress, nowMs } = promotion
+  await requireOperation(tx, family, 'secondary/promote')
+  requireClusterAddress(clusterAddress)
+  const state = await requireState(tx, family)
+  const epoch = state.epoch + 1
+  const promotions = [...(await readPromotions(tx, family)), noteOf(promotion, epoch)]
+  const former = await formerOf(tx, family)
+  await wipeFamily(tx, family)
+  putState(tx, family, { mode: 'primary', setId: state.setId, epoch, clusterAddress, isFenced: false, sinceMs: nowMs })
+  tx.put(setPath(family, 'authority'), authority.certificate)
+  tx.put(setPath(family, 'authority-key'), authority.key)
+  putPromotions(tx, family, promotions)
+  for (const [entry, value] of former) {
+    tx.put(setPath(family, entry), value)
+    value.fill(0)
+  }
+}
+
+function noteOf({ historyId, followed, nowMs }: Promotion, epoch: number) {
+  return {
+    epoch,
+    historyId: encodeBase64(historyId),
+    followed: followed === undefined ? null : placeNote(followed),
+    atMs: nowMs,
+  }
+}
+
+const placeNote = ({ historyId, index, chain }: Omit<Origin, 'family'>) => ({
+  historyId: encodeBase64(historyId),
+  index,
+  chain: encodeBase64(chain),
+})
+
+const FORMER = [
+  ['identity', 'former'],
+  ['leaf-key', 'former-key'],
+  ['receiver', 'former-receiver'],
+] as const
+
+/** Who a secondary is, under the names that it has after a promotion; empty where it had no primary. */
+async function formerOf(tx: SetReader, family: ReplicationFamily) {
+  const found = await Promise.all(FORMER.map(async ([from, to]) => [to, await tx.get(setPath(family, from))] as const))
+  const there = found.filter((each): each is readonly [(typeof each)[0], Buffer] => each[1] !== undefined)
+  return there.length === FORMER.length ? there : []
+}
+
+/** The former primary knows, or will never: who this cluster was is of no more use. */
+export function forgetFormer(tx: SetTransaction, family: ReplicationFamily): void {
+  for (const [, entry] of FORMER) tx.delete(setPath(family, entry))
+}
+
+/**
+ * `primary/demote`: the cluster is a secondary without a primary. It stays in its set, and its data stay; authority and
+ * registry go. Who took over stays known. @throws SetRefused
+ */
+export async function demotePrimary(tx: SetTransaction, family: ReplicationFamily, nowMs: number): Promise<void> {
+  await requireOperation(tx, family, 'primary/demote')
+  const state = await requireState(tx, family)
+  const promotions = await readPromotions(tx, family)
+  const successor = await tx.get(setPath(family, 'successor'))
+  await wipeFamily(tx, family)
+  putState(tx, family, { ...state, mode: 'secondary', clusterAddress: '', isFenced: false, sinceMs: nowMs })
+  putPromotions(tx, family, promotions)
+  if (successor !== undefined) tx.put(setPath(family, 'successor'), successor)
+  tx.put(setPath(family, 'parted'), PARTED.encode({ isOwnLog: true, isBehind: false }))
+}
+
+/**
+ * `secondary/update-primary`: the cluster follows the primary that has let it in by this activation. Its data stay, and
+ * what differs is sent. `force`: also one of another set, if it follows none. @throws SetRefused
+ */
+export async function changePrimary(tx: SetTransaction, kept: KeptActivation, force: boolean): Promise<void> {
+  const { family, setId, epoch } = kept.bundle
+  const state = await requireChangeable(tx, { family, setId }, force)
+  const isOwnLog = (await readParted(tx, family))?.isOwnLog ?? false
+  putState(tx, family, { ...state, setId, epoch: state.setId === setId ? Math.max(state.epoch, epoch) : epoch })
+  putEntered(tx, kept)
+  tx.delete(setPath(family, 'successor'))
+  tx.put(setPath(family, 'parted'), PARTED.encode({ isOwnLog, isBehind: true }))
+}
+
+/** The state of a secondary that may follow a primary of this set. @throws SetRefused */
+export async function requireChangeable(
+  tx: SetReader,
+  { family, setId }: { readonly family: ReplicationFamily; readonly setId: string },
+  force: boolean,
+): Promise<SetState> {
+  await requireOperation(tx, family, 'secondary/update-primary')
+  const state = await requireState(tx, family)
+  if (state.setId === setId) return state
+  if (!force)
+    throw new SetRefused(400, `${OTHER_SET}: get a token of a primary of set ${state.setId}, or give "force" as well`)
+  if ((await tx.get(setPath(family, 'identity'))) !== undefined)
+    throw new SetRefused(400, `${OTHER_SET}, and this cluster follows a primary: give a blank "token" first`)
+  return state
+}
+
+const OTHER_SET = '"token" is of another set, whose data would take the place of those here'
+
+/**
+ * `secondary/update-primary` with a blank token: the cluster knows no primary any more. `isBehind`: something of the
+ * primary is missing here, or that is not known. @throws SetRefused
+ */
+export async function leavePrimary(tx: SetTransaction, family: ReplicationFamily, isBehind: boolean): Promise<void> {
+  await requireOperation(tx, family, 'secondary/update-primary')
+  const parted = await readParted(tx, family)
+  const isFollowing = (await tx.get(setPath(family, 'identity'))) !== undefined
+  for (const entry of [
+    'identity',
+    'leaf-key',
+    'receiver',
+    'activation',
+    'activation-of',
+    'activation-receiver',
+  ] as const)
+    tx.delete(setPath(family, entry))
+  const next = {
+    isOwnLog: parted?.isOwnLog ?? false,
+    isBehind: isFollowing ? isBehind : (parted?.isBehind ?? isBehind),
+  }
+  tx.put(setPath(family, 'parted'), PARTED.encode(next))
+}
+
+/** Where a secondary stands that left its primary, or was one; undefined: it has applied something of its primary. */
+export async function readParted(tx: SetReader, family: ReplicationFamily) {
+  const stored = await tx.get(setPath(family, 'parted'))
+  return stored === undefined ? undefined : PARTED.decode(stored)
+}
+
+/** What a promoted cluster tells its former primary. */
+export type Takeover = Pick<Successor, 'epoch' | 'historyId' | 'clusterId' | 'apiAddress'>
+
+/**
+ * A secondary of this primary was promoted: this cluster writes nothing from now on. It may hear so again. Only one may
+ * take over: the second one is refused as a conflict.
+ */
+export async function takeSuccessor(
+  tx: SetTransaction,
+  greeting: Greeting,
+  receiver: Buffer,
+  takeover: Takeover,
+): Promise<'fenced' | PeerRefusal> {
+  const { family, nowMs } = greeting
+  // A set of performance replication is taken over by who proves more than that it is one of its secondaries.
+  if (family !== 'dr')
+    return refusal('not_primary', 'Only disaster recovery has clusters that take over from a primary')
+  const known = await identify(tx, greeting, 'also fenced')
+  if ('refused' in known) return known
+  if (!isReceiverOf(known.entry, receiver)) return refusal('revoked', OTHER_CLUSTER)
+  const state = await requireState(tx, family)
+  const before = await readSuccessor(tx, family)
+  if (state.isFenced && before?.historyId === takeover.historyId) return 'fenced'
+  if (takeover.epoch <= state.epoch) return refusal('conflict', conflictWith(before))
+  putState(tx, family, { ...state, epoch: takeover.epoch, isFenced: true })
+  putSuccessor(tx, family, { ...takeover, atMs: nowMs })
+  return 'fenced'
+}
+
+const OTHER_CLUSTER = 'Another cluster than the one that was let in says that it took over'
+
+function conflictWith(before: Successor | undefined): string {
+  if (before === undefined) return 'This cluster was promoted as well: two clusters take themselves for the primary'
+  const where = before.apiAddress === '' ? '' : ` at ${before.apiAddress}`
+  return `Cluster ${before.clusterId}${where} took over from this primary before: only one of the two may be primary`
+}
+
+/**
+ * The former primary says that another cluster took over from it: two were promoted, and this one writes nothing from
+ * now on. `sentence` names the other one.
+ */
+export async function takeConflict(tx: SetTransaction, family: ReplicationFamily): Promise<void> {
+  const state = await readState(tx, family)
+  forgetFormer(tx, family)
+  if (state?.mode === 'primary') putState(tx, family, { ...state, isFenced: true })
+}
+
+/** Who took over from this cluster; undefined: nobody that is known. */
+export async function readSuccessor(tx: SetReader, family: ReplicationFamily): Promise<Successor | undefined> {
+  const stored = await tx.get(setPath(family, 'successor'))
+  return stored === undefined ? undefined : SUCCESSOR.decode(stored)
+}
+
+function putSuccessor(tx: SetTransaction, family: ReplicationFamily, successor: Successor): void {
+  const { apiAddress } = successor
+  // It is only shown, and sent to callers as a place to go to.
+  const shown = faultOfApiAddress(apiAddress) === undefined ? apiAddress : ''
+  tx.put(setPath(family, 'successor'), SUCCESSOR.encode({ ...successor, apiAddress: shown }))
+}
+
+function requireClusterAddress(address: string): void {
+  const fault = address === '' ? undefined : faultOfClusterAddress(address)
+  if (fault !== undefined) throw new SetRefused(400, `"primary_cluster_addr" ${fault}`)
+}
+
+/** The caller has checked that the family is not disabled. */
+async function requireState(tx: SetReader, family: ReplicationFamily): Promise<SetState> {
+  const state = await readState(tx, family)
+  if (state === undefined) throw new SetRefused(400, `This cluster is in no set for ${family} replication`)
+  return state
+}

@@ -283,7 +283,7 @@ export const RULES: readonly Rule[] = [
     applies: inProgram,
     find: anyOf(
       ({ imports }) => imports.filter((each) => each.dynamic).map((each) => each.line),
-      code(/\bcreateRequire\b|\bgetBuiltinModule\b|(?<![.\w$])require\s*\(/g),
+      code(/\bcreateRequire\b|\bgetBuiltinModule\b|(?<![.\w$]|async )require\s*\(/g),
     ),
     except: {
       'src/start.js': 'loads the program when the cache of compiled code is on',

@@ -60,9 +60,9 @@ type Common<E, F extends Fields> = {
   /** A performance secondary refuses it with 400: it is sent to the primary by its caller, and never handed over. */
   readonly onlyOnPrimary?: true
   /**
-   * Whether a secondary for disaster recovery answers it: 'open' as any cluster does, 'operation-token' to holders of
-   * an operation token. Absent: refused, as nearly all are. Nothing checks operation tokens as yet, so what needs one
-   * is refused too.
+   * Whether a secondary for disaster recovery answers it: 'open' to all, 'operation-token' to holders of an operation
+   * token. Absent: refused, as nearly all are. The pipeline judges no token there, whatever `capability` says: the
+   * handler of an 'operation-token' does (`OperationTokens` of src/system).
    */
   readonly onDrSecondary?: 'open' | 'operation-token'
   /** On a login method: the endpoint also answers at MOUNT/… without `auth/`, unless another mount is there. */

@@ -57,9 +57,14 @@ export type RequestInfo = {
   readonly listener?: ListenerSwitches | undefined
   /** Undefined if the endpoint needs no token and got none. */
   readonly caller: Caller | undefined
+  /**
+   * What was sent as `X-Vault-Token` to a secondary for disaster recovery, where no token is judged before the handler.
+   * Never logged or stored.
+   */
+  readonly unjudgedToken?: string | undefined
   /** How long the answer is to stay wrapped; 0: it goes to the caller directly. */
   readonly wrapTtlSeconds: number
-  /** The body as it was sent, at endpoints with `takesAnyFields`. */
+  /** The body as it was sent, at endpoints with `takesAnyFields`, and where the handler judges an operation token. */
   readonly input: JsonObject | undefined
   /** The body, at endpoints with `takesStream`; it can be read once. */
   readonly stream?: ByteStream | undefined

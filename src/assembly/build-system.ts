@@ -9,6 +9,8 @@ import { NO_DEVICES } from '../managed-keys/device-link.ts'
 import { ManagedKeyService } from '../managed-keys/managed-key-service.ts'
 import { ManagedKeyStore } from '../managed-keys/managed-key-store.ts'
 import type { QuotaStore } from '../quotas/quota-store.ts'
+import { SETS_FOLDER } from '../replication/set/records.ts'
+import { systemScope } from '../storage/contract.ts'
 import type { ReplicationOperations } from '../system/replication-operations.ts'
 import type { SealStatus } from '../system/seal/seal.ts'
 import { buildServices, type SystemServices } from '../system/services.ts'
@@ -70,6 +72,7 @@ export function buildSystem(parts: CommonParts, rooms: SystemRooms): System {
     nodeRole: rooms.nodeRole,
     seal: seal.operations,
     replication: rooms.replication,
+    sets: storage.storage.view(systemScope, SETS_FOLDER),
     saveSnapshot: storage.saveSnapshot,
     needsSudo,
     quotas,

@@ -173,6 +173,16 @@ export class TokenStore {
     return isBatchText(token) ? this.#live(id, this.#batchEntry(id, token)) : this.#find(id)
   }
 
+  /**
+   * Returns the entry of a live batch token without a parent: one that no write of this cluster could have ended. Needs
+   * no key of the hashes, which a secondary may not have yet. @throws Sealed
+   */
+  findOrphanBatch(token: string): TokenEntry | undefined {
+    const entry = isBatchText(token) ? openBatchToken(this.#barrier, token) : undefined
+    if (entry === undefined || entry.parent !== '' || !this.#usable(entry)) return undefined
+    return entry.login === null || this.#isMounted(entry.login.mountUuid) ? entry : undefined
+  }
+
   /** Finds a live service token by its storage id. Batch tokens are not stored, so they have none. */
   async findById(id: string): Promise<LiveToken | undefined> {
     return this.#find(id)

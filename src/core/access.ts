@@ -21,6 +21,10 @@ export function servesNoClient({ nodeRole }: Pick<PipelineServices, 'nodeRole'>)
   return !servesClients(nodeRole())
 }
 
+/** True if the endpoint judges its caller itself, by an operation token. */
+export const judgesCaller = ({ endpoint }: Exchange, services: Pick<PipelineServices, 'nodeRole'>): boolean =>
+  endpoint?.onDrSecondary === 'operation-token' && servesNoClient(services)
+
 /**
  * Step: finds the token of the request, and the entity behind it. Refuses nothing itself: without a usable token the
  * exchange has none, and `authorise` decides what that means for the endpoint.
@@ -96,7 +100,7 @@ function admit(exchange: Exchange, services: PipelineServices, live: LiveToken):
  * @throws Refusal `permission_denied`; `bad_wrapping_token` where a wrapping token was presented and is spent
  */
 export const authorise = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
-  if (exchange.endpoint?.capability === 'none' || isOpen(exchange)) return
+  if (exchange.endpoint?.capability === 'none' || isOpen(exchange) || judgesCaller(exchange, services)) return
   const { token } = exchange
   if (token === undefined) throw refusalWithoutToken(exchange)
   const { subject } = exchange

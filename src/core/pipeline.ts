@@ -11,7 +11,7 @@ import { NO_HEADERS, seen, settable } from '../api/passed-headers.ts'
 import type { Answer, RequestInfo } from '../api/request.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { ownWrites } from '../storage/own-writes.ts'
-import { authenticate, authorise, authoriseData, isOpen, servesNoClient } from './access.ts'
+import { authenticate, authorise, authoriseData, isOpen, judgesCaller, servesNoClient } from './access.ts'
 import { parseBody } from './body.ts'
 import { tellBrowsers } from './browser-steps.ts'
 import type { Exchange } from './exchange.ts'
@@ -135,12 +135,12 @@ const refuseWhileSealed = (exchange: Exchange, services: PipelineServices): void
 }
 
 /**
- * A secondary for disaster recovery follows its primary and serves no client. While it is sealed its seal decides, so
- * that shares can open it.
+ * A secondary for disaster recovery follows its primary and serves no client, but those who operate it. While it is
+ * sealed its seal decides, so that shares can open it.
  */
 const refuseOnDrSecondary = (exchange: Exchange, services: PipelineServices): void => {
   if (!servesNoClient(services)) return
-  if (services.sealed() || exchange.endpoint?.onDrSecondary === 'open' || isOpen(exchange)) return
+  if (services.sealed() || exchange.endpoint?.onDrSecondary !== undefined || isOpen(exchange)) return
   throw fail('dr_secondary', [])
 }
 
@@ -167,7 +167,8 @@ const readBody = (exchange: Exchange, services: PipelineServices): void => {
   // Past `authorise` a caller has a right to the endpoint, or the endpoint is open to all. The body of any other is not
   // read.
   if (exchange.method !== 'update' || (body === undefined && isBodyCut !== true) || body?.length === 0) return
-  if (exchange.token === undefined && exchange.endpoint?.capability !== 'none') return
+  const isOpenToAll = exchange.endpoint?.capability === 'none' || judgesCaller(exchange, services)
+  if (exchange.token === undefined && !isOpenToAll) return
   // Without a token only a small body is parsed, which takes a few milliseconds. The limit of a login is the same with
   // a token, since quotas by role read its body before the token is known.
   const isLogin = exchange.endpoint?.capability === 'none' && exchange.endpoint.givesToken === true
@@ -231,13 +232,13 @@ const decode = (exchange: Exchange): void => {
   if (input !== undefined && endpoint.takesAnyFields !== true) noteIgnored(exchange, endpoint, input)
 }
 
-const handle = (exchange: Exchange): void | Promise<void> => {
+const handle = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
   const { endpoint, mounted } = exchange
   // The primary has carried it out.
   if (exchange.answer !== undefined) return
   if (endpoint === undefined || mounted === undefined)
     throw new Error('A request without an endpoint reached its handler')
-  const info = requestInfo(exchange, mounted.entry)
+  const info = requestInfo(exchange, mounted.entry, services)
   const answer =
     exchange.own === undefined
       ? endpoint.handler(mounted.engine as never, exchange.args as never, info)
@@ -251,8 +252,13 @@ const handle = (exchange: Exchange): void | Promise<void> => {
   })
 }
 
-function requestInfo(exchange: Exchange, { path: mountPath, config }: MountEntry): RequestInfo {
-  const { passed } = exchange.request.headers
+function requestInfo(
+  exchange: Exchange,
+  { path: mountPath, config }: MountEntry,
+  services: PipelineServices,
+): RequestInfo {
+  const { passed, token } = exchange.request.headers
+  const takesInput = exchange.endpoint?.takesAnyFields === true || judgesCaller(exchange, services)
   const names = config.passthroughRequestHeaders
   return {
     id: exchange.id,
@@ -263,8 +269,9 @@ function requestInfo(exchange: Exchange, { path: mountPath, config }: MountEntry
     headers: passed === undefined || names === undefined ? NO_HEADERS : seen(passed, names),
     listener: exchange.request.listener,
     caller: exchange.token === undefined ? undefined : new ExchangeCaller(exchange, exchange.token),
+    unjudgedToken: servesNoClient(services) ? token : undefined,
     wrapTtlSeconds: exchange.wrapTtlSeconds,
-    input: exchange.endpoint?.takesAnyFields === true ? exchange.input : undefined,
+    input: takesInput ? exchange.input : undefined,
     stream: exchange.request.stream,
   }
 }

@@ -20,7 +20,9 @@ import type { Log } from '../lib/log.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import type { QuotaStore } from '../quotas/quota-store.ts'
+import type { View } from '../storage/sealed-storage.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
+import { OperationTokens } from './operation-tokens.ts'
 import type { ReplicationOperations } from './replication-operations.ts'
 import { AttemptLimits } from './seal/attempt-limits.ts'
 import type { ShareConfig } from './seal/key-shares.ts'
@@ -149,6 +151,8 @@ type SystemParts = Pick<
 > & {
   readonly log: Log
   readonly identities: Identities
+  /** The view of replication/set/records.ts. */
+  readonly sets: View
   /** A function, because the mount table is built after this engine, which it holds. */
   readonly mounts: () => Mounts
   /** Undefined on a thread that only serves. A function, because what seals the server is built after this engine. */
@@ -164,6 +168,8 @@ export class System implements Engine {
   readonly migrations = new Migrations()
   /** Counts on this thread alone; that is enough, because attempts run on the writing thread. */
   readonly attempts: AttemptLimits
+  /** Who may operate a secondary for disaster recovery. */
+  readonly operationTokens: OperationTokens
   /** Lifetimes used when a mount does not set its own. */
   readonly tokenLimits: TokenLimits
   readonly world: World
@@ -213,6 +219,7 @@ export class System implements Engine {
     this.needsSudo = parts.needsSudo
     this.audit = parts.audit
     this.openApi = parts.openApi
+    this.operationTokens = new OperationTokens({ ...parts, rightsOf: this.rightsOf, attempts: this.attempts })
     this.#mounts = parts.mounts
     this.#seal = parts.seal
     this.#replication = parts.replication

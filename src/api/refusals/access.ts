@@ -75,6 +75,16 @@ export const ACCESS_REFUSALS = {
       'second text tells the holder of a valid token what its policies lack (permission_denied_hints = false turns ' +
       'that off); sys/policies/explain-self says which rule decides. What does not exist is refused in the same way.',
   },
+  operation_refused: {
+    status: 403,
+    message: (field: string, takes: string) =>
+      `permission denied: ${field} must be ${takes}. Root tokens and service tokens do not count on a secondary for ` +
+      'disaster recovery',
+    remedy:
+      'Make an operation token with the key shares of the primary (keywright operator generate-root -dr-token), or ' +
+      'take a batch token that the primary issued: with no_parent, not expired, used from an address that it is ' +
+      'bound to, and with a policy that grants the capability on the path that the sentence names.',
+  },
   login_refused: {
     status: 403,
     message: (what: string) => `permission denied: ${what}`,

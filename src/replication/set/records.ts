@@ -12,6 +12,7 @@
 //   FAMILY/activation        the bundle that it was let in with, until the primary knows that it was stored
 //   FAMILY/activation-of     SHA-256 of the text that it came with, as long
 //   FAMILY/activation-receiver   X25519 key that goes with it, until the primary has let the cluster in
+//   dr/operation-token/      operation tokens of a secondary (operation-tokens.ts)
 //   FAMILY/receiver          X25519 key that the primary seals its keys for, 32 bytes
 //   FAMILY/parted            on a secondary: that it left its primary, or was one, and follows no other yet
 //   FAMILY/promotions        the promotions of this cluster, and where it stood then

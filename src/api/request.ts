@@ -64,7 +64,7 @@ export type RequestInfo = {
   readonly unjudgedToken?: string | undefined
   /** How long the answer is to stay wrapped; 0: it goes to the caller directly. */
   readonly wrapTtlSeconds: number
-  /** The body as it was sent, at endpoints with `takesAnyFields`, and where the handler judges an operation token. */
+  /** The body as it was sent, at endpoints with `takesAnyFields`, and where `unjudgedToken` may be set. */
   readonly input: JsonObject | undefined
   /** The body, at endpoints with `takesStream`; it can be read once. */
   readonly stream?: ByteStream | undefined

@@ -5,14 +5,17 @@ import { NEW_TOKEN_LENGTH } from '../auth/token-text.ts'
 import { describeCause } from '../core/describe-cause.ts'
 import { Upkeep } from '../core/upkeep.ts'
 import { type Log, namedLog } from '../lib/log.ts'
+import { addOperationToken } from '../replication/set/operation-tokens.ts'
+import { SETS_FOLDER } from '../replication/set/records.ts'
 import type { Barrier } from '../storage/barrier.ts'
+import { systemScope } from '../storage/contract.ts'
 import { pgpFieldReader } from '../system/pgp-field.ts'
 import type { ShareConfig } from '../system/seal/key-shares.ts'
 import { KeyringRotation } from '../system/seal/keyring-rotation.ts'
 import { Rekey } from '../system/seal/rekey.ts'
 import type { FollowedBundle, Seal } from '../system/seal/seal.ts'
 import { type SealBundle, wipeBundle } from '../system/seal/seal-bundle.ts'
-import { TokenAttempt } from '../system/seal/token-attempt.ts'
+import { OPERATION_TOKEN_WORDS, ROOT_TOKEN_WORDS, TokenAttempt } from '../system/seal/token-attempt.ts'
 import type { SealOperations } from '../system/system.ts'
 import { type Activation, type AlsoWritten, newKeys, type ReplaceData } from './activation.ts'
 import { emptied } from './emptied-store.ts'
@@ -22,6 +25,7 @@ import type { NodeRooms } from './node-rooms.ts'
 import { ownWork, RunningWork } from './own-work.ts'
 import { buildReplication } from './replication/build-replication.ts'
 import type { ReplicationRoom } from './replication/replication-room.ts'
+import { orRefused } from './replication/set-refusals.ts'
 import { roleUnder } from './replication/stored-role.ts'
 import { Restore } from './restore.ts'
 import type { RoleHolder } from './role-holder.ts'
@@ -83,13 +87,18 @@ export function buildSeal(
     })
   const activate = (activation: Activation, replace: ReplaceData): Promise<void> =>
     opening.replaceKeys(() => newKeys({ seal, barrier, world }, activation), replace)
+  const changeRole = async (to: RoleState): Promise<void> => {
+    await opening.changeRole(to)
+    // Only a secondary for disaster recovery has operation tokens.
+    if (to.role.dr !== 'secondary' && to.role.dr !== 'bootstrapping') holders.operationToken.forget()
+  }
   const replication: ReplicationRoom = buildReplication(parts, rooms, {
     seal,
     rotation: holders.rotation,
     bundle,
     follow,
     activate: async (activation, also) => activate(activation, replacing(parts, activation, also)),
-    changeRole: (to) => opening.changeRole(to),
+    changeRole,
   })
   const opening: UnsealController = buildOpening(parts, { seal, role, rooms, holders, upkeep, news, replication })
   const initialised: SealRoom['initialise'] = (config, clusterName, options) => {
@@ -110,7 +119,7 @@ export function buildSeal(
     openByItself: () => opening.openByItself(),
     rest: () => opening.rest(),
     role,
-    changeRole: (to) => opening.changeRole(to),
+    changeRole,
     initialise: initialised,
   }
 }
@@ -146,7 +155,7 @@ function operationsOf({ channels }: WritingParts, { holders, opening, restore, i
   return operations
 }
 
-type Holders = Pick<SealOperations, 'rotation' | 'rekey' | 'recoveryRekey' | 'rootToken'>
+type Holders = Pick<SealOperations, 'rotation' | 'rekey' | 'recoveryRekey' | 'rootToken' | 'operationToken'>
 
 /** Who hears of new shares and keys. */
 type Heard = {
@@ -163,6 +172,8 @@ function buildHolders(
   { news, newShares, newTerm }: Heard,
 ): Holders {
   const readPgpKey = pgpFieldReader(world, slow)
+  const attemptParts = { seal, world, readPgpKey, tokenLength: NEW_TOKEN_LENGTH, newToken: () => tokens.newToken() }
+  const sets = storage.view(systemScope, SETS_FOLDER)
   const rekeyParts = { seal, storage, world, readPgpKey, nodeRole, announce: newShares }
   return {
     rotation: new KeyringRotation({
@@ -178,14 +189,16 @@ function buildHolders(
     rekey: new Rekey({ ...rekeyParts, of: 'unseal key' }),
     recoveryRekey: new Rekey({ ...rekeyParts, of: 'recovery key' }),
     rootToken: new TokenAttempt({
-      seal,
-      world,
-      readPgpKey,
-      tokenLength: NEW_TOKEN_LENGTH,
-      newToken: () => tokens.newToken(),
+      ...attemptParts,
+      words: ROOT_TOKEN_WORDS,
       store: async (token) => {
         await tokens.insert(token, tokenService.rootEntry())
       },
+    }),
+    operationToken: new TokenAttempt({
+      ...attemptParts,
+      words: OPERATION_TOKEN_WORDS,
+      store: (token) => orRefused(() => sets.transaction((tx) => addOperationToken(tx, token, world.clock.nowMs()))),
     }),
   }
 }
@@ -229,7 +242,7 @@ function buildOpening(
   { seal, role, rooms, holders, upkeep, news, replication }: OpeningRooms,
 ): UnsealController {
   const { store, slow, devices } = parts
-  const { rotation, rekey, recoveryRekey, rootToken } = holders
+  const { rotation, rekey, recoveryRekey, rootToken, operationToken } = holders
   const { gate, invalidation } = rooms
   const log = namedLog(parts.log, 'seal')
   return new UnsealController({
@@ -248,7 +261,7 @@ function buildOpening(
       // A store that was restored may say less than the one before.
       return stored ?? (parts.links === undefined ? undefined : FOLLOWS_NONE)
     },
-    attempts: [rekey, recoveryRekey, rootToken],
+    attempts: [rekey, recoveryRekey, rootToken, operationToken],
     news,
     secretHolders: [slow, replication, ...(devices === undefined ? [] : [devices])],
     log,

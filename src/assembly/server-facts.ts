@@ -13,6 +13,7 @@ export const serverFacts = (config: ServerConfig): ServerFacts => ({
   permissionHints: config.permissionHints,
   edition: config.edition,
   replicationEnabled: config.replication.isEnabled,
+  operationTokensAskForToken: !config.replication.makesOperationTokensOpenly,
   rawStorage: config.rawStorage,
   configState: sanitizedConfig(config),
   ...(config.hardeningFound === undefined ? {} : { hardening: config.hardeningFound }),

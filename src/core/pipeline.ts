@@ -258,7 +258,7 @@ function requestInfo(
   services: PipelineServices,
 ): RequestInfo {
   const { passed, token } = exchange.request.headers
-  const takesInput = exchange.endpoint?.takesAnyFields === true || judgesCaller(exchange, services)
+  const isUnjudged = servesNoClient(services)
   const names = config.passthroughRequestHeaders
   return {
     id: exchange.id,
@@ -269,9 +269,9 @@ function requestInfo(
     headers: passed === undefined || names === undefined ? NO_HEADERS : seen(passed, names),
     listener: exchange.request.listener,
     caller: exchange.token === undefined ? undefined : new ExchangeCaller(exchange, exchange.token),
-    unjudgedToken: servesNoClient(services) ? token : undefined,
+    unjudgedToken: isUnjudged ? token : undefined,
     wrapTtlSeconds: exchange.wrapTtlSeconds,
-    input: takesInput ? exchange.input : undefined,
+    input: isUnjudged || exchange.endpoint?.takesAnyFields === true ? exchange.input : undefined,
     stream: exchange.request.stream,
   }
 }

@@ -20,6 +20,7 @@ import { MANAGED_KEY_ENDPOINTS } from './endpoints/managed-key-endpoints.ts'
 import { metrics } from './endpoints/metrics-endpoint.ts'
 import { MOUNT_ENDPOINTS } from './endpoints/mount-endpoints.ts'
 import { NODE_ENDPOINTS } from './endpoints/node-endpoints.ts'
+import { OPERATION_TOKEN_ENDPOINTS } from './endpoints/operation-token-endpoints.ts'
 import { PASSWORD_POLICY_ENDPOINTS } from './endpoints/password-policy-endpoints.ts'
 import { PLUGIN_ENDPOINTS } from './endpoints/plugin-endpoints.ts'
 import { POLICY_ENDPOINTS } from './endpoints/policy-endpoints.ts'
@@ -48,6 +49,7 @@ export const SYSTEM_ENDPOINTS: readonly Endpoint<System>[] = [
   ...STATUS_ENDPOINTS,
   ...HARDENING_ENDPOINTS,
   ...REPLICATION_ENDPOINTS,
+  ...OPERATION_TOKEN_ENDPOINTS,
   ...KEYRING_ENDPOINTS,
   ...REKEY_ENDPOINTS,
   ...GENERATE_ROOT_ENDPOINTS,

@@ -40,6 +40,8 @@ import type { SystemServices } from './services.ts'
 export interface SealOperations {
   readonly rotation: KeyringRotation
   readonly rootToken: TokenAttempt
+  /** An operation token of a secondary for disaster recovery. */
+  readonly operationToken: TokenAttempt
   readonly rekey: Rekey
   readonly recoveryRekey: Rekey
   /**
@@ -100,6 +102,8 @@ export type ServerFacts = {
   readonly edition?: Edition
   /** Whether operations of replication are offered; missing: yes. */
   readonly replicationEnabled?: boolean
+  /** Whether an operation token is made only for callers with a token, besides shares; missing: shares are enough. */
+  readonly operationTokensAskForToken?: boolean
   /** Whether sys/raw is served; missing: no. */
   readonly rawStorage?: boolean
   /** The configuration without its secrets, by the keys of its file. */

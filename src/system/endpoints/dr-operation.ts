@@ -1,11 +1,7 @@
 // What the endpoints that operate a secondary for disaster recovery have in common: they take an operation token in the
 // body, which their handlers judge (`OperationTokens.require`).
 import { string } from '../../api/fields.ts'
-import type { System as Whole } from '../system.ts'
 import { OPERATION } from './replication-family.ts'
-
-/** The part of the system by which such an endpoint judges the token. */
-export type SystemWithOperationTokens = Pick<Whole, 'operationTokens'>
 
 const SAYS =
   'Operation token of this cluster (generate-operation-token), or a batch token of the set without a parent whose ' +

@@ -73,7 +73,7 @@ export function keyHolderEndpoints<T>({ tokenSetting, open, authenticated, subje
           if (definition.operation === 'read') return work()
           const action = 'key' in definition.fields ? 'share' : 'change'
           const attempt = { purpose: open.path, action, address: request.remoteAddress } as const
-          return system.attempts.run(attempt, work, isComplete)
+          return system.attempts.run(attempt, work, isAttemptComplete)
         },
       }),
       endpoint<SystemWithHolders, F>({
@@ -87,7 +87,8 @@ export function keyHolderEndpoints<T>({ tokenSetting, open, authenticated, subje
 }
 
 /** True for the answer to the last share of an attempt. */
-const isComplete = ({ data }: Answer): boolean => data !== undefined && 'complete' in data && data.complete === true
+export const isAttemptComplete = ({ data }: Answer): boolean =>
+  data !== undefined && 'complete' in data && data.complete === true
 
 /** Settings of a listener that make an open path require a token. */
 type TokenSetting = 'generateRoot' | 'rekey'

@@ -7,7 +7,8 @@ import type { WithServices } from '../services.ts'
 import type { System as Whole } from '../system.ts'
 
 /** The parts of the system that these endpoints use. */
-export type ReplicationSystem = Pick<Whole, 'edition' | 'facts' | 'replication'> & WithServices<'replication'>
+export type ReplicationSystem = Pick<Whole, 'edition' | 'facts' | 'operationTokens' | 'replication'> &
+  WithServices<'replication'>
 
 /** What a family is called in summaries. */
 export const NAME_OF: Readonly<Record<ReplicationFamily, string>> = {

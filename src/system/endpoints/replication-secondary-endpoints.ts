@@ -5,6 +5,7 @@ import { choice, group, listOf, text } from '../../api/shape.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { ActivationCheck, GivenActivation } from '../replication-operations.ts'
 import { carryOut, changed, NAME_OF, OPERATION, type ReplicationSystem } from './replication-family.ts'
+import { generatePublicKey } from './secondary-key-endpoint.ts'
 
 /** Longest path of a file here, as Linux has it. */
 const MAX_PATH_CHARACTERS = 4_096
@@ -48,20 +49,6 @@ const UNTIL: Readonly<Record<ReplicationFamily, string>> = {
 const isLetIn = (family: ReplicationFamily): string =>
   'The primary has let this cluster in: its data are copied in the background, and the status shows how far. ' +
   `${UNTIL[family]}. What it held before is gone, and the key shares of the primary unseal it`
-
-const generatePublicKey = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
-  endpoint({
-    ...OPERATION,
-    id: `replication-${family}-secondary-generate-public-key`,
-    path: `replication/${family}/secondary/generate-public-key`,
-    summary: 'Makes the key that a primary seals an activation token for; an earlier key is void',
-    fields: {},
-    response: { secondary_public_key: text('The public key, for primary/secondary-token on the primary') },
-    handler: async (system: ReplicationSystem) => {
-      const key = await carryOut(system, family, (operations) => operations.generatePublicKey(family))
-      return { data: { secondary_public_key: key } }
-    },
-  })
 
 // While it runs, keys and data of this cluster give way to those of the primary, and the token of its caller with them.
 // The answer tells what cannot be asked for again by that token, so a device that went too does not withhold it.

@@ -115,8 +115,10 @@ export class ShareAttempt<P> {
     return this.#given.count < threshold ? undefined : this.#given.take()
   }
 
-  /** Ends the attempt, if any, and wipes its shares. */
-  cancel(): void {
+  /** Ends the attempt, if any, and wipes its shares. @throws Refusal if `nonce` is given and names another one */
+  cancel(nonce = ''): void {
+    if (nonce !== '' && this.#running !== undefined && nonce !== this.#running.nonce)
+      throw fail('not_in_progress', [this.#words.wrongNonce(this.#running.nonce)])
     this.#timer?.cancel()
     this.#timer = undefined
     this.#given.clear()

@@ -1,6 +1,6 @@
-// A root token for holders of shares. With enough shares it is made, and leaves the server encrypted: under a one-time
-// password that only the starter has, or to an OpenPGP key. So no giver of a share gets the token, unless it is the
-// starter. Operation tokens of disaster recovery have the same attempt (Interface 3.3).
+// A token for holders of shares: a root token, or an operation token of disaster recovery (Interface 3.3). With enough
+// shares it is made, and leaves the server encrypted: under a one-time password that only the starter has, or to an
+// OpenPGP key. So no giver of a share gets the token, unless it is the starter.
 
 import { fail } from '../../api/errors.ts'
 import { secretBytes } from '../../crypto/primitives/secret-bytes.ts'
@@ -9,22 +9,43 @@ import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import type { World } from '../../lib/world.ts'
 import { WrongCombination } from './attempt-limits.ts'
 import type { Seal } from './seal.ts'
-import { ShareAttempt } from './share-attempt.ts'
+import { type AttemptWords, ShareAttempt } from './share-attempt.ts'
 
 /** Encrypts a text to an OpenPGP key. */
 export type TextEncryptor = { readonly fingerprint: string; readonly encrypt: (text: string) => Promise<Buffer> }
 /** Reads an OpenPGP public key from the text of `field`. @throws Refusal if the key cannot be used */
 export type ReadPgpKey = (field: string, armoured: string) => Promise<TextEncryptor>
 
+/** Texts of the refusals; `aborted`: the shares do not give the key. */
+export type TokenAttemptWords = AttemptWords & { readonly aborted: string }
+
+/** Words of root generation. */
+export const ROOT_TOKEN_WORDS: TokenAttemptWords = {
+  alreadyRunning: 'root generation already in progress',
+  notRunning: 'no root generation in progress',
+  wrongNonce: (nonce: string) =>
+    `incorrect nonce supplied; nonce for this root generation operation is ${JSON.stringify(nonce)}`,
+  aborted: 'root generation aborted: the shares do not give the key',
+}
+
+/** Words of operation tokens. The nonce is not told: whoever may give shares was given it with the attempt. */
+export const OPERATION_TOKEN_WORDS: TokenAttemptWords = {
+  alreadyRunning: 'operation token generation already in progress',
+  notRunning: 'no operation token generation in progress',
+  wrongNonce: () => 'incorrect nonce supplied: read the nonce of this operation token generation with the attempt',
+  aborted: 'operation token generation aborted: the shares do not give the key of the primary',
+}
+
 /** Parts that the assembly hands in. */
 export type TokenAttemptParts = {
   readonly seal: Seal
   readonly world: World
   readonly readPgpKey: ReadPgpKey
+  readonly words: TokenAttemptWords
   readonly tokenLength: number
   /** Returns a new random token, which is good for nothing until it is stored. */
   readonly newToken: () => string
-  /** Stores the token as a root token. */
+  /** Stores the token as what the attempt makes. */
   readonly store: (token: string) => Promise<void>
 }
 
@@ -53,13 +74,7 @@ export class TokenAttempt {
 
   constructor(parts: TokenAttemptParts) {
     this.#parts = parts
-    const words = {
-      alreadyRunning: 'root generation already in progress',
-      notRunning: 'no root generation in progress',
-      wrongNonce: (nonce: string) =>
-        `incorrect nonce supplied; nonce for this root generation operation is ${JSON.stringify(nonce)}`,
-    }
-    this.#attempt = new ShareAttempt<Receiver>(parts.world, words, (receiver) => {
+    this.#attempt = new ShareAttempt<Receiver>(parts.world, parts.words, (receiver) => {
       if ('otp' in receiver) receiver.otp.fill(0)
     })
   }
@@ -103,25 +118,25 @@ export class TokenAttempt {
     })
   }
 
-  /** Drops the attempt, if any. */
-  cancel(): Promise<void> {
-    return this.#oneAtATime.run(async () => this.#attempt.cancel())
+  /** Drops the attempt, if any. @throws Refusal if `nonce` is given and names another one */
+  cancel(nonce = ''): Promise<void> {
+    return this.#oneAtATime.run(async () => this.#attempt.cancel(nonce))
   }
 
   /** Takes one share; with the last one needed it makes the token. @throws WrongCombination, Refusal */
   give(share: Buffer, nonce: string): Promise<TokenAttemptStatus> {
     return this.#oneAtATime.run(async () => {
-      const { threshold } = this.#parts.seal.shareConfig
+      const { words, seal } = this.#parts
+      const { threshold } = seal.shareConfig
       const given = this.#attempt.give(share, nonce, threshold)
       if (given === undefined) return this.status()
-      if (!(await this.#parts.seal.accepts(given)))
-        throw new WrongCombination(fail('key_share_wrong', ['root generation aborted: the shares do not give the key']))
+      if (!(await seal.accepts(given))) throw new WrongCombination(fail('key_share_wrong', [words.aborted]))
       const receiver = this.#attempt.running?.purpose
-      if (receiver === undefined) throw fail('not_in_progress', ['no root generation in progress'])
+      if (receiver === undefined) throw fail('not_in_progress', [words.notRunning])
       const before = this.status()
       const token = this.#parts.newToken()
-      // The token is encrypted before it is stored. A seal in between wipes the password, and a root token that no one
-      // can read must not stay in the store.
+      // The token is encrypted before it is stored. A seal in between wipes the password, and a token that no one can
+      // read must not stay in the store.
       const encodedToken = await encoded(token, receiver)
       await this.#parts.store(token)
       this.#attempt.cancel()

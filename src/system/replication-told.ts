@@ -13,7 +13,7 @@ const NEVER = '0001-01-01T00:00:00Z'
 /** How long a secondary without a link still shows what it did last. Links that are made anew soon are no news. */
 const LINK_LOSS_MS = 10_000
 
-/** Members that are the same on primary and secondary: nothing checks the tree or promotes a cluster as yet. */
+/** Members that are the same on primary and secondary: nothing checks the tree as yet. */
 const NOT_YET = {
   corrupted_merkle_tree: false,
   last_corruption_check_epoch: '-62135596800',
@@ -29,7 +29,9 @@ export function toldMembers(
   withheld: Withheld,
 ): object {
   if (told === undefined) return { ...NOT_YET, ...(mode === 'primary' ? {} : { connection_state: 'idle' }), ...UNTOLD }
-  const common = { ...NOT_YET, cluster_id: told.state.setId }
+  const { setId, epoch } = told.state
+  // A set begins with epoch 1, and each promotion in it adds one.
+  const common = { ...NOT_YET, cluster_id: setId, epoch, ssct_generation_counter: epoch - 1 }
   if (mode === 'primary') return { ...common, ...ofPrimary(told, withheld) }
   // Its data came as a whole when it became a secondary, and its tree was made of them.
   const reindexed = mode === 'secondary' ? { last_reindex_epoch: text(told.state.sinceMs / 1000) } : {}
@@ -42,6 +44,7 @@ function ofPrimary(told: FamilyTold, { addresses }: Withheld): object {
   return {
     state: idle === undefined ? 'running' : 'idle',
     fenced: state.isFenced,
+    ...(told.untold === undefined ? {} : { former_primary: addresses ? 'is called' : told.untold }),
     ...(idle && {
       idle_reason: idle.reason,
       ...(idle.isAddressed && addresses ? {} : { idle_sentence: idle.sentence }),
@@ -53,8 +56,8 @@ function ofPrimary(told: FamilyTold, { addresses }: Withheld): object {
 }
 
 /** Why a primary serves nobody; undefined: it does. `isAddressed`: the sentence names addresses. */
-function idleOfPrimary({ state, isSilent, portFaults }: FamilyTold) {
-  if (state.isFenced) return { reason: 'fenced', sentence: FENCED, isAddressed: false }
+function idleOfPrimary({ state, isSilent, portFaults, successor }: FamilyTold) {
+  if (state.isFenced) return { reason: 'fenced', sentence: fencedBy(successor), isAddressed: true }
   if (isSilent) return { reason: 'unknown', sentence: SILENT, isAddressed: false }
   if (portFaults.length > 0) return { reason: 'port', sentence: portFaults.join('. '), isAddressed: true }
   return undefined
@@ -66,10 +69,15 @@ const UNTOLD = {
   idle_reason: 'unknown',
   idle_sentence: 'What the links do could not be found out: the log of this server has the cause',
 }
-const FENCED =
-  'Another cluster took over as primary of this set, so this one writes nothing: end the set here with ' +
-  '"primary/disable"'
-const NO_PRIMARY = 'This cluster follows no primary: it is given one with an activation token'
+const FENCED = 'so this one writes nothing: demote it with "primary/demote", and give it a token of the other one'
+const NO_PRIMARY =
+  'This cluster follows no primary: "secondary/update-primary" gives it one, and "secondary/promote" makes it one'
+
+function fencedBy(successor: FamilyTold['successor']): string {
+  if (successor === undefined) return `Two clusters were promoted, ${FENCED}`
+  const where = successor.apiAddress === '' ? '' : ` at ${successor.apiAddress}`
+  return `Cluster ${successor.clusterId}${where} took over as primary of this set, ${FENCED}`
+}
 
 function ofSecondary({ state, identity, primary }: FamilyTold, nowMs: number, withheld: Withheld): object {
   const { addresses } = withheld

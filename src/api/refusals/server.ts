@@ -70,7 +70,7 @@ export const SERVER_REFUSALS = {
   dr_secondary: {
     status: 400,
     message: () => 'path disabled in replication DR secondary mode', // Wire text.
-    remedy: 'This cluster serves no client, and cannot be promoted yet: send the request to its primary.',
+    remedy: 'This cluster serves no client: send the request to its primary, or promote this one.',
   },
   only_on_primary: {
     status: 400,

@@ -76,7 +76,7 @@ export class ChangingRoles {
   promote(family: ReplicationFamily, given: GivenPromotion): Promise<boolean> {
     return this.#alone(async () => {
       const { links, changed } = this.#parts
-      await this.#require(family, 'secondary/promote')
+      await this.#mustAllow(family, 'secondary/promote')
       const asked = await this.#handOver(family, given.force)
       const told = new Promise<true>((resolve) => this.#told.set(family, () => resolve(true)))
       try {
@@ -173,7 +173,7 @@ export class ChangingRoles {
   demote(family: ReplicationFamily): Promise<void> {
     return this.#alone(async () => {
       const { view, world, handingOver, changed } = this.#parts
-      await this.#require(family, 'primary/demote')
+      await this.#mustAllow(family, 'primary/demote')
       const isFenced = await view.transaction(async (tx) => (await readState(tx, family))?.isFenced ?? false)
       try {
         if (!isFenced) {
@@ -209,7 +209,7 @@ export class ChangingRoles {
   disable(family: ReplicationFamily): Promise<void> {
     return this.#alone(async () => {
       const { view, world, rotation, secondarySide, changed } = this.#parts
-      await this.#require(family, 'secondary/disable')
+      await this.#mustAllow(family, 'secondary/disable')
       const state = await view.transaction(async (tx) => (await readState(tx, family)) ?? gone())
       const next = { id: world.random.bytes(HISTORY_ID_BYTES), knownIndex: 0, knownEpoch: state.epoch }
       const nowMs = world.clock.nowMs()
@@ -232,7 +232,7 @@ export class ChangingRoles {
   updatePrimary(family: ReplicationFamily, given: GivenActivation, force: boolean): Promise<void> {
     return this.#alone(async () => {
       const { view, secondarySide, activating, changed } = this.#parts
-      await this.#require(family, 'secondary/update-primary')
+      await this.#mustAllow(family, 'secondary/update-primary')
       if (given.token.trim() === '') {
         const isBehind = (await this.#lack(family, await this.#primaryOf(family))) !== undefined
         const leave = (): Promise<void> => view.transaction((tx) => leavePrimary(tx, family, isBehind))
@@ -252,7 +252,7 @@ export class ChangingRoles {
     return (tx) => work(sealedTransaction(this.#parts.barrier, systemScope, SETS_FOLDER, tx))
   }
 
-  async #require(family: ReplicationFamily, operation: Parameters<typeof requireOperation>[2]): Promise<void> {
+  async #mustAllow(family: ReplicationFamily, operation: Parameters<typeof requireOperation>[2]): Promise<void> {
     await this.#parts.view.transaction((tx: SetReader) => requireOperation(tx, family, operation))
   }
 

@@ -57,7 +57,7 @@ export type Greeting = {
 export type Admitted = { readonly entry: SecondaryEntry; readonly leaf: ReadCertificate }
 
 /** A refusal of this kind. */
-export const refusal = (refused: PeerRefusalCode, sentence: string): PeerRefusal => ({ refused, sentence })
+export const refusedPeer = (refused: PeerRefusalCode, sentence: string): PeerRefusal => ({ refused, sentence })
 
 const notPrimary = (family: ReplicationFamily): string =>
   `This cluster is no primary for ${family} replication: find out which cluster is the primary now`
@@ -69,7 +69,7 @@ const REVOKED =
 export async function admitSecondary(tx: SetTransaction, greeting: Greeting): Promise<Admitted | PeerRefusal> {
   const known = await identify(tx, greeting)
   if ('refused' in known || known.entry.state === 'active') return known
-  return refusal('not_activated', 'This secondary was not let in yet: use its activation token')
+  return refusedPeer('not_activated', 'This secondary was not let in yet: use its activation token')
 }
 
 /** A secondary with a leaf that counts in the registry, let in or not. */
@@ -80,21 +80,23 @@ export async function identify(
 ): Promise<Admitted | PeerRefusal> {
   const { family, certificate, says, nowMs } = greeting
   const state = await readState(tx, family)
-  if (state?.mode !== 'primary') return refusal('not_primary', notPrimary(family))
+  if (state?.mode !== 'primary') return refusedPeer('not_primary', notPrimary(family))
   if (state.isFenced && by === 'a primary')
-    return refusal('fenced', 'Another cluster took over as primary of this set: follow that one')
+    return refusedPeer('fenced', 'Another cluster took over as primary of this set: follow that one')
   const shown = await shownBy(tx, { setId: state.setId, family }, certificate)
   if ('refused' in shown) return shown
   const { peer, leaf } = shown
   if (says.setId !== peer.setId || says.family !== peer.family || says.id !== peer.id)
-    return refusal('set_mismatch', 'The secondary is not the one that its certificate names')
+    return refusedPeer('set_mismatch', 'The secondary is not the one that its certificate names')
   const holds = holdsAt(leaf, nowMs)
-  if (holds === 'early') return refusal('clock', 'The certificate does not hold yet: one of the two clocks is wrong')
-  if (holds === 'ended') return refusal('certificate_ended', 'The certificate has ended: issue a new token for this id')
+  if (holds === 'early')
+    return refusedPeer('clock', 'The certificate does not hold yet: one of the two clocks is wrong')
+  if (holds === 'ended')
+    return refusedPeer('certificate_ended', 'The certificate has ended: issue a new token for this id')
   const entry = await findSecondary(tx, family, peer.id)
   const fingerprint = encodeBase64(certificateFingerprint(certificate))
   if (entry === undefined || entry.state === 'revoked' || !countsOf(entry).includes(fingerprint))
-    return refusal('revoked', REVOKED)
+    return refusedPeer('revoked', REVOKED)
   if (entry.renewed?.fingerprint !== fingerprint) return { entry, leaf }
   const moved = { ...entry, leaf: entry.renewed, renewed: null }
   putSecondary(tx, family, moved)
@@ -108,9 +110,11 @@ async function shownBy(tx: SetTransaction, set: SetName, certificate: Buffer): P
   const authority = await authorityCertificate(tx, set.family)
   try {
     const shown = readLeaf(readAuthority(set, authority), certificate)
-    return shown.peer.role === 'secondary' ? shown : refusal('set_mismatch', 'The certificate is not of a secondary')
+    return shown.peer.role === 'secondary'
+      ? shown
+      : refusedPeer('set_mismatch', 'The certificate is not of a secondary')
   } catch (cause) {
-    if (cause instanceof CertificateRefused) return refusal('set_mismatch', cause.message)
+    if (cause instanceof CertificateRefused) return refusedPeer('set_mismatch', cause.message)
     throw cause
   }
 }
@@ -134,9 +138,9 @@ export async function claimBootstrap(
   const fault = faultOfClaim(bootstrap, claim)
   if (fault !== undefined) return fault
   if (bootstrap === null || bootstrap.isUsed)
-    return refusal('token_used', 'The activation token was used already: issue a new one')
+    return refusedPeer('token_used', 'The activation token was used already: issue a new one')
   if (greeting.nowMs >= bootstrap.endsAtMs)
-    return refusal('token_ended', 'The activation token has ended, by the clock of the primary: issue a new one')
+    return refusedPeer('token_ended', 'The activation token has ended, by the clock of the primary: issue a new one')
   if (bootstrap.receiverDigest !== null) return known
   const claimed = { ...entry, bootstrap: { ...bootstrap, receiverDigest: digestOf(claim.receiver) } }
   putSecondary(tx, greeting.family, claimed)
@@ -159,7 +163,7 @@ export async function confirmBootstrap(
   const fault = faultOfClaim(bootstrap, claim)
   if (fault !== undefined) return fault
   if (bootstrap === null || bootstrap.receiverDigest === null)
-    return refusal('not_activated', 'The activation token was not claimed before: begin the activation again')
+    return refusedPeer('not_activated', 'The activation token was not claimed before: begin the activation again')
   if (bootstrap.isUsed) return known
   const active = {
     ...entry,
@@ -177,10 +181,10 @@ export const isReceiverOf = ({ bootstrap }: SecondaryEntry, receiver: Buffer): b
 
 function faultOfClaim(bootstrap: SecondaryEntry['bootstrap'], claim: BootstrapClaim): PeerRefusal | undefined {
   if (bootstrap === null || !isDigest(bootstrap.nonceDigest, claim.nonce))
-    return refusal('token_unknown', 'The activation token is not the last one of this id')
+    return refusedPeer('token_unknown', 'The activation token is not the last one of this id')
   if (bootstrap.receiverDigest === null || isDigest(bootstrap.receiverDigest, claim.receiver)) return undefined
   const sentence = 'Another cluster came with this activation token before: if you know of none, revoke the id'
-  return refusal('token_taken', sentence)
+  return refusedPeer('token_taken', sentence)
 }
 
 const isDigest = (digest: string, of: Buffer): boolean =>
@@ -202,7 +206,8 @@ export async function renewLeaf(
 ): Promise<Renewed | PeerRefusal> {
   const known = await admitSecondary(tx, greeting)
   if ('refused' in known) return known
-  if (greeting.nowMs < renewalDueMs(known.leaf)) return refusal('not_due', 'The certificate is not due for renewal yet')
+  if (greeting.nowMs < renewalDueMs(known.leaf))
+    return refusedPeer('not_due', 'The certificate is not due for renewal yet')
   const { family, says } = greeting
   const authority = await storedAuthority(tx, family)
   try {
@@ -214,7 +219,7 @@ export async function renewLeaf(
     return { ...known, entry, certificate }
   } catch (cause) {
     if (!(cause instanceof CertificateRefused)) throw cause
-    return refusal('bad_key', 'The key for the renewed certificate is not on P-256')
+    return refusedPeer('bad_key', 'The key for the renewed certificate is not on P-256')
   } finally {
     authority.key.fill(0)
   }

@@ -10,7 +10,7 @@
 import { encodeBase64 } from '../../lib/base64.ts'
 import type { Origin, ReplicationFamily } from '../../storage/peer-log.ts'
 import type { Greeting, PeerRefusal } from './admission.ts'
-import { identify, isReceiverOf, refusal } from './admission.ts'
+import { identify, isReceiverOf, refusedPeer } from './admission.ts'
 import type { KeyedCertificate } from './certificates.ts'
 import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
 import { requireOperation, wipeFamily } from './primary-operations.ts'
@@ -179,7 +179,7 @@ export async function readParted(tx: SetReader, family: ReplicationFamily) {
 }
 
 /** What a promoted cluster tells its former primary. */
-export type Takeover = Pick<Successor, 'epoch' | 'historyId' | 'clusterId' | 'apiAddress'>
+export type ToldTakeover = Pick<Successor, 'epoch' | 'historyId' | 'clusterId' | 'apiAddress'>
 
 /**
  * A secondary of this primary was promoted: this cluster writes nothing from now on. It may hear so again. Only one may
@@ -189,19 +189,19 @@ export async function takeSuccessor(
   tx: SetTransaction,
   greeting: Greeting,
   receiver: Buffer,
-  takeover: Takeover,
+  takeover: ToldTakeover,
 ): Promise<'fenced' | PeerRefusal> {
   const { family, nowMs } = greeting
   // A set of performance replication is taken over by who proves more than that it is one of its secondaries.
   if (family !== 'dr')
-    return refusal('not_primary', 'Only disaster recovery has clusters that take over from a primary')
+    return refusedPeer('not_primary', 'Only disaster recovery has clusters that take over from a primary')
   const known = await identify(tx, greeting, 'also fenced')
   if ('refused' in known) return known
-  if (!isReceiverOf(known.entry, receiver)) return refusal('revoked', OTHER_CLUSTER)
+  if (!isReceiverOf(known.entry, receiver)) return refusedPeer('revoked', OTHER_CLUSTER)
   const state = await requireState(tx, family)
   const before = await readSuccessor(tx, family)
   if (state.isFenced && before?.historyId === takeover.historyId) return 'fenced'
-  if (takeover.epoch <= state.epoch) return refusal('conflict', conflictWith(before))
+  if (takeover.epoch <= state.epoch) return refusedPeer('conflict', conflictWith(before))
   putState(tx, family, { ...state, epoch: takeover.epoch, isFenced: true })
   putSuccessor(tx, family, { ...takeover, atMs: nowMs })
   return 'fenced'

@@ -1,5 +1,6 @@
 // All endpoints of replication. A family in which operators can change something is a line here.
 import type { Endpoint } from '../../api/endpoint.ts'
+import { CHANGING_ENDPOINTS } from './replication-changing-endpoints.ts'
 import type { ReplicationSystem } from './replication-family.ts'
 import { primaryEndpoints } from './replication-primary-endpoints.ts'
 import { secondaryEndpoints } from './replication-secondary-endpoints.ts'
@@ -10,4 +11,5 @@ export const REPLICATION_ENDPOINTS: readonly Endpoint<ReplicationSystem & Status
   ...REPLICATION_STATUS_ENDPOINTS,
   ...primaryEndpoints('dr'),
   ...secondaryEndpoints('dr'),
+  ...CHANGING_ENDPOINTS,
 ]

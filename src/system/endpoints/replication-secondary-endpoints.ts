@@ -10,7 +10,8 @@ import { generatePublicKey } from './secondary-key-endpoint.ts'
 /** Longest path of a file here, as Linux has it. */
 const MAX_PATH_CHARACTERS = 4_096
 
-const ACTIVATION = {
+/** Fields of an activation token, and of how it is unwrapped. */
+export const ACTIVATION = {
   token: string('Activation token: wrap_info.token or data.token of primary/secondary-token', {
     required: true,
     secret: true,
@@ -34,7 +35,8 @@ const ACTIVATION = {
 const LOOKS: readonly ActivationCheck['what'][] = ['token', 'api', 'cluster port', 'version', 'clock', 'admission']
 const RESULTS: readonly ActivationCheck['result'][] = ['good', 'bad', 'not looked at']
 
-const givenBy = (args: Args<typeof ACTIVATION>): GivenActivation => ({
+/** What these fields were given. */
+export const givenBy = (args: Args<typeof ACTIVATION>): GivenActivation => ({
   token: args.token,
   primaryApiAddress: args.primary_api_addr,
   caFile: args.ca_file,
@@ -42,7 +44,7 @@ const givenBy = (args: Args<typeof ACTIVATION>): GivenActivation => ({
 })
 
 const UNTIL: Readonly<Record<ReplicationFamily, string>> = {
-  dr: 'This cluster serves no client from now on, and cannot be promoted yet',
+  dr: 'This cluster serves no client from now on, until it is promoted',
   performance: 'This cluster answers what it can once they are here',
 }
 

@@ -51,6 +51,9 @@ export type ChangingRolesParts = {
   readonly changed: () => Promise<void>
 }
 
+/** A primary says each second where its log ends. Later than this, it is not known where that was. */
+const MAX_UNHEARD_MS = 2_500
+
 /** What a promoted cluster may lack; undefined: nothing. The sentence is for the operator. */
 type Lack = string | undefined
 
@@ -278,10 +281,11 @@ export class ChangingRoles {
 /** Without a link that the log comes over: whether something is missing, by what the primary said last. */
 function lackOfLink(primary: PrimaryStatus | undefined): Lack {
   if (primary?.idle?.reason === 'divergence') return 'its data are not those of the primary'
-  const { progress, primaryIndex } = primary ?? {}
-  if (progress === undefined || primaryIndex === undefined)
+  const { progress, primaryIndex, unheardMs } = primary ?? {}
+  if (progress === undefined || primaryIndex === undefined || unheardMs === undefined)
     return 'it has not heard of its primary since it started, so nobody knows what is missing'
   if (progress.what !== 'stream') return 'it is being compared with its primary, or copied, and is not whole'
+  if (unheardMs > MAX_UNHEARD_MS) return 'its link was slow, and more of the log of its primary was on its way'
   const missing = primaryIndex - progress.index
   return missing > 0 ? `${missing} records of its primary are missing` : undefined
 }

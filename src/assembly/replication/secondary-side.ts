@@ -203,7 +203,8 @@ export class SecondarySide implements SecondaryOwner {
 
   async takeoverKnown(family: ReplicationFamily): Promise<void> {
     const { view, onChanged, onTakeoverKnown } = this.#parts
-    await view.transaction(async (tx) => forgetFormer(tx, family))
+    const isNews = await view.transaction((tx) => forgetFormer(tx, family))
+    if (!isNews) return
     onTakeoverKnown(family)
     await onChanged()
   }

@@ -88,12 +88,12 @@ export class Follower {
     const late = Promise.withResolvers<HandOver>()
     const sentence = `The primary did not hand over within ${withinMs / 1_000} s`
     const timer = timers.after(withinMs, () => late.resolve({ kind: 'failed', sentence }))
-    const over = link.over.then((why): HandOver => ({ kind: 'failed', sentence: `The link ended: ${why}` }))
+    const over = link.over.then((): HandOver => ({ kind: 'no-link' }))
     const asked = link.drain().then((isDrained): HandOver => ({ kind: isDrained ? 'drained' : 'no-link' }))
     try {
       return await Promise.race([asked, over, late.promise])
-    } catch (cause) {
-      return { kind: 'failed', sentence: `The link ended: ${(cause as Error).message}` }
+    } catch {
+      return { kind: 'no-link' }
     } finally {
       timer.cancel()
     }

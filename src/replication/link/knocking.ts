@@ -20,10 +20,14 @@ type KnockParts = Pick<LinkEndParts, 'world' | 'times' | 'counts'>
  * Asks once, until `signal` gives the question up. Never rejects for what the network or the peer does. A confirmation
  * that was heard is a 'welcome'.
  */
-export async function askPrimary(parts: KnockParts, knock: Knock, signal: AbortSignal): Promise<Knocked> {
-  const { world, times } = parts
+export async function askPrimary(
+  parts: KnockParts,
+  knock: Knock,
+  signal: AbortSignal,
+  withinMs = parts.times.knockMs,
+): Promise<Knocked> {
+  const { world } = parts
   const { identity, set, address } = knock
-  const withinMs = knock.what === 'took-over' ? times.takeoverMs : times.knockMs
   const endsAtMs = world.clock.monotonicMs() + withinMs
   const as = { identity, serverName: serverNameOf(set), protocol: ACTIVATION_PROTOCOL }
   try {

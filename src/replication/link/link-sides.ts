@@ -106,9 +106,9 @@ export type Knock = ActivationKnock | (AnyKnock & { readonly what: 'took-over'; 
 export type HandOver =
   /** The primary writes no more, and all that it wrote is applied here. */
   | { readonly kind: 'drained' }
-  /** There is no link that the log comes over. */
+  /** There is no link that the log comes over, or it has ended. */
   | { readonly kind: 'no-link' }
-  /** The primary did not answer in time, or the link ended. */
+  /** The primary did not answer in time. */
   | { readonly kind: 'failed'; readonly sentence: string }
 
 /** What a primary hands over to a secondary that it lets in. All of it is ciphertext. */
@@ -168,6 +168,11 @@ export type PrimaryStatus = {
   /** How long what was applied last is behind the primary; 0 if nothing is missing. */
   readonly lagMs: number | undefined
   readonly primaryVersion: string | undefined
+  /**
+   * How long the log came in before it was applied last, without a word of the primary where it ends: on a slow link
+   * that word comes behind all of it. Undefined: there was none at all.
+   */
+  readonly unheardMs: number | undefined
   readonly peers: readonly PeerStatus[]
 }
 

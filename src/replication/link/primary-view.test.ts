@@ -24,7 +24,7 @@ const at = (index: number, what: SinkProgress['what'] = 'stream'): SinkProgress 
 
 function newView() {
   const time = { ms: 10_000 }
-  return { time, view: new PrimaryView({ nowMs: () => time.ms }) }
+  return { time, view: new PrimaryView({ nowMs: () => time.ms, monotonicMs: () => time.ms }) }
 }
 
 test('nothing is known of a primary that was not heard', () => {
@@ -34,6 +34,7 @@ test('nothing is known of a primary that was not heard', () => {
     primaryIndex: undefined,
     lagMs: undefined,
     primaryVersion: undefined,
+    unheardMs: undefined,
   })
   assert.equal(view.canaryAgeMs, undefined)
 })

@@ -4,20 +4,23 @@ import type { SinkProgress } from '../sink/sink-parts.ts'
 import type { PeerStatus, PrimaryStatus } from './link-sides.ts'
 import { Marks } from './marks.ts'
 
-type ViewFigures = Pick<PrimaryStatus, 'progress' | 'primaryIndex' | 'lagMs' | 'primaryVersion'>
+type ViewFigures = Pick<PrimaryStatus, 'progress' | 'primaryIndex' | 'lagMs' | 'primaryVersion' | 'unheardMs'>
 
 /** What a secondary knows of its primary's log, over one link after the other. It is shown, and decides nothing. */
 export class PrimaryView {
-  readonly #clock: Pick<World['clock'], 'nowMs'>
+  readonly #clock: World['clock']
   /** By the clock of the primary: when it said where its log ends, and when what is missing was committed. */
   readonly #told = new Marks('last')
   readonly #missing = new Marks('first')
   #progress: SinkProgress | undefined
   #primaryIndex: number | undefined
   #skewMs = 0
+  /** By the own clock, which only grows. */
+  #beatAtMs: number | undefined
+  #appliedAtMs: number | undefined
   version: string | undefined
 
-  constructor(clock: Pick<World['clock'], 'nowMs'>) {
+  constructor(clock: World['clock']) {
     this.#clock = clock
   }
 
@@ -28,12 +31,14 @@ export class PrimaryView {
 
   progressed(progress: SinkProgress): void {
     this.#progress = progress
+    this.#appliedAtMs = this.#clock.monotonicMs()
     this.#reach()
   }
 
   heard({ lastIndex, sentAtMs, committedAtMs }: Message<'beat'>, skewMs: number | undefined): void {
     this.#skewMs = skewMs ?? this.#skewMs
     this.#primaryIndex = lastIndex
+    this.#beatAtMs = this.#clock.monotonicMs()
     this.#told.add(lastIndex, sentAtMs)
     // The time of the commit is not known where the primary has its record no more.
     this.#missing.add(lastIndex, committedAtMs === 0 ? sentAtMs : committedAtMs)
@@ -48,7 +53,13 @@ export class PrimaryView {
       primaryIndex,
       lagMs: isThere ? 0 : this.#ageOf(this.#missing.missingSinceMs),
       primaryVersion: this.version,
+      unheardMs: this.#unheardMs,
     }
+  }
+
+  get #unheardMs(): number | undefined {
+    if (this.#beatAtMs === undefined) return undefined
+    return Math.max(0, (this.#appliedAtMs ?? 0) - this.#beatAtMs)
   }
 
   /** Age of what is here for certain. It grows while nothing is heard of the primary. */

@@ -163,6 +163,7 @@ export class ServedSecondary {
     this.#admission = admission
     this.#whereabouts = { addresses: hello.addresses, apiAddress: hello.apiAddress }
     this.#onAdmitted()
+    this.#isFormer(hello, admission.greeted)
     this.#link.accept(FROM_SECONDARY)
     const keeper = linkedKeeper(owner, arrival, () => this.#isOver)
     const send = (message: Message): Promise<void> => this.#link.send(message)
@@ -171,6 +172,16 @@ export class ServedSecondary {
     const parts = { family, store, keeper, send, limits: limits.source, abandoned, followed, count: counts(family) }
     const serving = LogSource.serve(parts, hello, (source) => this.#begin(source, protocol, admission))
     await Promise.race([serving, this.#receive(), this.#stopped.promise])
+  }
+
+  /** The former primary has come as a secondary: it has the log that this cluster followed. It need not be told more. */
+  #isFormer({ histories }: Message<'hello'>, { followed }: Greeted): void {
+    const { owner, log } = this.#parts
+    const last = followed.at(-1)
+    if (last === undefined || !histories.some(({ id }) => id.equals(last.historyId))) return
+    owner.takeoverKnown(this.peer.set.family).catch((cause: unknown) => {
+      log('debug', 'It was not noted that the former primary follows', { ...this.#fields(), why: whyOf(cause) })
+    })
   }
 
   #begin(source: LogSource, protocol: number, { arrival, hello, greeted }: Admission): void {

@@ -5,12 +5,16 @@ import type { LinkEndParts } from './end-parts.ts'
 import { askPrimary } from './knocking.ts'
 import type { FormerPart, Knocked } from './link-sides.ts'
 
+/** Each so many tries there is one that waits longer. */
+const SLOW_TRY = 4
+
 /** Calls one former primary, until it is stopped or that one knows. */
 export class TakeoverCaller {
   readonly #parts: LinkEndParts
   readonly #part: FormerPart
   readonly #stopping = new AbortController()
   #pause: { readonly timer: Timer; readonly end: () => void } | undefined
+  #tries = 0
   /** Why it does not know yet. */
   sentence = 'The former primary is being called'
 
@@ -39,9 +43,16 @@ export class TakeoverCaller {
       } catch (cause) {
         this.#says((cause as Error).message)
       }
+      this.#tries++
       await this.#rest()
     }
     log('debug', 'The former primary is called no more', { family: this.#part.set.family })
+  }
+
+  /** A call that hangs keeps the next one from a network that is good again; a short one fails on a slow network. */
+  get #withinMs(): number {
+    const { takeoverMs, knockMs } = this.#parts.times
+    return this.#tries % SLOW_TRY === SLOW_TRY - 1 ? knockMs : takeoverMs
   }
 
   /** Calls at each address once; true if the former primary has answered, whatever it said. */
@@ -51,7 +62,7 @@ export class TakeoverCaller {
     const { family } = set
     for (const address of addresses) {
       const knock = { set, id, identity, address, facts: facts(), what: 'took-over', takeover } as const
-      const answer: Knocked = await askPrimary(this.#parts, knock, this.#stopping.signal)
+      const answer: Knocked = await askPrimary(this.#parts, knock, this.#stopping.signal, this.#withinMs)
       if (this.#stopping.signal.aborted) return true
       if (answer.kind === 'welcome') {
         log('info', 'The former primary knows that this cluster took over', { family, address })

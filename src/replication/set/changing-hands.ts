@@ -95,9 +95,11 @@ async function formerOf(tx: SetReader, family: ReplicationFamily) {
   return there.length === FORMER.length ? there : []
 }
 
-/** The former primary knows, or will never: who this cluster was is of no more use. */
-export function forgetFormer(tx: SetTransaction, family: ReplicationFamily): void {
+/** The former primary knows: who this cluster was is of no more use. False where that was forgotten before. */
+export async function forgetFormer(tx: SetTransaction, family: ReplicationFamily): Promise<boolean> {
+  if ((await tx.get(setPath(family, 'former'))) === undefined) return false
   for (const [, entry] of FORMER) tx.delete(setPath(family, entry))
+  return true
 }
 
 /**
@@ -221,7 +223,7 @@ function conflictWith(before: Successor | undefined): string {
  */
 export async function takeConflict(tx: SetTransaction, family: ReplicationFamily): Promise<void> {
   const state = await readState(tx, family)
-  forgetFormer(tx, family)
+  await forgetFormer(tx, family)
   if (state?.mode === 'primary') putState(tx, family, { ...state, isFenced: true })
 }
 

@@ -178,3 +178,57 @@ test('operator seal', async () => {
   assert.deepEqual([ran.code, ran.stdout, api.sealed], [0, 'Success! The server is sealed.\n', true])
   assert.equal(api.asked[0]?.method, 'PUT')
 })
+
+const OPERATION_TOKEN = '/v1/sys/replication/dr/secondary/generate-operation-token'
+const RUNNING = {
+  nonce: 'n-1',
+  started: true,
+  progress: 1,
+  required: 2,
+  complete: false,
+  encoded_token: '',
+  encoded_root_token: '',
+  pgp_fingerprint: '',
+  otp: '',
+  otp_length: 28,
+}
+
+test('operator generate-root -dr-token calls the attempt of the DR secondary', async () => {
+  api.answer = ({ method }) => ({ status: method === 'DELETE' ? 204 : 200, body: method === 'DELETE' ? '' : RUNNING })
+  const command = ['operator', 'generate-root', '-dr-token']
+  const otp = 'a'.repeat(28)
+  assert.match((await client([...command, '-init', `-otp=${otp}`])).stdout, /^Started +true\nProgress +1\/2$/m)
+  assert.match((await client([...command, '-status'])).stdout, /^Nonce +n-1$/m)
+  assert.match((await client([...command, '-'], 'share\n')).stdout, /^Progress +1\/2$/m)
+  assert.match((await client([...command, '-nonce=n-2', 'share'])).stdout, /^Progress +1\/2$/m)
+  assert.match((await client([...command, '-generate-otp'])).stdout, /^[0-9A-Za-z]{28}\n$/)
+  const canceled = 'Success! Operation token generation canceled (if it was started)\n'
+  assert.equal((await client([...command, '-cancel'])).stdout, canceled)
+  assert.equal((await client([...command, '-cancel', '-nonce=n 1'])).stdout, canceled)
+  assert.deepEqual(
+    api.asked.map(({ method, target }) => `${method} ${target}`),
+    [
+      `PUT ${OPERATION_TOKEN}/attempt`,
+      `GET ${OPERATION_TOKEN}/attempt`,
+      `GET ${OPERATION_TOKEN}/attempt`,
+      `PUT ${OPERATION_TOKEN}/update`,
+      `PUT ${OPERATION_TOKEN}/update`,
+      `GET ${OPERATION_TOKEN}/attempt`,
+      `DELETE ${OPERATION_TOKEN}/attempt`,
+      `DELETE ${OPERATION_TOKEN}/attempt?nonce=n+1`,
+    ],
+  )
+  assert.deepEqual(bodies(), [
+    { otp, pgp_key: '' },
+    { key: 'share', nonce: 'n-1' },
+    { key: 'share', nonce: 'n-2' },
+  ])
+})
+
+test('operator generate-root -dr-token hands in no key where no attempt runs', async () => {
+  api.answer = () => ({ status: 200, body: { ...RUNNING, nonce: '', started: false } })
+  const ran = await client(['operator', 'generate-root', '-dr-token', 'share'])
+  assert.notEqual(ran.code, 0)
+  assert.match(ran.stderr, /No operation token generation is in progress: start one with -init/)
+  assert.deepEqual(bodies(), [])
+})

@@ -13,14 +13,18 @@ import { formatTable, printAnswer } from '../output.ts'
 import { readPgpKeyFile } from '../pgp-key-files.ts'
 import { readShare } from '../share-input.ts'
 
-const ATTEMPT = 'sys/generate-root/attempt'
-const UPDATE = 'sys/generate-root/update'
+const ROOT_TOKEN = 'sys/generate-root'
+const OPERATION_TOKEN = 'sys/replication/dr/secondary/generate-operation-token'
 
 /** Names of the reference. Without -init, -cancel or -status the command hands in a key. */
 const OPTIONS = {
   init: { kind: 'flag', about: 'Start an attempt; the one-time password is shown only once' },
   cancel: { kind: 'flag', about: 'Cancel the attempt' },
   status: { kind: 'flag', about: 'Show the progress of the attempt' },
+  'dr-token': {
+    kind: 'flag',
+    about: 'Generate an operation token of a secondary for disaster recovery, with keys of its primary',
+  },
   'generate-otp': { kind: 'flag', about: 'Only generate and print a one-time password for -init -otp' },
   otp: { kind: 'text', value: 'PASSWORD', about: 'One-time password, for -init and -decode' },
   decode: {
@@ -32,41 +36,44 @@ const OPTIONS = {
   nonce: {
     kind: 'text',
     value: 'NONCE',
-    about: 'Nonce of the attempt that the key is for; default: that of the current attempt',
+    about: 'Nonce of the attempt that the key, or -cancel with -dr-token, is for; default: that of the current attempt',
   },
   ...UNWRAPPED_OPTIONS,
 } as const satisfies OptionTable
 
 /**
- * `keywright operator generate-root`: makes a root token for those who hold enough keys. The token travels encoded with
- * a one-time password, so the holder who hands in the last key does not learn it.
+ * `keywright operator generate-root`: makes a root token, or an operation token, for those who hold enough keys. It
+ * travels encoded with a one-time password, so the holder who hands in the last key does not learn it.
  */
 export const operatorGenerateRoot = command({
   name: 'generate-root',
-  summary: 'Generate a root token, with a threshold of unseal or recovery keys',
+  summary: 'Generate a root token, or with -dr-token an operation token, with a threshold of unseal or recovery keys',
   usage: '[KEY]',
   describe: [
     'Start with -init and keep the one-time password. Each key holder then enters a key: at the prompt, or as ' +
       'KEY, which stays in the shell history. The last answer has the encoded token; -decode with -otp decodes it.',
+    'With -dr-token on each call the server is a secondary for disaster recovery, and the keys are those of its ' +
+      'primary. The token never expires: delete it when its work is done (operation-token/delete).',
   ],
   examples: [
     'operator generate-root -init',
     'operator generate-root',
     'operator generate-root -decode=ENCODED -otp=PASSWORD',
+    'operator generate-root -dr-token -init',
   ],
   options: OPTIONS,
   args: { needed: [], most: 1 },
   run: async (call) => {
     const { io, options } = call
     if (options.decode !== undefined) return await decode(io, options.decode, options.otp)
-    const client = connect(io, options)
-    if (options['generate-otp']) return await generateOtp(io, client)
-    if (options.cancel) return await cancel(io, client)
+    const attempt = { client: connect(io, options), at: options['dr-token'] ? OPERATION_TOKEN : ROOT_TOKEN }
+    if (options['generate-otp']) return await generateOtp(io, attempt)
+    if (options.cancel) return await cancel(call, attempt)
     const body = options.init
-      ? await start(call, client)
+      ? await start(call, attempt)
       : options.status
-        ? await status(client)
-        : await give(call, client)
+        ? await status(attempt)
+        : await give(call, attempt)
     await printAnswer(io, options, body ?? {}, formatStatus)
     return 0
   },
@@ -74,42 +81,50 @@ export const operatorGenerateRoot = command({
 
 type RootCall = CommandCall<typeof OPTIONS>
 
+/** The attempt on the server; `at` is where its endpoints are. */
+type Attempt = { readonly client: Client; readonly at: string }
+
 /** Reads the attempt: its nonce, how many keys are in, and the length of the one-time password. */
-async function status(client: Client): Promise<Json | undefined> {
-  return (await client.send({ doing: 'reading the attempt', method: 'GET', path: ATTEMPT })).body
+async function status({ client, at }: Attempt): Promise<Json | undefined> {
+  return (await client.send({ doing: 'reading the attempt', method: 'GET', path: `${at}/attempt` })).body
 }
 
 /** Starts an attempt. The token will be encrypted to an OpenPGP key, or encoded with a one-time password. */
-async function start({ io, options }: RootCall, client: Client): Promise<Json | undefined> {
+async function start({ io, options }: RootCall, { client, at }: Attempt): Promise<Json | undefined> {
   const pgp_key = await readPgpKeyFile(io, options['pgp-key'])
   const body = JSON.stringify({ otp: options.otp ?? '', pgp_key })
-  return (await client.send({ doing: 'starting the attempt', method: 'PUT', path: ATTEMPT, body })).body
+  return (await client.send({ doing: 'starting the attempt', method: 'PUT', path: `${at}/attempt`, body })).body
 }
 
-async function cancel(io: CliIo, client: Client): Promise<0> {
-  await client.send({ doing: 'cancelling the attempt', method: 'DELETE', path: ATTEMPT })
-  await writeAll(io.stdout, 'Success! Root token generation canceled (if it was started)\n')
+async function cancel({ io, options }: RootCall, { client, at }: Attempt): Promise<0> {
+  // Only the attempt for an operation token can be named, so that no other one is cancelled.
+  const named = at === OPERATION_TOKEN && options.nonce !== undefined ? [['nonce', options.nonce] as const] : []
+  await client.send({ doing: 'cancelling the attempt', method: 'DELETE', path: `${at}/attempt`, query: named })
+  const what = at === OPERATION_TOKEN ? 'Operation token' : 'Root token'
+  await writeAll(io.stdout, `Success! ${what} generation canceled (if it was started)\n`)
   return 0
 }
 
 /** Hands in one key. If no nonce was given it is read first: a key must not count for an attempt begun meanwhile. */
-async function give({ io, options, args: [typed] }: RootCall, client: Client): Promise<Json | undefined> {
-  const nonce = options.nonce ?? (await runningNonce(client))
+async function give({ io, options, args: [typed] }: RootCall, attempt: Attempt): Promise<Json | undefined> {
+  const nonce = options.nonce ?? (await runningNonce(attempt))
   const key = await readShare(io, typed, 'Unseal Key')
   const body = JSON.stringify({ key, nonce })
-  return (await client.send({ doing: 'submitting the key', method: 'PUT', path: UPDATE, body })).body
+  const { client, at } = attempt
+  return (await client.send({ doing: 'submitting the key', method: 'PUT', path: `${at}/update`, body })).body
 }
 
 /** @throws RemoteFailure if no attempt is under way: a key must not start one by itself */
-async function runningNonce(client: Client): Promise<string> {
-  const nonce = exactMember(await status(client), 'nonce')
+async function runningNonce(attempt: Attempt): Promise<string> {
+  const nonce = exactMember(await status(attempt), 'nonce')
   if (typeof nonce === 'string' && nonce !== '') return nonce
-  throw new RemoteFailure('No root token generation is in progress: start one with -init')
+  const what = attempt.at === OPERATION_TOKEN ? 'operation' : 'root'
+  throw new RemoteFailure(`No ${what} token generation is in progress: start one with -init`)
 }
 
 /** Makes a one-time password as long as the tokens of the server, which alone knows the length. */
-async function generateOtp(io: CliIo, client: Client): Promise<0> {
-  const length = exactMember(await status(client), 'otp_length')
+async function generateOtp(io: CliIo, attempt: Attempt): Promise<0> {
+  const length = exactMember(await status(attempt), 'otp_length')
   if (typeof length !== 'number' || !Number.isSafeInteger(length) || length < 1 || length > 1024)
     throw new RemoteFailure('Error reading the attempt: the answer does not say how long a one-time password is')
   await writeAll(io.stdout, `${randomBase62(length, realWorld().random.bytes)}\n`)

@@ -165,8 +165,10 @@ ${table(['Endpoint', 'Writes', 'Carried out on a performance secondary'], writin
 
 A secondary for disaster recovery serves no client. While it is unsealed it answers the endpoints of this table, and
 those that its listener opens to callers without a token (metrics, profiles, requests under way). Every other request
-gets 400 and \`path disabled in replication DR secondary mode\`. An endpoint with \`open\` answers as elsewhere; one
-with \`operation-token\` will need such a token, and is refused until secondaries can be promoted.
+gets 400 and \`path disabled in replication DR secondary mode\`. An endpoint with \`open\` answers all callers; one with
+\`operation-token\` answers holders of such a token, which travels in the body as \`dr_operation_token\`: one that was
+generated there with the key shares of the primary, or a batch token of the primary without a parent whose policy allows
+\`update\` on the path.
 
 ${table(['Endpoint', 'Answers'], answering)}
 `

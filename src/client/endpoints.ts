@@ -839,7 +839,13 @@ export type Endpoints = {
   }
   /** Makes the key that a primary seals an activation token for; an earlier key is void. */
   'POST sys/replication/dr/secondary/generate-public-key': {
-    fields: Record<never, never>
+    fields: {
+      /**
+       * On a secondary for disaster recovery: Operation token of this cluster (generate-operation-token), or a batch
+       * token of the set without a parent whose policy allows update on the path
+       */
+      dr_operation_token?: string | undefined
+    }
     result: {
       /** The public key, for primary/secondary-token on the primary */
       secondary_public_key: string
@@ -882,6 +888,116 @@ export type Endpoints = {
         sentence: string
       }[]
     }
+  }
+  /** Shows the progress of the attempt to generate an operation token. */
+  'GET sys/replication/dr/secondary/generate-operation-token/attempt': {
+    fields: Record<never, never>
+    result: {
+      /** Nonce of the attempt, sent with each share */
+      nonce: string
+      /** An attempt is in progress */
+      started: boolean
+      /** Number of shares submitted so far */
+      progress: number
+      /** Number of shares required */
+      required: number
+      /** The attempt is complete: the token was created */
+      complete: boolean
+      /** The encrypted token; empty until the attempt is complete */
+      encoded_token: string
+      /** Always empty: clients of root tokens read it */
+      encoded_root_token: string
+      /** Fingerprint of the OpenPGP key that the token is encrypted to; empty with a one-time password */
+      pgp_fingerprint: string
+      /** The one-time password; only in the response that starts the attempt */
+      otp: string
+      /** Required length of a one-time password */
+      otp_length: number
+    }
+  }
+  /**
+   * Starts an attempt to generate an operation token of this secondary; only one can be in progress, and it is
+   * cancelled after ten minutes of inactivity.
+   */
+  'POST sys/replication/dr/secondary/generate-operation-token/attempt': {
+    fields: {
+      /** One-time password that the token is XORed with; generated if neither it nor pgp_key is sent */
+      otp?: string | undefined
+      /** OpenPGP public key, base64-encoded, that the token is encrypted to */
+      pgp_key?: string | undefined
+    }
+    result: {
+      /** Nonce of the attempt, sent with each share */
+      nonce: string
+      /** An attempt is in progress */
+      started: boolean
+      /** Number of shares submitted so far */
+      progress: number
+      /** Number of shares required */
+      required: number
+      /** The attempt is complete: the token was created */
+      complete: boolean
+      /** The encrypted token; empty until the attempt is complete */
+      encoded_token: string
+      /** Always empty: clients of root tokens read it */
+      encoded_root_token: string
+      /** Fingerprint of the OpenPGP key that the token is encrypted to; empty with a one-time password */
+      pgp_fingerprint: string
+      /** The one-time password; only in the response that starts the attempt */
+      otp: string
+      /** Required length of a one-time password */
+      otp_length: number
+    }
+  }
+  /** Cancels the attempt, if one is in progress. */
+  'DELETE sys/replication/dr/secondary/generate-operation-token/attempt': {
+    fields: {
+      /** Nonce of the attempt that is meant; another one stays. Empty: whichever it is */
+      nonce?: string | undefined
+    }
+    result: undefined
+  }
+  /** Submits one share; the response to the last required share has the encrypted token. */
+  'POST sys/replication/dr/secondary/generate-operation-token/update': {
+    fields: {
+      /** One share, in hexadecimal or base64 */
+      key?: string | undefined
+      /** Nonce of the attempt */
+      nonce?: string | undefined
+    }
+    result: {
+      /** Nonce of the attempt, sent with each share */
+      nonce: string
+      /** An attempt is in progress */
+      started: boolean
+      /** Number of shares submitted so far */
+      progress: number
+      /** Number of shares required */
+      required: number
+      /** The attempt is complete: the token was created */
+      complete: boolean
+      /** The encrypted token; empty until the attempt is complete */
+      encoded_token: string
+      /** Always empty: clients of root tokens read it */
+      encoded_root_token: string
+      /** Fingerprint of the OpenPGP key that the token is encrypted to; empty with a one-time password */
+      pgp_fingerprint: string
+      /** The one-time password; only in the response that starts the attempt */
+      otp: string
+      /** Required length of a one-time password */
+      otp_length: number
+    }
+  }
+  /** Deletes the operation token that is sent. */
+  'POST sys/replication/dr/secondary/operation-token/delete': {
+    fields: {
+      /**
+       * Operation token of this cluster (generate-operation-token), or a batch token of the set without a parent whose
+       * policy allows update on the path
+       */
+      dr_operation_token: string
+    }
+    result: undefined
   }
   /** Shows the current data key of the barrier. */
   'GET sys/key-status': {

@@ -10,7 +10,7 @@ export type ReplicationConfig = {
   readonly isEnabled: boolean
   /** Directories that `ca_file` and `ca_path` of an activation may name files in; none: both are refused. */
   readonly allowedCaPaths: readonly string[]
-  /** Whether key shares alone make an operation token for disaster recovery; false: a token with sudo too. */
+  /** Whether key shares alone make an operation token for disaster recovery; false: a batch token too. */
   readonly makesOperationTokensOpenly: boolean
 }
 
@@ -40,8 +40,8 @@ export const REPLICATION_STANZA: Stanza = {
     unauthenticated_operation_token: setting(
       'bool',
       'true',
-      'Without effect as yet, since there are no operation tokens. Whether key shares alone will make one on a ' +
-        'secondary for disaster recovery; if not, a token with `sudo` is needed too',
+      'Whether key shares alone make an operation token on a secondary for disaster recovery; if not, a batch token ' +
+        'of the primary whose policy allows the path is needed too, in `X-Vault-Token`',
     ),
     // docs/decisions/0025-heartbeats-as-canary.md
     replication_canary_write_interval_seconds: ignored(

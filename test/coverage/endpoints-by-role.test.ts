@@ -29,6 +29,8 @@ const NOT_DONE: readonly RegExp[] = [
   /^approle-secret-id-(accessor-destroy|destroy-delete)/,
   // There is no other cluster whose token could be used.
   /^replication-dr-secondary-enable$/,
+  // Only a secondary for disaster recovery has operation tokens.
+  /^replication-dr-secondary-(generate-operation-token|operation-token)/,
   // They need shares, or the other kind of seal.
   /^(init|unseal|rekey|rotate-root|rotate-recovery|generate-root)/,
 ]
@@ -183,17 +185,31 @@ for (const { name, role } of POWERLESS) {
   })
 }
 
+/** What a DR secondary answers that other clusters do not. No share is one of its primary. */
+const OF_ATTEMPT: Readonly<Record<string, number>> = {
+  'replication-dr-secondary-generate-operation-token-read': 200,
+  'replication-dr-secondary-generate-operation-token': 200,
+  'replication-dr-secondary-generate-operation-token-update': 400,
+  'replication-dr-secondary-generate-operation-token-cancel': 204,
+}
 for (const dr of ['secondary', 'bootstrapping'] as const) {
-  test(`E-08: a DR cluster that is ${dr} answers the open endpoints alone`, async () => {
+  test(`E-08, T94: a DR cluster that is ${dr} answers open endpoints, and holders of operation tokens`, async () => {
+    const left = new Set(Object.keys(OF_ATTEMPT))
     each(await callAll({ dr }, [...SLOW]), ({ placed, answer, classes }, id) => {
       assert.deepEqual(classes, NOTHING, id)
-      if (placed.endpoint.onDrSecondary === 'open') {
-        assert.equal(answer.status, id === 'health' ? 472 : alone.get(id)?.answer.status, id)
-        return
+      const shown = `${id}: ${answer.status} ${JSON.stringify(answer.body)}`
+      if (left.delete(id)) assert.equal(answer.status, OF_ATTEMPT[id], shown)
+      else if (placed.endpoint.onDrSecondary === 'open')
+        assert.equal(answer.status, id === 'health' ? 472 : alone.get(id)?.answer.status, shown)
+      else if (placed.endpoint.onDrSecondary === 'operation-token') {
+        assert.equal(answer.status, 403, shown)
+        assert.match(errorsOf(answer), /^permission denied: .* must be an? (operation|batch) token/)
+      } else {
+        assert.equal(answer.status, 400, shown)
+        assert.equal(errorsOf(answer), 'path disabled in replication DR secondary mode', id)
       }
-      assert.equal(answer.status, 400, id)
-      assert.equal(errorsOf(answer), 'path disabled in replication DR secondary mode', id)
     })
+    assert.deepEqual([...left], [])
   })
 }
 

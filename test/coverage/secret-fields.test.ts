@@ -11,6 +11,7 @@ const SECRET: readonly string[] = [
   'client_secret',
   'cmac',
   'context',
+  'dr_operation_token',
   'input',
   'jwt',
   'key',

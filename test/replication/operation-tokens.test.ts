@@ -90,7 +90,7 @@ for (const [shareCount, threshold] of [
 ] as const) {
   for (const own of ['', 'p'.repeat(28)]) {
     const whose = own === '' ? 'a password that is told once' : 'an own password'
-    test(`T88: ${threshold} of ${shareCount} shares of the primary make an operation token, with ${whose}`, async () => {
+    test(`T88: ${threshold} of ${shareCount} shares of the primary make a token, with ${whose}`, async () => {
       const { secondary, shares } = await followed(88, { shares: shareCount, threshold })
       const idle = { ...IDLE, required: threshold }
       assert.deepEqual((await open(secondary, 'GET', ATTEMPT)).body, idle)
@@ -166,7 +166,7 @@ test('T89: a share counts once, for the attempt with its nonce, in either form a
   assert.equal((await give(hex(shares[2]).toUpperCase())).body.complete, true)
 })
 
-test('T89: a wrong share at the threshold keeps attempt and nonce, and the right shares make the token then', async () => {
+test('T89: a wrong share at the threshold keeps attempt and nonce, and right shares make the token then', async () => {
   const { secondary, shares } = await followed(89)
   const { nonce, otp } = (await open(secondary, 'POST', ATTEMPT, {})).body
   const give = (share: Buffer | undefined) => open(secondary, 'POST', UPDATE, { key: hex(share), nonce })
@@ -313,7 +313,7 @@ async function batchToken(primary: ReplicatedServer, wanted: object): Promise<st
   return tokenIn(await primary.must('POST', 'auth/token/create', asked))
 }
 
-test('T93: of the tokens of the primary a batch token without a parent counts, whose policy allows the path', async () => {
+test('T93: of tokens of the primary a batch token without a parent counts, whose policy allows the path', async () => {
   const { servers, primary, secondary } = await followed(93, {})
   const policy = (name: string, rule: string) =>
     primary.must('PUT', `sys/policies/acl/${name}`, { policy: `path "${PUBLIC_KEY}" { ${rule} }` })

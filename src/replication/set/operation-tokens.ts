@@ -20,14 +20,18 @@ export const MAX_OPERATION_TOKENS = 100
 
 const keyOf = (token: string): string => FOLDER + sha256(Buffer.from(token)).toString('hex')
 
-/** Stores a token. @throws SetRefused unless the cluster is a secondary for disaster recovery with room for it */
+/**
+ * Stores a token. Where there is no more room the oldest one goes: it may be lost, and then nobody could delete it.
+ * @throws SetRefused unless the cluster is a secondary for disaster recovery
+ */
 export async function addOperationToken(tx: SetTransaction, token: string, nowMs: number): Promise<void> {
   const mode = (await readState(tx, 'dr'))?.mode
   if (mode !== 'secondary' && mode !== 'bootstrapping')
     throw new SetRefused(400, 'Only a secondary for disaster recovery has operation tokens')
-  const stored = await tx.keys(FOLDER, '', MAX_OPERATION_TOKENS)
-  if (stored.length >= MAX_OPERATION_TOKENS)
-    throw new SetRefused(400, `There are ${MAX_OPERATION_TOKENS} operation tokens already: delete those not needed`)
+  const stored = await tx.scan(FOLDER, '', MAX_OPERATION_TOKENS)
+  const ages = stored.map(({ key, value }) => ({ key, ...OPERATION_TOKEN.decode(value) }))
+  const [oldest] = ages.toSorted((a, b) => a.createdAtMs - b.createdAtMs)
+  if (oldest !== undefined && stored.length >= MAX_OPERATION_TOKENS) tx.delete(oldest.key)
   tx.put(keyOf(token), OPERATION_TOKEN.encode({ createdAtMs: nowMs }))
 }
 

@@ -47,7 +47,7 @@ const OPTIONS = {
  */
 export const operatorGenerateRoot = command({
   name: 'generate-root',
-  summary: 'Generate a root token, or with -dr-token an operation token, with a threshold of unseal or recovery keys',
+  summary: 'Generate a root or operation token with a threshold of unseal or recovery keys',
   usage: '[KEY]',
   describe: [
     'Start with -init and keep the one-time password. Each key holder then enters a key: at the prompt, or as ' +

@@ -346,6 +346,11 @@ export type Endpoints = {
           /** True if some of them are gone: the secondary or the copy has to start over */
           broken: boolean
         }[]
+        /**
+         * After a promotion, until the former primary knows of it: why it does not; "is called" where addresses are
+         * withheld
+         */
+        former_primary?: string
         /** Another cluster took over as primary, so this one writes nothing */
         fenced?: boolean
         /** All to which a token was given that was not revoked since */
@@ -469,6 +474,11 @@ export type Endpoints = {
           /** True if some of them are gone: the secondary or the copy has to start over */
           broken: boolean
         }[]
+        /**
+         * After a promotion, until the former primary knows of it: why it does not; "is called" where addresses are
+         * withheld
+         */
+        former_primary?: string
         /** Another cluster took over as primary, so this one writes nothing */
         fenced?: boolean
         /** All to which a token was given that was not revoked since */
@@ -596,6 +606,11 @@ export type Endpoints = {
         /** True if some of them are gone: the secondary or the copy has to start over */
         broken: boolean
       }[]
+      /**
+       * After a promotion, until the former primary knows of it: why it does not; "is called" where addresses are
+       * withheld
+       */
+      former_primary?: string
       /** Another cluster took over as primary, so this one writes nothing */
       fenced?: boolean
       /** All to which a token was given that was not revoked since */
@@ -722,6 +737,11 @@ export type Endpoints = {
         /** True if some of them are gone: the secondary or the copy has to start over */
         broken: boolean
       }[]
+      /**
+       * After a promotion, until the former primary knows of it: why it does not; "is called" where addresses are
+       * withheld
+       */
+      former_primary?: string
       /** Another cluster took over as primary, so this one writes nothing */
       fenced?: boolean
       /** All to which a token was given that was not revoked since */
@@ -888,6 +908,60 @@ export type Endpoints = {
         sentence: string
       }[]
     }
+  }
+  /** Makes this primary a secondary that follows nobody; its data stay. */
+  'POST sys/replication/dr/primary/demote': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** Makes this secondary the primary of its set. */
+  'POST sys/replication/dr/secondary/promote': {
+    fields: {
+      /**
+       * Operation token of this cluster (generate-operation-token), or a batch token of the set without a parent whose
+       * policy allows update on the path
+       */
+      dr_operation_token: string
+      /**
+       * Address of the cluster port, https://host:port, that secondaries use first; default: as in the configuration
+       */
+      primary_cluster_addr?: string | undefined
+      /** Promotes the cluster whatever it lacks, and although its primary may go on; loses what is missing */
+      force?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Takes this secondary out of its set; it goes on by itself with the data that it has. */
+  'POST sys/replication/dr/secondary/disable': {
+    fields: {
+      /**
+       * Operation token of this cluster (generate-operation-token), or a batch token of the set without a parent whose
+       * policy allows update on the path
+       */
+      dr_operation_token: string
+    }
+    result: undefined
+  }
+  /** Gives this secondary another primary of its set; what differs is sent, and nothing is copied anew. */
+  'POST sys/replication/dr/secondary/update-primary': {
+    fields: {
+      /**
+       * Operation token of this cluster (generate-operation-token), or a batch token of the set without a parent whose
+       * policy allows update on the path
+       */
+      dr_operation_token: string
+      /** Activation token of the new primary; blank: the cluster forgets the one that it has */
+      token: string
+      /** Address of the API of the primary, in place of the one in a token that is unwrapped there */
+      primary_api_addr?: string | undefined
+      /** File on this server with CA certificates (PEM) that the API of the primary is trusted by */
+      ca_file?: string | undefined
+      /** Directory on this server with such files; default of both: the CAs of the system */
+      ca_path?: string | undefined
+      /** Takes a token of another set too, if this cluster follows nobody */
+      force?: boolean | undefined
+    }
+    result: undefined
   }
   /** Shows the progress of the attempt to generate an operation token. */
   'GET sys/replication/dr/secondary/generate-operation-token/attempt': {

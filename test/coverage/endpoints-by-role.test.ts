@@ -29,8 +29,10 @@ const NOT_DONE: readonly RegExp[] = [
   /^approle-secret-id-(accessor-destroy|destroy-delete)/,
   // There is no other cluster whose token could be used.
   /^replication-dr-secondary-enable$/,
-  // Only a secondary for disaster recovery has operation tokens.
-  /^replication-dr-secondary-(generate-operation-token|operation-token)/,
+  // Only a secondary for disaster recovery has operation tokens, and answers what takes one.
+  /^replication-dr-secondary-(generate-operation-token|operation-token|promote|disable|update-primary)/,
+  // It would make a secondary, which answers little else.
+  /^replication-dr-primary-demote$/,
   // They need shares, or the other kind of seal.
   /^(init|unseal|rekey|rotate-root|rotate-recovery|generate-root)/,
 ]

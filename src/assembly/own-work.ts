@@ -26,9 +26,7 @@ export type OwnWork = {
   readonly name: string
   /** The owner of what it changes, in the store or outside of it. */
   readonly changes: DataOwner
-  /**
-   * True for what no node serves clients without. Other work waits for the next data key, if the present one is used up.
-   */
+  /** True for what no node serves clients without. Other work waits for the next data key, if this one is used up. */
   readonly isVital?: boolean
   /** 'before serving': it ends before the first request is answered. Missing: afterwards. */
   readonly when?: 'before serving'

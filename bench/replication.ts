@@ -7,6 +7,7 @@ import { syncsPerSecond } from './disk.ts'
 import { measureCatchUp } from './replication/catch-up.ts'
 import { measureCopy } from './replication/copy.ts'
 import { measureLag } from './replication/lag.ts'
+import { measurePromote } from './replication/promote.ts'
 import { measureRecords } from './replication/records.ts'
 import { type Figure, type Sizes, Stage } from './replication/stage.ts'
 import { measureEncrypt, measureThroughput } from './replication/throughput.ts'
@@ -14,7 +15,7 @@ import { markdownTable } from './report.ts'
 
 const HELP = `npm run bench:replication -- [options]
 
-  --parts A,B        Only these: lag, records, catch-up, copy, throughput, encrypt
+  --parts A,B        Only these: lag, records, catch-up, copy, throughput, encrypt, promote
   --seconds N        How long each stretch lasts (default 20)
   --rounds N         Rounds of throughput and encrypt; medians are taken (default 5)
   --rates A,B        Writes/s over HTTP for lag (default 200,1000)
@@ -22,6 +23,7 @@ const HELP = `npm run bench:replication -- [options]
   --missed N         Records that a secondary misses before it catches up (default 100000)
   --keys A,B         Keys to copy, one copy each (default 100000,1000000)
   --different N      Entries that differ after each copy (default 1000)
+  --leases N         Leases of a cluster that is promoted (default 100000)
   --secondaries A,B  Numbers of secondaries for throughput (default 0,1,3)
   --small            Little of everything, to see that it works; other options come on top
   --minutes N        The most that each part may take (default 40)
@@ -39,6 +41,7 @@ const USUAL = {
   missed: '100000',
   keys: '100000,1000000',
   different: '1000',
+  leases: '100000',
   secondaries: '0,1,3',
 }
 const SMALL: typeof USUAL = {
@@ -49,6 +52,7 @@ const SMALL: typeof USUAL = {
   missed: '2000',
   keys: '2000',
   different: '100',
+  leases: '2000',
   secondaries: '0,1',
 }
 
@@ -57,7 +61,7 @@ const { values: options } = parseArgs({
   options: {
     parts: text,
     ...{ seconds: text, rounds: text, rates: text, records: text, missed: text },
-    ...{ keys: text, different: text, secondaries: text },
+    ...{ keys: text, different: text, leases: text, secondaries: text },
     small: { type: 'boolean', default: false },
     minutes: { type: 'string', default: '40' },
     directory: text,
@@ -75,6 +79,7 @@ const partsOf = ({ keys }: Sizes): readonly Part[] => [
   ...keys.map((count) => ({ name: 'copy', measure: (stage: Stage) => measureCopy(stage, count) })),
   { name: 'throughput', measure: measureThroughput },
   { name: 'encrypt', measure: measureEncrypt },
+  { name: 'promote', measure: (stage: Stage) => measurePromote(stage, keys[0] ?? 0) },
 ]
 
 function sizesOf(): Sizes {
@@ -92,6 +97,7 @@ function sizesOf(): Sizes {
     missed: single('missed'),
     keys: list('keys'),
     different: single('different'),
+    leases: single('leases'),
     secondaries: list('secondaries', 0),
   }
 }

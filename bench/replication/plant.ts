@@ -62,7 +62,12 @@ async function inStore<T>(
   }
 }
 
-async function write(store: Store, { barrier }: VerifyKeys, { entries, perRecord }: Planting): Promise<number> {
+/** Plants entries in a store that is open. */
+export async function write(
+  store: Store,
+  { barrier }: Pick<VerifyKeys, 'barrier'>,
+  { entries, perRecord }: Planting,
+): Promise<number> {
   const example = await exampleIn(store)
   const folder = example.key.slice(0, -KEY.length)
   const scope: Scope = { namespace: ROOT_NAMESPACE, mount: example.key.split('/')[2] ?? '', local: false }

@@ -29,6 +29,8 @@ export type Sizes = {
   readonly keys: readonly number[]
   /** Entries that are different afterwards. */
   readonly different: number
+  /** Leases of a cluster that is promoted. */
+  readonly leases: number
   /** Numbers of secondaries, growing. */
   readonly secondaries: readonly number[]
 }

@@ -63,7 +63,7 @@ async function orphan(seed: number, mounts: number): Promise<Pair> {
   }
 }
 
-test('S6: each mount of a promoted cluster counts what may have been granted unseen, before a client is served', async () => {
+test('S6: each mount of a promoted cluster counts what it may not know of, before a client is served', async () => {
   const { servers, secondary, standing, isPending } = await orphan(1, MOUNTS)
   const { server } = secondary
   const { mounts } = server.node
@@ -131,7 +131,7 @@ test('S6: a crash between two mounts has all of them counted, and some of them m
   await secondary.must('POST', `${sharedPath(0)}encrypt/k`, ENCRYPT)
 })
 
-test('S6: what could not be counted is counted by the next change of role, and clients are served from then on', async () => {
+test('S6: what could not be counted is counted by the next change of role, and then clients are served', async () => {
   const { servers, secondary, standing, isPending } = await orphan(4, 1)
   const { server } = secondary
   const { store } = server

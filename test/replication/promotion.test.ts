@@ -75,7 +75,7 @@ async function failOver(servers: ReplicatedServers, former: ReplicatedServer, ne
   await next.restart(key)
 }
 
-test('T59: what was given out in each era is good after three failovers, and what ended or was used is not', async () => {
+test('T59: what each era gave out is good after three failovers, and what ended or was used is not', async () => {
   const servers = new ReplicatedServers(59)
   let primary = await servers.start('one')
   const key = primary.server.shares[0] ?? assert.fail()
@@ -189,7 +189,7 @@ async function readsBeforeFirstAnswer(leases: number): Promise<{ readonly reads:
   return after
 }
 
-test('T66: leases that ended meanwhile hold up no request, however many there are, and are revoked behind it', async () => {
+test('T66: leases that ended meanwhile hold up no request, however many, and are revoked behind it', async () => {
   const few = await readsBeforeFirstAnswer(5)
   const many = await readsBeforeFirstAnswer(250)
   assert.deepEqual([few.removed, many.removed], [0, 0])

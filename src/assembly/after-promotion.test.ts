@@ -157,6 +157,7 @@ test('S6: a mount whose records are corrupt holds up no other, and encrypts noth
   const { uuid } = server.node.mounts.find(sharedPath(0)) ?? assert.fail()
   const scope = { namespace: 'root', mount: uuid, local: false }
   const data = server.node.storage.view(scope, `root/logical/${uuid}/`)
+  await servers.time.until(server.store.setWritable(() => true))
   await servers.time.until(data.transaction(async (tx) => tx.put('clusters', Buffer.from('no record'))))
   await servers.time.until(takeStoredRole(server))
   assert.equal(await isPending(), false)

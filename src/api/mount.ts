@@ -86,9 +86,10 @@ export interface Engine {
   handleClusterCall?(question: unknown): Promise<unknown>
   /**
    * This cluster has taken the place of another, of whose last changes it may lack some: stores whatever must count for
-   * them. Called on the thread that writes, before it serves; again after a crash. All threads `reset` afterwards.
+   * them. Called on the thread that writes, before it serves; with the same name again after a crash or a failure. All
+   * threads `reset` afterwards.
    */
-  promoted?(): Promise<void>
+  promoted?(promotion: string): Promise<void>
   /** Begins periodic work, on the thread that writes, once the server is unsealed. */
   start?(): void
   /** Ends that work: the server is being sealed, or the mount is removed. */

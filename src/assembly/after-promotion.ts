@@ -1,5 +1,5 @@
 // What a promotion leaves to do before the first request. What the former primary did last may be unknown here: every
-// mount counts for it. All of it can be done again, so a crash anywhere in between does no harm.
+// mount counts for it, once. All of it can be done again, so a crash anywhere in between does no harm.
 import type { Audit } from '../audit/audit.ts'
 import type { MountTable } from '../core/mount-table.ts'
 import { SETS_FOLDER } from '../replication/set/records.ts'
@@ -19,10 +19,11 @@ export type AfterPromotionRooms = {
 /** Does it, if a promotion left a note. @throws what storing throws; the note stays then */
 export async function afterPromotion({ audit, mounts, services, storage }: AfterPromotionRooms): Promise<void> {
   const sets = storage.view(systemScope, SETS_FOLDER)
-  if ((await readTakenOver(sets)) === undefined) return
+  const taken = await readTakenOver(sets)
+  if (taken === undefined) return
   // A node that stays open through a promotion noted its history before.
   await audit.noteHistory()
-  for await (const uuids of mounts.promoted()) {
+  for await (const uuids of mounts.promoted(`${taken.epoch} ${taken.atMs}`)) {
     // What threads hold of these mounts is of the time before: they drop it, each before its next request.
     await services.reloads.reload(uuids, 'here')
   }

@@ -263,6 +263,7 @@ function buildOpening(
     },
     attempts: [rekey, recoveryRekey, rootToken, operationToken],
     news,
+    timers: parts.world.timers,
     secretHolders: [slow, replication, ...(devices === undefined ? [] : [devices])],
     log,
   })

@@ -7,6 +7,7 @@ import { describeCause } from '../core/describe-cause.ts'
 import type { Log } from '../lib/log.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
 import { oneByOne } from '../lib/one-by-one.ts'
+import type { Timer, Timers } from '../lib/world.ts'
 import type { Store } from '../storage/contract.ts'
 import { Sealed } from '../storage/errors.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
@@ -39,8 +40,12 @@ export type OpeningParts = {
   readonly news: SealAnnouncer
   /** Holders of keys outside this thread, which must let go of them at seal: the pool for slow work, devices. */
   readonly secretHolders: readonly { forget(): Promise<void> }[]
+  readonly timers: Timers
   readonly log: Log
 }
+
+/** When a role is tried again that could not be taken for want of what is vital. */
+const RETRY_MS = 5_000
 
 /** What a restore ends with if the server was sealed since its snapshot began to come. */
 export const sealedMeanwhile = (): Refusal =>
@@ -50,6 +55,7 @@ export const sealedMeanwhile = (): Refusal =>
 export class UnsealController {
   readonly #parts: OpeningParts
   readonly #changes = new OneAtATime()
+  #retry: Timer | undefined
 
   constructor(parts: OpeningParts) {
     this.#parts = parts
@@ -113,12 +119,13 @@ export class UnsealController {
    * the store closes. What it may do begins once all threads know, except the lines 'before serving', which end before
    * that. Resolves then. Other work of an open server goes on.
    * @throws what the first work that cannot begin throws. The role is changed all the same, all other work has begun,
-   *   and the next call begins that one again. But a node that served no clients goes on so without what is vital: it
-   *   becomes the other one at the next call, or when it is opened again.
+   *   and the next call begins that one again. But a node that served no clients goes on so without what is vital, and
+   *   tries again by itself.
    */
   changeRole(to: RoleState): Promise<void> {
     return this.exclusively(async () => {
       const { role, work, news, seal } = this.#parts
+      this.#retry?.cancel()
       work.keepTo(to.role)
       if (!seal.status().sealed) return this.#beginMore(() => this.#takeRole(to))
       await role.take(to)
@@ -139,6 +146,22 @@ export class UnsealController {
       await begin()
     } finally {
       await role.take(work.lacksVital ? role.state : to)
+      if (work.lacksVital) this.#retry = this.#parts.timers.after(RETRY_MS, () => void this.#changeRoleAgain(to))
+    }
+  }
+
+  /** Never rejects: a failure is logged, and followed by the next try. */
+  async #changeRoleAgain(to: RoleState): Promise<void> {
+    try {
+      await this.changeRole(to)
+    } catch (cause) {
+      this.#parts.log(
+        'error',
+        'This cluster serves no clients yet: what must be done before fails, and is tried again',
+        {
+          cause: describeCause(cause),
+        },
+      )
     }
   }
 
@@ -310,6 +333,7 @@ export class UnsealController {
   async #forget(): Promise<void> {
     const { attempts, seal, store, gate, work, news, secretHolders } = this.#parts
     for (const attempt of attempts) attempt.forget()
+    this.#retry?.cancel()
     work.end()
     // Other threads close first: while they hold keys, none may say that the server is sealed.
     seal.close()

@@ -160,22 +160,22 @@ export class MountTable implements Mounts {
    * are corrupt holds up no other.
    * @throws what storing throws
    */
-  async *promoted(): AsyncGenerator<readonly string[]> {
+  async *promoted(promotion: string): AsyncGenerator<readonly string[]> {
     if (this.stale) await this.refresh()
     const mounted = [...this.#byUuid.values()].filter(({ engine }) => engine.promoted !== undefined)
     for (const isLocal of [false, true]) {
       const some = mounted.filter(({ entry }) => entry.local === isLocal)
       for (let from = 0; from < some.length; from += TOLD_AT_ONCE) {
         const page = some.slice(from, from + TOLD_AT_ONCE)
-        await Promise.all(page.map((one) => this.#tellPromoted(one)))
+        await Promise.all(page.map((one) => this.#tellPromoted(one, promotion)))
         yield page.map(({ entry }) => entry.uuid)
       }
     }
   }
 
-  async #tellPromoted({ entry, engine }: Mounted): Promise<void> {
+  async #tellPromoted({ entry, engine }: Mounted, promotion: string): Promise<void> {
     try {
-      await engine.promoted?.()
+      await engine.promoted?.(promotion)
     } catch (cause) {
       if (!(cause instanceof StorageCorrupt)) throw cause
       // It needs the same records to give anything away, so it gives nothing until they are repaired.

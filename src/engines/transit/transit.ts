@@ -147,8 +147,8 @@ export class Transit implements Engine {
     return this.ledger.answer(question)
   }
 
-  promoted(): Promise<void> {
-    return this.ledger.promoted(true)
+  promoted(promotion: string): Promise<void> {
+    return this.ledger.promoted(true, promotion)
   }
 
   upkeep(): Promise<void> {

@@ -155,19 +155,23 @@ export class ClusterLedger {
    * Counts what may have been granted and is not known here: to be called when this cluster has become the owner, and
    * before it grants anything. `takesPlace`: it has taken the place of another one, of whose use it knows the past
    * alone, and goes on under a name of its own; the engine is to be reset on every thread then. Nothing but two entries
-   * is written, whatever the number of keys. Called again, it counts as much once more.
+   * is written, whatever the number of keys.
+   * `promotion` names the change: it counts once then, however often this is called before the first life after it.
    */
-  async promoted(takesPlace: boolean): Promise<void> {
+  async promoted(takesPlace: boolean, promotion?: string): Promise<void> {
     await this.#parts.storage.transaction(async (tx) => {
       const { clusters, gone } = await readClusters(tx)
-      const { cluster } = await readClusterLives(tx)
+      const { cluster, promotion: known } = await readClusterLives(tx)
+      if (promotion !== undefined && promotion === known) return
       const unseen = Math.max(LEAST_UNSEEN, clusters.length + 1)
       const others = clusters.filter((one) => one !== cluster)
       const name = takesPlace ? newClusterName(this.#parts.randomBytes) : cluster
       const after = name === '' ? others : [...others, name]
       const left = takesPlace ? clusters.length - others.length : 0
       tx.put(CLUSTERS, CLUSTERS_RECORD.encode({ clusters: after, gone: gone + unseen + left }))
-      if (takesPlace) tx.put(CLUSTER_LIVES, CLUSTER_LIVES_COUNT.encode({ lives: 0, cluster: name }))
+      if (!takesPlace) return
+      const lives = { lives: 0, cluster: name, ...(promotion === undefined ? {} : { promotion }) }
+      tx.put(CLUSTER_LIVES, CLUSTER_LIVES_COUNT.encode(lives))
     })
   }
 

@@ -1,14 +1,15 @@
 // What a cluster has used of the messages that the ledger grants it (message-ledger.ts). It is local to the cluster:
 //
 //   cluster/lives     JSON, {"format":1,"lives":N,"cluster":C}: lives of the cluster, and its name in the ledger. A
-//                     thread that seals with the keys of the mount is one life, and another one after the next start
+//                     thread that seals with the keys of the mount is one life, and another one after the next start.
+//                     "promotion":P until the first life after a promotion, which is counted once so
 //   cluster/use/ID    JSON, {"format":1,"granted":N,"cluster":C}: messages that threads were given to seal. Under
 //                     another name it counts nothing: what that cluster was granted counts as sealed in the ledger
 //
 // The name is drawn with the first life, and again where the cluster does not know what was used under its name: then
 // no block is used twice.
 import { freshBytes } from '../../../crypto/primitives/random-bytes.ts'
-import { count, text } from '../../../lib/member-kinds.ts'
+import { count, optional, text } from '../../../lib/member-kinds.ts'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
 import { storedRecord } from '../../../storage/stored-record.ts'
 import { type MountStanding, readClusters, readOldLives } from './message-ledger.ts'
@@ -22,12 +23,17 @@ export const CLUSTER_USE_FOLDER = 'cluster/use/'
 const NAME_BYTES = 12
 
 /** The stored form of the lives of a cluster. */
-export const CLUSTER_LIVES_COUNT = storedRecord('The count of lives of a cluster', { lives: count, cluster: text })
+export const CLUSTER_LIVES_COUNT = storedRecord('The count of lives of a cluster', {
+  lives: count,
+  cluster: text,
+  /** The promotion that the name was drawn at, until the first life after it. */
+  promotion: optional(text),
+})
 /** The stored form of what a cluster used of a version. */
 export const CLUSTER_USE = storedRecord('The use of a key version by a cluster', { granted: count, cluster: text })
 
 /** Lives of this cluster, and its name; '' before its first life. */
-export type ClusterLives = { readonly lives: number; readonly cluster: string }
+export type ClusterLives = { readonly lives: number; readonly cluster: string; readonly promotion?: string }
 
 const NO_LIVES: ClusterLives = { lives: 0, cluster: '' }
 

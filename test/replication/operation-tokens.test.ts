@@ -351,6 +351,8 @@ test('T93: of tokens of the primary a batch token without a parent counts, whose
     'made up': `hvs.${'a'.repeat(24)}`,
   }
   assert.equal((await primary.call('POST', PUBLIC_KEY, {}, right)).status, 400, 'it may, and a primary makes no key')
+  await servers.level(primary, secondary)
+  assert.equal(await accepted(secondary, withdrawn), 200, 'while its policy is there')
   await primary.must('DELETE', 'sys/policies/acl/withdrawn')
   await servers.level(primary, secondary)
   await servers.time.pass(60_000)
@@ -373,6 +375,40 @@ test('T93: of tokens of the primary a batch token without a parent counts, whose
   assert.equal(await accepted(secondary, nameless), 200)
   const named = await open(secondary, 'POST', PUBLIC_KEY, { dr_operation_token: nameless, note: 'x' })
   assert.equal(named.status, 403, 'rules about parameters count')
+})
+
+test('T93: a batch token of a login counts, with the policies of its entity, until its mount or entity is gone', async () => {
+  const { servers, primary, secondary } = await followed(93, {})
+  const policy = `path "${PUBLIC_KEY}" { capabilities = ["update"] }`
+  await primary.must('PUT', 'sys/policies/acl/right', { policy })
+  await primary.must('POST', 'sys/auth/userpass', { type: 'userpass' })
+  await primary.must('POST', 'auth/userpass/users/ann', { password: 'long enough', token_type: 'batch' })
+  const login = await primary.must('POST', 'auth/userpass/login/ann', { password: 'long enough' }, '')
+  const token = tokenIn(login)
+  const { entity_id } = login.body.auth as { readonly entity_id: string }
+  const after = async (changes: () => Promise<unknown>): Promise<number> => {
+    await changes()
+    await servers.level(primary, secondary)
+    return accepted(secondary, token)
+  }
+  const entity = `identity/entity/id/${entity_id}`
+  assert.equal(await after(async () => {}), 403)
+  assert.equal(await after(() => primary.must('POST', entity, { policies: ['right'] })), 200)
+  assert.equal(await after(() => primary.must('POST', entity, { disabled: true })), 403)
+  assert.equal(await after(() => primary.must('POST', entity, { disabled: false })), 200)
+  assert.equal(await after(() => primary.must('DELETE', 'sys/auth/userpass')), 403)
+})
+
+test('while the copy is not whole, holders of shares may make a token too: it may never be', async () => {
+  const servers = new ReplicatedServers(94)
+  const [primary, secondary] = [await servers.start('one', undefined, FIVE), await servers.start('two')]
+  await servers.activate(primary, secondary)
+  assert.equal((await secondary.status()).mode, 'bootstrapping')
+  const token = await tokenOf(secondary, primary.server.shares)
+  assert.equal((await secondary.status()).mode, 'bootstrapping')
+  assert.equal((await open(secondary, 'POST', DELETE, { dr_operation_token: token.replace('hvs', 'hvb') })).status, 403)
+  await servers.level(primary, secondary)
+  assert.equal(await accepted(secondary, token), 200, 'what is copied leaves it alone')
 })
 
 test('a batch token is not deleted, and who may not delete learns no more than of any wrong token', async () => {

@@ -1,5 +1,6 @@
-// Limits of the endpoints that take no token, because shares are the permission (threats S-02, P-60). Shares and
-// disruptions are counted for each address and for all together. A disruption starts, drops or resets an attempt, or
+// Limits of the endpoints that take no token, because shares are the permission (threats S-02, P-60), and of operation
+// tokens: one that is presented counts as a share, and a wrong one as a share that is refused. Shares and disruptions
+// are counted for each address and for all together. A disruption starts, drops or resets an attempt, or
 // gives a wrong share: it costs other holders their progress. Differs: docs/differences.md#storage-and-seal.
 //
 // A person who types shares stays far below the limits. A client that floods is told when to come back, and learns
@@ -152,7 +153,7 @@ export class AttemptLimits {
     this.#refused++
     const nowMs = this.#clock.monotonicMs()
     if (nowMs - this.#loggedAtMs >= LOG_EVERY_MS) {
-      this.#log('warn', 'Attempts to give shares are refused: there are too many', {
+      this.#log('warn', 'Attempts with shares or operation tokens are refused: there are too many', {
         address: network,
         refused: this.#refused,
       })

@@ -6,7 +6,7 @@ import { servingBeside } from '../../test/fixtures/serving-node.ts'
 
 const AT = 'sys/replication/dr/secondary'
 
-test('a thread that only serves has tokens judged where writes are made, from the body and from the header', async () => {
+test('a thread that only serves has tokens judged where writes are made, from body and header', async () => {
   const server = await startWithRole()
   const serving = await servingBeside(server)
   await server.become({ dr: 'secondary' })

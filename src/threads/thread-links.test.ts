@@ -77,7 +77,7 @@ const ASKED: Spoken<LinkOwner> = {
   root: [['dr'], { index: 5, root: buffer('root') }],
   standing: [['dr'], { epoch: 1, histories: [], receiver: buffer('r'), sealNumber: 0 } as never],
   unconfirmed: [['performance'], { nonce: buffer('n'), receiver: buffer('r') }],
-  confirmed: [['dr'], undefined],
+  confirmed: [['dr', buffer('n')], undefined],
   primaryIsAt: [['dr', ['https://p:8201'], 'https://p:8200'], undefined],
   renewed: [['dr', { certificate: buffer('c'), key: buffer('k') }], undefined],
   sealCame: [['dr', buffer('sealed')], undefined],

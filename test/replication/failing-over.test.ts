@@ -2,46 +2,20 @@
 // network, in virtual time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Called } from '../fixtures/memory-server.ts'
-import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
+import {
+  DR,
+  follow,
+  has,
+  modeOf,
+  operationToken,
+  POLICY,
+  pair,
+  promote,
+  shareOf,
+  takeBack,
+  write,
+} from '../fixtures/failing-over.ts'
 import { followedServers, ReplicatedServers } from '../fixtures/replicated-servers.ts'
-
-const POLICY = { policy: 'path "a" { capabilities = ["read"] }' }
-const DR = 'sys/replication/dr'
-
-async function write(primary: ReplicatedServer, count: number, name = 'p'): Promise<void> {
-  for (let each = 0; each < count; each++) await primary.must('PUT', `sys/policies/acl/${name}${each}`, POLICY)
-}
-
-const has = async (server: ReplicatedServer, name: string): Promise<boolean> =>
-  (await server.call('GET', `sys/policies/acl/${name}`)).status === 200
-
-/** A batch token of the set that promotes, demotes and leads on. */
-async function operationToken(primary: ReplicatedServer): Promise<string> {
-  const policy = 'path "sys/replication/dr/secondary/*" { capabilities = ["update"] }'
-  await primary.must('PUT', 'sys/policies/acl/failover', { policy })
-  const made = await primary.must('POST', 'auth/token/create-orphan', {
-    policies: ['failover'],
-    type: 'batch',
-    ttl: '8h',
-  })
-  return String((made.body.auth as { readonly client_token: string }).client_token)
-}
-
-const promote = (secondary: ReplicatedServer, token: string, more: object = {}): Promise<Called> =>
-  secondary.call('POST', `${DR}/secondary/promote`, { dr_operation_token: token, ...more }, '')
-
-/** A token of the new primary leads the old one back. */
-async function follow(
-  servers: ReplicatedServers,
-  primary: ReplicatedServer,
-  secondary: ReplicatedServer,
-  token: string,
-) {
-  const given = await servers.token(primary, secondary.name)
-  const body = { dr_operation_token: token, token: given }
-  return secondary.call('POST', `${DR}/secondary/update-primary`, body, '')
-}
 
 test('T53: a primary that can be reached hands over, and nothing that it acknowledged is lost', async () => {
   const { servers, primary, secondary } = await followedServers(53)
@@ -71,36 +45,6 @@ test('T53: a primary that can be reached hands over, and nothing that it acknowl
   assert.ok(servers.sentBytes < 100_000, `${servers.sentBytes} bytes`)
 })
 
-const modeOf = async (server: ReplicatedServer): Promise<unknown> => {
-  const { mode, fenced, state, idle_reason: reason } = await server.status()
-  return [mode, mode === 'primary' ? fenced : state, reason]
-}
-
-const shareOf = ({ server }: ReplicatedServer): Buffer => Buffer.from(server.shares[0] ?? assert.fail('it has a share'))
-
-/** A pair that is level, and a token that both judge. */
-async function pair(seed: number) {
-  const { servers, primary, secondary } = await followedServers(seed)
-  const token = await operationToken(primary)
-  await write(primary, 5)
-  await servers.level(primary, secondary)
-  return { servers, primary, secondary, token }
-}
-
-/** The new primary takes the former one back. */
-async function takeBack(
-  servers: ReplicatedServers,
-  primary: ReplicatedServer,
-  former: ReplicatedServer,
-  token: string,
-) {
-  await former.must('POST', `${DR}/primary/demote`)
-  const followed = await follow(servers, primary, former, token)
-  assert.equal(followed.status, 200, JSON.stringify(followed.body))
-  await servers.level(primary, former)
-  await servers.requireSame(primary, former)
-}
-
 test('T54: a former primary that can be reached writes nothing from the promotion on, and is not lost', async () => {
   const { servers, primary, secondary, token } = await pair(54)
   assert.equal((await promote(secondary, token)).status, 200)
@@ -117,7 +61,7 @@ test('T54: a former primary that can be reached writes nothing from the promotio
   await takeBack(servers, secondary, primary, token)
 })
 
-test('T55: without its primary a secondary is promoted where nothing was missing; else it says what, and is forced', async () => {
+test('T55: without its primary it is promoted where nothing was missing; else it says what', async () => {
   const whole = await pair(55)
   whole.servers.cut(whole.primary, whole.secondary)
   await whole.servers.time.pass(15_000)
@@ -244,7 +188,7 @@ test('T67: a family that is disabled and enabled is a new set, and old members a
   assert.deepEqual((await primary.status()).secondaries, [])
 })
 
-test('a demoted primary follows nobody, also after a restart, and is promoted again where nobody took over', async () => {
+test('a demoted primary follows nobody, also after a restart, and can be promoted again', async () => {
   const { servers, primary, secondary, token } = await pair(62)
   await primary.must('POST', `${DR}/primary/demote`)
   for (let each = 0; each < 2; each++) {
@@ -278,7 +222,7 @@ test('a demotion comes first too: the secondary has all, and is promoted without
   assert.equal((await secondary.status()).former_primary, undefined, 'it is called no more')
 })
 
-test('a blank token: a secondary follows nobody, also after a restart, until it is given its primary again', async () => {
+test('a blank token: a secondary follows nobody, also after a restart, until it is given one', async () => {
   const { servers, primary, secondary, token } = await pair(64)
   const left = await secondary.call(
     'POST',
@@ -319,4 +263,83 @@ test('update-primary refuses a token of another set, garbage, and a token that t
   await write(primary, 2, 'on')
   await servers.level(primary, secondary)
   await servers.requireSame(primary, secondary)
+})
+
+test('T47: a primary is given while streaming, and twice quickly: one is followed, and nothing is lost', async () => {
+  const { servers, primary, secondary, token } = await pair(47)
+  for (let each = 0; each < 4; each++) {
+    const given = await servers.token(primary, `name${each}`)
+    const body = { dr_operation_token: token, token: given }
+    const asked = secondary.server.call('POST', `${DR}/secondary/update-primary`, body, '')
+    const again = secondary.server.call('POST', `${DR}/secondary/update-primary`, body, '')
+    await write(primary, 3, `during${each}-`)
+    const answers = [await servers.time.until(asked), await servers.time.until(again)]
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 400])
+    assert.match(JSON.stringify(answers), /under way/)
+  }
+  await servers.level(primary, secondary)
+  await servers.requireSame(primary, secondary)
+  assert.equal((await secondary.status()).secondary_id, 'name3')
+})
+
+test('T47: a primary is given in the middle of a comparison, which then ends with the other one', async () => {
+  const { servers, primary, secondary, token } = await pair(48)
+  servers.cut(primary, secondary)
+  await write(primary, 30, 'missed')
+  await servers.time.pass(20_000)
+  await primary.forgetLog()
+  for (const [from, to] of [
+    ['one', 'two'],
+    ['two', 'one'],
+  ] as const)
+    servers.network.set(from, to, { delayMs: 200 })
+  const given = await servers.token(primary, 'again')
+  servers.heal(primary, secondary)
+  for (let passed = 0; (await secondary.status()).state !== 'merkle-diff'; passed += 100) {
+    assert.ok(passed < 30_000, 'a comparison begins')
+    await servers.time.pass(100)
+  }
+  const body = { dr_operation_token: token, token: given }
+  assert.equal((await secondary.call('POST', `${DR}/secondary/update-primary`, body, '')).status, 200)
+  await servers.level(primary, secondary)
+  await servers.requireSame(primary, secondary)
+})
+
+const OPERATIONS = [
+  'primary/enable',
+  'primary/demote',
+  'primary/disable',
+  'primary/secondary-token',
+  'primary/revoke-secondary',
+  'secondary/enable',
+  'secondary/promote',
+  'secondary/disable',
+  'secondary/update-primary',
+]
+const BODY = { id: 'nobody', token: 'garbage' }
+
+test('T68: what a mode does not allow is a 400 that changes nothing, or the answer of a DR secondary', async () => {
+  const { servers, primary, secondary, token } = await pair(68)
+  const third = await servers.start('three')
+  await third.must('POST', `${DR}/primary/enable`)
+  const alone = await servers.start('alone')
+  const allowed: Readonly<Record<string, readonly string[]>> = {
+    disabled: ['primary/enable'],
+    primary: ['primary/demote', 'primary/disable', 'primary/secondary-token'],
+    secondary: ['secondary/promote', 'secondary/disable'],
+  }
+  for (const [mode, server] of [
+    ['disabled', alone],
+    ['primary', primary],
+    ['secondary', secondary],
+  ] as const) {
+    const before = await server.status()
+    for (const operation of OPERATIONS.filter((one) => !allowed[mode]?.includes(one))) {
+      const answer = await server.call('POST', `${DR}/${operation}`, { ...BODY, dr_operation_token: token })
+      const isUnknown = mode === 'primary' && operation === 'primary/revoke-secondary'
+      assert.equal(answer.status, isUnknown ? 404 : 400, `${mode} ${operation} ${JSON.stringify(answer.body)}`)
+    }
+    const { mode: now, cluster_id: id } = await server.status()
+    assert.deepEqual([now, id], [before.mode, before.cluster_id])
+  }
 })

@@ -377,7 +377,7 @@ test('T93: of tokens of the primary a batch token without a parent counts, whose
   assert.equal(named.status, 403, 'rules about parameters count')
 })
 
-test('T93: a batch token of a login counts, with the policies of its entity, until its mount or entity is gone', async () => {
+test('T93: a batch token of a login counts, until its mount or entity is gone', async () => {
   const { servers, primary, secondary } = await followed(93, {})
   const policy = `path "${PUBLIC_KEY}" { capabilities = ["update"] }`
   await primary.must('PUT', 'sys/policies/acl/right', { policy })

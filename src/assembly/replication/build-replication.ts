@@ -265,7 +265,7 @@ function joined(primary: PrimarySide, secondary: SecondarySide): LinkOwner {
     root: (family) => primary.root(family),
     standing: (family) => secondary.standing(family),
     unconfirmed: (family) => secondary.unconfirmed(family),
-    confirmed: (family) => secondary.confirmed(family),
+    confirmed: (family, nonce) => secondary.confirmed(family, nonce),
     primaryIsAt: (family, addresses, api) => secondary.primaryIsAt(family, addresses, api),
     renewed: (family, leaf) => secondary.renewed(family, leaf),
     sealCame: (family, sealed) => secondary.sealCame(family, sealed),

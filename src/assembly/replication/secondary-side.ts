@@ -112,8 +112,8 @@ export class SecondarySide implements SecondaryOwner {
     return said
   }
 
-  async confirmed(family: ReplicationFamily): Promise<void> {
-    await this.#parts.view.transaction(async (tx) => activationWasHeard(tx, family))
+  async confirmed(family: ReplicationFamily, nonce: Buffer): Promise<void> {
+    await this.#parts.view.transaction((tx) => activationWasHeard(tx, family, nonce))
   }
 
   async primaryIsAt(family: ReplicationFamily, addresses: readonly string[], apiAddress: string): Promise<void> {

@@ -177,7 +177,7 @@ export class Follower {
       answer = await askPrimary(this.#parts, knock, this.#stopping.signal)
       if (answer.kind !== 'no-link') break
     }
-    if (answer?.kind === 'welcome') return owner.confirmed(set.family)
+    if (answer?.kind === 'welcome') return owner.confirmed(set.family, unconfirmed.nonce)
     if (answer?.kind === 'refused') throw new RefusedByPrimary({ ...answer, retryAfterMs: 0, address: '' })
     throw answer?.kind === 'no-link' ? new NoLink(answer.reason, answer.sentence) : noAddress()
   }

@@ -285,8 +285,8 @@ export interface SecondaryOwner {
    * heard all.
    */
   unconfirmed(family: ReplicationFamily): Promise<{ readonly nonce: Buffer; readonly receiver: Buffer } | undefined>
-  /** The primary has heard that the activation was stored. */
-  confirmed(family: ReplicationFamily): Promise<void>
+  /** The primary has heard that the activation of this nonce was stored. */
+  confirmed(family: ReplicationFamily, nonce: Buffer): Promise<void>
   /** The primary told where it is. */
   primaryIsAt(family: ReplicationFamily, addresses: readonly string[], apiAddress: string): Promise<void>
   /** A renewed leaf and its private number, which is wiped by the callee. */

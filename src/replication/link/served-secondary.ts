@@ -174,7 +174,7 @@ export class ServedSecondary {
     await Promise.race([serving, this.#receive(), this.#stopped.promise])
   }
 
-  /** The former primary has come as a secondary: it has the log that this cluster followed. It need not be told more. */
+  /** The former primary has come as a secondary: it has the log that this cluster followed. */
   #isFormer({ histories }: Message<'hello'>, { followed }: Greeted): void {
     const { owner, log } = this.#parts
     const last = followed.at(-1)

@@ -58,7 +58,7 @@ test('a cluster becomes a secondary from a sealed token, and is the one that the
   await secondary.run((tx) => becomeSecondary(tx, kept, NOW + 1))
   assert.equal(await secondary.run((tx) => pendingKey(tx, 'dr')), undefined)
   outcome(await cluster.confirm(kept.bundle), 'admitted')
-  await secondary.run(async (tx) => activationWasHeard(tx, 'dr'))
+  await secondary.run(async (tx) => activationWasHeard(tx, 'dr', kept.bundle.nonce.reveal()))
   assert.equal(await secondary.run((tx) => keptActivation(tx, 'dr')), undefined)
   const entries = ['dr/identity', 'dr/leaf-key', 'dr/receiver', 'dr/state']
   assert.deepEqual(

@@ -4,10 +4,18 @@
 // The way in: the bundle of the token is stored first of all, with a key that the primary seals for, since a wrapped
 // token gives it only once. Then the primary is asked (admission.ts). With what it gives the cluster becomes a
 // secondary whose copy is not whole; it tells the primary, and forgets the bundle when that has answered.
+
+import { constantTimeEqual } from '../../crypto/primitives/constant-time.ts'
 import { decodeBase64, encodeBase64 } from '../../lib/base64.ts'
 import { StorageCorrupt } from '../../storage/errors.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
-import { type ActivationBundle, ActivationRefused, decodeActivation, encodeActivation } from './activation-bundle.ts'
+import {
+  type ActivationBundle,
+  ActivationRefused,
+  decodeActivation,
+  encodeActivation,
+  wipeActivation,
+} from './activation-bundle.ts'
 import { secondaryKeyText } from './activation-token.ts'
 import {
   CertificateRefused,
@@ -102,15 +110,24 @@ export async function enteredActivation(tx: SetReader, family: ReplicationFamily
 
 /** Forgets an activation that the primary refused. */
 export function forgetActivation(tx: SetTransaction, family: ReplicationFamily): void {
-  activationWasHeard(tx, family)
+  forgetBundle(tx, family)
   tx.delete(setPath(family, 'activation-receiver'))
 }
 
 /**
- * The primary has heard that what it gave was stored, so the bundle is of no more use. The receiver stays: the primary
- * seals its next shares for it, after a rekey.
+ * The primary has heard that what it gave for this nonce was stored, so the bundle is of no more use; one that came
+ * meanwhile stays. The receiver stays: the primary seals its next shares for it, after a rekey.
  */
-export function activationWasHeard(tx: SetTransaction, family: ReplicationFamily): void {
+export async function activationWasHeard(tx: SetTransaction, family: ReplicationFamily, nonce: Buffer): Promise<void> {
+  const kept = await enteredActivation(tx, family)
+  if (kept === undefined) return
+  const isIt = constantTimeEqual(kept.bundle.nonce.reveal(), nonce)
+  kept.receiver.fill(0)
+  wipeActivation(kept.bundle)
+  if (isIt) forgetBundle(tx, family)
+}
+
+function forgetBundle(tx: SetTransaction, family: ReplicationFamily): void {
   tx.delete(setPath(family, 'activation'))
   tx.delete(setPath(family, 'activation-of'))
 }

@@ -32,8 +32,8 @@ const demote: Endpoint<ReplicationSystem> = endpoint({
   neverWrapped: true,
   summary: 'Makes this primary a secondary that follows nobody; its data stay',
   describe:
-    'Secondaries that are connected get the rest of the log first, for at most five seconds. The cluster stays in its ' +
-    'set: secondary/update-primary with a token of the new primary lets it follow, and moves only what differs.',
+    'Secondaries that are connected get the rest of the log first, for at most five seconds. The cluster stays in ' +
+    'its set: secondary/update-primary with a token of the new primary lets it follow, and moves only what differs.',
   fields: {},
   handler: async (system: ReplicationSystem) => {
     await carryOut(system, 'dr', (operations) => operations.demote('dr'))

@@ -35,7 +35,8 @@ const PEER = {
 
 const OF_PRIMARY = {
   former_primary: text(
-    'After a promotion, until the former primary knows of it: why it does not; "is called" where addresses are withheld',
+    'After a promotion, until the former primary knows of it: why it does not; "is called" where addresses are ' +
+      'withheld',
   ),
   fenced: flag('Another cluster took over as primary, so this one writes nothing'),
   known_secondaries: listOf(text('Id'), 'All to which a token was given that was not revoked since'),

@@ -373,7 +373,8 @@ export class Seal {
 
   /**
    * Takes over the shares after a rekey of the primary; the server stays open. Returns false, and changes nothing, for
-   * a bundle that is not newer than what is stored, unless `which` says that it is of another primary. @throws BundleRefused for one of another root key, AutoSealFailed
+   * a bundle that is not newer than what is stored, unless `which` says that it is of another primary.
+   * @throws BundleRefused for one of another root key, AutoSealFailed
    */
   async follow(bundle: SealBundle, barrier: Barrier, which: FollowedBundle = 'newer'): Promise<boolean> {
     this.#requireOwnRoot(bundle)

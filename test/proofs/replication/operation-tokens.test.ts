@@ -45,7 +45,7 @@ async function made({ primary, generate }: Followed, token: string): Promise<str
   return (await generate('', [`-decode=${encoded}`, `-otp=${otp}`])).trim()
 }
 
-test('T88, T92: the client makes an operation token, which outlives kill -9 and then deletes itself', async (context) => {
+test('T88, T92: the client makes an operation token, which outlives kill -9 and deletes itself', async (context) => {
   const all = await followed(context)
   const { secondary, generate } = all
   const dr_operation_token = await made(all, '')

@@ -53,7 +53,8 @@ test('a secondary copies what its primary has, and follows what that writes', as
       acknowledgedIndex: index,
     })
     assert.ok((canaryAgeMs ?? 9_999) < 2_100 && clusters.time.nowMs - (lastBeatMs ?? 0) <= 1_001, String(canaryAgeMs))
-    const { peers, progress, ...state } = await s.following()
+    const { peers, progress, unheardMs, ...state } = await s.following()
+    assert.ok(unheardMs !== undefined && unheardMs < 1_001, String(unheardMs))
     const primaryFacts = { primaryIndex: index, lagMs: 0, primaryVersion: '1.2.0' }
     assert.deepEqual(state, { family, connection: 'ready', idle: undefined, ...primaryFacts })
     assert.deepEqual([progress?.what, progress?.index], ['stream', index])

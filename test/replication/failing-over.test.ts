@@ -343,3 +343,19 @@ test('T68: what a mode does not allow is a 400 that changes nothing, or the answ
     assert.deepEqual([now, id], [before.mode, before.cluster_id])
   }
 })
+
+test('another secondary of a primary that was replaced hears of it, and follows the new one with a token', async () => {
+  const { servers, primary, secondary, token } = await pair(69)
+  const third = await servers.start('three')
+  await servers.activate(primary, third)
+  await servers.level(primary, third)
+  await servers.time.pass(2_000)
+  assert.equal((await promote(secondary, token)).status, 200)
+  await servers.time.pass(5_000)
+  assert.deepEqual(await modeOf(third), ['secondary', 'idle', 'fenced'])
+  servers.sentBytes = 0
+  assert.equal((await follow(servers, secondary, third, token)).status, 200)
+  await servers.level(secondary, third)
+  await servers.requireSame(secondary, third)
+  assert.ok(servers.sentBytes < 60_000, `${servers.sentBytes} bytes`)
+})

@@ -10,6 +10,7 @@ import type { LinkOwner, LinkState, NodeFacts } from '../../replication/link/lin
 import { SETS_FOLDER } from '../../replication/set/records.ts'
 import { systemScope } from '../../storage/contract.ts'
 import { Sealed, StorageClosed } from '../../storage/errors.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import type { ReplicationOperations } from '../../system/replication-operations.ts'
 import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
@@ -102,7 +103,10 @@ class OwnReplication implements ReplicationRoom {
     const handingOver = new HandingOver({ world, log: this.#log, changed })
     this.#handingOver = handingOver
     const shared = { log: this.#log, onChanged: changed }
-    const primarySide = new PrimarySide({ ...common, ...shared, bundle: seal.bundle, handingOver })
+    const sendAway = async (family: ReplicationFamily, ids: readonly string[]): Promise<void> => {
+      await Promise.all(ids.map((id) => links.control.disconnect(family, id)))
+    }
+    const primarySide = new PrimarySide({ ...common, ...shared, bundle: seal.bundle, handingOver, sendAway })
     const secondarySide = new SecondarySide({
       ...common,
       ...shared,

@@ -50,6 +50,8 @@ export type PrimarySideParts = {
   readonly log: Log
   /** The records of the sets say another role than before. */
   readonly onChanged: () => Promise<void>
+  /** Ends the links of these secondaries: they hear why when they come again. */
+  readonly sendAway: (family: ReplicationFamily, ids: readonly string[]) => Promise<void>
 }
 
 /** The name of the hold of a secondary's log. */
@@ -213,10 +215,11 @@ export class PrimarySide implements PrimaryOwner {
   }
 
   async tookOver(arrival: Arrival, { receiver, historyId, ...takeover }: Parameters<PrimaryOwner['tookOver']>[1]) {
-    const { handingOver, log, onChanged } = this.#parts
+    const { handingOver, log, onChanged, sendAway } = this.#parts
+    const { family } = arrival.set
     const told = { ...takeover, historyId: encodeBase64(historyId) }
     const taken = await this.#run((tx) => takeSuccessor(tx, this.#greeting(arrival), receiver, told))
-    const fields = { family: arrival.set.family, secondary: arrival.id, cluster: takeover.clusterId }
+    const fields = { family, secondary: arrival.id, cluster: takeover.clusterId }
     if (taken !== 'fenced') {
       log('warn', 'A secondary says that it took over, and is not believed', { ...fields, why: taken.sentence })
       return taken
@@ -224,6 +227,8 @@ export class PrimarySide implements PrimaryOwner {
     handingOver.drop()
     await onChanged()
     log('warn', 'Another cluster took over as primary: this one writes nothing from now on', fields)
+    const others = (await this.#run((tx) => knownSecondaries(tx, family))).filter((id) => id !== arrival.id)
+    await sendAway(family, others)
     return taken
   }
 

@@ -137,6 +137,7 @@ class OwnReplication implements ReplicationRoom {
       rotation: seal.rotation,
       links: control,
       handingOver,
+      log: this.#log,
       secondarySide,
       activating,
       changed,

@@ -4,6 +4,8 @@
 //   promotion   looks ─▶ the primary hands over, if it can be reached ─▶ a new history begins with the new role
 //               ─▶ this server takes the role ─▶ the former primary is told, for as long as it takes
 import { fail } from '../../api/errors.ts'
+import { describeCause } from '../../core/describe-cause.ts'
+import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
 import type { LinkControl, PrimaryStatus } from '../../replication/link/link-sides.ts'
 import { newAuthority } from '../../replication/set/certificates.ts'
@@ -34,7 +36,7 @@ import { readTransfer, type SecondarySide, transferPath } from './secondary-side
 const DRAIN_MS = 5_000
 const DRAIN_LOOK_MS = 50
 /** How long the answer to a promotion waits for the former primary to hear of it. */
-const TOLD_MS = 2_000
+const TOLD_MS = 1_000
 
 /** The parts that it works with. */
 export type ChangingRolesParts = {
@@ -45,6 +47,7 @@ export type ChangingRolesParts = {
   readonly rotation: Pick<KeyringRotation, 'beginHistory'>
   readonly links: LinkControl
   readonly handingOver: HandingOver
+  readonly log: Log
   readonly secondarySide: Pick<SecondarySide, 'whileNothingComes' | 'follows'>
   readonly activating: Activating
   /** Takes over the role and the links that the records say. */
@@ -78,7 +81,7 @@ export class ChangingRoles {
    */
   promote(family: ReplicationFamily, given: GivenPromotion): Promise<boolean> {
     return this.#alone(async () => {
-      const { links, changed } = this.#parts
+      const { links } = this.#parts
       await this.#mustAllow(family, 'secondary/promote')
       const asked = await this.#handOver(family, given.force)
       const told = new Promise<true>((resolve) => this.#told.set(family, () => resolve(true)))
@@ -91,7 +94,7 @@ export class ChangingRoles {
         if (asked.isDrained) await links.takeBack(family)
         throw cause
       }
-      await changed()
+      await this.#becomes()
       const isTold = await this.#within(told, TOLD_MS)
       this.#told.delete(family)
       return isTold
@@ -175,7 +178,7 @@ export class ChangingRoles {
    */
   demote(family: ReplicationFamily): Promise<void> {
     return this.#alone(async () => {
-      const { view, world, handingOver, changed } = this.#parts
+      const { view, world, handingOver } = this.#parts
       await this.#mustAllow(family, 'primary/demote')
       const isFenced = await view.transaction(async (tx) => (await readState(tx, family))?.isFenced ?? false)
       try {
@@ -189,7 +192,7 @@ export class ChangingRoles {
         throw cause
       }
       handingOver.drop()
-      await changed()
+      await this.#becomes()
     })
   }
 
@@ -211,7 +214,7 @@ export class ChangingRoles {
   /** `secondary/disable`: the cluster is in no set any more, and goes on with what it has. @throws SetRefused */
   disable(family: ReplicationFamily): Promise<void> {
     return this.#alone(async () => {
-      const { view, world, rotation, secondarySide, changed } = this.#parts
+      const { view, world, rotation, secondarySide } = this.#parts
       await this.#mustAllow(family, 'secondary/disable')
       const state = await view.transaction(async (tx) => (await readState(tx, family)) ?? gone())
       const next = { id: world.random.bytes(HISTORY_ID_BYTES), knownIndex: 0, knownEpoch: state.epoch }
@@ -227,14 +230,14 @@ export class ChangingRoles {
           next,
         ),
       )
-      await changed()
+      await this.#becomes()
     })
   }
 
   /** `secondary/update-primary`. A blank token: it follows none. @throws SetRefused, ActivationRefused, Refusal */
   updatePrimary(family: ReplicationFamily, given: GivenActivation, force: boolean): Promise<void> {
     return this.#alone(async () => {
-      const { view, secondarySide, activating, changed } = this.#parts
+      const { view, secondarySide, activating } = this.#parts
       await this.#mustAllow(family, 'secondary/update-primary')
       if (given.token.trim() === '') {
         const isBehind = (await this.#lack(family, await this.#primaryOf(family))) !== undefined
@@ -246,8 +249,19 @@ export class ChangingRoles {
         )
         secondarySide.follows(family)
       }
-      await changed()
+      await this.#becomes()
     })
+  }
+
+  /** What was stored counts, whatever follows from it: a part that cannot begin now is begun again by itself. */
+  async #becomes(): Promise<void> {
+    try {
+      await this.#parts.changed()
+    } catch (cause) {
+      this.#parts.log('error', 'The role of this cluster has changed, and not all of its work could begin', {
+        cause: describeCause(cause),
+      })
+    }
   }
 
   /** Gives work in the folder of the sets the form of work on the whole store. */

@@ -5,7 +5,7 @@
 //   associated data: "keywright barrier" | format | term | path
 //
 // Term 0 is no data key. It marks records sealed by the unseal key (core/root-key) or by the root key (core/keyring,
-// core/former-keys, core/replaced-keys, core/key-use, core/recovery-key).
+// core/former-keys, core/replaced-keys, core/key-use, core/recovery-key, and what is below core/undone/).
 import type { KeyObject } from 'node:crypto'
 import { AEADS, AuthenticationFailed, openSecret, seal } from '../crypto/primitives/aead.ts'
 import { NoncePool } from '../crypto/primitives/nonce-pool.ts'

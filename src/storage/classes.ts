@@ -56,6 +56,7 @@ export const CLASSES: readonly Rule[] = [
   { path: 'core/cluster', class: 'ignored' },
   { path: 'core/replication/performance/', class: 'local' },
   { path: 'core/replication/', class: 'ignored' },
+  { path: 'core/undone/', class: 'ignored' },
   { path: 'core/seal-config', class: 'ignored' },
   { path: 'core/root-key', class: 'ignored' },
   { path: 'core/recovery-key', class: 'ignored' },
@@ -78,7 +79,10 @@ export const SENT_CLASSES: Readonly<Record<ReplicationFamily, ReadonlySet<Storag
   performance: new Set<StorageClass>(['replicated']),
 }
 
-/** Records that open the barrier cannot lie behind it: they are sealed by other keys, or in clear. */
+/**
+ * Records that open the barrier cannot lie behind it: they are sealed by other keys, or in clear. Undone records are
+ * sealed by the root key, since they must outlive the keyring. A path that ends in '/' is a folder.
+ */
 const BEFORE_THE_BARRIER = [
   'core/keyring',
   'core/former-keys',
@@ -87,11 +91,13 @@ const BEFORE_THE_BARRIER = [
   'core/seal-config',
   'core/root-key',
   'core/recovery-key',
+  'core/undone/',
 ]
 
 /** True if the value at a stored key is sealed by a key of the keyring. */
 export function isBehindBarrier(key: string): boolean {
-  return !BEFORE_THE_BARRIER.includes(key.slice(key.indexOf('/') + 1))
+  const path = key.slice(key.indexOf('/') + 1)
+  return !BEFORE_THE_BARRIER.some((one) => (one.endsWith('/') ? path.startsWith(one) : path === one))
 }
 
 /** Where class ignored can lie outside of mounts: keys, and folders that end in '/', after the namespace. */

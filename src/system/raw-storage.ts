@@ -69,8 +69,13 @@ export class RawStorage {
  */
 const AUDIT = ['core/audit', 'core/local-audit/', 'core/declared-audit/']
 
+const isOfAudit = (path: string): boolean => AUDIT.some((beginning) => path.startsWith(beginning))
+
+/** True if the entry at a path, which lacks its namespace, may be shown to who may do everything. */
+export const isShowable = (path: string): boolean => !isOfAudit(path) && isBehindBarrier(FOLDER + path)
+
 function requireReadable(path: string): void {
-  if (AUDIT.some((beginning) => path.startsWith(beginning)))
+  if (isOfAudit(path))
     throw fail('part_of_server', ['That entry is of the audit: it is neither read nor written here, see sys/audit'])
   if (!isBehindBarrier(FOLDER + path))
     throw fail('part_of_server', ['That entry opens the barrier: it is neither read nor written here'])

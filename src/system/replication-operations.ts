@@ -2,6 +2,8 @@
 // carries it out (src/assembly/replication).
 import type { PrimaryStatus, SecondaryStatus } from '../replication/link/link-sides.ts'
 import type { SecondaryIdentity, SetState, Successor } from '../replication/set/records.ts'
+import type { UndoneHead } from '../replication/undone/undone-records.ts'
+import type { StorageClass } from '../storage/contract.ts'
 import type { ReplicationFamily } from '../storage/peer-log.ts'
 
 /** What `primary/secondary-token` was given. */
@@ -55,6 +57,55 @@ export type FamilyTold = {
   readonly successor: Successor | undefined
   /** Why the former primary of a promoted cluster does not know of it yet; undefined: it does, or there was none. */
   readonly untold: string | undefined
+  /** Records that this cluster had and its primary did not, which are kept aside; undefined: that cannot be read. */
+  readonly undoneRecords: number | undefined
+}
+
+/** A set of records that were undone, or are about to be, when this cluster began to follow another one. */
+export type UndoneSet = Omit<UndoneHead, 'keyring'> & { readonly id: string }
+
+/** What an undone record did to one entry. */
+export type UndoneOperation = {
+  readonly kind: 'put' | 'delete'
+  readonly class: StorageClass
+  /** UUID of the mount, or `system`. */
+  readonly mount: string
+  /** The path of the entry, without its namespace. */
+  readonly path: string
+  /** Whether the value can be shown: a key that is here opens it, and it is not one that opens the barrier. */
+  readonly isOpen: boolean
+  /** The value in clear, if it was asked for; the caller wipes it. */
+  readonly value: Buffer | undefined
+}
+
+/** A record that was undone. */
+export type UndoneRecord = {
+  /** In the log of this cluster. */
+  readonly index: number
+  /** In the log of the primary that wrote it; undefined where that was this cluster. */
+  readonly primaryIndex: number | undefined
+  readonly committedAtMs: number
+  readonly operations: readonly UndoneOperation[]
+}
+
+/** Which records are to be shown: those behind the index `after`. */
+export type WantedUndone = {
+  readonly id: string
+  readonly after: number
+  readonly limit: number
+  readonly withValues: boolean
+}
+
+/** Records that were undone, which stay kept until they are deleted. */
+export type UndoneRecords = {
+  /** Oldest first. */
+  list(): Promise<readonly UndoneSet[]>
+  /** Undefined without such a set. `isEnd`: there are no more. */
+  show(
+    wanted: WantedUndone,
+  ): Promise<{ readonly records: readonly UndoneRecord[]; readonly isEnd: boolean } | undefined>
+  /** False without such a set. */
+  remove(id: string): Promise<boolean>
 }
 
 /** The operations. Each throws a Refusal that says what is wrong and what to do; nothing was changed then. */
@@ -76,6 +127,7 @@ export type ReplicationOperations = {
   updatePrimary(family: ReplicationFamily, given: GivenActivation, force: boolean): Promise<void>
   /** The looks of `enableSecondary`, and nothing is changed. */
   check(family: ReplicationFamily, given: GivenActivation): Promise<readonly ActivationCheck[]>
+  readonly undone: UndoneRecords
   /** Undefined for a family that is disabled. */
   told(family: ReplicationFamily): Promise<FamilyTold | undefined>
 }

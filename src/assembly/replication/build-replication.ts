@@ -23,6 +23,7 @@ import type { NodeRooms } from '../node-rooms.ts'
 import { Activating } from './activating.ts'
 import { ChangingRoles } from './changing-roles.ts'
 import { HandingOver } from './handing-over.ts'
+import { KeptUndone } from './kept-undone.ts'
 import { noOperations, OwnOperations } from './operations.ts'
 import { OwnParts } from './own-parts.ts'
 import { PrimarySide } from './primary-side.ts'
@@ -33,7 +34,7 @@ import { storedRole } from './stored-role.ts'
 
 /** How the seal is reached: it is built with this room, and so comes as functions. */
 export type SealForLinks = {
-  readonly seal: Pick<Seal, 'status' | 'number'>
+  readonly seal: Pick<Seal, 'status' | 'number' | 'rootKey'>
   readonly bundle: () => Promise<SealBundle>
   readonly follow: (bundle: SealBundle, which?: FollowedBundle) => Promise<boolean>
   readonly rotation: Pick<KeyringRotation, 'adopt' | 'beginHistory'>
@@ -103,6 +104,7 @@ class OwnReplication implements ReplicationRoom {
     const handingOver = new HandingOver({ world, log: this.#log, changed })
     this.#handingOver = handingOver
     const shared = { log: this.#log, onChanged: changed }
+    const undone = new KeptUndone({ ...common, log: this.#log, rootKey: () => seal.seal.rootKey })
     const sendAway = async (family: ReplicationFamily, ids: readonly string[]): Promise<void> => {
       await Promise.all(ids.map((id) => links.control.disconnect(family, id)))
     }
@@ -113,7 +115,7 @@ class OwnReplication implements ReplicationRoom {
       rotation: seal.rotation,
       follow: seal.follow,
       onTakeoverKnown: (family) => changingRoles.takeoverKnown(family),
-      keepUndone: async () => {},
+      keepUndone: (family, fork) => undone.keep(family, fork),
     })
     this.#primarySide = primarySide
     this.#secondarySide = secondarySide
@@ -151,6 +153,7 @@ class OwnReplication implements ReplicationRoom {
       primarySide,
       activating,
       changingRoles,
+      undone,
       facts,
       changed,
     })

@@ -40,10 +40,12 @@ import type {
   GivenPromotion,
   IssuedToken,
   ReplicationOperations,
+  UndoneRecords,
   WantedToken,
 } from '../../system/replication-operations.ts'
 import type { Activating } from './activating.ts'
 import type { ChangingRoles } from './changing-roles.ts'
+import type { KeptUndone } from './kept-undone.ts'
 import type { PrimarySide } from './primary-side.ts'
 import { orRefused } from './set-refusals.ts'
 
@@ -57,6 +59,7 @@ export type OperationsParts = {
   readonly primarySide: Pick<PrimarySide, 'release' | 'dropHold' | 'issued'>
   readonly activating: Activating
   readonly changingRoles: Pick<ChangingRoles, 'promote' | 'demote' | 'disable' | 'updatePrimary'>
+  readonly undone: KeptUndone
   readonly facts: () => NodeFacts
   /** Takes over the role and the links that the records say. */
   readonly changed: () => Promise<void>
@@ -68,9 +71,11 @@ const RETRIES = 100
 
 /** The operations of one server. */
 export class OwnOperations implements ReplicationOperations {
+  readonly undone: UndoneRecords
   readonly #parts: OperationsParts
 
   constructor(parts: OperationsParts) {
+    this.undone = parts.undone
     this.#parts = parts
   }
 
@@ -220,9 +225,10 @@ export class OwnOperations implements ReplicationOperations {
   }
 
   async told(family: ReplicationFamily): Promise<FamilyTold | undefined> {
-    const { view, links } = this.#parts
+    const { view, links, undone } = this.#parts
     const read = await view.transaction((tx) => readTold(tx, family))
     if (read === undefined) return undefined
+    const undoneRecords = await undone.count(family)
     const { isSilent, ports, faults, secondaries, primaries, untold } = await links.status()
     const { entries, isUntold, ...told } = read
     // The links remember those that were revoked since, too.
@@ -230,6 +236,7 @@ export class OwnOperations implements ReplicationOperations {
     const linked = secondaries.filter((one) => one.family === family && active.has(one.id))
     return {
       ...told,
+      undoneRecords,
       isSilent,
       portFaults: ports.length === 0 ? faults : [],
       secondaries: [...linked, ...withoutLink(entries, family, new Set(linked.map(({ id }) => id)))],
@@ -293,6 +300,7 @@ export function noOperations(): ReplicationOperations {
     disableSecondary: refuse,
     updatePrimary: refuse,
     check: refuse,
+    undone: { list: refuse, show: refuse, remove: refuse },
     told: async () => undefined,
   }
 }

@@ -5,6 +5,7 @@ import type { ReplicationSystem } from './replication-family.ts'
 import { primaryEndpoints } from './replication-primary-endpoints.ts'
 import { secondaryEndpoints } from './replication-secondary-endpoints.ts'
 import { REPLICATION_STATUS_ENDPOINTS, type StatusSystem } from './replication-status-endpoints.ts'
+import { UNDONE_ENDPOINTS } from './replication-undone-endpoints.ts'
 
 /** Status of both families, and the operations of disaster recovery. */
 export const REPLICATION_ENDPOINTS: readonly Endpoint<ReplicationSystem & StatusSystem>[] = [
@@ -12,4 +13,5 @@ export const REPLICATION_ENDPOINTS: readonly Endpoint<ReplicationSystem & Status
   ...primaryEndpoints('dr'),
   ...secondaryEndpoints('dr'),
   ...CHANGING_ENDPOINTS,
+  ...UNDONE_ENDPOINTS,
 ]

@@ -87,6 +87,9 @@ const OF_BOTH = {
   last_corruption_check_epoch: text('Time of that check, Unix time in seconds; negative: there was none'),
   last_reindex_epoch: text('When the tree was last made anew, Unix time in seconds; 0: never'),
   ssct_generation_counter: integer('Grows with each promotion for disaster recovery'),
+  undone_records: integer(
+    'Records of this cluster that its new primary did not have, and that are kept aside; missing if not known',
+  ),
   retained_wal_from: integer('Index of the oldest change in the log; one more than the last if it is empty'),
   retained_wal_bytes: integer('Bytes of the log, about'),
   retained_for: listOf(group(HOLD, 'One who needs the log'), 'For whom the log is retained'),

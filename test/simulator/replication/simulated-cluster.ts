@@ -325,6 +325,9 @@ export class SimulatedCluster {
       get number() {
         return cluster.#sealNumber
       },
+      get rootKey() {
+        return cluster.#opened()
+      },
     }
   }
 

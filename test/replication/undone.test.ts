@@ -1,0 +1,255 @@
+// What a cluster wrote behind a fork is undone when it follows its new primary, and kept aside: nothing else, and all of
+// it (invariant I14). Whole servers, over the simulated network, in virtual time.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { UNDONE_FOLDER } from '../../src/replication/undone/undone-records.ts'
+import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
+import { followedServers, type ReplicatedServers } from '../fixtures/replicated-servers.ts'
+
+const DR = 'sys/replication/dr'
+const POLICY = 'path "a" { capabilities = ["read"] }'
+
+type Operation = { readonly kind: string; readonly path: string; readonly readable: boolean; readonly value?: string }
+type Shown = { readonly index: number; readonly primary_index?: number; readonly operations: readonly Operation[] }
+type Listed = Readonly<Record<string, unknown>> & { readonly id: string; readonly records: number }
+
+async function write(server: ReplicatedServer, names: readonly string[]): Promise<void> {
+  for (const name of names) await server.must('PUT', `sys/policies/acl/${name}`, { policy: POLICY })
+}
+
+const shareOf = ({ server }: ReplicatedServer): Buffer => Buffer.from(server.shares[0] ?? assert.fail('it has a share'))
+
+/** A pair that is level, and a token that both judge. */
+async function pair(seed: number) {
+  const { servers, primary, secondary } = await followedServers(seed)
+  const policy = `path "${DR}/secondary/*" { capabilities = ["update"] }`
+  await primary.must('PUT', 'sys/policies/acl/failover', { policy })
+  const asked = { policies: ['failover'], type: 'batch', ttl: '8h' }
+  const { body } = await primary.must('POST', 'auth/token/create-orphan', asked)
+  const token = String((body.auth as { readonly client_token: string }).client_token)
+  await write(primary, ['shared0', 'shared1'])
+  await servers.level(primary, secondary)
+  return { servers, primary, secondary, token }
+}
+
+const operate = (server: ReplicatedServer, token: string, what: string, body: object = {}) =>
+  server.must('POST', `${DR}/secondary/${what}`, { dr_operation_token: token, ...body }, '')
+
+/** The secondary is promoted behind a partition; both primaries write. */
+async function fork(seed: number, alone: (primary: ReplicatedServer) => Promise<void>) {
+  const { servers, primary, secondary, token } = await pair(seed)
+  servers.cut(primary, secondary)
+  await servers.time.pass(15_000)
+  await operate(secondary, token, 'promote', { force: true })
+  await alone(primary)
+  await write(secondary, ['new0'])
+  return { servers, primary, secondary, token }
+}
+
+type Forked = Awaited<ReturnType<typeof fork>>
+
+/** The link heals, and the former primary is fenced and demoted. */
+async function demoted({ servers, primary, secondary }: Forked): Promise<void> {
+  servers.heal(primary, secondary)
+  await servers.time.pass(30_000)
+  assert.equal((await primary.status()).fenced, true)
+  await primary.must('POST', `${DR}/primary/demote`)
+}
+
+async function follow(servers: ReplicatedServers, to: ReplicatedServer, from: ReplicatedServer, token: string) {
+  await operate(from, token, 'update-primary', { token: await servers.token(to, from.name) })
+}
+
+async function rejoined(forked: Forked): Promise<void> {
+  const { servers, primary, secondary, token } = forked
+  await demoted(forked)
+  await follow(servers, secondary, primary, token)
+  await servers.level(secondary, primary)
+  await servers.requireSame(secondary, primary)
+}
+
+async function listed(server: ReplicatedServer, token: string): Promise<readonly Listed[]> {
+  const { body } = await operate(server, token, 'undone')
+  return body.data?.undone as readonly Listed[]
+}
+
+/** All records of a set, a few at a time. */
+async function shown(server: ReplicatedServer, token: string, id: string, more: object = {}): Promise<Shown[]> {
+  const records: Shown[] = []
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const { body } = await operate(server, token, 'undone/show', { id, after, limit: 3, ...more })
+    records.push(...(body.data?.records as readonly Shown[]))
+    after = body.data?.next_after as number | undefined
+  }
+  return records
+}
+
+const paths = (records: readonly Shown[]): string[] =>
+  records.flatMap(({ operations }) => operations.map(({ kind, path }) => `${kind} ${path}`))
+
+const policies = (...names: readonly string[]): string[] => names.map((name) => `put sys/policy/${name}`)
+
+const onlyOne = (sets: readonly Listed[]): Listed => {
+  assert.equal(sets.length, 1, JSON.stringify(sets))
+  return sets[0] as Listed
+}
+
+/** The name of the policy record in a value. */
+const clear = ({ value }: Operation): string => Buffer.from(value ?? assert.fail('it has a value'), 'base64').toString()
+
+test('T57: what a primary wrote behind a partition is undone when it rejoins, and exactly that is kept aside', async () => {
+  const forked = await fork(57, async (primary) => {
+    await write(primary, ['extra0', 'extra1', 'shared1', 'extra2'])
+    await primary.must('DELETE', 'sys/policies/acl/shared0')
+  })
+  const { servers, primary, secondary, token } = forked
+  assert.deepEqual((await primary.status()).undone_records, 0)
+  await rejoined(forked)
+  const set = onlyOne(await listed(primary, token))
+  assert.deepEqual(
+    [set.records, set.complete, set.finished, set.written_here, set.records_left_out],
+    [5, true, true, true, 0],
+  )
+  assert.equal(set.cluster_id, (await primary.status()).cluster_id)
+  assert.equal((await primary.status()).undone_records, 5)
+  const records = await shown(primary, token, set.id)
+  assert.deepEqual(paths(records), [...policies('extra0', 'extra1', 'shared1', 'extra2'), 'delete sys/policy/shared0'])
+  assert.deepEqual([records[0]?.index, records.at(-1)?.index], [set.first_index, set.last_index])
+  assert.ok(records.every(({ operations }) => operations.every(({ value }) => value === undefined)))
+  const opened = await shown(primary, token, set.id, { values: true })
+  const [first, last] = [opened[0]?.operations[0], opened.at(-1)?.operations[0]]
+  assert.match(clear(first as Operation), /capabilities/)
+  assert.deepEqual([last?.readable, last?.value], [false, undefined])
+  await servers.time.pass(2_000)
+  const asked = await secondary.call('POST', `${DR}/secondary/undone`, { dr_operation_token: token })
+  assert.equal(asked.status, 400, 'a primary has no operation tokens')
+  assert.deepEqual((await secondary.must('GET', 'sys/replication/undone')).body.data, { undone: [] })
+})
+
+test('T57: what was sealed under a term that the new primary never had is shown', async () => {
+  const forked = await fork(571, async (primary) => {
+    await primary.must('POST', 'sys/rotate')
+    await write(primary, ['extra0'])
+  })
+  const { servers, primary, secondary, token } = forked
+  await rejoined(forked)
+  const set = onlyOne(await listed(primary, token))
+  for (let each = 0; each < 2; each++) {
+    const records = await shown(primary, token, set.id, { values: true })
+    assert.deepEqual(paths(records), ['put core/keyring', ...policies('extra0')])
+    const [keyring, extra] = records.map(({ operations }) => operations[0] as Operation)
+    assert.deepEqual([keyring?.readable, keyring?.value], [false, undefined], 'data keys are never shown')
+    assert.match(clear(extra as Operation), /capabilities/)
+    await secondary.must('POST', 'sys/rotate')
+    await servers.level(secondary, primary)
+    primary.kill()
+    await servers.time.until(primary.restart(shareOf(primary)))
+    await servers.level(secondary, primary)
+  }
+})
+
+test('undone records are shown to sudo where the cluster is promoted again, and deleted', async () => {
+  const forked = await fork(572, (primary) => write(primary, ['extra0', 'extra1']))
+  const { servers, primary, token } = forked
+  await rejoined(forked)
+  await servers.time.pass(1_000)
+  await operate(primary, token, 'promote')
+  const { body } = await primary.must('GET', 'sys/replication/undone')
+  const set = onlyOne(body.data?.undone as readonly Listed[])
+  const page = await primary.must('GET', `sys/replication/undone/${set.id}?values=true&limit=1`)
+  const [record] = page.body.data?.records as readonly Shown[]
+  assert.match(clear(record?.operations[0] as Operation), /capabilities/)
+  assert.equal(page.body.data?.next_after, set.first_index)
+  for (const id of ['x', '../../keyring', 'f'.repeat(32)]) {
+    const missing = await primary.call('GET', `sys/replication/undone/${encodeURIComponent(id)}`)
+    assert.ok(missing.status === 404 || missing.status === 400, `${id}: ${missing.status}`)
+  }
+  await primary.must('POST', 'sys/policies/acl/reader', {
+    policy: 'path "sys/replication/undone*" { capabilities = ["read", "delete"] }',
+  })
+  const made = await primary.must('POST', 'auth/token/create', { policies: ['reader'] })
+  const reader = String((made.body.auth as { readonly client_token: string }).client_token)
+  assert.equal((await primary.call('GET', 'sys/replication/undone', undefined, reader)).status, 403)
+  await primary.must('DELETE', `sys/replication/undone/${set.id}`)
+  assert.deepEqual((await primary.must('GET', 'sys/replication/undone')).body.data, { undone: [] })
+  assert.equal((await primary.call('DELETE', `sys/replication/undone/${set.id}`)).status, 404)
+  const left = await servers.time.until(primary.server.store.scan(UNDONE_FOLDER, '', 10))
+  assert.deepEqual(left, [])
+})
+
+test('a secondary that had more of the former primary than the new one keeps just that', async () => {
+  const { servers, primary, secondary, token } = await pair(573)
+  const third = await servers.start('three')
+  await servers.activate(primary, third)
+  await servers.level(primary, third)
+  await servers.time.pass(1_000)
+  await servers.level(primary, third)
+  // The copy has no records: one that both followed tells that none is missing behind it.
+  await write(primary, ['shared2'])
+  for (const one of [secondary, third]) await servers.level(primary, one)
+  servers.cut(primary, secondary)
+  await write(primary, ['extra0', 'extra1'])
+  await servers.level(primary, third)
+  await servers.time.pass(15_000)
+  servers.cut(primary, third)
+  await operate(secondary, token, 'promote', { force: true })
+  await write(secondary, ['new0'])
+  await follow(servers, secondary, third, token)
+  await servers.level(secondary, third)
+  await servers.requireSame(secondary, third)
+  const set = onlyOne(await listed(third, token))
+  assert.deepEqual([set.records, set.written_here, set.complete], [2, false, true])
+  const records = await shown(third, token, set.id, { values: true })
+  assert.deepEqual(paths(records), policies('extra0', 'extra1'))
+  assert.deepEqual(
+    records.map(({ primary_index: index }) => Number(index) > Number(set.fork_index)),
+    [true, true],
+  )
+  assert.match(clear(records[1]?.operations[0] as Operation), /capabilities/)
+})
+
+test('nothing is kept where nothing is undone', async () => {
+  const { servers, primary, secondary, token } = await pair(574)
+  await operate(secondary, token, 'promote')
+  await primary.must('POST', `${DR}/primary/demote`)
+  await follow(servers, secondary, primary, token)
+  await servers.level(secondary, primary)
+  await servers.requireSame(secondary, primary)
+  assert.deepEqual(await listed(primary, token), [])
+})
+
+test('a log that is pruned behind the fork: what is there is kept, and the list says what may be missing', async () => {
+  const forked = await fork(575, (primary) => write(primary, ['extra0', 'extra1']))
+  const { primary, token } = forked
+  await primary.forgetLog()
+  await write(primary, ['extra2'])
+  await rejoined(forked)
+  const set = onlyOne(await listed(primary, token))
+  assert.deepEqual([set.records, set.complete, set.missing_up_to], [1, false, Number(set.first_index) - 1])
+  assert.deepEqual(paths(await shown(primary, token, set.id)), policies('extra2'))
+})
+
+test('the power goes between keeping and undoing: the same records are kept, once', async () => {
+  const forked = await fork(576, (primary) => write(primary, ['extra0', 'extra1']))
+  const { servers, primary, secondary, token } = forked
+  await demoted(forked)
+  const { store } = primary.server
+  let isAdopted = false
+  store.adopt = () => {
+    isAdopted = true
+    return new Promise(() => {})
+  }
+  await follow(servers, secondary, primary, token)
+  for (let each = 0; !isAdopted; each++) {
+    assert.ok(each < 200, 'the new primary sends nothing')
+    await servers.time.pass(50)
+  }
+  primary.kill()
+  await servers.time.until(primary.restart(shareOf(primary)))
+  const before = onlyOne(await listed(primary, token))
+  assert.ok((await primary.call('GET', 'sys/policies/acl/extra0')).status >= 400)
+  await servers.level(secondary, primary)
+  await servers.requireSame(secondary, primary)
+  assert.deepEqual(onlyOne(await listed(primary, token)), before)
+  assert.deepEqual(paths(await shown(primary, token, before.id)), policies('extra0', 'extra1'))
+})

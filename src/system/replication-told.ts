@@ -31,8 +31,7 @@ export function toldMembers(
   if (told === undefined) return { ...NOT_YET, ...(mode === 'primary' ? {} : { connection_state: 'idle' }), ...UNTOLD }
   const { setId, epoch } = told.state
   // A set begins with epoch 1, and each promotion in it adds one.
-  const undone = told.undoneRecords === undefined ? {} : { undone_records: told.undoneRecords }
-  const common = { ...NOT_YET, cluster_id: setId, ssct_generation_counter: epoch - 1, ...undone }
+  const common = { ...NOT_YET, cluster_id: setId, ssct_generation_counter: epoch - 1 }
   if (mode === 'primary') return { ...common, ...ofPrimary(told, withheld) }
   // Its data came as a whole when it became a secondary, and its tree was made of them.
   const reindexed = mode === 'secondary' ? { last_reindex_epoch: text(told.state.sinceMs / 1000) } : {}
@@ -45,6 +44,7 @@ function ofPrimary(told: FamilyTold, { addresses }: Withheld): object {
   return {
     state: idle === undefined ? 'running' : 'idle',
     fenced: state.isFenced,
+    ...undoneOf(told.undoneRecords),
     ...(told.untold === undefined ? {} : { former_primary: addresses ? 'is called' : told.untold }),
     ...(idle && {
       idle_reason: idle.reason,
@@ -55,6 +55,8 @@ function ofPrimary(told: FamilyTold, { addresses }: Withheld): object {
     secondaries: secondaries.map((one: SecondaryStatus) => ({ ...peer(one, addresses), node_id: one.id })),
   }
 }
+
+const undoneOf = (records: number | undefined): object => (records === undefined ? {} : { undone_records: records })
 
 /** Why a primary serves nobody; undefined: it does. `isAddressed`: the sentence names addresses. */
 function idleOfPrimary({ state, isSilent, portFaults, successor }: FamilyTold) {
@@ -80,7 +82,11 @@ function fencedBy(successor: FamilyTold['successor']): string {
   return `Cluster ${successor.clusterId}${where} took over as primary of this set, ${FENCED}`
 }
 
-function ofSecondary({ state, identity, primary }: FamilyTold, nowMs: number, withheld: Withheld): object {
+function ofSecondary(
+  { state, identity, primary, undoneRecords }: FamilyTold,
+  nowMs: number,
+  withheld: Withheld,
+): object {
   const { addresses } = withheld
   const { clusterAddress = '', knownAddresses = [], id = '' } = identity ?? {}
   const known = knownAddresses.length === 0 && clusterAddress !== '' ? [clusterAddress] : knownAddresses
@@ -91,6 +97,7 @@ function ofSecondary({ state, identity, primary }: FamilyTold, nowMs: number, wi
     // The sentence names addresses.
     ...(idle && { idle_reason: idle.reason, ...(addresses ? {} : { idle_sentence: idle.sentence }) }),
     secondary_id: id,
+    ...undoneOf(undoneRecords),
     primary_cluster_addr: addresses ? '' : clusterAddress,
     known_primary_cluster_addrs: addresses ? [] : known,
     primaries: (primary?.peers ?? []).map((one) => peer(one, addresses)),

@@ -78,7 +78,7 @@ async function shown(server: ReplicatedServer, token: string, id: string, more: 
   const records: Shown[] = []
   for (let after: number | undefined = 0; after !== undefined; ) {
     const { body } = await operate(server, token, 'undone/show', { id, after, limit: 3, ...more })
-    records.push(...(body.data?.records as readonly Shown[]))
+    records.push(...((body.data?.records ?? []) as readonly Shown[]))
     after = body.data?.next_after as number | undefined
   }
   return records
@@ -157,7 +157,7 @@ test('undone records are shown to sudo where the cluster is promoted again, and 
   const { body } = await primary.must('GET', 'sys/replication/undone')
   const set = onlyOne(body.data?.undone as readonly Listed[])
   const page = await primary.must('GET', `sys/replication/undone/${set.id}?values=true&limit=1`)
-  const [record] = page.body.data?.records as readonly Shown[]
+  const [record] = (page.body.data?.records ?? []) as readonly Shown[]
   assert.match(clear(record?.operations[0] as Operation), /capabilities/)
   assert.equal(page.body.data?.next_after, set.first_index)
   for (const id of ['x', '../../keyring', 'f'.repeat(32)]) {

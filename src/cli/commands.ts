@@ -28,6 +28,7 @@ import {
 } from './commands/replication-primary.ts'
 import { replicationActivate, replicationCheck, replicationPublicKey } from './commands/replication-secondary.ts'
 import { replicationStatus } from './commands/replication-status.ts'
+import { replicationUndone } from './commands/replication-undone.ts'
 import { snapshotInspect } from './commands/snapshot-inspect.ts'
 import { snapshotRestore } from './commands/snapshot-restore.ts'
 import { snapshotSave } from './commands/snapshot-save.ts'
@@ -96,6 +97,7 @@ export const COMMANDS: CommandGroup = {
             replicationPublicKey,
             replicationCheck,
             replicationActivate,
+            replicationUndone,
           ],
         },
       ],

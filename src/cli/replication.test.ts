@@ -184,7 +184,7 @@ test('the commands of replication alone are listed', async () => {
   const ran = await runClient(['operator', 'replication'])
   assert.deepEqual([ran.code, ran.stdout], [1, ''])
   const names = [...ran.stderr.matchAll(/^ {4}(\S+) {2,}/gm)].map(([, name]) => name)
-  const all = ['status', 'enable', 'disable', 'secondary-token', 'revoke', 'public-key', 'check', 'activate']
+  const all = ['status', 'enable', 'disable', 'secondary-token', 'revoke', 'public-key', 'check', 'activate', 'undone']
   assert.deepEqual(names, all)
 })
 

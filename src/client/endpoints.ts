@@ -327,6 +327,8 @@ export type Endpoints = {
         last_reindex_epoch?: string
         /** Grows with each promotion for disaster recovery */
         ssct_generation_counter?: number
+        /** Records of this cluster that its new primary did not have, and that are kept aside; missing if not known */
+        undone_records?: number
         /** Index of the oldest change in the log; one more than the last if it is empty */
         retained_wal_from?: number
         /** Bytes of the log, about */
@@ -455,6 +457,8 @@ export type Endpoints = {
         last_reindex_epoch?: string
         /** Grows with each promotion for disaster recovery */
         ssct_generation_counter?: number
+        /** Records of this cluster that its new primary did not have, and that are kept aside; missing if not known */
+        undone_records?: number
         /** Index of the oldest change in the log; one more than the last if it is empty */
         retained_wal_from?: number
         /** Bytes of the log, about */
@@ -587,6 +591,8 @@ export type Endpoints = {
       last_reindex_epoch?: string
       /** Grows with each promotion for disaster recovery */
       ssct_generation_counter?: number
+      /** Records of this cluster that its new primary did not have, and that are kept aside; missing if not known */
+      undone_records?: number
       /** Index of the oldest change in the log; one more than the last if it is empty */
       retained_wal_from?: number
       /** Bytes of the log, about */
@@ -718,6 +724,8 @@ export type Endpoints = {
       last_reindex_epoch?: string
       /** Grows with each promotion for disaster recovery */
       ssct_generation_counter?: number
+      /** Records of this cluster that its new primary did not have, and that are kept aside; missing if not known */
+      undone_records?: number
       /** Index of the oldest change in the log; one more than the last if it is empty */
       retained_wal_from?: number
       /** Bytes of the log, about */
@@ -960,6 +968,198 @@ export type Endpoints = {
       ca_path?: string | undefined
       /** Takes a token of another set too, if this cluster follows nobody */
       force?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Lists what this cluster had and its new primary did not, by the times when that was undone. */
+  'POST sys/replication/dr/secondary/undone': {
+    fields: {
+      /**
+       * Operation token of this cluster (generate-operation-token), or a batch token of the set without a parent whose
+       * policy allows update on the path
+       */
+      dr_operation_token: string
+    }
+    result: {
+      /** All that are kept, oldest first */
+      undone: readonly {
+        /** Name of the set of records */
+        id: string
+        /** When they were kept aside, RFC 3339 */
+        kept_at: string
+        /** False while they are being kept, or where that was broken off; nothing was undone then */
+        finished: boolean
+        /** Id of the set for replication that the cluster was in */
+        cluster_id: string
+        /** True if this cluster wrote them as a primary; false if it had them from its former primary */
+        written_here: boolean
+        /** Records that were found */
+        records: number
+        /** Those of them that are not kept, for lack of room */
+        records_left_out: number
+        /** Changes of entries in all of them */
+        operations: number
+        /** Index of the first one in the log of this cluster */
+        first_index: number
+        /** Index of the last one */
+        last_index: number
+        /** Bytes that are kept */
+        bytes: number
+        /** False if records are left out, or may be missing */
+        complete: boolean
+        /** The log of this cluster did not reach back further: records up to this index may be missing */
+        missing_up_to?: number
+        /** Index of the last record that both clusters have, in the log of the former primary */
+        fork_index: number
+        /** Id of the history of that log, in hexadecimal */
+        fork_history_id: string
+      }[]
+    }
+  }
+  /** Shows records that were undone, in the order in which they were written. */
+  'POST sys/replication/dr/secondary/undone/show': {
+    fields: {
+      /**
+       * Operation token of this cluster (generate-operation-token), or a batch token of the set without a parent whose
+       * policy allows update on the path
+       */
+      dr_operation_token: string
+      /** Name of the set of records */
+      id: string
+      /** Shows only records behind this index */
+      after?: number | undefined
+      /** Maximum number of records */
+      limit?: number | undefined
+      /** Shows the values in clear too, which are secrets */
+      values?: boolean | undefined
+    }
+    result: {
+      /** Records behind the given index, in order */
+      records: readonly {
+        /** Index in the log of this cluster */
+        index: number
+        /** Index in the log of the primary that wrote it, if that was another cluster */
+        primary_index?: number
+        /** When it was written, RFC 3339, by the clock of the server that wrote it */
+        committed_at: string
+        /** What it did, in one step */
+        operations: readonly {
+          /** What was done to the entry */
+          kind: 'put' | 'delete'
+          /** Which clusters get the entry */
+          class: 'replicated' | 'local'
+          /** UUID of the mount that the entry belongs to, or system */
+          mount: string
+          /** Path of the entry, as sys/raw names it */
+          path: string
+          /** True if the value can be shown: not where it was deleted, and not for keys of the server and audit */
+          readable: boolean
+          /** The value in base64, if it was asked for and can be shown */
+          value?: string
+        }[]
+      }[]
+      /** Value of "after" for the records that follow; missing: these were the last */
+      next_after?: number
+    }
+  }
+  /** Deletes a set of undone records. */
+  'POST sys/replication/dr/secondary/undone/delete': {
+    fields: {
+      /**
+       * Operation token of this cluster (generate-operation-token), or a batch token of the set without a parent whose
+       * policy allows update on the path
+       */
+      dr_operation_token: string
+      /** Name of the set of records */
+      id: string
+    }
+    result: undefined
+  }
+  /** Lists what this cluster had and its primary of that time did not, by the times when that was undone. */
+  'GET sys/replication/undone': {
+    fields: Record<never, never>
+    result: {
+      /** All that are kept, oldest first */
+      undone: readonly {
+        /** Name of the set of records */
+        id: string
+        /** When they were kept aside, RFC 3339 */
+        kept_at: string
+        /** False while they are being kept, or where that was broken off; nothing was undone then */
+        finished: boolean
+        /** Id of the set for replication that the cluster was in */
+        cluster_id: string
+        /** True if this cluster wrote them as a primary; false if it had them from its former primary */
+        written_here: boolean
+        /** Records that were found */
+        records: number
+        /** Those of them that are not kept, for lack of room */
+        records_left_out: number
+        /** Changes of entries in all of them */
+        operations: number
+        /** Index of the first one in the log of this cluster */
+        first_index: number
+        /** Index of the last one */
+        last_index: number
+        /** Bytes that are kept */
+        bytes: number
+        /** False if records are left out, or may be missing */
+        complete: boolean
+        /** The log of this cluster did not reach back further: records up to this index may be missing */
+        missing_up_to?: number
+        /** Index of the last record that both clusters have, in the log of the former primary */
+        fork_index: number
+        /** Id of the history of that log, in hexadecimal */
+        fork_history_id: string
+      }[]
+    }
+  }
+  /** Shows records that were undone, in the order in which they were written. */
+  'GET sys/replication/undone/:id': {
+    fields: {
+      /** Name of the set of records */
+      id: string
+      /** Shows only records behind this index */
+      after?: number | undefined
+      /** Maximum number of records */
+      limit?: number | undefined
+      /** Shows the values in clear too, which are secrets */
+      values?: boolean | undefined
+    }
+    result: {
+      /** Records behind the given index, in order */
+      records: readonly {
+        /** Index in the log of this cluster */
+        index: number
+        /** Index in the log of the primary that wrote it, if that was another cluster */
+        primary_index?: number
+        /** When it was written, RFC 3339, by the clock of the server that wrote it */
+        committed_at: string
+        /** What it did, in one step */
+        operations: readonly {
+          /** What was done to the entry */
+          kind: 'put' | 'delete'
+          /** Which clusters get the entry */
+          class: 'replicated' | 'local'
+          /** UUID of the mount that the entry belongs to, or system */
+          mount: string
+          /** Path of the entry, as sys/raw names it */
+          path: string
+          /** True if the value can be shown: not where it was deleted, and not for keys of the server and audit */
+          readable: boolean
+          /** The value in base64, if it was asked for and can be shown */
+          value?: string
+        }[]
+      }[]
+      /** Value of "after" for the records that follow; missing: these were the last */
+      next_after?: number
+    }
+  }
+  /** Deletes a set of undone records. */
+  'DELETE sys/replication/undone/:id': {
+    fields: {
+      /** Name of the set of records */
+      id: string
     }
     result: undefined
   }

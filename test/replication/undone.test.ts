@@ -1,5 +1,5 @@
-// What a cluster wrote behind a fork is undone when it follows its new primary, and kept aside: nothing else, and all of
-// it (invariant I14). Whole servers, over the simulated network, in virtual time.
+// What a cluster wrote behind a fork is undone when it follows its new primary, and kept aside: all of that and nothing
+// else. Whole servers, over the simulated network, in virtual time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { UNDONE_FOLDER } from '../../src/replication/undone/undone-records.ts'
@@ -97,7 +97,7 @@ const onlyOne = (sets: readonly Listed[]): Listed => {
 /** The name of the policy record in a value. */
 const clear = ({ value }: Operation): string => Buffer.from(value ?? assert.fail('it has a value'), 'base64').toString()
 
-test('T57: what a primary wrote behind a partition is undone when it rejoins, and exactly that is kept aside', async () => {
+test('T57: what a primary wrote behind a partition is undone when it rejoins, and that is kept aside', async () => {
   const forked = await fork(57, async (primary) => {
     await write(primary, ['extra0', 'extra1', 'shared1', 'extra2'])
     await primary.must('DELETE', 'sys/policies/acl/shared0')

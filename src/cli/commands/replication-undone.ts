@@ -28,8 +28,8 @@ export const replicationUndone = command({
   summary: 'Show what this cluster had and its new primary did not: it was undone, and kept aside',
   usage: '',
   describe: [
-    'A former primary that follows the promoted cluster loses what only it has written. These records are kept, with ' +
-      'the keys that open them, until they are deleted. Without options the sets of them are listed; -show prints the ' +
+    'A former primary that follows the promoted cluster loses what only it has written. These records are kept until ' +
+      'they are deleted, with the keys that open them. Without options the sets of them are listed; -show prints the ' +
       'records of one, with what each did to which entry.',
     'On a secondary the command needs an operation token: give it with -operation-token. On a primary it goes by the ' +
       'token of the caller, which needs "read" (for -delete, "delete") and "sudo" on sys/replication/undone and below.',

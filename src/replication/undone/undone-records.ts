@@ -67,8 +67,11 @@ const ID = /^[0-9a-f]{32}$/
 /** Length and checksum come before what the length counts. */
 const LENGTH_BYTES = 8
 
+/** Key of the head of a set. */
 export const headKey = (id: string): string => `${UNDONE_FOLDER}${id}/head`
+/** Folder of its pages. */
 export const pageFolder = (id: string): string => `${UNDONE_FOLDER}${id}/page/`
+/** Key of the page that begins with the record of this index. */
 export const pageKey = (id: string, firstIndex: number): string =>
   pageFolder(id) + String(firstIndex).padStart(DIGITS, '0')
 

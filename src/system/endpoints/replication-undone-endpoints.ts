@@ -60,7 +60,9 @@ const PAGE_FIELDS = {
   values: bool('Shows the values in clear too, which are secrets', { default: false }),
 }
 
-const FEWER = 'An answer has fewer records than the limit where these are long.'
+const FEWER =
+  'An answer has fewer records than the limit where these are long. The values are those of sys/raw: who may ask for ' +
+  'them can read keys of engines.'
 const GONE = 'What was kept cannot be got back then.'
 
 async function listed(system: ReplicationSystem): Promise<Answer> {

@@ -327,7 +327,9 @@ export type Endpoints = {
         last_reindex_epoch?: string
         /** Grows with each promotion for disaster recovery */
         ssct_generation_counter?: number
-        /** Records of this cluster that its new primary did not have, and that are kept aside; missing if not known */
+        /**
+         * Records of this cluster that its new primary did not have, and that are kept aside; missing if there are none
+         */
         undone_records?: number
         /** Index of the oldest change in the log; one more than the last if it is empty */
         retained_wal_from?: number
@@ -457,7 +459,9 @@ export type Endpoints = {
         last_reindex_epoch?: string
         /** Grows with each promotion for disaster recovery */
         ssct_generation_counter?: number
-        /** Records of this cluster that its new primary did not have, and that are kept aside; missing if not known */
+        /**
+         * Records of this cluster that its new primary did not have, and that are kept aside; missing if there are none
+         */
         undone_records?: number
         /** Index of the oldest change in the log; one more than the last if it is empty */
         retained_wal_from?: number
@@ -591,7 +595,9 @@ export type Endpoints = {
       last_reindex_epoch?: string
       /** Grows with each promotion for disaster recovery */
       ssct_generation_counter?: number
-      /** Records of this cluster that its new primary did not have, and that are kept aside; missing if not known */
+      /**
+       * Records of this cluster that its new primary did not have, and that are kept aside; missing if there are none
+       */
       undone_records?: number
       /** Index of the oldest change in the log; one more than the last if it is empty */
       retained_wal_from?: number
@@ -724,7 +730,9 @@ export type Endpoints = {
       last_reindex_epoch?: string
       /** Grows with each promotion for disaster recovery */
       ssct_generation_counter?: number
-      /** Records of this cluster that its new primary did not have, and that are kept aside; missing if not known */
+      /**
+       * Records of this cluster that its new primary did not have, and that are kept aside; missing if there are none
+       */
       undone_records?: number
       /** Index of the oldest change in the log; one more than the last if it is empty */
       retained_wal_from?: number

@@ -56,7 +56,7 @@ function ofPrimary(told: FamilyTold, { addresses }: Withheld): object {
   }
 }
 
-const undoneOf = (records: number | undefined): object => (records === undefined ? {} : { undone_records: records })
+const undoneOf = (records = 0): object => (records === 0 ? {} : { undone_records: records })
 
 /** Why a primary serves nobody; undefined: it does. `isAddressed`: the sentence names addresses. */
 function idleOfPrimary({ state, isSilent, portFaults, successor }: FamilyTold) {

@@ -30,7 +30,8 @@ const NOT_DONE: readonly RegExp[] = [
   // There is no other cluster whose token could be used.
   /^replication-dr-secondary-enable$/,
   // Only a secondary for disaster recovery has operation tokens, and answers what takes one.
-  /^replication-dr-secondary-(generate-operation-token|operation-token|promote|disable|update-primary)/,
+  /^replication-dr-secondary-(generate-operation-token|operation-token|promote|disable|update-primary|undone)/,
+  /^replication-undone-(show|delete)$/,
   // It would make a secondary, which answers little else.
   /^replication-dr-primary-demote$/,
   // They need shares, or the other kind of seal.
@@ -103,7 +104,7 @@ before(async () => {
 })
 
 /** Carried out alone: elsewhere they would change the role that the test gave to the server, which has no links. */
-const NEEDS_LINKS = /^replication-dr-(primary|secondary)-/
+const NEEDS_LINKS = /^replication-(dr-(primary|secondary)|undone)-/
 function requireAsAlone({ answer }: Outcome, id: string): void {
   const expected = NEEDS_LINKS.test(id) ? 400 : alone.get(id)?.answer.status
   assert.equal(answer.status, expected ?? answer.status, `${id}: ${JSON.stringify(answer)}`)

@@ -177,6 +177,8 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'rate-limit-quota-write path': 'a text that is kept and compared',
   'replication-dr-primary-secondary-token id': 'no path has secondaries by name',
   'replication-dr-primary-revoke-secondary id': 'the same',
+  'replication-dr-secondary-undone-show id': 'the path that has it is served where this one is refused',
+  'replication-dr-secondary-undone-delete id': 'the same',
   'token-lookup token': 'a rule has no text of a token in its path',
   'token-renew token': 'the same',
   'token-revoke token': 'the same',

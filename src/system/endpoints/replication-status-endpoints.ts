@@ -88,7 +88,7 @@ const OF_BOTH = {
   last_reindex_epoch: text('When the tree was last made anew, Unix time in seconds; 0: never'),
   ssct_generation_counter: integer('Grows with each promotion for disaster recovery'),
   undone_records: integer(
-    'Records of this cluster that its new primary did not have, and that are kept aside; missing if not known',
+    'Records of this cluster that its new primary did not have, and that are kept aside; missing if there are none',
   ),
   retained_wal_from: integer('Index of the oldest change in the log; one more than the last if it is empty'),
   retained_wal_bytes: integer('Bytes of the log, about'),

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { UNDONE_FOLDER } from '../../src/replication/undone/undone-records.ts'
+import { systemScope } from '../../src/storage/contract.ts'
+import { REPLACED_KEYS } from '../../src/system/seal/seal-records.ts'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
 import { followedServers, type ReplicatedServers } from '../fixtures/replicated-servers.ts'
 
@@ -142,6 +144,9 @@ test('T57: what was sealed under a term that the new primary never had is shown'
     assert.match(clear(extra as Operation), /capabilities/)
     await secondary.must('POST', 'sys/rotate')
     await servers.level(secondary, primary)
+    // Then only the keyring that was kept with the records has the term.
+    const { store } = primary.server
+    await servers.time.until(store.transaction(async (tx) => tx.delete(systemScope, REPLACED_KEYS)))
     primary.kill()
     await servers.time.until(primary.restart(shareOf(primary)))
     await servers.level(secondary, primary)

@@ -68,6 +68,7 @@ async function fill({ store }: MemoryServer, count = ENTRIES): Promise<void> {
   await store.commit(async (tx) => {
     tx.put(systemScope, `root/sys/token/${CANARY}`, Buffer.from(CANARY))
     tx.put(systemScope, `root/core/reload/${MOUNT}`, Buffer.from(CANARY))
+    tx.put(systemScope, `root/core/undone/${CANARY}/head`, Buffer.from(CANARY))
     tx.put(mount, `root/logical/${MOUNT}/data/${CANARY}`, Buffer.from(CANARY))
     tx.put(mount, `root/logical/${MOUNT}/node/${CANARY}`, Buffer.from(CANARY))
   })

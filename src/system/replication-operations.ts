@@ -59,6 +59,8 @@ export type FamilyTold = {
   readonly untold: string | undefined
   /** Records that this cluster had and its primary did not, which are kept aside; undefined: that cannot be read. */
   readonly undoneRecords: number | undefined
+  /** On a promoted cluster: what of its former primary's log it had then; undefined: that is not known, or nothing. */
+  readonly promotedFrom: { readonly historyId: Buffer; readonly index: number } | undefined
 }
 
 /** A set of records that were undone, or are about to be, when this cluster began to follow another one. */

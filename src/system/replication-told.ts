@@ -50,6 +50,7 @@ function ofPrimary(told: FamilyTold, { addresses }: Withheld): object {
       idle_reason: idle.reason,
       ...(idle.isAddressed && addresses ? {} : { idle_sentence: idle.sentence }),
     }),
+    ...(told.promotedFrom && { promoted_from: placeOf(told.promotedFrom) }),
     primary_cluster_addr: addresses ? '' : state.clusterAddress,
     known_secondaries: knownSecondaries,
     secondaries: secondaries.map((one: SecondaryStatus) => ({ ...peer(one, addresses), node_id: one.id })),
@@ -57,6 +58,10 @@ function ofPrimary(told: FamilyTold, { addresses }: Withheld): object {
 }
 
 const undoneOf = (records = 0): object => (records === 0 ? {} : { undone_records: records })
+const placeOf = ({ historyId, index }: NonNullable<FamilyTold['promotedFrom']>) => ({
+  history_id: historyId.toString('hex'),
+  index,
+})
 
 /** Why a primary serves nobody; undefined: it does. `isAddressed`: the sentence names addresses. */
 function idleOfPrimary({ state, isSilent, portFaults, successor }: FamilyTold) {

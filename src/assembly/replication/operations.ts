@@ -4,6 +4,7 @@ import { fail } from '../../api/errors.ts'
 import { describeCause } from '../../core/describe-cause.ts'
 import { X25519_BYTES } from '../../crypto/primitives/hpke.ts'
 import { Secret } from '../../crypto/primitives/secret.ts'
+import { decodeBase64 } from '../../lib/base64.ts'
 import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
 import type { LinkControl, NodeFacts, SecondaryStatus } from '../../replication/link/link-sides.ts'
@@ -21,6 +22,7 @@ import {
 } from '../../replication/set/primary-operations.ts'
 import {
   allSecondaries,
+  readPromotions,
   readState,
   SECONDARY_IDENTITY,
   type SecondaryEntry,
@@ -258,7 +260,15 @@ async function readTold(tx: SetReader, family: ReplicationFamily) {
     identity: identity === undefined ? undefined : SECONDARY_IDENTITY.decode(identity),
     successor: await readSuccessor(tx, family),
     isUntold: (await tx.get(setPath(family, 'former'))) !== undefined,
+    promotedFrom: state.mode === 'primary' ? await readPromotedFrom(tx, family, state.epoch) : undefined,
   }
+}
+
+/** Where the log of the former primary ended for the promotion that began this epoch. */
+async function readPromotedFrom(tx: SetReader, family: ReplicationFamily, epoch: number) {
+  const followed = (await readPromotions(tx, family)).findLast((one) => one.epoch === epoch)?.followed
+  if (followed === undefined || followed === null) return undefined
+  return { historyId: decodeBase64(followed.historyId), index: followed.index }
 }
 
 const NOT_CALLED = 'The former primary is not being called at the moment'

@@ -38,6 +38,13 @@ const OF_PRIMARY = {
     'After a promotion, until the former primary knows of it: why it does not; "is called" where addresses are ' +
       'withheld',
   ),
+  promoted_from: group(
+    {
+      history_id: text('Id of the history of its former primary, in hexadecimal'),
+      index: integer('Index of the last change of it that was applied: later ones of that history are not in the set'),
+    },
+    'After a promotion: how much this cluster had of its former primary; missing if nothing, or if not known',
+  ),
   fenced: flag('Another cluster took over as primary, so this one writes nothing'),
   known_secondaries: listOf(text('Id'), 'All to which a token was given that was not revoked since'),
   secondaries: listOf(

@@ -30,7 +30,12 @@ if (command === 'server') {
     const verification = await import('./offline/audit-verification.ts')
     return verification.verifyAudit(files, options)
   }
+  const onInterrupt = (work: () => void) => {
+    process.once('SIGINT', work)
+    return () => void process.off('SIGINT', work)
+  }
   const { sleep } = realWorld().timers
-  const io = { stdin, stdout, stderr, env, version: VERSION, sleep, inspectSnapshot, diagnose, verifyAudit }
+  const offline = { inspectSnapshot, diagnose, verifyAudit }
+  const io = { stdin, stdout, stderr, env, version: VERSION, sleep, onInterrupt, ...offline }
   process.exitCode = await runCli(process.argv.slice(2), io, commands)
 }

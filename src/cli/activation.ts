@@ -1,7 +1,7 @@
-// What the two commands take that activate a secondary, or look whether that would work.
+// What the commands take that lead a cluster to a primary, or look whether that would work.
 import type { CommandCall } from './command.ts'
 import { UNWRAPPED_OPTIONS } from './common-options.ts'
-import type { OptionTable } from './options.ts'
+import type { OptionTable, OptionValues } from './options.ts'
 import { FAMILY_OPTION } from './replication-status.ts'
 import { readTypedSecret } from './typed-text.ts'
 
@@ -15,9 +15,8 @@ export const ABOUT_ACTIVATION_TOKEN =
   'standard input. A TOKEN on the command line stays in the history of the shell, and other users of ' +
   'the machine can see it.'
 
-/** Their options. `-token`, `-ca-cert` and `-ca-path` are about the server that is asked, and not about the primary. */
-export const ACTIVATION_OPTIONS = {
-  ...FAMILY_OPTION,
+/** Options about the API of the primary, as the server that is asked reaches it. */
+const WAY_OPTIONS = {
   'primary-api-addr': {
     kind: 'text',
     value: 'URL',
@@ -35,12 +34,23 @@ export const ACTIVATION_OPTIONS = {
     value: 'DIR',
     about: 'Directory, on the server, of PEM files of such CA certificates',
   },
+} as const satisfies OptionTable
+
+/** Their options. `-token`, `-ca-cert` and `-ca-path` are about the server that is asked, and not about the primary. */
+export const ACTIVATION_OPTIONS = {
+  ...FAMILY_OPTION,
+  ...WAY_OPTIONS,
   ...UNWRAPPED_OPTIONS,
 } as const satisfies OptionTable
 
 /** Reads the activation token and returns the body of the request. @throws CliError */
 export async function activationBody({ io, options, args }: CommandCall<typeof ACTIVATION_OPTIONS>): Promise<string> {
-  const { 'primary-api-addr': address, 'primary-ca-file': file, 'primary-ca-path': directory } = options
   const token = await readTypedSecret(io, args[0], 'activation token')
-  return JSON.stringify({ token, primary_api_addr: address, ca_file: file, ca_path: directory })
+  return JSON.stringify({ token, ...waysToPrimary(options) })
+}
+
+/** The fields about how the server reaches the API of the primary. */
+export function waysToPrimary(options: OptionValues<typeof WAY_OPTIONS>): object {
+  const { 'primary-api-addr': address, 'primary-ca-file': file, 'primary-ca-path': directory } = options
+  return { primary_api_addr: address, ca_file: file, ca_path: directory }
 }

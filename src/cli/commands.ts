@@ -20,6 +20,7 @@ import { pathHelp } from './commands/path-help.ts'
 import { POLICY_COMMANDS } from './commands/policy.ts'
 import { printToken } from './commands/print-token.ts'
 import { read } from './commands/read.ts'
+import { replicationDemote, replicationPromote, replicationUpdatePrimary } from './commands/replication-failover.ts'
 import {
   replicationDisable,
   replicationEnable,
@@ -28,6 +29,7 @@ import {
 } from './commands/replication-primary.ts'
 import { replicationActivate, replicationCheck, replicationPublicKey } from './commands/replication-secondary.ts'
 import { replicationStatus } from './commands/replication-status.ts'
+import { replicationSwitchover } from './commands/replication-switchover.ts'
 import { replicationUndone } from './commands/replication-undone.ts'
 import { snapshotInspect } from './commands/snapshot-inspect.ts'
 import { snapshotRestore } from './commands/snapshot-restore.ts'
@@ -98,6 +100,10 @@ export const COMMANDS: CommandGroup = {
             replicationCheck,
             replicationActivate,
             replicationUndone,
+            replicationSwitchover,
+            replicationPromote,
+            replicationDemote,
+            replicationUpdatePrimary,
           ],
         },
       ],

@@ -25,6 +25,8 @@ export type CliIo = {
   readonly version: string
   /** Waits between the attempts of a request. */
   readonly sleep: (delayMs: number) => Promise<void>
+  /** Does work instead of ending the process at the first Ctrl-C; a second one ends it. Returns what undoes that. */
+  readonly onInterrupt?: (work: () => void) => () => void
   readonly inspectSnapshot: InspectSnapshot
   readonly diagnose: Diagnose
   readonly verifyAudit: VerifyAudit

@@ -110,6 +110,12 @@ const HINTS: readonly Hint[] = [
     hint: () => 'The request is larger than the server accepts (max_request_size of its listener, 32 MiB by default).',
   },
   {
+    fits: ({ status, messages }) => status === 503 && mentions(messages, 'not caught up'),
+    hint: () =>
+      'Nothing was changed. If its primary comes back, wait until `keywright operator replication status` shows that ' +
+      'nothing is missing. If it is lost, -force -yes promotes the secondary without what is missing.',
+  },
+  {
     fits: ({ status }) => status === 429,
     hint: () => 'A rate limit was exceeded: try again later.',
   },

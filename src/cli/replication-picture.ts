@@ -26,7 +26,7 @@ export function formatReplication(view: ReplicationView, style: Style): string {
   const lines = [headLine(view, style)]
   if (mode === 'bootstrapping') lines.push(...row(style, '', 'It is being set up as a secondary: look again'))
   if (mode === 'primary' || mode === 'secondary') lines.push(...setRows(status, style))
-  if (mode === 'primary') lines.push(...secondaryRows(view, style))
+  if (mode === 'primary') lines.push(...takeoverRows(status, style), ...secondaryRows(view, style))
   if (mode === 'secondary') lines.push(...primaryRows(view, style), ...behindRows(view, style))
   if (mode === 'primary' || mode === 'secondary') lines.push(...idleRows(status, style), ...logRows(status, style))
   return `${lines.map((line, at) => (at === 0 ? line : `  ${line}`)).join('\n')}\n`
@@ -71,6 +71,20 @@ function setRows(status: Json, style: Style): string[] {
 const prefixed = (before: string, text: string): string => (text === '' ? '' : before + text)
 const present = (style: Style, label: string, text: string): string[] => (text === '' ? [] : row(style, label, text))
 
+/** What a promoted cluster had of its former primary, and whether that one knows of it. */
+function takeoverRows(status: Json, style: Style): string[] {
+  const from = exactMember(status, 'promoted_from')
+  const [index, history] = [lineIn(from, 'index'), lineIn(from, 'history_id')]
+  const untold = lineIn(status, 'former_primary')
+  const had = `has change ${index} of the former primary, and none behind it (history ${history})`
+  return [
+    ...present(style, 'Promoted', index === '' ? '' : had),
+    ...(untold === '' ? [] : row(style, 'Not told', `${UNTOLD}: ${untold}`, 'caution')),
+  ]
+}
+
+const UNTOLD = 'the former primary does not know yet, and may serve clients'
+
 /** Ids that were never let in are shown too. */
 function secondaryRows(view: ReplicationView, style: Style): string[] {
   const { status } = view
@@ -79,7 +93,8 @@ function secondaryRows(view: ReplicationView, style: Style): string[] {
   const unseen = linesIn(status, 'known_secondaries').filter((id) => !seen.includes(id))
   const connected = peers.filter((peer) => !isDisconnected(peer)).length
   const all = peers.length + unseen.length
-  const none = 'none: `keywright operator replication secondary-token` lets one in'
+  const isFenced = exactMember(status, 'fenced') === true
+  const none = isFenced ? 'none' : 'none: `keywright operator replication secondary-token` lets one in'
   return [
     ...present(style, 'Cluster port', prefixed('given to secondaries: ', lineIn(status, 'primary_cluster_addr'))),
     ...row(style, 'Secondaries', all === 0 ? none : `${connected} of ${all} connected`),
@@ -94,6 +109,7 @@ function primaryRows(view: ReplicationView, style: Style): string[] {
   const { status } = view
   const link = lineIn(status, 'connection_state')
   const peers = itemsIn(status, 'primaries')
+  if (lineIn(status, 'idle_reason') === 'no_primary') return row(style, 'Primary', 'none: it follows nobody')
   const at = lineIn(status, 'primary_cluster_addr')
   const known = itemsIn(status, 'known_primary_cluster_addrs').length
   const more = known > 1 ? `, ${known} addresses known` : ''
@@ -153,6 +169,7 @@ function behindText(status: Json): string {
 }
 
 function behindRows({ status, remainingMs }: ReplicationView, style: Style): string[] {
+  if (lineIn(status, 'idle_reason') === 'no_primary') return []
   const applied = lineIn(status, 'last_remote_wal')
   const texts = [behindText(status), applied === '' ? '' : `the primary's change ${applied} is applied`]
   const rows = present(style, 'Behind', joined(texts))

@@ -11,10 +11,16 @@ import { BETWEEN_LOOKS_MS, type FamilyName, familiesIn, readReplication, remaini
 const LOOK_TIMEOUT_MS = 5_000
 
 /**
- * Looks at the status once a second until the secondary follows the log, and returns the last answer.
+ * Looks at the status once a second until the secondary follows the log, and returns the last answer. `done` is what
+ * was done to it before.
  * @throws RemoteFailure if nothing has moved for the time that `-timeout` gives; a copy that goes on may take longer
  */
-export async function waitUntilFollowing(io: CliIo, client: Client, family: FamilyName): Promise<Json> {
+export async function waitUntilFollowing(
+  io: CliIo,
+  client: Client,
+  family: FamilyName,
+  done = 'is activated',
+): Promise<Json> {
   const looking = client.with({ retries: 0, timeoutMs: Math.min(client.timeoutMs, LOOK_TIMEOUT_MS) })
   const progress = new WaitingLine(io)
   // Looks are counted, and not time: a machine that slept for an hour goes on waiting.
@@ -35,7 +41,7 @@ export async function waitUntilFollowing(io: CliIo, client: Client, family: Fami
     if (unmoved >= most) {
       await progress.end()
       const what = `Error waiting for the secondary: nothing has moved for ${most} s`
-      throw new RemoteFailure(`${what}. ${givingUp(family, shown)}`)
+      throw new RemoteFailure(`${what}. ${givingUp(family, shown, done)}`)
     }
     seen.add(moved)
     before = status
@@ -43,8 +49,8 @@ export async function waitUntilFollowing(io: CliIo, client: Client, family: Fami
   }
 }
 
-const givingUp = (family: FamilyName, shown: string): string =>
-  `The last look: ${shown}\n\nThe cluster is activated, and goes on by itself: ` +
+const givingUp = (family: FamilyName, shown: string, done: string): string =>
+  `The last look: ${shown}\n\nThe cluster ${done}, and goes on by itself: ` +
   `\`keywright operator replication status -family=${family}\` shows how far it is.`
 
 type Look = { readonly answer: Json; readonly status: Json; readonly refusal: string | undefined }

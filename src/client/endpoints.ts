@@ -313,6 +313,11 @@ export type Endpoints = {
         idle_sentence?: string
         /** Primary: what primary/enable was given. Secondary: the first address that it had of the primary */
         primary_cluster_addr?: string
+        /**
+         * Version of this program, by which clusters judge whether one can follow another; missing if the listener
+         * withholds versions
+         */
+        program_version?: string
         /** Number of the history of this cluster; a promotion and a restore raise it */
         epoch?: number
         /** Id of the history, in hexadecimal */
@@ -355,6 +360,13 @@ export type Endpoints = {
          * withheld
          */
         former_primary?: string
+        /** After a promotion: how much this cluster had of its former primary; missing if nothing, or if not known */
+        promoted_from?: {
+          /** Id of the history of its former primary, in hexadecimal */
+          history_id: string
+          /** Index of the last change of it that was applied: later ones of that history are not in the set */
+          index: number
+        }
         /** Another cluster took over as primary, so this one writes nothing */
         fenced?: boolean
         /** All to which a token was given that was not revoked since */
@@ -445,6 +457,11 @@ export type Endpoints = {
         idle_sentence?: string
         /** Primary: what primary/enable was given. Secondary: the first address that it had of the primary */
         primary_cluster_addr?: string
+        /**
+         * Version of this program, by which clusters judge whether one can follow another; missing if the listener
+         * withholds versions
+         */
+        program_version?: string
         /** Number of the history of this cluster; a promotion and a restore raise it */
         epoch?: number
         /** Id of the history, in hexadecimal */
@@ -487,6 +504,13 @@ export type Endpoints = {
          * withheld
          */
         former_primary?: string
+        /** After a promotion: how much this cluster had of its former primary; missing if nothing, or if not known */
+        promoted_from?: {
+          /** Id of the history of its former primary, in hexadecimal */
+          history_id: string
+          /** Index of the last change of it that was applied: later ones of that history are not in the set */
+          index: number
+        }
         /** Another cluster took over as primary, so this one writes nothing */
         fenced?: boolean
         /** All to which a token was given that was not revoked since */
@@ -581,6 +605,11 @@ export type Endpoints = {
       idle_sentence?: string
       /** Primary: what primary/enable was given. Secondary: the first address that it had of the primary */
       primary_cluster_addr?: string
+      /**
+       * Version of this program, by which clusters judge whether one can follow another; missing if the listener
+       * withholds versions
+       */
+      program_version?: string
       /** Number of the history of this cluster; a promotion and a restore raise it */
       epoch?: number
       /** Id of the history, in hexadecimal */
@@ -623,6 +652,13 @@ export type Endpoints = {
        * withheld
        */
       former_primary?: string
+      /** After a promotion: how much this cluster had of its former primary; missing if nothing, or if not known */
+      promoted_from?: {
+        /** Id of the history of its former primary, in hexadecimal */
+        history_id: string
+        /** Index of the last change of it that was applied: later ones of that history are not in the set */
+        index: number
+      }
       /** Another cluster took over as primary, so this one writes nothing */
       fenced?: boolean
       /** All to which a token was given that was not revoked since */
@@ -716,6 +752,11 @@ export type Endpoints = {
       idle_sentence?: string
       /** Primary: what primary/enable was given. Secondary: the first address that it had of the primary */
       primary_cluster_addr?: string
+      /**
+       * Version of this program, by which clusters judge whether one can follow another; missing if the listener
+       * withholds versions
+       */
+      program_version?: string
       /** Number of the history of this cluster; a promotion and a restore raise it */
       epoch?: number
       /** Id of the history, in hexadecimal */
@@ -758,6 +799,13 @@ export type Endpoints = {
        * withheld
        */
       former_primary?: string
+      /** After a promotion: how much this cluster had of its former primary; missing if nothing, or if not known */
+      promoted_from?: {
+        /** Id of the history of its former primary, in hexadecimal */
+        history_id: string
+        /** Index of the last change of it that was applied: later ones of that history are not in the set */
+        index: number
+      }
       /** Another cluster took over as primary, so this one writes nothing */
       fenced?: boolean
       /** All to which a token was given that was not revoked since */

@@ -43,6 +43,8 @@ export type ActivationCheck = {
 /** What is known of a family that is not disabled, besides what the store tells (replication-facts.ts). */
 export type FamilyTold = {
   readonly state: SetState
+  /** The version of this program, by which clusters judge whether one can follow another. */
+  readonly programVersion: string
   /** On a primary: ids of all tokens but those revoked, and the links of secondaries. */
   readonly knownSecondaries: readonly string[]
   readonly secondaries: readonly SecondaryStatus[]

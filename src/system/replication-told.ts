@@ -31,7 +31,12 @@ export function toldMembers(
   if (told === undefined) return { ...NOT_YET, ...(mode === 'primary' ? {} : { connection_state: 'idle' }), ...UNTOLD }
   const { setId, epoch } = told.state
   // A set begins with epoch 1, and each promotion in it adds one.
-  const common = { ...NOT_YET, cluster_id: setId, ssct_generation_counter: epoch - 1 }
+  const common = {
+    ...NOT_YET,
+    cluster_id: setId,
+    ssct_generation_counter: epoch - 1,
+    ...(withheld.version ? {} : { program_version: told.programVersion }),
+  }
   if (mode === 'primary') return { ...common, ...ofPrimary(told, withheld) }
   // Its data came as a whole when it became a secondary, and its tree was made of them.
   const reindexed = mode === 'secondary' ? { last_reindex_epoch: text(told.state.sinceMs / 1000) } : {}

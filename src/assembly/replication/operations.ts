@@ -239,6 +239,7 @@ export class OwnOperations implements ReplicationOperations {
     return {
       ...told,
       undoneRecords,
+      programVersion: this.#parts.facts().version,
       isSilent,
       portFaults: ports.length === 0 ? faults : [],
       secondaries: [...linked, ...withoutLink(entries, family, new Set(linked.map(({ id }) => id)))],

@@ -5,6 +5,7 @@ import { command } from '../command.ts'
 import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { exactMember, type Json } from '../exact-json.ts'
+import { ABOUT_OPERATION_TOKEN, OPERATION_TOKEN_OPTION, readOperationToken } from '../operation-token.ts'
 import { printAlone } from '../output.ts'
 import { FAMILY_NAMES, FAMILY_OPTION, familyOf } from '../replication-status.ts'
 import { printableLine } from '../terminal-text.ts'
@@ -39,29 +40,43 @@ export const replicationEnable = callCommand({
   done: ({ options }) => `Success! This cluster is a primary: ${FAMILY_NAMES[familyOf(options)]}`,
 })
 
-/** `primary/disable`. It cannot be undone, so it has to be confirmed. */
+/** `primary/disable` and `secondary/disable`. Neither can be undone, so they have to be confirmed. */
 export const replicationDisable = callCommand({
   name: 'disable',
-  summary: 'End the set that this cluster is the primary of',
+  summary: 'End the set that this cluster is the primary of, or take a secondary out of its set',
   usage: '',
   describe: [
-    'The data stay as they are. Every secondary is cut off for good: the authority of the set and its list of ' +
-      'secondaries are destroyed, and a new set needs new activation tokens. The token needs "update" on ' +
+    'The data stay as they are. On a primary every secondary is cut off for good: the authority of the set and its ' +
+      'list of secondaries are destroyed, and a new set needs new activation tokens. The token needs "update" on ' +
       'sys/replication/FAMILY/primary/disable.',
+    'With -secondary this cluster is a secondary, and goes on by itself with the data that it has.',
+    ABOUT_OPERATION_TOKEN,
   ],
-  examples: ['operator replication disable -yes'],
-  options: { ...FAMILY_OPTION, yes: { kind: 'flag', about: 'Confirm that the secondaries are to be cut off' } },
-  request: ({ options }) => {
-    if (!options.yes) throw new UsageError('every secondary of the set will be cut off for good: confirm it with -yes')
+  examples: [
+    'operator replication disable -yes',
+    'operator replication disable -secondary -yes -operation-token=@operation-token',
+  ],
+  options: {
+    ...FAMILY_OPTION,
+    ...OPERATION_TOKEN_OPTION,
+    secondary: { kind: 'flag', about: 'Take this secondary out of its set' },
+    yes: { kind: 'flag', about: 'Confirm that the secondaries are to be cut off, or that this one is to leave' },
+  },
+  request: async ({ io, options }) => {
+    if (!options.yes) throw new UsageError(`${options.secondary ? LEAVES : CUTS_OFF}: confirm it with -yes`)
+    const token = options.secondary ? await readOperationToken(io, options['operation-token']) : undefined
     return {
       doing: 'disabling replication',
       method: 'POST',
-      path: `sys/replication/${familyOf(options)}/primary/disable`,
-      body: '{}',
+      path: `sys/replication/${familyOf(options)}/${options.secondary ? 'secondary' : 'primary'}/disable`,
+      body: JSON.stringify({ dr_operation_token: token }),
     }
   },
   done: ({ options }) => `Success! Replication is disabled: ${FAMILY_NAMES[familyOf(options)]}`,
 })
+
+const CUTS_OFF = 'every secondary of the set will be cut off for good'
+const LEAVES = 'this cluster will be no copy of its primary any more'
 
 /** Returns the id of a secondary. @throws UsageError if none was given */
 function requireId(id: string | undefined): string {

@@ -1,14 +1,14 @@
 // `keywright operator replication …` on a cluster that becomes a secondary.
-import { own } from '../../lib/own.ts'
 import { ABOUT_ACTIVATION_TOKEN, ACTIVATION_OPTIONS, ACTIVATION_USAGE, activationBody } from '../activation.ts'
-import { itemsIn, lineIn } from '../answer-members.ts'
+import { itemsIn } from '../answer-members.ts'
 import { answeredByExitCode, RemoteFailure } from '../cli-error.ts'
 import { command } from '../command.ts'
 import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
-import { exactMember, type Json } from '../exact-json.ts'
+import { exactMember } from '../exact-json.ts'
 import { printAlone, printAnswer, printDone } from '../output.ts'
-import { type Style, styleOf, type Tone, toned, wrapped } from '../picture.ts'
+import { styleOf } from '../picture.ts'
+import { activationVerdict, formatLooks, isGoodEnough } from '../replication-looks.ts'
 import { formatReplication } from '../replication-picture.ts'
 import { FAMILY_NAMES, FAMILY_OPTION, familiesIn, familyOf } from '../replication-status.ts'
 import { waitUntilFollowing } from '../replication-wait.ts'
@@ -112,42 +112,7 @@ export const replicationCheck = command({
       const { body = null } = await connect(io, options).send(request)
       const looks = itemsIn(exactMember(body, 'data'), 'checks')
       if (looks.length === 0) throw new RemoteFailure('Error checking an activation: the answer has no looks')
-      await printAnswer(io, options, body, () => formatLooks(looks, styleOf(io, io.stdout)))
+      await printAnswer(io, options, body, () => formatLooks(looks, activationVerdict, styleOf(io, io.stdout)))
       return looks.every(isGoodEnough) ? 0 : 2
     }),
 })
-
-/** A look that was not taken has a bad one before it, or is not needed: a token with a key needs no way to the API. */
-const GOOD_ENOUGH = ['good', 'not looked at']
-
-const isGoodEnough = (look: Json): boolean => GOOD_ENOUGH.includes(lineIn(look, 'result'))
-
-/** Formats the looks and the verdict. */
-function formatLooks(looks: readonly Json[], style: Style): string {
-  const width = Math.max(...looks.map((look) => lineIn(look, 'what').length))
-  const works = looks.every(isGoodEnough)
-  const lines = looks.flatMap((look) => lookLines(look, width, style))
-  return `${lines.join('\n')}\n\n${verdictOf(looks, works, style)}\n`
-}
-
-function verdictOf(looks: readonly Json[], works: boolean, style: Style): string {
-  if (!works) return toned(style, 'bad', 'An activation would not work')
-  const isPortGood = looks.some((look) => lineIn(look, 'what') === 'cluster port' && lineIn(look, 'result') === 'good')
-  if (isPortGood) return toned(style, 'good', 'An activation would work')
-  const said = 'Nothing found against an activation. The cluster port of the primary was not checked'
-  return toned(style, 'caution', said)
-}
-
-/** Of one width, so that what they stand before is aligned. */
-const MARKS: Readonly<Record<string, readonly [tone: Tone, mark: string]>> = {
-  good: ['good', '[good]'],
-  'not looked at': ['faint', '[-]   '],
-}
-
-function lookLines(look: Json, width: number, style: Style): string[] {
-  const [tone, mark] = own(MARKS, lineIn(look, 'result')) ?? ['bad', '[bad] ']
-  const name = lineIn(look, 'what').padEnd(width)
-  const indent = ' '.repeat(`${mark}  ${name}  `.length)
-  const [first = '', ...rest] = wrapped(lineIn(look, 'sentence'), style.width - indent.length)
-  return [`${toned(style, tone, mark)}  ${name}  ${first}`.trimEnd(), ...rest.map((line) => indent + line)]
-}

@@ -85,6 +85,10 @@ const OF_BOTH = {
   primary_cluster_addr: text(
     'Primary: what primary/enable was given. Secondary: the first address that it had of the primary',
   ),
+  program_version: text(
+    'Version of this program, by which clusters judge whether one can follow another; missing if the listener ' +
+      'withholds versions',
+  ),
   epoch: integer('Number of the history of this cluster; a promotion and a restore raise it'),
   history_id: text('Id of the history, in hexadecimal'),
   merkle_root: text(

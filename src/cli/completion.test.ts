@@ -30,7 +30,7 @@ const CASES: readonly { typed: string; offers: readonly string[] }[] = [
   { typed: 'policy write app ', offers: [] },
   { typed: 'policy fmt ', offers: [] },
   { typed: 'auth tune ', offers: ['token/'] },
-  { typed: 'operator replication s', offers: ['secondary-token', 'status'] },
+  { typed: 'operator replication s', offers: ['secondary-token', 'status', 'switchover'] },
   { typed: 'operator replication status -family=', offers: ['-family=dr', '-family=performance'] },
   { typed: 'token capabilities hvs.x t', offers: ['transit/'] },
 ]

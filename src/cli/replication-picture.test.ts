@@ -203,6 +203,53 @@ const PICTURES: readonly {
 `,
   },
   {
+    name: 'a promoted cluster whose former primary does not know yet',
+    status: {
+      ...PRIMARY,
+      epoch: 2,
+      promoted_from: { history_id: 'cd01', index: 220 },
+      former_primary: 'https://a1:8201 does not answer',
+      known_secondaries: [],
+      secondaries: [],
+      retained_for: [],
+    },
+    attention: false,
+    shows: `* Disaster recovery: primary, running
+  Set           ${SET}, epoch 2
+  Last change   223
+  Merkle root   ${ROOT}
+  Promoted      with the log of the former primary up to change 220 (history cd01)
+  Not told      the former primary does not know yet, and may serve clients: https://a1:8201 does
+                not answer
+  Secondaries   none: \`keywright operator replication secondary-token\` lets one in
+  Log           12.0 MiB, from change 101, needed by nobody
+`,
+  },
+  {
+    name: 'a secondary without a primary',
+    status: {
+      ...SECONDARY,
+      state: 'idle',
+      connection_state: 'idle',
+      idle_reason: 'no_primary',
+      idle_sentence: 'This cluster follows no primary',
+      secondary_id: '',
+      primary_cluster_addr: '',
+      known_primary_cluster_addrs: [],
+      primaries: [],
+      last_remote_wal: 0,
+    },
+    attention: true,
+    shows: `* Disaster recovery: secondary, idle
+  Set           ${SET}, epoch 1
+  Merkle root   ${ROOT}
+  Primary       none: it follows nobody
+  Idle          no_primary
+                This cluster follows no primary
+  Log           3.0 MiB, from change 101, needed by nobody
+`,
+  },
+  {
     name: 'a secondary that follows',
     status: SECONDARY,
     attention: false,

@@ -76,7 +76,7 @@ function takeoverRows(status: Json, style: Style): string[] {
   const from = exactMember(status, 'promoted_from')
   const [index, history] = [lineIn(from, 'index'), lineIn(from, 'history_id')]
   const untold = lineIn(status, 'former_primary')
-  const had = `has change ${index} of the former primary, and none behind it (history ${history})`
+  const had = `with the log of the former primary up to change ${index} (history ${history})`
   return [
     ...present(style, 'Promoted', index === '' ? '' : had),
     ...(untold === '' ? [] : row(style, 'Not told', `${UNTOLD}: ${untold}`, 'caution')),

@@ -141,7 +141,7 @@ async function portLook({ next, clusterAddress }: Switching): Promise<Look> {
   const configured = read instanceof RemoteFailure ? '' : lineIn(read.body, 'leader_cluster_address')
   const address = clusterAddress ?? configured
   const where = address === '' ? 'the cluster port of the new primary' : address
-  return skipped(what, `Whether the former primary reaches ${where} shows when it is to follow`)
+  return skipped(what, `Whether the former primary reaches ${where} shows when it follows`)
 }
 
 /** A batch token of the set can be asked about on the primary, as any token. */

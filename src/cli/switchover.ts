@@ -10,6 +10,7 @@ import { RemoteFailure } from './cli-error.ts'
 import type { ApiRequest, Client } from './client.ts'
 import { exactMember, type Json } from './exact-json.ts'
 import type { CliIo } from './io.ts'
+import { RemoteError } from './remote-error.ts'
 import { BETWEEN_LOOKS_MS } from './replication-status.ts'
 import { waitUntilFollowing } from './replication-wait.ts'
 import { drStatus, type Switching } from './switchover-looks.ts'
@@ -53,6 +54,8 @@ const LATE_PROBES = 40
 const RETRIES = 8
 /** How often both roots are looked at: while clients write, they stand at one index only by chance. */
 const ROOT_LOOKS = 5
+/** A promotion is given up after five seconds. */
+const PROMOTION_LOOKS = 8
 /** How often the former primary is asked whether it knows. */
 const FENCE_LOOKS = 5
 
@@ -109,8 +112,7 @@ export class Switchover {
     try {
       await next.with({ retries: 0 }).send(post('promoting the secondary', 'secondary/promote', fields))
     } catch (error) {
-      // The connection may have broken behind the promotion.
-      if (!(error instanceof RemoteFailure) || (await this.#modeOf(next)) !== 'primary') throw error
+      if (!(error instanceof RemoteFailure) || !(await this.#isPromoted(error))) throw error
     } finally {
       probe.stop()
     }
@@ -119,6 +121,16 @@ export class Switchover {
     const had = countIn(exactMember(await drStatus(next), 'promoted_from'), 'index')
     if (had !== undefined && applied !== undefined) this.#result.drained_records = Math.max(0, had - applied)
     return `${next.address} is the primary`
+  }
+
+  /** The connection may have broken behind the promotion, or while it goes on: then it is waited for. */
+  async #isPromoted(failure: RemoteFailure): Promise<boolean> {
+    const looks = failure instanceof RemoteError ? 1 : PROMOTION_LOOKS
+    for (let look = 0; look < looks; look++) {
+      if (look > 0) await this.#parts.io.sleep(BETWEEN_LOOKS_MS)
+      if ((await this.#modeOf(this.#switching.next)) === 'primary') return true
+    }
+    return false
   }
 
   /** Asks the new primary again and again what it is, until it is one or the promotion has ended. */

@@ -4,7 +4,6 @@ import { UsageError } from '../cli-error.ts'
 import { command } from '../command.ts'
 import { CONNECTION_OPTIONS, type ConnectionValues, RESULT_FORMAT_OPTION } from '../common-options.ts'
 import { connect } from '../connect.ts'
-import type { Json } from '../exact-json.ts'
 import { type CliIo, writeAll } from '../io.ts'
 import { OPERATION_TOKEN_OPTION, readOperationToken } from '../operation-token.ts'
 import type { OptionTable, OptionValues } from '../options.ts'
@@ -62,10 +61,8 @@ export const replicationSwitchover = command({
       'the new one had of it when it was promoted.',
   ],
   examples: [
-    'operator replication switchover -dry-run -secondary-addr=https://b.example.org:8200 -id=site-a ' +
-      '-operation-token=@operation-token',
-    'operator replication switchover -yes -secondary-addr=https://b.example.org:8200 -id=site-a ' +
-      '-operation-token=@operation-token',
+    'operator replication switchover -dry-run -id=site-a -secondary-addr=https://b:8200 -operation-token=@FILE',
+    'operator replication switchover -yes -id=site-a -secondary-addr=https://b:8200 -operation-token=@FILE',
   ],
   options: OPTIONS,
   args: { needed: [], most: 0 },

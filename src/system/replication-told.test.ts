@@ -38,6 +38,7 @@ test('a primary tells its set, and each secondary that it has seen', () => {
   assert.deepEqual(members('primary', PRIMARY_TOLD), {
     ...NOT_YET,
     cluster_id: SET_ID,
+    program_version: '1.2.3',
     state: 'running',
     fenced: false,
     primary_cluster_addr: '',
@@ -51,6 +52,7 @@ test('a secondary tells who it is, whom it follows, and how far it is behind', (
     ...NOT_YET,
     last_reindex_epoch: String(Math.floor(SINCE_MS / 1000)),
     cluster_id: SET_ID,
+    program_version: '1.2.3',
     state: 'stream-wals',
     connection_state: 'ready',
     secondary_id: 'site-b',
@@ -78,7 +80,13 @@ test('a fenced primary says so, and its state is idle', () => {
   const { state } = PRIMARY_TOLD
   const shown = members('primary', { ...PRIMARY_TOLD, state: { ...state, isFenced: true } })
   assert.deepEqual([shown.state, shown.fenced, shown.idle_reason], ['idle', true, 'fenced'])
-  assert.match(String(shown.idle_sentence), /end the set here with "primary\/disable"/)
+  assert.match(String(shown.idle_sentence), /demote it with "primary\/demote"/)
+})
+
+test('a promoted cluster tells where the log of its former primary ended for it', () => {
+  const promotedFrom = { historyId: Buffer.from('cd01', 'hex'), index: 220 }
+  const shown = members('primary', { ...PRIMARY_TOLD, promotedFrom })
+  assert.deepEqual(shown.promoted_from, { history_id: 'cd01', index: 220 })
 })
 
 test('a primary whose cluster port cannot be opened says so, without addresses where those are withheld', () => {
@@ -162,10 +170,12 @@ test('a secondary whose primary is not known says what it lacks', () => {
     ...NOT_YET,
     last_reindex_epoch: String(Math.floor(SINCE_MS / 1000)),
     cluster_id: SET_ID,
+    program_version: '1.2.3',
     state: 'idle',
     connection_state: 'idle',
     idle_reason: 'no_primary',
-    idle_sentence: 'This cluster follows no primary: it is given one with an activation token',
+    idle_sentence:
+      'This cluster follows no primary: "secondary/update-primary" gives it one, and "secondary/promote" makes it one',
     secondary_id: '',
     primary_cluster_addr: '',
     known_primary_cluster_addrs: [],

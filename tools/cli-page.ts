@@ -11,6 +11,7 @@ const NEGATIVE_ANSWERS = [
   '`operator init -status`: not initialised',
   '`operator replication status`: idle, disconnected, or a part of the log gone that is needed',
   '`operator replication check`: an activation would not work',
+  '`operator replication switchover`: a look is bad, or a step failed',
 ]
 
 /** Returns the page. */

@@ -56,7 +56,9 @@ const CASES: readonly Case[] = [
   ].map((typed) => ({ ...typed, asks: 'POST secondary/promote {"dr_operation_token":"hvb.op"}', says: PROMOTED })),
   {
     argv: `promote -force -yes -primary-cluster-addr=https://lb:8201 -operation-token=@${OPERATION}`,
-    asks: 'POST secondary/promote {"dr_operation_token":"hvb.op","primary_cluster_addr":"https://lb:8201","force":true}',
+    asks:
+      'POST secondary/promote ' +
+      '{"dr_operation_token":"hvb.op","primary_cluster_addr":"https://lb:8201","force":true}',
     says: PROMOTED,
   },
   {
@@ -93,8 +95,8 @@ const CASES: readonly Case[] = [
 ]
 
 for (const { argv, asks, says, ...more } of CASES) {
-  const shown = argv.replaceAll(`${folder}/`, '')
-  test(`replication ${shown}${more.stdin === undefined ? '' : ' < a secret'}${more.env ? ', of the environment' : ''}`, async () => {
+  const from = more.env === undefined ? (more.stdin === undefined ? '' : ' < a secret') : ', of the environment'
+  test(`replication ${argv.replaceAll(`${folder}/`, '')}${from}`, async () => {
     api.answer = () => WARNED
     const ran = await client(argv, more)
     const expected = [0, `Success! ${says}\n`, 'The server warns:\n\n* mind it\n\n']

@@ -207,6 +207,7 @@ const PICTURES: readonly {
     status: {
       ...PRIMARY,
       epoch: 2,
+      last_wal: 225,
       promoted_from: { history_id: 'cd01', index: 220 },
       former_primary: 'https://a1:8201 does not answer',
       known_secondaries: [],
@@ -216,7 +217,7 @@ const PICTURES: readonly {
     attention: false,
     shows: `* Disaster recovery: primary, running
   Set           ${SET}, epoch 2
-  Last change   223
+  Last change   225, the last one for secondaries: 223
   Merkle root   ${ROOT}
   Promoted      with the log of the former primary up to change 220 (history cd01)
   Not told      the former primary does not know yet, and may serve clients: https://a1:8201 does

@@ -60,12 +60,18 @@ function setRows(status: Json, style: Style): string[] {
   const isBad = exactMember(status, 'corrupted_merkle_tree') === true
   return [
     ...present(style, 'Set', set.filter((part) => part !== '').join(', ')),
-    ...present(style, 'Last change', lineIn(status, 'last_wal')),
+    ...present(style, 'Last change', lastChange(status)),
     ...present(style, 'Merkle root', root),
     ...(isBad
       ? row(style, '', 'The tree does not fit the stored data: `keywright storage verify` says where', 'bad')
       : []),
   ]
+}
+
+/** What concerns a cluster alone is in its log too, and no secondary gets it. */
+function lastChange(status: Json): string {
+  const [last, sent] = [lineIn(status, 'last_wal'), lineIn(status, 'last_dr_wal')]
+  return sent === '' || sent === last ? last : `${last}, the last one for secondaries: ${sent}`
 }
 
 const prefixed = (before: string, text: string): string => (text === '' ? '' : before + text)

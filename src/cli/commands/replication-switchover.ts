@@ -71,7 +71,7 @@ export const replicationSwitchover = command({
     const connection: ConnectionValues = { ...options, 'output-curl-string': false, 'output-policy': false }
     const switching = {
       former: connect(io, connection),
-      next: connect(io, ofSecondary(connection, options, address)),
+      next: connect(io, ofSecondary(connection, options, address)).with({ addressOrigin: ORIGIN }),
       operationToken: await readOperationToken(io, options['operation-token']),
       id,
       clusterAddress: options['primary-cluster-addr'],
@@ -98,6 +98,8 @@ export const replicationSwitchover = command({
   },
 })
 
+const ORIGIN = 'The address is that of -secondary-addr.'
+
 /** @throws UsageError if something is missing */
 function givenTo(options: OptionValues<typeof OPTIONS>): { readonly address: string; readonly id: string } {
   const { 'secondary-addr': address, id } = options
@@ -122,7 +124,8 @@ async function stoppable<T>(io: CliIo, work: (isStopped: () => boolean) => Promi
   let isStopped = false
   const undo = io.onInterrupt?.(() => {
     isStopped = true
-    void writeAll(io.stderr, 'Stops behind the step that is being done; Ctrl-C again ends at once\n')
+    // Without standard error it stops all the same.
+    writeAll(io.stderr, 'Stops behind the step that is being done; Ctrl-C again ends at once\n').catch(() => {})
   })
   try {
     return await work(() => isStopped)

@@ -1,11 +1,12 @@
-// Two real servers change places by one command while clients write, and change back: what a client has an answer to is
-// there afterwards, and the figures that the command gives are those that the clients see.
+// Two real servers change places. By one command while clients write, and back: what a client has an answer to is there
+// afterwards. By force, with a primary that cannot be reached: what is lost is the number that the two statuses give.
 import { strict as assert } from 'node:assert'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runClient } from '../../fixtures/cli-run.ts'
 import { activate, Cluster, levelled } from '../../fixtures/real-cluster.ts'
 import { temporaryDirectory } from '../../fixtures/server-process.ts'
+import { until } from '../../fixtures/until.ts'
 
 const WRITERS = 4
 /** The primary is written to for so long before it hands over. */
@@ -122,4 +123,32 @@ test('T53: a switchover under load loses nothing that had an answer, and so does
     const roots = [await next.status(), await former.status()].map((status) => status.merkle_root)
     assert.equal(roots[0], roots[1])
   }
+})
+
+const LOST = 7
+const POLICY = { policy: 'path "a" { capabilities = ["read"] }' }
+
+test('a forced promotion loses as many records as the statuses of both tell, and they are those', async (context) => {
+  const { primary, secondary } = await pair(context)
+  const token = await operationToken(primary)
+  await primary.must('PUT', 'sys/policies/acl/kept', POLICY)
+  await levelled(primary, secondary)
+  primary.proxy.set({ isCut: true })
+  for (let each = 0; each < LOST; each++) await primary.must('PUT', `sys/policies/acl/lost${each}`, POLICY)
+  const promote = (...options: readonly string[]) => {
+    const env = { VAULT_ADDR: secondary.address, KEYWRIGHT_OPERATION_TOKEN: token }
+    return runClient(['operator', 'replication', 'promote', ...options], { env })
+  }
+  const promoted = await promote('-force', '-yes')
+  assert.equal(promoted.code, 0, promoted.stderr)
+  assert.match(promoted.stderr, /The former primary does not know yet/)
+  primary.proxy.heal()
+  await until(async () => (await primary.status()).fenced === true, 'the former primary knows')
+  const from = (await secondary.status()).promoted_from as { readonly history_id: string; readonly index: number }
+  const fenced = await primary.status()
+  assert.equal(from.history_id, fenced.history_id)
+  assert.equal(Number(fenced.last_dr_wal) - from.index, LOST)
+  const { body } = await secondary.must('GET', 'sys/policies/acl?list=true')
+  const names = new Set(body.data?.keys as readonly string[])
+  assert.deepEqual([names.has('kept'), names.has('lost0'), names.has(`lost${LOST - 1}`)], [true, false, false])
 })

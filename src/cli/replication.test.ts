@@ -184,9 +184,8 @@ test('the commands of replication alone are listed', async () => {
   const ran = await runClient(['operator', 'replication'])
   assert.deepEqual([ran.code, ran.stdout], [1, ''])
   const names = [...ran.stderr.matchAll(/^ {4}(\S+) {2,}/gm)].map(([, name]) => name)
-  const all = ['status', 'enable', 'disable', 'secondary-token', 'revoke', 'public-key', 'check', 'activate', 'undone']
   const all = ['status', 'enable', 'disable', 'secondary-token', 'revoke', 'public-key', 'check', 'activate']
-  all.push('switchover', 'promote', 'demote', 'update-primary')
+  all.push('undone', 'switchover', 'promote', 'demote', 'update-primary')
   assert.deepEqual(names, all)
 })
 

@@ -149,5 +149,7 @@ function readOnlyStore(reader: ReadStore): Store {
     hold: refuse,
     release: refuse,
     retained: refuse,
+    checkTree: refuse,
+    reindex: refuse,
   }
 }

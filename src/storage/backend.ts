@@ -93,6 +93,13 @@ export interface Backend extends ReadBackend {
    * @throws StorageFull if the device is full and nothing was written; anything else that it throws is final
    */
   append(changes: readonly EncodedChange[], origins?: readonly Origin[], buckets?: BucketStep): Promise<void>
+  /** As the verbs of `BackendSnapshot`, of the newest state. */
+  leaves(after: string, limit: number): Promise<KeyLeaf[]>
+  stored(after: string, bytes: number): Promise<StoredEntry[]>
+  /** Number of keys after the key `after`, at most `limit`, and the last of them; '' if there is none. */
+  countKeys(after: string, limit: number): Promise<{ readonly count: number; readonly last: string }>
+  /** Sets leaves of entries that are there, durably. The log has no record of it. Throws as `append` does. */
+  setLeaves(leaves: readonly Pick<KeyLeaf, 'key' | 'leaf'>[]): Promise<void>
   /** The tree as it was saved last, unchecked; undefined if none was saved. */
   savedTree(): Promise<SavedTree | undefined>
   /** Saves pages and a checkpoint in one durable step; removes pages without digests. Throws as `append` does. */

@@ -291,6 +291,72 @@ export type StoreImage = {
   keysIn(buckets: readonly TreeBucket[]): Promise<KeyLeaf[]>
 }
 
+/** Some keys: how many there are, and the first of them by name. */
+export type NamedKeys = { readonly count: number; readonly named: readonly string[] }
+
+/** A page in which the tree is not that of the entries. */
+export type WrongPage = {
+  readonly page: number
+  /** The hash that is kept of the page is not that of its buckets. */
+  readonly isHashWrong: boolean
+  /** Places of buckets that are wrong, in order. */
+  readonly places: readonly number[]
+}
+
+/** What a check found in the tree of one class. Pages of all its scopes are taken together, by their numbers. */
+export type CheckedClass = {
+  /** The root of the tree that is kept. */
+  readonly root: Buffer
+  /** The hash that is kept of a scope is not that of its pages. */
+  readonly isRootWrong: boolean
+  /** In the order of their numbers. */
+  readonly wrongPages: readonly WrongPage[]
+}
+
+/** What a check of the tree against the entries found. */
+export type TreeReport = {
+  readonly index: number
+  readonly entries: number
+  readonly classes: Readonly<Record<TreeClass, CheckedClass>>
+  /** Entries whose stored bytes do not have the leaf that is stored with them. */
+  readonly wrongEntries: NamedKeys
+}
+
+/** How far a check or a reindex is. */
+export type ScrubProgress = {
+  /** `flushing`: the tree is made, and is being stored. */
+  readonly stage: 'building' | 'flushing'
+  readonly done: number
+  /** Entries there were at the beginning: commits go on meanwhile. */
+  readonly total: number
+}
+
+/** How the tree is made anew. */
+export type ReindexOptions = {
+  /**
+   * `leaves`: buckets are compared with the leaves that are stored, and those that are wrong are made anew. `values`:
+   * first each leaf is compared with its stored bytes, and made anew. `whole`: as `values`, and nothing of the tree of
+   * before is kept.
+   */
+  readonly mode: 'leaves' | 'values' | 'whole'
+  /** The new tree counts at once and is stored later: a crash before that brings the old one back. */
+  readonly skipFlush: boolean
+  /** Asked of each entry whose bytes do not have its leaf: whether it gets a new one. Else it stays, and is reported. */
+  readonly mayRepair: (entry: StoredEntry) => boolean
+  readonly onProgress?: (progress: ScrubProgress) => void
+}
+
+/** What a reindex did. */
+export type Reindexed = {
+  readonly index: number
+  readonly entries: number
+  /** Buckets that were wrong. */
+  readonly buckets: number
+  /** Entries that got a new leaf, and those that were to keep one that is not that of their bytes. */
+  readonly repaired: NamedKeys
+  readonly left: NamedKeys
+}
+
 /** What a commit tells: what its work returned, and the index of its change; undefined if nothing was changed. */
 export type Committed<T> = { readonly result: T; readonly index: number | undefined }
 
@@ -370,6 +436,18 @@ export interface Store extends ReadStore {
   tree(): Promise<{ readonly index: number; readonly tree: TreeCopy }>
   /** Tree and view of one index. The caller closes the snapshot. Waits and throws as `roots` does. */
   image(): Promise<StoreImage>
+  /**
+   * Compares the tree with all entries, and each leaf with its stored bytes. It changes nothing, and works in short
+   * steps between which others commit: what it reports is as of the end.
+   * @throws StorageRefused while another check or a reindex runs, without a leaf key, or when that is taken away
+   */
+  checkTree(onProgress?: (progress: ScrubProgress) => void): Promise<TreeReport>
+  /**
+   * Makes the tree anew, as `checkTree` works. Only what is derived from the entries is changed: no change is made, and
+   * after a crash the tree is that of before, or that of the stored leaves.
+   * @throws as `checkTree` does, and StorageFull if the new tree could not be stored: it counts until a crash
+   */
+  reindex(options: ReindexOptions): Promise<Reindexed>
   /**
    * Keeps the records after `from` for the named follower, up to a cap that wins. The same name again moves its hold
    * on, or back where the records are still there. A new hold is durable when this resolves, and survives a restart.

@@ -39,6 +39,28 @@ function viewOf(entries: () => Entries): BackendView {
   }
 }
 
+function leavesOf(entries: Entries, after: string, limit: number): KeyLeaf[] {
+  const found: KeyLeaf[] = []
+  for (const key of entries.keysBetween(justAfter(after), undefined, Number.POSITIVE_INFINITY)) {
+    const { class: storageClass, leaf } = entries.byKey.get(key) ?? assert.fail(key)
+    if (storageClass !== 'ignored') found.push({ key, class: storageClass, leaf })
+    if (found.length === limit) break
+  }
+  return found
+}
+
+function storedOf(entries: Entries, after: string, bytes: number): StoredEntry[] {
+  const found: StoredEntry[] = []
+  let size = 0
+  for (const key of entries.keysBetween(justAfter(after), undefined, Number.POSITIVE_INFINITY)) {
+    if (size >= bytes) break
+    const entry = entries.byKey.get(key) ?? assert.fail(key)
+    found.push({ key, ...entry, value: Buffer.from(entry.value) })
+    size += key.length + entry.value.length
+  }
+  return found
+}
+
 /** The tables of a new store. */
 export function emptyTables(historyId: Buffer): MemoryTables {
   return new MemoryTables({ index: 0, histories: [firstHistory(historyId, FIRST_EPOCH, 0)] })
@@ -103,6 +125,23 @@ export class MemoryBackend implements Backend {
     return run
   }
 
+  async leaves(after: string, limit: number): Promise<KeyLeaf[]> {
+    return leavesOf(this.#tables.entries, after, limit)
+  }
+
+  async stored(after: string, bytes: number): Promise<StoredEntry[]> {
+    return storedOf(this.#tables.entries, after, bytes)
+  }
+
+  async countKeys(after: string, limit: number): ReturnType<Backend['countKeys']> {
+    const keys = this.#tables.entries.keysBetween(justAfter(after), undefined, limit)
+    return { count: keys.length, last: keys.at(-1) ?? '' }
+  }
+
+  async setLeaves(leaves: readonly Pick<KeyLeaf, 'key' | 'leaf'>[]): Promise<void> {
+    this.#tables.setLeaves(leaves)
+  }
+
   async savedTree(): Promise<SavedTree | undefined> {
     const { tree } = this.#tables
     return tree && { ...tree, pages: [...tree.pages.values()] }
@@ -153,26 +192,8 @@ export class MemoryBackend implements Backend {
   async snapshot(): Promise<BackendSnapshot> {
     const { position, histories, buckets: rows } = this.#tables
     const entries = this.#tables.sharedEntries()
-    const leaves = async (after: string, limit: number): Promise<KeyLeaf[]> => {
-      const found: KeyLeaf[] = []
-      for (const key of entries.keysBetween(justAfter(after), undefined, Number.POSITIVE_INFINITY)) {
-        const { class: storageClass, leaf } = entries.byKey.get(key) ?? assert.fail(key)
-        if (storageClass !== 'ignored') found.push({ key, class: storageClass, leaf })
-        if (found.length === limit) break
-      }
-      return found
-    }
-    const stored = async (after: string, bytes: number): Promise<StoredEntry[]> => {
-      const found: StoredEntry[] = []
-      let size = 0
-      for (const key of entries.keysBetween(justAfter(after), undefined, Number.POSITIVE_INFINITY)) {
-        if (size >= bytes) break
-        const entry = entries.byKey.get(key) ?? assert.fail(key)
-        found.push({ key, ...entry, value: Buffer.from(entry.value) })
-        size += key.length + entry.value.length
-      }
-      return found
-    }
+    const leaves = async (after: string, limit: number) => leavesOf(entries, after, limit)
+    const stored = async (after: string, bytes: number) => storedOf(entries, after, bytes)
     const count = async (): Promise<number> => entries.keys.length
     const heads = async (keys: readonly string[]) => keys.map((key) => entries.byKey.get(key))
     const bucketKeys = async (buckets: readonly number[]) => {

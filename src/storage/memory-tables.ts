@@ -2,7 +2,7 @@
 // in memory reads and writes one of these; the simulated disk (test/simulator) keeps one that its crashes cut off.
 import { strict as assert } from 'node:assert'
 import type { BucketStep, Checkpoint, SavedTree, TreeSave } from './backend.ts'
-import type { BucketRow, ChangeOperation, EntryHead, LogRecord, StoredEntry, TreePage } from './contract.ts'
+import type { BucketRow, ChangeOperation, EntryHead, KeyLeaf, LogRecord, StoredEntry, TreePage } from './contract.ts'
 import { compareKeys } from './key-order.ts'
 import { type EncodedChange, NO_ORIGINS } from './log/change-record.ts'
 import { withHistory } from './log/histories.ts'
@@ -114,11 +114,23 @@ export class MemoryTables {
     this.position = { ...this.position, origins: laterOrigins(this.position.origins, origins) }
   }
 
+  setLeaves(leaves: readonly Pick<KeyLeaf, 'key' | 'leaf'>[]): void {
+    this.#ownEntries()
+    for (const { key, leaf } of leaves) {
+      const entry = this.entries.byKey.get(key)
+      if (entry !== undefined) this.entries.set(key, { ...entry, leaf })
+    }
+  }
+
+  #ownEntries(): void {
+    if (this.#isShared) this.entries = this.entries.copy()
+    this.#isShared = false
+  }
+
   #add(changes: readonly EncodedChange[]): void {
     const move = moveOf(changes)
     assert(move?.from === this.position.index, 'changes follow each other and the position')
-    if (this.#isShared) this.entries = this.entries.copy()
-    this.#isShared = false
+    this.#ownEntries()
     for (const { change, record, history } of changes) {
       for (const operation of change.operations) this.entries.apply(operation)
       this.log.push({ index: change.index, record })

@@ -11,6 +11,8 @@ import type {
   LogRecord,
   MayWrite,
   ReadStore,
+  Reindexed,
+  ReindexOptions,
   Snapshot,
   Store,
   Transaction,
@@ -157,6 +159,14 @@ export class ReplaceableStore extends ReplaceableReader<Store> implements Store 
 
   async image(): ReturnType<Store['image']> {
     return this.store.image()
+  }
+
+  async checkTree(...input: Parameters<Store['checkTree']>): ReturnType<Store['checkTree']> {
+    return this.store.checkTree(...input)
+  }
+
+  async reindex(options: ReindexOptions): Promise<Reindexed> {
+    return this.store.reindex(options)
   }
 
   async hold(hold: LogHold): Promise<void> {

@@ -40,6 +40,8 @@ export function tracedStore(store: Store): Store {
     rootsNow: () => store.rootsNow(),
     tree: () => store.tree(),
     image: () => store.image(),
+    checkTree: (onProgress) => store.checkTree(onProgress),
+    reindex: (options) => store.reindex(options),
     hold: (hold) => store.hold(hold),
     release: (name) => store.release(name),
     retained: () => store.retained(),

@@ -64,6 +64,10 @@ export function delayedBackend(backend: Backend, random: SeededRandom): Backend 
   return {
     ...delayedView(backend, delays),
     append: (changes, origins, buckets) => oneByOne(() => backend.append(changes, origins, buckets)),
+    setLeaves: (leaves) => oneByOne(() => backend.setLeaves(leaves)),
+    leaves: (after, limit) => delays.around(() => backend.leaves(after, limit)),
+    stored: (after, bytes) => delays.around(() => backend.stored(after, bytes)),
+    countKeys: (after, limit) => delays.around(() => backend.countKeys(after, limit)),
     saveTree: (save) => oneByOne(() => backend.saveTree(save)),
     clearBuckets: () => oneByOne(() => backend.clearBuckets()),
     addBuckets: (step) => oneByOne(() => backend.addBuckets(step)),

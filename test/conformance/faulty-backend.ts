@@ -60,6 +60,10 @@ export function faultyBackend(backend: Backend, faults: Faults): Backend {
         },
       }
     },
+    leaves: (after, limit) => backend.leaves(after, limit),
+    stored: (after, bytes) => backend.stored(after, bytes),
+    countKeys: (after, limit) => backend.countKeys(after, limit),
+    setLeaves: (leaves) => backend.setLeaves(leaves),
     savedTree: () => backend.savedTree(),
     checkpoints: () => backend.checkpoints(),
     firstIndex: () => backend.firstIndex(),

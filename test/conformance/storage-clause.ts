@@ -1,7 +1,7 @@
 // What the clauses of the storage suites share.
 import assert from 'node:assert/strict'
 import { importSecret } from '../../src/crypto/primitives/secret-key.ts'
-import type { Scope, Store } from '../../src/storage/contract.ts'
+import type { Scope, Store, StoredEntry } from '../../src/storage/contract.ts'
 import { bucketKeyOf, Tree } from '../../src/storage/log/tree.ts'
 import type { Faults } from './faulty-backend.ts'
 
@@ -11,6 +11,8 @@ export type Opened = {
   readonly faults: Faults
   readonly fatal: Error[]
   reopen(): Promise<Store>
+  /** Puts or removes a row of an entry behind the back of the store. */
+  tamper(key: string, entry: Omit<StoredEntry, 'key'> | undefined): void
 }
 
 export const MOUNT = '6f1d2c3b-0a4e-4f58-9c67-7b8a9d0e1f23'

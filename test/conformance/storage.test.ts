@@ -2,12 +2,16 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import type { Timers } from '../../src/lib/world.ts'
 import { type Backend, HISTORY_ID_BYTES } from '../../src/storage/backend.ts'
 import { openStore } from '../../src/storage/commit/transactional-store.ts'
 import { STORAGE_DRIVERS, storageIn } from '../../src/storage/drivers.ts'
+import { CLASS_NUMBERS } from '../../src/storage/log/leaf.ts'
 import { emptyTables, MemoryBackend } from '../../src/storage/memory-backend.ts'
+import type { MemoryTables } from '../../src/storage/memory-tables.ts'
+import { databasePath } from '../../src/storage/sqlite/sqlite-files.ts'
 import { openSqliteBackend } from '../../src/storage/sqlite/sqlite-store.ts'
 import { pseudoRandom } from '../fixtures/pseudo-random.ts'
 import { openSimulatedBackend, storeDisk } from '../simulator/simulated-backend.ts'
@@ -18,13 +22,16 @@ import { type Place, storageConformance } from './storage.ts'
 import { historyConformance } from './storage-histories.ts'
 
 type Wrap = (backend: Backend, random: SeededRandom) => Backend
+type Tampered = Parameters<Place['tamper']>[1]
 const asItIs: Wrap = (backend) => backend
 
 function memoryPlace(wrap: Wrap, seed: number): Place {
   const random = new SeededRandom(seed)
-  const backend = new MemoryBackend(random.bytes(HISTORY_ID_BYTES))
+  const tables = emptyTables(random.bytes(HISTORY_ID_BYTES))
+  const backend = new MemoryBackend(tables)
   return {
     open: (options, interpose) => openStore(interpose(wrap(backend, random)), options),
+    tamper: (key, entry) => tamperWith(tables, key, entry),
     discard: async () => {},
   }
 }
@@ -34,8 +41,22 @@ function sqlitePlace(wrap: Wrap, seed: number): Place {
   const directory = mkdtempSync(join(tmpdir(), 'keywright-storage-'))
   return {
     open: (options, interpose) => openStore(interpose(wrap(openSqliteBackend(directory, random), random)), options),
+    tamper: (key, entry) => tamperWithFile(databasePath(directory), key, entry),
     discard: async () => rmSync(directory, { recursive: true }),
   }
+}
+
+function tamperWith({ entries }: MemoryTables, key: string, entry: Tampered): void {
+  if (entry === undefined) entries.remove(key)
+  else entries.set(key, entry)
+}
+
+function tamperWithFile(path: string, key: string, entry: Tampered): void {
+  const database = new DatabaseSync(path)
+  database.prepare('DELETE FROM data WHERE key = ?').run(key)
+  const put = database.prepare('INSERT INTO data (key, class, leaf, value) VALUES (?, ?, ?, ?)')
+  if (entry !== undefined) put.run(key, CLASS_NUMBERS[entry.class], entry.leaf, entry.value)
+  database.close()
 }
 
 /** Each sync takes a turn of the loop, or two. */
@@ -52,6 +73,7 @@ function simulatedDisk(seed: number): Place {
   const disk = storeDisk({ tables: emptyTables(random.bytes(HISTORY_ID_BYTES)) }, options)
   return {
     open: (options, interpose) => openStore(interpose(openSimulatedBackend(disk)), options),
+    tamper: (key, entry) => tamperWith(disk.content.tables, key, entry),
     discard: async () => {},
   }
 }

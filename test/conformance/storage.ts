@@ -37,11 +37,14 @@ import { Faults, faultyBackend } from './faulty-backend.ts'
 import { adoptClauses } from './storage-adopt.ts'
 import { type Clause, clock, folder, LEAF_KEY, type Opened, requireTreeOfEntries, scope } from './storage-clause.ts'
 import { serialHistory } from './storage-history.ts'
+import { scrubClauses } from './storage-scrub.ts'
 
 /** Where one store has its data. It can be opened again after it was closed, and shows what it held. */
 export type Place = {
   /** `interpose` stands between the store and its backend. */
   open(options: StoreOptions, interpose: (backend: Backend) => Backend): Promise<Store>
+  /** Puts or removes a row of an entry behind the back of the store, which may be open. */
+  tamper(key: string, entry: Omit<StoredEntry, 'key'> | undefined): void
   discard(): Promise<void>
 }
 
@@ -67,6 +70,7 @@ export function storageConformance(name: string, newPlace: (seed: number) => Pla
   changingBucketClauses(clause)
   holdClauses(clause)
   adoptClauses(clause)
+  scrubClauses(clause)
   closingClauses(clause)
   failureClauses(clause)
   test(`storage ${name}: concurrent transactions have the effect of some order of them`, (t) => {
@@ -91,7 +95,7 @@ async function withStore(place: Place, check: (opened: Opened) => Promise<void>)
     return store
   }
   try {
-    await check({ store: await reopen(), faults, fatal, reopen })
+    await check({ store: await reopen(), faults, fatal, reopen, tamper: (...row) => place.tamper(...row) })
   } finally {
     faults.release()
     await store?.close()

@@ -49,7 +49,7 @@ export async function replaceStore(disk: StoreDisk, tables: MemoryTables): Promi
   })
 }
 
-type WritingVerb = 'append' | 'saveTree' | 'clearBuckets' | 'addBuckets' | 'saveHolds' | 'forgetRecords'
+type WritingVerb = 'append' | 'setLeaves' | 'saveTree' | 'clearBuckets' | 'addBuckets' | 'saveHolds' | 'forgetRecords'
 
 function writingVerbs(disk: StoreDisk): Pick<Backend, WritingVerb> {
   const store = <Result>(bytes: number, alter: (tables: MemoryTables) => Result) =>
@@ -60,6 +60,7 @@ function writingVerbs(disk: StoreDisk): Pick<Backend, WritingVerb> {
       const bytes = 2 * bytesOfRecords(changes) + ROW_BYTES * (buckets?.rows.length ?? 0)
       return store(bytes, (tables) => tables.append(changes, origins, buckets))
     },
+    setLeaves: (leaves) => store(2 * ROW_BYTES * leaves.length, (tables) => tables.setLeaves(leaves)),
     saveTree: (save) => {
       const bytes = save.pages.reduce((sum, { digests }) => sum + ROW_BYTES + digests.length, 0)
       return store(bytes, (tables) => tables.saveTree(save))
@@ -94,6 +95,9 @@ function readingVerbs(disk: StoreDisk, memory: MemoryBackend): Omit<Backend, Wri
     records: (index, limit) => read(() => memory.records(index, limit)),
     snapshot: () => read(async () => readingSnapshot(disk, await memory.snapshot())),
     heads: (keys) => read(() => memory.heads(keys)),
+    leaves: (after, limit) => read(() => memory.leaves(after, limit)),
+    stored: (after, bytes) => read(() => memory.stored(after, bytes)),
+    countKeys: (after, limit) => read(() => memory.countKeys(after, limit)),
     savedTree: () => read(() => memory.savedTree()),
     checkpoints: () => read(() => memory.checkpoints()),
     firstIndex: () => read(() => memory.firstIndex()),

@@ -3,7 +3,7 @@
 // (docs/decisions/0003-optimistic-transactions.md).
 import { strict as assert } from 'node:assert'
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { eventLoop } from '../../lib/world.ts'
+import { eventLoop, type Ticks } from '../../lib/world.ts'
 import type { Backend } from '../backend.ts'
 import type {
   Adopted,
@@ -12,13 +12,18 @@ import type {
   Change,
   Committed,
   MayWrite,
+  Reindexed,
+  ReindexOptions,
+  ScrubProgress,
   Store,
   StoreImage,
   Transaction,
+  TreeReport,
   TreeRoots,
 } from '../contract.ts'
 import { StorageRefused } from '../errors.ts'
 import { keysIn } from '../log/keys-in-buckets.ts'
+import { Scrub, type ScrubParts } from '../log/scrub.ts'
 import type { Tree } from '../log/tree.ts'
 import type { LogHold, NewHistory, Position, RetainedLog } from '../peer-log.ts'
 import { BackendReadStore } from '../read-store.ts'
@@ -39,13 +44,17 @@ const insideWork = new AsyncLocalStorage<{ isRunning: boolean }>()
 
 /** `Store` for any backend. The backend must have no other writer while it is open. */
 export class TransactionalStore extends BackendReadStore implements Store {
+  readonly #backend: Backend
+  readonly #ticks: Ticks
   readonly #committer: Committer
   readonly #queue: CommitQueue
 
   constructor(backend: Backend, position: Position, options: StoreOptions) {
     super(backend)
+    this.#backend = backend
+    this.#ticks = options.ticks ?? eventLoop
     this.#committer = new Committer(backend, position, options)
-    this.#queue = new CommitQueue(this.#committer, options.ticks ?? eventLoop)
+    this.#queue = new CommitQueue(this.#committer, this.#ticks)
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -134,6 +143,26 @@ export class TransactionalStore extends BackendReadStore implements Store {
       assert.equal(snapshot.index, index, 'nobody commits in an exclusive turn')
       return { index, tree: image.tree, snapshot, keysIn: (buckets) => keysIn(snapshot, image, buckets) }
     })
+  }
+
+  checkTree(onProgress?: (progress: ScrubProgress) => void): Promise<TreeReport> {
+    return this.#scrub(onProgress, (scrub) => scrub.check())
+  }
+
+  reindex(options: ReindexOptions): Promise<Reindexed> {
+    return this.#scrub(options.onProgress, (scrub) => scrub.reindex(options))
+  }
+
+  async #scrub<T>(onProgress: ScrubParts['onProgress'], work: (scrub: Scrub) => Promise<T>): Promise<T> {
+    this.requireOpen()
+    const { treeKeeper } = this.#committer
+    const alone = async <R>(step: () => Promise<R>): Promise<R> => {
+      this.requireOpen()
+      return this.#alone(step)
+    }
+    const beside = (write: () => Promise<void>) => this.#committer.beside(write)
+    const parts = { backend: this.#backend, ticks: this.#ticks, alone, beside, onProgress }
+    return treeKeeper.scrub((scrubbed) => work(new Scrub(scrubbed, parts)))
   }
 
   async hold(hold: LogHold): Promise<void> {

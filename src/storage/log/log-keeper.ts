@@ -62,7 +62,10 @@ export class LogKeeper {
   /** Takes a checkpoint that was saved. Called between two commits: nothing follows it as yet. */
   saved(checkpoint: Checkpoint): void {
     const checkpoints = this.#checkpoints ?? this.#savedSoFar
-    checkpoints.push(checkpoint)
+    // The tree may be saved again where it was saved last; the records before that are counted already.
+    const last = checkpoints.at(-1)
+    if (last?.index === checkpoint.index) checkpoints.splice(-1, 1, { ...last, savedAtMs: checkpoint.savedAtMs })
+    else checkpoints.push(checkpoint)
     this.#bytesBefore = -this.#bytesCommitted
   }
 

@@ -7,24 +7,29 @@ import type { KeyObject } from 'node:crypto'
 import type { Clock, Ticks } from '../../lib/world.ts'
 import type { Backend, SavedTree } from '../backend.ts'
 import type { BucketRow, Change, KeyLeaf, TreeRoots } from '../contract.ts'
-import { StorageCorrupt, StorageError, StorageFull, StorageRefused } from '../errors.ts'
+import { Sealed, StorageCorrupt, StorageError, StorageFull, StorageRefused } from '../errors.ts'
 import type { Position } from '../peer-log.ts'
 import { BucketIndex } from './bucket-index.ts'
 import { decodeRun } from './change-record.ts'
 import type { TreeImage } from './keys-in-buckets.ts'
 import type { LogKeeper } from './log-keeper.ts'
+import { RebuiltTree } from './rebuilt-tree.ts'
+import type { ScrubbedTree } from './scrub.ts'
 import { bucketKeyOf, faultOfPage, TREE_VERSION, Tree } from './tree.ts'
 
 /** Records between two saves, so about as many as a start replays, unless the process was killed during a save. */
 export const RECORDS_PER_CHECKPOINT = 20_000
 /** A save is also due this long after the last one, if something was written. */
 const MS_PER_CHECKPOINT = 30_000
+/** Stands for a saved tree that is not to be used. */
+const NO_VERSION = 0
 /** Records and leaves read in one tick, so that requests come in between. */
 const RECORDS_PER_STEP = 256
 const LEAVES_PER_STEP = 1_000
 
 /** One tree, from the moment its key is set until the key is taken away. */
 type Kept = {
+  readonly leafKey: KeyObject
   readonly bucketKey: KeyObject
   tree: Tree
   readonly buckets: BucketIndex
@@ -39,6 +44,12 @@ type Kept = {
   isNew: boolean
   savedIndex: number
   savedAtMs: number
+  /** True if a start would not use what is saved. */
+  isSaveVoid: boolean
+  /** True if the tree was made anew since the last save. */
+  isMended: boolean
+  /** The tree that a scrub makes beside this one. */
+  rebuilt: RebuiltTree | undefined
   loading: Promise<void>
 }
 
@@ -77,6 +88,7 @@ export class TreeKeeper {
       return
     }
     const kept: Kept = {
+      leafKey,
       bucketKey: bucketKeyOf(leafKey),
       tree: new Tree(),
       buckets: new BucketIndex(this.#backend),
@@ -87,6 +99,9 @@ export class TreeKeeper {
       isNew: true,
       savedIndex: 0,
       savedAtMs: this.#clock.monotonicMs(),
+      isSaveVoid: false,
+      isMended: false,
+      rebuilt: undefined,
       loading: Promise.resolve(),
     }
     kept.loading = this.#load(kept)
@@ -98,7 +113,55 @@ export class TreeKeeper {
   /** Takes a durable commit; called in order. While the tree is being loaded, commits are read from the log instead. */
   committed(change: Change): void {
     const kept = this.#kept
-    if (kept?.isReady === true && change.index > kept.index) take(kept, change)
+    if (kept?.isReady !== true || change.index <= kept.index) return
+    take(kept, change)
+    kept.rebuilt?.committed(change.operations)
+  }
+
+  /** Runs a scrub, one at a time. @throws StorageRefused, and what `work` throws */
+  async scrub<T>(work: (scrubbed: ScrubbedTree) => Promise<T>): Promise<T> {
+    const kept = await this.#ready()
+    if (kept.rebuilt !== undefined) throw new StorageRefused('The tree is being checked or made anew already')
+    const rebuilt = new RebuiltTree(kept.bucketKey)
+    kept.rebuilt = rebuilt
+    try {
+      return await work(this.#scrubbed(kept, rebuilt))
+    } finally {
+      kept.rebuilt = undefined
+    }
+  }
+
+  #scrubbed(kept: Kept, rebuilt: RebuiltTree): ScrubbedTree {
+    const present = (): Kept => {
+      if (kept !== this.#kept || kept.isDropped) throw new Sealed('The leaf key was taken away meanwhile')
+      return kept
+    }
+    return {
+      leafKey: kept.leafKey,
+      rebuilt,
+      tree: () => present().tree,
+      index: () => present().index,
+      replace: (tree) => {
+        present().tree = tree
+        // Commits would change the one tree twice.
+        kept.rebuilt = new RebuiltTree(kept.bucketKey)
+      },
+      voidSave: () => this.#voidSave(present()),
+      saveWhole: () => {
+        Object.assign(present(), { isNew: true, isMended: true })
+      },
+      save: () => this.#save(present()),
+    }
+  }
+
+  async #voidSave(kept: Kept): Promise<void> {
+    if (kept.isSaveVoid) return
+    const { index, chain } = kept
+    kept.isNew = true
+    const savedAtMs = Math.floor(this.#clock.nowMs())
+    const save = { index, chain, version: NO_VERSION, pages: [], isWhole: false, savedAtMs }
+    this.#log.saved(await this.#backend.saveTree(save))
+    Object.assign(kept, { isSaveVoid: true, savedIndex: index })
   }
 
   /** What the next commit is to write beside its changes (bucket-index.ts). */
@@ -115,7 +178,7 @@ export class TreeKeeper {
     if (kept?.isReady !== true) return
     const isDue =
       kept.index - kept.savedIndex >= RECORDS_PER_CHECKPOINT ||
-      (kept.index > kept.savedIndex && this.#clock.monotonicMs() - kept.savedAtMs >= MS_PER_CHECKPOINT)
+      (hasNews(kept) && this.#clock.monotonicMs() - kept.savedAtMs >= MS_PER_CHECKPOINT)
     try {
       if (isDue) await this.#save(kept)
       await this.#log.shorten(kept.index)
@@ -161,7 +224,7 @@ export class TreeKeeper {
     if (!kept.isReady) kept.isDropped = true
     await kept.loading.catch(() => {})
     try {
-      if (kept.isReady && kept.index > kept.savedIndex) await this.#save(kept)
+      if (kept.isReady && hasNews(kept)) await this.#save(kept)
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
     }
@@ -169,9 +232,9 @@ export class TreeKeeper {
 
   async #ready(): Promise<Kept> {
     const kept = this.#kept
-    if (kept === undefined) throw new StorageRefused('The tree is kept only while the leaf key is set')
+    if (kept === undefined) throw new Sealed('The tree is kept only while the leaf key is set')
     await kept.loading
-    if (kept.isDropped) throw new StorageRefused('The leaf key was taken away while the tree was read')
+    if (kept.isDropped) throw new Sealed('The leaf key was taken away while the tree was read')
     return kept
   }
 
@@ -262,10 +325,19 @@ export class TreeKeeper {
       isWhole: isNew,
       savedAtMs,
     })
-    Object.assign(kept, { isNew: false, savedIndex: index, savedAtMs: this.#clock.monotonicMs() })
+    Object.assign(kept, {
+      isNew: false,
+      isSaveVoid: false,
+      isMended: false,
+      savedIndex: index,
+      savedAtMs: this.#clock.monotonicMs(),
+    })
     this.#log.saved(checkpoint)
   }
 }
+
+/** Something is to be saved. */
+const hasNews = (kept: Kept): boolean => kept.index > kept.savedIndex || kept.isSaveVoid || kept.isMended
 
 function take(kept: Kept, change: Change): void {
   const { buckets } = kept

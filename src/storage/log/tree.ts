@@ -173,6 +173,36 @@ export class Tree {
     scope.hash = undefined
   }
 
+  /** Sets a page to what it should be. It counts as changed. */
+  change({ class: storageClass, scope: name, page: number, digests }: TreePage): void {
+    const scope = this.#scope(storageClass, name)
+    scope.pages.set(number, { digests: Buffer.from(digests), hash: undefined, isChanged: true })
+    scope.hash = undefined
+  }
+
+  /** Hashes that are kept of a scope and are not those of what they are over. */
+  staleHashes(storageClass: TreeClass, name: string): { readonly isScope: boolean; readonly pages: readonly number[] } {
+    const scope = this.#scopes[storageClass].get(name)
+    if (scope === undefined) return { isScope: false, pages: [] }
+    const fresh: Scope = { pages: new Map(), hash: undefined }
+    for (const [number, { digests }] of scope.pages) {
+      fresh.pages.set(number, { digests, hash: undefined, isChanged: false })
+    }
+    const isScope = scope.hash !== undefined && !scope.hash.equals(scopeHash(fresh))
+    const stale = [...scope.pages].filter(
+      ([, { hash, digests }]) => hash !== undefined && !hash.equals(sha256(digests)),
+    )
+    return { isScope, pages: stale.map(([number]) => number).sort((a, b) => a - b) }
+  }
+
+  /** All hashes of a scope are computed anew. */
+  forgetHashes(storageClass: TreeClass, name: string): void {
+    const scope = this.#scopes[storageClass].get(name)
+    if (scope === undefined) return
+    scope.hash = undefined
+    for (const page of scope.pages.values()) page.hash = undefined
+  }
+
   copy(): Tree {
     return Tree.of(this.pages())
   }
@@ -195,15 +225,18 @@ export class Tree {
     return sha256(EMPTY, ...parts)
   }
 
+  /** The buckets of a scope in which two trees differ. Their digests alone are compared. */
+  scopeDifferences(other: Tree, storageClass: TreeClass, scope: string): BucketAddress[] {
+    return differencesOf(this.#scopes[storageClass].get(scope), other.#scopes[storageClass].get(scope), {
+      class: storageClass,
+      scope,
+    })
+  }
+
   #scopeDifferences(other: Tree, storageClass: TreeClass, scope: string): BucketAddress[] {
     const [mine, theirs] = [this.#scopes[storageClass].get(scope), other.#scopes[storageClass].get(scope)]
     if (mine !== undefined && theirs !== undefined && scopeHash(mine).equals(scopeHash(theirs))) return []
-    const differences: BucketAddress[] = []
-    for (let page = 0; page < PAGES; page++) {
-      const [here, there] = [digestsOf(mine, page), digestsOf(theirs, page)]
-      for (const place of differingPlaces(here, there)) differences.push({ class: storageClass, scope, page, place })
-    }
-    return differences
+    return differencesOf(mine, theirs, { class: storageClass, scope })
   }
 
   #collect(isWanted: (page: Page) => boolean): TreePage[] {
@@ -219,6 +252,19 @@ export class Tree {
     }
     return found
   }
+}
+
+function differencesOf(
+  mine: Scope | undefined,
+  theirs: Scope | undefined,
+  of: Pick<BucketAddress, 'class' | 'scope'>,
+): BucketAddress[] {
+  const differences: BucketAddress[] = []
+  for (let page = 0; page < PAGES; page++) {
+    const [here, there] = [digestsOf(mine, page), digestsOf(theirs, page)]
+    for (const place of differingPlaces(here, there)) differences.push({ ...of, page, place })
+  }
+  return differences
 }
 
 /** The buckets in which two pages differ, by their places. Both are sound (`faultOfPage`). */

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Backend, BucketStep, Checkpoint, SavedTree, TreeSave } from '../backend.ts'
-import type { ChangeOperation, EntryHead } from '../contract.ts'
+import type { ChangeOperation, EntryHead, KeyLeaf, StoredEntry } from '../contract.ts'
 import { StorageCorrupt, StorageError, StorageFailed } from '../errors.ts'
 import { type EncodedChange, NO_ORIGINS } from '../log/change-record.ts'
 import { CLASS_NUMBERS } from '../log/leaf.ts'
@@ -35,6 +35,7 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
   readonly #run: StoreRun | undefined
   readonly #putEntry: StatementSync
   readonly #deleteEntry: StatementSync
+  readonly #setLeaf: StatementSync
   readonly #addRecord: StatementSync
   readonly #mover: PositionMover
   readonly #derived: SqliteDerived
@@ -51,6 +52,7 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
        ON CONFLICT (key) DO UPDATE SET class = excluded.class, leaf = excluded.leaf, value = excluded.value`,
     )
     this.#deleteEntry = connection.prepare('DELETE FROM data WHERE key = ?')
+    this.#setLeaf = connection.prepare('UPDATE data SET leaf = ? WHERE key = ?')
     this.#addRecord = connection.prepare('INSERT INTO log (idx, record) VALUES (?, ?)')
     this.#derived = new SqliteDerived(connection)
     this.#mover = new PositionMover(connection)
@@ -70,6 +72,25 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
       for (const change of changes) this.#apply(change)
       if (origins.length > 0) this.#mover.moveOrigins(origins)
       return pagesOf(changes) + this.#addBuckets(buckets)
+    })
+  }
+
+  async leaves(after: string, limit: number): Promise<KeyLeaf[]> {
+    return reading(() => this.view.leaves(after, limit))
+  }
+
+  async stored(after: string, bytes: number): Promise<StoredEntry[]> {
+    return reading(() => this.view.stored(after, bytes))
+  }
+
+  async countKeys(after: string, limit: number): ReturnType<Backend['countKeys']> {
+    return reading(() => this.view.countKeys(after, limit))
+  }
+
+  async setLeaves(leaves: readonly Pick<KeyLeaf, 'key' | 'leaf'>[]): Promise<void> {
+    this.#durably(() => {
+      for (const { key, leaf } of leaves) this.#setLeaf.run(leaf, key)
+      return leaves.length
     })
   }
 

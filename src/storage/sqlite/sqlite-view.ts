@@ -42,6 +42,7 @@ export class SqliteView {
   readonly #firstIndex: StatementSync
   #leaves: StatementSync | undefined
   #next: StatementSync | undefined
+  #countKeys: StatementSync | undefined
 
   constructor(database: DatabaseSync) {
     this.#database = database
@@ -109,6 +110,14 @@ export class SqliteView {
 
   count(): number {
     return numberOf(this.#database.prepare('SELECT count(*) AS entries FROM data').get()?.entries)
+  }
+
+  countKeys(after: string, limit: number): { readonly count: number; readonly last: string } {
+    this.#countKeys ??= this.#database.prepare(
+      'SELECT count(*) AS keys, max(key) AS last FROM (SELECT key FROM data WHERE key > ? ORDER BY key LIMIT ?)',
+    )
+    const { keys, last } = this.#countKeys.get(after, limit) ?? {}
+    return { count: numberOf(keys), last: last === null ? '' : textOf(last) }
   }
 
   stored(after: string, bytes: number): StoredEntry[] {

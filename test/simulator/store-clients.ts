@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { Barrier } from '../../src/storage/barrier.ts'
 import type { AdoptedChange, Scope, Store, Transaction } from '../../src/storage/contract.ts'
-import { HistoryGone, Sealed, StorageFailed, StorageFull } from '../../src/storage/errors.ts'
+import { HistoryGone, Sealed, StorageFailed, StorageFull, StorageRefused } from '../../src/storage/errors.ts'
 import type { LogHold } from '../../src/storage/peer-log.ts'
 import type { SeededRandom } from '../conformance/seeded-random.ts'
 import { LEAF_KEY } from '../conformance/storage-clause.ts'
@@ -76,7 +76,8 @@ export class StoreClients {
       else if (choice < 90) this.#parts.skipTime()
       else if (choice < 92) this.#seal(life)
       else if (choice < 95) await this.#fill(life)
-      else if (choice < 96 && random.chance(0.3)) life.disk.failSync()
+      else if (choice < 96) random.chance(0.3) && life.disk.failSync()
+      else if (choice < 98) await this.#scrub(life)
     }
   }
 
@@ -198,6 +199,21 @@ export class StoreClients {
     if (isOver) return
     store.setLeafKey(undefined)
     store.setLeafKey(LEAF_KEY)
+  }
+
+  /** Another client may be at it, or take the key away. */
+  async #scrub({ store }: Life): Promise<void> {
+    const { random } = this.#parts
+    const mode = random.pick(['leaves', 'values', 'whole'] as const)
+    try {
+      const { repaired, left } = random.chance(0.3)
+        ? { repaired: (await store.checkTree()).wrongEntries, left: { count: 0 } }
+        : await store.reindex({ mode, skipFlush: random.chance(0.5), mayRepair: () => true })
+      assert.deepEqual([repaired.count, left.count], [0, 0])
+    } catch (cause) {
+      if (cause instanceof StorageFull || cause instanceof StorageFailed || cause instanceof StorageRefused) return
+      throw cause
+    }
   }
 
   async #fill({ disk, time }: Life): Promise<void> {

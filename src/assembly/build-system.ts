@@ -100,6 +100,7 @@ function servicesOf({ world, directory, log }: CommonParts, rooms: SystemRooms):
     },
     resetMount: (uuid) => mounts().resetEngine(uuid),
     isLocalMount: (uuid) => mounts().isLocal(uuid),
+    nodeRole: rooms.nodeRole,
     store: storage.writes,
     replication: rooms.replication,
   })

@@ -38,6 +38,8 @@ export async function beginLinks({ world, ...parts }: BegunLinks): Promise<Links
     handOver: (family, withinMs) => host.handOver(family, withinMs),
     takeBack: (family) => host.takeBack(family),
     sealChanged: () => host.sealChanged(),
+    recover: (family) => host.recover(family),
+    compareAgain: (family) => host.compareAgain(family),
     status: () => host.status(),
     close: () => host.play(NOTHING),
   }

@@ -49,6 +49,7 @@ export const CLASSES: readonly Rule[] = [
   { path: 'core/reload/', class: 'ignored' },
   { path: 'core/global-reload/', class: 'replicated' },
   { path: 'core/version/', class: 'ignored' },
+  { path: 'core/tree-checks', class: 'ignored' },
   { path: 'core/leaf-key', class: 'replicated' },
   { path: 'core/wrapping-key', class: 'replicated' },
   { path: 'core/index-key', class: 'replicated' },

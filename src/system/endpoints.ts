@@ -29,6 +29,7 @@ import { RAW_ENDPOINTS } from './endpoints/raw-endpoints.ts'
 import { REKEY_ENDPOINTS } from './endpoints/rekey-endpoints.ts'
 import { REMOUNT_ENDPOINTS } from './endpoints/remount-endpoints.ts'
 import { REPLICATION_ENDPOINTS } from './endpoints/replication-endpoints.ts'
+import { REPLICATION_REPAIR_ENDPOINTS } from './endpoints/replication-repair-endpoints.ts'
 import { resultantAcl } from './endpoints/resultant-acl-endpoint.ts'
 import { SEAL_ENDPOINTS } from './endpoints/seal-endpoints.ts'
 import { SNAPSHOT_ENDPOINTS } from './endpoints/snapshot-endpoints.ts'
@@ -49,6 +50,7 @@ export const SYSTEM_ENDPOINTS: readonly Endpoint<System>[] = [
   ...STATUS_ENDPOINTS,
   ...HARDENING_ENDPOINTS,
   ...REPLICATION_ENDPOINTS,
+  ...REPLICATION_REPAIR_ENDPOINTS,
   ...OPERATION_TOKEN_ENDPOINTS,
   ...KEYRING_ENDPOINTS,
   ...REKEY_ENDPOINTS,

@@ -8,7 +8,8 @@ import { StorageReadOnly } from '../storage/errors.ts'
 import type { Position, ReplicationFamily, RetainedLog } from '../storage/peer-log.ts'
 import { FreshReading } from './fresh-reading.ts'
 import type { FamilyTold, ReplicationOperations } from './replication-operations.ts'
-import { toldMembers, type Withheld } from './replication-told.ts'
+import { toldMembers, treeMembers, type Withheld } from './replication-told.ts'
+import type { TreeChecks } from './tree-checks.ts'
 
 /** Verbs of the store that status is made from. */
 type Told = Pick<Store, 'position' | 'rootsNow' | 'retained'>
@@ -26,6 +27,7 @@ export type ReplicationSources = {
   readonly store: Told | undefined
   /** Undefined likewise, and on a server that does not replicate. */
   readonly operations: (() => Pick<ReplicationOperations, 'told'>) | undefined
+  readonly checks: Pick<TreeChecks, 'told'>
   readonly clock: Clock
   readonly log: Log
 }
@@ -35,11 +37,13 @@ export class ReplicationFacts {
   readonly #clock: Clock
   readonly #ofStore: FreshReading<Look> | undefined
   readonly #ofLinks: Readonly<Record<ReplicationFamily, FreshReading<FamilyTold | undefined>>>
+  readonly #checks: Pick<TreeChecks, 'told'>
   readonly #log: Log
 
-  constructor({ store, operations, clock, log }: ReplicationSources) {
+  constructor({ store, operations, checks, clock, log }: ReplicationSources) {
     this.#clock = clock
     this.#log = log
+    this.#checks = checks
     this.#ofStore = store && new FreshReading(clock, () => lookAt(store))
     const links = (family: ReplicationFamily) => new FreshReading(clock, async () => operations?.().told(family))
     this.#ofLinks = { dr: links('dr'), performance: links('performance') }
@@ -53,7 +57,8 @@ export class ReplicationFacts {
   ): Promise<object> {
     if (this.#ofStore === undefined) throw new StorageReadOnly('This thread does not know what the log retains')
     const told = await this.#told(family)
-    const members = toldMembers(mode, told, this.#clock.nowMs(), withheld)
+    const tree = treeMembers(await this.#checks.told(), mode === 'secondary' ? told?.state.sinceMs : undefined)
+    const members = { ...tree, ...toldMembers(mode, told, this.#clock.nowMs(), withheld) }
     // What is here is not whole: its root and its log are of no use to anyone yet.
     return mode === 'bootstrapping'
       ? members

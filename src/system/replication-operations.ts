@@ -132,6 +132,10 @@ export type ReplicationOperations = {
   /** The looks of `enableSecondary`, and nothing is changed. */
   check(family: ReplicationFamily, given: GivenActivation): Promise<readonly ActivationCheck[]>
   readonly undone: UndoneRecords
+  /** Dials anew, though the last link ended with an error. */
+  recover(): Promise<void>
+  /** Has a secondary compare what it has with its primary. */
+  compareAgain(family: ReplicationFamily): Promise<void>
   /** Undefined for a family that is disabled. */
   told(family: ReplicationFamily): Promise<FamilyTold | undefined>
 }

@@ -3,6 +3,7 @@
 import type { ListenerSwitches } from '../api/request.ts'
 import type { PeerStatus, PrimaryStatus, SecondaryStatus } from '../replication/link/link-sides.ts'
 import type { FamilyTold } from './replication-operations.ts'
+import type { TreeTold } from './tree-checks.ts'
 
 /** What a listener withholds. */
 export type Withheld = Pick<ListenerSwitches['redacts'], 'addresses' | 'version'>
@@ -13,12 +14,31 @@ const NEVER = '0001-01-01T00:00:00Z'
 /** How long a secondary without a link still shows what it did last. Links that are made anew soon are no news. */
 const LINK_LOSS_MS = 10_000
 
-/** Members that are the same on primary and secondary: nothing checks the tree as yet. */
+/** What stands for a set of which nothing could be found out. */
 const NOT_YET = {
-  corrupted_merkle_tree: false,
-  last_corruption_check_epoch: '-62135596800',
-  last_reindex_epoch: '0',
   ssct_generation_counter: 0,
+}
+
+/** Year 1, as seconds: what clients of the reference take for a check that there never was. */
+const NEVER_CHECKED = '-62135596800'
+
+/**
+ * What checks of the tree found: there is one tree, whatever the family. The data of a secondary came as a whole when
+ * it became one, at `sinceMs`, and its tree was made of them.
+ */
+export function treeMembers(found: TreeTold, sinceMs: number | undefined): object {
+  const { buckets, entries, checkedAtMs, reindexedAtMs, reindex } = found
+  return {
+    corrupted_merkle_tree: buckets + entries > 0,
+    last_corruption_check_epoch: checkedAtMs === null ? NEVER_CHECKED : text(checkedAtMs / 1000),
+    last_reindex_epoch: text(Math.max(reindexedAtMs ?? 0, sinceMs ?? 0) / 1000),
+    ...(reindex && {
+      reindex_in_progress: true,
+      reindex_stage: reindex.stage,
+      reindex_building_progress: reindex.done,
+      reindex_building_total: reindex.total,
+    }),
+  }
 }
 
 /** The members of one mode. `told`: undefined if it could not be found out. */
@@ -38,9 +58,7 @@ export function toldMembers(
     ...(withheld.version ? {} : { program_version: told.programVersion }),
   }
   if (mode === 'primary') return { ...common, ...ofPrimary(told, withheld) }
-  // Its data came as a whole when it became a secondary, and its tree was made of them.
-  const reindexed = mode === 'secondary' ? { last_reindex_epoch: text(told.state.sinceMs / 1000) } : {}
-  return { ...common, ...reindexed, ...ofSecondary(told, nowMs, withheld) }
+  return { ...common, ...ofSecondary(told, nowMs, withheld) }
 }
 
 function ofPrimary(told: FamilyTold, { addresses }: Withheld): object {

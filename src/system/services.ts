@@ -1,5 +1,6 @@
 // Small services behind sys/ that have no room of their own: settings, histories, counts.
 import { CORS_MEMBERS, CORS_OFF } from '../api/cors.ts'
+import type { NodeRole } from '../api/node-role.ts'
 import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
 import type { ManagedKeyService } from '../managed-keys/managed-key-service.ts'
@@ -13,6 +14,7 @@ import { Reloads } from './reloads.ts'
 import { ReplicationFacts } from './replication-facts.ts'
 import type { ReplicationOperations } from './replication-operations.ts'
 import { StoredSetting } from './stored-setting.ts'
+import { TreeChecks } from './tree-checks.ts'
 import { NO_UI_HEADERS, UI_HEADERS_SETTING } from './ui-headers.ts'
 import { VersionHistory } from './version-history.ts'
 
@@ -47,12 +49,24 @@ export function buildServices(
     readonly resetMount: (uuid: string) => void
     /** Whether a mount stays out of replication. */
     readonly isLocalMount: (uuid: string) => boolean
+    /** What this node is, at the time of the call. */
+    readonly nodeRole: () => NodeRole
     /** The store, on the thread that writes it. */
     readonly store: Store | undefined
     /** What replication does, on that thread of a server that replicates. */
     readonly replication: (() => ReplicationOperations) | undefined
   },
 ) {
+  const { replication } = parts
+  const checks = new TreeChecks({
+    storage,
+    invalidation,
+    store: parts.store,
+    clock: parts.world.clock,
+    log: parts.log,
+    nodeRole: parts.nodeRole,
+    compareAgain: replication && ((family) => replication().compareAgain(family)),
+  })
   return {
     ...parts.inventory,
     cors: new StoredSetting(storage, invalidation, { name: 'cors', record: CORS_SETTING, unset: CORS_OFF }),
@@ -65,7 +79,9 @@ export function buildServices(
     versions: new VersionHistory(storage, parts.world.clock),
     reloads: new Reloads(storage, invalidation, { world: parts.world, reset: parts.resetMount }),
     raw: new RawStorage(storage, parts.isLocalMount),
+    treeChecks: checks,
     replication: new ReplicationFacts({
+      checks,
       store: parts.store,
       operations: parts.replication,
       clock: parts.world.clock,

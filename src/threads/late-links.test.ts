@@ -26,6 +26,8 @@ function stage(begin?: () => Promise<LinksHost>) {
     },
     takeBack: async (family) => void heard.push(`takeBack ${family}`),
     sealChanged: () => void heard.push('sealChanged'),
+    recover: async (family) => void heard.push(`recover ${family}`),
+    compareAgain: async (family) => void heard.push(`compare ${family}`),
     status: async () => ({ ...NO_LINKS, ports: [8201] }),
     close: async () => void heard.push('close'),
   }

@@ -62,6 +62,16 @@ export class LateLinks implements LinksHost {
     void this.#present().then((host) => host?.sealChanged())
   }
 
+  async recover(family: ReplicationFamily): Promise<void> {
+    const host = await this.#present()
+    await host?.recover(family)
+  }
+
+  async compareAgain(family: ReplicationFamily): Promise<void> {
+    const host = await this.#present()
+    await host?.compareAgain(family)
+  }
+
   async status(): Promise<LinkStatus> {
     const host = await this.#present()
     return host === undefined ? NO_LINKS : host.status()

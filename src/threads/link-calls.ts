@@ -27,6 +27,8 @@ export const CONTROL_CALLS = {
   handOver: verb<LinkControl['handOver']>(),
   takeBack: verb<LinkControl['takeBack']>(),
   sealChanged: notice<void>(),
+  recover: verb<LinkControl['recover']>(),
+  compareAgain: verb<LinkControl['compareAgain']>(),
   /** Resolves when the store is closed there, or may be used again. */
   takeStore: call<StorePresence, void>(),
 }
@@ -48,6 +50,7 @@ export const OWNER_CALLS = {
   tookOver: verb<LinkOwner['tookOver']>(),
   takeoverKnown: verb<LinkOwner['takeoverKnown']>(),
   conflict: verb<LinkOwner['conflict']>(),
+  differs: verb<LinkOwner['differs']>(),
   standing: verb<LinkOwner['standing']>(),
   unconfirmed: verb<LinkOwner['unconfirmed']>(),
   confirmed: verb<LinkOwner['confirmed']>(),
@@ -58,6 +61,7 @@ export const OWNER_CALLS = {
   ownTree: verb<LinkOwner['ownTree']>(),
   ownKeysIn: verb<LinkOwner['ownKeysIn']>(),
   ownRoot: verb<LinkOwner['ownRoot']>(),
+  mend: verb<LinkOwner['mend']>(),
 } satisfies { readonly [N in keyof LinkOwner]: VerbCall<LinkOwner[N]> }
 
 /** Answers a row with a verb of the side that is here. */

@@ -32,6 +32,8 @@ export function connectOwner(port: Port, { control, takeStore, log }: OwnerLinkP
       handOver: answer((...input) => control.handOver(...input)),
       takeBack: answer((...input) => control.takeBack(...input)),
       sealChanged: () => control.sealChanged(),
+      recover: answer((...input) => control.recover(...input)),
+      compareAgain: answer((...input) => control.compareAgain(...input)),
       takeStore,
     },
     onFault: faultLog(log),
@@ -52,6 +54,7 @@ export function connectOwner(port: Port, { control, takeStore, log }: OwnerLinkP
     tookOver: (...input) => answered(peer.call('tookOver', parcelOf(input))),
     takeoverKnown: (...input) => answered(peer.call('takeoverKnown', parcelOf(input))),
     conflict: (...input) => answered(peer.call('conflict', parcelOf(input))),
+    differs: (...input) => answered(peer.call('differs', parcelOf(input))),
     standing: (...input) => answered(peer.call('standing', parcelOf(input))),
     unconfirmed: (...input) => answered(peer.call('unconfirmed', parcelOf(input))),
     confirmed: (...input) => answered(peer.call('confirmed', parcelOf(input))),
@@ -67,5 +70,6 @@ export function connectOwner(port: Port, { control, takeStore, log }: OwnerLinkP
     ownTree: (...input) => answered(peer.call('ownTree', parcelOf(input))),
     ownKeysIn: (...input) => answered(peer.call('ownKeysIn', parcelOf(input))),
     ownRoot: (...input) => answered(peer.call('ownRoot', parcelOf(input))),
+    mend: (...input) => answered(peer.call('mend', parcelOf(input))),
   }
 }

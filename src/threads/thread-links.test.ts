@@ -75,6 +75,7 @@ const ASKED: Spoken<LinkOwner> = {
   tree: [[], { index: 5, pages: PAGES }],
   keysIn: [[BUCKETS], { index: 5, keys: KEYS }],
   root: [['dr'], { index: 5, root: buffer('root') }],
+  differs: [[ARRIVAL], undefined],
   standing: [['dr'], { epoch: 1, histories: [], receiver: buffer('r'), sealNumber: 0 } as never],
   unconfirmed: [['performance'], { nonce: buffer('n'), receiver: buffer('r') }],
   confirmed: [['dr', buffer('n')], undefined],
@@ -93,12 +94,20 @@ const ASKED: Spoken<LinkOwner> = {
   ],
   takeoverKnown: [['dr'], undefined],
   conflict: [['dr', 'Another one'], undefined],
+  mend: [['dr'], undefined],
 }
 
 /** What the writing thread says, and what it is answered. */
-const SAID: Spoken<Pick<LinkControl, 'play' | 'disconnect' | 'knock' | 'handOver' | 'takeBack' | 'status'>> = {
+const SAID: Spoken<
+  Pick<
+    LinkControl,
+    'play' | 'disconnect' | 'recover' | 'compareAgain' | 'knock' | 'handOver' | 'takeBack' | 'status'
+  >
+> = {
   play: [[STATE], undefined],
   disconnect: [['dr', 'a'], undefined],
+  recover: [['performance'], undefined],
+  compareAgain: [['dr'], undefined],
   knock: [
     [KNOCK],
     {

@@ -117,6 +117,25 @@ export class ThreadLinks implements LinkControl {
     this.#present?.tell('sealChanged', undefined)
   }
 
+  /** A thread that comes later dials by itself, and compares the roots. */
+  async recover(family: ReplicationFamily): Promise<void> {
+    await this.#ifPresent((peer) => answered(peer.call('recover', parcelOf([family]))))
+  }
+
+  async compareAgain(family: ReplicationFamily): Promise<void> {
+    await this.#ifPresent((peer) => answered(peer.call('compareAgain', parcelOf([family]))))
+  }
+
+  async #ifPresent(ask: (peer: ControlPeer) => Promise<void>): Promise<void> {
+    const peer = this.#present
+    if (peer === undefined) return
+    try {
+      await ask(peer)
+    } catch (cause) {
+      if (!(cause instanceof PeerGone)) throw cause
+    }
+  }
+
   async status(): Promise<LinkStatus> {
     const peer = this.#present
     if (peer === undefined) return this.#peer === undefined || this.#hasEnded ? NO_LINKS : SILENT_LINKS
@@ -195,6 +214,7 @@ function ownerHandlers(owner: () => LinkOwner): Handlers<typeof OWNER_CALLS> {
     tookOver: answer((...input) => owner().tookOver(...input)),
     takeoverKnown: answer((...input) => owner().takeoverKnown(...input)),
     conflict: answer((...input) => owner().conflict(...input)),
+    differs: answer((...input) => owner().differs(...input)),
     standing: answer((...input) => owner().standing(...input)),
     unconfirmed: answer((...input) => owner().unconfirmed(...input)),
     confirmed: answer((...input) => owner().confirmed(...input)),
@@ -205,5 +225,6 @@ function ownerHandlers(owner: () => LinkOwner): Handlers<typeof OWNER_CALLS> {
     ownTree: answer((...input) => owner().ownTree(...input)),
     ownKeysIn: answer((...input) => owner().ownKeysIn(...input)),
     ownRoot: answer((...input) => owner().ownRoot(...input)),
+    mend: answer((...input) => owner().mend(...input)),
   }
 }

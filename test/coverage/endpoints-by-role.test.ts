@@ -57,6 +57,8 @@ const LINKS: NonNullable<MemoryServerOptions['links']> = {
     handOver: async () => ({ kind: 'no-link' }),
     takeBack: async () => {},
     sealChanged: () => {},
+    recover: async () => {},
+    compareAgain: async () => {},
     status: async () => NO_LINKS,
     close: async () => {},
   }),

@@ -16,6 +16,7 @@ import type { ReplicationOperations } from '../../system/replication-operations.
 import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
 import type { FollowedBundle, Seal } from '../../system/seal/seal.ts'
 import type { SealBundle } from '../../system/seal/seal-bundle.ts'
+import type { WithServices } from '../../system/services.ts'
 import { VERSION } from '../../version.ts'
 import type { Activation, AlsoWritten } from '../activation.ts'
 import type { WritingParts } from '../node-parts.ts'
@@ -42,6 +43,9 @@ export type SealForLinks = {
   readonly changeRole: (to: RoleState) => Promise<void>
 }
 
+/** Rooms that the links need. */
+export type RoomsOfLinks = Pick<NodeRooms, 'storage'> & WithServices<'treeChecks'>
+
 /** A server without links. */
 const NO_LINKS: ReplicationRoom = {
   operations: noOperations(),
@@ -58,11 +62,7 @@ const LOOK_MS = 60_000
 const RETRY_MS = 10_000
 
 /** Builds the room; nothing is opened. */
-export function buildReplication(
-  parts: WritingParts,
-  rooms: Pick<NodeRooms, 'storage'>,
-  seal: SealForLinks,
-): ReplicationRoom {
+export function buildReplication(parts: WritingParts, rooms: RoomsOfLinks, seal: SealForLinks): ReplicationRoom {
   return parts.links === undefined ? NO_LINKS : new OwnReplication(parts, parts.links, rooms, seal)
 }
 
@@ -86,12 +86,7 @@ class OwnReplication implements ReplicationRoom {
   /** False until the links have taken over what was played last. */
   #isPlayed = false
 
-  constructor(
-    parts: WritingParts,
-    links: ReplicationParts,
-    { storage }: Pick<NodeRooms, 'storage'>,
-    seal: SealForLinks,
-  ) {
+  constructor(parts: WritingParts, links: ReplicationParts, { storage, services }: RoomsOfLinks, seal: SealForLinks) {
     const { world, store } = parts
     this.#parts = parts
     this.#links = links
@@ -99,7 +94,15 @@ class OwnReplication implements ReplicationRoom {
     this.#log = namedLog(parts.log, 'replication')
     this.#view = storage.view(systemScope, SETS_FOLDER)
     this.#ownParts = new OwnParts(world, this.#log)
-    const common = { view: this.#view, store, barrier: storage.barrier, world, sealNumber: () => seal.seal.number }
+    const { treeChecks: checks } = services
+    const common = {
+      view: this.#view,
+      store,
+      barrier: storage.barrier,
+      world,
+      checks,
+      sealNumber: () => seal.seal.number,
+    }
     const changed = (): Promise<void> => this.#changed()
     const handingOver = new HandingOver({ world, log: this.#log, changed })
     this.#handingOver = handingOver
@@ -271,6 +274,7 @@ function joined(primary: PrimarySide, secondary: SecondarySide): LinkOwner {
     tree: () => primary.tree(),
     keysIn: (buckets) => primary.keysIn(buckets),
     root: (family) => primary.root(family),
+    differs: (arrival) => primary.differs(arrival),
     standing: (family) => secondary.standing(family),
     unconfirmed: (family) => secondary.unconfirmed(family),
     confirmed: (family, nonce) => secondary.confirmed(family, nonce),
@@ -286,6 +290,7 @@ function joined(primary: PrimarySide, secondary: SecondarySide): LinkOwner {
     tookOver: (arrival, takeover) => primary.tookOver(arrival, takeover),
     takeoverKnown: (family) => secondary.takeoverKnown(family),
     conflict: (family, sentence) => secondary.conflict(family, sentence),
+    mend: (family) => secondary.mend(family),
   }
 }
 

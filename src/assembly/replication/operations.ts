@@ -12,6 +12,7 @@ import { NONCE_BYTES, wipeActivation } from '../../replication/set/activation-bu
 import { activationText, readSecondaryKey, sealActivation } from '../../replication/set/activation-token.ts'
 import { newAuthority, newLeafKey } from '../../replication/set/certificates.ts'
 import { readSuccessor } from '../../replication/set/changing-hands.ts'
+import { REPLICATION_FAMILIES } from '../../replication/set/peer-name.ts'
 import {
   disableFamily,
   enablePrimary,
@@ -66,6 +67,10 @@ export type OperationsParts = {
   /** Takes over the role and the links that the records say. */
   readonly changed: () => Promise<void>
 }
+
+const FOLLOWS_NO_PRIMARY =
+  'This cluster follows no primary, so there is nothing to recover: a secondary without one is given one with ' +
+  '"secondary/update-primary"'
 
 /** How soon what follows a change is tried again, and how often. */
 const RETRY_MS = 5_000
@@ -226,6 +231,20 @@ export class OwnOperations implements ReplicationOperations {
     return orRefused(() => this.#parts.activating.check(family, given))
   }
 
+  async recover(): Promise<void> {
+    const { view, links } = this.#parts
+    const followed = await view.transaction(async (tx) => {
+      const told = await Promise.all(REPLICATION_FAMILIES.map(async (of) => ({ of, told: await readTold(tx, of) })))
+      return told.filter((one) => one.told?.identity !== undefined).map(({ of }) => of)
+    })
+    if (followed.length === 0) throw fail('replication_refused', [FOLLOWS_NO_PRIMARY])
+    for (const family of followed) await links.recover(family)
+  }
+
+  compareAgain(family: ReplicationFamily): Promise<void> {
+    return this.#parts.links.compareAgain(family)
+  }
+
   async told(family: ReplicationFamily): Promise<FamilyTold | undefined> {
     const { view, links, undone } = this.#parts
     const read = await view.transaction((tx) => readTold(tx, family))
@@ -312,6 +331,8 @@ export function noOperations(): ReplicationOperations {
     updatePrimary: refuse,
     check: refuse,
     undone: { list: refuse, show: refuse, remove: refuse },
+    recover: refuse,
+    compareAgain: async () => {},
     told: async () => undefined,
   }
 }

@@ -35,6 +35,7 @@ import type { View } from '../../storage/sealed-storage.ts'
 import { type SealBundle, sealBundle, wipeBundle } from '../../system/seal/seal-bundle.ts'
 import { KEYRING, SEAL_FOLDER } from '../../system/seal/seal-records.ts'
 import type { HandingOver } from './handing-over.ts'
+import type { TreeChecks } from '../../system/tree-checks.ts'
 
 /** The parts that the primary's side works with. */
 export type PrimarySideParts = {
@@ -52,6 +53,7 @@ export type PrimarySideParts = {
   readonly onChanged: () => Promise<void>
   /** Ends the links of these secondaries: they hear why when they come again. */
   readonly sendAway: (family: ReplicationFamily, ids: readonly string[]) => Promise<void>
+  readonly checks: Pick<TreeChecks, 'suspect'>
 }
 
 /** The name of the hold of a secondary's log. */
@@ -243,6 +245,10 @@ export class PrimarySide implements PrimaryOwner {
 
   root(family: ReplicationFamily) {
     return treeKeeper(this.#parts.store, family).root()
+  }
+
+  async differs(_arrival: Arrival): Promise<void> {
+    this.#parts.checks.suspect()
   }
 
   #greeting({ set, id, certificate }: Arrival): Greeting {

@@ -31,6 +31,7 @@ import type { View } from '../../storage/sealed-storage.ts'
 import { storedRecord } from '../../storage/stored-record.ts'
 import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
 import { BundleRefused, openBundle, type SealBundle, wipeBundle } from '../../system/seal/seal-bundle.ts'
+import type { TreeChecks } from '../../system/tree-checks.ts'
 import { contextOf } from './primary-side.ts'
 
 /** A copy or a comparison that is running. */
@@ -49,6 +50,7 @@ export type SecondarySideParts = {
   readonly world: Pick<World, 'clock'>
   readonly log: Log
   readonly sealNumber: () => number
+  readonly checks: Pick<TreeChecks, 'mend'>
   /** Takes over the shares of the primary's rekey. @throws BundleRefused, Refusal while sealed */
   readonly follow: (bundle: SealBundle) => Promise<boolean>
   /** The records of the sets say another role, or other parts, than before. */
@@ -80,7 +82,10 @@ export class SecondarySide implements SecondaryOwner {
       roots: () => parts.store.roots(),
     }
     const keeper = (family: ReplicationFamily): SinkKeeper =>
-      sinkKeeper(store, family, { note: (tx, transfer) => this.#note(tx, family, transfer) })
+      sinkKeeper(store, family, {
+        note: (tx, transfer) => this.#note(tx, family, transfer),
+        mend: () => parts.checks.mend(),
+      })
     this.#keepers = { dr: keeper('dr'), performance: keeper('performance') }
   }
 
@@ -192,6 +197,10 @@ export class SecondarySide implements SecondaryOwner {
 
   ownRoot(family: ReplicationFamily) {
     return this.#keepers[family].root()
+  }
+
+  mend(family: ReplicationFamily): Promise<void> {
+    return this.#keepers[family].mend()
   }
 
   /** The store was opened anew: nothing is known of it. */

@@ -127,6 +127,11 @@ export class FollowedPrimary {
     if (this.#sink !== undefined && !this.#isOver) await this.#link.send({ kind: 'resume' })
   }
 
+  /** Compares with the primary. False: this link has done so too often. */
+  compareAgain(): boolean {
+    return this.#sink?.compareAgain() ?? true
+  }
+
   get status(): PeerStatus {
     const { lastBeatMs, roundTripMs, clockSkewMs } = this.#heartbeat.heard
     return {
@@ -247,6 +252,7 @@ export class FollowedPrimary {
       tree: async () => Tree.of(await owner.ownTree()),
       keysIn: (buckets) => owner.ownKeysIn(buckets),
       root: () => owner.ownRoot(family),
+      mend: () => owner.mend(family),
     }
   }
 }

@@ -72,6 +72,18 @@ export class Follower {
     if (isRenewed || isMoved) this.#pause?.end()
   }
 
+  /** Dials anew at once, if it waits. */
+  recover(): void {
+    this.#pauses.reset()
+    this.#pause?.end()
+  }
+
+  /** Compares over the link that is there. Over a new one the roots are compared soon. */
+  compareAgain(): void {
+    if (this.#link === undefined) this.recover()
+    else if (!this.#link.compareAgain()) this.#link.stop(new GivenUp('a comparison is made over a new one'))
+  }
+
   /** Breaks the link off. Resolves when nothing that came over it is being applied. */
   async stop(): Promise<void> {
     this.#stopping.abort()

@@ -96,6 +96,14 @@ export class LinkHost implements LinkControl {
     this.#primary.sealChanged()
   }
 
+  async recover(family: ReplicationFamily): Promise<void> {
+    this.#followers.get(family)?.recover()
+  }
+
+  async compareAgain(family: ReplicationFamily): Promise<void> {
+    this.#followers.get(family)?.compareAgain()
+  }
+
   async status(): Promise<LinkStatus> {
     return {
       isSilent: false,

@@ -207,6 +207,10 @@ export interface LinkControl {
   takeBack(family: ReplicationFamily): Promise<void>
   /** The seal was rekeyed: connected secondaries get it. */
   sealChanged(): void
+  /** Ends the pause of a secondary that follows nothing: it dials anew. With a link it does nothing. */
+  recover(family: ReplicationFamily): Promise<void>
+  /** Has a secondary compare what it has with its primary, though it may see no reason to. */
+  compareAgain(family: ReplicationFamily): Promise<void>
   status(): Promise<LinkStatus>
 }
 
@@ -265,6 +269,8 @@ export interface PrimaryOwner {
     arrival: Arrival,
     takeover: Takeover & { readonly clusterId: string; readonly apiAddress: string },
   ): Promise<'fenced' | PeerRefusal>
+  /** A secondary compared and has another root still: a tree is wrong, and it may be the one here. */
+  differs(arrival: Arrival): Promise<void>
 }
 
 /** Where a secondary stands when it greets its primary. */
@@ -302,6 +308,7 @@ export interface SecondaryOwner {
   takeoverKnown(family: ReplicationFamily): Promise<void>
   /** The former primary says that another cluster took over before. */
   conflict(family: ReplicationFamily, sentence: string): Promise<void>
+  mend(family: ReplicationFamily): Promise<void>
 }
 
 /** The side that writes the store. */

@@ -69,6 +69,7 @@ export class ServedSecondary {
   #noteAtMs = 0
   #rootAtMs = 0
   #isRenewing = false
+  #comparisons = 0
 
   /** `onAdmitted` is called when the secondary is known to be one that may follow. */
   constructor(parts: PrimaryParts, link: MessageLink, peer: ServedPeer, onAdmitted: () => void) {
@@ -222,10 +223,23 @@ export class ServedSecondary {
     if (message.kind === 'beat') this.#heard(source, message)
     else if (message.kind === 'certificate-wanted') this.#renew(message).catch((cause) => this.#stop(cause))
     else {
+      if (message.kind === 'compare') this.#differs()
       source.received(message as FromSecondary, bytes)
       // In a copy or a comparison it has not all up to the place that it acknowledges.
       if (message.kind === 'ack' && this.#isWhole) this.#reached(message.durable)
     }
+  }
+
+  /** One comparison mends what differs. Another one says that it did not. */
+  #differs(): void {
+    const { owner, log } = this.#parts
+    if (++this.#comparisons < 2 || this.#admission === undefined) return
+    owner.differs(this.#admission.arrival).catch((cause: Error) => {
+      log('warn', 'The tree could not be checked for a secondary that differs', {
+        ...this.#fields(),
+        why: cause.message,
+      })
+    })
   }
 
   #heard(source: LogSource, beat: Message<'beat'>): void {

@@ -12,13 +12,19 @@ export type TakenWith = {
   readonly prepare?: AdoptOptions['prepare']
   /** Notes what is running; undefined: nothing. */
   readonly note: (tx: Transaction, transfer: Transfer | undefined) => Promise<void>
+  /** As `SinkKeeper.mend`. */
+  readonly mend: () => Promise<void>
 }
 
 /** The verbs of a store that a sink needs. */
 export type SinkingStore = Pick<Store, 'adopt' | 'tree' | 'image' | 'roots'>
 
 /** The keeper of one family over a store. */
-export function sinkKeeper(store: SinkingStore, family: ReplicationFamily, { prepare, note }: TakenWith): SinkKeeper {
+export function sinkKeeper(
+  store: SinkingStore,
+  family: ReplicationFamily,
+  { prepare, note, mend }: TakenWith,
+): SinkKeeper {
   const { tree, keysIn, root } = treeKeeper(store, family)
   return {
     take: ({ mode, after, records, at, state, transfer }: SinkBatch) => {
@@ -35,6 +41,7 @@ export function sinkKeeper(store: SinkingStore, family: ReplicationFamily, { pre
     tree: async () => (await tree()).tree,
     keysIn: async (buckets) => (await keysIn(buckets)).keys,
     root: async () => (await root()).root,
+    mend,
   }
 }
 

@@ -34,6 +34,8 @@ export type SinkKeeper = {
   readonly keysIn: (buckets: readonly TreeBucket[]) => Promise<readonly KeyLeaf[]>
   /** Root of the part of the tree that goes over the family. */
   readonly root: () => Promise<Buffer>
+  /** Makes leaves and tree those of the stored bytes: where they are not, a comparison does not see what differs. */
+  readonly mend: () => Promise<void>
 }
 
 /** How much a sink asks for, or applies, at once. */

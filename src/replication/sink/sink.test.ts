@@ -24,6 +24,8 @@ function newSink(isOpen = false, root = ROOT) {
   const told: SinkProgress[] = []
   const sent: Message[] = []
   const drained: number[] = []
+  /** How much was sent when leaves and tree were made anew. */
+  const mended: number[] = []
   const sink = new LogSink({
     family: 'dr',
     isOpen,
@@ -42,6 +44,7 @@ function newSink(isOpen = false, root = ROOT) {
       tree: async () => new Tree(),
       keysIn: async () => [],
       root: async () => root,
+      mend: async () => void mended.push(sent.length),
     },
   })
   const ended = sink.run().catch((cause: unknown) => cause)
@@ -49,7 +52,7 @@ function newSink(isOpen = false, root = ROOT) {
     for (const message of messages) sink.received(message, 1)
     for (let turns = 0; turns < 20; turns++) await turn()
   }
-  return { sink, taken, told, sent, drained, ended, receive }
+  return { sink, taken, told, sent, drained, mended, ended, receive }
 }
 
 test('runs that follow each other are applied in one step, and no others', async () => {

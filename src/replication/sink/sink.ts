@@ -16,6 +16,9 @@ import { type FromPrimary, type SinkBatch, type SinkParts, SinkStopped, type Tra
 /** Comparisons that are asked for over one link. One mends any difference; more never would. */
 const MAX_COMPARISONS = 2
 
+const CHECK_PRIMARY =
+  'the tree here was made anew, so check that of the primary with "merkle-check" there, and repair what it finds'
+
 type Course = Message<'course'>['what']
 
 /** One link to the primary. */
@@ -31,6 +34,7 @@ export class LogSink {
   #copied = ''
   #comparison: Comparison | undefined
   #comparisons = 0
+  #isComparisonDue = false
   #handled = 0
   /** True while a copy or a comparison is noted in the store. */
   #isOpen: boolean
@@ -61,6 +65,14 @@ export class LogSink {
     this.#bell.ring()
   }
 
+  /** Compares with the primary as soon as nothing else is being transferred. False: not over this link any more. */
+  compareAgain(): boolean {
+    if (this.#comparisons >= MAX_COMPARISONS) return false
+    this.#isComparisonDue = true
+    this.#bell.ring()
+    return true
+  }
+
   /**
    * Applies what comes until `end` is called. @throws the cause that it was given, SinkStopped, ProtocolFault for what
    * no primary sends, and what the store throws
@@ -68,6 +80,10 @@ export class LogSink {
   async run(): Promise<never> {
     for (;;) {
       if (this.#cause !== undefined) throw this.#cause
+      if (this.#isComparisonDue && this.#course === 'stream') {
+        await this.#askForComparison('A check found that what is here may be wrong')
+        continue
+      }
       const message = this.#next()
       if (message === undefined) await this.#bell.rung()
       else await this.#handle(message)
@@ -204,10 +220,13 @@ export class LogSink {
   async #askForComparison(sentence: string): Promise<void> {
     this.#parts.count('divergences', 1)
     if (++this.#comparisons > MAX_COMPARISONS) {
-      throw new SinkStopped('divergence', `Comparing with the primary does not help. ${sentence}`)
+      throw new SinkStopped('divergence', `Comparing with the primary does not help: ${CHECK_PRIMARY}. ${sentence}`)
     }
     this.#course = undefined
     this.#comparison = undefined
+    this.#isComparisonDue = false
+    // The first did not help, so leaves or tree are not those of the entries: here, or at the primary.
+    if (this.#comparisons > 1) await this.#parts.keeper.mend()
     await this.#parts.send({ kind: 'compare', course: this.#number, sentence })
   }
 

@@ -9,6 +9,11 @@ import type { Position, RetainedLog } from '../../storage/peer-log.ts'
 import { ReplicationFacts } from '../replication-facts.ts'
 import { REPLICATION_STATUS_ENDPOINTS } from './replication-status-endpoints.ts'
 
+/** A tree that nothing was found in. */
+const NEVER = {
+  told: async () => ({ buckets: 0, entries: 0, checkedAtMs: null, reindexedAtMs: null, reindex: undefined }),
+}
+
 const roleOf = (role: Partial<NodeRole>): RoleState => ({ role: { ...ACTIVE_PRIMARY, ...role }, primaryAddress: '' })
 const MODE_ALONE = { mode: 'disabled' }
 const PATHS = ['sys/replication/dr/status', 'sys/replication/performance/status'] as const
@@ -194,7 +199,7 @@ test('S3: the store is looked at once a second at most, however often the status
     },
   }
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs }
-  const facts = new ReplicationFacts({ store, operations: undefined, clock, log: () => {} })
+  const facts = new ReplicationFacts({ store, operations: undefined, checks: NEVER, clock, log: () => {} })
   const shown = await facts.of('dr', 'secondary')
   assert.deepEqual(shown, {
     ...UNTOLD,

@@ -97,6 +97,10 @@ const OF_BOTH = {
   corrupted_merkle_tree: flag('A check of the tree found it wrong'),
   last_corruption_check_epoch: text('Time of that check, Unix time in seconds; negative: there was none'),
   last_reindex_epoch: text('When the tree was last made anew, Unix time in seconds; 0: never'),
+  reindex_in_progress: flag('True while the tree is made anew; missing otherwise, as the next three'),
+  reindex_stage: text('building or flushing'),
+  reindex_building_progress: integer('Entries that were looked at'),
+  reindex_building_total: integer('Entries in all'),
   ssct_generation_counter: integer('Grows with each promotion for disaster recovery'),
   undone_records: integer(
     'Records of this cluster that its new primary did not have, and that are kept aside; missing if there are none',

@@ -26,6 +26,7 @@ import { KeyringRotation } from '../../../src/system/seal/keyring-rotation.ts'
 import type { Seal } from '../../../src/system/seal/seal.ts'
 import { openKeyring, putRecord } from '../../../src/system/seal/seal-records.ts'
 import { sealAnew } from '../../../src/system/seal/sealed-anew.ts'
+import { TreeChecks } from '../../../src/system/tree-checks.ts'
 import { publishIndex } from '../../../src/threads/change-follower.ts'
 import { openSimulatedBackend, replaceStore, type StoreDisk, type StoreImage, storeDisk } from '../simulated-backend.ts'
 import type { VirtualThread } from '../virtual-time.ts'
@@ -166,6 +167,8 @@ export class SimulatedCluster {
             handOver: (family, withinMs) => control().handOver(family, withinMs),
             takeBack: (family) => control().takeBack(family),
             sealChanged: () => control().sealChanged(),
+            recover: (family) => control().recover(family),
+            compareAgain: (family) => control().compareAgain(family),
             status: () => control().status(),
           }),
           primaryApi: NO_API,
@@ -173,7 +176,20 @@ export class SimulatedCluster {
           clusterAddress: () => this.address,
         },
       } as unknown as WritingParts,
-      { storage },
+      {
+        storage,
+        services: {
+          treeChecks: new TreeChecks({
+            storage,
+            invalidation: { register: () => {} },
+            store,
+            clock,
+            log,
+            nodeRole: () => this.role,
+            compareAgain: (family) => control().compareAgain(family),
+          }),
+        },
+      },
       this.#seal(life),
     )
     set.network.host(name).clock = clock

@@ -341,7 +341,7 @@ export type ReindexOptions = {
   readonly mode: 'leaves' | 'values' | 'whole'
   /** The new tree counts at once and is stored later: a crash before that brings the old one back. */
   readonly skipFlush: boolean
-  /** Asked of each entry whose bytes do not have its leaf: whether it gets a new one. Else it stays, and is reported. */
+  /** Asked of each entry whose bytes do not have its leaf: does it get a new one? Else it stays, and is reported. */
   readonly mayRepair: (entry: StoredEntry) => boolean
   readonly onProgress?: (progress: ScrubProgress) => void
 }

@@ -11,7 +11,7 @@ import {
 import type { PrimaryStatus } from '../replication/link/link-sides.ts'
 import type { SinkProgress } from '../replication/sink/sink-parts.ts'
 import type { FamilyTold } from './replication-operations.ts'
-import { toldMembers } from './replication-told.ts'
+import { toldMembers, treeMembers } from './replication-told.ts'
 
 const NOTHING = { addresses: false, version: false }
 const NOW_MS = SINCE_MS + 60_000
@@ -19,9 +19,6 @@ const members = (mode: 'bootstrapping' | 'primary' | 'secondary', told: FamilyTo
   toldMembers(mode, told, NOW_MS, withheld) as Readonly<Record<string, unknown>>
 
 const NOT_YET = {
-  corrupted_merkle_tree: false,
-  last_corruption_check_epoch: '-62135596800',
-  last_reindex_epoch: '0',
   ssct_generation_counter: 0,
 }
 const PEER = {
@@ -50,7 +47,6 @@ test('a primary tells its set, and each secondary that it has seen', () => {
 test('a secondary tells who it is, whom it follows, and how far it is behind', () => {
   assert.deepEqual(members('secondary', SECONDARY_TOLD), {
     ...NOT_YET,
-    last_reindex_epoch: String(Math.floor(SINCE_MS / 1000)),
     cluster_id: SET_ID,
     program_version: '1.2.3',
     state: 'stream-wals',
@@ -66,11 +62,11 @@ test('a secondary tells who it is, whom it follows, and how far it is behind', (
   })
 })
 
-test('one that is bootstrapping tells the same, and how far its copy is; its tree was never made anew', () => {
+test('one that is bootstrapping tells the same, and how far its copy is', () => {
   const progress = { what: 'copy', index: 223, entries: 40, totalEntries: 100 } as const
   const told = { ...SECONDARY_TOLD, primary: { ...SECONDARY_LINK, progress } }
-  const { last_reindex_epoch: _, ...same } = members('secondary', told)
-  assert.deepEqual(members('bootstrapping', told), { ...same, last_reindex_epoch: '0' })
+  const same = members('secondary', told)
+  assert.deepEqual(members('bootstrapping', told), same)
   assert.equal(same.state, 'merkle-sync')
   assert.deepEqual(same.merkle_sync_progress, { sync_progress: 40, sync_total_keys: 100 })
   assert.equal(same.lag_entries, 0)
@@ -168,7 +164,6 @@ test('a secondary whose primary is not known says what it lacks', () => {
   const shown = members('secondary', { ...told, identity: undefined, primary: undefined })
   assert.deepEqual(shown, {
     ...NOT_YET,
-    last_reindex_epoch: String(Math.floor(SINCE_MS / 1000)),
     cluster_id: SET_ID,
     program_version: '1.2.3',
     state: 'idle',
@@ -216,4 +211,29 @@ test('where the links tell nothing the state is idle, and says so', () => {
   }
   assert.deepEqual(members('primary', undefined), untold)
   assert.deepEqual(members('secondary', undefined), { ...untold, connection_state: 'idle' })
+})
+
+test('T46: the tree tells what was found in it last, and how far a reindex is', () => {
+  const found = { buckets: 0, entries: 0, checkedAtMs: null, reindexedAtMs: null, reindex: undefined }
+  const never = {
+    corrupted_merkle_tree: false,
+    last_corruption_check_epoch: '-62135596800',
+    last_reindex_epoch: '0',
+  }
+  assert.deepEqual(treeMembers(found, undefined), never)
+  const since = String(Math.floor(SINCE_MS / 1000))
+  assert.deepEqual(treeMembers(found, SINCE_MS), { ...never, last_reindex_epoch: since })
+  for (const wrong of [{ buckets: 1 }, { entries: 1 }]) {
+    const shown = treeMembers({ ...found, ...wrong, checkedAtMs: 1_764_583_299_999 }, undefined)
+    assert.deepEqual(shown, { ...never, corrupted_merkle_tree: true, last_corruption_check_epoch: '1764583299' })
+  }
+  const reindex = { stage: 'building', done: 40, total: 100 } as const
+  assert.deepEqual(treeMembers({ ...found, reindexedAtMs: SINCE_MS + 2_000, reindex }, SINCE_MS), {
+    ...never,
+    last_reindex_epoch: String(Math.floor(SINCE_MS / 1000) + 2),
+    reindex_in_progress: true,
+    reindex_stage: 'building',
+    reindex_building_progress: 40,
+    reindex_building_total: 100,
+  })
 })

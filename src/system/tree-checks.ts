@@ -1,6 +1,6 @@
 // Checks of the tree and its reindex, for operators and for links, and what is remembered of them. One runs at a time.
 //
-//   root/core/tree-checks   of class ignored: JSON, {"format":1,"buckets":N,"entries":N,"checkedAtMs":N,"reindexedAtMs":N}
+//   root/core/tree-checks   of class ignored: JSON, {"format":1,"buckets":N,"entries":N,…} (TREE_HEALTH)
 //
 // What a secondary follows is repaired from its primary: a wrong entry gets the leaf of its bytes, so that a comparison
 // sees that they differ. What this cluster alone has cannot be repaired by anybody here. There an entry gets a new leaf
@@ -125,8 +125,13 @@ export class TreeChecks {
 
   /** For a link that compared, and sees another root than its primary still. Waits for what runs. */
   async mend(): Promise<void> {
-    while (this.#running !== undefined) await this.#running.catch(() => {})
+    await this.settled()
     await this.#alone(() => this.#make({ mode: 'values', skipFlush: false }))
+  }
+
+  /** Resolves when nothing runs. */
+  async settled(): Promise<void> {
+    while (this.#running !== undefined) await this.#running.catch(() => {})
   }
 
   /** A secondary compared, and sees another root still: checks soon, unless that was done a while ago. */

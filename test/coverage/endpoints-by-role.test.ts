@@ -34,6 +34,8 @@ const NOT_DONE: readonly RegExp[] = [
   /^replication-undone-(show|delete)$/,
   // It would make a secondary, which answers little else.
   /^replication-dr-primary-demote$/,
+  // This server follows no primary.
+  /^replication-recover$/,
   // They need shares, or the other kind of seal.
   /^(init|unseal|rekey|rotate-root|rotate-recovery|generate-root)/,
 ]
@@ -83,9 +85,12 @@ async function callAll(
   const last = ({ endpoint }: Placed): number => Number(endpoint.id === 'seal')
   for (const placed of called.toSorted((a, b) => last(a) - last(b))) {
     const { method, path, body, token, wrapTtl } = plausibleCall(placed, things)
-    const { result, classes } = await server.committedBy(() =>
-      server.call(method, path, body, token, wrapTtl === undefined ? {} : { wrapTtl }),
-    )
+    const { result, classes } = await server.committedBy(async () => {
+      const answer = await server.call(method, path, body, token, wrapTtl === undefined ? {} : { wrapTtl })
+      // A reindex goes on behind its answer.
+      await server.node.services.treeChecks.settled()
+      return answer
+    })
     outcomes.set(placed.endpoint.id, { placed, answer: result, classes })
   }
   return outcomes

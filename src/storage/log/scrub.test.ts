@@ -73,7 +73,7 @@ async function requireTreeOf(store: Store, tables: MemoryTables): Promise<void> 
 for (const skipFlush of [false, true]) {
   for (const mode of ['leaves', 'values', 'whole'] as const) {
     const how = { mode, skipFlush, mayRepair: () => true } satisfies ReindexOptions
-    test(`T45: a kill behind any step of a reindex (${mode}, skip_flush ${skipFlush}) leaves what a start can use`, async () => {
+    test(`T45: a start can use what a kill in a reindex leaves (${mode}, skip_flush ${skipFlush})`, async () => {
       const tables = await damagedStore()
       const { backend, left } = killedAfterEachStep(tables)
       const store = await open(backend)

@@ -1,8 +1,8 @@
 // Goes over all entries of a store, and compares the tree that is kept with the one that they make (rebuilt-tree.ts).
-// Each step reads a few entries between two groups of commits. So commits wait for a step at most, and neither a view of
-// the store nor the journal grows meanwhile.
+// Each step reads a few entries between two groups of commits. So commits wait for a step at most, and no view of the
+// store is held, which would let its journal grow.
 //
-//   scan ─ steps, by key ─▶ rebuilt tree ◀─ commits     compare ─ scope by scope ─▶ report, or new pages ─▶ save
+//   scan ─ steps, by key ─▶ rebuilt tree ◀─ commits      compare ─ by scope ─▶ report, or new pages ─▶ save
 //
 // A reindex that gives entries new leaves makes the saved tree void first: after a crash the tree is then that of the
 // leaves as they are stored, and never one of half of them.

@@ -1,6 +1,6 @@
 // sys/replication/{reindex,recover,merkle-check}: repairs of the tree and of a link, also on a secondary for disaster
-// recovery, with an operation token (Interface 4.4). The tree is there whether a cluster replicates or not, so it can be
-// checked and made anew on any.
+// recovery, with an operation token (Interface 4.4). The tree is there whether a cluster replicates or not, so any can
+// check it and make it anew.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { type Args, bool } from '../../api/fields.ts'
@@ -19,14 +19,14 @@ type System = Pick<Whole, 'edition' | 'facts' | 'operationTokens' | 'replication
   WithServices<'replication' | 'treeChecks'>
 
 const IS_BEGUN =
-  'The reindex has begun and may take long. Requests go on, the status shows how far it is, and the log of the server ' +
-  'what it found'
+  'The reindex has begun and may take long. Requests go on, the status shows how far it is, and the log of the ' +
+  'server what it found'
 const RECOVERS = 'The secondary calls its primary again: the status shows what comes of it'
 const IS_MENDED =
   'What is wrong is being repaired from the primary: the tree is made anew, then compared. Check again afterwards'
 const IS_WRONG =
-  'The tree does not fit the entries, and nothing is repaired by itself here. Before a reindex, see whether a secondary ' +
-  'has what is damaged: the runbook "Repair by reindex" leads through it'
+  'The tree does not fit the entries, and nothing is repaired by itself here. Before a reindex, see whether a ' +
+  'secondary has what is damaged: the runbook "Repair by reindex" leads through it'
 
 const REINDEX = {
   diff: bool('Look at the stored bytes of each entry too, and make wrong leaves anew', { default: false }),

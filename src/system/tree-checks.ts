@@ -210,6 +210,7 @@ export class TreeChecks {
 
   async #make({ mode, skipFlush }: WantedReindex): Promise<void> {
     const { clock, log } = this.#parts
+    this.#reindex = { stage: 'building', done: 0, total: 0 }
     const done = await this.#store.reindex({
       mode,
       skipFlush,

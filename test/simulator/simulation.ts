@@ -17,7 +17,12 @@ import { SimulatedFiles } from './simulated-files.ts'
 import { VirtualTime } from './virtual-time.ts'
 
 /** What is left of a server that was killed: its store, which an activation replaces, and its audit files. */
-export type SimulatedMachine = { backend: Backend; readonly files: SimulatedFiles }
+export type SimulatedMachine = {
+  backend: Backend
+  /** What the backend keeps, for tests that damage it. */
+  tables?: MemoryTables
+  readonly files: SimulatedFiles
+}
 
 export type SimulatedServer = Omit<MemoryServer, 'advance'> & {
   readonly world: World
@@ -65,7 +70,7 @@ export class Simulation {
    */
   async startServer(name: string, options: SimulatedServerOptions = {}): Promise<SimulatedServer> {
     const { kill, ...world } = this.newWorld(name)
-    const machine = options.machine ?? {
+    const machine: SimulatedMachine = options.machine ?? {
       backend: new MemoryBackend(world.random.bytes(HISTORY_ID_BYTES)),
       files: new SimulatedFiles(),
     }
@@ -75,7 +80,8 @@ export class Simulation {
       const store = oneClassEach(kept)
       const leaveOnly: LeaveOnly = async (left) => {
         await kept.putAway()
-        machine.backend = new MemoryBackend(new MemoryTables(left, left.entries))
+        machine.tables = new MemoryTables(left, left.entries)
+        machine.backend = new MemoryBackend(machine.tables)
         kept.putBack(await openStore(machine.backend, world))
       }
       return startMemoryServer({

@@ -77,7 +77,7 @@ export class StoreClients {
       else if (choice < 92) this.#seal(life)
       else if (choice < 95) await this.#fill(life)
       else if (choice < 96) random.chance(0.3) && life.disk.failSync()
-      else if (choice < 98) await this.#scrub(life)
+      else if (choice < 97) await this.#scrub(life)
     }
   }
 

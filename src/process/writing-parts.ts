@@ -21,8 +21,9 @@ export function configReloads(reload: (part: ReloadPart) => Promise<boolean>): T
 /** Returns the gauges of replication, over the store and the links of the node. */
 export function replicationGauges(
   { telemetry }: Pick<ThreadTelemetry, 'telemetry'>,
-  { replication, nodeRole }: Pick<WritingNode, 'replication' | 'nodeRole'>,
+  { replication, nodeRole, services }: Pick<WritingNode, 'replication' | 'nodeRole' | 'services'>,
   store: Pick<Store, 'position' | 'retained'>,
 ): ReplicationGauges {
-  return new ReplicationGauges({ store, operations: replication.operations, nodeRole, row: telemetry.row })
+  const { operations } = replication
+  return new ReplicationGauges({ store, operations, checks: services.treeChecks, nodeRole, row: telemetry.row })
 }

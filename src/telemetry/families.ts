@@ -133,6 +133,17 @@ export const KEPT = {
     'Largest part of its limit that the log retained for a secondary or a copy takes; 1 is the limit',
     { holdRatio: {} },
   ),
+  keywright_replication_tree_corrupted: gaugeIfKnown(
+    '1 while the last check found that the tree, or an entry, is not what was written',
+    { treeCorrupted: {} },
+  ),
+  keywright_replication_tree_checks_total: counter(
+    'Times that all entries were compared with the tree: checks, and reindexes that look at values',
+    { treeChecks: {} },
+  ),
+  keywright_replication_tree_damage_total: counter('Those of them, and of other reindexes, that found damage', {
+    treeDamage: {},
+  }),
   keywright_replication_connected: gaugeIfKnown(
     '1 while this secondary follows its primary over a link',
     ofFamilies('connected'),

@@ -17,9 +17,17 @@ const POLICY = { policy: 'path "a" { capabilities = ["read"] }' }
 /** Samples of replication by name and labels, without the beginning that all have. */
 async function metricsOf({ time }: ReplicatedServers, { server, metrics }: ReplicatedServer) {
   const { store, node } = server
-  const { nodeRole, replication } = node
+  const { nodeRole, replication, services } = node
   const row = rowOf(metrics, WRITING_ROW)
-  await time.until(new ReplicationGauges({ store, operations: replication.operations, nodeRole, row }).look())
+  await time.until(
+    new ReplicationGauges({
+      store,
+      operations: replication.operations,
+      checks: services.treeChecks,
+      nodeRole,
+      row,
+    }).look(),
+  )
   const { samples } = readExposition(prometheusText(readMetrics(metrics, [], NOT_COMPUTED)))
   return (name: string, labels = 'family="dr"'): number | undefined =>
     samples.get(`keywright_replication_${name}${labels === '' ? '' : `{${labels}}`}`)
@@ -41,6 +49,27 @@ test('a server that replicates with no other shows its log, and nothing of peers
     assert.equal(shown(name), undefined, name)
   assert.equal(shown('secondaries', 'family="dr",link="connected"'), undefined)
   assert.equal(shown('links_total'), 0)
+  assert.deepEqual([shown('tree_corrupted', ''), shown('tree_checks_total', '')], [0, 0])
+})
+
+test('checks of the tree are counted, and what they find', async () => {
+  const servers = new ReplicatedServers(83)
+  const alone = await servers.start('one')
+  const counted = async () => {
+    const shown = await metricsOf(servers, alone)
+    return ['tree_checks_total', 'tree_damage_total', 'tree_corrupted'].map((name) => shown(name, ''))
+  }
+  await alone.must('PUT', 'sys/policies/acl/a', POLICY)
+  await alone.must('POST', 'sys/replication/merkle-check')
+  assert.deepEqual(await counted(), [1, 0, 0])
+  const key = 'root/sys/policy/a'
+  const entry = alone.tables.entries.byKey.get(key) ?? assert.fail('it is there')
+  alone.tables.entries.remove(key)
+  await alone.must('POST', 'sys/replication/merkle-check')
+  assert.deepEqual(await counted(), [2, 1, 1])
+  alone.tables.entries.set(key, entry)
+  await alone.must('POST', 'sys/replication/merkle-check')
+  assert.deepEqual(await counted(), [3, 1, 0])
 })
 
 test('connected, lag, places and counts move while a secondary follows and is cut off', async () => {

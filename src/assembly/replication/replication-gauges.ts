@@ -7,6 +7,7 @@ import { REPLICATION_FAMILIES } from '../../replication/set/peer-name.ts'
 import type { Store } from '../../storage/contract.ts'
 import type { Position, ReplicationFamily, RetainedLog } from '../../storage/peer-log.ts'
 import type { FamilyTold, ReplicationOperations } from '../../system/replication-operations.ts'
+import type { TreeChecks, TreeTold } from '../../system/tree-checks.ts'
 import { CELL, type CellRow, setKnown } from '../../telemetry/cells.ts'
 
 /** Seconds between two looks: each reads the registry of a primary, which may be long. */
@@ -16,6 +17,7 @@ const LOOK_EVERY_S = 5
 export type GaugeParts = {
   readonly store: Pick<Store, 'position' | 'retained'>
   readonly operations: Pick<ReplicationOperations, 'told'>
+  readonly checks: Pick<TreeChecks, 'told' | 'counts'>
   readonly nodeRole: () => NodeRole
   readonly row: CellRow
 }
@@ -48,11 +50,12 @@ export class ReplicationGauges {
 
   /** Sets all gauges. Never rejects. */
   async look(): Promise<void> {
-    const { row, store } = this.#parts
+    const { row, store, checks } = this.#parts
     this.#isLooking = true
     // The store may be closed or replaced now.
     const [position, retained] = await Promise.all([known(() => store.position()), known(() => store.retained())])
     setLog(row, position, retained)
+    setTree(row, checks, await checks.told())
     for (const family of REPLICATION_FAMILIES) setFamily(row, family, await this.#figures(family, position))
     this.#isLooking = false
   }
@@ -80,6 +83,12 @@ function setLog(row: CellRow, position: Position | undefined, retained: Retained
   setKnown(row, CELL.copyHolds, holdsOf('copy'))
   setKnown(row, CELL.brokenHolds, retained?.holds.filter(({ isBroken }) => isBroken).length)
   setKnown(row, CELL.holdRatio, retained && largestPart(retained))
+}
+
+function setTree(row: CellRow, { counts }: Pick<TreeChecks, 'counts'>, { buckets, entries }: TreeTold): void {
+  setKnown(row, CELL.treeCorrupted, buckets + entries > 0 ? 1 : 0)
+  setKnown(row, CELL.treeChecks, counts.checks)
+  setKnown(row, CELL.treeDamage, counts.found)
 }
 
 /** Of holds that are broken there is nothing to lose any more. */

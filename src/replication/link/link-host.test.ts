@@ -268,6 +268,37 @@ test('T12: a secondary whose disk is full says so, and goes on when there is roo
   assert.ok((await clusters.untilSame(s)) < NOTICED_MS)
 })
 
+test('a secondary that waits goes on at once when it is told to', async () => {
+  const { clusters, s } = await followed(19)
+  s.owner.takeFails = new StorageFull('The device of the data directory is full')
+  await clusters.write(1)
+  await clusters.time.pass(1_000)
+  assert.equal(await idleReason(s), 'storage_full')
+  s.owner.takeFails = undefined
+  await s.host.recover('performance')
+  await clusters.time.pass(1_000)
+  assert.equal(await idleReason(s), 'storage_full')
+  await s.host.recover('dr')
+  assert.ok((await clusters.untilSame(s)) < 1_000)
+  // With a link there is nothing to do.
+  await s.host.recover('dr')
+  await clusters.time.pass(1_000)
+  assert.equal((await s.following()).connection, 'ready')
+})
+
+test('T43: a secondary compares as often as it is told to, over new links where it has to', async () => {
+  const { clusters, primary, s } = await followed(20)
+  for (let time = 0; time < 5; time++) {
+    await s.host.compareAgain('dr')
+    await clusters.time.pass(3_000)
+    await clusters.write(1)
+    await clusters.untilSame(s)
+  }
+  assert.equal((await s.following()).idle, undefined)
+  // Only a comparison that did not help says that a tree is wrong.
+  assert.ok(primary.owner.differing.length > 0)
+})
+
 test('a store that is being replaced ends the link, and the secondary comes again', async () => {
   const { clusters, primary, s } = await followed(11)
   primary.readsFail = new StorageClosed('The store is being replaced')

@@ -87,7 +87,7 @@ test('more than may wait is a fault, however often the primary sends it', () => 
 })
 
 test('T44: a tree that never becomes that of the primary is compared twice, and then the secondary stops', async () => {
-  const { sent, ended, receive } = newSink(false, Buffer.alloc(32, 1))
+  const { mended, sent, ended, receive } = newSink(false, Buffer.alloc(32, 1))
   const complete = { kind: 'complete', at: at(1), root: ROOT } as const
   for (let time = 0; time < 3; time++) {
     await receive({ ...course, what: 'difference', from: at(1) }, { kind: 'pages', isLast: true, scopes: [] }, complete)
@@ -95,6 +95,37 @@ test('T44: a tree that never becomes that of the primary is compared twice, and 
   const stopped = await ended
   assert.ok(stopped instanceof SinkStopped && stopped.reason === 'divergence', String(stopped))
   assert.equal(sent.filter(({ kind }) => kind === 'compare').length, 2)
+  // Leaves and tree are made anew where the first comparison did not help, before the second is asked for.
+  const compares = sent.flatMap(({ kind }, at) => (kind === 'compare' ? [at] : []))
+  assert.deepEqual(mended, compares.slice(1))
+  assert.match(stopped.message, /check that of the primary with "merkle-check"/)
+})
+
+test('T43: a secondary that is told to compares when its copy is whole', async () => {
+  const { sink, sent, receive } = newSink()
+  const asked = (): number => sent.filter(({ kind }) => kind === 'compare').length
+  await receive({ ...course, what: 'copy', from: at(1) })
+  assert.equal(sink.compareAgain(), true)
+  await receive()
+  assert.equal(asked(), 0)
+  await receive({ kind: 'complete', at: at(1), root: ROOT })
+  assert.equal(asked(), 1)
+})
+
+test('T43: a secondary that follows compares as soon as it is told to, twice over one link', async () => {
+  const { sink, sent, receive } = newSink(false)
+  const asked = (): number => sent.filter(({ kind }) => kind === 'compare').length
+  await receive({ ...course, what: 'stream', from: at(1) })
+  for (const times of [1, 2]) {
+    assert.equal(sink.compareAgain(), true)
+    await receive()
+    assert.equal(asked(), times)
+    // The primary answers each with a course of its own; what it sends then is as before.
+    await receive({ ...course, number: 2 * times, what: 'stream', from: at(1) })
+  }
+  assert.equal(sink.compareAgain(), false)
+  await receive()
+  assert.equal(asked(), 2)
 })
 
 test('the entries that came are counted anew in each copy and comparison', async () => {

@@ -330,6 +330,14 @@ export type Endpoints = {
         last_corruption_check_epoch?: string
         /** When the tree was last made anew, Unix time in seconds; 0: never */
         last_reindex_epoch?: string
+        /** True while the tree is made anew; missing otherwise, as the next three */
+        reindex_in_progress?: boolean
+        /** building or flushing */
+        reindex_stage?: string
+        /** Entries that were looked at */
+        reindex_building_progress?: number
+        /** Entries in all */
+        reindex_building_total?: number
         /** Grows with each promotion for disaster recovery */
         ssct_generation_counter?: number
         /**
@@ -474,6 +482,14 @@ export type Endpoints = {
         last_corruption_check_epoch?: string
         /** When the tree was last made anew, Unix time in seconds; 0: never */
         last_reindex_epoch?: string
+        /** True while the tree is made anew; missing otherwise, as the next three */
+        reindex_in_progress?: boolean
+        /** building or flushing */
+        reindex_stage?: string
+        /** Entries that were looked at */
+        reindex_building_progress?: number
+        /** Entries in all */
+        reindex_building_total?: number
         /** Grows with each promotion for disaster recovery */
         ssct_generation_counter?: number
         /**
@@ -622,6 +638,14 @@ export type Endpoints = {
       last_corruption_check_epoch?: string
       /** When the tree was last made anew, Unix time in seconds; 0: never */
       last_reindex_epoch?: string
+      /** True while the tree is made anew; missing otherwise, as the next three */
+      reindex_in_progress?: boolean
+      /** building or flushing */
+      reindex_stage?: string
+      /** Entries that were looked at */
+      reindex_building_progress?: number
+      /** Entries in all */
+      reindex_building_total?: number
       /** Grows with each promotion for disaster recovery */
       ssct_generation_counter?: number
       /**
@@ -769,6 +793,14 @@ export type Endpoints = {
       last_corruption_check_epoch?: string
       /** When the tree was last made anew, Unix time in seconds; 0: never */
       last_reindex_epoch?: string
+      /** True while the tree is made anew; missing otherwise, as the next three */
+      reindex_in_progress?: boolean
+      /** building or flushing */
+      reindex_stage?: string
+      /** Entries that were looked at */
+      reindex_building_progress?: number
+      /** Entries in all */
+      reindex_building_total?: number
       /** Grows with each promotion for disaster recovery */
       ssct_generation_counter?: number
       /**
@@ -1218,6 +1250,185 @@ export type Endpoints = {
       id: string
     }
     result: undefined
+  }
+  /** Compares the tree over all entries with them, and makes anew what is wrong, in the background. */
+  'POST sys/replication/reindex': {
+    fields: {
+      /** Look at the stored bytes of each entry too, and make wrong leaves anew */
+      diff?: boolean | undefined
+      /** As diff, and nothing of the tree of before is kept */
+      force?: boolean | undefined
+      /** Store the new tree later: if the server is killed before, a new reindex may be needed */
+      skip_flush?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Compares the tree over all entries with them, and makes anew what is wrong, in the background. */
+  'POST sys/replication/dr/reindex': {
+    fields: {
+      /** Look at the stored bytes of each entry too, and make wrong leaves anew */
+      diff?: boolean | undefined
+      /** As diff, and nothing of the tree of before is kept */
+      force?: boolean | undefined
+      /** Store the new tree later: if the server is killed before, a new reindex may be needed */
+      skip_flush?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Compares the tree over all entries with them, and makes anew what is wrong, in the background. */
+  'POST sys/replication/performance/reindex': {
+    fields: {
+      /** Look at the stored bytes of each entry too, and make wrong leaves anew */
+      diff?: boolean | undefined
+      /** As diff, and nothing of the tree of before is kept */
+      force?: boolean | undefined
+      /** Store the new tree later: if the server is killed before, a new reindex may be needed */
+      skip_flush?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** As replication/reindex, on a secondary for disaster recovery. */
+  'POST sys/replication/dr/secondary/reindex': {
+    fields: {
+      /**
+       * Operation token of this cluster (generate-operation-token), or a batch token of the set without a parent whose
+       * policy allows update on the path
+       */
+      dr_operation_token: string
+      /** Look at the stored bytes of each entry too, and make wrong leaves anew */
+      diff?: boolean | undefined
+      /** As diff, and nothing of the tree of before is kept */
+      force?: boolean | undefined
+      /** Store the new tree later: if the server is killed before, a new reindex may be needed */
+      skip_flush?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Has a secondary that stopped after an error call its primary again, without waiting for the next try. */
+  'POST sys/replication/recover': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** As replication/recover, on a secondary for disaster recovery. */
+  'POST sys/replication/dr/secondary/recover': {
+    fields: {
+      /**
+       * Operation token of this cluster (generate-operation-token), or a batch token of the set without a parent whose
+       * policy allows update on the path
+       */
+      dr_operation_token: string
+    }
+    result: undefined
+  }
+  /** Compares the tree over all entries with their stored bytes, and says where they do not fit. */
+  'POST sys/replication/merkle-check': {
+    fields: Record<never, never>
+    result: {
+      /** What was found */
+      merkle_corruption_report: {
+        /** The same of one of the subtrees */
+        corrupted_root: boolean
+        /** The subtrees */
+        corrupted_tree_map: {
+          /** What secondaries of both families get */
+          '1': {
+            /** replicated or local */
+            tree_type: string
+            /** SHA-256 over the subtree, base64 */
+            root_hash: string
+            /** A hash that is kept is not that of the pages below it */
+            corrupted_subtree_root: boolean
+            /** Pages with something wrong, by their numbers; of all mounts together. Null: none */
+            corrupted_index_tuples_map: Readonly<Record<string, {
+              /** The hash that is kept of the page is not that of its subpages */
+              corrupted: boolean
+              /** Subpages that do not fit the entries in them */
+              subpages: readonly number[]
+            }>> | null
+          }
+          /** What DR alone gets */
+          '2': {
+            /** replicated or local */
+            tree_type: string
+            /** SHA-256 over the subtree, base64 */
+            root_hash: string
+            /** A hash that is kept is not that of the pages below it */
+            corrupted_subtree_root: boolean
+            /** Pages with something wrong, by their numbers; of all mounts together. Null: none */
+            corrupted_index_tuples_map: Readonly<Record<string, {
+              /** The hash that is kept of the page is not that of its subpages */
+              corrupted: boolean
+              /** Subpages that do not fit the entries in them */
+              subpages: readonly number[]
+            }>> | null
+          }
+        }
+        /** Entries whose stored bytes are not those that their leaf was made of */
+        corrupted_entries: number
+        /** Entries that were looked at */
+        checked_entries: number
+        /** When the check ended, RFC 3339 */
+        last_corruption_check_epoch: string
+      }
+    }
+  }
+  /** Compares the tree over all entries with their stored bytes, and says where they do not fit. */
+  'POST sys/replication/dr/secondary/merkle-check': {
+    fields: {
+      /**
+       * Operation token of this cluster (generate-operation-token), or a batch token of the set without a parent whose
+       * policy allows update on the path
+       */
+      dr_operation_token: string
+    }
+    result: {
+      /** What was found */
+      merkle_corruption_report: {
+        /** The same of one of the subtrees */
+        corrupted_root: boolean
+        /** The subtrees */
+        corrupted_tree_map: {
+          /** What secondaries of both families get */
+          '1': {
+            /** replicated or local */
+            tree_type: string
+            /** SHA-256 over the subtree, base64 */
+            root_hash: string
+            /** A hash that is kept is not that of the pages below it */
+            corrupted_subtree_root: boolean
+            /** Pages with something wrong, by their numbers; of all mounts together. Null: none */
+            corrupted_index_tuples_map: Readonly<Record<string, {
+              /** The hash that is kept of the page is not that of its subpages */
+              corrupted: boolean
+              /** Subpages that do not fit the entries in them */
+              subpages: readonly number[]
+            }>> | null
+          }
+          /** What DR alone gets */
+          '2': {
+            /** replicated or local */
+            tree_type: string
+            /** SHA-256 over the subtree, base64 */
+            root_hash: string
+            /** A hash that is kept is not that of the pages below it */
+            corrupted_subtree_root: boolean
+            /** Pages with something wrong, by their numbers; of all mounts together. Null: none */
+            corrupted_index_tuples_map: Readonly<Record<string, {
+              /** The hash that is kept of the page is not that of its subpages */
+              corrupted: boolean
+              /** Subpages that do not fit the entries in them */
+              subpages: readonly number[]
+            }>> | null
+          }
+        }
+        /** Entries whose stored bytes are not those that their leaf was made of */
+        corrupted_entries: number
+        /** Entries that were looked at */
+        checked_entries: number
+        /** When the check ended, RFC 3339 */
+        last_corruption_check_epoch: string
+      }
+    }
   }
   /** Shows the progress of the attempt to generate an operation token. */
   'GET sys/replication/dr/secondary/generate-operation-token/attempt': {

@@ -139,7 +139,7 @@ export class TreeChecks {
     const nowMs = this.#parts.clock.monotonicMs()
     if (this.#running !== undefined || nowMs - this.#suspectedAtMs < SUSPECT_EVERY_MS) return
     this.#suspectedAtMs = nowMs
-    this.#parts.log('warn', 'A secondary compares once more: the tree here is checked, since it may be the one that is wrong')
+    this.#parts.log('warn', 'A secondary compares once more: the tree here is checked, it may be what is wrong')
     this.#inBackground('The tree could not be checked', () => this.#check())
   }
 

@@ -39,6 +39,8 @@ const NEEDS: Readonly<Record<string, () => Needs>> = {
   'full-disk.md': () => onDevice(device('data', '8m')),
   'lost-audit-device.md': () => onDevice(device('audit', '128k')),
   'managed-keys.md': () => ({ skip: noSoftHsm() }),
+  // It damages a store, for which the product has no command.
+  'repair-by-reindex.md': () => ({ before: [`export KEYWRIGHT_SOURCE='${PROJECT}'`] }),
   'start-and-unseal.md': () => ({ skip: without('gpg') }),
   'install-and-harden.md': () => ({ skip: without('systemd-analyze') }),
 }

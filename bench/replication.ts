@@ -9,19 +9,20 @@ import { measureCopy } from './replication/copy.ts'
 import { measureLag } from './replication/lag.ts'
 import { measurePromote } from './replication/promote.ts'
 import { measureRecords } from './replication/records.ts'
+import { measureReindex } from './replication/reindex.ts'
 import { type Figure, type Sizes, Stage } from './replication/stage.ts'
 import { measureEncrypt, measureThroughput } from './replication/throughput.ts'
 import { markdownTable } from './report.ts'
 
 const HELP = `npm run bench:replication -- [options]
 
-  --parts A,B        Only these: lag, records, catch-up, copy, throughput, encrypt, promote
+  --parts A,B        Only these: lag, records, catch-up, copy, reindex, throughput, encrypt, promote
   --seconds N        How long each stretch lasts (default 20)
   --rounds N         Rounds of throughput and encrypt; medians are taken (default 5)
   --rates A,B        Writes/s over HTTP for lag (default 200,1000)
   --records N        Records/s below HTTP (default 5000)
   --missed N         Records that a secondary misses before it catches up (default 100000)
-  --keys A,B         Keys to copy, one copy each (default 100000,1000000)
+  --keys A,B         Keys to copy and to reindex, one each (default 100000,1000000)
   --different N      Entries that differ after each copy (default 1000)
   --leases N         Leases of a cluster that is promoted (default 100000)
   --secondaries A,B  Numbers of secondaries for throughput (default 0,1,3)
@@ -77,6 +78,7 @@ const partsOf = ({ keys }: Sizes): readonly Part[] => [
   { name: 'records', measure: measureRecords },
   { name: 'catch-up', measure: measureCatchUp },
   ...keys.map((count) => ({ name: 'copy', measure: (stage: Stage) => measureCopy(stage, count) })),
+  ...keys.map((count) => ({ name: 'reindex', measure: (stage: Stage) => measureReindex(stage, count) })),
   { name: 'throughput', measure: measureThroughput },
   { name: 'encrypt', measure: measureEncrypt },
   { name: 'promote', measure: (stage: Stage) => measurePromote(stage, keys[0] ?? 0) },

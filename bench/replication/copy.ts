@@ -1,24 +1,17 @@
 // The copy of a primary with many keys, and then the search for the few that differ: how long they take, what goes over
 // the link, and what the primary's writers notice of it.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { activate, type Cluster } from '../../test/fixtures/real-cluster.ts'
-import { PROJECT } from '../../test/fixtures/server-process.ts'
+import { type Beside, besideWriter, longestBusyMs, ms, notingTurns } from './beside.ts'
 import { machineMs } from './helpers.ts'
 import { plant, plantUntilGone } from './plant.ts'
-import { creates, type Figure, lastSent, type Stage } from './stage.ts'
+import { type Figure, lastSent, type Stage } from './stage.ts'
 
-/** A steady writer: often enough to meet each pause, and no load. */
-const WRITER = { connections: 16, perSecond: 50 }
 const PER_RECORD = 500
 const MEBIBYTE = 1 << 20
 
 /** A copy of so many keys into a cluster that has none, then a difference. */
 export async function measureCopy(stage: Stage, keys: number): Promise<Figure[]> {
-  const turns = join(stage.path, 'turns')
-  const hook = pathToFileURL(join(PROJECT, 'test/fixtures/notes-turns.ts')).href
-  const env = { NODE_OPTIONS: `--import=${hook}`, KEYWRIGHT_TEST_TURNS: turns }
+  const { turns, env } = notingTurns(stage.path)
   const primary = await stage.primary({ env })
   await primary.stop()
   const valueBytes = await plant(primary, { entries: keys, perRecord: PER_RECORD })
@@ -68,33 +61,6 @@ async function measureDifference(stage: Stage, primary: Cluster, secondary: Clus
   ]
 }
 
-type Beside = {
-  readonly startMs: number
-  readonly endMs: number
-  /** At the proxy. */
-  readonly bytes: number
-  /** The longest time from when a write was due to its answer. */
-  readonly longestMs: number
-}
-
-async function besideWriter(stage: Stage, primary: Cluster, name: string, work: () => Promise<void>): Promise<Beside> {
-  const before = primary.proxy.bytes
-  const load = await stage.load({ ...creates(primary, name), ...WRITER })
-  const startMs = machineMs()
-  await work()
-  const endMs = machineMs()
-  const bytes = primary.proxy.bytes - before
-  const { dueMs, answeredMs } = await load.end()
-  const longestMs = answeredMs.reduce((most, each, number) => Math.max(most, each - (dueMs[number] ?? each)), 0)
-  return { startMs, endMs, bytes, longestMs }
-}
-
-function longestBusyMs(path: string, startMs: number, endMs: number): number {
-  const lines = readFileSync(path, 'utf8').trim().split('\n')
-  const noted = lines.map((line) => line.split(' ').map(Number) as [number, number])
-  return Math.max(...noted.filter(([at]) => at >= startMs && at <= endMs).map(([, longestMs]) => longestMs))
-}
-
 /** Both tell the same root when nothing is written. */
 async function requireEqual(stage: Stage, primary: Cluster, secondary: Cluster): Promise<void> {
   await stage.until(async () => {
@@ -103,5 +69,4 @@ async function requireEqual(stage: Stage, primary: Cluster, secondary: Cluster):
   }, 'both have the same entries')
 }
 
-const ms = (value: number): string => `${value.toFixed(0)} ms`
 const mebibytes = (bytes: number): string => `${(bytes / MEBIBYTE).toFixed(2)} MiB`

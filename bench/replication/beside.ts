@@ -11,7 +11,7 @@ import { creates, type Stage } from './stage.ts'
 const WRITER = { connections: 16, perSecond: 50 }
 
 /** Where a server notes its turns, and how it is told to. */
-export function notingTurns(path: string): { readonly turns: string; readonly env: Readonly<Record<string, string>> } {
+export function turnsNotedIn(path: string): { readonly turns: string; readonly env: Readonly<Record<string, string>> } {
   const turns = join(path, 'turns')
   const hook = pathToFileURL(join(PROJECT, 'test/fixtures/notes-turns.ts')).href
   return { turns, env: { NODE_OPTIONS: `--import=${hook}`, KEYWRIGHT_TEST_TURNS: turns } }

@@ -1,7 +1,7 @@
 // The copy of a primary with many keys, and then the search for the few that differ: how long they take, what goes over
 // the link, and what the primary's writers notice of it.
 import { activate, type Cluster } from '../../test/fixtures/real-cluster.ts'
-import { type Beside, besideWriter, longestBusyMs, ms, notingTurns } from './beside.ts'
+import { type Beside, besideWriter, longestBusyMs, ms, turnsNotedIn } from './beside.ts'
 import { machineMs } from './helpers.ts'
 import { plant, plantUntilGone } from './plant.ts'
 import { type Figure, lastSent, type Stage } from './stage.ts'
@@ -11,7 +11,7 @@ const MEBIBYTE = 1 << 20
 
 /** A copy of so many keys into a cluster that has none, then a difference. */
 export async function measureCopy(stage: Stage, keys: number): Promise<Figure[]> {
-  const { turns, env } = notingTurns(stage.path)
+  const { turns, env } = turnsNotedIn(stage.path)
   const primary = await stage.primary({ env })
   await primary.stop()
   const valueBytes = await plant(primary, { entries: keys, perRecord: PER_RECORD })

@@ -1,6 +1,6 @@
-// A reindex of a primary with many keys while clients write: how long it takes in each mode, and what they notice of it.
+// A reindex of a primary with many keys while clients write: how long it takes in each mode, and what they see of it.
 import type { Cluster } from '../../test/fixtures/real-cluster.ts'
-import { besideWriter, longestBusyMs, ms, notingTurns } from './beside.ts'
+import { besideWriter, longestBusyMs, ms, turnsNotedIn } from './beside.ts'
 import { plant } from './plant.ts'
 import type { Figure, Stage } from './stage.ts'
 
@@ -16,7 +16,7 @@ const MODES = [
 
 /** All modes, one after the other, over so many keys. */
 export async function measureReindex(stage: Stage, keys: number): Promise<Figure[]> {
-  const { turns, env } = notingTurns(stage.path)
+  const { turns, env } = turnsNotedIn(stage.path)
   const primary = await stage.primary({ env })
   await primary.must('POST', 'sys/replication/dr/primary/enable', {})
   await primary.stop()

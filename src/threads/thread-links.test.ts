@@ -99,10 +99,7 @@ const ASKED: Spoken<LinkOwner> = {
 
 /** What the writing thread says, and what it is answered. */
 const SAID: Spoken<
-  Pick<
-    LinkControl,
-    'play' | 'disconnect' | 'recover' | 'compareAgain' | 'knock' | 'handOver' | 'takeBack' | 'status'
-  >
+  Pick<LinkControl, 'play' | 'disconnect' | 'recover' | 'compareAgain' | 'knock' | 'handOver' | 'takeBack' | 'status'>
 > = {
   play: [[STATE], undefined],
   disconnect: [['dr', 'a'], undefined],

@@ -34,8 +34,8 @@ import type { LogHold, ReplicationFamily } from '../../storage/peer-log.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import { type SealBundle, sealBundle, wipeBundle } from '../../system/seal/seal-bundle.ts'
 import { KEYRING, SEAL_FOLDER } from '../../system/seal/seal-records.ts'
-import type { HandingOver } from './handing-over.ts'
 import type { TreeChecks } from '../../system/tree-checks.ts'
+import type { HandingOver } from './handing-over.ts'
 
 /** The parts that the primary's side works with. */
 export type PrimarySideParts = {

@@ -32,6 +32,8 @@ const NOT_DONE: readonly RegExp[] = [
   // Only a secondary for disaster recovery has operation tokens, and answers what takes one.
   /^replication-dr-secondary-(generate-operation-token|operation-token|promote|disable|update-primary|undone)/,
   /^replication-undone-(show|delete)$/,
+  /^replication-dr-secondary-(generate-operation-token|operation-token|promote|disable|update-primary)/,
+  /^replication-dr-secondary-(reindex|recover|merkle-check)$/,
   // It would make a secondary, which answers little else.
   /^replication-dr-primary-demote$/,
   // This server follows no primary.

@@ -53,4 +53,5 @@ export function longestBusyMs(path: string, startMs: number, endMs: number): num
   return Math.max(...noted.filter(([at]) => at >= startMs && at <= endMs).map(([, longestMs]) => longestMs))
 }
 
+/** For the table. */
 export const ms = (value: number): string => `${value.toFixed(0)} ms`

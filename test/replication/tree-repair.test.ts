@@ -95,7 +95,7 @@ test('a check of a sound pair finds nothing, and its roots are equal on both', a
   )
 })
 
-test('T43: what was changed behind the back of a secondary is named by a check, and fetched from the primary', async () => {
+test('T43: a check names what was changed behind the back of a secondary, and it is fetched anew', async () => {
   const { servers, primary, secondary, token } = await stage(2)
   const before = await secondary.entries()
   alter(secondary, 3)

@@ -16,6 +16,7 @@ import { bucketKeyOf, Tree } from '../../../src/storage/log/tree.ts'
 import type { Origin, ReplicationFamily } from '../../../src/storage/peer-log.ts'
 import { EntryDigests, type SentDigests } from './entry-digests.ts'
 import { openedKeys } from './model-seal.ts'
+import { RoleWatcher } from './role-watcher.ts'
 import { type Life, NEWER_VERSION, OLDER_VERSION, type SimulatedCluster } from './simulated-cluster.ts'
 import { LEAST_RECORDS, type SimulatedSet } from './simulated-set.ts'
 import type { SentOver } from './watched-links.ts'
@@ -41,6 +42,8 @@ type Known = {
   acknowledged: Pick<Origin, 'historyId' | 'index'> | undefined
   lastOrigin: Pick<Origin, 'historyId' | 'index'> | undefined
   family: ReplicationFamily | undefined
+  /** The present history of its own log. */
+  historyId: Buffer
   /** When anything arrived over a link. */
   heardMs: number
 }
@@ -60,6 +63,8 @@ export class SetWatcher {
   readonly #forbidden: Readonly<Record<ReplicationFamily, readonly string[]>>
   /** By secondary: when it was revoked. */
   readonly #revoked = new Map<string, number>()
+  readonly roles: RoleWatcher
+  /** The primary where there is but one all the time. */
   primary: SimulatedCluster | undefined
   /** The first thing that was wrong. */
   fault: string | undefined
@@ -69,6 +74,19 @@ export class SetWatcher {
   constructor(set: SimulatedSet, forbidden: Readonly<Record<ReplicationFamily, readonly string[]>>) {
     this.#set = set
     this.#forbidden = forbidden
+    this.roles = new RoleWatcher(
+      set,
+      (cluster, what) => this.wrong(cluster, what),
+      (cluster) => {
+        const { entries, historyId, lastOrigin } = this.knownOf(cluster)
+        return { now: entries.now, historyId, lastOrigin, placed: (place) => this.#places.get(placeName(place)) }
+      },
+    )
+  }
+
+  /** True if its log is that of a primary. */
+  #leads(cluster: SimulatedCluster): boolean {
+    return cluster === this.primary || this.roles.stateOf(cluster)?.mode === 'primary'
   }
 
   wrong(cluster: SimulatedCluster | undefined, what: string): void {
@@ -90,14 +108,15 @@ export class SetWatcher {
     const known = this.knownOf(cluster)
     if (change.index <= known.index) this.wrong(cluster, `I2 index ${change.index} comes behind ${known.index}`)
     if (change.epoch < known.epoch) this.wrong(cluster, `I12 epoch ${change.epoch} comes behind ${known.epoch}`)
+    this.roles.committed(cluster, change)
     known.epoch = change.epoch
     known.index = change.index
     known.entries.apply(change.operations)
     this.note(`${cluster.name} ${change.index} ${change.operations.length}`)
-    if (cluster === this.primary) {
-      // The id of a history begins with its first change.
-      this.#historyId = change.beginsHistory ?? this.#historyId
-      this.#places.set(placeName({ historyId: this.#historyId, index: change.index }), known.entries.now)
+    // The id of a history begins with its first change.
+    known.historyId = change.beginsHistory ?? known.historyId
+    if (this.#leads(cluster)) {
+      this.#places.set(placeName({ historyId: known.historyId, index: change.index }), known.entries.now)
       return
     }
     for (const { key, value } of change.operations) {
@@ -105,8 +124,6 @@ export class SetWatcher {
     }
     for (const origin of change.origins) this.#applied(cluster, known, change, origin)
   }
-
-  #historyId: Buffer = Buffer.alloc(0)
 
   #applied(
     cluster: SimulatedCluster,
@@ -124,7 +141,7 @@ export class SetWatcher {
   }
 
   /** A store was opened: at a start, a restore, or an activation. Nothing was written since. */
-  async opened(cluster: SimulatedCluster, { store }: Life): Promise<void> {
+  async opened(cluster: SimulatedCluster, { store, world }: Life): Promise<void> {
     const known = this.knownOf(cluster)
     const position = await store.position()
     const snapshot = await store.snapshot()
@@ -134,13 +151,14 @@ export class SetWatcher {
       this.wrong(cluster, `I1 index ${known.index} was acknowledged, and ${position.index} is the last one`)
     }
     if (position.epoch < known.epoch) this.wrong(cluster, `I12 epoch ${position.epoch} comes behind ${known.epoch}`)
-    if (cluster === this.primary) await this.#seePrimary(known, store)
+    this.roles.opened(cluster, entries, (await openedKeys(store, world.random)).keyring)
+    if (this.#leads(cluster)) await this.#seePrimary(known, store)
     known.entries = EntryDigests.of(entries)
     known.index = position.index
     known.epoch = position.epoch
     this.note(`${cluster.name} opens at ${position.index}`)
-    if (cluster === this.primary) {
-      this.#historyId = position.historyId
+    known.historyId = position.historyId
+    if (this.#leads(cluster)) {
       const now = this.#places.get(placeName(position))
       if (now !== undefined && now.dr !== known.entries.now.dr) {
         this.wrong(cluster, `I1 the entries are not those of index ${position.index}`)
@@ -152,8 +170,9 @@ export class SetWatcher {
     known.lastOrigin = applied
     this.#seeStrays(known, entries)
     const { acknowledged } = known
-    const isBehind = acknowledged !== undefined && (applied === undefined || applied.index < acknowledged.index)
-    if (isBehind) {
+    const isOfIt = acknowledged !== undefined && applied?.historyId.equals(acknowledged.historyId) !== false
+    const isBehind = isOfIt && (applied === undefined || applied.index < acknowledged.index)
+    if (isBehind && this.#follows(cluster, known)) {
       this.wrong(cluster, `I5 ${acknowledged.index} was acknowledged as durable, and ${applied?.index} is there`)
     }
     await this.#compareWhole(cluster, known, store)
@@ -166,7 +185,7 @@ export class SetWatcher {
     const behind = (records ?? (await recordsBehind(store, known.index)) ?? []).filter(
       (record) => record.index > known.index,
     )
-    if (known.index === 0 || !this.#historyId.equals(historyId) || behind.at(-1)?.index !== index) return
+    if (known.index === 0 || !known.historyId.equals(historyId) || behind.at(-1)?.index !== index) return
     for (const { operations, index: at } of decodeRun(behind)) {
       known.entries.apply(operations)
       this.#places.set(placeName({ historyId, index: at }), known.entries.now)
@@ -211,12 +230,14 @@ export class SetWatcher {
   /** The owner, watched in what it takes. */
   owner(cluster: SimulatedCluster, owner: LinkOwner): LinkOwner {
     return {
-      ...owner,
+      ...this.roles.owner(cluster, owner),
       take: async (family, batch) => {
+        if (batch.mode === 'anew' && batch.fork !== undefined) this.roles.undone(cluster, batch.fork)
         const unfit = this.#unfitKey(cluster, family, batch)
         if (batch.mode === 'anew') this.knownOf(cluster).lastOrigin = undefined
         this.note(`${cluster.name} takes ${batch.mode} ${batch.after.index}-${batch.at.index} ${batch.transfer?.what}`)
-        const outcome = await owner.take(family, batch)
+        const outcome = await this.roles.whileTaking(cluster, () => owner.take(family, batch))
+        if (family === 'dr') this.roles.taken(cluster, batch.transfer !== undefined)
         if (outcome.kind === 'adopted') await this.#taken(cluster, unfit)
         else this.note(`${cluster.name} ${outcome.kind} ${outcome.sentence}`)
         return outcome
@@ -252,7 +273,7 @@ export class SetWatcher {
   /** I3, I5: what says that it is whole has what the primary had there. */
   async #compareWhole(cluster: SimulatedCluster, known: Known, store: ReadStore): Promise<void> {
     const { family } = known
-    if (family === undefined) return
+    if (family === undefined || !this.#follows(cluster, known)) return
     const { origins } = await store.position()
     const applied = origins.find((origin) => origin.family === family)
     const isOpen = (await store.get(`root/core/replication/transfer/${family}`)) !== undefined
@@ -263,6 +284,11 @@ export class SetWatcher {
     if (isSame) known.strays.clear()
     else if (known.strays.size === 0)
       this.wrong(cluster, `I3 its entries are not those of the primary at ${applied.index}`)
+  }
+
+  /** What a cluster has that left its primary, or is one itself, is not of the log of another. */
+  #follows(cluster: SimulatedCluster, { family }: Known): boolean {
+    return family !== 'dr' || this.roles.hasLogOfPrimary(cluster)
   }
 
   /** A message was given to a link. */
@@ -287,15 +313,16 @@ export class SetWatcher {
     if (kind !== 'course') return
     this.note(`course ${counts.get('course')} for ${to}`)
     this.#requireOlder(cluster, to)
+    if (family === 'dr') this.roles.requireLetIn(cluster, to)
   }
 
   /** I27: nothing of a newer program goes to an older one. */
-  #requireOlder({ life, set }: SimulatedCluster, to: string): void {
-    const follower = [...this.#known.keys()].find(({ name, life: theirs }) => name === to && theirs !== undefined)
+  #requireOlder({ life, set, name }: SimulatedCluster, to: string): void {
+    const follower = [...this.#known.keys()].find((one) => one.name === to && one.life !== undefined)
     const [ours, theirs] = [life?.version, follower?.life?.version]
     const isNewer = ours === NEWER_VERSION && theirs === OLDER_VERSION
     // It may have been replaced by an older one meanwhile.
-    const isThere = set.network.host('p').socketsTo(to).length > 0
+    const isThere = set.network.host(name).socketsTo(to).length > 0
     if (isNewer && isThere) this.wrong(follower, `I27 its primary has version ${ours}, and it has ${theirs}`)
   }
 
@@ -317,7 +344,7 @@ export class SetWatcher {
 
   /** I19: a commit of the primary took so long. */
   committedIn(cluster: SimulatedCluster, ms: number): void {
-    if (cluster === this.primary && ms > LONGEST_COMMIT_MS) this.wrong(cluster, `I19 a commit took ${ms} ms`)
+    if (this.#leads(cluster) && ms > LONGEST_COMMIT_MS) this.wrong(cluster, `I19 a commit took ${ms} ms`)
   }
 
   /** I25: what status says of links. I16: what threads gave. Called when nothing is being committed. */
@@ -395,6 +422,7 @@ function newKnown(): Known {
     acknowledged: undefined,
     lastOrigin: undefined,
     family: undefined,
+    historyId: Buffer.alloc(0),
     heardMs: 0,
   }
 }

@@ -264,7 +264,7 @@ export class SimulatedCluster {
     const { store } = this.#living()
     await store.setWritable(() => true)
     try {
-      await work()
+      await this.set.watcher.roles.whileTaking(this, work)
     } finally {
       await store.setWritable((storageClass) => this.#mayWrite(storageClass))
     }
@@ -328,9 +328,9 @@ export class SimulatedCluster {
 
   /** A performance secondary notes in class local that its copy is whole, which the gate of a server forbids so far. */
   #mayWrite(storageClass: StorageClass): boolean {
-    const { dr } = this.role
-    const isOfPerformance = dr !== 'secondary' && dr !== 'bootstrapping'
-    if (storageClass === 'local' && isOfPerformance) return true
+    const { dr, performance } = this.role
+    const isOfDr = dr === 'secondary' || dr === 'bootstrapping'
+    if (storageClass === 'local' && performance === 'bootstrapping' && !isOfDr) return true
     return mayChange(this.role, OWNER_OF_CLASS[storageClass])
   }
 
@@ -351,8 +351,8 @@ export class SimulatedCluster {
     return {
       seal: this.#sealTold,
       bundle: async () => bundleOf(this.#opened(), this.#sealNumber),
-      follow: async ({ number }) => {
-        if (number <= this.#sealNumber) return false
+      follow: async ({ number }, which = 'newer') => {
+        if (which === 'newer' ? number <= this.#sealNumber : number === this.#sealNumber) return false
         await life.store.transaction(async (tx) => putNumber(tx, number))
         this.#sealNumber = number
         return true
@@ -362,6 +362,7 @@ export class SimulatedCluster {
       changeRole: async ({ role }) => {
         this.role = role
         await life.store.setWritable((storageClass) => this.#mayWrite(storageClass))
+        this.set.watcher.roles.plays(this)
       },
     }
   }
@@ -384,10 +385,9 @@ export class SimulatedCluster {
       const make = emptied({ store, leaveOnly, world, keep: { keyring, leafKey }, also })
       await make(async (tx, written) => {
         await sealAnew(tx, random, present, next)
+        // First, since what is written then takes some of it away.
+        for (const { key, value } of kept) tx.put(systemScope, key, theirs.seal(key, value))
         await written?.(tx, theirs)
-        for (const { key, value } of kept) {
-          if ((await tx.get(key)) === undefined) tx.put(systemScope, key, theirs.seal(key, value))
-        }
         putRootKey(tx, bundle)
         putRecord(tx, random, KEY_USE, rootKey, encodeKeyUse(firstUses(next, SEALED_AT_ACTIVATION)))
       }, clear)

@@ -16,15 +16,15 @@ import { VirtualTime } from '../virtual-time.ts'
 import type { SetWatcher } from './set-watcher.ts'
 import { SimulatedCluster } from './simulated-cluster.ts'
 
+/** What of the keyring's upkeep replication works with. */
+export type ChangingKeys = Pick<KeyringRotation, 'adopt' | 'beginHistory'>
+
 /** Where a test plants a fault: between the parts of the program, and never in them. */
 export type Seams = {
   readonly owner?: (owner: LinkOwner, cluster: SimulatedCluster) => LinkOwner
   readonly source?: (store: SourceStore, cluster: SimulatedCluster) => SourceStore
   readonly control?: (control: LinkControl, cluster: SimulatedCluster) => LinkControl
-  readonly rotation?: (
-    rotation: Pick<KeyringRotation, 'adopt'>,
-    cluster: SimulatedCluster,
-  ) => Pick<KeyringRotation, 'adopt'>
+  readonly rotation?: (rotation: ChangingKeys, cluster: SimulatedCluster) => ChangingKeys
   /** The serving thread has a keyring so long after it was told. */
   readonly announcedLateMs?: number
   /** True while commits are not told to the serving thread. */
@@ -41,6 +41,8 @@ export const SHORT_TIMES: Partial<LinkTimes> = {
   knockMs: 3_000,
   beatMs: 400,
   silenceMs: 2_000,
+  takeoverRetryMs: 500,
+  takeoverMs: 2_000,
   rootMs: 1_200,
   noteMs: 2_000,
   firstRetryMs: 50,
@@ -118,16 +120,15 @@ export class SimulatedSet {
   }
 
   controlOf(cluster: SimulatedCluster, control: LinkControl): LinkControl {
-    return this.seams.control?.(control, cluster) ?? control
+    return this.watcher.roles.control(cluster, this.seams.control?.(control, cluster) ?? control)
   }
 
-  #adopting(cluster: SimulatedCluster, rotation: KeyringRotation): Pick<KeyringRotation, 'adopt'> {
-    const seamed = this.seams.rotation?.(rotation, cluster) ?? rotation
-    return { adopt: (...adopted) => seamed.adopt(...adopted) }
-  }
-
-  rotationOf(cluster: SimulatedCluster, rotation: KeyringRotation): Pick<KeyringRotation, 'adopt' | 'beginHistory'> {
-    return { beginHistory: (work, next) => rotation.beginHistory(work, next), ...this.#adopting(cluster, rotation) }
+  rotationOf(cluster: SimulatedCluster, rotation: ChangingKeys): ChangingKeys {
+    const own: ChangingKeys = {
+      adopt: (...adopted) => rotation.adopt(...adopted),
+      beginHistory: (work, next) => rotation.beginHistory(work, next),
+    }
+    return this.seams.rotation?.(own, cluster) ?? own
   }
 }
 

@@ -1,0 +1,460 @@
+// What must be so whenever a simulated set for disaster recovery changes hands (the numbers are those of the invariants
+// of replication). It reads the records of each cluster as they are committed, so no state in between escapes it.
+import type { LinkControl, LinkOwner, Takeover } from '../../../src/replication/link/link-sides.ts'
+import {
+  PARTED,
+  PROMOTIONS,
+  SECONDARY_ENTRY,
+  SECONDARY_IDENTITY,
+  SET_STATE,
+  type SecondaryIdentity,
+  type SetState,
+} from '../../../src/replication/set/records.ts'
+import { Barrier } from '../../../src/storage/barrier.ts'
+import type { Change, StoredEntry } from '../../../src/storage/contract.ts'
+import { hasSameActive, type Keyring } from '../../../src/storage/keyring.ts'
+import type { Origin } from '../../../src/storage/peer-log.ts'
+import { KEYRING } from '../../../src/system/seal/seal-records.ts'
+import type { SentDigests } from './entry-digests.ts'
+import type { SimulatedCluster } from './simulated-cluster.ts'
+import type { SimulatedSet } from './simulated-set.ts'
+
+const FOLDER = 'root/core/replication/'
+const OF_DR = `${FOLDER}dr/`
+/** A primary that hands over writes nothing for so long, unless it hears that nobody was promoted. */
+const LEASE_MS = 10_000
+/** What a cluster that lost its set, or has another role, may not have any more. */
+const OF_PRIMARIES = ['authority', 'authority-key', 'former', 'former-key', 'former-receiver'] as const
+const OF_SECONDARIES = ['identity', 'leaf-key', 'receiver', 'parted'] as const
+
+/** Paths below the folder of the family, with what is stored there in clear. */
+type RoleRecords = ReadonlyMap<string, Buffer>
+type Place = Pick<Origin, 'historyId' | 'index'>
+
+/** How a set changed hands in a run, or in several. */
+export type HandOverCounts = {
+  graceful: number
+  /** Promotions without the primary. */
+  others: number
+  conflicts: number
+  /** Records that a former primary had behind the fork when it came back. */
+  undone: number
+  /** Failovers that were followed by a rejoin, each compared in whole. */
+  rejoined: number
+  /** From the end of writing at the former primary to its beginning at the new one. */
+  pausesMs: number[]
+}
+
+/** Nothing was counted yet. */
+export const noHandOvers = (): HandOverCounts => ({
+  graceful: 0,
+  others: 0,
+  conflicts: 0,
+  undone: 0,
+  rejoined: 0,
+  pausesMs: [],
+})
+
+type Lease = { readonly by: SimulatedCluster; readonly sinceMs: number }
+
+type Seen = {
+  records: RoleRecords
+  /** When the fence was heard of. It counts until the cluster is demoted, or leaves the set. */
+  fencedMs: number | undefined
+  /** As a primary: it hands over. */
+  lease: Lease | undefined
+  /** As a primary: it handed over to that one, which was promoted. */
+  successor: SimulatedCluster | undefined
+  /** As a secondary: its primary has drained. */
+  drained: SimulatedCluster | undefined
+  /** The place of each write of a client. */
+  written: Place[]
+  promotedMs: number | undefined
+}
+
+/** What the watcher of the set knows of a cluster. */
+export type SeenData = {
+  readonly now: SentDigests
+  readonly historyId: Buffer
+  readonly lastOrigin: Place | undefined
+  /** What its primary had at a place. */
+  readonly placed: (place: Place) => SentDigests | undefined
+}
+
+/** Watches the roles of all clusters of a set. */
+export class RoleWatcher {
+  readonly #set: SimulatedSet
+  readonly #wrong: (cluster: SimulatedCluster, what: string) => void
+  readonly #dataOf: (cluster: SimulatedCluster) => SeenData
+  readonly #seen = new Map<SimulatedCluster, Seen>()
+  readonly counts = noHandOvers()
+
+  constructor(
+    set: SimulatedSet,
+    wrong: (cluster: SimulatedCluster, what: string) => void,
+    dataOf: (cluster: SimulatedCluster) => SeenData,
+  ) {
+    this.#set = set
+    this.#wrong = wrong
+    this.#dataOf = dataOf
+  }
+
+  #of(cluster: SimulatedCluster): Seen {
+    const found = this.#seen.get(cluster) ?? newSeen()
+    this.#seen.set(cluster, found)
+    return found
+  }
+
+  /** What the cluster is; undefined: it has no part in the set. */
+  stateOf(cluster: SimulatedCluster): SetState | undefined {
+    return stateIn(this.#of(cluster).records)
+  }
+
+  /** Whom it follows; undefined: nobody. */
+  identityOf(cluster: SimulatedCluster): SecondaryIdentity | undefined {
+    const stored = this.#of(cluster).records.get('identity')
+    return stored && SECONDARY_IDENTITY.decode(stored)
+  }
+
+  /** True if it was let in by the one that is there now. */
+  follows(cluster: SimulatedCluster, primary: SimulatedCluster): boolean {
+    const authority = this.#of(primary).records.get('authority')
+    return authority !== undefined && this.identityOf(cluster)?.authority === authority.toString('base64')
+  }
+
+  /** True if what it has is of the log of a primary. */
+  hasLogOfPrimary(cluster: SimulatedCluster): boolean {
+    const { records } = this.#of(cluster)
+    const mode = stateIn(records)?.mode
+    return (mode === 'secondary' || mode === 'bootstrapping') && !records.has('parted')
+  }
+
+  /** Behind each commit, before the watcher of the set knows of it. */
+  committed(cluster: SimulatedCluster, change: Change): void {
+    const seen = this.#of(cluster)
+    const before = stateIn(seen.records)
+    const next = this.#next(cluster, seen.records, change)
+    const after = next === undefined ? before : stateIn(next)
+    this.#judgeWrites(cluster, seen, change, before)
+    if (change.beginsHistory !== undefined && before?.mode === 'secondary' && after?.mode === 'primary')
+      this.#promoted(cluster, seen, change, next ?? seen.records)
+    if (next === undefined) return
+    this.#judgeStep(cluster, change, before, after, next)
+    this.#take(cluster, seen, next)
+  }
+
+  /** The records with what the change does to them; undefined: nothing. */
+  #next({ life }: SimulatedCluster, records: RoleRecords, { operations }: Change): RoleRecords | undefined {
+    const barrier = life?.barrier
+    const touched = operations.filter(({ key }) => key.startsWith(OF_DR))
+    if (touched.length === 0 || barrier === undefined) return undefined
+    const next = new Map(records)
+    for (const { kind, key, value } of touched) {
+      const path = key.slice(OF_DR.length)
+      if (kind === 'put') next.set(path, barrier.open(key, value))
+      else next.delete(path)
+    }
+    return next
+  }
+
+  #take(cluster: SimulatedCluster, seen: Seen, records: RoleRecords): void {
+    const fault = faultOf(records)
+    if (fault !== undefined) this.#wrong(cluster, `I26 ${fault}`)
+    seen.records = records
+    if (stateIn(records)?.mode !== 'primary') {
+      seen.fencedMs = undefined
+      seen.successor = undefined
+      seen.lease = undefined
+    }
+  }
+
+  /** I11, I12, I13: who writes, and who applies. */
+  #judgeWrites(cluster: SimulatedCluster, seen: Seen, change: Change, before: SetState | undefined): void {
+    const { origins, operations, index } = change
+    const { nowMs } = this.#set.time
+    const follows = before?.mode === 'secondary' || before?.mode === 'bootstrapping'
+    if (origins.some(({ family }) => family === 'dr')) {
+      if (!follows) this.#wrong(cluster, `I12 record ${index} of a primary is applied, and it follows none`)
+      return
+    }
+    if (!operations.some(({ key, class: of }) => of !== 'ignored' && isOfClient(key))) return
+    if (follows && this.#taking.has(cluster)) return
+    if (follows) this.#wrong(cluster, `I11 a secondary writes ${index} by itself`)
+    if (before?.isFenced === true || seen.fencedMs !== undefined)
+      this.#wrong(cluster, `I11 a primary writes ${index}, and was fenced at ${seen.fencedMs ?? 'an earlier start'}`)
+    const { successor, lease } = seen
+    if (successor !== undefined && lease !== undefined && nowMs < lease.sinceMs + LEASE_MS)
+      this.#wrong(cluster, `I13 it writes ${index} while it hands over, and ${successor.name} was promoted`)
+    const historyId = change.beginsHistory ?? this.#dataOf(cluster).historyId
+    seen.written.push({ historyId, index })
+  }
+
+  /** I12, I26: from one state to the next. */
+  #judgeStep(
+    cluster: SimulatedCluster,
+    { beginsHistory }: Change,
+    before: SetState | undefined,
+    after: SetState | undefined,
+    records: RoleRecords,
+  ): void {
+    if (before === undefined) return
+    if (after === undefined) {
+      if (before.mode === 'secondary' && beginsHistory === undefined)
+        this.#wrong(cluster, 'I26 it left its set, and goes on with the history of its primary')
+      return
+    }
+    if (after.setId !== before.setId)
+      this.#wrong(cluster, `I26 it was in set ${before.setId}, and is in ${after.setId}`)
+    if (after.epoch < before.epoch)
+      this.#wrong(cluster, `I12 epoch ${after.epoch} of the set comes behind ${before.epoch}`)
+    if (before.mode === 'secondary' && after.mode === 'primary') {
+      if (beginsHistory === undefined) this.#wrong(cluster, 'I26 it was promoted, and no history begins with that')
+      if (after.epoch !== before.epoch + 1)
+        this.#wrong(cluster, `I12 it was promoted in epoch ${before.epoch}, and has ${after.epoch}`)
+    } else if (before.mode === 'primary' && after.mode === 'primary') {
+      if (before.isFenced && !after.isFenced) this.#wrong(cluster, 'I11 a fence was taken away')
+      if (after.epoch !== before.epoch && !after.isFenced) this.#wrong(cluster, 'I12 a primary has another epoch')
+    } else if (before.mode === 'primary' && after.mode === 'secondary' && !records.has('parted'))
+      this.#wrong(cluster, 'I26 it was demoted, and does not know that its log is its own')
+  }
+
+  /** I13, I26: the step of a promotion. */
+  #promoted(cluster: SimulatedCluster, seen: Seen, { beginsHistory, operations }: Change, records: RoleRecords): void {
+    const { counts } = this
+    const list = records.get('promotions')
+    const last = list && PROMOTIONS.decode(list).list.at(-1)
+    if (beginsHistory === undefined || last?.historyId !== beginsHistory.toString('base64'))
+      this.#wrong(cluster, 'I26 a promotion does not note the history that begins with it')
+    if (!operations.some(({ key }) => key === KEYRING)) this.#wrong(cluster, 'I26 a promotion adds no term')
+    if (!operations.some(({ key }) => key === `${FOLDER}taken-over`))
+      this.#wrong(cluster, 'I26 a promotion leaves no note of what is to be done')
+    const { now, lastOrigin, placed } = this.#dataOf(cluster)
+    const { drained } = seen
+    seen.promotedMs = this.#set.time.nowMs
+    if (drained === undefined) {
+      counts.others++
+      const isWhole = last?.followed && lastOrigin && last.followed.index === lastOrigin.index
+      const there = isWhole ? placed(lastOrigin) : undefined
+      if (there !== undefined && !this.#isTransferring(cluster) && there.dr !== now.dr)
+        this.#wrong(cluster, `I13 what was applied up to ${lastOrigin?.index} is not all there at its promotion`)
+      return
+    }
+    counts.graceful++
+    if (this.#dataOf(drained).now.dr !== now.dr)
+      this.#wrong(cluster, `I13 ${drained.name} handed over, and acknowledged what is not here`)
+    this.#of(drained).successor = cluster
+  }
+
+  readonly #transferring = new Set<SimulatedCluster>()
+
+  #isTransferring(cluster: SimulatedCluster): boolean {
+    return this.#transferring.has(cluster)
+  }
+
+  /** A store was opened. `keyring` is that of the store. */
+  opened(cluster: SimulatedCluster, entries: readonly StoredEntry[], keyring: Keyring): void {
+    const seen = this.#of(cluster)
+    const random = this.#set.stream('opening')
+    const barrier = new Barrier(random, keyring)
+    const records = new Map<string, Buffer>()
+    for (const { key, value } of entries) {
+      if (key.startsWith(OF_DR)) records.set(key.slice(OF_DR.length), barrier.open(key, value))
+    }
+    const [before, after] = [stateIn(seen.records), stateIn(records)]
+    if (before !== undefined && after?.setId === before.setId && after.epoch < before.epoch)
+      this.#wrong(cluster, `I12 epoch ${after.epoch} of the set comes behind ${before.epoch}`)
+    if (before?.isFenced === true && after?.mode === 'primary' && !after.isFenced)
+      this.#wrong(cluster, 'I11 a fence was lost')
+    seen.drained = undefined
+    this.#take(cluster, seen, records)
+  }
+
+  /** Changes of what a cluster does about its role: it may be written to now. */
+  plays(cluster: SimulatedCluster): void {
+    const seen = this.#of(cluster)
+    const { promotedMs, drained } = seen
+    const { dr, isFenced } = cluster.role
+    if (promotedMs === undefined || dr !== 'primary' || isFenced) return
+    const lease = drained && this.#of(drained).lease
+    if (lease !== undefined) this.counts.pausesMs.push(this.#set.time.nowMs - lease.sinceMs)
+    seen.promotedMs = undefined
+    seen.drained = undefined
+  }
+
+  /** The links, watched in what they say of a hand-over. */
+  control(cluster: SimulatedCluster, control: LinkControl): LinkControl {
+    return {
+      ...control,
+      handOver: async (family, withinMs) => {
+        const seen = this.#of(cluster)
+        seen.drained = undefined
+        const handed = await control.handOver(family, withinMs)
+        const by = [...this.#seen.keys()].find(
+          (one) => this.#of(one).lease?.by === cluster && this.follows(cluster, one),
+        )
+        if (handed.kind === 'drained') seen.drained = by
+        return handed
+      },
+      takeBack: async (family) => {
+        this.#of(cluster).drained = undefined
+        await control.takeBack(family)
+      },
+    }
+  }
+
+  /** What the owner of links is told, watched. */
+  owner(cluster: SimulatedCluster, owner: LinkOwner): LinkOwner {
+    return {
+      ...owner,
+      drain: async (arrival) => {
+        const by = this.#named(arrival.id)
+        const sinceMs = this.#set.time.nowMs
+        const drained = await owner.drain(arrival)
+        if (drained === 'draining' && by !== undefined) this.#of(cluster).lease = { by, sinceMs }
+        return drained
+      },
+      resume: async (arrival) => {
+        this.#of(cluster).lease = undefined
+        await owner.resume(arrival)
+      },
+      tookOver: async (arrival, takeover) => {
+        const answer = await owner.tookOver(arrival, takeover)
+        if (answer === 'fenced') this.#fenced(cluster, takeover)
+        return answer
+      },
+      conflict: async (family, sentence) => {
+        this.counts.conflicts++
+        this.#set.watcher.note(`${cluster.name} has a conflict: ${sentence}`)
+        await owner.conflict(family, sentence)
+        this.#of(cluster).fencedMs ??= this.#set.time.nowMs
+      },
+    }
+  }
+
+  #named(name: string): SimulatedCluster | undefined {
+    return [...this.#seen.keys()].find((one) => one.name === name && one.life !== undefined)
+  }
+
+  #fenced(cluster: SimulatedCluster, { epoch }: Pick<Takeover, 'epoch'>): void {
+    const seen = this.#of(cluster)
+    if (stateIn(seen.records)?.mode !== 'primary') return
+    this.#set.watcher.note(`${cluster.name} is fenced by epoch ${epoch}`)
+    seen.fencedMs ??= this.#set.time.nowMs
+  }
+
+  readonly #taking = new Set<SimulatedCluster>()
+
+  /** Pieces of a copy come without a place; and a test may write behind the back of a cluster. */
+  async whileTaking<T>(cluster: SimulatedCluster, work: () => Promise<T>): Promise<T> {
+    this.#taking.add(cluster)
+    try {
+      return await work()
+    } finally {
+      this.#taking.delete(cluster)
+    }
+  }
+
+  /** A comparison or copy begins or ends with what was taken. */
+  taken(cluster: SimulatedCluster, isOpen: boolean): void {
+    if (isOpen) this.#transferring.add(cluster)
+    else this.#transferring.delete(cluster)
+  }
+
+  /**
+   * What this cluster wrote behind the fork is about to be undone. Returns the indexes: what is kept of it must be
+   * exactly these (I14).
+   */
+  undone(cluster: SimulatedCluster, fork: Place): readonly number[] {
+    const seen = this.#of(cluster)
+    const at = seen.written.findLastIndex(
+      ({ historyId, index }) => historyId.equals(fork.historyId) && index <= fork.index,
+    )
+    const lost = seen.written.slice(at + 1).map(({ index }) => index)
+    seen.written = []
+    this.counts.undone += lost.length
+    this.counts.rejoined++
+    return lost
+  }
+
+  /** No two primaries that may write seal under one key. */
+  checkKeys(): void {
+    const writing = [...this.#seen.keys()].filter((one) => one.life?.isOpen === true && this.#writes(one))
+    for (const [at, one] of writing.entries()) {
+      for (const other of writing.slice(at + 1)) {
+        const [ours, theirs] = [one.life?.barrier.keyring, other.life?.barrier.keyring]
+        if (ours !== undefined && theirs !== undefined && hasSameActive(ours, theirs))
+          this.#wrong(one, `I11 it seals under the same key as ${other.name}, and both are primaries`)
+      }
+    }
+  }
+
+  #writes(cluster: SimulatedCluster): boolean {
+    const state = this.stateOf(cluster)
+    return state?.mode === 'primary' && !state.isFenced && cluster.role.dr === 'primary'
+  }
+
+  /** I17: a primary serves those alone that it has let in itself, since it is one. */
+  requireLetIn(cluster: SimulatedCluster, id: string): void {
+    const { records } = this.#of(cluster)
+    const entries = [...records].filter(([path]) => path.startsWith('secondary/'))
+    const isKnown = entries.some(([, value]) => {
+      const entry = SECONDARY_ENTRY.decode(value)
+      return entry.id === id && entry.state !== 'revoked'
+    })
+    if (!isKnown) this.#wrong(cluster, `I17 ${id} is sent its log, and it has let in no such secondary`)
+  }
+
+  /** A promoted cluster whose former primary could be told by now, and was not; undefined: there is none. */
+  untold(): string | undefined {
+    for (const [cluster, { records }] of this.#seen) {
+      const former = records.get('former')
+      if (former === undefined || stateIn(records)?.mode !== 'primary') continue
+      const { authority } = SECONDARY_IDENTITY.decode(former)
+      const primary = [...this.#seen].find(
+        ([, theirs]) => theirs.records.get('authority')?.toString('base64') === authority,
+      )
+      if (primary !== undefined) return `${primary[0].name} does not know that ${cluster.name} took over`
+    }
+    return undefined
+  }
+}
+
+const isOfClient = (key: string): boolean => key.startsWith('root/logical/') || key.startsWith('root/sys/')
+
+const stateIn = (records: RoleRecords): SetState | undefined => {
+  const stored = records.get('state')
+  return stored && SET_STATE.decode(stored)
+}
+
+/** What of the records does not go together; undefined: all of it does. */
+function faultOf(records: RoleRecords): string | undefined {
+  const state = stateIn(records)
+  const has = (path: string): boolean => records.has(path)
+  const mode = state?.mode ?? 'disabled'
+  if (mode !== 'primary') {
+    const left = OF_PRIMARIES.find(has)
+    if (left !== undefined) return `a cluster in mode ${mode} has the record "${left}" of a primary`
+    if ([...records.keys()].some((path) => path.startsWith('secondary/')))
+      return `a cluster in mode ${mode} has the registry of a primary`
+  } else if (!has('authority') || !has('authority-key')) return 'a primary has no authority'
+  if (mode === 'primary' || mode === 'disabled') {
+    const left = OF_SECONDARIES.find(has)
+    return left && `a cluster in mode ${mode} has the record "${left}" of a secondary`
+  }
+  const identity = ['identity', 'leaf-key', 'receiver'].filter(has)
+  if (identity.length !== 0 && identity.length !== 3) return `a secondary has of its identity only ${identity.join()}`
+  const parted = records.get('parted')
+  if (identity.length === 0 && parted === undefined) return 'a secondary follows nobody, and does not know that it left'
+  if (parted !== undefined) PARTED.decode(parted)
+  return undefined
+}
+
+const newSeen = (): Seen => ({
+  records: new Map(),
+  fencedMs: undefined,
+  lease: undefined,
+  successor: undefined,
+  drained: undefined,
+  written: [],
+  promotedMs: undefined,
+})

@@ -1,19 +1,17 @@
 // One run from a seed: a primary and some secondaries live through whatever the seed says, then everything is healed,
 // and the secondaries must get there. The watcher (set-watcher.ts) says what must be so meanwhile.
-import { Refusal } from '../../../src/api/errors.ts'
-import { ActivationRefused } from '../../../src/replication/set/activation-bundle.ts'
 import { SINK_LIMITS } from '../../../src/replication/sink/sink-parts.ts'
 import { SOURCE_LIMITS } from '../../../src/replication/source/source-parts.ts'
 import type { ReplicationFamily } from '../../../src/storage/peer-log.ts'
-import { BundleRefused } from '../../../src/system/seal/seal-bundle.ts'
 import { NARROW } from '../../fixtures/followed-pair.ts'
 import type { PseudoRandom } from '../../fixtures/pseudo-random.ts'
+import { LivingClusters, unlessRefused } from './living-clusters.ts'
 import { activate, copyOf, type Prepared, preparedClusters, SECONDARIES } from './prepared-clusters.ts'
 import { restore, type TakenSnapshot, takeSnapshot } from './restoring.ts'
 import type { Outcome } from './seeded-run.ts'
-import { FORBIDDEN_NAMES, isOfTheWorld, SetClients } from './set-clients.ts'
+import { FORBIDDEN_NAMES, SetClients } from './set-clients.ts'
 import { SetWatcher } from './set-watcher.ts'
-import { NEWER_VERSION, OLDER_VERSION, type SimulatedCluster } from './simulated-cluster.ts'
+import { type Life, NEWER_VERSION, OLDER_VERSION, type SimulatedCluster } from './simulated-cluster.ts'
 import { type Seams, SimulatedSet } from './simulated-set.ts'
 import { stealToken } from './stolen-token.ts'
 
@@ -53,11 +51,10 @@ class SetRun {
   readonly #prepared: Prepared
   readonly #primary: SimulatedCluster
   readonly #secondaries: Secondary[]
-  /** Clusters that are off, and for how many steps more. */
-  readonly #off = new Map<SimulatedCluster, number>()
-  readonly #starting = new Set<SimulatedCluster>()
+  readonly #living: LivingClusters
   #snapshots: TakenSnapshot[] = []
-  #isBusy = false
+  /** The primary, while an operator works at it. A crash ends that. */
+  #busy: Life | undefined
   #thefts = 0
   #hadWrongClocks = false
 
@@ -69,6 +66,7 @@ class SetRun {
     this.#prepared = prepared
     this.#random = set.choices('what happens')
     this.#clients = new SetClients(set, this.#random.pick([4, 12, 30]))
+    this.#living = new LivingClusters(set, this.#random, () => this.#clusters)
     const images = this.#random.chance(0.3) ? prepared.activated : prepared.following
     this.#primary = set.newCluster('p', copyOf(images.get('p')))
     set.watcher.primary = this.#primary
@@ -105,8 +103,8 @@ class SetRun {
     }
     for (const [at, { cluster }] of this.#secondaries.entries()) {
       // Now and then one of them is away until all is well again.
-      if (at === 0 && this.#random.chance(0.1)) this.#off.set(cluster, Number.POSITIVE_INFINITY)
-      else this.#start(cluster)
+      if (at === 0 && this.#random.chance(0.1)) this.#living.keepOff(cluster)
+      else this.#living.start(cluster)
     }
     const steps = LEAST_STEPS + this.#random.int(MORE_STEPS)
     for (let step = 0; step < steps && watcher.fault === undefined; step++) await this.#step()
@@ -120,50 +118,8 @@ class SetRun {
     for (let actions = 1 + this.#random.int(3); actions > 0; actions--) this.#act()
     this.#readSome()
     await time.pass(this.#random.chance(0.04) ? LONG_PAUSE_MS : this.#random.pick(PAUSES_MS))
-    this.#tend()
+    this.#living.tend()
     for (const cluster of this.#clusters) await this.set.watcher.step(cluster)
-  }
-
-  /** Starts what is off for long enough, and ends what writes no more. */
-  #tend(): void {
-    for (const cluster of this.#clusters) {
-      if (cluster.life?.hasFailed === true) this.#crash(cluster, 'kill', 1)
-    }
-    for (const [cluster, steps] of this.#off) {
-      if (steps > 0) this.#off.set(cluster, steps - 1)
-      else this.#start(cluster)
-    }
-  }
-
-  #start(cluster: SimulatedCluster): void {
-    this.#off.delete(cluster)
-    this.#starting.add(cluster)
-    this.set.network.host(cluster.name).restart()
-    const started = cluster.start().then(
-      () => this.#starting.delete(cluster),
-      (cause: unknown) => {
-        if (!isOfTheWorld(cause)) this.set.watcher.wrong(cluster, `its start failed: ${String(cause)}`)
-        // A later start takes its place, unless the power went before.
-        if (cluster.life !== undefined) this.#crash(cluster, 'kill', 2)
-      },
-    )
-    void started
-  }
-
-  #crash(cluster: SimulatedCluster, how: 'power' | 'kill', steps: number): void {
-    if (cluster.life === undefined) return
-    if (cluster === this.#primary) this.#isBusy = false
-    this.#starting.delete(cluster)
-    cluster.crash(how)
-    this.#off.set(cluster, steps)
-  }
-
-  /** Work that goes on beside all else. A crash may leave it waiting for ever. */
-  #begin(cluster: SimulatedCluster, what: string, work: Promise<unknown>): void {
-    work.catch((cause: unknown) => {
-      if (isOfTheWorld(cause)) return
-      this.set.watcher.wrong(cluster, `${what} failed: ${cause instanceof Error ? cause.stack : String(cause)}`)
-    })
   }
 
   #act(): void {
@@ -173,8 +129,8 @@ class SetRun {
     const any = random.pick(this.#clusters)
     const kind = random.int(100)
     if (kind < 40) this.#burst()
-    else if (kind < 56) this.#trouble(secondary.cluster)
-    else if (kind < 62) this.#crash(any, random.pick(['power', 'kill'] as const), random.pick([0, 0, 1, 2, 4, 30]))
+    else if (kind < 56) this.#living.trouble(this.#primary, secondary.cluster)
+    else if (kind < 62) this.#living.crash(any, random.pick(['power', 'kill'] as const), random.pick([0, 0, 1, 2, 4, 30]))
     else if (kind < 66) this.#fill(any)
     else if (kind < 67) any.life?.disk.failSync()
     else if (kind < 72) any.skippedMs += TREE_SAVED_MS
@@ -194,7 +150,7 @@ class SetRun {
 
   #burst(): void {
     for (let count = this.#random.pick([0, 0, 1, 1, 2, 4]); count >= 0; count--) {
-      this.#begin(
+      this.#living.begin(
         this.#primary,
         'a write',
         this.#clients.write(this.#primary, true, this.#random.pick([1, 2, 2, 3, 3, 12])),
@@ -202,7 +158,7 @@ class SetRun {
     }
     for (const { cluster, family } of this.#secondaries) {
       if (family === 'performance' && this.#random.chance(0.3)) {
-        this.#begin(cluster, 'a local write', this.#clients.write(cluster, false))
+        this.#living.begin(cluster, 'a local write', this.#clients.write(cluster, false))
       }
     }
   }
@@ -210,45 +166,13 @@ class SetRun {
   #readSome(): void {
     for (const cluster of this.#clusters) {
       for (let count = this.#random.int(4); count > 0; count--)
-        this.#begin(cluster, 'a read', this.#clients.read(cluster))
+        this.#living.begin(cluster, 'a read', this.#clients.read(cluster))
     }
-  }
-
-  #trouble({ name }: SimulatedCluster): void {
-    const { network } = this.set
-    const random = this.#random
-    const [from, to] = random.chance(0.5) ? (['p', name] as const) : ([name, 'p'] as const)
-    const kind = random.int(7)
-    if (kind === 0) network.cut(from, to)
-    else if (kind === 1) {
-      network.cut(from, to)
-      network.cut(to, from)
-    } else if (kind === 2) network.reset(from, to)
-    else if (kind === 3) network.loseAt(from, to)
-    else if (kind === 4) network.flipNext(from, to)
-    else if (kind === 5)
-      network.set(from, to, { delayMs: random.pick([0, 1, 20, 200]), jitterMs: random.pick([0, 5, 100]) })
-    else
-      network.set(from, to, {
-        lossPerThousand: random.pick([0, 50, 300]),
-        bytesPerSecond: random.pick([2_000, 50_000, Number.POSITIVE_INFINITY]),
-      })
   }
 
   #healSome(): void {
-    for (const { cluster } of this.#secondaries) this.#healPaths(cluster)
+    for (const { cluster } of this.#secondaries) this.#living.heal(this.#primary, cluster)
     for (const cluster of this.#clusters) cluster.roomBytes = Number.POSITIVE_INFINITY
-  }
-
-  #healPaths({ name }: SimulatedCluster): void {
-    const { network } = this.set
-    for (const [from, to] of [
-      ['p', name],
-      [name, 'p'],
-    ] as const) {
-      network.heal(from, to)
-      network.set(from, to, { delayMs: 1, jitterMs: 0, lossPerThousand: 0, bytesPerSecond: Number.POSITIVE_INFINITY })
-    }
   }
 
   #fill(cluster: SimulatedCluster): void {
@@ -273,27 +197,31 @@ class SetRun {
       if (cluster.life === life && life.isOpen && !cluster.isFull && !life.hasFailed)
         this.set.watcher.checkLog(cluster, life)
     }
-    this.#begin(cluster, 'a look at the log', look())
+    this.#living.begin(cluster, 'a look at the log', look())
   }
 
   #stray({ cluster }: Secondary): void {
-    if (cluster.life?.isOpen === true) this.#begin(cluster, 'a stray', this.#clients.stray(cluster))
+    if (cluster.life?.isOpen === true) this.#living.begin(cluster, 'a stray', this.#clients.stray(cluster))
+  }
+
+  get #isBusy(): boolean {
+    return this.#busy !== undefined && this.#busy === this.#primary.life
   }
 
   /** What operators do at the primary, one thing at a time. */
   #asPrimary(what: string, work: () => Promise<unknown>): void {
     const { life } = this.#primary
-    if (life?.isOpen !== true || this.#isBusy) return
-    this.#isBusy = true
+    if (life?.isOpen !== true || this.#busy === life) return
+    this.#busy = life
     const done = async (): Promise<void> => {
       try {
         await work()
       } finally {
-        if (this.#primary.life === life) this.#isBusy = false
+        if (this.#busy === life) this.#busy = undefined
       }
     }
     this.set.watcher.note(what)
-    this.#begin(this.#primary, what, done())
+    this.#living.begin(this.#primary, what, done())
   }
 
   #snapshot(): void {
@@ -334,8 +262,7 @@ class SetRun {
     if (secondary === undefined || this.#isBusy) return
     const { family, cluster } = secondary
     const { name } = cluster
-    this.#crash(cluster, 'kill', 0)
-    this.#off.delete(cluster)
+    this.#living.replace(cluster)
     const fresh = this.#newSecondary(name, family, this.#prepared.blank)
     secondary.cluster = fresh
     this.#asPrimary(`readmit ${name}`, () =>
@@ -358,14 +285,14 @@ class SetRun {
   /** A newer program takes the place of the one that runs, or an older one does. */
   #upgrade(cluster: SimulatedCluster): void {
     cluster.version = this.#random.pick([OLDER_VERSION, NEWER_VERSION])
-    this.#crash(cluster, 'kill', 0)
+    this.#living.crash(cluster, 'kill', 0)
   }
 
   /** All have the newer program. */
   #upgradeAll(): void {
     for (const cluster of this.#clusters) {
       cluster.version = NEWER_VERSION
-      if (cluster.life?.version === OLDER_VERSION) this.#crash(cluster, 'kill', 0)
+      if (cluster.life?.version === OLDER_VERSION) this.#living.crash(cluster, 'kill', 0)
     }
   }
 
@@ -375,7 +302,7 @@ class SetRun {
       const given = await stealToken(this.set, this.#primary, id)
       if (given > 1) this.set.watcher.wrong(this.#primary, 'I17 one token has let in two clusters')
     }
-    if (this.#primary.life?.isOpen === true) this.#begin(this.#primary, 'a theft', unlessRefused(stolen))
+    if (this.#primary.life?.isOpen === true) this.#living.begin(this.#primary, 'a theft', unlessRefused(stolen))
   }
 
   /** Certificates that were made by a wrong clock are made anew when they are next looked at. */
@@ -395,9 +322,9 @@ class SetRun {
     const startMs = time.nowMs
     for (;;) {
       for (const cluster of this.#clusters) {
-        if (cluster.life === undefined && !this.#starting.has(cluster)) this.#off.set(cluster, 0)
+        this.#living.wanted(cluster)
       }
-      this.#tend()
+      this.#living.tend()
       await time.pass(100)
       for (const cluster of this.#clusters) await watcher.step(cluster)
       if (watcher.fault !== undefined) return
@@ -433,15 +360,5 @@ class SetRun {
       }
     }
     return undefined
-  }
-}
-
-/** An activation may be refused: a network that fails or a wrong clock is a reason. */
-async function unlessRefused(activating: () => Promise<void>): Promise<void> {
-  try {
-    await activating()
-  } catch (cause) {
-    const isRefusal = cause instanceof Refusal || cause instanceof ActivationRefused || cause instanceof BundleRefused
-    if (!isRefusal) throw cause
   }
 }

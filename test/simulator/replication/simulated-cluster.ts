@@ -392,9 +392,10 @@ export class SimulatedCluster {
         putRecord(tx, random, KEY_USE, rootKey, encodeKeyUse(firstUses(next, SEALED_AT_ACTIVATION)))
       }, clear)
       const { entries, ...at } = left ?? assert.fail('what is left was told')
+      // What a cluster without a set had before counts no more, even if the step fails.
+      this.set.watcher.activated(this)
       return new MemoryTables(at, entries)
     })
-    this.set.watcher.activated(this)
   }
 
   /** What a cluster is in a set of this family is of class local: an activation of a server does not keep it so far. */

@@ -5,6 +5,7 @@ import { P256 } from '../../crypto/forms/ec-curves.ts'
 import { loadScalar } from '../../crypto/forms/ec-private-key.ts'
 import { readCertificate, writeCertificate } from '../../crypto/signatures/certificate.ts'
 import {
+  AUTHORITY_EARLY_MS,
   AUTHORITY_LIFE_MS,
   CertificateRefused,
   CLIENT_LIFE_MS,
@@ -32,9 +33,9 @@ const secondary: PeerName = { ...SET, role: 'secondary', id: 'site/b' }
 const node: PeerName = { ...SET, role: 'primary', id: 'node 1' }
 const read = () => readAuthority(SET, authority.certificate)
 
-test('the authority of a set holds ten years from an hour ago, signs leaves only, and is its own issuer', () => {
+test('the authority of a set holds ten years, and from a month ago, signs leaves only, and is its own issuer', () => {
   const { kind, notBeforeMs, notAfterMs, spki: own } = read()
-  assert.deepEqual([kind, notBeforeMs, notAfterMs], ['authority', NOW - EARLY_MS, NOW + AUTHORITY_LIFE_MS])
+  assert.deepEqual([kind, notBeforeMs, notAfterMs], ['authority', NOW - AUTHORITY_EARLY_MS, NOW + AUTHORITY_LIFE_MS])
   assert.deepEqual(own, publicKeyOf(authority.key))
   for (const other of [
     { ...SET, family: 'performance' as const },
@@ -110,8 +111,10 @@ test('a leaf of another set, of another authority or for another use is refused'
 })
 
 test('a leaf does not begin before its authority, where the clock went back', () => {
-  const early = newLeaf(authority, secondary, spki, { random, nowMs: NOW - EARLY_MS / 2 })
-  assert.equal(readCertificate(early).notBeforeMs, NOW - EARLY_MS)
+  const early = newLeaf(authority, secondary, spki, { random, nowMs: NOW - AUTHORITY_EARLY_MS })
+  assert.equal(readCertificate(early).notBeforeMs, NOW - AUTHORITY_EARLY_MS)
+  const dayBefore = newLeaf(authority, secondary, spki, { random, nowMs: NOW - DAY_MS })
+  assert.equal(readCertificate(dayBefore).notBeforeMs, NOW - DAY_MS - EARLY_MS)
 })
 
 test('a leaf ends with its authority, and an authority that has ended makes none', () => {

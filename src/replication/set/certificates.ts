@@ -33,6 +33,11 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** A certificate holds from an hour before it is made: a peer's clock may be behind by as much. */
 export const EARLY_MS = HOUR_MS
+/**
+ * An authority holds from a month before it is made. It is made once, and no leaf holds before it does: one that was
+ * made while the clock was a day ahead would keep the whole set apart for a day after the clock is right again.
+ */
+export const AUTHORITY_EARLY_MS = 30 * DAY_MS
 /** How long an authority holds: ten years of 365 days. */
 export const AUTHORITY_LIFE_MS = 3_650 * DAY_MS
 /** How long the leaf of a node holds: it can always be made anew, since its node has the authority. */
@@ -59,7 +64,8 @@ export function newAuthority(set: SetName, { random, nowMs, signer }: Making): K
     kind: 'authority',
     serial: newSerial(random),
     issuer: authorityName(set),
-    ...lifeOf(nowMs, AUTHORITY_LIFE_MS),
+    notBeforeMs: nowMs - AUTHORITY_EARLY_MS,
+    notAfterMs: nowMs + AUTHORITY_LIFE_MS,
     spki,
     dnsNames: [],
     uris: [],

@@ -119,14 +119,17 @@ export class LivingClusters {
   }
 }
 
-/** What an operator wants may be refused: a network that fails, a wrong clock or another role is a reason. */
-export async function unlessRefused(work: () => Promise<unknown>): Promise<boolean> {
+/**
+ * What an operator wants may be refused: a network that fails, a wrong clock or another role is a reason. Returns why;
+ * undefined: it was done.
+ */
+export async function unlessRefused(work: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await work()
-    return true
+    return undefined
   } catch (cause) {
     const isRefusal = cause instanceof Refusal || cause instanceof ActivationRefused || cause instanceof BundleRefused
     if (!isRefusal) throw cause
-    return false
+    return cause.message
   }
 }

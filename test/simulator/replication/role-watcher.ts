@@ -122,6 +122,13 @@ export class RoleWatcher {
     return authority !== undefined && this.identityOf(cluster)?.authority === authority.toString('base64')
   }
 
+  /** True if what it has is its own log: it is a primary, or was one and follows no other yet. */
+  hasOwnLog(cluster: SimulatedCluster): boolean {
+    const { records } = this.#of(cluster)
+    const parted = records.get('parted')
+    return stateIn(records)?.mode === 'primary' || (parted !== undefined && PARTED.decode(parted).isOwnLog)
+  }
+
   /** True if what it has is of the log of a primary. */
   hasLogOfPrimary(cluster: SimulatedCluster): boolean {
     const { records } = this.#of(cluster)

@@ -204,8 +204,8 @@ export class SetOperator {
     watcher.note(`${what} at ${at.map(({ name }) => name).join()}`)
     const done = async (): Promise<void> => {
       try {
-        const isDone = await unlessRefused(work)
-        watcher.note(`${what} at ${cluster.name} ${isDone ? 'is done' : 'was refused'}`)
+        const refusal = await unlessRefused(work)
+        watcher.note(`${what} at ${cluster.name} ${refusal === undefined ? 'is done' : `was refused: ${refusal}`}`)
       } finally {
         if (this.#busy.get(cluster) === worked) this.#busy.delete(cluster)
       }

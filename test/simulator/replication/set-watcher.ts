@@ -84,9 +84,9 @@ export class SetWatcher {
     )
   }
 
-  /** True if its log is that of a primary. */
+  /** True if others may have followed its log, or may follow it again. */
   #leads(cluster: SimulatedCluster): boolean {
-    return cluster === this.primary || this.roles.stateOf(cluster)?.mode === 'primary'
+    return cluster === this.primary || this.roles.hasOwnLog(cluster)
   }
 
   wrong(cluster: SimulatedCluster | undefined, what: string): void {
@@ -108,8 +108,6 @@ export class SetWatcher {
     const known = this.knownOf(cluster)
     if (change.index <= known.index) this.wrong(cluster, `I2 index ${change.index} comes behind ${known.index}`)
     if (change.epoch < known.epoch) this.wrong(cluster, `I12 epoch ${change.epoch} comes behind ${known.epoch}`)
-    // A demotion is the last record of its log.
-    const led = this.#leads(cluster)
     this.roles.committed(cluster, change)
     known.epoch = change.epoch
     known.index = change.index
@@ -117,7 +115,7 @@ export class SetWatcher {
     this.note(`${cluster.name} ${change.index} ${change.operations.length}`)
     // The id of a history begins with its first change.
     known.historyId = change.beginsHistory ?? known.historyId
-    if (led || this.#leads(cluster)) {
+    if (this.#leads(cluster)) {
       this.#places.set(placeName({ historyId: known.historyId, index: change.index }), known.entries.now)
       return
     }

@@ -57,7 +57,7 @@ const placeName = ({ historyId, index }: Pick<Origin, 'historyId' | 'index'>): s
 export class SetWatcher {
   readonly #set: SimulatedSet
   readonly #known = new Map<SimulatedCluster, Known>()
-  /** What the primary had at each place. */
+  /** What there was at each place of each log. */
   readonly #places = new Map<string, SentDigests>()
   /** Names that no message of a family may have. */
   readonly #forbidden: Readonly<Record<ReplicationFamily, readonly string[]>>
@@ -115,10 +115,9 @@ export class SetWatcher {
     this.note(`${cluster.name} ${change.index} ${change.operations.length}`)
     // The id of a history begins with its first change.
     known.historyId = change.beginsHistory ?? known.historyId
-    if (this.#leads(cluster)) {
-      this.#places.set(placeName({ historyId: known.historyId, index: change.index }), known.entries.now)
-      return
-    }
+    // Who follows now may be followed later: what it applies is in its own log.
+    this.#places.set(placeName({ historyId: known.historyId, index: change.index }), known.entries.now)
+    if (this.#leads(cluster)) return
     for (const { key, value } of change.operations) {
       if (known.straying.has(strayName(key, value))) known.strays.add(key)
     }
@@ -152,20 +151,18 @@ export class SetWatcher {
     }
     if (position.epoch < known.epoch) this.wrong(cluster, `I12 epoch ${position.epoch} comes behind ${known.epoch}`)
     this.roles.opened(cluster, entries, (await openedKeys(store, world.random)).keyring)
-    if (this.#leads(cluster)) await this.#seePrimary(known, store)
+    await this.#seeKept(known, store)
     known.entries = EntryDigests.of(entries)
     known.index = position.index
     known.epoch = position.epoch
     this.note(`${cluster.name} opens at ${position.index}`)
     known.historyId = position.historyId
-    if (this.#leads(cluster)) {
-      const now = this.#places.get(placeName(position))
-      if (now !== undefined && now.dr !== known.entries.now.dr) {
-        this.wrong(cluster, `I1 the entries are not those of index ${position.index}`)
-      }
-      this.#places.set(placeName(position), known.entries.now)
-      return
+    const now = this.#places.get(placeName(position))
+    if (now !== undefined && now.dr !== known.entries.now.dr) {
+      this.wrong(cluster, `I1 the entries are not those of index ${position.index}`)
     }
+    this.#places.set(placeName(position), known.entries.now)
+    if (this.#leads(cluster)) return
     const applied = position.origins.find(({ family }) => family === known.family)
     known.lastOrigin = applied
     this.#seeStrays(known, entries)
@@ -179,7 +176,7 @@ export class SetWatcher {
   }
 
   /** Changes that a crash has kept, and nobody was told of. */
-  async #seePrimary(known: Known, store: ReadStore): Promise<void> {
+  async #seeKept(known: Known, store: ReadStore): Promise<void> {
     const records = await recordsBehind(store, 0)
     const { historyId, index } = await store.position()
     const behind = (records ?? (await recordsBehind(store, known.index)) ?? []).filter(

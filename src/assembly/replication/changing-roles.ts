@@ -29,7 +29,7 @@ import { sealedTransaction, type View, type ViewTransaction } from '../../storag
 import type { GivenActivation, GivenPromotion } from '../../system/replication-operations.ts'
 import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
 import type { Activating } from './activating.ts'
-import { type HandingOver, PROMOTION_MS } from './handing-over.ts'
+import { type HandingOver, OPERATOR, PROMOTION_MS } from './handing-over.ts'
 import { readTransfer, type SecondarySide, transferPath } from './secondary-side.ts'
 
 /** How long a demotion waits for secondaries that have not got all of the log. */
@@ -183,12 +183,12 @@ export class ChangingRoles {
       const isFenced = await view.transaction(async (tx) => (await readState(tx, family))?.isFenced ?? false)
       try {
         if (!isFenced) {
-          await handingOver.begin('the operator')
+          await handingOver.begin(OPERATOR)
           await this.#drained(family)
         }
         await view.transaction((tx) => demotePrimary(tx, family, world.clock.nowMs()))
       } catch (cause) {
-        await handingOver.end()
+        await handingOver.end(OPERATOR)
         throw cause
       }
       handingOver.drop()

@@ -7,6 +7,8 @@ import type { Timer, World } from '../../lib/world.ts'
 export const LEASE_MS = 10_000
 /** How long a secondary may take to be promoted once it has asked. It must be well below the lease. */
 export const PROMOTION_MS = 5_000
+/** Who asks for a demotion: no secondary has an empty id. */
+export const OPERATOR = ''
 
 /** The parts of it. */
 export type HandingOverParts = {
@@ -19,6 +21,8 @@ export type HandingOverParts = {
 /** Whether this primary hands over now. It is in memory alone: after a restart it writes again. */
 export class HandingOver {
   readonly #parts: HandingOverParts
+  /** Who asked for it, and took nothing back. */
+  readonly #asked = new Set<string>()
   #lease: Timer | undefined
 
   constructor(parts: HandingOverParts) {
@@ -30,22 +34,28 @@ export class HandingOver {
   }
 
   /** Resolves when nothing is written any more. The lease begins anew. */
-  async begin(why: string): Promise<void> {
+  async begin(who: string): Promise<void> {
     const { world, log, changed } = this.#parts
     const wasOn = this.isOn
+    const asked = who === OPERATOR ? 'the operator' : who
+    this.#asked.add(who)
     this.#lease?.cancel()
     this.#lease = world.timers.after(LEASE_MS, () => {
-      log('warn', 'This cluster writes again: it has heard of no cluster that took over', { asked: why })
-      void this.end()
+      log('warn', 'This cluster writes again: it has heard of no cluster that took over', { asked })
+      void this.#end()
     })
-    if (wasOn) return
-    log('info', 'This cluster writes nothing for a while, since it is to hand over', { asked: why })
+    if (!wasOn) log('info', 'This cluster writes nothing for a while, since it is to hand over', { asked })
+    // Although it is on: who asked first may not have waited for that as yet.
     await changed()
   }
 
-  /** Resolves when it is written again, where the role allows it. */
-  async end(): Promise<void> {
-    if (!this.isOn) return
+  /** Resolves when it is written again, where the role allows it: unless another one counts on it. */
+  async end(who: string): Promise<void> {
+    this.#asked.delete(who)
+    if (this.isOn && this.#asked.size === 0) await this.#end()
+  }
+
+  async #end(): Promise<void> {
     this.drop()
     try {
       await this.#parts.changed()
@@ -54,8 +64,9 @@ export class HandingOver {
     }
   }
 
-  /** As `end`, for who takes over the role himself. */
+  /** As `end` for all, for who takes over the role himself. */
   drop(): void {
+    this.#asked.clear()
     this.#lease?.cancel()
     this.#lease = undefined
   }

@@ -213,7 +213,7 @@ export class PrimarySide implements PrimaryOwner {
 
   async resume(arrival: Arrival): Promise<void> {
     const admitted = await this.#run((tx) => admitSecondary(tx, this.#greeting(arrival)))
-    if (!('refused' in admitted)) await this.#parts.handingOver.end()
+    if (!('refused' in admitted)) await this.#parts.handingOver.end(arrival.id)
   }
 
   async tookOver(arrival: Arrival, { receiver, historyId, ...takeover }: Parameters<PrimaryOwner['tookOver']>[1]) {

@@ -321,7 +321,8 @@ export class RoleWatcher {
         return drained
       },
       resume: async (arrival) => {
-        this.#of(cluster).lease = undefined
+        const seen = this.#of(cluster)
+        if (seen.lease?.by === this.#named(arrival.id)) seen.lease = undefined
         await owner.resume(arrival)
       },
       tookOver: async (arrival, takeover) => {

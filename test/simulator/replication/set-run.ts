@@ -130,7 +130,8 @@ class SetRun {
     const kind = random.int(100)
     if (kind < 40) this.#burst()
     else if (kind < 56) this.#living.trouble(this.#primary, secondary.cluster)
-    else if (kind < 62) this.#living.crash(any, random.pick(['power', 'kill'] as const), random.pick([0, 0, 1, 2, 4, 30]))
+    else if (kind < 62)
+      this.#living.crash(any, random.pick(['power', 'kill'] as const), random.pick([0, 0, 1, 2, 4, 30]))
     else if (kind < 66) this.#fill(any)
     else if (kind < 67) any.life?.disk.failSync()
     else if (kind < 72) any.skippedMs += TREE_SAVED_MS

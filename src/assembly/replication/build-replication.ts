@@ -104,7 +104,7 @@ class OwnReplication implements ReplicationRoom {
       sealNumber: () => seal.seal.number,
     }
     const changed = (): Promise<void> => this.#changed()
-    const handingOver = new HandingOver({ world, log: this.#log, changed })
+    const handingOver = new HandingOver({ view: this.#view, world, log: this.#log, changed })
     this.#handingOver = handingOver
     const shared = { log: this.#log, onChanged: changed }
     const undone = new KeptUndone({ ...common, log: this.#log, rootKey: () => seal.seal.rootKey })
@@ -179,6 +179,13 @@ class OwnReplication implements ReplicationRoom {
     this.#isOpen = true
     this.#secondarySide.forget()
     try {
+      await this.#handingOver.goOn()
+    } catch (cause) {
+      this.#log('error', 'This cluster writes nothing until it is asked again to hand over, or opened anew', {
+        cause: describeCause(cause),
+      })
+    }
+    try {
       await this.#primarySide.releaseStrays()
     } catch (cause) {
       this.#log('warn', 'The log may be kept for secondaries that were revoked', { cause: describeCause(cause) })
@@ -217,11 +224,7 @@ class OwnReplication implements ReplicationRoom {
   }
 
   async #changed(): Promise<void> {
-    const stored = (await this.#view.transaction((tx) => storedRole(tx))) ?? FOLLOWS_NONE
-    const { role } = stored
-    // It counts as long as the process lives, and only for a primary.
-    const isHandingOver = this.#handingOver.isOn && role.dr === 'primary'
-    await this.#seal.changeRole(isHandingOver ? { ...stored, role: { ...role, isHandingOver } } : stored)
+    await this.#seal.changeRole((await this.#view.transaction((tx) => storedRole(tx))) ?? FOLLOWS_NONE)
     await this.#play()
   }
 

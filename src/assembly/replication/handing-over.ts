@@ -1,7 +1,10 @@
 // A primary that hands over: it writes nothing, until it hears that its secondary was promoted, or was not. If it hears
-// neither, it writes again after a while: the secondary gives its promotion up well before that.
+// neither, it writes again after a while: the secondary gives its promotion up well before that. A note in the store
+// keeps it so when the server starts anew meanwhile, and the time begins again: nobody knows how long it was off.
 import type { Log } from '../../lib/log.ts'
 import type { Timer, World } from '../../lib/world.ts'
+import { clearHandingOver, isHandingOver, noteHandingOver } from '../../replication/set/handing-over-note.ts'
+import type { View } from '../../storage/sealed-storage.ts'
 
 /** How long a primary waits for a secondary that is to be promoted. */
 export const LEASE_MS = 10_000
@@ -12,13 +15,14 @@ export const OPERATOR = ''
 
 /** The parts of it. */
 export type HandingOverParts = {
-  readonly world: Pick<World, 'timers'>
+  readonly view: View
+  readonly world: Pick<World, 'clock' | 'timers'>
   readonly log: Log
   /** Takes over the role that follows. */
   readonly changed: () => Promise<void>
 }
 
-/** Whether this primary hands over now. It is in memory alone: after a restart it writes again. */
+/** Whether this primary hands over now. */
 export class HandingOver {
   readonly #parts: HandingOverParts
   /** Who asked for it, and took nothing back. */
@@ -33,20 +37,30 @@ export class HandingOver {
     return this.#lease !== undefined
   }
 
-  /** Resolves when nothing is written any more. The lease begins anew. */
+  /** Resolves when nothing is written any more, also after a restart. The lease begins anew. */
   async begin(who: string): Promise<void> {
-    const { world, log, changed } = this.#parts
-    const wasOn = this.isOn
+    const { view, world, log, changed } = this.#parts
     const asked = who === OPERATOR ? 'the operator' : who
+    if (!this.isOn) log('info', 'This cluster writes nothing for a while, since it is to hand over', { asked })
     this.#asked.add(who)
+    this.#lend(asked)
+    await view.transaction((tx) => noteHandingOver(tx, world.clock.nowMs()))
+    // Although it may be on: who asked first may not have waited for that as yet.
+    await changed()
+  }
+
+  /** The server has just been opened: it goes on with what a note says. */
+  async goOn(): Promise<void> {
+    if (await this.#parts.view.transaction(isHandingOver)) this.#lend('before this server was opened')
+  }
+
+  #lend(asked: string): void {
+    const { world, log } = this.#parts
     this.#lease?.cancel()
     this.#lease = world.timers.after(LEASE_MS, () => {
       log('warn', 'This cluster writes again: it has heard of no cluster that took over', { asked })
       void this.#end()
     })
-    if (!wasOn) log('info', 'This cluster writes nothing for a while, since it is to hand over', { asked })
-    // Although it is on: who asked first may not have waited for that as yet.
-    await changed()
   }
 
   /** Resolves when it is written again, where the role allows it: unless another one counts on it. */
@@ -56,15 +70,17 @@ export class HandingOver {
   }
 
   async #end(): Promise<void> {
+    const { view, log, changed } = this.#parts
     this.drop()
     try {
-      await this.#parts.changed()
+      await view.transaction(async (tx) => clearHandingOver(tx))
+      await changed()
     } catch (cause) {
-      this.#parts.log('error', 'The role of this server could not be changed', { cause: (cause as Error).message })
+      log('error', 'The role of this server could not be changed', { cause: (cause as Error).message })
     }
   }
 
-  /** As `end` for all, for who takes over the role himself. */
+  /** Nothing is lent any more, since the server closes, or the note went with the role. */
   drop(): void {
     this.#asked.clear()
     this.#lease?.cancel()

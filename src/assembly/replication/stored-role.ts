@@ -2,6 +2,7 @@
 import type { NodeRole, RoleState } from '../../api/node-role.ts'
 import type { Random } from '../../lib/world.ts'
 import { readSuccessor } from '../../replication/set/changing-hands.ts'
+import { isHandingOver } from '../../replication/set/handing-over-note.ts'
 import { familyParts, SECONDARY_IDENTITY, SETS_FOLDER, type SetReader, setPath } from '../../replication/set/records.ts'
 import { Barrier } from '../../storage/barrier.ts'
 import { type Store, systemScope } from '../../storage/contract.ts'
@@ -18,6 +19,7 @@ export async function storedRole(tx: SetReader): Promise<RoleState | undefined> 
     dr: dr.mode,
     performance: performance.mode,
     isFenced: dr.isFenced || performance.isFenced,
+    ...((await isHandingOver(tx)) && { isHandingOver: true }),
   }
   return { role, primaryAddress: (await primaryAddress(tx, 'dr')) ?? (await primaryAddress(tx, 'performance')) ?? '' }
 }

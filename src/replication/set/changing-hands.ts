@@ -12,6 +12,7 @@ import type { Origin, ReplicationFamily } from '../../storage/peer-log.ts'
 import type { Greeting, PeerRefusal } from './admission.ts'
 import { identify, isReceiverOf, refusedPeer } from './admission.ts'
 import type { KeyedCertificate } from './certificates.ts'
+import { clearHandingOver } from './handing-over-note.ts'
 import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
 import { requireOperation, wipeFamily } from './primary-operations.ts'
 import {
@@ -206,6 +207,7 @@ export async function takeSuccessor(
   if (takeover.epoch <= state.epoch) return refusedPeer('conflict', conflictWith(before))
   putState(tx, family, { ...state, epoch: takeover.epoch, isFenced: true })
   putSuccessor(tx, family, { ...takeover, atMs: nowMs })
+  clearHandingOver(tx)
   return 'fenced'
 }
 

@@ -20,6 +20,7 @@
 //   FAMILY/former-key        the private number of the leaf that goes with it
 //   FAMILY/former-receiver   and its X25519 key
 //   FAMILY/successor         who took over from this cluster
+//   dr/handing-over          on a primary that hands over (handing-over-note.ts)
 //   abandoned                histories that restores left; of class ignored
 import { base64, count, flag, group, listOf, nullable, oneOf, text, texts } from '../../lib/member-kinds.ts'
 import { ROOT_NAMESPACE } from '../../storage/contract.ts'
@@ -183,6 +184,7 @@ export type SetEntry =
   | 'activation-receiver'
   | 'receiver'
   | 'parted'
+  | 'handing-over'
   | 'promotions'
   | 'former'
   | 'former-key'

@@ -359,3 +359,20 @@ test('another secondary of a primary that was replaced hears of it, and follows 
   await servers.requireSame(secondary, third)
   assert.ok(servers.sentBytes < 60_000, `${servers.sentBytes} bytes`)
 })
+
+test('T56: while a secondary is being reindexed it is promoted by force alone', async () => {
+  const { servers, secondary, token } = await pair(70)
+  const reindex = secondary.server.call(
+    'POST',
+    `${DR}/secondary/reindex`,
+    { dr_operation_token: token, force: true },
+    '',
+  )
+  const asked = promote(secondary, token)
+  assert.equal((await servers.time.until(reindex)).status, 200)
+  const refused = await asked
+  assert.equal(refused.status, 503, JSON.stringify(refused.body))
+  assert.match(JSON.stringify(refused.body), /a reindex is running/)
+  await servers.time.pass(1_000)
+  assert.equal((await promote(secondary, token)).status, 200)
+})

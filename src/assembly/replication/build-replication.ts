@@ -142,6 +142,7 @@ class OwnReplication implements ReplicationRoom {
       rotation: seal.rotation,
       links: control,
       handingOver,
+      checks,
       log: this.#log,
       secondarySide,
       activating,

@@ -28,6 +28,7 @@ import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import { sealedTransaction, type View, type ViewTransaction } from '../../storage/sealed-storage.ts'
 import type { GivenActivation, GivenPromotion } from '../../system/replication-operations.ts'
 import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
+import type { TreeChecks } from '../../system/tree-checks.ts'
 import type { Activating } from './activating.ts'
 import { type HandingOver, OPERATOR, PROMOTION_MS } from './handing-over.ts'
 import { readTransfer, type SecondarySide, transferPath } from './secondary-side.ts'
@@ -47,6 +48,7 @@ export type ChangingRolesParts = {
   readonly rotation: Pick<KeyringRotation, 'beginHistory'>
   readonly links: LinkControl
   readonly handingOver: HandingOver
+  readonly checks: Pick<TreeChecks, 'told'>
   readonly log: Log
   readonly secondarySide: Pick<SecondarySide, 'whileNothingComes' | 'follows'>
   readonly activating: Activating
@@ -83,6 +85,8 @@ export class ChangingRoles {
     return this.#alone(async () => {
       const { links } = this.#parts
       await this.#mustAllow(family, 'secondary/promote')
+      const isReindexing = (await this.#parts.checks.told()).reindex !== undefined
+      if (isReindexing && !given.force) throw notNow('a reindex is running, so it is not known what differs')
       const asked = await this.#handOver(family, given.force)
       const told = new Promise<true>((resolve) => this.#told.set(family, () => resolve(true)))
       try {

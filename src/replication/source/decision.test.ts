@@ -129,3 +129,20 @@ test('a secondary that came to a new history before its first record goes on wit
   await write(store, 2)
   assert.deepEqual(await ask(store, applied), { kind: 'stream', after: applied })
 })
+
+test('a secondary that went on by itself behind the place where both parted is told that place', async () => {
+  const store = await newStore(4)
+  const [theirs, later, other] = [Buffer.alloc(16, 71), Buffer.alloc(16, 72), Buffer.alloc(16, 73)]
+  const fork = { historyId: theirs, index: 10, chain: Buffer.alloc(16, 1) }
+  const at = (historyId: Buffer, index: number): Place => ({ historyId, index, chain: Buffer.alloc(16, 2) })
+  const known = { abandoned: [], followed: [fork] }
+  const history = (id: Buffer) => ({ id, epoch: 1, startIndex: 1, parent: undefined, startedAtMs: 0 })
+  const asked = (applied: Place, own: readonly Buffer[], isParted = false) =>
+    decide(store, { applied, isParted, transfer: undefined, histories: own.map(history) }, known)
+  assert.deepEqual(await asked(at(theirs, 10), [theirs]), { kind: 'difference', isUndone: false, fork })
+  assert.deepEqual(await asked(at(theirs, 12), [theirs]), { kind: 'difference', isUndone: true, fork })
+  // It was restored, or promoted once more, since then.
+  assert.deepEqual(await asked(at(later, 2 ** 20), [theirs, later]), { kind: 'difference', isUndone: true, fork })
+  assert.equal((await asked(at(other, 3), [other])).kind, 'refused')
+  assert.deepEqual(await asked(at(other, 3), [other], true), { kind: 'difference', isUndone: true })
+})

@@ -5,8 +5,12 @@ import { decodeChange, nextChain } from '../../storage/log/change-record.ts'
 import type { History, Position } from '../../storage/peer-log.ts'
 import type { Message, Place } from '../protocol/messages.ts'
 
-/** Where a secondary stands: what of a primary's log it has applied, and the transfer that it is in the middle of. */
-export type SecondaryStanding = Pick<Message<'hello'>, 'applied' | 'isParted' | 'transfer'>
+/**
+ * Where a secondary stands: what of a primary's log it has applied, and the transfer that it is in the middle of; and
+ * the histories of its own log.
+ */
+export type SecondaryStanding = Pick<Message<'hello'>, 'applied' | 'isParted' | 'transfer'> &
+  Partial<Pick<Message<'hello'>, 'histories'>>
 
 /** What the primary does about it. */
 export type Decision =
@@ -42,7 +46,7 @@ export type KnownLogs = { readonly abandoned: readonly string[]; readonly follow
 
 async function decideBy(
   store: DecidingStore,
-  { applied, transfer }: SecondaryStanding,
+  { applied, transfer, histories: theirs = [] }: SecondaryStanding,
   { abandoned, followed }: KnownLogs,
 ): Promise<Decision> {
   if (applied === undefined) return { kind: 'copy', after: '', from: undefined }
@@ -54,6 +58,9 @@ async function decideBy(
   if (at === -1) {
     const fork = followed.findLast(({ historyId }) => historyId.equals(applied.historyId))
     if (fork !== undefined) return { kind: 'difference', isUndone: applied.index > fork.index, fork }
+    // A former primary that began another history behind the place: by a restore, or since it was promoted once more.
+    const earlier = followed.findLast(({ historyId }) => theirs.some(({ id }) => id.equals(historyId)))
+    if (earlier !== undefined) return { kind: 'difference', isUndone: true, fork: earlier }
     if (abandoned.includes(applied.historyId.toString('hex'))) return { kind: 'difference', isUndone: true }
     return refused('other-set', OTHER_LOG)
   }

@@ -1,0 +1,263 @@
+// A set changes hands under load, with real processes, files and TLS between the clusters: by hand-overs as planned, by
+// hand-overs in which one side is killed, and without its primary. `npm run torture:failover` is the long form. What
+// each sequence is to do is in test/replication/failing-over.test.ts, in virtual time.
+import { strict as assert } from 'node:assert'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DR, modeOf, operationToken, promote } from '../../fixtures/failing-over.ts'
+import { type PseudoRandom, pseudoRandom } from '../../fixtures/pseudo-random.ts'
+import { activate, Cluster, levelled } from '../../fixtures/real-cluster.ts'
+import { testSeed } from '../../fixtures/seed.ts'
+import { seededRuns } from '../../fixtures/seeded-runs.ts'
+import { type ApiAnswer, temporaryDirectory } from '../../fixtures/server-process.ts'
+import { ends, until } from '../../fixtures/until.ts'
+import { requireSameEntries } from './compared.ts'
+import { type Acknowledged, MovingWriters } from './moving-writers.ts'
+
+const SWITCHOVERS = Number(process.env.SWITCHOVERS ?? '2')
+const FAILOVER_KILLS = Number(process.env.FAILOVER_KILLS ?? '2')
+/** How long writers write before something happens, at most. */
+const MOST_LOAD_MS = 500
+/** A promotion of a quiet machine is over by then, a demotion too. */
+const MOST_KILL_MS = 150
+/** Writes of a primary that its secondary does not hear of. */
+const UNHEARD = 20
+
+const temporary = temporaryDirectory()
+let [now, next]: Cluster[] = []
+let token = ''
+let promotions = 0
+
+/** The primary of the moment, and its secondary. */
+const both = () => [now as Cluster, next as Cluster] as const
+
+before(async () => {
+  now = await Cluster.make('one', temporary.path)
+  next = await Cluster.make('two', temporary.path)
+  await now.must('POST', 'sys/mounts/transit', { type: 'transit' })
+  token = await operationToken(now)
+  await activate(now, next)
+  await levelled(now, next)
+  next.token = now.token
+})
+
+after(async () => {
+  for (const cluster of [now, next]) await cluster?.end()
+  temporary.cleanUp()
+})
+
+/** The secondary is the primary now, and the other way round. */
+function swap(): void {
+  ;[now, next] = [next, now]
+  promotions += 1
+}
+
+/** What `modeOf` gives. */
+const [WRITING, FENCED, DEMOTED] = [
+  ['primary', false, undefined],
+  ['primary', true, 'fenced'],
+  ['secondary', 'idle', 'no_primary'],
+].map((mode) => JSON.stringify(mode))
+const isFenced = async (cluster: Cluster): Promise<boolean> => (await cluster.status()).fenced === true
+
+/** The new primary takes the former one back. */
+async function takeBack(primary: Cluster, former: Cluster): Promise<void> {
+  if ((await former.status()).mode === 'primary') await former.must('POST', `${DR}/primary/demote`)
+  const made = await primary.must('POST', `${DR}/primary/secondary-token`, { id: former.name })
+  const { token: given } = made.body.wrap_info as { readonly token: string }
+  const body = { dr_operation_token: token, token: given }
+  const followed = await former.call('POST', `${DR}/secondary/update-primary`, body, '')
+  assert.equal(followed.status, 200, JSON.stringify(followed.body))
+}
+
+/** Both are level, have one root, and are what they are to be. */
+async function requirePair(): Promise<void> {
+  const [primary, secondary] = both()
+  await levelled(primary, secondary)
+  const roots = async () => [(await primary.status()).merkle_root, (await secondary.status()).merkle_root]
+  await until(async () => {
+    const [theirs, ours] = await roots()
+    return theirs !== undefined && theirs === ours
+  }, 'both have one root')
+  const [theirs, ours] = [await primary.status(), await secondary.status()]
+  assert.deepEqual([theirs.mode, theirs.fenced, theirs.ssct_generation_counter], ['primary', false, promotions])
+  assert.deepEqual(theirs.known_secondaries, [secondary.name])
+  assert.deepEqual([ours.mode, ours.secondary_id, ours.cluster_id], ['secondary', secondary.name, theirs.cluster_id])
+}
+
+/** The primary has all of these writes, and none that was refused. */
+async function requireNothingMissing(writers: MovingWriters, writes: readonly Acknowledged[]): Promise<void> {
+  const [at] = both()
+  const missing = await writers.missingAt(at, writes)
+  assert.deepEqual(
+    missing.slice(0, 5).map(({ name, by }) => `${name} by ${by.name}`),
+    [],
+    `${missing.length} of ${writes.length} are missing`,
+  )
+  assert.deepEqual((await writers.refusedAndThere(at)).slice(0, 5), [], 'what was refused is not there')
+  assert.deepEqual(writers.faults.slice(0, 5), [])
+}
+
+const shown = (figures: readonly number[]): string => {
+  const sorted = figures.map(Math.round).sort((a, b) => a - b)
+  const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]
+  return `p50 ${at(0.5)}, p99 ${at(0.99)}, most ${sorted.at(-1)}`
+}
+
+/** From the last write that the former primary acknowledged to the first one of the new primary. */
+function pauseOf(writers: MovingWriters, former: Cluster, primary: Cluster, sinceMs: number): number {
+  const last = Math.max(...writers.by(former).map(({ atMs }) => atMs))
+  const first = Math.min(...writers.by(primary, sinceMs).map(({ atMs }) => atMs))
+  return Math.max(0, first - last)
+}
+
+test(`T53 T60: ${SWITCHOVERS} hand-overs as planned, under load, lose nothing`, async (t) => {
+  const random = pseudoRandom(testSeed(t))
+  const writers = new MovingWriters('planned', both())
+  const [pausesMs, answeredMs, bytes] = [[] as number[], [] as number[], [] as number[]]
+  for (let each = 0; each < SWITCHOVERS; each++) {
+    const [former, primary] = both()
+    // What goes over the link with writes beside it says little of what the return costs.
+    const isQuiet = each % 2 === 0
+    await writers.during(async () => {
+      await until(() => writers.areAt(former), 'all write to the primary')
+      await sleep(random.int(MOST_LOAD_MS))
+      const askedMs = performance.now()
+      const promoted = await promote(primary, token)
+      answeredMs.push(performance.now() - askedMs)
+      assert.equal(promoted.status, 200, JSON.stringify(promoted.body))
+      await until(() => writers.areAt(primary), 'all write to the new primary')
+      pausesMs.push(pauseOf(writers, former, primary, askedMs))
+      if (!isQuiet) await takeBack(primary, former)
+    })
+    const before = primary.proxy.bytes
+    if (isQuiet) await takeBack(primary, former)
+    swap()
+    await requirePair()
+    if (isQuiet) bytes.push(primary.proxy.bytes - before)
+  }
+  await requireNothingMissing(writers, writers.acknowledged)
+  t.diagnostic(`${writers.acknowledged.length} writes, 0 lost; pauses: ${shown(pausesMs)} ms`)
+  t.diagnostic(`promotions answered: ${shown(answeredMs)} ms; bytes of a return: ${shown(bytes)}`)
+})
+
+type Operation = 'promote' | 'demote'
+
+/** Begins the operation. Resolves when it is over: with its answer, or with none, where the server is gone. */
+function begun(what: Operation, [primary, secondary]: readonly [Cluster, Cluster]): Promise<ApiAnswer | undefined> {
+  const asked = what === 'promote' ? promote(secondary, token) : primary.call('POST', `${DR}/primary/demote`)
+  return asked.catch(() => undefined)
+}
+
+/** What both are, once nothing of the operation is under way any more: what they were, or what they were to be. */
+async function cameToRest(what: Operation, pair: readonly [Cluster, Cluster]): Promise<readonly boolean[]> {
+  let writing: readonly boolean[] = []
+  await until(async () => {
+    const [ours, theirs] = [await modeOf(pair[0]), await modeOf(pair[1])].map((mode) => JSON.stringify(mode))
+    writing = [ours === WRITING, theirs === WRITING]
+    if (what === 'demote') return (ours === WRITING || ours === DEMOTED) && theirs?.startsWith('["secondary"') === true
+    // A primary that handed over says nothing of that, and writes again when nobody took over.
+    return theirs === WRITING ? ours === FENCED : ours === WRITING && theirs?.startsWith('["secondary"') === true
+  }, `no half of ${what} is left`)
+  return writing
+}
+
+/** The operator goes on: with force only where the primary is one no more, and cannot say what is missing. */
+async function promoted(primary: Cluster, secondary: Cluster): Promise<void> {
+  let answer: ApiAnswer | undefined
+  await until(async () => {
+    answer = await promote(secondary, token)
+    if (answer.status === 503 && (await primary.status()).mode === 'secondary')
+      answer = await promote(secondary, token, { force: true })
+    assert.ok(answer.status === 200 || answer.status === 503, JSON.stringify(answer))
+    return answer.status === 200
+  }, `${secondary.name} is promoted`)
+}
+
+/** One side is killed at a moment of the operation. */
+async function killedWithin(what: Operation, random: PseudoRandom): Promise<string> {
+  const [primary, secondary] = both()
+  const killed = random.pick(both())
+  const writers = new MovingWriters(`${what}-${promotions}`, both())
+  await writers.during(() => sleep(random.int(MOST_LOAD_MS)))
+  await levelled(primary, secondary)
+  const received = [...writers.acknowledged]
+  const afterMs = random.int(MOST_KILL_MS)
+  let writing: readonly boolean[] = []
+  await writers.during(async () => {
+    const asked = begun(what, [primary, secondary])
+    await sleep(afterMs)
+    await killed.kill()
+    await killed.restart()
+    await ends(asked, `${what} ends`)
+    writing = await cameToRest(what, [primary, secondary])
+    if (writing[1] !== true) await promoted(primary, secondary)
+    await until(() => writers.areAt(secondary), 'all write to the new primary')
+    await until(async () => what === 'demote' || (await isFenced(primary)), 'the former primary knows')
+    await takeBack(secondary, primary)
+  })
+  swap()
+  await requirePair()
+  // What a primary acknowledged right before its end, and what it writes where its secondary is gone, may be lost.
+  await requireNothingMissing(writers, [...received, ...writers.by(secondary)])
+  const lost = await writers.missingAt(secondary, writers.by(primary))
+  const who = killed === primary ? 'primary' : 'secondary'
+  const became = writing[what === 'promote' ? 1 : 0] === (what === 'promote') ? 'happened' : 'did not happen'
+  return `${who} killed ${afterMs} ms within ${what}, which ${became}; ${lost.length} of ${writers.acknowledged.length} lost`
+}
+
+test(`T61: of ${FAILOVER_KILLS} kills within promotions and demotions none leaves a half of one`, (t) => {
+  let each = 0
+  return seededRuns(t, FAILOVER_KILLS, async (seed) => {
+    t.diagnostic(await killedWithin(each++ % 2 === 0 ? 'promote' : 'demote', pseudoRandom(seed)))
+  })
+})
+
+/** The primary is killed under load, and comes back when its secondary has its place. */
+async function withoutPrimary(isCut: boolean, random: PseudoRandom): Promise<string> {
+  const [former, primary] = both()
+  const writers = new MovingWriters(`unplanned-${promotions}`, both())
+  await writers.during(() => sleep(random.int(MOST_LOAD_MS)))
+  await levelled(former, primary)
+  const received = [...writers.acknowledged]
+  let [isForced, fencedMs] = [false, 0]
+  await writers.during(async () => {
+    if (isCut) former.proxy.refuse()
+    const unheard = writers.acknowledged.length + UNHEARD
+    await until(() => writers.acknowledged.length > unheard, 'the primary writes')
+    await former.kill()
+    const answer = await promote(primary, token)
+    isForced = answer.status !== 200
+    if (isForced) {
+      assert.equal(answer.status, 503, JSON.stringify(answer))
+      assert.match(JSON.stringify(answer.body), /not caught up/)
+      assert.equal((await promote(primary, token, { force: true })).status, 200)
+    }
+    await until(() => writers.areAt(primary), 'all write to the new primary')
+    former.proxy.heal()
+    await former.restart()
+    const openMs = performance.now()
+    await until(() => isFenced(former), 'the former primary is fenced')
+    fencedMs = performance.now() - openMs
+    await takeBack(primary, former)
+  })
+  swap()
+  await requirePair()
+  await requireNothingMissing(writers, [...received, ...writers.by(primary)])
+  const lost = await writers.missingAt(primary, writers.by(former))
+  const how = `${isForced ? 'with' : 'without'} force, fenced ${Math.round(fencedMs)} ms after it was open`
+  return `${isCut ? 'link cut, ' : ''}primary killed: ${how}; ${lost.length} of ${writers.by(former).length} lost`
+}
+
+test(`T54 T55: ${FAILOVER_KILLS} promotions in the place of a primary that is gone, which is fenced later`, (t) => {
+  let each = 0
+  return seededRuns(t, FAILOVER_KILLS, async (seed) => {
+    t.diagnostic(await withoutPrimary(each++ % 2 === 0, pseudoRandom(seed)))
+  })
+})
+
+test('what is left of all that is the same on both, entry by entry', async (t) => {
+  const [primary, secondary] = both()
+  await Promise.all([primary.stop(), secondary.stop()])
+  t.diagnostic(`${await requireSameEntries(primary.directory, secondary.directory)} entries`)
+})

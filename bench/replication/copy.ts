@@ -1,10 +1,11 @@
 // The copy of a primary with many keys, and then the search for the few that differ: how long they take, what goes over
 // the link, and what the primary's writers notice of it.
+import { lastSent } from '../../test/fixtures/followed-stores.ts'
 import { activate, type Cluster } from '../../test/fixtures/real-cluster.ts'
 import { type Beside, besideWriter, longestBusyMs, ms, turnsNotedIn } from './beside.ts'
 import { machineMs } from './helpers.ts'
 import { plant, plantUntilGone } from './plant.ts'
-import { type Figure, lastSent, type Stage } from './stage.ts'
+import type { Figure, Stage } from './stage.ts'
 
 const PER_RECORD = 500
 const MEBIBYTE = 1 << 20

@@ -1,15 +1,12 @@
 // What a part of the measurements works with: a directory, processes that are ended with it, and the time that it has.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { locationIn } from '../../src/storage/drivers.ts'
+import { untilFollowed } from '../../test/fixtures/followed-stores.ts'
 import { activate, Cluster, type ClusterOptions } from '../../test/fixtures/real-cluster.ts'
 import { temporaryDirectory } from '../../test/fixtures/server-process.ts'
 import { until } from '../../test/fixtures/until.ts'
 import { KEY, MOUNT } from '../targets.ts'
 import { Helper, type HelperCalls } from './helpers.ts'
 import type { LoadCalls, LoadFigures, LoadOrder } from './load.ts'
-
-/** Where a secondary notes a copy or a comparison that is running. */
-const TRANSFER = 'root/core/replication/transfer/dr'
 
 /** A figure, as it stands in the table. */
 export type Figure = { readonly what: string; readonly figure: string }
@@ -98,18 +95,8 @@ export class Stage {
   }
 
   /** Until the secondary is whole, and has all that the primary had when this was called. */
-  async untilFollowed(primary: Cluster, secondary: Cluster): Promise<void> {
-    const index = await lastSent(primary.directory)
-    const reader = await locationIn(secondary.directory).openReader()
-    try {
-      const isWhole = async (): Promise<boolean> => {
-        const applied = (await reader.position()).origins.find(({ family }) => family === 'dr')
-        return applied !== undefined && applied.index >= index && (await reader.get(TRANSFER)) === undefined
-      }
-      await this.until(isWhole, `${secondary.name} has all of ${primary.name}`)
-    } finally {
-      await reader.close()
-    }
+  untilFollowed(primary: Cluster, secondary: Cluster): Promise<void> {
+    return untilFollowed(primary, secondary, (isSo, what) => this.until(isSo, what))
   }
 
   until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
@@ -148,17 +135,6 @@ export class Stage {
 
   pause(seconds = this.sizes.seconds): Promise<void> {
     return sleep(seconds * 1_000)
-  }
-}
-
-/** Index of the last change that is sent to secondaries for disaster recovery. */
-export async function lastSent(directory: string): Promise<number> {
-  const reader = await locationIn(directory).openReader()
-  try {
-    const { lastReplicatedIndex, lastLocalIndex } = await reader.position()
-    return Math.max(lastReplicatedIndex, lastLocalIndex)
-  } finally {
-    await reader.close()
   }
 }
 

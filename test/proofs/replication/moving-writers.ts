@@ -7,7 +7,7 @@ import type { ApiAnswer } from '../../fixtures/server-process.ts'
 
 const WRITERS = 4
 /** Between two attempts of one writer. */
-const PAUSE_MS = 5
+const PAUSE_MS = 10
 const COMPARED_AT_ONCE = 16
 const PLAINTEXT = Buffer.from('what was encrypted').toString('base64')
 

@@ -15,6 +15,7 @@ import { type ApiAnswer, temporaryDirectory } from '../../fixtures/server-proces
 import { ends, until } from '../../fixtures/until.ts'
 import { requireSameEntries } from './compared.ts'
 import { type Acknowledged, MovingWriters } from './moving-writers.ts'
+import { takeUndone } from './undone-writes.ts'
 
 const SWITCHOVERS = Number(process.env.SWITCHOVERS ?? '2')
 const FAILOVER_KILLS = Number(process.env.FAILOVER_KILLS ?? '2')
@@ -112,6 +113,22 @@ async function requireNothingMissing(writers: MovingWriters, writes: readonly Ac
   assert.deepEqual(writers.faults.slice(0, 5), [])
 }
 
+/** What the former primary acknowledged and the new one lacks is what the former one keeps as undone. How much it is. */
+async function requireUndone(writers: MovingWriters, primary: Cluster, former: Cluster): Promise<number> {
+  const written = writers.by(former).map(({ name }) => name)
+  const missing = await writers.missingAt(primary, writers.by(former))
+  const undone = await takeUndone(former, token)
+  assert.deepEqual(
+    written.filter((name) => undone.has(name)),
+    written.filter((name) => missing.some((each) => each.name === name)),
+  )
+  assert.deepEqual(
+    writers.refused.filter((name) => undone.has(name)),
+    [],
+  )
+  return missing.length
+}
+
 const shown = (figures: readonly number[]): string => {
   const sorted = figures.map(Math.round).sort((a, b) => a - b)
   const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]
@@ -177,10 +194,21 @@ async function cameToRest(what: Operation, pair: readonly [Cluster, Cluster]): P
   return writing
 }
 
-/** The operator goes on: with force only where the primary is one no more, and cannot say what is missing. */
+/** True if both ends show the link. */
+async function areLinked(primary: Cluster, secondary: Cluster): Promise<boolean> {
+  const peers = (await primary.status()).secondaries as readonly Readonly<Record<string, unknown>>[] | undefined
+  const { connection_state: state } = await secondary.status()
+  return state === 'ready' && peers?.some((peer) => peer.connection_status === 'connected') === true
+}
+
+/**
+ * The operator goes on, once there is a link to a primary that still is one: without it nobody asks what is missing.
+ * With force only where the primary is one no more.
+ */
 async function promoted(primary: Cluster, secondary: Cluster): Promise<void> {
   let answer: ApiAnswer | undefined
   await until(async () => {
+    if ((await primary.status()).mode === 'primary' && !(await areLinked(primary, secondary))) return false
     answer = await promote(secondary, token)
     if (answer.status === 503 && (await primary.status()).mode === 'secondary')
       answer = await promote(secondary, token, { force: true })
@@ -215,12 +243,12 @@ async function killedWithin(what: Operation, random: PseudoRandom): Promise<stri
   await requirePair()
   // What a primary acknowledged right before its end, and what it writes where its secondary is gone, may be lost.
   await requireNothingMissing(writers, [...received, ...writers.by(secondary)])
-  const missing = await writers.missingAt(secondary, writers.by(primary))
+  const missing = await requireUndone(writers, secondary, primary)
   const who = killed === primary ? 'primary' : 'secondary'
   const became = writing[what === 'promote' ? 1 : 0] === (what === 'promote') ? 'happened' : 'did not happen'
   return (
     `${who} killed ${afterMs} ms within ${what}, which ${became}; ` +
-    `${missing.length} of ${writers.acknowledged.length} writes are lost`
+    `${missing} of ${writers.acknowledged.length} writes are lost`
   )
 }
 
@@ -283,10 +311,10 @@ async function lost(how: string, random: PseudoRandom): Promise<string> {
   swap()
   await requirePair()
   await requireNothingMissing(writers, [...received, ...writers.by(primary)])
-  const missing = await writers.missingAt(primary, writers.by(former))
+  const missing = await requireUndone(writers, primary, former)
   return (
     `killed ${how}: promoted ${isForced ? 'with' : 'without'} force, fenced ${Math.round(fencedMs)} ms after it was ` +
-    `open; ${missing.length} of the ${writers.by(former).length} writes of the former primary are lost`
+    `open; ${missing} of the ${writers.by(former).length} writes of the former primary are lost`
   )
 }
 

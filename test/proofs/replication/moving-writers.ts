@@ -25,11 +25,12 @@ export type Acknowledged = {
 /** All clients of a set of two. */
 export class MovingWriters {
   readonly acknowledged: Acknowledged[] = []
+  /** Names of writes that had an answer, and did not happen by it. */
+  readonly refused: string[] = []
   /** What no client may meet. */
   readonly faults: string[] = []
   readonly #name: string
   readonly #clusters: readonly [Cluster, Cluster]
-  readonly #refused: string[] = []
   /** Where each one writes next, and what took its last write. */
   readonly #at: Cluster[]
   readonly #last: (Cluster | undefined)[] = Array.from({ length: WRITERS }, () => undefined)
@@ -87,7 +88,7 @@ export class MovingWriters {
       const { body } = await cluster.must('LIST', path)
       for (const name of (body.data?.keys ?? []) as readonly string[]) there.add(name)
     }
-    return this.#refused.filter((name) => there.has(name))
+    return this.refused.filter((name) => there.has(name))
   }
 
   async #attempt(writer: number): Promise<void> {
@@ -115,7 +116,7 @@ export class MovingWriters {
   }
 
   #refuse(cluster: Cluster, name: string, answer: ApiAnswer): void {
-    this.#refused.push(name)
+    this.refused.push(name)
     if (!isMoving(answer)) this.#fault(cluster, `writing ${name}`, answer)
   }
 

@@ -11,20 +11,23 @@ import { measurePromote } from './replication/promote.ts'
 import { measureRecords } from './replication/records.ts'
 import { measureReindex } from './replication/reindex.ts'
 import { type Figure, type Sizes, Stage } from './replication/stage.ts'
+import { measureSwitchover } from './replication/switchover.ts'
 import { measureEncrypt, measureThroughput } from './replication/throughput.ts'
 import { markdownTable } from './report.ts'
 
 const HELP = `npm run bench:replication -- [options]
 
-  --parts A,B        Only these: lag, records, catch-up, copy, reindex, throughput, encrypt, promote
+  --parts A,B        Only these: lag, records, catch-up, copy, reindex, throughput, encrypt, promote,
+                     switchover
   --seconds N        How long each stretch lasts (default 20)
   --rounds N         Rounds of throughput and encrypt; medians are taken (default 5)
-  --rates A,B        Writes/s over HTTP for lag (default 200,1000)
+  --rates A,B        Writes/s over HTTP for lag and switchover (default 200,1000)
   --records N        Records/s below HTTP (default 5000)
   --missed N         Records that a secondary misses before it catches up (default 100000)
   --keys A,B         Keys to copy and to reindex, one each (default 100000,1000000)
   --different N      Entries that differ after each copy (default 1000)
   --leases N         Leases of a cluster that is promoted (default 100000)
+  --switchovers N    Hand-overs at each rate (default 20)
   --secondaries A,B  Numbers of secondaries for throughput (default 0,1,3)
   --small            Little of everything, to see that it works; other options come on top
   --minutes N        The most that each part may take (default 40)
@@ -43,6 +46,7 @@ const USUAL = {
   keys: '100000,1000000',
   different: '1000',
   leases: '100000',
+  switchovers: '20',
   secondaries: '0,1,3',
 }
 const SMALL: typeof USUAL = {
@@ -54,6 +58,7 @@ const SMALL: typeof USUAL = {
   keys: '2000',
   different: '100',
   leases: '2000',
+  switchovers: '2',
   secondaries: '0,1',
 }
 
@@ -62,7 +67,7 @@ const { values: options } = parseArgs({
   options: {
     parts: text,
     ...{ seconds: text, rounds: text, rates: text, records: text, missed: text },
-    ...{ keys: text, different: text, leases: text, secondaries: text },
+    ...{ keys: text, different: text, leases: text, switchovers: text, secondaries: text },
     small: { type: 'boolean', default: false },
     minutes: { type: 'string', default: '40' },
     directory: text,
@@ -82,6 +87,7 @@ const partsOf = ({ keys }: Sizes): readonly Part[] => [
   { name: 'throughput', measure: measureThroughput },
   { name: 'encrypt', measure: measureEncrypt },
   { name: 'promote', measure: (stage: Stage) => measurePromote(stage, keys[0] ?? 0) },
+  { name: 'switchover', measure: (stage: Stage) => measureSwitchover(stage, keys[0] ?? 0) },
 ]
 
 function sizesOf(): Sizes {
@@ -100,6 +106,7 @@ function sizesOf(): Sizes {
     keys: list('keys'),
     different: single('different'),
     leases: single('leases'),
+    switchovers: single('switchovers'),
     secondaries: list('secondaries', 0),
   }
 }

@@ -28,6 +28,8 @@ export type Sizes = {
   readonly different: number
   /** Leases of a cluster that is promoted. */
   readonly leases: number
+  /** Hand-overs at each rate of writes. */
+  readonly switchovers: number
   /** Numbers of secondaries, growing. */
   readonly secondaries: readonly number[]
 }

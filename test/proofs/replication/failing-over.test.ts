@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { DR, modeOf, operationToken, promote } from '../../fixtures/failing-over.ts'
 import { untilFollowed } from '../../fixtures/followed-stores.ts'
 import { type PseudoRandom, pseudoRandom } from '../../fixtures/pseudo-random.ts'
-import { activate, Cluster } from '../../fixtures/real-cluster.ts'
+import { activate, Cluster, takeBack } from '../../fixtures/real-cluster.ts'
 import { testSeed } from '../../fixtures/seed.ts'
 import { seededRuns } from '../../fixtures/seeded-runs.ts'
 import { type ApiAnswer, temporaryDirectory } from '../../fixtures/server-process.ts'
@@ -63,16 +63,6 @@ const [WRITING, FENCED, DEMOTED] = [
   ['secondary', 'idle', 'no_primary'],
 ].map((mode) => JSON.stringify(mode))
 const isFenced = async (cluster: Cluster): Promise<boolean> => (await cluster.status()).fenced === true
-
-/** The new primary takes the former one back. */
-async function takeBack(primary: Cluster, former: Cluster): Promise<void> {
-  if ((await former.status()).mode === 'primary') await former.must('POST', `${DR}/primary/demote`)
-  const made = await primary.must('POST', `${DR}/primary/secondary-token`, { id: former.name })
-  const { token: given } = made.body.wrap_info as { readonly token: string }
-  const body = { dr_operation_token: token, token: given }
-  const followed = await former.call('POST', `${DR}/secondary/update-primary`, body, '')
-  assert.equal(followed.status, 200, JSON.stringify(followed.body))
-}
 
 /** Both are level, have one root, and are what they are to be. */
 async function requirePair(): Promise<void> {
@@ -159,10 +149,10 @@ test(`T53 T60: ${SWITCHOVERS} hand-overs as planned, under load, lose nothing`, 
       assert.equal(promoted.status, 200, JSON.stringify(promoted.body))
       await until(() => writers.areAt(primary), 'all write to the new primary')
       pausesMs.push(pauseOf(writers, former, primary, askedMs))
-      if (!isQuiet) await takeBack(primary, former)
+      if (!isQuiet) await takeBack(primary, former, token)
     })
     const before = primary.proxy.bytes
-    if (isQuiet) await takeBack(primary, former)
+    if (isQuiet) await takeBack(primary, former, token)
     swap()
     await requirePair()
     if (isQuiet) bytes.push(primary.proxy.bytes - before)
@@ -237,7 +227,7 @@ async function killedWithin(what: Operation, random: PseudoRandom): Promise<stri
     if (writing[1] !== true) await promoted(primary, secondary)
     await until(() => writers.areAt(secondary), 'all write to the new primary')
     await until(async () => what === 'demote' || (await isFenced(primary)), 'the former primary knows')
-    await takeBack(secondary, primary)
+    await takeBack(secondary, primary, token)
   })
   swap()
   await requirePair()
@@ -306,7 +296,7 @@ async function lost(how: string, random: PseudoRandom): Promise<string> {
     const openMs = performance.now()
     await until(() => isFenced(former), 'the former primary is fenced')
     fencedMs = performance.now() - openMs
-    await takeBack(primary, former)
+    await takeBack(primary, former, token)
   })
   swap()
   await requirePair()

@@ -44,6 +44,21 @@ that a client offers is in a row: one that is in none fails the tests too.
 - *not offered*: asks for an engine, a login method or an endpoint that is not here, and is refused.
 - *fault of the client*: does not understand the answer that it asks for, whoever gives it.
 
+In a failover to a secondary for disaster recovery a client changes the address, and nothing else: its token, leases,
+cubbyhole, wrapped answers and keys are those that it had. The tests take sessions of \`hvac\` and \`node-vault\`
+through one, and compare these answers:
+
+| Cluster | \`sys/health\` | A request that stores something |
+|---|---|---|
+| the secondary, before | 472 | 400, \`path disabled in replication DR secondary mode\` |
+| the former primary | 200 | 503 with \`Retry-After: 5\` |
+| the secondary, promoted | 200 | 200 |
+| the former primary, demoted | 472 | 400, \`path disabled in replication DR secondary mode\` |
+
+So a client tries again after 503, and where its address still leads to the former primary, it takes the one that the
+sentence of the 503 names. The former primary goes on with what stores nothing, such as decrypting, until it is demoted.
+Demoted, it refuses that too, as the secondary did before. No answer is 412.
+
 | Client | Version | Language | Flows that run | Not offered | Faults of the client |
 |---|---|---|---|---|---|
 `

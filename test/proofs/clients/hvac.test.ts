@@ -1,27 +1,20 @@
 // The client hvac for Python, as Debian packages it, against a real server that it initialises itself.
 import { strict as assert } from 'node:assert'
-import { type ExecFileOptions, execFile, spawnSync } from 'node:child_process'
+import { type ExecFileOptions, execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { type Emulator, startEmulator } from '../../../emulator/emulator.ts'
 import { SAMPLE, SAMPLE_PLAN } from '../../../emulator/sample-plan.ts'
-import { withoutPackage } from '../../fixtures/debian-packages.ts'
 import { temporaryDirectory } from '../../fixtures/server-process.ts'
 import { type FlowReport, PAGE, PARTS_VARIABLE, publish } from './clients-page.ts'
+import { PYTHON, withoutHvac } from './debian-hvac.ts'
 import { newServer } from './new-server.ts'
 
-/** Debian's own: another Python in the PATH does not see Debian's packages. */
-const PYTHON = '/usr/bin/python3'
 const FLOW = join(import.meta.dirname, 'hvac_flow.py')
 const FLOW_LIMIT_MS = 180_000
 
 type Report = { readonly version: string; readonly offered: readonly string[]; readonly flows: readonly FlowReport[] }
-
-function missing(): string | false {
-  const { status } = spawnSync(PYTHON, ['-c', 'import hvac'])
-  return status === 0 ? false : withoutPackage('python3-hvac')
-}
 
 type Ran = { readonly status: number | string; readonly stdout: string; readonly stderr: string }
 
@@ -40,7 +33,7 @@ async function cloudFacts({ resources, minting }: Emulator): Promise<object> {
   return { ...SAMPLE, jwt: await minting.ofResource(machine.id), oid: resources.systemIdentityOf(machine.id)?.id }
 }
 
-test('hvac: all that it offers, from a new server to a sealed one', { skip: missing() }, async (context) => {
+test('hvac: all that it offers, from a new server to a sealed one', { skip: withoutHvac() }, async (context) => {
   const directory = temporaryDirectory()
   context.after(() => directory.cleanUp())
   const emulator = await startEmulator({ plan: SAMPLE_PLAN })

@@ -8,6 +8,7 @@ import nodeVault from 'node-vault'
 import { temporaryDirectory } from '../../fixtures/server-process.ts'
 import { ClientRun } from './client-run.ts'
 import { type NewServer, newServer } from './new-server.ts'
+import { isRefusal } from './node-vault-refusal.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the client's own types leave out most of its calls, and all its answers
 type Client = any
@@ -42,19 +43,6 @@ function clientWith(token: string): Client {
 /** By a client of its own: it goes on with the token that it created. */
 async function createToken(wanted: object = {}): Promise<{ client_token: string; accessor: string }> {
   return (await clientWith(vault.token).tokenCreate({ policies: ['encryptor'], ...wanted })).auth
-}
-
-/** The error that node-vault makes of an answer: our first sentence as its message, the status beside it. */
-function isRefusal(statusCode: number, words = ''): (error: unknown) => boolean {
-  return (error) => {
-    assert.ok(error instanceof Error && 'response' in error, String(error))
-    const { statusCode: got, body } = error.response as { statusCode: number; body: { errors: string[] } }
-    assert.equal(got, statusCode, error.message)
-    assert.ok(Array.isArray(body.errors))
-    if (body.errors.length > 0) assert.equal(error.message, body.errors[0])
-    assert.ok(error.message.includes(words), `${error.message} does not say ${words}`)
-    return true
-  }
 }
 
 run.flow('initialise and unseal', async () => {

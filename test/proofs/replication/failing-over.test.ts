@@ -87,7 +87,10 @@ async function requirePair(): Promise<void> {
     }
     return isDeepStrictEqual(found, expected)
   }
-  await until(isAsExpected, 'the members are as expected').catch(() => assert.deepEqual(found, expected))
+  await until(isAsExpected, 'the members are as expected').catch((cause: unknown) => {
+    assert.deepEqual(found, expected)
+    throw cause
+  })
 }
 
 /** The primary has all of these writes, and none that was refused. */
@@ -103,7 +106,7 @@ async function requireNothingMissing(writers: MovingWriters, writes: readonly Ac
   assert.deepEqual(writers.faults.slice(0, 5), [])
 }
 
-/** What the former primary acknowledged and the new one lacks is what the former one keeps as undone. How much it is. */
+/** What the former primary acknowledged and the new one lacks is what the former one keeps as undone. Says how much. */
 async function requireUndone(writers: MovingWriters, primary: Cluster, former: Cluster): Promise<number> {
   const written = writers.by(former).map(({ name }) => name)
   const missing = await writers.missingAt(primary, writers.by(former))
@@ -145,7 +148,8 @@ test(`T53 T60: ${SWITCHOVERS} hand-overs as planned, under load, lose nothing`, 
       await sleep(random.int(MOST_LOAD_MS))
       const askedMs = performance.now()
       const promoted = await promote(primary, token)
-      answeredMs.push(performance.now() - askedMs)
+      operationMs = performance.now() - askedMs
+      answeredMs.push(operationMs)
       assert.equal(promoted.status, 200, JSON.stringify(promoted.body))
       await until(() => writers.areAt(primary), 'all write to the new primary')
       pausesMs.push(pauseOf(writers, former, primary, askedMs))
@@ -158,7 +162,6 @@ test(`T53 T60: ${SWITCHOVERS} hand-overs as planned, under load, lose nothing`, 
     if (isQuiet) bytes.push(primary.proxy.bytes - before)
   }
   await requireNothingMissing(writers, writers.acknowledged)
-  operationMs = Math.max(...answeredMs)
   t.diagnostic(`${writers.acknowledged.length} writes, 0 lost; pauses: ${shown(pausesMs)} ms`)
   t.diagnostic(`promotions answered: ${shown(answeredMs)} ms; bytes of a return: ${shown(bytes)}`)
 })
@@ -308,7 +311,7 @@ async function lost(how: string, random: PseudoRandom): Promise<string> {
   )
 }
 
-test(`T54 T55: a primary that is lost, ${FAILOVER_LOSSES} times, is fenced when it comes back`, (t) => {
+test(`T54 T55 T57: of ${FAILOVER_LOSSES} primaries that are lost each is fenced when it comes back`, (t) => {
   const all = Object.keys(LOSSES)
   let each = 0
   return seededRuns(t, FAILOVER_LOSSES, async (seed) => {

@@ -218,7 +218,8 @@ async function killedWithin(what: Operation, random: PseudoRandom): Promise<stri
   await writers.during(() => sleep(random.int(MOST_LOAD_MS)))
   await untilFollowed(primary, secondary)
   const received = [...writers.acknowledged]
-  const afterMs = Math.round((random.int(100) / 100) * operationMs)
+  // Early ones are more likely: a promotion waits at its end, and a demotion is over sooner.
+  const afterMs = Math.round((random.int(100) / 100) ** 2 * operationMs)
   let writing: readonly boolean[] = []
   await writers.during(async () => {
     const asked = begun(what, [primary, secondary])

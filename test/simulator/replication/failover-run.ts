@@ -228,13 +228,3 @@ class FailoverRun {
     return undefined
   }
 }
-
-// node failover-run.ts FIRST COUNT: the seeds that find something.
-if (import.meta.main) {
-  const [first, count] = [Number(process.argv[2] ?? 1), Number(process.argv[3] ?? 1)]
-  for (let seed = first; seed < first + count; seed++) {
-    const { fault, lines, handOvers } = await runFailovers(seed)
-    if (count === 1) process.stdout.write(`${lines.join('\n')}\n${JSON.stringify(handOvers)}\n`)
-    if (fault !== undefined) process.stdout.write(`${seed}: ${fault}\n`)
-  }
-}

@@ -1,14 +1,23 @@
 // Each planted bug is found by the seed that stands beside it, which finds nothing without the bug. Where a change of
-// the simulator takes a seed away, planted-bugs.ts finds another when it is run by itself.
+// the simulator takes a seed away, planted-bugs.ts or failover-bugs.ts finds another when it is run by itself.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PLANTED_BUGS } from './planted-bugs.ts'
+import { FAILOVER_BUGS } from './failover-bugs.ts'
+import { runFailovers } from './failover-run.ts'
+import { PLANTED_BUGS, type PlantedBug } from './planted-bugs.ts'
+import type { Outcome } from './seeded-run.ts'
 import { runSet } from './set-run.ts'
+import type { Seams } from './simulated-set.ts'
 
-for (const { name, seams, seed, finds } of PLANTED_BUGS) {
-  test(`F12: seed ${seed} finds: ${name}`, async () => {
-    const { fault } = await runSet(seed, seams)
-    assert.match(fault ?? 'nothing was found', new RegExp(`: ${finds} `))
-    assert.equal((await runSet(seed)).fault, undefined)
-  })
+function finds(bugs: readonly PlantedBug[], run: (seed: number, seams?: Seams) => Promise<Outcome>): void {
+  for (const { name, seams, seed, finds: what } of bugs) {
+    test(`F12: seed ${seed} finds: ${name}`, async () => {
+      const { fault } = await run(seed, seams)
+      assert.match(fault ?? 'nothing was found', new RegExp(`: ${what} `))
+      assert.equal((await run(seed)).fault, undefined)
+    })
+  }
 }
+
+finds(PLANTED_BUGS, runSet)
+finds(FAILOVER_BUGS, runFailovers)

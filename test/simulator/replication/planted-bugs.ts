@@ -28,7 +28,7 @@ const taking = (taken: (take: Take, batch: SinkBatch, cluster: SimulatedCluster)
 })
 
 /** Writes entries of records without their place, as a program would that keeps both apart. */
-async function writeEntries(cluster: SimulatedCluster, { records }: SinkBatch): Promise<void> {
+export async function writeEntries(cluster: SimulatedCluster, { records }: SinkBatch): Promise<void> {
   const { life } = cluster
   if (life === undefined) return
   await cluster.withoutGate(() =>

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testSeed } from '../../fixtures/seed.ts'
+import { runFailovers } from './failover-run.ts'
 import { runSeed } from './seeded-run.ts'
 import { runServers } from './server-run.ts'
 import { runSet } from './set-run.ts'
@@ -19,7 +20,7 @@ test(`F12: ${RUNS} lives of a primary and its secondaries keep every invariant o
 
 test('F12: a seed repeats all that happened to a primary and its secondaries, in order', async (t) => {
   const seed = testSeed(t)
-  for (const run of [runSet, runServers]) {
+  for (const run of [runSet, runFailovers, runServers]) {
     const [one, again] = [await run(seed), await run(seed)]
     assert.deepEqual(again, one)
     assert.ok(one.lines.length > 5, 'something happened')

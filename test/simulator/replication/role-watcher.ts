@@ -14,7 +14,6 @@ import { Barrier } from '../../../src/storage/barrier.ts'
 import type { Change, StoredEntry } from '../../../src/storage/contract.ts'
 import { hasSameActive, type Keyring } from '../../../src/storage/keyring.ts'
 import type { Origin } from '../../../src/storage/peer-log.ts'
-import { KEYRING } from '../../../src/system/seal/seal-records.ts'
 import type { SentDigests } from './entry-digests.ts'
 import type { SimulatedCluster } from './simulated-cluster.ts'
 import type { SimulatedSet } from './simulated-set.ts'
@@ -232,7 +231,6 @@ export class RoleWatcher {
     const last = list && PROMOTIONS.decode(list).list.at(-1)
     if (beginsHistory === undefined || last?.historyId !== beginsHistory.toString('base64'))
       this.#wrong(cluster, 'I26 a promotion does not note the history that begins with it')
-    if (!operations.some(({ key }) => key === KEYRING)) this.#wrong(cluster, 'I26 a promotion adds no term')
     if (!operations.some(({ key }) => key === `${FOLDER}taken-over`))
       this.#wrong(cluster, 'I26 a promotion leaves no note of what is to be done')
     const { now, lastOrigin, placed } = this.#dataOf(cluster)
@@ -282,6 +280,7 @@ export class RoleWatcher {
     const { promotedMs, drained } = seen
     const { dr, isFenced } = cluster.role
     if (promotedMs === undefined || dr !== 'primary' || isFenced) return
+    this.checkKeys()
     const lease = drained && this.#of(drained).lease
     if (lease !== undefined) this.counts.pausesMs.push(this.#set.time.nowMs - lease.sinceMs)
     seen.promotedMs = undefined
@@ -364,6 +363,8 @@ export class RoleWatcher {
 
   /** A comparison or copy begins or ends with what was taken. */
   taken(cluster: SimulatedCluster, isOpen: boolean): void {
+    if (this.stateOf(cluster)?.mode === 'primary')
+      this.#wrong(cluster, 'I12 it was promoted, and takes what its former primary sent')
     if (isOpen) this.#transferring.add(cluster)
     else this.#transferring.delete(cluster)
   }

@@ -234,7 +234,7 @@ export class SetWatcher {
         if (batch.mode === 'anew') this.knownOf(cluster).lastOrigin = undefined
         this.note(`${cluster.name} takes ${batch.mode} ${batch.after.index}-${batch.at.index} ${batch.transfer?.what}`)
         const outcome = await this.roles.whileTaking(cluster, () => owner.take(family, batch))
-        if (family === 'dr') this.roles.taken(cluster, batch.transfer !== undefined)
+        if (family === 'dr' && outcome.kind === 'adopted') this.roles.taken(cluster, batch.transfer !== undefined)
         if (outcome.kind === 'adopted') await this.#taken(cluster, unfit)
         else this.note(`${cluster.name} ${outcome.kind} ${outcome.sentence}`)
         return outcome

@@ -101,7 +101,7 @@ function firstAuthorityForEver(): Seams {
 export const FAILOVER_BUGS: readonly PlantedBug[] = [
   {
     name: 'a fence is not stored: a restart forgets it',
-    seams: owning((owner, cluster) => ({
+    seams: owning((_, cluster) => ({
       tookOver: async () => {
         await playFenced(cluster)
         return 'fenced'

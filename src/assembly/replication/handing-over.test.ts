@@ -1,0 +1,91 @@
+// When a primary that hands over is written to again.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { NOW, SetCluster } from '../../../test/fixtures/set-cluster.ts'
+import { VirtualTime } from '../../../test/simulator/virtual-time.ts'
+import { demotePrimary } from '../../replication/set/changing-hands.ts'
+import { clearHandingOver } from '../../replication/set/handing-over-note.ts'
+import { HandingOver, LEASE_MS, PROMOTION_MS } from './handing-over.ts'
+import { storedRole } from './stored-role.ts'
+
+/** A primary whose roles are noted as it takes them over: true where it writes nothing. */
+async function stage() {
+  const cluster = new SetCluster(1)
+  await cluster.begin('dr')
+  const time = new VirtualTime(NOW, () => 0)
+  const roles: boolean[] = []
+  const isHandingOver = async () => (await cluster.run(storedRole))?.role.isHandingOver === true
+  const start = (): HandingOver =>
+    new HandingOver({
+      view: cluster.view,
+      world: time.newThread(),
+      log: () => {},
+      changed: async () => void roles.push(await isHandingOver()),
+    })
+  return { cluster, time, roles, start, isHandingOver }
+}
+
+test('a primary writes nothing until the one that asked takes it back', async () => {
+  const { roles, start } = await stage()
+  const handingOver = start()
+  await handingOver.end('two')
+  assert.deepEqual(roles, [])
+  await handingOver.begin('two')
+  assert.deepEqual(roles, [true])
+  await handingOver.end('two')
+  assert.deepEqual(roles, [true, false])
+})
+
+test('it writes nothing as long as another one counts on that', async () => {
+  const { roles, start } = await stage()
+  const handingOver = start()
+  await handingOver.begin('two')
+  await handingOver.begin('three')
+  await handingOver.end('three')
+  await handingOver.end('four')
+  assert.deepEqual(roles, [true, true])
+  await handingOver.end('two')
+  assert.deepEqual(roles, [true, true, false])
+})
+
+test('it writes again when nobody is heard of for longer than a promotion takes', async () => {
+  const { time, roles, start } = await stage()
+  const handingOver = start()
+  await handingOver.begin('two')
+  await time.pass(PROMOTION_MS)
+  await handingOver.begin('three')
+  await time.pass(LEASE_MS - 1)
+  assert.deepEqual([roles, handingOver.isOn], [[true, true], true])
+  await time.pass(1)
+  assert.deepEqual([roles, handingOver.isOn], [[true, true, false], false])
+})
+
+test('a restart changes nothing, and the time begins again', async () => {
+  const { time, roles, start, isHandingOver } = await stage()
+  const before = start()
+  await before.begin('two')
+  await time.pass(LEASE_MS - 1)
+  before.drop()
+  const handingOver = start()
+  assert.equal(await isHandingOver(), true, 'before anything of it runs')
+  await handingOver.goOn()
+  await time.pass(LEASE_MS - 1)
+  assert.deepEqual(roles, [true])
+  await time.pass(1)
+  assert.deepEqual(roles, [true, false])
+  await start().goOn()
+  await time.pass(LEASE_MS)
+  assert.deepEqual(roles, [true, false], 'there is no note any more')
+})
+
+test('the note goes with the role, and a cluster that is no primary has none', async () => {
+  const { cluster, start, isHandingOver } = await stage()
+  const handingOver = start()
+  await handingOver.begin('two')
+  await cluster.run((tx) => demotePrimary(tx, 'dr', NOW))
+  handingOver.drop()
+  assert.equal(await isHandingOver(), false)
+  await handingOver.begin('')
+  assert.equal(await isHandingOver(), false)
+  await cluster.run(async (tx) => clearHandingOver(tx))
+})

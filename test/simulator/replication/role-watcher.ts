@@ -22,6 +22,7 @@ const FOLDER = 'root/core/replication/'
 const OF_DR = `${FOLDER}dr/`
 /** A primary that hands over writes nothing for so long, unless it hears that nobody was promoted. */
 const LEASE_MS = 10_000
+const FENCED_WITHIN_MS = 1_000
 /** What a cluster that lost its set, or has another role, may not have any more. */
 const OF_PRIMARIES = ['authority', 'authority-key', 'former', 'former-key', 'former-receiver'] as const
 const OF_SECONDARIES = ['identity', 'leaf-key', 'receiver', 'parted'] as const
@@ -60,6 +61,8 @@ type Seen = {
   records: RoleRecords
   /** When the fence was heard of. It counts until the cluster is demoted, or leaves the set. */
   fencedMs: number | undefined
+  /** When it was first seen in the store: what is being written then may still be committed. */
+  fenceStoredMs: number | undefined
   /** As a primary: it hands over. */
   lease: Lease | undefined
   /** As a primary: it handed over to that one, which was promoted. */
@@ -167,6 +170,7 @@ export class RoleWatcher {
     const fault = faultOf(records)
     if (fault !== undefined) this.#wrong(cluster, `I26 ${fault}`)
     seen.records = records
+    seen.fenceStoredMs = stateIn(records)?.isFenced === true ? (seen.fenceStoredMs ?? this.#set.time.nowMs) : undefined
     if (stateIn(records)?.mode !== 'primary') {
       seen.fencedMs = undefined
       seen.successor = undefined
@@ -186,7 +190,9 @@ export class RoleWatcher {
     if (!operations.some(({ key, class: of }) => of !== 'ignored' && isOfClient(key))) return
     if (follows && this.#taking.has(cluster)) return
     if (follows) this.#wrong(cluster, `I11 a secondary writes ${index} by itself`)
-    if (before?.isFenced === true || seen.fencedMs !== undefined)
+    const storedMs = seen.fenceStoredMs
+    const isLate = storedMs !== undefined && nowMs > storedMs + FENCED_WITHIN_MS
+    if (isLate || seen.fencedMs !== undefined)
       this.#wrong(cluster, `I11 a primary writes ${index}, and was fenced at ${seen.fencedMs ?? 'an earlier start'}`)
     const { successor, lease } = seen
     if (successor !== undefined && lease !== undefined && nowMs < lease.sinceMs + LEASE_MS)
@@ -461,6 +467,7 @@ function faultOf(records: RoleRecords): string | undefined {
 const newSeen = (): Seen => ({
   records: new Map(),
   fencedMs: undefined,
+  fenceStoredMs: undefined,
   lease: undefined,
   successor: undefined,
   drained: undefined,

@@ -205,8 +205,8 @@ export const FAILOVER_BUGS: readonly PlantedBug[] = [
   },
 ]
 
-// node failover-bugs.ts [MOST [FIRST [TEXT]]]: finds for each bug (whose name has the text) the first seed from FIRST to
-// MOST that finds it.
+// node failover-bugs.ts [MOST [FIRST [TEXT]]]: finds for each bug (whose name has the text) the first seed of these
+// that finds it.
 if (import.meta.main) {
   const [most, first, text = ''] = [Number(process.argv[2] ?? 200), Number(process.argv[3] ?? 1), process.argv[4]]
   for (const { name, seams, finds } of FAILOVER_BUGS.filter((bug) => bug.name.includes(text))) {

@@ -188,7 +188,7 @@ export class RoleWatcher {
       return
     }
     if (!operations.some(({ key, class: of }) => of !== 'ignored' && isOfClient(key))) return
-    if (follows && this.#taking.has(cluster)) return
+    if (follows && (this.#taking.get(cluster) ?? 0) > 0) return
     if (follows) this.#wrong(cluster, `I11 a secondary writes ${index} by itself`)
     const storedMs = seen.fenceStoredMs
     const isLate = storedMs !== undefined && nowMs > storedMs + FENCED_WITHIN_MS
@@ -355,15 +355,16 @@ export class RoleWatcher {
     seen.fencedMs ??= this.#set.time.nowMs
   }
 
-  readonly #taking = new Set<SimulatedCluster>()
+  /** How many pieces each is taking: they may overlap. */
+  readonly #taking = new Map<SimulatedCluster, number>()
 
   /** Pieces of a copy come without a place; and a test may write behind the back of a cluster. */
   async whileTaking<T>(cluster: SimulatedCluster, work: () => Promise<T>): Promise<T> {
-    this.#taking.add(cluster)
+    this.#taking.set(cluster, (this.#taking.get(cluster) ?? 0) + 1)
     try {
       return await work()
     } finally {
-      this.#taking.delete(cluster)
+      this.#taking.set(cluster, (this.#taking.get(cluster) ?? 1) - 1)
     }
   }
 

@@ -376,3 +376,15 @@ test('T56: while a secondary is being reindexed it is promoted by force alone', 
   await servers.time.pass(1_000)
   assert.equal((await promote(secondary, token)).status, 200)
 })
+
+test('T53: a primary that was just started anew is asked too, although there is no link as yet', async () => {
+  const { servers, primary, secondary, token } = await pair(71)
+  primary.kill()
+  await servers.time.pass(20_000)
+  await servers.time.until(primary.restart(shareOf(primary)))
+  await write(primary, 5, 'fresh')
+  const promoted = await promote(secondary, token)
+  assert.equal(promoted.status, 200, JSON.stringify(promoted.body))
+  assert.match(String(promoted.body.warnings), /The former primary knows/)
+  for (let each = 0; each < 5; each++) assert.ok(await has(secondary, `fresh${each}`))
+})

@@ -238,7 +238,7 @@ test('T90, T92: a restart drops the attempt and keeps the token', async () => {
 const fromEverywhere = (cluster: ReplicatedServer, network: string, path: string, bodies: readonly object[]) =>
   Promise.all(bodies.map((body, at) => from(cluster, `${network}.${at % 250}.${Math.floor(at / 250)}`, path, body)))
 
-test('T91, I23: 1,000 parallel updates make one token at most, and none of fewer shares than are needed', async () => {
+test('T91: 1,000 parallel updates make one token at most, and none of fewer shares than are needed', async () => {
   const { servers, secondary, shares } = await followed(91)
   const all = <T>(work: Promise<T>): Promise<T> => servers.time.until(work)
   const starts = await all(fromEverywhere(secondary, '10.1', ATTEMPT, Array(100).fill({})))

@@ -19,6 +19,10 @@ import { Pauses } from './pauses.ts'
 import { PrimaryView } from './primary-view.ts'
 import { RefusedByPrimary } from './refusals.ts'
 
+/** How long a primary that is to hand over is waited for, where there is no link: it may have begun a moment ago. */
+const REACH_MS = 1_000
+const LOOK_MS = 25
+
 /** A link of this cluster is given up by this cluster. */
 class GivenUp extends Error {
   override name = 'GivenUp'
@@ -95,7 +99,7 @@ export class Follower {
   /** As LinkControl. */
   async handOver(withinMs: number): Promise<HandOver> {
     const { timers } = this.#parts.world
-    const link = this.#link
+    const link = await this.#reached()
     if (link === undefined) return { kind: 'no-link' }
     const late = Promise.withResolvers<HandOver>()
     const sentence = `The primary did not hand over within ${withinMs / 1_000} s`
@@ -109,6 +113,15 @@ export class Follower {
     } finally {
       timer.cancel()
     }
+  }
+
+  /** The link, which is dialed at once if it is not there. Undefined if the primary does not answer soon. */
+  async #reached(): Promise<FollowedPrimary | undefined> {
+    const { timers } = this.#parts.world
+    if (this.#connection !== 'ready') this.recover()
+    for (let passed = 0; this.#connection !== 'ready' && passed < REACH_MS && !this.#isStopped; passed += LOOK_MS)
+      await new Promise<void>((resolve) => void timers.after(LOOK_MS, resolve))
+    return this.#connection === 'ready' ? this.#link : undefined
   }
 
   /** As LinkControl. What cannot be sent is not needed: without a link, the primary writes again by itself. */

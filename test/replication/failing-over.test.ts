@@ -45,6 +45,20 @@ test('T53: a primary that can be reached hands over, and nothing that it acknowl
   assert.ok(servers.sentBytes < 100_000, `${servers.sentBytes} bytes`)
 })
 
+test('a promotion with an address that cannot be one is refused before the primary stops to write', async () => {
+  const { servers, primary, secondary, token } = await pair(531)
+  const promoting = promote(secondary, token, { primary_cluster_addr: 'http://two:8201' })
+  const statuses = new Set<number>()
+  for (let each = 0; each < 50; each++) {
+    statuses.add((await primary.call('PUT', `sys/policies/acl/meanwhile${each}`, POLICY)).status)
+    await servers.time.pass(1)
+  }
+  const { status, body } = await promoting
+  assert.equal(status, 400)
+  assert.match(JSON.stringify(body), /primary_cluster_addr/)
+  assert.deepEqual([...statuses], [204])
+})
+
 test('T54: a former primary that can be reached writes nothing from the promotion on, and is not lost', async () => {
   const { servers, primary, secondary, token } = await pair(54)
   assert.equal((await promote(secondary, token)).status, 200)

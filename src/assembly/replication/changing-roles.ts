@@ -16,6 +16,7 @@ import {
   promotePrimary,
   readParted,
   readSuccessor,
+  requireClusterAddress,
 } from '../../replication/set/changing-hands.ts'
 import { disableFamily, requireOperation } from '../../replication/set/primary-operations.ts'
 import { readState, SETS_FOLDER, type SetReader, SetRefused, setPath } from '../../replication/set/records.ts'
@@ -85,6 +86,8 @@ export class ChangingRoles {
     return this.#alone(async () => {
       const { links } = this.#parts
       await this.#mustAllow(family, 'secondary/promote')
+      // Before the primary is asked to write nothing: a mistake in a field is to cost its clients nothing.
+      requireClusterAddress(given.clusterAddress)
       const isReindexing = (await this.#parts.checks.told()).reindex !== undefined
       if (isReindexing && !given.force) throw notNow('a reindex is running, so it is not known what differs')
       const asked = await this.#handOver(family, given.force)

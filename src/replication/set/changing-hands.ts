@@ -242,7 +242,8 @@ function putSuccessor(tx: SetTransaction, family: ReplicationFamily, successor: 
   tx.put(setPath(family, 'successor'), SUCCESSOR.encode({ ...successor, apiAddress: shown }))
 }
 
-function requireClusterAddress(address: string): void {
+/** @throws SetRefused for a `primary_cluster_addr` that cannot be one; '' is none */
+export function requireClusterAddress(address: string): void {
   const fault = address === '' ? undefined : faultOfClusterAddress(address)
   if (fault !== undefined) throw new SetRefused(400, `"primary_cluster_addr" ${fault}`)
 }

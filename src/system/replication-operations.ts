@@ -32,6 +32,9 @@ export type GivenActivation = {
 /** What `secondary/promote` was given. `clusterAddress`: '' for none. `force`: what is missing here is lost. */
 export type GivenPromotion = { readonly clusterAddress: string; readonly force: boolean }
 
+/** Whether the former primary of a promoted cluster knows of it. `nobody`: there is none to call. */
+export type ToldFormer = 'told' | 'untold' | 'nobody'
+
 /** One look of the check before an activation. */
 export type ActivationCheck = {
   readonly what: 'token' | 'api' | 'cluster port' | 'version' | 'clock' | 'admission'
@@ -123,8 +126,8 @@ export type ReplicationOperations = {
   generatePublicKey(family: ReplicationFamily): Promise<string>
   /** Resolves when the primary has let this cluster in, and its keys have taken the place of the own ones. */
   enableSecondary(family: ReplicationFamily, given: GivenActivation): Promise<void>
-  /** Resolves with true if the former primary knows: it writes nothing then. Else it is called until it does. */
-  promote(family: ReplicationFamily, given: GivenPromotion): Promise<boolean>
+  /** A former primary that is told writes nothing. Else it is called until it is. */
+  promote(family: ReplicationFamily, given: GivenPromotion): Promise<ToldFormer>
   demote(family: ReplicationFamily): Promise<void>
   disableSecondary(family: ReplicationFamily): Promise<void>
   /** With a blank token the cluster follows no primary any more. `force`: one of another set, too. */

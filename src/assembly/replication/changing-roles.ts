@@ -27,7 +27,7 @@ import { type Store, systemScope, type Transaction } from '../../storage/contrac
 import { faultOfKnown } from '../../storage/log/histories.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import { sealedTransaction, type View, type ViewTransaction } from '../../storage/sealed-storage.ts'
-import type { GivenActivation, GivenPromotion } from '../../system/replication-operations.ts'
+import type { GivenActivation, GivenPromotion, ToldFormer } from '../../system/replication-operations.ts'
 import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
 import type { TreeChecks } from '../../system/tree-checks.ts'
 import type { Activating } from './activating.ts'
@@ -80,9 +80,9 @@ export class ChangingRoles {
 
   /**
    * `secondary/promote`. Resolves when this cluster is the primary, and its former primary knows or could not be
-   * reached within a moment: true if it knows. @throws SetRefused; nothing was changed then
+   * reached within a moment. @throws SetRefused; nothing was changed then
    */
-  promote(family: ReplicationFamily, given: GivenPromotion): Promise<boolean> {
+  promote(family: ReplicationFamily, given: GivenPromotion): Promise<ToldFormer> {
     return this.#alone(async () => {
       const { links } = this.#parts
       await this.#mustAllow(family, 'secondary/promote')
@@ -92,7 +92,9 @@ export class ChangingRoles {
       if (isReindexing && !given.force) throw notNow('a reindex is running, so it is not known what differs')
       const asked = await this.#handOver(family, given.force)
       const told = new Promise<true>((resolve) => this.#told.set(family, () => resolve(true)))
+      let hasFormer = false
       try {
+        hasFormer = await this.#hasPrimary(family)
         const primary = await this.#primaryOf(family)
         if (!given.force && !asked.isDrained) requireNothing(await this.#lack(family, primary))
         await this.#begin(family, given, asked, primary?.primaryIndex ?? 0)
@@ -102,9 +104,9 @@ export class ChangingRoles {
         throw cause
       }
       await this.#becomes()
-      const isTold = await this.#within(told, TOLD_MS)
+      const isTold = hasFormer && (await this.#within(told, TOLD_MS))
       this.#told.delete(family)
-      return isTold
+      return !hasFormer ? 'nobody' : isTold ? 'told' : 'untold'
     })
   }
 
@@ -121,6 +123,11 @@ export class ChangingRoles {
       throw notNow(`its primary can be reached, and did not hand over. ${handed.sentence}`)
     }
     return { isDrained: handed.kind === 'drained', startedAtMs }
+  }
+
+  /** Whether there will be a former primary to tell. */
+  async #hasPrimary(family: ReplicationFamily): Promise<boolean> {
+    return (await this.#parts.view.transaction((tx) => tx.get(setPath(family, 'identity')))) !== undefined
   }
 
   async #primaryOf(family: ReplicationFamily): Promise<PrimaryStatus | undefined> {

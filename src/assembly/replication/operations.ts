@@ -43,6 +43,7 @@ import type {
   GivenPromotion,
   IssuedToken,
   ReplicationOperations,
+  ToldFormer,
   UndoneRecords,
   WantedToken,
 } from '../../system/replication-operations.ts'
@@ -208,7 +209,7 @@ export class OwnOperations implements ReplicationOperations {
     await orRefused(() => this.#parts.activating.enable(family, given))
   }
 
-  promote(family: ReplicationFamily, given: GivenPromotion): Promise<boolean> {
+  promote(family: ReplicationFamily, given: GivenPromotion): Promise<ToldFormer> {
     return orRefused(() => this.#parts.changingRoles.promote(family, given))
   }
 

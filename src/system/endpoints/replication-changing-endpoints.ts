@@ -11,6 +11,10 @@ const TOLD = 'The former primary knows, and writes nothing any more: demote it, 
 const UNTOLD =
   'The former primary does not know yet: it is called until it does, and writes nothing from then on. If it serves ' +
   'clients meanwhile, what they write there is lost to the set'
+const NOBODY_TOLD =
+  'This cluster followed nobody, so no former primary is told. If another cluster of the set is a primary, demote that ' +
+  'one: it goes on writing until then'
+const TOLD_FORMER = { told: TOLD, untold: UNTOLD, nobody: NOBODY_TOLD }
 const DEMOTED =
   'This cluster becomes a secondary that follows nobody, and serves no client: give it a primary with ' +
   '"secondary/update-primary"'
@@ -64,8 +68,8 @@ const promote: Endpoint<ReplicationSystem> = endpoint({
   handler: async (system: ReplicationSystem, args, request) => {
     await system.operationTokens.require(args.dr_operation_token, PROMOTE, request)
     const given = { clusterAddress: args.primary_cluster_addr, force: args.force }
-    const isTold = await carryOut(system, 'dr', (operations) => operations.promote('dr', given))
-    return { ...changed(PROMOTED, isTold ? TOLD : UNTOLD), isOnlyCopy: true }
+    const told = await carryOut(system, 'dr', (operations) => operations.promote('dr', given))
+    return { ...changed(PROMOTED, TOLD_FORMER[told]), isOnlyCopy: true }
   },
 })
 

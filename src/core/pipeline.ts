@@ -3,6 +3,7 @@
 
 import { MAX_OPEN_BODY_BYTES } from '../api/body-limits.ts'
 import { parseBool } from '../api/coercion.ts'
+import type { EndpointOperation } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { decodeFields } from '../api/fields.ts'
 import { describeEndpoint } from '../api/help.ts'
@@ -141,7 +142,19 @@ const refuseWhileSealed = (exchange: Exchange, services: PipelineServices): void
 const refuseOnDrSecondary = (exchange: Exchange, services: PipelineServices): void => {
   if (!servesNoClient(services)) return
   if (services.sealed() || exchange.endpoint?.onDrSecondary !== undefined || isOpen(exchange)) return
-  throw fail('dr_secondary', [])
+  throw isServedOtherwise(exchange) ? fail('unsupported_operation', []) : fail('dr_secondary', [])
+}
+
+const OPERATIONS: readonly EndpointOperation[] = ['read', 'update', 'list', 'delete']
+
+/** True if the path is one that a secondary for disaster recovery serves, by another method. */
+function isServedOtherwise({ mounted, routeError, path }: Exchange): boolean {
+  if (mounted === undefined || routeError !== 'unsupported_operation') return false
+  const below = path.slice(mounted.entry.path.length)
+  return OPERATIONS.some((operation) => {
+    const found = mounted.router.find(operation, below)
+    return found.kind === 'found' && found.endpoint.onDrSecondary !== undefined
+  })
 }
 
 /**

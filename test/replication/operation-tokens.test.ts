@@ -444,6 +444,30 @@ test('a missing operation token is named; in the header an operation token does 
   assert.match(errorsOf(inHeader), /X-Vault-Token must be a batch token of the set without a parent/)
 })
 
+test('a wrong method is a 405 where another one is served, and tells nothing of any other path', async () => {
+  const { secondary } = await followed(94, {})
+  for (const [method, path] of [
+    ['GET', `${DR}/promote`],
+    ['DELETE', PUBLIC_KEY],
+    ['LIST', UPDATE],
+    ['GET', DELETE],
+    ['POST', 'sys/replication/dr/status'],
+  ] as const) {
+    const answer = await open(secondary, method, path)
+    assert.deepEqual([answer.status, errorsOf(answer)], [405, 'unsupported operation'], `${method} ${path}`)
+  }
+  for (const [method, path] of [
+    ['GET', 'sys/replication/dr/primary/demote'],
+    ['DELETE', 'sys/mounts'],
+    ['GET', 'sys/replication/dr/secondary/none'],
+    ['DELETE', 'auth/token/create'],
+  ] as const) {
+    const answer = await open(secondary, method, path)
+    const expected = [400, 'path disabled in replication DR secondary mode']
+    assert.deepEqual([answer.status, errorsOf(answer)], expected, `${method} ${path}`)
+  }
+})
+
 test('generate-public-key takes a batch token of the set in the header', async () => {
   const { servers, primary, secondary } = await followed(95, {})
   await primary.must('PUT', 'sys/policies/acl/right', { policy: `path "${PUBLIC_KEY}" { capabilities = ["update"] }` })

@@ -80,6 +80,19 @@ const HINTS: readonly Hint[] = [
       'locked out after too many failed logins, or the entity is disabled.',
   },
   {
+    // Such a command needs no token of the caller.
+    fits: ({ status, messages }) => status === 403 && mentions(messages, '"dr_operation_token" must be'),
+    hint: () =>
+      'Make one with `keywright operator generate-root -dr-token`, or take a batch token that the primary made. One ' +
+      'that was made with key shares ends with a promotion, and with `disable`.',
+  },
+  {
+    fits: ({ messages }) => mentions(messages, 'path disabled in replication DR secondary mode'),
+    hint: () =>
+      'This cluster is a secondary for disaster recovery: call its primary (-address). To operate the secondary ' +
+      'itself, give the command an -operation-token, if it takes one.',
+  },
+  {
     fits: ({ status, withToken }) => status === 403 && !withToken,
     hint: () => 'No token was sent: set KEYWRIGHT_TOKEN or VAULT_TOKEN, use -token, or log in with `keywright login`.',
   },

@@ -136,6 +136,21 @@ test('a promotion that lacks something is refused once, with what is missing and
   assert.ok(!ran.stderr.includes('hvb.op'))
 })
 
+test('a wrong operation token is no missing token of the caller, and a secondary says what to call', async () => {
+  const said = 'permission denied: "dr_operation_token" must be an operation token of this cluster, or another'
+  api.answer = () => refused(403, said)
+  const promote = await client(`promote -operation-token=@${OPERATION}`, { env: { VAULT_TOKEN: '' } })
+  assert.equal(promote.code, 2)
+  assert.match(promote.stderr, /Make one with `keywright operator generate-root -dr-token`/)
+  assert.ok(!promote.stderr.includes('log in'), promote.stderr)
+  api.answer = () => refused(400, 'path disabled in replication DR secondary mode')
+  for (const command of ['undone', 'demote -yes']) {
+    const { code, stderr } = await client(command)
+    assert.equal(code, 2)
+    assert.match(stderr, /call its primary \(-address\)\. To operate the secondary itself, give .* an -operation-token/)
+  }
+})
+
 test('update-primary waits until the cluster follows', async () => {
   const status = { mode: 'secondary', state: 'stream-wals', connection_state: 'ready' }
   api.answer = ({ method }) => (method === 'POST' ? WARNED : { status: 200, body: envelope({ data: status }) })

@@ -50,15 +50,17 @@ export class OperationTokens {
   }
 
   /**
-   * Requires an operation token, or a batch token that may `update` at `path`, which is below the mount. Guesses are
-   * slowed. @throws Refusal: 400 without a token, and on any other cluster; 403 for a wrong one; 429
+   * Requires an operation token, or a batch token that may `update` at `path`, which is below the mount; with
+   * `needsSudo` it needs `sudo` too. Guesses are slowed.
+   * @throws Refusal: 400 without a token, and on any other cluster; 403 for a wrong one; 429
    */
-  async require(token: string, path: string, request: RequestInfo): Promise<void> {
+  async require(token: string, path: string, request: RequestInfo, needsSudo = false): Promise<void> {
     this.requireHere()
     if (token === '') throw fail('field_missing', [TOKEN_FIELD])
     await this.#slowed(request, async () => {
-      if ((await this.#isGenerated(token)) || (await this.#mayBatch(token, path, request))) return
-      throw refused(`"${TOKEN_FIELD}"`, `an operation token of this cluster, or ${batchToken(path, request)}`)
+      if ((await this.#isGenerated(token)) || (await this.#mayBatch(token, path, request, needsSudo))) return
+      const batch = batchToken(path, request, needsSudo)
+      throw refused(`"${TOKEN_FIELD}"`, `an operation token of this cluster, or ${batch}`)
     })
   }
 
@@ -98,7 +100,7 @@ export class OperationTokens {
   }
 
   /** True for a live batch token without a parent whose policies allow the request. */
-  async #mayBatch(token: string, path: string, request: RequestInfo): Promise<boolean> {
+  async #mayBatch(token: string, path: string, request: RequestInfo, sudoRequired = false): Promise<boolean> {
     const { tokens, policies, rightsOf } = this.#parts
     const entry = tokens.findOrphanBatch(token)
     if (entry === undefined || !isInCidrs(request.remoteAddress, entry.boundCidrs)) return false
@@ -107,11 +109,12 @@ export class OperationTokens {
     const { operation, mountPath, wrapTtlSeconds, input = {} } = request
     // The token itself says who asks; rules about parameters are about what is asked for.
     const { [TOKEN_FIELD]: _, ...parameters } = input
-    return acl.check({ operation, path: mountPath + path, parameters, wrapTtlSeconds }).allowed
+    return acl.check({ operation, path: mountPath + path, parameters, wrapTtlSeconds, sudoRequired }).allowed
   }
 }
 
 const refused = (field: string, takes: string) => fail('operation_refused', [field, takes])
 
-const batchToken = (path: string, { operation, mountPath }: RequestInfo): string =>
-  `a batch token of the set without a parent whose policy allows "${operation}" on ${mountPath}${path}`
+const batchToken = (path: string, { operation, mountPath }: RequestInfo, needsSudo = false): string =>
+  `a batch token of the set without a parent whose policy allows "${operation}"${needsSudo ? ' and "sudo"' : ''} on ` +
+  `${mountPath}${path}`

@@ -24,7 +24,8 @@ const shareOf = ({ server }: ReplicatedServer): Buffer => Buffer.from(server.sha
 /** A pair that is level, and a token that both judge. */
 async function pair(seed: number) {
   const { servers, primary, secondary } = await followedServers(seed)
-  const policy = `path "${DR}/secondary/*" { capabilities = ["update"] }`
+  const rule = (path: string, what: string): string => `path "${DR}/secondary/${path}" { capabilities = [${what}] }\n`
+  const policy = rule('*', '"update"') + rule('undone/*', '"update", "sudo"')
   await primary.must('PUT', 'sys/policies/acl/failover', { policy })
   const asked = { policies: ['failover'], type: 'batch', ttl: '8h' }
   const { body } = await primary.must('POST', 'auth/token/create-orphan', asked)
@@ -126,6 +127,27 @@ test('T57: what a primary wrote behind a partition is undone when it rejoins, an
   const asked = await secondary.call('POST', `${DR}/secondary/undone`, { dr_operation_token: token })
   assert.equal(asked.status, 400, 'a primary has no operation tokens')
   assert.deepEqual((await secondary.must('GET', 'sys/replication/undone')).body.data, { undone: [] })
+})
+
+test('a batch token for failing over lists what was undone, and neither reads the values nor deletes', async () => {
+  const forked = await fork(573, (primary) => write(primary, ['extra0']))
+  const { primary, secondary, token } = forked
+  const policy = `path "${DR}/secondary/*" { capabilities = ["update"] }`
+  await secondary.must('PUT', 'sys/policies/acl/plain', { policy })
+  const asked = { policies: ['plain'], type: 'batch', ttl: '8h' }
+  const { body } = await secondary.must('POST', 'auth/token/create-orphan', asked)
+  const plain = String((body.auth as { readonly client_token: string }).client_token)
+  await rejoined(forked)
+  const { id } = onlyOne(await listed(primary, plain))
+  assert.deepEqual(paths(await shown(primary, plain, id)), policies('extra0'))
+  const call = (what: string, dr_operation_token: string, more: object) =>
+    primary.call('POST', `${DR}/secondary/undone/${what}`, { dr_operation_token, id, ...more }, '')
+  for (const refused of [await call('show', plain, { values: true }), await call('delete', plain, {})]) {
+    assert.equal(refused.status, 403)
+    assert.match(JSON.stringify(refused.body), /whose policy allows .*update.* and .*sudo.* on sys\/replication/)
+  }
+  assert.equal((await call('show', token, { values: true })).status, 200)
+  assert.equal((await call('delete', token, {})).status, 204)
 })
 
 test('T57: what was sealed under a term that the new primary never had is shown', async () => {

@@ -1,6 +1,7 @@
 // Records that this cluster had and its new primary did not. They were kept aside before they were undone, and an
 // operator looks here what has to be done again: on a secondary for disaster recovery with an operation token, on any
-// other cluster below sys/replication/undone with sudo, since the values are those of sys/raw.
+// other cluster below sys/replication/undone with sudo, since the values are those of sys/raw. A batch token whose
+// policy is for failing over must not read them: on such a secondary it needs sudo for the values, and to delete.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { bool, int, string } from '../../api/fields.ts'
 import { orNotFound } from '../../api/named-things.ts'
@@ -63,6 +64,7 @@ const PAGE_FIELDS = {
 const FEWER =
   'An answer has fewer records than the limit where these are long. The values are those of sys/raw: who may ask for ' +
   'them can read keys of engines.'
+const SUDO = 'A batch token in place of the operation token needs "sudo" on the path too'
 const GONE = 'What was kept cannot be got back then.'
 
 async function listed(system: ReplicationSystem): Promise<Answer> {
@@ -139,11 +141,11 @@ const showOnSecondary: Endpoint<ReplicationSystem> = endpoint({
   id: 'replication-dr-secondary-undone-show',
   path: SHOW,
   summary: 'Shows records that were undone, in the order in which they were written',
-  describe: FEWER,
+  describe: `${FEWER} ${SUDO} to see them.`,
   fields: { ...OPERATION_TOKEN_FIELD, ...ID_FIELD, ...PAGE_FIELDS },
   response: PAGE,
   handler: async (system: ReplicationSystem, { dr_operation_token: token, ...wanted }, request) => {
-    await system.operationTokens.require(token, SHOW, request)
+    await system.operationTokens.require(token, SHOW, request, wanted.values)
     return shown(system, wanted)
   },
 })
@@ -154,10 +156,10 @@ const deleteOnSecondary: Endpoint<ReplicationSystem> = endpoint({
   id: 'replication-dr-secondary-undone-delete',
   path: DELETE,
   summary: 'Deletes a set of undone records',
-  describe: GONE,
+  describe: `${GONE} ${SUDO}.`,
   fields: { ...OPERATION_TOKEN_FIELD, ...ID_FIELD },
   handler: async (system: ReplicationSystem, { dr_operation_token: token, id }, request) => {
-    await system.operationTokens.require(token, DELETE, request)
+    await system.operationTokens.require(token, DELETE, request, true)
     return deleted(system, id)
   },
 })

@@ -12,8 +12,8 @@ const UNTOLD =
   'The former primary does not know yet: it is called until it does, and writes nothing from then on. If it serves ' +
   'clients meanwhile, what they write there is lost to the set'
 const NOBODY_TOLD =
-  'This cluster followed nobody, so no former primary is told. If another cluster of the set is a primary, demote that ' +
-  'one: it goes on writing until then'
+  'This cluster followed nobody, so no former primary is told. If another cluster of the set is a primary, demote ' +
+  'that one: it goes on writing until then'
 const TOLD_FORMER = { told: TOLD, untold: UNTOLD, nobody: NOBODY_TOLD }
 const DEMOTED =
   'This cluster becomes a secondary that follows nobody, and serves no client: give it a primary with ' +

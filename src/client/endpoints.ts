@@ -177,7 +177,9 @@ export type Endpoints = {
       uninitcode?: number | undefined
       /** Status code to return if the node is a DR secondary */
       drsecondarycode?: number | undefined
-      /** Status code to return if the node is a performance standby */
+      /**
+       * Status code to return if the node is a performance standby, or a primary that another cluster took over from
+       */
       performancestandbycode?: number | undefined
       /** Status code to return if the node is removed from its cluster */
       removedcode?: number | undefined
@@ -185,7 +187,7 @@ export type Endpoints = {
       haunhealthycode?: number | undefined
       /** A standby returns the status code of an active node */
       standbyok?: boolean | undefined
-      /** A performance standby returns the status code of an active node */
+      /** What performancestandbycode is for returns the status code of an active node */
       perfstandbyok?: boolean | undefined
     }
     result: {

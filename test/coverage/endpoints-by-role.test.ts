@@ -32,7 +32,6 @@ const NOT_DONE: readonly RegExp[] = [
   // Only a secondary for disaster recovery has operation tokens, and answers what takes one.
   /^replication-dr-secondary-(generate-operation-token|operation-token|promote|disable|update-primary|undone)/,
   /^replication-undone-(show|delete)$/,
-  /^replication-dr-secondary-(generate-operation-token|operation-token|promote|disable|update-primary)/,
   /^replication-dr-secondary-(reindex|recover|merkle-check)$/,
   // It would make a secondary, which answers little else.
   /^replication-dr-primary-demote$/,
@@ -190,7 +189,8 @@ for (const { name, role } of POWERLESS) {
       const shown = `${id}: ${answer.status} ${JSON.stringify(answer.body)}`
       assert.ok(answer.status < 500 || isRefusedForRole(answer), shown)
       for (const one of classes) assert.equal(one, 'ignored', `${id} wrote ${one}`)
-      if (id === 'health') assert.equal(answer.status, role.isStandby === true ? 473 : 200, shown)
+      const readsAlone = role.isStandby === true || role.isFenced === true
+      if (id === 'health') assert.equal(answer.status, readsAlone ? 473 : 200, shown)
       else if (writes === undefined || writes === 'node') requireAsAlone(outcome, id)
       else if (alone.get(id)?.classes.some((one) => one !== 'ignored')) assert.equal(answer.status, 503, shown)
     })

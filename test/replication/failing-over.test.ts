@@ -15,6 +15,7 @@ import {
   takeBack,
   write,
 } from '../fixtures/failing-over.ts'
+import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
 import { followedServers, ReplicatedServers } from '../fixtures/replicated-servers.ts'
 
 test('T53: a primary that can be reached hands over, and nothing that it acknowledged is lost', async () => {
@@ -69,6 +70,9 @@ test('T54: a former primary that can be reached writes nothing from the promotio
   }
   assert.deepEqual(await modeOf(primary), ['primary', true, 'fenced'])
   assert.equal((await primary.call('GET', 'sys/policies/acl/p1')).status, 200, 'it reads on')
+  const healthOf = async (of: ReplicatedServer, query = '') => (await of.call('GET', `sys/health${query}`)).status
+  assert.deepEqual([await healthOf(primary), await healthOf(secondary)], [473, 200], 'clients go to the new primary')
+  assert.equal(await healthOf(primary, '?perfstandbyok=true'), 200)
   primary.kill()
   await servers.time.until(primary.restart(shareOf(primary)))
   assert.deepEqual(await modeOf(primary), ['primary', true, 'fenced'])

@@ -334,7 +334,7 @@ const ROLES_SHOWN: readonly {
   { role: { isStandby: true }, query: '?performancestandbycode=298', shows: [298, 'disabled', 'disabled', true] },
   { role: { isStandby: true }, query: '?perfstandbyok=true', shows: [200, 'disabled', 'disabled', true] },
   { role: { isStandby: true }, query: '?standbyok=true', shows: [473, 'disabled', 'disabled', true] },
-  { role: { isFenced: true, dr: 'primary' }, shows: [200, 'primary', 'disabled', false] },
+  { role: { isFenced: true, dr: 'primary' }, shows: [473, 'primary', 'disabled', false] },
 ]
 for (const { role, query = '', shows } of ROLES_SHOWN) {
   test(`health and leader show the role ${JSON.stringify(role)}${query}`, async () => {

@@ -27,19 +27,20 @@ const health = endpoint({
   onDrSecondary: 'open',
   summary: 'Shows the health of this node, also in the status code: 200 active, 501 not initialised, 503 sealed',
   describe:
-    'A secondary for disaster recovery answers 472. A standby answers 473, since it serves reads: none is of the ' +
-    'kind that answers 429. A performance secondary serves clients, and is healthy with 200.',
+    'A secondary for disaster recovery answers 472. A standby answers 473, since it serves reads, and so does a ' +
+    'primary that another cluster took over from: none is of the kind that answers 429. A performance secondary ' +
+    'serves clients, and is healthy with 200.',
   fields: {
     activecode: statusCode('active'),
     standbycode: statusCode('a standby'),
     sealedcode: statusCode('sealed'),
     uninitcode: statusCode('not initialised'),
     drsecondarycode: statusCode('a DR secondary'),
-    performancestandbycode: statusCode('a performance standby'),
+    performancestandbycode: statusCode('a performance standby, or a primary that another cluster took over from'),
     removedcode: statusCode('removed from its cluster'),
     haunhealthycode: statusCode('unhealthy'),
     standbyok: bool('A standby returns the status code of an active node'),
-    perfstandbyok: bool('A performance standby returns the status code of an active node'),
+    perfstandbyok: bool('What performancestandbycode is for returns the status code of an active node'),
   },
   response: {
     initialized: flag('The server is initialised'),
@@ -110,7 +111,9 @@ function healthCode({ initialized, sealed, role }: Health, codes: HealthCodes): 
   if (!initialized) return codes.uninitcode ?? 501
   if (sealed) return codes.sealedcode ?? 503
   if (role.dr === 'secondary' || role.dr === 'bootstrapping') return codes.drsecondarycode ?? 472
-  if (role.isStandby && codes.perfstandbyok !== true) return codes.performancestandbycode ?? 473
+  // A load balancer that sends clients to any 200 is to send them to the primary that writes.
+  const readsAlone = role.isStandby || role.isFenced
+  if (readsAlone && codes.perfstandbyok !== true) return codes.performancestandbycode ?? 473
   return codes.activecode ?? 200
 }
 

@@ -114,6 +114,18 @@ test('T55: without its primary it is promoted where nothing was missing; else it
   assert.equal(await has(secondary, 'new1'), true)
 })
 
+test('T55: right behind the loss it is not promoted, is told to be asked again, and then needs no force', async () => {
+  const { servers, primary, secondary, token } = await pair(553)
+  servers.cut(primary, secondary)
+  await servers.time.pass(100)
+  const early = await promote(secondary, token)
+  assert.equal(early.status, 503)
+  assert.match(JSON.stringify(early.body), /did not hand over\..* If it is gone, .* ask again then, without/)
+  assert.doesNotMatch(JSON.stringify(early.body), /can be reached/)
+  await servers.time.pass(15_000)
+  assert.equal((await promote(secondary, token)).status, 200)
+})
+
 test('T55: a secondary that never heard of its primary since its start knows not what is missing', async () => {
   const { servers, primary, secondary, token } = await pair(57)
   primary.kill()

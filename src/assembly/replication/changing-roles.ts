@@ -60,6 +60,9 @@ export type ChangingRolesParts = {
 /** A primary says each second where its log ends. Later than this, it is not known where that was. */
 const MAX_UNHEARD_MS = 2_500
 
+/** A primary that lost its power is taken for one that can be reached until its link has been silent for a while. */
+const LINK_MAY_BE_DEAD = ' If it is gone, its link ends within 15 seconds: ask again then, without "force"'
+
 /** What a promoted cluster may lack; undefined: nothing. The sentence is for the operator. */
 type Lack = string | undefined
 
@@ -120,7 +123,7 @@ export class ChangingRoles {
     if (handed.kind === 'failed' && !force) {
       // It may have heard the question, and is not to wait for nothing.
       await links.takeBack(family)
-      throw notNow(`its primary can be reached, and did not hand over. ${handed.sentence}`)
+      throw notNow(`its primary did not hand over. ${handed.sentence}${LINK_MAY_BE_DEAD}`)
     }
     return { isDrained: handed.kind === 'drained', startedAtMs }
   }

@@ -8,6 +8,12 @@ import type { FormerPart, Knocked } from './link-sides.ts'
 /** Each so many tries there is one that waits longer. */
 const SLOW_TRY = 4
 
+/** A cluster that is primary no more serves no set, and a secondary would be told to get another token. */
+function sentenceOf(answer: Exclude<Knocked, { readonly kind: 'package' | 'welcome' }>, address: string): string {
+  if (answer.kind !== 'no-link' || answer.reason !== 'rejected') return answer.sentence
+  return `What answers at ${address} is not the primary of this set: that was demoted or disabled, or is elsewhere now`
+}
+
 /** Calls one former primary, until it is stopped or that one knows. */
 export class TakeoverCaller {
   readonly #parts: LinkEndParts
@@ -73,7 +79,7 @@ export class TakeoverCaller {
         await owner.conflict(family, answer.sentence)
         return true
       }
-      if (answer.kind !== 'package') this.#says(answer.sentence)
+      if (answer.kind !== 'package') this.#says(sentenceOf(answer, address))
     }
     return false
   }

@@ -60,8 +60,8 @@ test('all records of a set are printed, page by page', async () => {
   answers(data({ records: [record(7)], next_after: 7 }), data({ records: [record(9)] }))
   assert.equal((await undone('-show=abc')).stdout, RECORDS)
   assert.deepEqual(asked(), [
-    'GET sys/replication/undone/abc?after=0&limit=100',
-    'GET sys/replication/undone/abc?after=7&limit=100',
+    'GET sys/replication/undone/abc?after=0&limit=1000',
+    'GET sys/replication/undone/abc?after=7&limit=1000',
   ])
 })
 
@@ -71,7 +71,7 @@ test('values are asked for, and printed, only with -values', async () => {
   assert.match(ran.stdout, /sys\/policy\/a {4}dmFsdWU=\n$/)
   assert.deepEqual(asked(), [
     'POST sys/replication/dr/secondary/undone/show ' +
-      '{"dr_operation_token":"op","id":"abc","after":0,"limit":100,"values":true}',
+      '{"dr_operation_token":"op","id":"abc","after":0,"limit":1000,"values":true}',
   ])
 })
 

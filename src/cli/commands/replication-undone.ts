@@ -12,8 +12,8 @@ import { ABOUT_OPERATION_TOKEN, OPERATION_TOKEN_OPTION, readOperationToken } fro
 import { printAnswer, printDone } from '../output.ts'
 import { printableLine } from '../terminal-text.ts'
 
-/** Records that are asked for at once. */
-const PAGE = 100
+/** Records that are asked for at once: as many as the server gives, since calls with an operation token are limited. */
+const PAGE = 1_000
 
 /** Makes requests: a secondary takes the operation token in the body, any other cluster the token of the caller. */
 type Ways = {

@@ -23,8 +23,22 @@ test('T53: a primary that can be reached hands over, and nothing that it acknowl
   const token = await operationToken(primary)
   await servers.level(primary, secondary)
   await write(primary, 20)
-  const promoted = await promote(secondary, token)
+  const promoting = promote(secondary, token)
+  const meanwhile = new Set<string>()
+  for (let each = 0; each < 100; each++) {
+    const { status, body } = await primary.call('PUT', 'sys/policies/acl/meanwhile', POLICY)
+    if (status !== 204) meanwhile.add(`${status} ${body.errors}`)
+    await servers.time.pass(1)
+  }
+  const promoted = await promoting
   assert.equal(promoted.status, 200, JSON.stringify(promoted.body))
+  assert.deepEqual(
+    [...meanwhile],
+    [
+      '503 This node changes no data now: another one is the primary, or is about to be. Try again',
+      '503 This node changes no data in its role: its primary does, at https://two:8200',
+    ],
+  )
   assert.match(String(promoted.body.warnings), /The former primary knows/)
   const [before, after] = [await primary.status(), await secondary.status()]
   assert.deepEqual([before.mode, before.fenced, before.idle_reason], ['primary', true, 'fenced'])

@@ -195,8 +195,12 @@ export const SERVER_REFUSALS = {
   not_primary: {
     status: 503,
     message: (isShared: boolean, primaryAddress: string) => {
-      const isNot = isShared ? 'cluster does not change what the set shares' : 'node changes no data in its role'
-      return `This ${isNot}: its primary does${primaryAddress === '' ? '' : `, at ${primaryAddress}`}`
+      if (isShared || primaryAddress !== '') {
+        const isNot = isShared ? 'cluster does not change what the set shares' : 'node changes no data in its role'
+        return `This ${isNot}: its primary does${primaryAddress === '' ? '' : `, at ${primaryAddress}`}`
+      }
+      // A primary that hands over says so too, and nobody knows yet who follows it.
+      return 'This node changes no data now: another one is the primary, or is about to be. Try again'
     },
     remedy:
       'Nothing was written: send the request to the primary. Once this cluster is a primary itself, it carries the ' +

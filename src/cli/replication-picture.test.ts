@@ -227,6 +227,20 @@ const PICTURES: readonly {
 `,
   },
   {
+    name: 'a cluster that keeps what was undone here',
+    status: { ...PRIMARY, secondaries: [], known_secondaries: [], retained_for: [], undone_records: 5 },
+    attention: false,
+    shows: `* Disaster recovery: primary, running
+  Set           ${SET}, epoch 1
+  Last change   223
+  Merkle root   ${ROOT}
+  Secondaries   none: \`keywright operator replication secondary-token\` lets one in
+  Undone        5 records that the primary did not have, kept aside: \`keywright operator replication
+                undone\` shows them
+  Log           12.0 MiB, from change 101, needed by nobody
+`,
+  },
+  {
     name: 'a secondary without a primary',
     status: {
       ...SECONDARY,

@@ -28,7 +28,8 @@ export function formatReplication(view: ReplicationView, style: Style): string {
   if (mode === 'primary' || mode === 'secondary') lines.push(...setRows(status, style))
   if (mode === 'primary') lines.push(...takeoverRows(status, style), ...secondaryRows(view, style))
   if (mode === 'secondary') lines.push(...primaryRows(view, style), ...behindRows(view, style))
-  if (mode === 'primary' || mode === 'secondary') lines.push(...idleRows(status, style), ...logRows(status, style))
+  if (mode === 'primary' || mode === 'secondary')
+    lines.push(...idleRows(status, style), ...undoneRows(status, style), ...logRows(status, style))
   return `${lines.map((line, at) => (at === 0 ? line : `  ${line}`)).join('\n')}\n`
 }
 
@@ -89,6 +90,15 @@ function takeoverRows(status: Json, style: Style): string[] {
   ]
 }
 
+/** What was undone is lost to the set until somebody writes it again, and nothing else says so. */
+function undoneRows(status: Json, style: Style): string[] {
+  const records = countIn(status, 'undone_records') ?? 0
+  return records === 0
+    ? []
+    : row(style, 'Undone', `${records} ${records === 1 ? 'record' : 'records'} ${KEPT}`, 'caution')
+}
+
+const KEPT = 'that the primary did not have, kept aside: `keywright operator replication undone` shows them'
 const UNTOLD = 'the former primary does not know yet, and may serve clients'
 
 /** Ids that were never let in are shown too. */

@@ -74,6 +74,23 @@ test('a promotion with an address that cannot be one is refused before the prima
   assert.deepEqual([...statuses], [204])
 })
 
+test('T53: what a primary says of a promotion that was given up is no answer to the next one', async () => {
+  const { servers, primary, secondary, token } = await pair(531)
+  // Slower than the secondary waits: it hears of the first drain in the second promotion.
+  servers.network.set('one', 'two', { delayMs: 6_000 })
+  const given = await promote(secondary, token)
+  assert.match(JSON.stringify(given.body), /did not hand over within 5 s/)
+  await servers.time.pass(300)
+  await write(primary, 1, 'between')
+  const refused = await promote(secondary, token)
+  assert.equal(refused.status, 503, JSON.stringify(refused.body))
+  servers.network.set('one', 'two', { delayMs: 1 })
+  await servers.time.pass(15_000)
+  assert.equal((await promote(secondary, token)).status, 200)
+  await servers.time.pass(1_000)
+  assert.ok(await has(secondary, 'between0'))
+})
+
 test('T54: a former primary that can be reached writes nothing from the promotion on, and is not lost', async () => {
   const { servers, primary, secondary, token } = await pair(54)
   assert.equal((await promote(secondary, token)).status, 200)

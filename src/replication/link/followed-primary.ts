@@ -58,7 +58,9 @@ export class FollowedPrimary {
   #applying: Promise<unknown> = Promise.resolve()
   #apiAddress = ''
   #isOver = false
-  #onDrained: () => void = () => {}
+  /** How often the primary was asked to write no more. */
+  #drains = 0
+  #onDrained: (number: number) => void = () => {}
 
   /** `address` is the one that was dialed. */
   constructor(parts: FollowedPrimaryParts, link: MessageLink, address: string) {
@@ -114,10 +116,14 @@ export class FollowedPrimary {
    */
   async drain(): Promise<boolean> {
     if (this.#sink === undefined || this.#isOver || this.#parts.view.wholeIndex === 0) return false
+    const number = ++this.#drains
     const drained = new Promise<void>((resolve) => {
-      this.#onDrained = resolve
+      // An answer to what was asked before says nothing: that was taken back.
+      this.#onDrained = (answered) => {
+        if (answered === number) resolve()
+      }
     })
-    await this.#link.send({ kind: 'drain' })
+    await this.#link.send({ kind: 'drain', number })
     await drained
     return true
   }
@@ -186,7 +192,7 @@ export class FollowedPrimary {
       progress: (progress) => view.progressed(progress),
       isOpen: standing.transfer !== undefined,
       limits: limits.sink,
-      drained: () => this.#onDrained(),
+      drained: (number) => this.#onDrained(number),
     })
   }
 

@@ -263,11 +263,15 @@ const MESSAGES = {
   }),
   /**
    * From a secondary that is to be promoted: the primary shall write no more. Answered by `drained`, behind all of the
-   * log.
+   * log. `number` counts the questions of this link: an answer may come when its question was taken back, and the
+   * primary writes again.
    */
-  drain: message(28, 16, {}),
-  /** From the primary: it writes no more for a while, and has sent its log up to here, which is its end. */
-  drained: message(29, 256, { at: place }),
+  drain: message(28, 16, { number: u32 }),
+  /**
+   * From the primary: it writes no more for a while, since the question of this number, and has sent its log up to
+   * here, which is its end.
+   */
+  drained: message(29, 256, { number: u32, at: place }),
   /** From the secondary: it was not promoted, so that the primary may write again. */
   resume: message(30, 16, {}),
   /**

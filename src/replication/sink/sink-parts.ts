@@ -73,8 +73,8 @@ export type SinkParts = {
   readonly isOpen: boolean
   readonly limits: SinkLimits
   readonly count: Count
-  /** Told that the primary writes no more, when all of its log is applied. */
-  readonly drained: (at: Place) => void
+  /** Told that the primary writes no more since the question of this number, when all of its log is applied. */
+  readonly drained: (number: number) => void
 }
 
 /** What a sink is doing. */

@@ -30,7 +30,7 @@ function newSink(isOpen = false, root = ROOT) {
     family: 'dr',
     isOpen,
     count: () => {},
-    drained: (place) => void drained.push(place.index),
+    drained: (number) => void drained.push(number),
     limits: { ...SINK_LIMITS, waitingBytes: 100 },
     progress: (progress) => void told.push(progress),
     send: async (message) => {

@@ -207,10 +207,10 @@ export class LogSink {
   }
 
   /** The end of the primary's log: what came before is applied. In a transfer it means nothing. */
-  async #drained({ at }: Message<'drained'>): Promise<void> {
+  async #drained({ number, at }: Message<'drained'>): Promise<void> {
     const here = this.#place()
     if (this.#course === 'stream' && here.index === at.index && here.historyId.equals(at.historyId))
-      this.#parts.drained(at)
+      this.#parts.drained(number)
   }
 
   #isTransferred(): boolean {

@@ -298,15 +298,15 @@ export class LogSource {
   }
 
   /** Nothing is written from now on: sends all of the log, and says so. */
-  async #drain(): Promise<void> {
+  async #drain(number: number): Promise<void> {
     const { keeper, store, send } = this.#parts
     await keeper.drain()
     const at = await this.#sendLogTo((await store.position()).index)
-    await send({ kind: 'drained', at })
+    await send({ kind: 'drained', number, at })
   }
 
   async #answer(message: Exclude<FromSecondary, { readonly kind: 'ack' }>): Promise<void> {
-    if (message.kind === 'drain') return this.#drain()
+    if (message.kind === 'drain') return this.#drain(message.number)
     if (message.kind === 'resume') return this.#parts.keeper.resume()
     // It was asked before the secondary knew that another course has begun.
     if (message.course !== this.#course) return

@@ -213,6 +213,28 @@ test('T58: of two secondaries that were promoted the second one writes nothing, 
   assert.equal(await has(secondary, 'third1'), false)
 })
 
+test('T58: the second one of two that were promoted is demoted, and not promoted again without force', async () => {
+  const { servers, primary, secondary, token } = await pair(591)
+  const third = await servers.start('three')
+  await servers.activate(primary, third)
+  await servers.level(primary, third)
+  primary.kill()
+  await servers.time.pass(15_000)
+  for (const one of [secondary, third]) assert.equal((await promote(one, token, { force: true })).status, 200)
+  await servers.time.until(primary.restart(shareOf(primary)))
+  await servers.time.pass(40_000)
+  const isThird = (await third.status()).fenced === true
+  const [fenced, other] = isThird ? [third, secondary] : [secondary, third]
+  assert.deepEqual([(await fenced.status()).fenced, (await other.status()).fenced], [true, false])
+  await fenced.must('POST', `${DR}/primary/demote`)
+  fenced.kill()
+  await servers.time.until(fenced.restart(shareOf(primary)))
+  const refused = await promote(fenced, token)
+  assert.equal(refused.status, 503, JSON.stringify(refused.body))
+  assert.match(JSON.stringify(refused.body), /another cluster was promoted as well/)
+  assert.equal((await promote(fenced, token, { force: true })).status, 200)
+})
+
 test('T60: ten failbacks under writes, with a full comparison each time', async () => {
   const { servers, primary, secondary, token } = await pair(60)
   let [now, next] = [primary, secondary]

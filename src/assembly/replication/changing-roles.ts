@@ -62,6 +62,7 @@ const MAX_UNHEARD_MS = 2_500
 
 /** A primary that lost its power is taken for one that can be reached until its link has been silent for a while. */
 const LINK_MAY_BE_DEAD = ' If it is gone, its link ends within 15 seconds: ask again then, without "force"'
+type Parted = NonNullable<Awaited<ReturnType<typeof readParted>>>
 
 /** What a promoted cluster may lack; undefined: nothing. The sentence is for the operator. */
 type Lack = string | undefined
@@ -148,7 +149,7 @@ export class ChangingRoles {
     const { successor, parted } = read
     if (read.isTransferring) return 'it is being compared with its primary, or copied, and is not whole'
     if (successor !== undefined) return `cluster ${successor.clusterId} took over from it: demote that one first`
-    if (!read.hasPrimary) return parted?.isBehind ? 'it left its primary before it had all of its log' : undefined
+    if (!read.hasPrimary) return parted?.isBehind ? lackOfParted(parted) : undefined
     if (parted !== undefined) return 'it was given a primary that it has not followed yet'
     return lackOfLink(primary)
   }
@@ -308,6 +309,11 @@ export class ChangingRoles {
     return new Promise((resolve) => void this.#parts.world.timers.after(ms, resolve))
   }
 }
+
+const lackOfParted = ({ isOwnLog }: Parted): string =>
+  isOwnLog
+    ? 'another cluster was promoted as well, or was to be followed, and what that one wrote is missing'
+    : 'it left its primary before it had all of its log'
 
 /** Without a link that the log comes over: whether something is missing, by what the primary said last. */
 function lackOfLink(primary: PrimaryStatus | undefined): Lack {

@@ -105,7 +105,8 @@ export async function forgetFormer(tx: SetTransaction, family: ReplicationFamily
 
 /**
  * `primary/demote`: the cluster is a secondary without a primary. It stays in its set, and its data stay; authority and
- * registry go. Who took over stays known. @throws SetRefused
+ * registry go. Who took over stays known; and that another cluster was promoted as well, of which nothing is known: what
+ * that one wrote is missing here. @throws SetRefused
  */
 export async function demotePrimary(tx: SetTransaction, family: ReplicationFamily, nowMs: number): Promise<void> {
   await requireOperation(tx, family, 'primary/demote')
@@ -116,7 +117,7 @@ export async function demotePrimary(tx: SetTransaction, family: ReplicationFamil
   putState(tx, family, { ...state, mode: 'secondary', clusterAddress: '', isFenced: false, sinceMs: nowMs })
   putPromotions(tx, family, promotions)
   if (successor !== undefined) tx.put(setPath(family, 'successor'), successor)
-  tx.put(setPath(family, 'parted'), PARTED.encode({ isOwnLog: true, isBehind: false }))
+  tx.put(setPath(family, 'parted'), PARTED.encode({ isOwnLog: true, isBehind: state.isFenced }))
 }
 
 /**

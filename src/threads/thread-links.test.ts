@@ -89,7 +89,17 @@ const ASKED: Spoken<LinkOwner> = {
   drain: [[ARRIVAL], 'draining'],
   resume: [[ARRIVAL], undefined],
   tookOver: [
-    [ARRIVAL, { epoch: 2, historyId: buffer('h'), receiver: buffer('r'), clusterId: 'c', apiAddress: '' }],
+    [
+      ARRIVAL,
+      {
+        epoch: 2,
+        historyId: buffer('h'),
+        receiver: buffer('r'),
+        followed: { historyId: buffer('f'), index: 3, chain: buffer('c') },
+        clusterId: 'c',
+        apiAddress: '',
+      },
+    ],
     'fenced',
   ],
   takeoverKnown: [['dr'], undefined],

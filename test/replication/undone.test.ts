@@ -280,3 +280,62 @@ test('the power goes between keeping and undoing: the same records are kept, onc
   assert.deepEqual(onlyOne(await listed(primary, token)), before)
   assert.deepEqual(paths(await shown(primary, token, before.id)), policies('extra0', 'extra1'))
 })
+
+/** One more secondary, which has all. */
+async function joined(servers: ReplicatedServers, primary: ReplicatedServer, name: string) {
+  const one = await servers.start(name)
+  await servers.activate(primary, one)
+  await servers.level(primary, one)
+  await servers.time.pass(1_000)
+  await servers.level(primary, one)
+  return one
+}
+
+test('what a primary wrote alone is kept although the cluster that took over has a successor by then', async () => {
+  const forked = await fork(577, (primary) => write(primary, ['extra0', 'extra1']))
+  const { servers, primary, secondary, token } = forked
+  const third = await joined(servers, secondary, 'three')
+  await operate(third, token, 'promote')
+  await demoted(forked)
+  primary.kill()
+  await servers.time.until(primary.restart(shareOf(primary)))
+  await follow(servers, third, primary, token)
+  await servers.level(third, primary)
+  await servers.requireSame(third, primary)
+  const set = onlyOne(await listed(primary, token))
+  assert.deepEqual([set.records, set.written_here, set.complete], [2, true, true])
+  assert.deepEqual(paths(await shown(primary, token, set.id)), policies('extra0', 'extra1'))
+})
+
+test('a primary that never heard of who took over from it keeps all that it wrote since its log began', async () => {
+  const forked = await fork(578, (primary) => write(primary, ['extra0', 'extra1']))
+  const { servers, primary, secondary, token } = forked
+  const third = await joined(servers, secondary, 'three')
+  await operate(third, token, 'promote')
+  secondary.kill()
+  servers.heal(primary, secondary)
+  await primary.must('POST', `${DR}/primary/demote`)
+  await follow(servers, third, primary, token)
+  await servers.level(third, primary)
+  await servers.requireSame(third, primary)
+  const kept = paths(await shown(primary, token, onlyOne(await listed(primary, token)).id))
+  for (const extra of policies('shared0', 'extra0', 'extra1')) assert.ok(kept.includes(extra), extra)
+})
+
+test('of two that were promoted the one that follows the other keeps just what it wrote since', async () => {
+  const { servers, primary, secondary, token } = await pair(579)
+  const third = await joined(servers, primary, 'three')
+  primary.kill()
+  await servers.time.pass(15_000)
+  for (const one of [secondary, third]) await operate(one, token, 'promote', { force: true })
+  await write(third, ['extra0', 'extra1'])
+  await write(secondary, ['new0'])
+  await third.must('POST', `${DR}/primary/demote`)
+  await follow(servers, secondary, third, token)
+  await servers.level(secondary, third)
+  await servers.requireSame(secondary, third)
+  const set = onlyOne(await listed(third, token))
+  assert.deepEqual([set.written_here, set.complete], [true, true])
+  const kept = paths(await shown(third, token, set.id)).filter((path) => path.includes('sys/policy/'))
+  assert.deepEqual(kept, policies('extra0', 'extra1'))
+})

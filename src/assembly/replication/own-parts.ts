@@ -21,7 +21,13 @@ import {
 } from '../../replication/set/certificates.ts'
 import { REPLICATION_FAMILIES, type SetName, serverNameOf } from '../../replication/set/peer-name.ts'
 import { storedAuthority } from '../../replication/set/primary-operations.ts'
-import { readPromotions, readState, type SecondaryIdentity, type SetReader } from '../../replication/set/records.ts'
+import {
+  placeOfNote,
+  readPromotions,
+  readState,
+  type SecondaryIdentity,
+  type SetReader,
+} from '../../replication/set/records.ts'
 import { formerIdentity, ownIdentity } from '../../replication/set/secondary-operations.ts'
 import { StorageCorrupt } from '../../storage/errors.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
@@ -161,7 +167,9 @@ async function formerPart(tx: SetReader, set: SetName): Promise<FormerPart | und
   own.key.fill(0)
   const { publicKey } = x25519Key(receiver)
   receiver.fill(0)
-  const takeover = { epoch: promotion.epoch, historyId: decodeBase64(promotion.historyId), receiver: publicKey }
+  const { epoch, followed } = promotion
+  const historyId = decodeBase64(promotion.historyId)
+  const takeover = { epoch, historyId, receiver: publicKey, followed: followed ? placeOfNote(followed) : undefined }
   return { role: 'former', set, id: record.id, identity, addresses: addressesOf(record), takeover }
 }
 

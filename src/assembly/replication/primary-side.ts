@@ -1,6 +1,6 @@
 // What secondaries ask of their primary, answered by its store and its seal: on the thread that writes.
 
-import { decodeBase64, encodeBase64 } from '../../lib/base64.ts'
+import { encodeBase64 } from '../../lib/base64.ts'
 import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
 import type { Arrival, Greeted, KeyPackage, PrimaryOwner } from '../../replication/link/link-sides.ts'
@@ -21,6 +21,8 @@ import { peerSegment, REPLICATION_FAMILIES, uriOfPeer } from '../../replication/
 import { authorityCertificate, knownSecondaries } from '../../replication/set/primary-operations.ts'
 import {
   type PromotionNote,
+  placeNote,
+  placeOfNote,
   readAbandoned,
   readPromotions,
   readState,
@@ -216,11 +218,13 @@ export class PrimarySide implements PrimaryOwner {
     if (!('refused' in admitted)) await this.#parts.handingOver.end(arrival.id)
   }
 
-  async tookOver(arrival: Arrival, { receiver, historyId, ...takeover }: Parameters<PrimaryOwner['tookOver']>[1]) {
+  async tookOver(arrival: Arrival, told: Parameters<PrimaryOwner['tookOver']>[1]) {
     const { handingOver, log, onChanged, sendAway } = this.#parts
     const { family } = arrival.set
-    const told = { ...takeover, historyId: encodeBase64(historyId) }
-    const taken = await this.#run((tx) => takeSuccessor(tx, this.#greeting(arrival), receiver, told))
+    const { receiver, followed, historyId, ...takeover } = told
+    const place = followed === undefined ? null : placeNote(followed)
+    const successor = { ...takeover, historyId: encodeBase64(historyId), followed: place }
+    const taken = await this.#run((tx) => takeSuccessor(tx, this.#greeting(arrival), receiver, successor))
     const fields = { family, secondary: arrival.id, cluster: takeover.clusterId }
     if (taken !== 'fenced') {
       log('warn', 'A secondary says that it took over, and is not believed', { ...fields, why: taken.sentence })
@@ -262,11 +266,7 @@ export class PrimarySide implements PrimaryOwner {
 
 /** Where the cluster stood in the logs of its primaries. */
 const followedBy = (promotions: readonly PromotionNote[]): Place[] =>
-  promotions.flatMap(({ followed }) =>
-    followed === null
-      ? []
-      : [{ historyId: decodeBase64(followed.historyId), index: followed.index, chain: decodeBase64(followed.chain) }],
-  )
+  promotions.flatMap(({ followed }) => (followed === null ? [] : [placeOfNote(followed)]))
 
 async function epochOf(tx: SetTransaction, family: ReplicationFamily): Promise<number> {
   return (await readState(tx, family))?.epoch ?? 0

@@ -12,7 +12,14 @@ import type { FollowerStanding, SecondaryOwner } from '../../replication/link/li
 import type { Place } from '../../replication/protocol/messages.ts'
 import { wipeActivation } from '../../replication/set/activation-bundle.ts'
 import { forgetFormer, readParted, takeConflict } from '../../replication/set/changing-hands.ts'
-import { readState, SETS_FOLDER, type SetReader, type SetTransaction, setPath } from '../../replication/set/records.ts'
+import {
+  placeOfNote,
+  readState,
+  SETS_FOLDER,
+  type SetReader,
+  type SetTransaction,
+  setPath,
+} from '../../replication/set/records.ts'
 import {
   activationWasHeard,
   copyIsWhole,
@@ -180,11 +187,31 @@ export class SecondarySide implements SecondaryOwner {
 
   async #take(family: ReplicationFamily, batch: SinkBatch): Promise<Adopted> {
     if (this.#ended.has(family)) throw new StorageRefused('This cluster does not follow a primary any more')
-    if (batch.mode === 'anew' && batch.fork !== undefined) await this.#parts.keepUndone(family, batch.fork)
+    if (batch.mode === 'anew') {
+      const fork = batch.fork ?? (await this.#ownFork(family))
+      if (fork !== undefined) await this.#parts.keepUndone(family, fork)
+    }
     const outcome = await this.#keepers[family].take(batch)
     const isEnd = outcome.kind === 'adopted' && batch.mode === 'redo' && batch.transfer === undefined
     if (isEnd) await this.#isWhole(family)
     return outcome
+  }
+
+  /**
+   * Where the own log parted, for a primary that does not know it: it took over from another one than this cluster
+   * handed over to. The one that took over from this cluster has said it. Else it is not known, and all since the
+   * last promotion is kept, or since the log began: rather too much than the only copy lost.
+   */
+  async #ownFork(family: ReplicationFamily): Promise<Place | undefined> {
+    const { view, store } = this.#parts
+    const parted = await view.transaction((tx) => readParted(tx, family))
+    if (!parted?.isOwnLog) return undefined
+    const histories = await store.histories()
+    const told = parted.fork === null ? undefined : placeOfNote(parted.fork)
+    if (told !== undefined && histories.some(({ id }) => id.equals(told.historyId))) return told
+    const last = histories.at(-1)
+    // The chain of a history begins with its id.
+    return last && { historyId: last.id, index: last.startIndex - 1, chain: last.id }
   }
 
   async ownTree() {

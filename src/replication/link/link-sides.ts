@@ -65,6 +65,8 @@ export type Takeover = {
   /** The history of its log that began with the promotion. */
   readonly historyId: Buffer
   readonly receiver: Buffer
+  /** What it had applied of the log of its former primary; undefined: nothing that it knows of. */
+  readonly followed: Place | undefined
 }
 
 /** A part in a set. */

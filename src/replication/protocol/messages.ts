@@ -276,13 +276,14 @@ const MESSAGES = {
   resume: message(30, 16, {}),
   /**
    * From a cluster that was promoted, in the place of a claim: its former primary shall write no more. Answered by
-   * `done`. `receiver` is the key that it was let in with.
+   * `done`. `receiver` is the key that it was let in with; `followed` is what it had applied of that one's log.
    */
   'took-over': message(31, 2 * KIB, {
     epoch: u32,
     historyId: fixed(CHAIN_BYTES),
     apiAddress: text(MAX_ADDRESS_BYTES),
     receiver: fixed(RECEIVER_BYTES),
+    followed: optional(place),
   }),
   /** From the primary: what was asked for is done, or would be. */
   done: message(27, 16, {}),

@@ -17,6 +17,7 @@ import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
 import { requireOperation, wipeFamily } from './primary-operations.ts'
 import {
   PARTED,
+  placeNote,
   putPromotions,
   putState,
   readPromotions,
@@ -77,12 +78,6 @@ function noteOf({ historyId, followed, nowMs }: Promotion, epoch: number) {
   }
 }
 
-const placeNote = ({ historyId, index, chain }: Omit<Origin, 'family'>) => ({
-  historyId: encodeBase64(historyId),
-  index,
-  chain: encodeBase64(chain),
-})
-
 const FORMER = [
   ['identity', 'former'],
   ['leaf-key', 'former-key'],
@@ -105,8 +100,8 @@ export async function forgetFormer(tx: SetTransaction, family: ReplicationFamily
 
 /**
  * `primary/demote`: the cluster is a secondary without a primary. It stays in its set, and its data stay; authority and
- * registry go. Who took over stays known; and that another cluster was promoted as well, of which nothing is known: what
- * that one wrote is missing here. @throws SetRefused
+ * registry go. Who took over stays known. Where another cluster was promoted as well, what that one wrote is missing
+ * here. @throws SetRefused
  */
 export async function demotePrimary(tx: SetTransaction, family: ReplicationFamily, nowMs: number): Promise<void> {
   await requireOperation(tx, family, 'primary/demote')
@@ -117,7 +112,7 @@ export async function demotePrimary(tx: SetTransaction, family: ReplicationFamil
   putState(tx, family, { ...state, mode: 'secondary', clusterAddress: '', isFenced: false, sinceMs: nowMs })
   putPromotions(tx, family, promotions)
   if (successor !== undefined) tx.put(setPath(family, 'successor'), successor)
-  tx.put(setPath(family, 'parted'), PARTED.encode({ isOwnLog: true, isBehind: state.isFenced }))
+  tx.put(setPath(family, 'parted'), PARTED.encode({ isOwnLog: true, isBehind: state.isFenced, fork: null }))
 }
 
 /**
@@ -127,11 +122,12 @@ export async function demotePrimary(tx: SetTransaction, family: ReplicationFamil
 export async function changePrimary(tx: SetTransaction, kept: KeptActivation, force: boolean): Promise<void> {
   const { family, setId, epoch } = kept.bundle
   const state = await requireChangeable(tx, { family, setId }, force)
-  const isOwnLog = (await readParted(tx, family))?.isOwnLog ?? false
+  const parted = await readParted(tx, family)
+  const fork = (await readSuccessor(tx, family))?.followed ?? parted?.fork ?? null
   putState(tx, family, { ...state, setId, epoch: state.setId === setId ? Math.max(state.epoch, epoch) : epoch })
   putEntered(tx, kept)
   tx.delete(setPath(family, 'successor'))
-  tx.put(setPath(family, 'parted'), PARTED.encode({ isOwnLog, isBehind: true }))
+  tx.put(setPath(family, 'parted'), PARTED.encode({ isOwnLog: parted?.isOwnLog ?? false, isBehind: true, fork }))
 }
 
 /** The state of a secondary that may follow a primary of this set. @throws SetRefused */
@@ -172,6 +168,7 @@ export async function leavePrimary(tx: SetTransaction, family: ReplicationFamily
   const next = {
     isOwnLog: parted?.isOwnLog ?? false,
     isBehind: isFollowing ? isBehind : (parted?.isBehind ?? isBehind),
+    fork: parted?.fork ?? null,
   }
   tx.put(setPath(family, 'parted'), PARTED.encode(next))
 }
@@ -183,7 +180,7 @@ export async function readParted(tx: SetReader, family: ReplicationFamily) {
 }
 
 /** What a promoted cluster tells its former primary. */
-export type ToldTakeover = Pick<Successor, 'epoch' | 'historyId' | 'clusterId' | 'apiAddress'>
+export type ToldTakeover = Omit<Successor, 'atMs'>
 
 /**
  * A secondary of this primary was promoted: this cluster writes nothing from now on. It may hear so again. Only one may

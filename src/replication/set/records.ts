@@ -22,11 +22,13 @@
 //   FAMILY/successor         who took over from this cluster
 //   dr/handing-over          on a primary that hands over (handing-over-note.ts)
 //   abandoned                histories that restores left; of class ignored
+import { decodeBase64, encodeBase64 } from '../../lib/base64.ts'
 import { base64, count, flag, group, listOf, nullable, oneOf, text, texts } from '../../lib/member-kinds.ts'
 import { ROOT_NAMESPACE } from '../../storage/contract.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { ViewTransaction } from '../../storage/sealed-storage.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
+import type { Place } from '../protocol/messages.ts'
 import type { FamilyPart, FamilyParts } from './family-operations.ts'
 import { faultOfPeerId, peerSegment } from './peer-name.ts'
 
@@ -107,12 +109,28 @@ export type SecondaryIdentity = RecordOf<typeof SECONDARY_IDENTITY>
 
 const PLACE = group({ historyId: base64, index: count, chain: base64 })
 
+/** The stored form of a place. */
+export const placeNote = ({ historyId, index, chain }: Place) => ({
+  historyId: encodeBase64(historyId),
+  index,
+  chain: encodeBase64(chain),
+})
+
+/** The place that a stored form is of. */
+export const placeOfNote = ({ historyId, index, chain }: ReturnType<typeof placeNote>): Place => ({
+  historyId: decodeBase64(historyId),
+  index,
+  chain: decodeBase64(chain),
+})
+
 /** Where a secondary without a primary stands. The record goes with the first thing that another primary sends it. */
 export const PARTED = storedRecord('A secondary that has left its primary', {
   /** It was the primary itself: what it has is its own log, and not what it applied of another. */
   isOwnLog: flag,
   /** Something of the primary was missing when it left, or that was not known. */
   isBehind: flag,
+  /** Of its own log: up to where the cluster had it that took over; null where that is not known. */
+  fork: nullable(PLACE),
 })
 
 /** Promotions that are remembered. The oldest are dropped. */
@@ -141,6 +159,8 @@ export const SUCCESSOR = storedRecord('The cluster that took over from this one'
   historyId: base64,
   clusterId: text,
   apiAddress: text,
+  /** What it had applied of the log of this one; null where that is not known. */
+  followed: nullable(PLACE),
   atMs: count,
 })
 /** A cluster that took over. */

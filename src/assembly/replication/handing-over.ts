@@ -13,6 +13,9 @@ export const PROMOTION_MS = 5_000
 /** Who asks for a demotion: no secondary has an empty id. */
 export const OPERATOR = ''
 
+/** Who asked before a restart: not known, so that nobody takes it back. No id has a control character. */
+const SOMEBODY = '\n'
+
 /** The parts of it. */
 export type HandingOverParts = {
   readonly view: View
@@ -51,7 +54,9 @@ export class HandingOver {
 
   /** The server has just been opened: it goes on with what a note says. */
   async goOn(): Promise<void> {
-    if (await this.#parts.view.transaction(isHandingOver)) this.#lend('before this server was opened')
+    if (!(await this.#parts.view.transaction(isHandingOver))) return
+    this.#asked.add(SOMEBODY)
+    this.#lend('before this server was opened')
   }
 
   #lend(asked: string): void {

@@ -182,9 +182,7 @@ class OwnReplication implements ReplicationRoom {
     try {
       await this.#handingOver.goOn()
     } catch (cause) {
-      this.#log('error', 'This cluster writes nothing until it is asked again to hand over, or opened anew', {
-        cause: describeCause(cause),
-      })
+      this.#log('error', 'It is not known whether this cluster was handing over', { cause: describeCause(cause) })
     }
     try {
       await this.#primarySide.releaseStrays()

@@ -4,6 +4,7 @@
 import type { Log } from '../../lib/log.ts'
 import type { Timer, World } from '../../lib/world.ts'
 import { clearHandingOver, isHandingOver, noteHandingOver } from '../../replication/set/handing-over-note.ts'
+import { isClosed } from '../../storage/errors.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 
 /** How long a primary waits for a secondary that is to be promoted. */
@@ -54,9 +55,16 @@ export class HandingOver {
 
   /** The server has just been opened: it goes on with what a note says. */
   async goOn(): Promise<void> {
-    if (!(await this.#parts.view.transaction(isHandingOver))) return
-    this.#asked.add(SOMEBODY)
-    this.#lend('before this server was opened')
+    let isNoted = true
+    try {
+      isNoted = await this.#parts.view.transaction(isHandingOver)
+    } finally {
+      // Also where it cannot be read: it would never end.
+      if (isNoted) {
+        this.#asked.add(SOMEBODY)
+        this.#lend('before this server was opened')
+      }
+    }
   }
 
   #lend(asked: string): void {
@@ -81,7 +89,10 @@ export class HandingOver {
       await view.transaction(async (tx) => clearHandingOver(tx))
       await changed()
     } catch (cause) {
-      log('error', 'The role of this server could not be changed', { cause: (cause as Error).message })
+      // The next opening finds the note.
+      if (isClosed(cause)) return
+      log('error', 'This cluster cannot write again as yet, which is tried again', { cause: (cause as Error).message })
+      if (!this.isOn) this.#lend('before')
     }
   }
 

@@ -372,6 +372,39 @@ test('T47: a primary is given while streaming, and twice quickly: one is followe
   assert.equal((await secondary.status()).secondary_id, 'name3')
 })
 
+test('T47: what an earlier primary has sent is not taken for what the present one did', async () => {
+  const { servers, primary, secondary, token } = await pair(471)
+  const [third, fourth] = [await servers.start('three'), await servers.start('four')]
+  for (const one of [third, fourth]) {
+    await servers.activate(primary, one)
+    await servers.level(primary, one)
+  }
+  await servers.time.pass(1_000)
+  primary.kill()
+  await servers.time.pass(15_000)
+  for (const one of [secondary, third]) assert.equal((await promote(one, token, { force: true })).status, 200)
+  const { store } = fourth.server
+  const adopt = store.adopt.bind(store)
+  const gate = Promise.withResolvers<void>()
+  let held = 0
+  store.adopt = async (...input) => {
+    held++
+    await gate.promise
+    return adopt(...input)
+  }
+  assert.equal((await follow(servers, secondary, fourth, token)).status, 200)
+  for (let each = 0; held === 0; each++) {
+    assert.ok(each < 200, 'the first one sends nothing')
+    await servers.time.pass(50)
+  }
+  const given = follow(servers, third, fourth, token)
+  await servers.time.pass(2_000)
+  gate.resolve()
+  assert.equal((await given).status, 200)
+  await servers.level(third, fourth)
+  await servers.requireSame(third, fourth)
+})
+
 test('T47: a primary is given in the middle of a comparison, which then ends with the other one', async () => {
   const { servers, primary, secondary, token } = await pair(48)
   servers.cut(primary, secondary)

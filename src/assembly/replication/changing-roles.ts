@@ -20,6 +20,7 @@ import {
 } from '../../replication/set/changing-hands.ts'
 import { disableFamily, requireOperation } from '../../replication/set/primary-operations.ts'
 import { readState, SETS_FOLDER, type SetReader, SetRefused, setPath } from '../../replication/set/records.ts'
+import type { KeptActivation } from '../../replication/set/secondary-operations.ts'
 import { putTakenOver } from '../../replication/set/taken-over.ts'
 import { HISTORY_ID_BYTES } from '../../storage/backend.ts'
 import type { Barrier } from '../../storage/barrier.ts'
@@ -51,7 +52,7 @@ export type ChangingRolesParts = {
   readonly handingOver: HandingOver
   readonly checks: Pick<TreeChecks, 'told'>
   readonly log: Log
-  readonly secondarySide: Pick<SecondarySide, 'whileNothingComes' | 'follows'>
+  readonly secondarySide: Pick<SecondarySide, 'whileNothingComes'>
   readonly activating: Activating
   /** Takes over the role and the links that the records say. */
   readonly changed: () => Promise<void>
@@ -262,10 +263,10 @@ export class ChangingRoles {
         const leave = (): Promise<void> => view.transaction((tx) => leavePrimary(tx, family, isBehind))
         await secondarySide.whileNothingComes(family, leave)
       } else {
-        await activating.update(family, given, force, (kept) =>
-          view.transaction((tx) => changePrimary(tx, kept, force)),
-        )
-        secondarySide.follows(family)
+        // What an earlier primary has sent must not count as of this one.
+        const change = (kept: KeptActivation) => (): Promise<void> =>
+          view.transaction((tx) => changePrimary(tx, kept, force))
+        await activating.update(family, given, force, (kept) => secondarySide.whileNothingComes(family, change(kept)))
       }
       await this.#becomes()
     })

@@ -73,7 +73,7 @@ export class SecondarySide implements SecondaryOwner {
   readonly #keepers: Readonly<Record<ReplicationFamily, SinkKeeper>>
   /** One step after the other, so that a promotion can be between two. */
   readonly #taking = new OneAtATime()
-  /** Families in which this cluster was promoted, or has left its set. */
+  /** Families in which this cluster was promoted, has left its set, or was given another primary. */
   readonly #ended = new Set<ReplicationFamily>()
   /** False: what this secondary has is what it applied of its present primary. Missing: not known. */
   readonly #isParted = new Map<ReplicationFamily, boolean>()
@@ -98,6 +98,7 @@ export class SecondarySide implements SecondaryOwner {
 
   async standing(family: ReplicationFamily): Promise<FollowerStanding> {
     const { view, store, sealNumber } = this.#parts
+    await this.#taking.run(() => this.#begins(family))
     const position = await store.position()
     const followed = position.origins.find((origin) => origin.family === family)
     const { transfer, epoch, receiver, mode, parted } = await view.transaction(async (tx) => ({
@@ -169,8 +170,8 @@ export class SecondarySide implements SecondaryOwner {
   }
 
   /**
-   * Runs work while nothing of a primary is applied. If it succeeds, nothing of that family ever is, until the server
-   * follows another one.
+   * Runs work while nothing of a primary is applied. If it succeeds, nothing of that family ever is, until a link to
+   * another one begins.
    */
   whileNothingComes<T>(family: ReplicationFamily, work: () => Promise<T>): Promise<T> {
     return this.#taking.run(async () => {
@@ -180,9 +181,13 @@ export class SecondarySide implements SecondaryOwner {
     })
   }
 
-  /** The cluster follows a primary again. */
-  follows(family: ReplicationFamily): void {
-    this.#ended.delete(family)
+  /** A link begins: what comes over it is applied, if the cluster follows a primary. One to an earlier primary ended. */
+  async #begins(family: ReplicationFamily): Promise<void> {
+    const { mode, identity } = await this.#parts.view.transaction(async (tx) => ({
+      ...(await modeOf(tx, family)),
+      identity: await tx.get(setPath(family, 'identity')),
+    }))
+    if (mode !== 'primary' && identity !== undefined) this.#ended.delete(family)
   }
 
   async #take(family: ReplicationFamily, batch: SinkBatch): Promise<Adopted> {

@@ -181,7 +181,7 @@ export class SecondarySide implements SecondaryOwner {
     })
   }
 
-  /** A link begins: what comes over it is applied, if the cluster follows a primary. One to an earlier primary ended. */
+  /** A link begins: what comes over it is applied, if the cluster follows a primary. Those to earlier ones ended. */
   async #begins(family: ReplicationFamily): Promise<void> {
     const { mode, identity } = await this.#parts.view.transaction(async (tx) => ({
       ...(await modeOf(tx, family)),

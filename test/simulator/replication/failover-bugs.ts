@@ -194,7 +194,7 @@ export const FAILOVER_BUGS: readonly PlantedBug[] = [
         return { ...(await owner.standing(family)), isParted: false, applied }
       },
     })),
-    seed: 29,
+    seed: 28,
     finds: 'I21',
   },
   {

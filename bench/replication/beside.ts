@@ -50,7 +50,7 @@ export async function besideWriter(
 export function longestBusyMs(path: string, startMs: number, endMs: number): number {
   const lines = readFileSync(path, 'utf8').trim().split('\n')
   const noted = lines.map((line) => line.split(' ').map(Number) as [number, number])
-  return Math.max(...noted.filter(([at]) => at >= startMs && at <= endMs).map(([, longestMs]) => longestMs))
+  return Math.max(0, ...noted.filter(([at]) => at >= startMs && at <= endMs).map(([, longestMs]) => longestMs))
 }
 
 /** For the table. */

@@ -89,8 +89,8 @@ export class Activating {
     force: boolean,
     enter: (kept: KeptActivation) => Promise<void>,
   ): Promise<void> {
-    const fits = async ({ setId }: ActivationBundle): Promise<void> => {
-      await this.#parts.view.transaction((tx) => requireChangeable(tx, { family, setId }, force))
+    const fits = async (bundle: ActivationBundle): Promise<void> => {
+      await this.#parts.view.transaction((tx) => requireChangeable(tx, bundle, force))
     }
     const taken = async (kept: KeptActivation, { seal }: GivenKeys): Promise<void> => {
       await this.#parts.follow(seal)

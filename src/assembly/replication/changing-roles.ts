@@ -150,7 +150,7 @@ export class ChangingRoles {
     const { successor, parted } = read
     if (read.isTransferring) return 'it is being compared with its primary, or copied, and is not whole'
     if (successor !== undefined) return `cluster ${successor.clusterId} took over from it: demote that one first`
-    if (!read.hasPrimary) return parted?.isBehind ? lackOfParted(parted) : undefined
+    if (!read.hasPrimary) return lackOfParted(parted)
     if (parted !== undefined) return 'it was given a primary that it has not followed yet'
     return lackOfLink(primary)
   }
@@ -311,10 +311,15 @@ export class ChangingRoles {
   }
 }
 
-const lackOfParted = ({ isOwnLog }: Parted): string =>
-  isOwnLog
-    ? 'another cluster was promoted as well, or was to be followed, and what that one wrote is missing'
-    : 'it left its primary before it had all of its log'
+/** A cluster without a primary hears of nobody: not of one that was promoted meanwhile, nor of a primary that goes on. */
+function lackOfParted(parted: Parted | undefined): string {
+  if (parted?.isOwnLog && parted.isBehind)
+    return 'another cluster was promoted as well, or was to be followed, and what that one wrote is missing'
+  if (parted?.isOwnLog) return 'it was demoted, and hears of nobody who may have been promoted since'
+  return parted?.isBehind
+    ? 'it left its primary before it had all of its log'
+    : 'it left its primary, and hears of nothing that this one wrote since'
+}
 
 /** Without a link that the log comes over: whether something is missing, by what the primary said last. */
 function lackOfLink(primary: PrimaryStatus | undefined): Lack {

@@ -121,7 +121,7 @@ export async function demotePrimary(tx: SetTransaction, family: ReplicationFamil
  */
 export async function changePrimary(tx: SetTransaction, kept: KeptActivation, force: boolean): Promise<void> {
   const { family, setId, epoch } = kept.bundle
-  const state = await requireChangeable(tx, { family, setId }, force)
+  const state = await requireChangeable(tx, kept.bundle, force)
   const parted = await readParted(tx, family)
   const fork = (await readSuccessor(tx, family))?.followed ?? parted?.fork ?? null
   putState(tx, family, { ...state, setId, epoch: state.setId === setId ? Math.max(state.epoch, epoch) : epoch })
@@ -133,12 +133,15 @@ export async function changePrimary(tx: SetTransaction, kept: KeptActivation, fo
 /** The state of a secondary that may follow a primary of this set. @throws SetRefused */
 export async function requireChangeable(
   tx: SetReader,
-  { family, setId }: { readonly family: ReplicationFamily; readonly setId: string },
+  { family, setId, epoch }: Pick<KeptActivation['bundle'], 'family' | 'setId' | 'epoch'>,
   force: boolean,
 ): Promise<SetState> {
   await requireOperation(tx, family, 'secondary/update-primary')
   const state = await requireState(tx, family)
-  if (state.setId === setId) return state
+  if (state.setId === setId) {
+    if (epoch >= state.epoch || force) return state
+    throw new SetRefused(400, EARLIER_PRIMARY)
+  }
   if (!force)
     throw new SetRefused(400, `${OTHER_SET}: get a token of a primary of set ${state.setId}, or give "force" as well`)
   if ((await tx.get(setPath(family, 'identity'))) !== undefined)
@@ -146,6 +149,9 @@ export async function requireChangeable(
   return state
 }
 
+const EARLIER_PRIMARY =
+  '"token" is of a primary that another cluster took over from, whose newer records would be undone here: get a token ' +
+  'of the present primary, or give "force" as well'
 const OTHER_SET = '"token" is of another set, whose data would take the place of those here'
 
 /**

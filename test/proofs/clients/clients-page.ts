@@ -51,7 +51,7 @@ through one, and compare these answers:
 | Cluster | \`sys/health\` | A request that stores something |
 |---|---|---|
 | the secondary, before | 472 | 400, \`path disabled in replication DR secondary mode\` |
-| the former primary | 200 | 503 with \`Retry-After: 5\` |
+| the former primary | 473 | 503 with \`Retry-After: 5\` |
 | the secondary, promoted | 200 | 200 |
 | the former primary, demoted | 472 | 400, \`path disabled in replication DR secondary mode\` |
 

@@ -104,9 +104,14 @@ export class ChangingRoles {
         if (!given.force && !asked.isDrained) requireNothing(await this.#lack(family, primary))
         await this.#begin(family, given, asked, primary?.primaryIndex ?? 0)
       } catch (cause) {
-        this.#told.delete(family)
-        if (asked.isDrained) await links.takeBack(family)
-        throw cause
+        // It may have failed behind the durable step, which counts.
+        const isPrimary = (await this.#modeOf(family)) === 'primary'
+        if (!isPrimary) {
+          this.#told.delete(family)
+          if (asked.isDrained) await links.takeBack(family)
+          throw cause
+        }
+        this.#failedBehind(cause)
       }
       await this.#becomes()
       const isTold = hasFormer && (await this.#within(told, TOLD_MS))
@@ -277,10 +282,18 @@ export class ChangingRoles {
     try {
       await this.#parts.changed()
     } catch (cause) {
-      this.#parts.log('error', 'The role of this cluster has changed, and not all of its work could begin', {
-        cause: describeCause(cause),
-      })
+      this.#failedBehind(cause)
     }
+  }
+
+  #failedBehind(cause: unknown): void {
+    this.#parts.log('error', 'The role of this cluster has changed, and not all of its work could begin', {
+      cause: describeCause(cause),
+    })
+  }
+
+  async #modeOf(family: ReplicationFamily): Promise<string | undefined> {
+    return (await this.#parts.view.transaction((tx) => readState(tx, family)))?.mode
   }
 
   /** Gives work in the folder of the sets the form of work on the whole store. */
@@ -311,7 +324,7 @@ export class ChangingRoles {
   }
 }
 
-/** A cluster without a primary hears of nobody: not of one that was promoted meanwhile, nor of a primary that goes on. */
+/** A cluster without a primary hears of nobody: not of one that was promoted since, nor of a primary that goes on. */
 function lackOfParted(parted: Parted | undefined): string {
   if (parted?.isOwnLog && parted.isBehind)
     return 'another cluster was promoted as well, or was to be followed, and what that one wrote is missing'

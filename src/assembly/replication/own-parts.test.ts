@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { NOW, primaryOfSet, RECEIVER, SetCluster } from '../../../test/fixtures/set-cluster.ts'
 import { readCertificate } from '../../crypto/signatures/certificate.ts'
 import { holdsAt } from '../../replication/set/certificates.ts'
+import { putPromotions } from '../../replication/set/records.ts'
 import { becomeSecondary, copyIsWhole } from '../../replication/set/secondary-operations.ts'
 import { OwnParts } from './own-parts.ts'
 
@@ -91,6 +92,20 @@ test('records of one family that cannot be used leave the other one its links, a
   cluster.view.plant('performance/authority', authority)
   assert.deepEqual(await families(), ['dr', 'performance'])
   assert.equal(own.areGood, true)
+})
+
+test('a damaged record of who a promoted cluster was leaves it its part as primary, and is logged', async () => {
+  const { cluster } = await primaryOfSet(24)
+  const told: string[] = []
+  const world = { random: cluster.random, clock: { nowMs: () => cluster.nowMs, monotonicMs: () => 0 } }
+  const own = new OwnParts(world, (level, message) => void told.push(`${level} ${message}`))
+  const note = { epoch: 2, historyId: RECEIVER.subarray(16).toString('base64'), followed: null, atMs: NOW }
+  await cluster.run(async (tx) => putPromotions(tx, 'dr', [note]))
+  for (const entry of ['former', 'former-key', 'former-receiver'])
+    cluster.view.plant(`dr/${entry}`, Buffer.from('no such record'))
+  const roles = (await cluster.run((tx) => own.read(tx, NODE))).map(({ role }) => role)
+  assert.deepEqual(roles, ['primary'])
+  assert.match(told.join(), /^error The former primary cannot be told/)
 })
 
 test('links stay while the clock is beyond the end of the authority, and go on when it is set', async () => {

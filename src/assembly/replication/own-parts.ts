@@ -70,7 +70,7 @@ export class OwnParts {
     for (const family of own) {
       const part = await this.#part(tx, family, node)
       if (part !== undefined) parts.set(family, part)
-      const former = part?.role === 'primary' ? await formerPart(tx, part.set) : undefined
+      const former = part?.role === 'primary' ? await this.#former(tx, part.set) : undefined
       if (former !== undefined) formers.push(former)
     }
     for (const family of REPLICATION_FAMILIES) {
@@ -96,13 +96,24 @@ export class OwnParts {
       this.#faults.delete(family)
       return part
     } catch (cause) {
-      const isUnusable = [StorageCorrupt, CertificateRefused, DerError].some((kind) => cause instanceof kind)
-      if (!isUnusable) throw cause
+      if (!isUnusable(cause)) throw cause
       const why = describeCause(cause)
       const message = 'The links of a family of replication cannot be made: its records cannot be used'
       if (this.#faults.get(family) !== why) this.#log('error', message, { family, cause: why })
       this.#faults.set(family, why)
       return this.#last.get(family)
+    }
+  }
+
+  /** A record that cannot be used keeps the former primary from hearing of the promotion, and nothing else. */
+  async #former(tx: SetReader, set: SetName): Promise<FormerPart | undefined> {
+    try {
+      return await formerPart(tx, set)
+    } catch (cause) {
+      if (!isUnusable(cause)) throw cause
+      const fields = { family: set.family, cause: describeCause(cause) }
+      this.#log('error', 'The former primary cannot be told of the promotion: a record cannot be used', fields)
+      return undefined
     }
   }
 
@@ -155,6 +166,9 @@ export class OwnParts {
     return { role: 'secondary', set, id: record.id, identity, renewalDueMs: renewalDueMs(leaf), addresses }
   }
 }
+
+const isUnusable = (cause: unknown): boolean =>
+  [StorageCorrupt, CertificateRefused, DerError].some((kind) => cause instanceof kind)
 
 /** What a promoted cluster tells its former primary; undefined where that knows, or where nothing can be told. */
 async function formerPart(tx: SetReader, set: SetName): Promise<FormerPart | undefined> {

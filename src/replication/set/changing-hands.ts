@@ -150,8 +150,8 @@ export async function requireChangeable(
 }
 
 const EARLIER_PRIMARY =
-  '"token" is of a primary that another cluster took over from, whose newer records would be undone here: get a token ' +
-  'of the present primary, or give "force" as well'
+  '"token" is of a primary that another cluster took over from, whose newer records would be undone here: get a ' +
+  'token of the present primary, or give "force" as well'
 const OTHER_SET = '"token" is of another set, whose data would take the place of those here'
 
 /**

@@ -155,7 +155,9 @@ export class SetOperator {
       const { text } = await this.#operationsOf(leader).secondaryToken('dr', wanted)
       this.#tokens.push(text)
       if (this.#tokens.length > TOKENS_KEPT) this.#tokens.shift()
-      await this.#operationsOf(cluster).updatePrimary('dr', givenOf(text), false)
+      // To be led back to a primary that another one took over from is what the operator says with it.
+      const isEarlier = this.#epochOf(leader) < this.#epochOf(cluster)
+      await this.#operationsOf(cluster).updatePrimary('dr', givenOf(text), isEarlier)
     }
     if (isBeside) this.#living.begin(cluster, 'a second update', unlessRefused(update))
     else this.#work('update', [cluster, leader], update)

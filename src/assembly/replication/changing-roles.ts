@@ -26,7 +26,7 @@ import { HISTORY_ID_BYTES } from '../../storage/backend.ts'
 import type { Barrier } from '../../storage/barrier.ts'
 import { type Store, systemScope, type Transaction } from '../../storage/contract.ts'
 import { faultOfKnown } from '../../storage/log/histories.ts'
-import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import type { NewHistory, ReplicationFamily } from '../../storage/peer-log.ts'
 import { sealedTransaction, type View, type ViewTransaction } from '../../storage/sealed-storage.ts'
 import type { GivenActivation, GivenPromotion, ToldFormer } from '../../system/replication-operations.ts'
 import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
@@ -63,6 +63,7 @@ const MAX_UNHEARD_MS = 2_500
 
 /** A primary that lost its power is taken for one that can be reached until its link has been silent for a while. */
 const LINK_MAY_BE_DEAD = ' If it is gone, its link ends within 15 seconds: ask again then, without "force"'
+
 type Parted = NonNullable<Awaited<ReturnType<typeof readParted>>>
 
 /** What a promoted cluster may lack; undefined: nothing. The sentence is for the operator. */
@@ -104,14 +105,9 @@ export class ChangingRoles {
         if (!given.force && !asked.isDrained) requireNothing(await this.#lack(family, primary))
         await this.#begin(family, given, asked, primary?.primaryIndex ?? 0)
       } catch (cause) {
-        // It may have failed behind the durable step, which counts.
-        const isPrimary = (await this.#modeOf(family)) === 'primary'
-        if (!isPrimary) {
-          this.#told.delete(family)
-          if (asked.isDrained) await links.takeBack(family)
-          throw cause
-        }
-        this.#failedBehind(cause)
+        this.#told.delete(family)
+        if (asked.isDrained) await links.takeBack(family)
+        throw cause
       }
       await this.#becomes()
       const isTold = hasFormer && (await this.#within(told, TOLD_MS))
@@ -167,7 +163,7 @@ export class ChangingRoles {
     asked: { readonly isDrained: boolean; readonly startedAtMs: number },
     primaryIndex: number,
   ): Promise<void> {
-    const { view, store, world, rotation, secondarySide } = this.#parts
+    const { view, store, world, secondarySide } = this.#parts
     const { random, clock } = world
     const nowMs = clock.nowMs()
     const { setId, epoch } = await view.transaction(async (tx) => (await readState(tx, family)) ?? gone())
@@ -182,14 +178,12 @@ export class ChangingRoles {
         const followed = parted?.isOwnLog ? undefined : origins.find((origin) => origin.family === family)
         const promotion = { family, authority, clusterAddress, historyId, followed, nowMs }
         const next = { id: historyId, knownIndex: knownIndex(primaryIndex), knownEpoch: epoch }
-        await rotation.beginHistory(
-          this.#inSets(async (tx) => {
-            await promotePrimary(tx, promotion)
-            tx.delete(transferPath(family))
-            putTakenOver(tx, { epoch: epoch + 1, atMs: nowMs })
-          }),
-          next,
-        )
+        const begin = async (tx: ViewTransaction): Promise<void> => {
+          await promotePrimary(tx, promotion)
+          tx.delete(transferPath(family))
+          putTakenOver(tx, { epoch: epoch + 1, atMs: nowMs })
+        }
+        await this.#beginHistory(begin, next, async () => (await this.#modeOf(family)) === 'primary')
       })
     } finally {
       authority.key.fill(0)
@@ -238,22 +232,19 @@ export class ChangingRoles {
   /** `secondary/disable`: the cluster is in no set any more, and goes on with what it has. @throws SetRefused */
   disable(family: ReplicationFamily): Promise<void> {
     return this.#alone(async () => {
-      const { view, world, rotation, secondarySide } = this.#parts
+      const { view, world, secondarySide } = this.#parts
       await this.#mustAllow(family, 'secondary/disable')
       const state = await view.transaction(async (tx) => (await readState(tx, family)) ?? gone())
       const next = { id: world.random.bytes(HISTORY_ID_BYTES), knownIndex: 0, knownEpoch: state.epoch }
       const nowMs = world.clock.nowMs()
-      await secondarySide.whileNothingComes(family, () =>
-        rotation.beginHistory(
-          this.#inSets(async (tx) => {
-            await disableFamily(tx, family, 'secondary/disable')
-            tx.delete(transferPath(family))
-            // It uses the keys of the set on its own from now on, as a promoted cluster does.
-            putTakenOver(tx, { epoch: state.epoch + 1, atMs: nowMs })
-          }),
-          next,
-        ),
-      )
+      const leave = async (tx: ViewTransaction): Promise<void> => {
+        await disableFamily(tx, family, 'secondary/disable')
+        tx.delete(transferPath(family))
+        // It uses the keys of the set on its own from now on, as a promoted cluster does.
+        putTakenOver(tx, { epoch: state.epoch + 1, atMs: nowMs })
+      }
+      const hasLeft = async (): Promise<boolean> => (await this.#modeOf(family)) === undefined
+      await secondarySide.whileNothingComes(family, () => this.#beginHistory(leave, next, hasLeft))
       await this.#becomes()
     })
   }
@@ -282,6 +273,20 @@ export class ChangingRoles {
     try {
       await this.#parts.changed()
     } catch (cause) {
+      this.#failedBehind(cause)
+    }
+  }
+
+  /** What is stored counts, though something behind it fails, such as telling another thread: `isDone` looks. */
+  async #beginHistory(
+    work: (tx: ViewTransaction) => Promise<void>,
+    next: NewHistory,
+    isDone: () => Promise<boolean>,
+  ): Promise<void> {
+    try {
+      await this.#parts.rotation.beginHistory(this.#inSets(work), next)
+    } catch (cause) {
+      if (!(await isDone().catch(() => false))) throw cause
       this.#failedBehind(cause)
     }
   }

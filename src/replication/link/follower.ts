@@ -3,7 +3,7 @@
 //
 //   unconfirmed? ─▶ dial ─▶ link (followed-primary.ts) ─▶ its end ─▶ pause (pauses.ts) ─┐
 //        ▲──────────────────────────────────────────────────────────────────────────────┘
-import type { Link } from '../../lib/links.ts'
+import { type Link, LinkClosed } from '../../lib/links.ts'
 import type { Timer } from '../../lib/world.ts'
 import { linkAddressOf } from '../set/peer-address.ts'
 import { serverNameOf } from '../set/peer-name.ts'
@@ -108,7 +108,8 @@ export class Follower {
     const asked = link.drain().then((isDrained): HandOver => ({ kind: isDrained ? 'drained' : 'no-link' }))
     try {
       return await Promise.race([asked, over, late.promise])
-    } catch {
+    } catch (cause) {
+      if (!(cause instanceof LinkClosed)) throw cause
       return { kind: 'no-link' }
     } finally {
       timer.cancel()

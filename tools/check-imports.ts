@@ -28,6 +28,7 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   // Metrics, logs and traces. It knows of endpoints only what all have in common.
   ['telemetry', ['lib', 'storage', 'api']],
   ['quotas', ['lib', 'crypto', 'storage', 'api']],
+  ['namespaces', ['lib', 'crypto', 'storage', 'api']],
   // Where managed keys are: the registry, and the process that calls devices.
   ['managed-keys', ['lib', 'rpc', 'crypto', 'storage', 'api']],
   // It implements what tokens and policies ask of it.
@@ -43,6 +44,7 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
       'crypto',
       'storage',
       'api',
+      'namespaces',
       'auth',
       'hardening',
       'audit',
@@ -52,7 +54,7 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
       'managed-keys',
     ],
   ],
-  ['core', ['lib', 'storage', 'api', 'auth', 'audit', 'replication', 'telemetry', 'quotas']],
+  ['core', ['lib', 'storage', 'api', 'namespaces', 'auth', 'audit', 'replication', 'telemetry', 'quotas']],
   ['http', ['lib', 'api', 'core']],
   ['threads', ['lib', 'rpc', 'api', 'core', 'storage', 'replication']],
   // It runs where none of the others do: in browsers, in programs of others.
@@ -70,6 +72,7 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
       'crypto',
       'storage',
       'api',
+      'namespaces',
       'auth',
       'audit',
       'telemetry',

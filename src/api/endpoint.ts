@@ -3,6 +3,7 @@
 import { strict as assert } from 'node:assert'
 import { own } from '../lib/own.ts'
 import type { Args, Fields } from './fields.ts'
+import type { Namespace } from './namespace.ts'
 import type { DataOwner } from './node-role.ts'
 import { expandPattern, parsePattern } from './pattern.ts'
 import type { Answer, ListenerSwitches, RequestInfo } from './request.ts'
@@ -32,13 +33,17 @@ export type BodyForm = 'envelope' | 'plain' | 'both'
  * - 'both': first what the set shares, such as an entity, then what the cluster owns, such as a token.
  * - A function decides by what the arguments name.
  */
-export type Writes<E, A> = DataOwner | 'mount' | 'both' | ((engine: E, args: A) => DataOwner | Promise<DataOwner>)
+export type Writes<E, A> =
+  | DataOwner
+  | 'mount'
+  | 'both'
+  | ((engine: E, args: A, namespace: Namespace) => DataOwner | Promise<DataOwner>)
 
 /**
  * The mounts that the arguments name, besides the one that serves the request. A secondary that a filter keeps one of
  * them from cannot have the request carried out.
  */
-export type NamedMounts<E, A> = (engine: E, args: A) => NamedMount[] | Promise<NamedMount[]>
+export type NamedMounts<E, A> = (engine: E, args: A, namespace: Namespace) => NamedMount[] | Promise<NamedMount[]>
 type NamedMount = { readonly uuid: string } | undefined
 
 type Common<E, F extends Fields> = {
@@ -69,6 +74,17 @@ type Common<E, F extends Fields> = {
   readonly alsoAtRoot?: boolean
   /** True if the endpoint answers while the server is sealed. */
   readonly whileSealed?: boolean
+  /**
+   * Where a built-in mount offers it. Absent: in each namespace, about what that one has. 'root': in the root alone;
+   * elsewhere it is an unsupported path. 'root-keys': likewise, refused as one that has no keys of its own. 'all': it
+   * answers in each as in the root, also where X-Vault-Namespace names none that exists, or a locked one.
+   */
+  readonly offeredIn?: 'root' | 'root-keys' | 'all'
+  /**
+   * The namespace that the request is moved to, before a policy is asked. 'token': that of the caller's token. A field
+   * with a token or the id of a lease: that of what it names, if that exists; then the body is read first.
+   */
+  readonly movesTo?: 'token' | { readonly field: string; readonly names: 'token' | 'lease' }
   /** True if it makes the keys, or opens or closes the barrier; a test that calls all endpoints leaves it out. */
   readonly changesSeal?: boolean
   readonly body?: BodyForm
@@ -119,7 +135,12 @@ type Common<E, F extends Fields> = {
    * Tells whether the thing exists, and so decides between create and update. It gets only the path, since it runs
    * before the policy and so before the body is read.
    */
-  readonly exists?: (engine: E, path: Readonly<Record<string, string>>, tokenId: string) => boolean | Promise<boolean>
+  readonly exists?: (
+    engine: E,
+    path: Readonly<Record<string, string>>,
+    tokenId: string,
+    namespace: Namespace,
+  ) => boolean | Promise<boolean>
 }
 
 /** A definition as it is written: the handler's arguments are typed by the fields. */

@@ -14,6 +14,7 @@ import {
 } from '../lib/member-kinds.ts'
 import type { Endpoint, EndpointOperation } from './endpoint.ts'
 import { LOCKOUT_SETTINGS, type Lockout } from './lockout.ts'
+import type { Namespace } from './namespace.ts'
 import type { Router } from './router.ts'
 import type { PlacedShape } from './spelling.ts'
 
@@ -48,9 +49,12 @@ export type MountConfig = ValueOf<typeof MOUNT_CONFIG>
 export const MOUNT_MEMBERS = {
   format: oneOf(1),
   uuid: text,
+  /** Id of the namespace that it is mounted in; its data stay in `home` when it moves to another. */
   namespace: text,
+  /** Id of the namespace below which its data are stored; absent: `namespace`. */
+  home: optional(text),
   kind: MOUNT_KIND,
-  /** Path that ends in '/' and does not begin with one; that of a login mount begins with 'auth/'. */
+  /** Path in the namespace; it ends in '/' and does not begin with one; that of a login mount begins with 'auth/'. */
   path: text,
   /** Former paths of a login mount that was moved: tokens that it gave out before bear them. */
   formerPaths: optional(texts),
@@ -119,29 +123,37 @@ export type MountableType<C> = EngineType<C> & {
 /** The endpoint that a path leads to, and the names in the path. */
 export type Routed = {
   readonly endpoint: Endpoint
+  /** The full path of the mount. */
   readonly mountPath: string
   readonly pathParameters: Readonly<Record<string, string>>
 }
+
+/** A path of a mount, within a namespace. */
+export type NamespacedPath = { readonly namespace: Namespace; readonly path: string }
 
 /** The mounts, as the endpoints under `sys/` use them. */
 export interface Mounts {
   /** Types that can be mounted. */
   typesOf(kind: MountKind): readonly string[]
-  /** All mounts, those of the server itself included. */
-  list(): readonly MountEntry[]
-  /** The mount at exactly this path. */
-  find(path: string): MountEntry | undefined
+  /** All mounts of a namespace, those that it always has included; not those of namespaces below. */
+  list(of: Namespace): readonly MountEntry[]
+  /** The mounts of all namespaces. */
+  all(): readonly MountEntry[]
+  /** The mount at exactly this path of the namespace. */
+  find(within: Namespace, path: string): MountEntry | undefined
   /** The lockout of a login mount by UUID; undefined if it locks no names. */
   lockoutOf(uuid: string): Lockout | undefined
-  /** The mount that serves requests to the path. */
-  serving(path: string): MountEntry | undefined
+  /** The mount that serves requests to the full path. */
+  serving(fullPath: string): MountEntry | undefined
+  /** The full path of a mount: that of its namespace, and its own. */
+  fullPathOf(entry: MountEntry): string
   /**
-   * The path with its names in canonical spelling, and the shape that says which these are. A path that no mount serves
-   * is returned unchanged.
+   * The path with its names in canonical spelling, and the shape that says which these are. A path that no mount
+   * serves is returned unchanged.
    */
-  spelled(path: string): { readonly path: string; readonly spelling: PlacedShape | undefined }
-  /** The endpoint at the path, and the names in the path. */
-  routed(path: string, operation: EndpointOperation): Routed | undefined
+  spelled(fullPath: string): { readonly path: string; readonly spelling: PlacedShape | undefined }
+  /** The endpoint at the full path, and the names in the path. */
+  routed(fullPath: string, operation: EndpointOperation): Routed | undefined
   /** The engine of the mount with this UUID. */
   engineOf(uuid: string): Engine | undefined
   /**
@@ -150,9 +162,12 @@ export interface Mounts {
    */
   mount(entry: MountEntry): Promise<void>
   /** Replaces the settings of a mount; `change` must leave everything else. @throws Refusal if there is none */
-  tune(path: string, change: (entry: MountEntry) => MountEntry): Promise<void>
-  /** Moves a mount to another path; its data stays where it is. @throws Refusal as `mount`, and if there is none */
-  move(from: string, to: string): Promise<void>
+  tune(within: Namespace, path: string, change: (entry: MountEntry) => MountEntry): Promise<void>
+  /**
+   * Moves a mount to another place, which may be in another namespace; its data stay where they are.
+   * @throws Refusal as `mount`, and if there is none
+   */
+  move(from: NamespacedPath, to: NamespacedPath): Promise<void>
   /** Removes the mount and all its data; does nothing if there is none. */
-  unmount(path: string): Promise<void>
+  unmount(within: Namespace, path: string): Promise<void>
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { Refusal } from './errors.ts'
 import { int, string } from './fields.ts'
 import { namedThings, namesAnswer, orNotFound, pageOf } from './named-things.ts'
+import { ROOT } from './namespace.ts'
 import { integer } from './shape.ts'
 
 const isNotFound = (cause: unknown) => cause instanceof Refusal && cause.code === 'not_found' && cause.status === 404
@@ -87,7 +88,7 @@ test('policies tell a new thing from a changed one only where it is said', async
   const engine: Toys = new Map([['ball', 3]])
   const [, , write] = toys({ tellsNew: true })
   assert.equal(write?.capability, 'create-or-update')
-  assert.equal(await write?.exists?.(engine as never, { toy: 'ball' }, ''), true)
-  assert.equal(await write?.exists?.(engine as never, { toy: 'car' }, ''), false)
+  assert.equal(await write?.exists?.(engine as never, { toy: 'ball' }, '', ROOT), true)
+  assert.equal(await write?.exists?.(engine as never, { toy: 'car' }, '', ROOT), false)
   assert.equal(toys({})[2]?.exists, undefined)
 })

@@ -3,6 +3,7 @@
 import type { JsonObject } from '../lib/json.ts'
 import { fail } from './errors.ts'
 import type { Login } from './login.ts'
+import type { Namespace } from './namespace.ts'
 import type { PassedHeaders } from './passed-headers.ts'
 import { anything, flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from './shape.ts'
 
@@ -18,6 +19,8 @@ export type Caller = {
   readonly policies: readonly string[]
   /** The token's entry as it was when this request was admitted; only the token endpoints know its form. */
   readonly entry: object
+  /** Id of the namespace that the token is of. */
+  readonly namespaceId: string
   /**
    * True if a rule about this path inside the mount denies the request, or `operation` there. It is for names that are
    * only found by reading data. Fields that name are declared instead (`Endpoint.alsoNames`).
@@ -45,7 +48,9 @@ export type ListenerSwitches = {
 export type RequestInfo = {
   readonly id: string
   readonly operation: Operation
-  /** Path of the mount, ending in '/'. */
+  /** The namespace of the mount that answers. */
+  readonly namespace: Namespace
+  /** Path of the mount within the namespace, ending in '/'. */
   readonly mountPath: string
   /** Names in the path as they were sent; undefined unless one of them has another canonical spelling. */
   readonly givenNames?: Readonly<Record<string, string>> | undefined

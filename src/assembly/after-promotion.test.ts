@@ -1,4 +1,5 @@
 // What mounts do when this cluster has taken the place of another (S6), with whole servers in virtual time.
+
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { startMemoryServer } from '../../test/fixtures/memory-server.ts'
@@ -6,6 +7,7 @@ import { commitPromotion, promote, takeStoredRole } from '../../test/fixtures/pr
 import type { ReplicatedServer } from '../../test/fixtures/replicated-server.ts'
 import { followedServers, type ReplicatedServers } from '../../test/fixtures/replicated-servers.ts'
 import { servingBeside } from '../../test/fixtures/serving-node.ts'
+import { ROOT } from '../api/namespace.ts'
 import { ACTIVE_PRIMARY, FOLLOWS_NONE, type NodeRole, type RoleState } from '../api/node-role.ts'
 import { readClusterLives } from '../engines/transit/budget/cluster-use.ts'
 import { readClusters } from '../engines/transit/budget/message-ledger.ts'
@@ -27,7 +29,7 @@ async function standingOf(
   { mounts, storage }: { mounts: WritingNode['mounts']; storage: SealedStorage },
   path: string,
 ) {
-  const { uuid, local } = mounts.find(path) ?? assert.fail(path)
+  const { uuid, local } = mounts.find(ROOT, path) ?? assert.fail(path)
   const view = storage.view({ namespace: 'root', mount: uuid, local }, `root/logical/${uuid}/`)
   return { ...(await readClusters(view)), ...(await readClusterLives(view)) }
 }
@@ -157,7 +159,7 @@ test('S6: a mount whose records are corrupt holds up no other, and encrypts noth
   const { server } = secondary
   await servers.time.until(commitPromotion(server))
   await servers.time.until(server.node.mounts.refresh())
-  const { uuid } = server.node.mounts.find(sharedPath(0)) ?? assert.fail()
+  const { uuid } = server.node.mounts.find(ROOT, sharedPath(0)) ?? assert.fail()
   const scope = { namespace: 'root', mount: uuid, local: false }
   const data = server.node.storage.view(scope, `root/logical/${uuid}/`)
   await servers.time.until(server.store.setWritable(() => true))

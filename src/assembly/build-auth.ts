@@ -1,4 +1,5 @@
 // Access control over one storage: tokens, policies, identities, and what belongs to tokens.
+import type { Namespaces } from '../api/namespace.ts'
 import type { NodeRole } from '../api/node-role.ts'
 import { Cubbyhole, wipeCubbyhole } from '../auth/cubbyhole.ts'
 import { Leases } from '../auth/leases.ts'
@@ -30,6 +31,7 @@ import { sharedEntities } from './shared-identities.ts'
 /** Parts of other rooms that access control needs. */
 export type AuthRooms = {
   readonly storage: StorageRoom
+  readonly namespaces: Namespaces
   /** The mount table. A function, since its engines are made of what is built here. */
   readonly mounts: () => MountTable
   /** Asks the writing thread; undefined if this is it. */
@@ -54,7 +56,7 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
     digest: (text) => sha256(Buffer.from(text)).toString('hex'),
     mountOf: (accessor) =>
       mounts()
-        .list()
+        .all()
         .find((entry) => entry.accessor === accessor),
     published: pluginIdentity,
     orPrimary: sharedEntities({ toPrimary, primaryAddress }),

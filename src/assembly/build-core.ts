@@ -1,4 +1,5 @@
 // The pipeline of this thread, and the services that its steps work with.
+import type { Namespaces } from '../api/namespace.ts'
 import type { NodeRole } from '../api/node-role.ts'
 import type { Audit } from '../audit/audit.ts'
 import { DEFAULT_KEPT_LIMITS } from '../auth/kept-values.ts'
@@ -22,6 +23,7 @@ import { forwardOrRefuse } from './writer-refusals.ts'
 export type CoreRooms = {
   readonly seal: SealSide
   readonly auth: AuthServices
+  readonly namespaces: Namespaces
   readonly audit: Audit
   readonly quotas: QuotaStore
   readonly telemetry: NodeTelemetry
@@ -48,10 +50,11 @@ function pipelineServices(
   { world, facts, tokenLimits, toPrimary = () => undefined }: CommonParts,
   rooms: CoreRooms,
 ): PipelineServices {
-  const { auth, audit, mounts, quotas, gate, seal, services, writer, nodeRole, primaryAddress } = rooms
+  const { auth, namespaces, audit, mounts, quotas, gate, seal, services, writer, nodeRole, primaryAddress } = rooms
   const { telemetry, limits } = rooms.telemetry
   const { tokens, policies, identities, logins, wrapping } = auth
   return {
+    namespaces,
     tokens,
     policies,
     identities,

@@ -2,6 +2,7 @@
 import { fail } from '../api/errors.ts'
 import { newLoginQueue } from '../api/login-queue.ts'
 import type { MountEntry } from '../api/mount.ts'
+import { type Namespaces, ROOT } from '../api/namespace.ts'
 import type { NodeRole } from '../api/node-role.ts'
 import type { CallWriter, EngineEnvironment } from '../core/engine-context.ts'
 import { newMountEntry } from '../core/mount-entries.ts'
@@ -20,6 +21,7 @@ import type { CommonParts } from './node-parts.ts'
 /** Parts of other rooms that mounts and their engines need. */
 export type EngineRooms = {
   readonly storage: StorageRoom
+  readonly namespaces: Namespaces
   /** The engine at sys/, which answers even while the server is sealed. */
   readonly system: System
   readonly auth: AuthServices
@@ -40,7 +42,8 @@ export function buildMounts(parts: CommonParts, rooms: EngineRooms): MountTable 
   const entry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
   return new MountTable({
     types: engineTypes(system, auth, cloudDependencies(common, cloud)),
-    always: { entry, router: SYSTEM_ROUTER, engine: system },
+    always: { entry, namespace: ROOT, path: entry.path, router: SYSTEM_ROUTER, engine: system },
+    namespaces: rooms.namespaces,
     storage,
     given: engineEnvironment(parts, rooms),
     invalidation,

@@ -1,5 +1,6 @@
 // The engine behind sys/. It shows and changes all other rooms, so it is given nearly every one.
 import { DEFAULT_EDITION } from '../api/edition.ts'
+import type { Namespace, Namespaces } from '../api/namespace.ts'
 import type { NodeRole } from '../api/node-role.ts'
 import { openApiDocument } from '../api/openapi.ts'
 import type { Audit } from '../audit/audit.ts'
@@ -43,6 +44,7 @@ export type Replicating = (() => ReplicationOperations) | undefined
 /** Parts of other rooms that sys/ shows or changes. */
 export type SystemRooms = {
   readonly storage: StorageRoom
+  readonly namespaces: Namespaces
   readonly seal: SealSide
   readonly auth: AuthServices
   readonly audit: Audit
@@ -79,12 +81,13 @@ export function buildSystem(parts: CommonParts, rooms: SystemRooms): System {
     telemetry,
     audit,
     mounts,
-    openApi: () => openApiDocument(facts.reportedVersion, mountedEndpoints(mounts())),
+    openApi: (of) => openApiDocument(facts.reportedVersion, mountedEndpoints(mounts(), of)),
+    namespaces: rooms.namespaces,
   })
 }
 
-const mountedEndpoints = (mounts: MountTable) =>
-  mounts.list().map(({ path, type }) => ({ mountPath: path, endpoints: ROUTERS.get(type)?.endpoints ?? [] }))
+const mountedEndpoints = (mounts: MountTable, of: Namespace) =>
+  mounts.list(of).map(({ path, type }) => ({ mountPath: path, endpoints: ROUTERS.get(type)?.endpoints ?? [] }))
 
 /** Services for endpoints under sys/ from rooms that they may not import. */
 function servicesOf({ world, directory, log }: CommonParts, rooms: SystemRooms): SystemServices {

@@ -3,6 +3,7 @@ import type { NodeRole, RoleState } from '../api/node-role.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { Core } from '../core/core.ts'
 import type { MountTable } from '../core/mount-table.ts'
+import { NamespaceTable } from '../namespaces/namespace-table.ts'
 import { QuotaStore } from '../quotas/quota-store.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
@@ -65,12 +66,21 @@ export function buildRooms(
   const telemetry = parts.telemetry ?? aloneTelemetry(world)
   const storageRoom = buildStorage(parts, seal.status, isWriting(parts) ? parts.store : undefined)
   const { storage, invalidation } = storageRoom
-  const auth = buildAuth(parts, { storage: storageRoom, mounts: table, callWriter, nodeRole, primaryAddress })
+  const namespaces = new NamespaceTable(storage, invalidation)
+  const auth = buildAuth(parts, {
+    namespaces,
+    storage: storageRoom,
+    mounts: table,
+    callWriter,
+    nodeRole,
+    primaryAddress,
+  })
   const quotas = new QuotaStore(storage, invalidation)
   const audit = buildAudit(parts, storageRoom)
   const managedKeys = buildManagedKeys(parts, storageRoom)
   const below = {
     storage: storageRoom,
+    namespaces,
     seal,
     auth,
     quotas,

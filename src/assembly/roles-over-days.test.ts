@@ -1,8 +1,10 @@
 // A whole server in each role, with everything due that a server does by itself, for 30 days of its own time.
+
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { coarseTime } from '../../test/fixtures/coarse-time.ts'
 import { type MemoryServer, START_MS, startMemoryServer } from '../../test/fixtures/memory-server.ts'
+import { ROOT } from '../api/namespace.ts'
 import { ACTIVE_PRIMARY, FOLLOWS_NONE, mayChange, type NodeRole, type RoleState } from '../api/node-role.ts'
 import { AUDIT_ORIGIN } from '../audit/state-origin.ts'
 import { realWorld, type World } from '../lib/world.ts'
@@ -149,7 +151,7 @@ async function stage(role: Partial<NodeRole>, without: readonly string[] = []): 
 
 /** True if a key of the mount was written, which only its rotation does here. */
 async function hasRotated({ server, doings }: Stage, which: 'shared' | 'local'): Promise<boolean> {
-  const { uuid } = server.node.mounts.list().find(({ path }) => path === `transit-${which}/`) ?? assert.fail(which)
+  const { uuid } = server.node.mounts.list(ROOT).find(({ path }) => path === `transit-${which}/`) ?? assert.fail(which)
   return [...doings.keys].some((key) => key.startsWith(`root/logical/${uuid}/key/`))
 }
 

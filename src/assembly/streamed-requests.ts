@@ -24,7 +24,7 @@ function endpointTakesStream(mounts: MountTable, rawPath: string): boolean {
     const path = canonicalPath(rawPath)
     const mounted = path === undefined ? undefined : mounts.route(path)
     if (path === undefined || mounted === undefined) return false
-    const found = mounted.router.find('update', path.slice(mounted.entry.path.length))
+    const found = mounted.router.find('update', path.slice(mounted.path.length))
     return found.kind === 'found' && found.endpoint.takesStream === true
   } catch (cause) {
     // The path is malformed, which the pipeline refuses.

@@ -1,7 +1,9 @@
 // Leases of tokens, and the removal of tokens that ended.
+
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { type Called, type MemoryServer, startMemoryServer } from '../../test/fixtures/memory-server.ts'
+import { ROOT } from '../api/namespace.ts'
 import { systemScope } from '../storage/contract.ts'
 import { MOST_ANCESTORS } from './token-lines.ts'
 
@@ -198,7 +200,7 @@ test('a token far below ends with the end of one far above, and with the mount o
   const server = await startQuietServer()
   await maker(server)
   await server.call('POST', 'sys/auth/people', { type: 'userpass' })
-  const mount = server.node.mounts.find('auth/people/')
+  const mount = server.node.mounts.find(ROOT, 'auth/people/')
   const { tokens } = server.node
   const line = await longLine(server, 40)
   const [last = '', fifth = '', first = ''] = [line.at(-1), line[5], line[0]]
@@ -344,7 +346,7 @@ test('tokens of a login end with its mount: refused at once, removed by revokeBy
   const server = await startMemoryServer()
   const { tokens, tokenService, leases, mounts } = server.node
   // Any login mount would do.
-  const { uuid = '' } = mounts.find('auth/token/') ?? {}
+  const { uuid = '' } = mounts.find(ROOT, 'auth/token/') ?? {}
   const GONE = '00000000-0000-4000-8000-000000000000'
   const login = async (mountUuid: string, path: string): Promise<string> => {
     const origin = { mountUuid, renewal: {} }

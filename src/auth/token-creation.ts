@@ -101,7 +101,12 @@ export class TokenCreation {
       lastRenewalAtMs: null,
       numUses: terms.numUses,
       type,
-      entityId: alias === undefined ? (orphan ? '' : parent.entry.entityId) : await this.#entityOf(alias),
+      entityId:
+        alias === undefined
+          ? orphan
+            ? ''
+            : parent.entry.entityId
+          : await this.#entityOf(parent.entry.namespace, alias),
       boundCidrs: boundCidrsOf(parent.entry.boundCidrs, life.ttlSeconds === 0 ? [] : (role?.boundCidrs ?? [])),
       role: form.by === 'role' ? form.role : '',
       login: null,
@@ -142,8 +147,8 @@ export class TokenCreation {
     return role
   }
 
-  async #entityOf(name: string): Promise<string> {
-    const mount = this.#parts.mounts().find(TOKEN_MOUNT)
+  async #entityOf(namespaceId: string, name: string): Promise<string> {
+    const mount = this.#parts.mounts().findIn(namespaceId, TOKEN_MOUNT)
     if (mount === undefined) throw new Error(`There is no mount at ${TOKEN_MOUNT}`)
     return this.#parts.identities.entityOfLogin(mount, { name, metadata: {} }, [])
   }
@@ -159,7 +164,7 @@ export class TokenCreation {
       ttlSeconds: wanted.ttl,
       periodSeconds: terms.period,
       explicitMaxTtlSeconds: terms.explicitMax,
-      ...tokenLimitsOf(this.#parts.mounts().find(TOKEN_MOUNT), this.#parts.limits),
+      ...tokenLimitsOf(this.#parts.mounts().findIn(parent.entry.namespace, TOKEN_MOUNT), this.#parts.limits),
       issuedAtMs: nowMs,
       nowMs,
     })

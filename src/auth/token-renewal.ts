@@ -80,8 +80,8 @@ export class TokenRenewal {
     const mounts = this.#parts.mounts()
     const live = await tokens.findById(id)
     if (live === undefined) throw fail('no_such_token', ['token not found'])
-    const { login, entityId } = live.entry
-    if (login === null) return { limits: tokenLimitsOf(mounts.find(TOKEN_MOUNT), limits) }
+    const { login, entityId, namespace } = live.entry
+    if (login === null) return { limits: tokenLimitsOf(mounts.findIn(namespace, TOKEN_MOUNT), limits) }
     const origin = mounts.loginMethod(login.mountUuid)
     if (origin === undefined)
       throw fail('not_renewable', ['the login method that gave the token is gone, cannot renew'])

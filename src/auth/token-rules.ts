@@ -43,7 +43,8 @@ export const TOKEN_MOUNT = 'auth/token/'
 
 /** What creation and renewal of tokens need of the mount table. */
 export interface LoginMounts {
-  find(path: string): MountEntry | undefined
+  /** The mount at a path of the namespace with this id. */
+  findIn(namespaceId: string, path: string): MountEntry | undefined
   /** Returns the login mount with this UUID; undefined if it was removed. */
   loginMethod(uuid: string): { readonly mount: MountEntry; readonly method: LoginMethod } | undefined
 }

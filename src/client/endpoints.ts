@@ -4734,9 +4734,9 @@ export type Endpoints = {
     result: {
       /** Mount */
       [name: string]: {
-        /** Namespace */
+        /** ID of the namespace */
         mount_namespace: string
-        /** Path of the mount */
+        /** Path of the mount, with that of its namespace */
         mount_path: string
         /** Type of the engine */
         mount_type: string

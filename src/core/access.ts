@@ -94,6 +94,10 @@ function admit(exchange: Exchange, services: PipelineServices, live: LiveToken):
   })
 }
 
+/** True while it is not known yet which namespace's policies judge the request: what it names decides. */
+export const isMoveDue = ({ endpoint, isMoved }: Exchange, { namespaces }: PipelineServices): boolean =>
+  !isMoved && typeof endpoint?.movesTo === 'object' && namespaces.count > 0
+
 /**
  * Step: asks the policies of the token and of its entity whether there is a right to this path and operation. Rules
  * about parameters are left to `authoriseData`, once the body is read.
@@ -103,6 +107,7 @@ export const authorise = (exchange: Exchange, services: PipelineServices): void 
   if (exchange.endpoint?.capability === 'none' || isOpen(exchange) || judgesCaller(exchange, services)) return
   const { token } = exchange
   if (token === undefined) throw refusalWithoutToken(exchange)
+  if (isMoveDue(exchange, services)) return
   const { subject } = exchange
   const names = subject === undefined ? token.entry.policies : united(token.entry.policies, subject.policies)
   const acl = services.policies.acl(names, subject)
@@ -146,7 +151,7 @@ function evaluatePolicy(exchange: Exchange, acl: Acl, services: PipelineServices
 function twinOf(exchange: Exchange, acl: Acl, { mounts }: PipelineServices): AclRequest | undefined {
   const { endpoint, mounted, operation, pathParameters, path, wrapTtlSeconds } = exchange
   if (endpoint?.twins === undefined || mounted === undefined) return undefined
-  const twinned = { endpoint, mountPath: mounted.entry.path, pathParameters, path, wrapTtlSeconds }
+  const twinned = { endpoint, mountPath: mounted.path, pathParameters, path, wrapTtlSeconds }
   return deniedAtTwin(twinned, operation, acl, mounts)
 }
 
@@ -166,7 +171,7 @@ export const authoriseData = (exchange: Exchange, services: PipelineServices): v
 function refusedOfNamed(exchange: Exchange, acl: Acl, { mounts }: PipelineServices): AclRequest | undefined {
   const { endpoint, input, mounted, pathParameters, path, wrapTtlSeconds } = exchange
   if (endpoint?.alsoNames === undefined || input === undefined || mounted === undefined) return undefined
-  const naming = { endpoint, input, mountPath: mounted.entry.path, pathParameters, path, wrapTtlSeconds }
+  const naming = { endpoint, input, mountPath: mounted.path, pathParameters, path, wrapTtlSeconds }
   return refusedByName(naming, acl, mounts)
 }
 

@@ -179,7 +179,7 @@ export class Core {
     this.#log('debug', 'A request was answered', {
       request: id,
       endpoint: routed?.endpoint?.id ?? '',
-      mount: routed?.mounted?.entry.path ?? '',
+      mount: routed?.mounted?.path ?? '',
       address: remoteAddress,
       status,
       ms: Math.round(seconds * 1e6) / 1e3,

@@ -9,6 +9,7 @@ export class ExchangeCaller implements Caller {
   readonly tokenId: string
   readonly policies: readonly string[]
   readonly entry: object
+  readonly namespaceId: string
   readonly #exchange: Exchange
 
   constructor(exchange: Exchange, token: LiveToken) {
@@ -16,6 +17,7 @@ export class ExchangeCaller implements Caller {
     this.tokenId = token.id
     this.policies = token.entry.policies
     this.entry = token.entry
+    this.namespaceId = token.entry.namespace
   }
 
   get token(): string {
@@ -27,7 +29,7 @@ export class ExchangeCaller implements Caller {
     const { acl, endpoint, mounted, path, input: parameters, wrapTtlSeconds } = this.#exchange
     const request = {
       operation,
-      path: `${mounted?.entry.path ?? ''}${named}`,
+      path: `${mounted?.path ?? ''}${named}`,
       parameters,
       declared: endpoint,
       wrapTtlSeconds,

@@ -1,5 +1,6 @@
 // One request on its way through the pipeline: what came in, what each step found out, and what goes back.
 import type { Endpoint } from '../api/endpoint.ts'
+import type { Namespace } from '../api/namespace.ts'
 import type { Answer, ByteStream, ListenerSwitches, Operation } from '../api/request.ts'
 import type { PlacedShape } from '../api/spelling.ts'
 import type { AuditRecord } from '../audit/recorder.ts'
@@ -90,10 +91,12 @@ export type Exchange = {
   /** Undefined if the request is not traced. */
   readonly trace: RequestTrace | undefined
   /**
-   * The path after /v1/: decoded once, without doubled slashes, empty until read. Routing puts names in it as they are
-   * kept.
+   * The path after /v1/ with that of the namespace before it: decoded once, without doubled slashes, empty until read.
+   * Routing puts names in it as they are kept.
    */
   path: string
+  /** The namespace that the request is about; the root until it is known, and where none is found. */
+  namespace: Namespace
   /**
    * The kind of request, from the HTTP method and `list`. Whether a write creates or updates is decided later, in
    * `operation`.
@@ -115,6 +118,8 @@ export type Exchange = {
   chargedToken: LiveToken | undefined
   /** The entity that the token belongs to, if it belongs to one. */
   subject: Subject | undefined
+  /** True once the request went to the namespace of what it names (`movesTo`), or stays where it is. */
+  isMoved: boolean
   /** The rules that judged the request. */
   acl: Acl | undefined
   /** True if those rules say something about parameters. */

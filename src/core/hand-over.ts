@@ -24,11 +24,11 @@ export const handToPrimary = (exchange: Exchange, services: PipelineServices): v
 }
 
 /** Whose data the request would write; 'both' is the set's first. */
-export function writtenBy({ endpoint, mounted, args }: Exchange): DataOwner | 'both' | Promise<DataOwner> {
+export function writtenBy({ endpoint, mounted, args, namespace }: Exchange): DataOwner | 'both' | Promise<DataOwner> {
   const writes = endpoint?.writes
   if (writes === undefined) return 'node'
   if (writes === 'mount') return mounted?.entry.local === true ? 'cluster' : 'set'
-  return typeof writes === 'function' ? writes(mounted?.engine as never, args as never) : writes
+  return typeof writes === 'function' ? writes(mounted?.engine as never, args as never, namespace) : writes
 }
 
 function decide(exchange: Exchange, services: PipelineServices, owner: DataOwner | 'both'): void | Promise<void> {
@@ -91,7 +91,7 @@ function handed(exchange: Exchange): HandedRequest {
     id,
     endpoint: endpoint?.id ?? '',
     mount: mounted?.entry.uuid ?? '',
-    path: path.slice(mounted?.entry.path.length ?? 0),
+    path: path.slice(mounted?.path.length ?? 0),
     givenNames,
     method,
     query,

@@ -2,6 +2,7 @@
 // the steps are those of any request. Quotas are counted, tokens made and answers wrapped where the caller is.
 import { fail, type Refusal } from '../api/errors.ts'
 import type { EnsuredEntity, WantedEntity } from '../api/login.ts'
+import { pathWithin } from '../api/namespace.ts'
 import { mayChange } from '../api/node-role.ts'
 import { type Answer, DecisionOutdated } from '../api/request.ts'
 import { isSpellingOf } from '../api/router.ts'
@@ -94,7 +95,8 @@ export class HandedRequests implements ToPrimary {
     exchange.operation = request.method
     if (request.method !== 'update' && request.query !== '') exchange.input = parseQuery(request.query)
     exchange.mounted = mounted
-    exchange.path = mounted.entry.path + request.path
+    exchange.namespace = mounted.namespace
+    exchange.path = mounted.path + request.path
     findEndpoint(exchange, mounted)
     this.#requireTaken(exchange, request)
     exchange.wrapTtlSeconds = request.wrapTtlSeconds
@@ -139,8 +141,8 @@ export class HandedRequests implements ToPrimary {
   }
 
   /** A mount that a filter keeps from the secondary is not there for it, by whatever it is named. */
-  async #requireNamedMounts({ endpoint, mounted, args }: Exchange): Promise<void> {
-    const named = await endpoint?.namedMounts?.(mounted?.engine as never, args as never)
+  async #requireNamedMounts({ endpoint, mounted, args, namespace }: Exchange): Promise<void> {
+    const named = await endpoint?.namedMounts?.(mounted?.engine as never, args as never, namespace)
     for (const mount of named ?? []) {
       if (mount !== undefined && !this.#secondary.reaches(mount.uuid)) throw fail('not_found', [])
     }
@@ -157,7 +159,7 @@ export class HandedRequests implements ToPrimary {
       if (subject === undefined || subject.disabled) return
       exchange.subject = subject
     }
-    exchange.token = { id: '', entry: entryOf(caller, exchange.path) }
+    exchange.token = { id: '', entry: entryOf(caller, exchange) }
   }
 
   async #refuse(exchange: Exchange, cause: unknown): Promise<never> {
@@ -231,14 +233,15 @@ function wireOf({ method, path, query, body, contentType, passed, remoteAddress 
 }
 
 /** A token entry that says what the secondary asserted. It is never stored, and has no text. */
-function entryOf({ policies, entityId, displayName, metadata, tokenType }: AssertedCaller, path: string): TokenEntry {
+function entryOf(caller: AssertedCaller, { path, namespace }: Exchange): TokenEntry {
+  const { policies, entityId, displayName, metadata, tokenType } = caller
   return {
     format: 1,
     type: tokenType,
-    namespace: 'root',
+    namespace: namespace.id,
     accessor: '',
     policies,
-    path,
+    path: pathWithin(namespace, path),
     displayName,
     meta: metadata,
     parent: '',

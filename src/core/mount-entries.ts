@@ -7,8 +7,10 @@ import { ROOT_NAMESPACE, type Scope } from '../storage/contract.ts'
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { storedRecord } from '../storage/stored-record.ts'
 
-/** The folder that holds the server's own entries, those of mounts among them. */
-export const CORE_FOLDER = `${ROOT_NAMESPACE}/core/`
+/** The folder that holds a namespace's own entries, those of its mounts among them. */
+export const coreFolder = (namespaceId: string): string => `${namespaceId}/core/`
+/** That of the root, where the entries of the server itself are, too. */
+export const CORE_FOLDER = coreFolder(ROOT_NAMESPACE)
 /**
  * Folders of the entries of mounts; the second is for mounts that stay out of replication. Tables are made in this
  * order, so a local mount hides one that a set shares at the same path, until it goes.
@@ -68,24 +70,27 @@ export function newMountEntry(
   }
 }
 
-/** The scope that decides whether the entries of the mount are replicated. */
+/** The namespace below which the data of the mount are stored: that in which it was made. */
+const homeOf = ({ namespace, home }: MountEntry): string => home ?? namespace
+
+/** The scope that decides whether the data of the mount are replicated. */
 export const scopeOf = (entry: MountEntry): Scope => ({
-  namespace: entry.namespace,
+  namespace: homeOf(entry),
   mount: entry.uuid,
   local: entry.local,
 })
 
 /** The folder of the mount's data. It is named by UUID, so it stays when the mount moves. */
 export const dataFolder = (entry: MountEntry): string =>
-  `${entry.namespace}/${entry.kind === 'auth' ? 'auth' : 'logical'}/${entry.uuid}/`
+  `${homeOf(entry)}/${entry.kind === 'auth' ? 'auth' : 'logical'}/${entry.uuid}/`
 
-/** The key of the mount's entry below `CORE_FOLDER`. */
+/** The key of the mount's entry below the folder of its namespace (`coreFolder`). */
 export const mountKey = (entry: MountEntry): string => MOUNT_FOLDERS[entry.local ? 1 : 0] + entry.uuid
 
 /** The key of the entry that keeps a removal going after an interruption. */
 export const unmountKey = (entry: MountEntry): string => UNMOUNT_FOLDERS[entry.local ? 1 : 0] + entry.uuid
 
-/** Returns all entries in these folders of `CORE_FOLDER`. */
+/** Returns all entries in these folders of a namespace. */
 export async function readEntries(from: Pick<View, 'get' | 'list'>, folders: readonly string[]): Promise<MountEntry[]> {
   const entries: MountEntry[] = []
   for (const folder of folders) {

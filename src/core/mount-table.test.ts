@@ -1,10 +1,12 @@
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
 import { type MemoryServer, startMemoryServer } from '../../test/fixtures/memory-server.ts'
+import { ROOT } from '../api/namespace.ts'
 import { ACTIVE_PRIMARY } from '../api/node-role.ts'
 import { Router } from '../api/router.ts'
 import { inlineWork } from '../lib/slow-work.ts'
 import { realWorld } from '../lib/world.ts'
+import { NamespaceTable } from '../namespaces/namespace-table.ts'
 import { systemScope } from '../storage/contract.ts'
 import { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
@@ -135,30 +137,37 @@ test('a local mount is stored in the class that does not replicate', async () =>
 /** The table of another thread, which takes over what was committed when it is asked to. */
 function otherThread() {
   const world = realWorld()
+  const invalidation = new Invalidation()
   const router = new Router([])
   const create = () => ({ changed: () => {}, reset: () => {} })
   const type = { type: 'transit', kind: 'secret' as const, summary: '', router, create }
   const entry = newMountEntry(world, { path: 'sys/', type: 'system', kind: 'secret', description: '' })
-  const always = { entry, router, engine: create() }
-  return new MountTable({
+  const always = { entry, namespace: ROOT, path: entry.path, router, engine: create() }
+  const table = new MountTable({
     types: [type],
     always,
+    namespaces: new NamespaceTable(server.node.storage, invalidation),
     storage: server.node.storage,
     given: { world, slow: inlineWork(world), edition: 'enterprise', role: () => ACTIVE_PRIMARY, log: () => {} },
-    invalidation: new Invalidation(),
+    invalidation,
     removals: [],
   })
+  const takeOver = async () => {
+    invalidation.reset()
+    await table.refresh()
+  }
+  return { table, takeOver }
 }
 
 test('a path that went from one mount to another between two looks is served by the second', async () => {
-  const table = otherThread()
+  const { table, takeOver } = otherThread()
   for (let i = 0; i < 16; i++) {
     const path = `swap${i}`
     await mount(path)
-    await table.refresh()
+    await takeOver()
     await server.call('POST', 'sys/remount', { from: path, to: `${path}-old` })
     await mount(path)
-    await table.refresh()
+    await takeOver()
     const served = [table.serving(`${path}/keys/k`)?.uuid, table.serving(`${path}-old/keys/k`)?.uuid]
     const stored = []
     for (const at of [path, `${path}-old`]) stored.push((await server.call('GET', `sys/mounts/${at}`)).body.data?.uuid)
@@ -248,7 +257,7 @@ test('a shared mount below a local one is served at its longer path', async () =
 
 test('F8: an unmount removes the folders that have a class of their own too', async () => {
   await mount('counted')
-  const entry = server.node.mounts.find('counted/') ?? assert.fail('no mount')
+  const entry = server.node.mounts.find(ROOT, 'counted/') ?? assert.fail('no mount')
   const data = server.node.storage.view(scopeOf(entry), dataFolder(entry))
   for (const path of ['cluster/use/a', 'node/a', 'key-like/a'])
     await data.transaction(async (tx) => tx.put(path, Buffer.from('x')))
@@ -260,13 +269,14 @@ test('F8: an unmount removes the folders that have a class of their own too', as
 test('F8: a mount that is made while leftovers are looked for keeps what the cluster counted in it', async () => {
   const { storage } = server.node
   let uuid = ''
-  const between: Pick<SealedStorage, 'view'> = {
+  const between: Pick<SealedStorage, 'view' | 'transaction'> = {
+    transaction: (work) => storage.transaction(work),
     view: (...given) => {
       const view = storage.view(...given)
       const list: typeof view.list = async (folder, options) => {
         if (folder === 'logical/' && uuid === '') {
           await mount('meanwhile')
-          const entry = server.node.mounts.find('meanwhile/') ?? assert.fail('no mount')
+          const entry = server.node.mounts.find(ROOT, 'meanwhile/') ?? assert.fail('no mount')
           uuid = entry.uuid
           const data = storage.view(scopeOf(entry), dataFolder(entry))
           await data.transaction(async (tx) => tx.put('cluster/use/a', Buffer.from('x')))
@@ -276,7 +286,7 @@ test('F8: a mount that is made while leftovers are looked for keeps what the clu
       return { ...view, list }
     },
   }
-  await new StoredMounts(between, []).wipeLeftovers()
+  await new StoredMounts(between, []).wipeLeftovers(['root'])
   assert.ok((await keysBelow(uuid)).includes(`root/logical/${uuid}/cluster/use/a`))
   await unmount('meanwhile')
 })
@@ -288,7 +298,7 @@ test('F8: a cluster removes its own part of a mount that is gone, and leaves wha
   for (const path of ['cluster/use/a', 'node/a', 'key/a'])
     await data.transaction(async (tx) => tx.put(path, Buffer.from('x')))
   await mount('kept')
-  const entry = server.node.mounts.find('kept/') ?? assert.fail('no mount')
+  const entry = server.node.mounts.find(ROOT, 'kept/') ?? assert.fail('no mount')
   const kept = server.node.storage.view(scopeOf(entry), dataFolder(entry))
   await kept.transaction(async (tx) => tx.put('cluster/a', Buffer.from('x')))
   await server.node.mounts.wipeLeftovers()

@@ -4,22 +4,20 @@ import type { EndpointOperation } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import type { Lockout } from '../api/lockout.ts'
 import type { LoginMethod } from '../api/login-method.ts'
-import type { Engine, EngineType, MountEntry, MountKind, Mounts, Routed } from '../api/mount.ts'
-import type { Router } from '../api/router.ts'
+import type { Engine, EngineType, MountEntry, MountKind, Mounts, NamespacedPath, Routed } from '../api/mount.ts'
+import { type Namespace, type Namespaces, ROOT } from '../api/namespace.ts'
 import type { PlacedShape } from '../api/spelling.ts'
+import { builtInMounts } from '../namespaces/built-in-mounts.ts'
 import { StorageCorrupt } from '../storage/errors.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
 import type { EngineContext, EngineEnvironment } from './engine-context.ts'
 import { ALWAYS, MOUNT_FOLDERS, SINGLETONS } from './mount-entries.ts'
-import { type RemovalWork, StoredMounts } from './stored-mounts.ts'
+import { type Mounted, PlacedMounts } from './placed-mounts.ts'
+import { entryKey, type RemovalWork, StoredMounts } from './stored-mounts.ts'
 
-/** A mount that is being served: its entry, the routes of its type, and its engine in this thread. */
-export type Mounted = {
-  readonly entry: MountEntry
-  readonly router: Router
-  readonly engine: Engine
-}
+/** Re-exported: who asks the table names what it answers. */
+export type { Mounted } from './placed-mounts.ts'
 
 /** Engines that are told of a promotion at once: enough to share a sync, few enough to keep memory small. */
 const TOLD_AT_ONCE = 64
@@ -32,6 +30,7 @@ export type MountTableParts = {
   readonly types: readonly EngineType<EngineContext>[]
   /** Serves its path even while the table cannot be read because the server is sealed. */
   readonly always: Mounted
+  readonly namespaces: Namespaces
   readonly storage: SealedStorage
   readonly given: EngineEnvironment
   readonly invalidation: Invalidation
@@ -46,30 +45,34 @@ export type MountTableParts = {
 export class MountTable implements Mounts {
   readonly #types: Types
   readonly #stored: StoredMounts
-  readonly #always: Mounted
+  readonly #namespaces: Namespaces
   readonly #given: EngineEnvironment
-  readonly #mounted = new Map<string, Mounted>()
-  readonly #byUuid = new Map<string, Mounted>()
-  /** The longest path of any mount since the start: a longer prefix cannot be a mount. */
-  #longestPath = 0
+  readonly #placed: PlacedMounts
+  /** The stored mounts by the keys of their entries, those that this version cannot serve included. */
+  readonly #entries = new Map<string, MountEntry>()
   #passedHeaders: readonly string[] = []
-  #stale = true
+  /** Keys of entries that changed since the last load; undefined: all must be read. */
+  #changed: Set<string> | undefined
+  #areNamespacesChanged = false
   /** Whether engines of local mounts work by themselves (true), and those of the other ones (false). */
   readonly #works = new Set<boolean>()
   #refreshing: Promise<void> | undefined
 
-  constructor({ types, always, storage, given, invalidation, removals }: MountTableParts) {
-    this.#always = always
-    this.#mounted.set(always.entry.path, always)
-    this.#longestPath = always.entry.path.length
+  constructor({ types, always, namespaces, storage, given, invalidation, removals }: MountTableParts) {
+    this.#namespaces = namespaces
+    this.#placed = new PlacedMounts(always)
     this.#types = new Map(types.map((type) => [type.type, type]))
     this.#stored = new StoredMounts(storage, removals)
     this.#given = given
-    const stale = () => {
-      this.#stale = true
+    const reset = () => {
+      this.#changed = undefined
     }
     for (const folder of MOUNT_FOLDERS)
-      invalidation.register({ prefix: `core/${folder}`, changed: stale, reset: stale })
+      invalidation.register({ prefix: `core/${folder}`, changed: (_, key) => this.#changed?.add(key), reset })
+    const changed = () => {
+      this.#areNamespacesChanged = true
+    }
+    invalidation.register({ prefix: 'core/namespace/', changed, reset: changed })
     for (const prefix of ['logical/', 'auth/']) {
       invalidation.register({ prefix, changed: (rest) => this.#dataChanged(rest), reset: () => this.#resetEngines() })
     }
@@ -82,57 +85,74 @@ export class MountTable implements Mounts {
       .map(({ type }) => type)
   }
 
-  /** All mounts by path, also the one that is always served. */
-  list(): readonly MountEntry[] {
-    return [...this.#mounted.values()].map(({ entry }) => entry).sort((a, b) => (a.path < b.path ? -1 : 1))
+  /** All mounts of a namespace by path, also those that are always served. */
+  list(of: Namespace): readonly MountEntry[] {
+    return this.#placed
+      .shownIn(of.id)
+      .map(({ entry }) => entry)
+      .sort((a, b) => (a.path < b.path ? -1 : 1))
+  }
+
+  /** All mounts of all namespaces. */
+  all(): readonly MountEntry[] {
+    return [...this.#placed.shown()].map(({ entry }) => entry)
   }
 
   /** All mounts that are served now. */
   mounted(): Iterable<Mounted> {
-    return this.#byUuid.values()
+    return this.#placed.all()
   }
 
-  /** The mount at exactly this path. */
-  find(path: string): MountEntry | undefined {
-    return this.#mounted.get(path)?.entry
+  /** The mount at exactly this path of the namespace. */
+  find(within: Namespace, path: string): MountEntry | undefined {
+    return this.#placed.at(within.path + path)?.entry
   }
 
-  /** The mount that would serve the path. */
-  serving(path: string): MountEntry | undefined {
-    return this.route(path)?.entry
+  findIn(namespaceId: string, path: string): MountEntry | undefined {
+    const namespace = this.#namespaces.byId(namespaceId)
+    return namespace && this.find(namespace, path)
+  }
+
+  /** The mount that would serve the full path. */
+  serving(fullPath: string): MountEntry | undefined {
+    return this.route(fullPath)?.entry
+  }
+
+  fullPathOf(entry: MountEntry): string {
+    return this.#placed.withUuid(entry.uuid)?.path ?? entry.path
   }
 
   /** The path with its names as they are kept, if a mount serves it, and the spellings that these names have. */
   spelled(path: string): { readonly path: string; readonly spelling: PlacedShape | undefined } {
     const mounted = this.route(path)
     if (mounted === undefined) return { path, spelling: undefined }
-    const { length } = mounted.entry.path
+    const { length } = mounted.path
     const { path: kept, shape } = mounted.router.spelled(path.slice(length), mounted.engine)
-    const spelling = shape && { mountPath: mounted.entry.path, shape }
+    const spelling = shape && { mountPath: mounted.path, shape }
     return { path: path.slice(0, length) + kept, spelling }
   }
 
   routed(path: string, operation: EndpointOperation): Routed | undefined {
     const mounted = this.route(path)
     if (mounted === undefined) return undefined
-    const found = mounted.router.find(operation, path.slice(mounted.entry.path.length))
+    const found = mounted.router.find(operation, path.slice(mounted.path.length))
     if (found.kind !== 'found') return undefined
-    return { endpoint: found.endpoint, mountPath: mounted.entry.path, pathParameters: found.path }
+    return { endpoint: found.endpoint, mountPath: mounted.path, pathParameters: found.path }
   }
 
   engineOf(uuid: string): Engine | undefined {
-    return this.#byUuid.get(uuid)?.engine
+    return this.#placed.withUuid(uuid)?.engine
   }
 
   /** The mount with this UUID; undefined if there is none. */
   withUuid(uuid: string): Mounted | undefined {
-    return this.#byUuid.get(uuid)
+    return this.#placed.withUuid(uuid)
   }
 
   /** Look-ups in the caches of all engines that are mounted now, for telemetry. */
   get lookups(): { readonly hits: number; readonly misses: number } {
     const sum = { hits: 0, misses: 0 }
-    for (const { engine } of this.#byUuid.values()) {
+    for (const { engine } of this.#placed.all()) {
       sum.hits += engine.lookups?.hits ?? 0
       sum.misses += engine.lookups?.misses ?? 0
     }
@@ -141,15 +161,15 @@ export class MountTable implements Mounts {
 
   /** The login method of the mount with this UUID; undefined if there is none, or it is no login mount. */
   loginMethod(uuid: string): { readonly mount: MountEntry; readonly method: LoginMethod } | undefined {
-    const mounted = this.#byUuid.get(uuid)
+    const mounted = this.#placed.withUuid(uuid)
     if (mounted?.entry.kind !== 'auth') return undefined
     return { mount: mounted.entry, method: mounted.engine as LoginMethod }
   }
 
   /** On the writing thread: answers a question from the same mount on another thread. @throws where it has no answer */
   async answer(uuid: string, question: unknown): Promise<unknown> {
-    if (this.#stale) await this.refresh()
-    const engine = this.#byUuid.get(uuid)?.engine
+    if (this.stale) await this.refresh()
+    const engine = this.#placed.withUuid(uuid)?.engine
     if (engine?.handleWriterCall === undefined) throw new Error('No mount answers that')
     return engine.handleWriterCall(question)
   }
@@ -162,7 +182,7 @@ export class MountTable implements Mounts {
    */
   async *promoted(promotion: string): AsyncGenerator<readonly string[]> {
     if (this.stale) await this.refresh()
-    const mounted = [...this.#byUuid.values()].filter(({ engine }) => engine.promoted !== undefined)
+    const mounted = [...this.#placed.all()].filter(({ engine }) => engine.promoted !== undefined)
     for (const isLocal of [false, true]) {
       const some = mounted.filter(({ entry }) => entry.local === isLocal)
       for (let from = 0; from < some.length; from += TOLD_AT_ONCE) {
@@ -173,14 +193,14 @@ export class MountTable implements Mounts {
     }
   }
 
-  async #tellPromoted({ entry, engine }: Mounted, promotion: string): Promise<void> {
+  async #tellPromoted({ path, engine }: Mounted, promotion: string): Promise<void> {
     try {
       await engine.promoted?.(promotion)
     } catch (cause) {
       if (!(cause instanceof StorageCorrupt)) throw cause
       // It needs the same records to give anything away, so it gives nothing until they are repaired.
       this.#given.log('error', 'A mount could not be told of the promotion: its records are corrupt', {
-        mount: entry.path,
+        mount: path,
         cause: cause.message,
       })
     }
@@ -188,34 +208,31 @@ export class MountTable implements Mounts {
 
   /** Makes the engine drop what it keeps in memory. Does nothing if there is no such mount. */
   resetEngine(uuid: string): void {
-    this.#byUuid.get(uuid)?.engine.reset()
+    this.#placed.withUuid(uuid)?.engine.reset()
   }
 
   /** True if the mount stays out of replication; false if there is no such mount. */
   isLocal(uuid: string): boolean {
-    return this.#byUuid.get(uuid)?.entry.local === true
+    return this.#placed.withUuid(uuid)?.entry.local === true
   }
 
   lockoutOf(uuid: string): Lockout | undefined {
     return this.loginMethod(uuid)?.method.lockout
   }
 
-  /** Returns the mount with the longest path that `path` begins with; "transit" finds "transit/". */
-  route(path: string): Mounted | undefined {
-    // Starts at the longest mount path: a path of a thousand slashes would otherwise cost a thousand look-ups.
-    const most = this.#longestPath
-    const last = path.length < most ? path.length : path.lastIndexOf('/', most - 1) + 1
-    for (let end = last; end > 0; end = end > 1 ? path.lastIndexOf('/', end - 2) + 1 : 0) {
-      const found = this.#mounted.get(path[end - 1] === '/' ? path.slice(0, end) : `${path}/`)
-      if (found !== undefined) return found
-    }
-    return undefined
+  /** Returns the mount with the longest path that the full path begins with; "transit" finds "transit/". */
+  route(fullPath: string): Mounted | undefined {
+    return this.#placed.route(fullPath)
   }
 
   /** True while the table is older than the store: call `refresh` before `route`. */
   get stale(): boolean {
     // During a reload the table may still be the old one.
-    return this.#stale || this.#refreshing !== undefined
+    return this.#isBehind || this.#refreshing !== undefined
+  }
+
+  get #isBehind(): boolean {
+    return this.#changed === undefined || this.#changed.size > 0 || this.#areNamespacesChanged
   }
 
   /** Reloads the table; resolves when it has the changes that this thread knew of at the call. */
@@ -229,46 +246,84 @@ export class MountTable implements Mounts {
 
   async #loadUntilFresh(): Promise<void> {
     do await this.#load()
-    while (this.#stale)
+    while (this.#isBehind)
   }
 
   async #load(): Promise<void> {
-    this.#stale = false
+    const changed = this.#changed
+    const isWhole = changed === undefined || this.#areNamespacesChanged
+    this.#changed = new Set()
+    this.#areNamespacesChanged = false
     try {
-      const entries = await this.#stored.all()
-      const kept = new Set(entries.map(({ uuid }) => uuid))
-      for (const [uuid, { entry }] of this.#byUuid) if (!kept.has(uuid)) this.#forget(entry)
-      for (const entry of entries) this.#put(entry)
-      const named = entries.flatMap(({ config }) => config.passthroughRequestHeaders ?? [])
+      if (this.#namespaces.stale) await this.#namespaces.refresh()
+      await this.#read(changed)
+      // Of a few changes only the mounts that they name are placed anew: there may be many thousands.
+      if (isWhole) this.#placeAll()
+      else for (const key of changed) this.#placeOne(key)
+      const named = [...this.#placed.all()].flatMap(({ entry }) => entry.config.passthroughRequestHeaders ?? [])
       this.#passedHeaders = [...new Set(named.map((name) => name.toLowerCase()))]
     } catch (cause) {
-      this.#stale = true
+      this.#changed = undefined
       throw cause
     }
   }
 
-  #put(entry: MountEntry): void {
+  async #read(changed: ReadonlySet<string> | undefined): Promise<void> {
+    if (changed === undefined) {
+      const found = new Map<string, MountEntry>()
+      for (const { id } of [ROOT, ...this.#namespaces.below(ROOT)])
+        for (const { key, entry } of await this.#stored.all(id)) found.set(key, entry)
+      this.#entries.clear()
+      for (const [key, entry] of found) this.#entries.set(key, entry)
+      return
+    }
+    for (const key of changed) {
+      const entry = await this.#stored.at(key)
+      if (entry === undefined) this.#entries.delete(key)
+      else this.#entries.set(key, entry)
+    }
+  }
+
+  #placeAll(): void {
+    const wanted = new Map<string, MountEntry>()
+    for (const namespace of this.#namespaces.below(ROOT))
+      for (const entry of builtInMounts(namespace, ALWAYS)) wanted.set(entry.uuid, entry)
+    for (const entry of this.#entries.values()) wanted.set(entry.uuid, entry)
+    for (const { entry } of [...this.#placed.all()]) if (!wanted.has(entry.uuid)) this.#forget(entry.uuid)
+    for (const entry of wanted.values()) this.#place(entry)
+  }
+
+  /** A mount whose entry went may have moved to another namespace, and then has another entry. */
+  #placeOne(key: string): void {
+    const entry = this.#entries.get(key)
+    if (entry !== undefined) {
+      this.#place(entry)
+      return
+    }
+    const uuid = key.slice(key.lastIndexOf('/') + 1)
+    const placed = this.#placed.withUuid(uuid)
+    if (placed !== undefined && entryKey(placed.entry) === key) this.#forget(uuid)
+  }
+
+  #place(entry: MountEntry): void {
     const type = this.#types.get(entry.type)
+    const namespace = this.#namespaces.byId(entry.namespace)
     // The engine of a newer version of the program. Its data stay; its path answers 404 until this version knows the
-    // type.
-    if (type === undefined) return
-    const known = this.#byUuid.get(entry.uuid)
-    if (known !== undefined) this.#leavePath(known.entry)
+    // type. A namespace that is not here yet, or no more, has no paths at all.
+    if (type === undefined || namespace === undefined) return
+    const known = this.#placed.withUuid(entry.uuid)
     const engine = known?.engine ?? type.create(this.#context(entry))
     if (known === undefined && this.#works.has(entry.local)) engine.start?.()
-    const mounted = { entry, router: type.router, engine }
-    this.#mounted.set(entry.path, mounted)
-    this.#longestPath = Math.max(this.#longestPath, entry.path.length)
-    this.#byUuid.set(entry.uuid, mounted)
+    this.#placed.put({ entry, namespace, path: namespace.path + entry.path, router: type.router, engine })
   }
 
   #context(entry: MountEntry): EngineContext {
-    const mount = () => this.#byUuid.get(entry.uuid)?.entry ?? entry
+    const mount = () => this.#placed.withUuid(entry.uuid)?.entry ?? entry
     const { callWriter, askPrimary, managedKeysOf, ...given } = this.#given
     const far = askPrimary && { askPrimary: (question: unknown) => askPrimary(entry.uuid, question) }
     const ask = callWriter && { callWriter: (question: unknown) => callWriter(entry.uuid, question) }
     const keys = managedKeysOf && { managedKeys: managedKeysOf(mount) }
-    return { ...given, ...ask, ...far, ...keys, mount, storage: this.#stored.dataOf(entry) }
+    return { ...given, ...ask, ...far, ...keys, mount, storage: this.#stored.dataOf(mount) }
   }
 
   /**
@@ -278,33 +333,27 @@ export class MountTable implements Mounts {
   start(isLocal: boolean): void {
     if (this.#works.has(isLocal)) return
     this.#works.add(isLocal)
-    for (const { entry, engine } of this.#byUuid.values()) if (entry.local === isLocal) engine.start?.()
+    for (const { entry, engine } of this.#placed.all()) if (entry.local === isLocal) engine.start?.()
   }
 
   /** Ends what `start` began. */
   stop(isLocal: boolean): void {
     if (!this.#works.delete(isLocal)) return
-    for (const { entry, engine } of this.#byUuid.values()) if (entry.local === isLocal) engine.stop?.()
+    for (const { entry, engine } of this.#placed.all()) if (entry.local === isLocal) engine.stop?.()
   }
 
-  #forget(entry: MountEntry): void {
-    this.#leavePath(entry)
-    if (this.#works.has(entry.local)) this.#byUuid.get(entry.uuid)?.engine.stop?.()
-    this.#byUuid.delete(entry.uuid)
-  }
-
-  /** Frees the path, unless another mount has it already, as happens if several changes are loaded at once. */
-  #leavePath({ path, uuid }: MountEntry): void {
-    if (this.#mounted.get(path)?.entry.uuid === uuid) this.#mounted.delete(path)
+  #forget(uuid: string): void {
+    const gone = this.#placed.remove(uuid)
+    if (gone !== undefined && this.#works.has(gone.entry.local)) gone.engine.stop?.()
   }
 
   #dataChanged(rest: string): void {
     const slash = rest.indexOf('/')
-    this.#byUuid.get(rest.slice(0, slash))?.engine.changed(rest.slice(slash + 1))
+    this.#placed.withUuid(rest.slice(0, slash))?.engine.changed(rest.slice(slash + 1))
   }
 
   #resetEngines(): void {
-    for (const { engine } of this.#byUuid.values()) engine.reset()
+    for (const { engine } of this.#placed.all()) engine.reset()
   }
 
   /** The request headers that some mount passes on, in lower case. */
@@ -316,11 +365,10 @@ export class MountTable implements Mounts {
   close(): void {
     for (const isLocal of this.#works) this.stop(isLocal)
     this.#resetEngines()
-    this.#mounted.clear()
-    this.#byUuid.clear()
+    this.#placed.clear()
+    this.#entries.clear()
     this.#passedHeaders = []
-    this.#mounted.set(this.#always.entry.path, this.#always)
-    this.#stale = true
+    this.#changed = undefined
   }
 
   /** Adds a mount. @throws Refusal for a type that cannot be mounted, and for a path that is reserved or in use */
@@ -330,50 +378,72 @@ export class MountTable implements Mounts {
         `plugin not found in the catalog: ${entry.type}; offered are ${this.typesOf(entry.kind).join(', ')}`,
       ])
     }
-    await this.#stored.add(entry)
+    await this.#stored.add(entry, this.#namespaceOf(entry))
     await this.refresh()
   }
 
+  #namespaceOf({ namespace: id }: MountEntry): Namespace {
+    const namespace = this.#namespaces.byId(id)
+    if (namespace === undefined) throw fail('bad_namespace', [])
+    return namespace
+  }
+
   /** Changes the entry of the mount at `path`. @throws Refusal where there is none, and what `change` throws */
-  async tune(path: string, change: (entry: MountEntry) => MountEntry): Promise<void> {
-    await this.#stored.tune(path, change)
+  async tune(namespace: Namespace, path: string, change: (entry: MountEntry) => MountEntry): Promise<void> {
+    const always = namespace.id === ROOT.id ? [] : builtInMounts(namespace, ALWAYS)
+    await this.#stored.tune({ namespace, path }, change, always)
     await this.refresh()
   }
 
   /** Moves a mount; its data and its engine stay. @throws Refusal as `StoredMounts.move` does */
-  async move(from: string, to: string): Promise<void> {
+  async move(from: NamespacedPath, to: NamespacedPath): Promise<void> {
     await this.#stored.move(from, to)
     await this.refresh()
   }
 
   /** Stops serving the mount, then removes its data. Does nothing if there is none. @throws Refusal for a singleton */
-  async unmount(path: string): Promise<void> {
-    const entry = this.find(path)
+  async unmount(within: Namespace, path: string): Promise<void> {
+    const entry = this.find(within, path)
     if (entry === undefined) return
     if (SINGLETONS.has(entry.type)) throw fail('part_of_server', [`cannot unmount "${path}"`])
+    await this.#remove(entry)
+  }
+
+  async #remove(entry: MountEntry): Promise<void> {
     await this.#stored.remove(entry)
     await this.refresh()
     await this.#stored.wipe(entry)
+  }
+
+  /** Removes all mounts of a namespace that is being deleted, and what interrupted removals left in it. */
+  async unmountAll(within: Namespace): Promise<void> {
+    if (this.stale) await this.refresh()
+    for (const { entry } of await this.#stored.all(within.id)) await this.#remove(entry)
+    for (const isLocal of [false, true]) await this.#stored.finishRemovals(within.id, isLocal)
   }
 
   /**
    * Removes what an interrupted unmount of a local mount, or of another one, left behind. Called on the writing thread
    * of an open server.
    */
-  finishUnmounts(isLocal: boolean): Promise<void> {
-    return this.#stored.finishRemovals(isLocal)
+  async finishUnmounts(isLocal: boolean): Promise<void> {
+    for (const id of this.#namespaceIds()) await this.#stored.finishRemovals(id, isLocal)
   }
 
   /** Removes what this cluster keeps for itself of mounts that are gone. */
   wipeLeftovers(): Promise<void> {
-    return this.#stored.wipeLeftovers()
+    return this.#stored.wipeLeftovers(this.#namespaceIds())
+  }
+
+  #namespaceIds(): readonly string[] {
+    return [ROOT, ...this.#namespaces.below(ROOT)].map(({ id }) => id)
   }
 
   /** Writes the mounts that every server has and this store has not yet: the local ones, or those of the set. */
   async addMissing(which: 'local' | 'shared'): Promise<void> {
     const missing = ALWAYS.filter(
       ({ path, type, local = false }) =>
-        local === (which === 'local') && this.#types.has(type) && this.find(path) === undefined,
+        local === (which === 'local') && this.#types.has(type) && this.find(ROOT, path) === undefined,
     )
     if (missing.length === 0) return
     await this.#stored.addMissing(missing, this.#given.world)

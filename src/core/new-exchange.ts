@@ -1,4 +1,5 @@
 // The exchange at the beginning of an attempt.
+import { ROOT } from '../api/namespace.ts'
 import type { ObservedRequest } from '../telemetry/request-observer.ts'
 import type { Exchange, WireRequest } from './exchange.ts'
 
@@ -20,6 +21,7 @@ export function newExchange(
     request,
     trace,
     path: '',
+    namespace: ROOT,
     method: 'read',
     operation: 'read',
     mounted: undefined,
@@ -31,6 +33,7 @@ export function newExchange(
     token: undefined,
     chargedToken: before?.chargedToken,
     subject: undefined,
+    isMoved: false,
     acl: undefined,
     isDataJudged: false,
     wrapTtlSeconds: 0,

@@ -1,5 +1,6 @@
 // Services that the steps of the pipeline work with.
 import type { CorsSettings } from '../api/cors.ts'
+import type { Namespaces } from '../api/namespace.ts'
 import type { NodeRole } from '../api/node-role.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { LoginService } from '../auth/login-service.ts'
@@ -22,6 +23,7 @@ export type BrowserSettings = {
 
 /** The services that the assembly hands to the pipeline. They are the same in every thread, except for `forward`. */
 export type PipelineServices = {
+  readonly namespaces: Namespaces
   readonly mounts: MountTable
   readonly tokens: TokenStore
   readonly policies: PolicyStore

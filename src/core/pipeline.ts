@@ -8,11 +8,12 @@ import { fail } from '../api/errors.ts'
 import { decodeFields } from '../api/fields.ts'
 import { describeEndpoint } from '../api/help.ts'
 import type { MountEntry } from '../api/mount.ts'
+import { pathWithin } from '../api/namespace.ts'
 import { NO_HEADERS, seen, settable } from '../api/passed-headers.ts'
 import type { Answer, RequestInfo } from '../api/request.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { ownWrites } from '../storage/own-writes.ts'
-import { authenticate, authorise, authoriseData, isOpen, judgesCaller, servesNoClient } from './access.ts'
+import { authenticate, authorise, authoriseData, isMoveDue, isOpen, judgesCaller, servesNoClient } from './access.ts'
 import { parseBody } from './body.ts'
 import { tellBrowsers } from './browser-steps.ts'
 import type { Exchange } from './exchange.ts'
@@ -21,6 +22,7 @@ import { forward } from './forward.ts'
 import { handToPrimary } from './hand-over.ts'
 import { noteIgnored } from './ignored-fields.ts'
 import type { Mounted } from './mount-table.ts'
+import { moveToNamed, moveToOwn, readNamespace, refuseOutsideRoot } from './namespace-steps.ts'
 import type { PipelineServices } from './pipeline-services.ts'
 import { limitRate, limitRateOfEntity } from './rate-steps.ts'
 import { successResponse } from './response.ts'
@@ -78,14 +80,6 @@ function asksForList(input: JsonObject | undefined): boolean {
   return list
 }
 
-/** Only the root namespace exists. A request for another one must not be answered from this one. */
-const readNamespace = (exchange: Exchange): void => {
-  const namespace = exchange.request.headers.namespace
-  if (namespace === undefined || namespace === '' || namespace === '/') return
-  const name = namespace.startsWith('/') ? namespace.slice(1) : namespace
-  if (name !== 'root' && name !== 'root/') throw fail('bad_namespace', [])
-}
-
 const route = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
   if (services.mounts.stale && !services.sealed())
     return services.mounts.refresh().then(() => findRoute(exchange, services))
@@ -104,15 +98,15 @@ function findRoute(exchange: Exchange, services: PipelineServices): void {
 
 /** Finds the endpoint for the exchange's path in the mount, and the names in the path. */
 export function findEndpoint(exchange: Exchange, mounted: Mounted): void {
-  const { entry, engine } = mounted
-  const found = mounted.router.find(exchange.method, exchange.path.slice(entry.path.length), engine)
+  const { path: mountPath, engine } = mounted
+  const found = mounted.router.find(exchange.method, exchange.path.slice(mountPath.length), engine)
   if (found.kind === 'found') {
     exchange.endpoint = found.endpoint
     exchange.pathParameters = found.path
     exchange.givenNames = found.given
     // From here on policy, quotas, audit and handler see only the spelling that the name is kept under.
-    if (found.keptPath !== undefined) exchange.path = entry.path + found.keptPath
-    if (found.shape !== undefined) exchange.spelling = { mountPath: entry.path, shape: found.shape }
+    if (found.keptPath !== undefined) exchange.path = mountPath + found.keptPath
+    if (found.shape !== undefined) exchange.spelling = { mountPath, shape: found.shape }
   } else exchange.routeError = found.kind === 'unsupported-path' ? 'unsupported_path' : 'unsupported_operation'
 }
 
@@ -121,10 +115,11 @@ export function findEndpoint(exchange: Exchange, mounted: Mounted): void {
  * audit see it, and only if no mount serves it as it stands.
  */
 function routeBelowAuth(exchange: Exchange, { mounts }: PipelineServices): Mounted | undefined {
-  const path = `auth/${exchange.path}`
+  const { namespace } = exchange
+  const path = `${namespace.path}auth/${pathWithin(namespace, exchange.path)}`
   const mounted = mounts.route(path)
   if (mounted === undefined) return undefined
-  const found = mounted.router.find(exchange.method, path.slice(mounted.entry.path.length))
+  const found = mounted.router.find(exchange.method, path.slice(mounted.path.length))
   if (found.kind !== 'found' || found.endpoint.alsoAtRoot !== true) return undefined
   exchange.path = path
   return mounted
@@ -150,7 +145,7 @@ const OPERATIONS: readonly EndpointOperation[] = ['read', 'update', 'list', 'del
 /** True if the path is one that a secondary for disaster recovery serves, by another method. */
 function isServedOtherwise({ mounted, routeError, path }: Exchange): boolean {
   if (mounted === undefined || routeError !== 'unsupported_operation') return false
-  const below = path.slice(mounted.entry.path.length)
+  const below = path.slice(mounted.path.length)
   return OPERATIONS.some((operation) => {
     const found = mounted.router.find(operation, below)
     return found.kind === 'found' && found.endpoint.onDrSecondary !== undefined
@@ -164,7 +159,12 @@ function isServedOtherwise({ mounted, routeError, path }: Exchange): boolean {
 const findExistence = (exchange: Exchange): void | Promise<void> => {
   const { endpoint, mounted } = exchange
   if (endpoint?.exists === undefined || mounted === undefined || exchange.token === undefined) return
-  const exists = endpoint.exists(mounted.engine as never, exchange.pathParameters, exchange.token.id)
+  const exists = endpoint.exists(
+    mounted.engine as never,
+    exchange.pathParameters,
+    exchange.token.id,
+    exchange.namespace,
+  )
   const decide = (there: boolean): void => {
     exchange.operation = there ? 'update' : 'create'
   }
@@ -185,7 +185,10 @@ const readBody = (exchange: Exchange, services: PipelineServices): void => {
   // Without a token only a small body is parsed, which takes a few milliseconds. The limit of a login is the same with
   // a token, since quotas by role read its body before the token is known.
   const isLogin = exchange.endpoint?.capability === 'none' && exchange.endpoint.givesToken === true
-  if (body === undefined || ((exchange.token === undefined || isLogin) && body.length > MAX_OPEN_BODY_BYTES))
+  if (
+    body === undefined ||
+    ((exchange.token === undefined || isLogin || isMoveDue(exchange, services)) && body.length > MAX_OPEN_BODY_BYTES)
+  )
     throw fail('body_too_large', [MAX_OPEN_BODY_BYTES])
   // Refused before it is parsed: such a body is stored as it is, and a larger one cannot be.
   if (exchange.endpoint?.takesAnyFields === true && body.length > services.mostFreeBytes)
@@ -193,13 +196,17 @@ const readBody = (exchange: Exchange, services: PipelineServices): void => {
   exchange.input = parseBody(body, headers.contentType)
 }
 
+/** Only there is it known whose policies judge the request. */
+const goWhereNamed = (exchange: Exchange, services: PipelineServices): Promise<void> | undefined =>
+  isMoveDue(exchange, services) ? moveToNamed(exchange, services).then(() => authorise(exchange, services)) : undefined
+
 /**
  * Tells that an endpoint does not exist, but only to callers with a right to the path: any other could map the mounts.
  */
 const refuseUnknown = (exchange: Exchange): void => {
   if (exchange.routeError === undefined) return
   if (exchange.method === 'update' && exchange.path.endsWith('/')) throw fail('write_to_folder', [])
-  if (exchange.routeError === 'no_route') throw fail('no_route', [exchange.path])
+  if (exchange.routeError === 'no_route') throw fail('no_route', [pathWithin(exchange.namespace, exchange.path)])
   throw fail(exchange.routeError, [])
 }
 
@@ -276,6 +283,7 @@ function requestInfo(
   return {
     id: exchange.id,
     operation: exchange.operation,
+    namespace: exchange.namespace,
     mountPath,
     givenNames: exchange.givenNames,
     remoteAddress: exchange.request.remoteAddress,
@@ -298,7 +306,8 @@ const issueToken = (exchange: Exchange, services: PipelineServices): void | Prom
   if (answer?.login === undefined || mounted === undefined) return
   // No other engine may give tokens, whatever it answers (threats T-11).
   if (mounted.entry.kind !== 'auth') throw new Error('An engine that is no login method gave a login')
-  const request = { path: exchange.path, remoteAddress: exchange.request.remoteAddress }
+  const path = pathWithin(exchange.namespace, exchange.path)
+  const request = { path, remoteAddress: exchange.request.remoteAddress }
   return services.logins.issue(answer.login, mounted.entry, request).then((issued) => {
     exchange.answer = { ...issued, warnings: [...(answer.warnings ?? []), ...(issued.warnings ?? [])] }
   })
@@ -310,8 +319,8 @@ const giveHelp = (exchange: Exchange): void => {
     (exchange.method === 'read' && exchange.input?.help !== undefined && exchange.input.help !== '')
   if (!asked) return
   if (exchange.token === undefined) throw fail('permission_denied', [])
-  if (exchange.mounted === undefined) throw fail('no_route', [exchange.path])
-  const relative = exchange.path.slice(exchange.mounted.entry.path.length)
+  if (exchange.mounted === undefined) throw fail('no_route', [pathWithin(exchange.namespace, exchange.path)])
+  const relative = exchange.path.slice(exchange.mounted.path.length)
   const help = describeEndpoint(exchange.mounted.router, relative)
   if (help === undefined) throw fail('unsupported_path', [])
   exchange.response = { status: 200, body: `${JSON.stringify({ help, see_also: null })}\n` }
@@ -339,17 +348,20 @@ export const STEPS: readonly Step[] = [
   { name: 'read the namespace', run: readNamespace },
   { name: 'read the wrapping', run: readWrapping },
   { name: 'find mount and endpoint', run: route },
+  { name: 'refuse outside the root', run: refuseOutsideRoot },
   { name: 'wrap what can be wrapped', run: limitWrapping },
   { name: 'refuse while sealed', run: refuseWhileSealed },
   { name: 'refuse on a DR secondary', run: refuseOnDrSecondary },
   { name: 'limit the rate', run: limitRate },
   { name: 'find the audit devices', run: findAuditDevices },
   { name: 'authenticate', run: authenticate },
+  { name: 'go where the token is', run: moveToOwn },
   { name: 'limit the rate of who asks', run: limitRateOfEntity },
   { name: 'give help', run: giveHelp },
   { name: 'create or update', run: findExistence },
   { name: 'authorise', run: authorise },
   { name: 'read the body', run: readBody },
+  { name: 'go where what is named is', run: goWhereNamed },
   { name: 'authorise what is sent', run: authoriseData },
   { name: 'refuse what is not there', run: refuseUnknown },
   { name: 'refuse to keep what is public', run: refuseToKeep },

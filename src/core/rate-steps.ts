@@ -93,7 +93,7 @@ function count(
   { mounted, role }: { readonly mounted: Mount; readonly role: string | undefined },
 ): void {
   const { path, spelling } = spelledIn(exchange, services)
-  const mountPath = mounted?.entry.path ?? ''
+  const mountPath = mounted?.path ?? ''
   const mount = mounted?.entry.uuid ?? ''
   const quota = rules.find({ mount, mountPath, path: path.slice(mountPath.length), spelling, role })
   if (quota === undefined) return

@@ -1,21 +1,27 @@
 // The mounts as they are stored, one entry for each, and their data:
 //
-//   root/core/mounts/UUID              the mount
-//   root/core/unmounting/UUID          a mount whose data are being removed; finished at the next start if interrupted
-//   root/core/local-mounts/UUID        the same two for a mount that stays out of replication: what is local about it
-//   root/core/local-unmounting/UUID    is stored in a class of its own
-//   root/logical/UUID/…                its data (root/auth/UUID/… for a login mount)
+//   NAMESPACE/core/mounts/UUID              the mount
+//   NAMESPACE/core/unmounting/UUID          a mount whose data are being removed; finished at the next start if
+//                                           interrupted
+//   NAMESPACE/core/local-mounts/UUID        the same two for a mount that stays out of replication: what is local about
+//   NAMESPACE/core/local-unmounting/UUID    it is stored in a class of its own
+//   HOME/logical/UUID/…                     its data (HOME/auth/UUID/… for a login mount); HOME is the id of the
+//                                           namespace in which it was made
 import { fail } from '../api/errors.ts'
-import type { MountEntry } from '../api/mount.ts'
+import type { MountEntry, NamespacedPath } from '../api/mount.ts'
+import type { Namespace } from '../api/namespace.ts'
 import type { World } from '../lib/world.ts'
+import { requireAlive } from '../namespaces/namespace-store.ts'
+import { NAMESPACE_FOLDER, namespaceKey, scopeOfNamespace } from '../namespaces/records.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import { WriteNotAllowed } from '../storage/errors.ts'
-import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
+import type { Folders, SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
 import {
   ALWAYS,
   type AlwaysMounted,
-  CORE_FOLDER,
+  coreFolder,
   dataFolder,
+  decodeMountEntry,
   encodeMountEntry,
   formerPathsOf,
   MOUNT_FOLDERS,
@@ -41,38 +47,52 @@ const OWN_PARTS = ['cluster/', 'node/']
 /** Removes what belongs to a mount besides its data. Must bear to be called again, after an interruption. */
 export type RemovalWork = (entry: MountEntry) => Promise<void>
 
+/** A stored mount, and the key of its entry. */
+export type KeyedMount = { readonly key: string; readonly entry: MountEntry }
+
 /** Reads and changes the stored mounts. Changes are made on the writing thread alone; each is one transaction. */
 export class StoredMounts {
-  readonly #storage: Pick<SealedStorage, 'view'>
-  readonly #core: View
+  readonly #storage: Pick<SealedStorage, 'view' | 'transaction'>
   readonly #removals: readonly RemovalWork[]
 
-  constructor(storage: Pick<SealedStorage, 'view'>, removals: readonly RemovalWork[]) {
+  constructor(storage: Pick<SealedStorage, 'view' | 'transaction'>, removals: readonly RemovalWork[]) {
     this.#storage = storage
     this.#removals = removals
-    this.#core = storage.view(systemScope, CORE_FOLDER)
   }
 
-  /** Returns the entries of all mounts; not of those being removed. */
-  all(): Promise<MountEntry[]> {
-    return readEntries(this.#core, MOUNT_FOLDERS)
+  #coreOf(namespaceId: string): View {
+    return this.#storage.view(scopeOfNamespace(namespaceId), coreFolder(namespaceId))
+  }
+
+  /** Returns the entries of all mounts of a namespace; not of those being removed. */
+  async all(namespaceId: string): Promise<KeyedMount[]> {
+    const entries = await readEntries(this.#coreOf(namespaceId), MOUNT_FOLDERS)
+    return entries.map((entry) => ({ key: entryKey(entry), entry }))
+  }
+
+  /** The entry at a stored key; undefined if it is gone. */
+  async at(key: string): Promise<MountEntry | undefined> {
+    const namespaceId = key.slice(0, key.indexOf('/'))
+    const bytes = await this.#coreOf(namespaceId).get(key.slice(coreFolder(namespaceId).length))
+    return bytes === undefined ? undefined : decodeMountEntry(bytes)
   }
 
   /**
    * Returns the view for the engine of the mount. Its commits are refused as soon as the mount is being removed: one
-   * that came later would leave data that no mount owns.
+   * that came later would leave data that no mount owns. `mount` returns the entry as it is at the call.
    */
-  dataOf(entry: MountEntry): View {
-    const key = CORE_FOLDER + mountKey(entry)
+  dataOf(mount: () => MountEntry): View {
+    const entry = mount()
     return this.#storage.view(scopeOf(entry), dataFolder(entry), async (tx) => {
-      if ((await tx.get(key)) === undefined) throw fail('no_route', [entry.path])
+      if ((await tx.get(entryKey(mount()))) === undefined) throw fail('no_route', [mount().path])
     })
   }
 
-  /** @throws Refusal for a path that is reserved or in use */
-  async add(entry: MountEntry): Promise<void> {
+  /** @throws Refusal for a path that is reserved or in use, and if the namespace is gone meanwhile */
+  async add(entry: MountEntry, namespace: Namespace): Promise<void> {
     requireAllowedPath(entry)
-    await this.#core.transaction(async (tx) => {
+    await this.#storage.transaction(async (folders) => {
+      const tx = await this.#openFor(folders, entry, namespace)
       const taken = await overlapping(tx, entry)
       // Wire text.
       if (taken !== undefined) throw fail('already_exists', [`path is already in use at ${shownPath(taken)}`])
@@ -80,41 +100,62 @@ export class StoredMounts {
     })
   }
 
-  /** @throws Refusal where no mount is at the path, and what `change` throws */
-  async tune(path: string, change: (entry: MountEntry) => MountEntry): Promise<void> {
-    await this.#core.transaction(async (tx) => {
-      const entry = await storedAt(tx, path)
+  /** The folder for a mount that comes into the namespace. @throws Refusal if no mount may have its path there */
+  async #openFor(folders: Folders, { path }: MountEntry, namespace: Namespace): Promise<ViewTransaction> {
+    const namespaces = folders.at(systemScope, NAMESPACE_FOLDER)
+    await requireAlive(namespaces, namespace)
+    // A path that begins with the name of a namespace would lie in it.
+    const [name = ''] = path.split('/', 1)
+    if ((await namespaces.get(namespaceKey({ parent: namespace.id, name }))) !== undefined)
+      throw fail('already_exists', [`existing mount at ${name}/: a namespace has that name`])
+    return folders.at(scopeOfNamespace(namespace.id), coreFolder(namespace.id))
+  }
+
+  /**
+   * `always`: the mounts that the namespace has without an entry; such a one gets its entry now.
+   * @throws Refusal where no mount is at the path, and what `change` throws
+   */
+  async tune(
+    { namespace, path }: NamespacedPath,
+    change: (entry: MountEntry) => MountEntry,
+    always: readonly MountEntry[],
+  ): Promise<void> {
+    await this.#coreOf(namespace.id).transaction(async (tx) => {
+      const entry = (await storedAt(tx, path)) ?? always.find((one) => one.path === path)
       if (entry === undefined) throw fail('no_such_entry', [`no mount at "${path}"`])
       tx.put(mountKey(entry), encodeMountEntry(change(entry)))
     })
   }
 
   /** @throws Refusal where no mount is at `from` or it cannot be moved, and for a `to` that is reserved or in use */
-  async move(from: string, to: string): Promise<void> {
-    await this.#core.transaction(async (tx) => {
-      const entry = await storedAt(tx, from)
-      if (entry === undefined) throw fail('no_such_entry', [`no matching mount at "${from}"`]) // Wire text.
-      if (SINGLETONS.has(entry.type)) throw fail('part_of_server', [`cannot remount "${from}"`])
-      const moved = { ...entry, path: to, ...formerPathsOf(entry, to) }
+  async move(from: NamespacedPath, to: NamespacedPath): Promise<void> {
+    await this.#storage.transaction(async (folders) => {
+      const source = folders.at(scopeOfNamespace(from.namespace.id), coreFolder(from.namespace.id))
+      const entry = await storedAt(source, from.path)
+      if (entry === undefined) throw fail('no_such_entry', [`no matching mount at "${from.path}"`]) // Wire text.
+      if (SINGLETONS.has(entry.type)) throw fail('part_of_server', [`cannot remount "${from.path}"`])
+      const moved = movedTo(entry, to)
       requireAllowedPath(moved)
-      const taken = await overlapping(tx, moved)
+      const target = await this.#openFor(folders, moved, to.namespace)
+      const taken = await overlapping(target, moved)
       // Wire text.
       if (taken !== undefined) throw fail('already_exists', [`path already in use at "${shownPath(taken)}"`])
-      tx.put(mountKey(entry), encodeMountEntry(moved))
+      if (from.namespace.id !== to.namespace.id) source.delete(mountKey(entry))
+      target.put(mountKey(entry), encodeMountEntry(moved))
     })
   }
 
   /** Ends the service of the mount. Its data stay until `wipe`, or until `finishRemovals` after an interruption. */
   async remove(entry: MountEntry): Promise<void> {
-    await this.#core.transaction(async (tx) => {
+    await this.#coreOf(entry.namespace).transaction(async (tx) => {
       tx.delete(mountKey(entry))
       tx.put(unmountKey(entry), encodeMountEntry(entry))
     })
   }
 
-  /** Wipes the data of every local mount, or of every other one, whose removal was interrupted. */
-  async finishRemovals(isLocal: boolean): Promise<void> {
-    const entries = await readEntries(this.#core, UNMOUNT_FOLDERS)
+  /** Wipes the data of every local mount of the namespace, or of every other one, whose removal was interrupted. */
+  async finishRemovals(namespaceId: string, isLocal: boolean): Promise<void> {
+    const entries = await readEntries(this.#coreOf(namespaceId), UNMOUNT_FOLDERS)
     for (const entry of entries) if (entry.local === isLocal) await this.wipe(entry)
   }
 
@@ -124,33 +165,53 @@ export class StoredMounts {
     const data = this.#storage.view(scopeOf(entry), dataFolder(entry))
     // One class after the other: no transaction mixes them.
     for (const part of [...OWN_PARTS, '']) await wipePart(data, part)
-    await this.#core.transaction(async (tx) => tx.delete(unmountKey(entry)))
+    await this.#coreOf(entry.namespace).transaction(async (tx) => tx.delete(unmountKey(entry)))
   }
 
   /**
    * Removes what this cluster keeps for itself of mounts that are gone. The primary of a set removes the data of a
-   * mount that all share, but cannot reach this part of it.
+   * mount that all share, but cannot reach this part of it. `namespaceIds` names all namespaces.
    */
-  async wipeLeftovers(): Promise<void> {
-    const root = this.#storage.view(systemScope, `${ROOT_NAMESPACE}/`)
-    const folders: { readonly mount: string; readonly folder: string }[] = []
-    for (const kind of ['logical/', 'auth/']) {
-      for (const name of await root.list(kind)) folders.push({ mount: name.replace(/\/$/, ''), folder: kind + name })
+  async wipeLeftovers(namespaceIds: readonly string[]): Promise<void> {
+    const found: { readonly namespace: string; readonly mount: string; readonly folder: string }[] = []
+    for (const namespace of namespaceIds) {
+      const own = this.#storage.view(scopeOfNamespace(namespace), `${namespace}/`)
+      for (const kind of ['logical/', 'auth/']) {
+        for (const name of await own.list(kind))
+          found.push({ namespace, mount: name.replace(/\/$/, ''), folder: `${namespace}/${kind}${name}` })
+      }
     }
     // The entries come after the folders: a mount has its entry before it has data, so none made meanwhile is lost.
-    const kept = new Set(await namesIn(this.#core, [...MOUNT_FOLDERS, ...UNMOUNT_FOLDERS]))
-    for (const { mount, folder } of folders) {
+    const kept = new Set<string>()
+    for (const id of namespaceIds)
+      for (const name of await namesIn(this.#coreOf(id), [...MOUNT_FOLDERS, ...UNMOUNT_FOLDERS])) kept.add(name)
+    for (const { namespace, mount, folder } of found) {
       if (kept.has(mount)) continue
-      const scope = { namespace: ROOT_NAMESPACE, mount, local: false }
-      const data = this.#storage.view(scope, `${ROOT_NAMESPACE}/${folder}`)
+      const data = this.#storage.view({ namespace, mount, local: false }, folder)
       for (const part of OWN_PARTS) await wipePart(data, part)
     }
   }
 
   /** Stores mounts that every server has; the caller names those that are missing, all of one class. */
   async addMissing(missing: readonly AlwaysMounted[], world: World): Promise<void> {
-    await this.#core.transaction(async (tx) => putNew(tx, world, missing))
+    await this.#coreOf(ROOT_NAMESPACE).transaction(async (tx) => putNew(tx, world, missing))
   }
+}
+
+/** The whole key of a mount's entry. */
+export const entryKey = (entry: MountEntry): string => coreFolder(entry.namespace) + mountKey(entry)
+
+/** The entry at its new place. Data stay where they were made; former paths count in the namespace that they are of. */
+function movedTo(entry: MountEntry, { namespace, path }: NamespacedPath): MountEntry {
+  if (namespace.id === entry.namespace) return { ...entry, path, ...formerPathsOf(entry, path) }
+  const { formerPaths: _ofOther, ...rest } = entry
+  return { ...rest, home: entry.home ?? entry.namespace, namespace: namespace.id, path }
+}
+
+/** The path of a mount that lies where a namespace of this name would; undefined if none does. */
+export async function mountInTheWay(folders: Folders, parent: Namespace, name: string): Promise<string | undefined> {
+  const tx = folders.at(scopeOfNamespace(parent.id), coreFolder(parent.id))
+  return (await readEntries(tx, MOUNT_FOLDERS)).find(({ path }) => path.startsWith(`${name}/`))?.path
 }
 
 async function namesIn(from: Pick<View, 'list'>, folders: readonly string[]): Promise<string[]> {

@@ -1,6 +1,7 @@
 // Response wrapping: the caller asks for its answer to be kept, and gets a token that opens it once. Any answer can be
 // wrapped, so it is done here and no endpoint knows of it.
 import { fail } from '../api/errors.ts'
+import { pathWithin } from '../api/namespace.ts'
 import type { Answer } from '../api/request.ts'
 import type { WrapForm } from '../auth/kept-values.ts'
 import type { TokenStore } from '../auth/token-store.ts'
@@ -72,7 +73,8 @@ export const refuseToKeep = ({ wrapTtlSeconds, token, mounted }: Exchange): void
  * An answer may ask for wrapping itself (`wrapAs`); the request then has no say in it.
  */
 export const wrapAnswer = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
-  const { answer, wrapTtlSeconds, path, operation } = exchange
+  const { answer, wrapTtlSeconds, namespace, operation } = exchange
+  const path = pathWithin(namespace, exchange.path)
   const ttlSeconds = answer?.wrapAs?.ttlSeconds ?? wrapTtlSeconds
   if (ttlSeconds === 0 || answer === undefined || answer.wrapInfo !== undefined) return
   const response = successResponse(answer.wrapAs === undefined ? exchange : withoutWarnings(exchange, answer))

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { keysOf } from '../../test/fixtures/identity-server.ts'
 import { aliasOfEntity } from '../../test/fixtures/login-groups.ts'
 import { AGAIN, withMeanwhile, withTwoMounts } from '../../test/fixtures/two-login-mounts.ts'
+import { ROOT } from '../api/namespace.ts'
 import { deleteAliasById, writeAlias } from './aliases.ts'
 import { createEntityOfAlias, mergeEntities } from './entities.ts'
 import type { Halves } from './halves.ts'
@@ -84,7 +85,7 @@ test('F8: an alias on its way to a local mount logs in at one of both', async ()
 test('F8: a merge passes over an alias whose name a login took meanwhile, and over no other', async () => {
   const { server, here, id, into, view, merge, known } = await withChanges('here')
   await server.ask('POST', 'sys/auth/there', { type: 'userpass', local: true })
-  const there = server.node.mounts.find('auth/there/')
+  const there = server.node.mounts.find(ROOT, 'auth/there/')
   assert.ok(there !== undefined)
   const bob = await server.login('bob', { mount: there })
   let own: string | undefined

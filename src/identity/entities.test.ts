@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { type IdentityServer, otherMount, startIdentityServer } from '../../test/fixtures/identity-server.ts'
+import { ROOT } from '../api/namespace.ts'
 
 const errorsOf = async (server: IdentityServer, method: string, path: string, body?: unknown): Promise<string> => {
   const answer = await server.call(method, path, body)
@@ -100,7 +101,7 @@ test('an alias is made for an entity or with a new one, and one mount gives an e
     await errorsOf(server, 'POST', 'identity/entity-alias', { ...given, mount_accessor: 'no_such' }),
     /"mount_accessor"/,
   )
-  const identity = server.node.mounts.find('identity/')?.accessor
+  const identity = server.node.mounts.find(ROOT, 'identity/')?.accessor
   assert.match(
     await errorsOf(server, 'POST', 'identity/entity-alias', { ...given, mount_accessor: identity }),
     /"mount_accessor"/,

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { type IdentityServer, startIdentityServer } from '../../test/fixtures/identity-server.ts'
+import { ROOT } from '../api/namespace.ts'
 import { MAX_NESTING } from './group-nesting.ts'
 
 const make = async (server: IdentityServer, name: string, given: object = {}): Promise<string> =>
@@ -152,7 +153,7 @@ test('a group alias is made, read, moved and removed, and its members go with it
 test('a login at one mount of an entity keeps the groups that a login at its other mount gave', async () => {
   const server = await startIdentityServer()
   await server.ask('POST', 'sys/auth/second', { type: 'userpass' })
-  const second = server.node.mounts.find('auth/second/')
+  const second = server.node.mounts.find(ROOT, 'auth/second/')
   assert.ok(second !== undefined)
   const id = await server.login('a')
   await server.ask('POST', 'identity/entity-alias', { name: 'a', mount_accessor: second.accessor, canonical_id: id })

@@ -59,24 +59,41 @@ export class SealedStorage {
   view(scope: Scope, folder: string, guard?: Guard): View {
     const { barrier } = this
     const store = this.#store
-    const writes = this.#writes
     return {
       get: async (path) => opened(barrier, folder + path, await store.get(folder + path)),
       list: (path, options) => store.list(folder + path, options),
-      transaction: async (work) => {
-        requireUnsealed(barrier)
-        if (writes === undefined) throw new StorageReadOnly('This thread does not write')
-        const guarded = async (tx: Transaction) => {
-          await guard?.(tx)
-          return work(sealedTransaction(barrier, scope, folder, tx))
-        }
-        const own = ownWrites.getStore()
-        return own === undefined
-          ? writes.transaction(guarded)
-          : noteOwn(own, (inside) => writes.transaction(inside), guarded)
-      },
+      transaction: (work) =>
+        this.transaction(async (folders) => {
+          await guard?.(folders.raw)
+          return work(folders.at(scope, folder))
+        }),
     }
   }
+
+  /**
+   * Runs `work` as `View.transaction` does, over as many folders as it opens: what it writes in them is one commit.
+   * @throws Sealed or StorageReadOnly, like that
+   */
+  async transaction<T>(work: (folders: Folders) => Promise<T>): Promise<T> {
+    const { barrier } = this
+    const writes = this.#writes
+    requireUnsealed(barrier)
+    if (writes === undefined) throw new StorageReadOnly('This thread does not write')
+    const opening = (raw: Transaction) =>
+      work({ raw, at: (scope, folder) => sealedTransaction(barrier, scope, folder, raw) })
+    const own = ownWrites.getStore()
+    return own === undefined
+      ? writes.transaction(opening)
+      : noteOwn(own, (inside) => writes.transaction(inside), opening)
+  }
+}
+
+/** The folders of one transaction. */
+export type Folders = {
+  /** Keys are whole and values as they are stored. */
+  readonly raw: Reader
+  /** One folder, as a view of it has it. */
+  readonly at: (scope: Scope, folder: string) => ViewTransaction
 }
 
 /** @throws Sealed first of all: a sealed server does not say whether this thread writes */

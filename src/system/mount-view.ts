@@ -2,6 +2,7 @@
 // is left out, because clients tell "not set" by the missing key.
 import { isSwitchedOff, type LockoutSettings } from '../api/lockout.ts'
 import type { MountConfig, MountEntry, Mounts } from '../api/mount.ts'
+import { type Namespace, ROOT } from '../api/namespace.ts'
 import type { DataOwner } from '../api/node-role.ts'
 import { flag, group, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
 import { own } from '../lib/own.ts'
@@ -113,12 +114,17 @@ const isSealWrapped = ({ type, sealWrap }: MountEntry): boolean => sealWrap || t
 /** Version of every engine: all are part of the server. A semantic version with build metadata, which clients parse. */
 export const builtinVersion = ({ facts }: System): string => `v${facts.reportedVersion}+builtin.keywright`
 
+/** The type of a mount. Those that a namespace always has are named after it, as clients know them. */
+const shownType = ({ type, namespace }: MountEntry): string =>
+  namespace !== ROOT.id && BUILT_IN.has(type) ? `ns_${type}` : type
+const BUILT_IN: ReadonlySet<string> = new Set(['system', 'token', 'identity', 'cubbyhole'])
+
 /** A mount as `sys/mounts` and `sys/auth` show it. `version` comes from `builtinVersion`. */
 export function mountBody(entry: MountEntry, version: string): object {
   const { config } = entry
   const passed = own(PASSED_HEADERS, entry.type)
   return {
-    type: entry.type,
+    type: shownType(entry),
     description: entry.description,
     accessor: entry.accessor,
     uuid: entry.uuid,
@@ -148,14 +154,15 @@ export function mountBody(entry: MountEntry, version: string): object {
 /** A mount as this server shows it, with the version that it reports. */
 export const bodyOf = (system: System, entry: MountEntry): object => mountBody(entry, builtinVersion(system))
 
-/** Mounts of one kind by path. Login mounts are listed without their 'auth/', as clients know them. */
+/** Mounts of one kind of a namespace, by path. Login mounts are listed without their 'auth/', as clients know them. */
 export function bodies(
   system: System,
+  of: Namespace,
   kind: MountEntry['kind'],
   shown: (entry: MountEntry) => boolean,
   body: (entry: MountEntry) => object = (entry) => bodyOf(system, entry),
 ): Record<string, object> {
-  const entries = system.mounts.list().filter((entry) => entry.kind === kind && shown(entry))
+  const entries = system.mounts.list(of).filter((entry) => entry.kind === kind && shown(entry))
   return Object.fromEntries(
     entries.map((entry) => [kind === 'auth' ? entry.path.slice('auth/'.length) : entry.path, body(entry)]),
   )
@@ -165,5 +172,5 @@ export function bodies(
 export const folder = (path: string): string => (path.endsWith('/') ? path : `${path}/`)
 
 /** Whose data the mount's entry is. A path without a mount counts as shared: the primary may have one there. */
-export const ownerOfMount = (mounts: Pick<Mounts, 'find'>, path: string): DataOwner =>
-  mounts.find(path)?.local === true ? 'cluster' : 'set'
+export const ownerOfMount = (mounts: Pick<Mounts, 'find'>, within: Namespace, path: string): DataOwner =>
+  mounts.find(within, path)?.local === true ? 'cluster' : 'set'

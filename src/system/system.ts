@@ -3,6 +3,7 @@ import type { AuditDevices } from '../api/audit.ts'
 import { DEFAULT_EDITION, type Edition } from '../api/edition.ts'
 import { fail } from '../api/errors.ts'
 import type { Engine, Mounts } from '../api/mount.ts'
+import type { Namespace, Namespaces } from '../api/namespace.ts'
 import type { NodeRole } from '../api/node-role.ts'
 import type { ByteStream } from '../api/request.ts'
 import type { Leases } from '../auth/leases.ts'
@@ -152,6 +153,7 @@ type SystemParts = Pick<
   | 'saveSnapshot'
   | 'needsSudo'
   | 'audit'
+  | 'namespaces'
 > & {
   readonly log: Log
   readonly identities: Identities
@@ -163,8 +165,8 @@ type SystemParts = Pick<
   readonly seal: (() => SealOperations) | undefined
   /** Undefined likewise, and on a server that does not replicate. A function for the same reason. */
   readonly replication: (() => ReplicationOperations) | undefined
-  /** The OpenAPI document of all endpoints that are mounted now. */
-  readonly openApi: () => object
+  /** The OpenAPI document of all endpoints that are mounted in a namespace now. */
+  readonly openApi: (of: Namespace) => object
 }
 
 /** The system engine of one thread. Files of endpoints declare with `Pick` which of its parts they use. */
@@ -197,7 +199,9 @@ export class System implements Engine {
   /** Whether the endpoint at a path of a built-in mount needs `sudo` for the operation; false for all other paths. */
   readonly needsSudo: (path: string, operation: AclOperation) => boolean
   readonly audit: AuditDevices
-  readonly openApi: () => object
+  readonly namespaces: Namespaces
+  /** The OpenAPI document of all endpoints that are mounted in a namespace. */
+  readonly openApi: (of: Namespace) => object
   readonly #mounts: () => Mounts
   readonly #seal: (() => SealOperations) | undefined
   readonly #replication: (() => ReplicationOperations) | undefined
@@ -223,6 +227,7 @@ export class System implements Engine {
     this.needsSudo = parts.needsSudo
     this.audit = parts.audit
     this.openApi = parts.openApi
+    this.namespaces = parts.namespaces
     this.operationTokens = new OperationTokens({ ...parts, rightsOf: this.rightsOf, attempts: this.attempts })
     this.#mounts = parts.mounts
     this.#seal = parts.seal

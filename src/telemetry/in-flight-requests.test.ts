@@ -22,7 +22,7 @@ const requestOf = (routed: RouteTaken | undefined, id = '1') => ({
   startedMs: 4_000,
   routed,
 })
-const at = (path: string) => ({ entry: { path } })
+const at = (path: string) => ({ path })
 
 test('a request is shown with its path, and none that is secret', () => {
   const requests = new InFlightRequests()

@@ -9,7 +9,7 @@ import type { Clock } from '../lib/world.ts'
 /** The route of a request. The pipeline fills it in step by step. */
 export type RouteTaken = {
   readonly endpoint: Endpoint | undefined
-  readonly mounted: { readonly entry: { readonly path: string } } | undefined
+  readonly mounted: { readonly path: string } | undefined
   readonly pathParameters: Readonly<Record<string, string>>
 }
 
@@ -76,10 +76,10 @@ function shownPath(routed: RouteTaken | undefined): string {
     if (value === undefined) return []
     return [own(endpoint.fields, segment.name)?.secret === true ? `:${segment.name}` : value]
   })
-  return `/v1/${mounted.entry.path}${shown.join('/')}`
+  return `/v1/${mounted.path}${shown.join('/')}`
 }
 
 /** Returns the path with names of parameters instead of their values: so it is no secret, and there are few of them. */
 export function routeOf({ endpoint, mounted }: RouteTaken): string {
-  return endpoint === undefined || mounted === undefined ? '' : `/v1/${mounted.entry.path}${endpoint.path}`
+  return endpoint === undefined || mounted === undefined ? '' : `/v1/${mounted.path}${endpoint.path}`
 }

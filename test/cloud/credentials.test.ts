@@ -1,5 +1,6 @@
 // By what this server shows the cloud who it is: each of the four ways, from the configuration of a mount to a login
 // about which the cloud is asked.
+
 import { strict as assert } from 'node:assert'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,6 +12,7 @@ import { after, test } from 'node:test'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { startEmulator } from '../../emulator/emulator.ts'
 import { SAMPLE, SAMPLE_PLAN } from '../../emulator/sample-plan.ts'
+import { ROOT } from '../../src/api/namespace.ts'
 import { bodyText } from '../../src/core/exchange.ts'
 import type { CloudAuth } from '../../src/engines/cloud/cloud.ts'
 import type { Outbound } from '../../src/lib/outbound.ts'
@@ -88,7 +90,7 @@ async function mount(fields: object, of = server) {
   await of.role('r', { bound_service_principal_ids: '*', bound_subscription_ids: [SAMPLE.subscription] }, path)
   const written = await of.configure({ ...NO_SECRET, ...fields }, path)
   const subject = `plugin-identity:root:auth:${data?.accessor}`
-  const uuid = of.node.mounts.find(`${path}/`)?.uuid ?? ''
+  const uuid = of.node.mounts.find(ROOT, `${path}/`)?.uuid ?? ''
   /** Tokens that it holds are forgotten. */
   const reset = () => (of.node.mounts.engineOf(uuid) as CloudAuth).reset()
   return { path, written, subject, reset }

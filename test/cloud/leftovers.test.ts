@@ -1,8 +1,10 @@
 // Secrets that this mount made, or may have made, in its application: none is forgotten there, and none holds up what
 // comes next.
+
 import { strict as assert } from 'node:assert'
 import { after, beforeEach, test } from 'node:test'
 import { SAMPLE } from '../../emulator/sample-plan.ts'
+import { ROOT } from '../../src/api/namespace.ts'
 import type { CloudAuth } from '../../src/engines/cloud/cloud.ts'
 import { leftoversOf } from '../../src/engines/cloud/config.ts'
 import { dueMs, RotationClock } from '../../src/engines/cloud/rotation-clock.ts'
@@ -23,7 +25,7 @@ const server: CloudServer = await startCloudServer({
 after(() => server.stop())
 
 const engine = (): CloudAuth => {
-  const mount = server.node.mounts.find('auth/cloud/')
+  const mount = server.node.mounts.find(ROOT, 'auth/cloud/')
   return server.node.mounts.engineOf(mount?.uuid ?? '') as CloudAuth
 }
 const stored = async () => (await engine().configs.find()) ?? assert.fail('nothing is stored')

@@ -1,12 +1,14 @@
 // Generated logins. Login and explain agree on every one; whoever is let in is, by the cloud's own records, what the
 // role asks for; and where the reference would let in and we do not, docs/differences.md says why. LOGINS sets how
 // many; `npm run torture:logins` takes 100,000.
+
 import { strict as assert } from 'node:assert'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { SAMPLE } from '../../emulator/sample-plan.ts'
 import { Refusal } from '../../src/api/errors.ts'
+import { ROOT } from '../../src/api/namespace.ts'
 import type { CloudAuth } from '../../src/engines/cloud/cloud.ts'
 import { type CloudServer, startCloudServer } from '../fixtures/cloud-server.ts'
 import { type PseudoRandom, pseudoRandom } from '../fixtures/pseudo-random.ts'
@@ -18,7 +20,7 @@ const ROLES = 150
 
 const server: CloudServer = await startCloudServer()
 after(() => server.stop())
-const engine = server.node.mounts.engineOf(server.node.mounts.find('auth/cloud/')?.uuid ?? '') as CloudAuth
+const engine = server.node.mounts.engineOf(server.node.mounts.find(ROOT, 'auth/cloud/')?.uuid ?? '') as CloudAuth
 server.emulator.machines.addVirtualMachine({ name: 'detached' })
 
 let random: PseudoRandom = pseudoRandom(1)

@@ -1,9 +1,11 @@
 // Changes of the credential: the stored one works at every moment, also after a crash at any of them, and what was
 // begun comes to an end.
+
 import { strict as assert } from 'node:assert'
 import { after, afterEach, beforeEach, test } from 'node:test'
 import type { FaultAction } from '../../emulator/faults.ts'
 import { SAMPLE } from '../../emulator/sample-plan.ts'
+import { ROOT } from '../../src/api/namespace.ts'
 import type { CloudAuth } from '../../src/engines/cloud/cloud.ts'
 import { leftoversOf } from '../../src/engines/cloud/config.ts'
 import { dueMs } from '../../src/engines/cloud/rotation-clock.ts'
@@ -52,7 +54,7 @@ const names = () => application().secrets.map(({ displayName }) => displayName)
 const rotate = () => server.call('POST', 'auth/cloud/rotate-root')
 const config = async () => (await server.call('GET', 'auth/cloud/config')).body
 const engine = (one = server) => {
-  const mount = one.node.mounts.find('auth/cloud/')
+  const mount = one.node.mounts.find(ROOT, 'auth/cloud/')
   return one.node.mounts.engineOf(mount?.uuid ?? '') as CloudAuth
 }
 const stored = async (one = server) => (await engine(one).configs.find()) ?? assert.fail('nothing is stored')

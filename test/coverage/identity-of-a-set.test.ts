@@ -1,6 +1,8 @@
 // What an operator changes on the primary ends what logins gave on a secondary, which has a half of it alone.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ROOT } from '../../src/api/namespace.ts'
 import { keysOf } from '../fixtures/identity-server.ts'
 import { aliasOfEntity, CHANGES_OF_ALIASES } from '../fixtures/login-groups.ts'
 import { startTwoClusters } from '../fixtures/two-clusters.ts'
@@ -10,7 +12,7 @@ async function twoClustersWithGroup() {
   const pair = await startTwoClusters()
   const { primary, secondary } = pair
   await primary.call('POST', 'sys/auth/userpass', { type: 'userpass' })
-  const mount = primary.node.mounts.find('auth/userpass/')
+  const mount = primary.node.mounts.find(ROOT, 'auth/userpass/')
   assert.ok(mount !== undefined)
   const group = await primary.call('POST', 'identity/group', { type: 'external', policies: ['p'] })
   const alias = { name: 'staff', mount_accessor: mount.accessor, canonical_id: group.body.data?.id }

@@ -1,6 +1,8 @@
 // Every list comes in pages: whoever may see so many names at once sees no more, whatever the list.
+
 import { strict as assert } from 'node:assert'
 import { before, test } from 'node:test'
+import { ROOT } from '../../src/api/namespace.ts'
 import { mountAll, PLACED_ENDPOINTS } from '../fixtures/endpoint-table.ts'
 import { type MemoryServer, startMemoryServer } from '../fixtures/memory-server.ts'
 
@@ -65,7 +67,7 @@ async function makeAll(name: string): Promise<void> {
 }
 
 async function makeAliases(name: string): Promise<void> {
-  const accessor = server.node.mounts.find('auth/userpass/')?.accessor
+  const accessor = server.node.mounts.find(ROOT, 'auth/userpass/')?.accessor
   await post('identity/entity-alias', { name: `alias-${name}`, mount_accessor: accessor })
   const id = (await server.call('GET', `identity/group/name/outer-${name}`)).body.data?.id
   await post('identity/group-alias', { name, mount_accessor: accessor, canonical_id: id })

@@ -1,6 +1,8 @@
 // Reloading a mount reaches the threads that only read: what they kept of it they read anew, and of no other mount.
+
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
+import { ROOT } from '../../src/api/namespace.ts'
 import { assembleServing, type ServingNode } from '../../src/assembly/serving-node.ts'
 import { bodyText } from '../../src/core/exchange.ts'
 import { inlineWork } from '../../src/lib/slow-work.ts'
@@ -103,7 +105,7 @@ test('X-01: another size of the cache holds on every thread after a reload, and 
   const names = Array.from({ length: 12 }, (_, index) => `k${index}`)
   for (const name of names) await writer.call('POST', `one/keys/${name}`)
   const threads = [await readingThread(writer), await readingThread(writer)]
-  const { uuid } = writer.node.mounts.find('one/') ?? assert.fail()
+  const { uuid } = writer.node.mounts.find(ROOT, 'one/') ?? assert.fail()
   /** Keys that are read anew although all were asked for before. */
   const missing = async ({ node }: Pick<Reading, 'node'>): Promise<number> => {
     const ask = async () => {

@@ -1,9 +1,11 @@
 // S8: a performance secondary carries out what it can, and hands to its primary what would write data of the set.
+
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import type { WantedEntity } from '../../src/api/login.ts'
+import { ROOT } from '../../src/api/namespace.ts'
 import type { HandedRequest, MountQuestion, ToPrimary } from '../../src/core/handed.ts'
 import type { Transit } from '../../src/engines/transit/transit.ts'
 import { portChannel } from '../../src/rpc/ports.ts'
@@ -110,7 +112,7 @@ test('S8: a handler that wrote here before it came to a shared write is not carr
   await other.primary.call('POST', 'sys/mounts/transit', { type: 'transit' })
   await other.follow()
   await other.secondary.call('GET', 'transit/keys')
-  const uuid = other.secondary.node.mounts.find('transit/')?.uuid ?? ''
+  const uuid = other.secondary.node.mounts.find(ROOT, 'transit/')?.uuid ?? ''
   const engine = other.secondary.node.mounts.engineOf(uuid) as Transit
   const { wrappingKeys } = engine
   const get = wrappingKeys.get.bind(wrappingKeys)
@@ -181,7 +183,7 @@ test('S8: the groups of a login are those of the cluster where it was, with or w
   const other = await startTwoClusters()
   t.after(() => other.close())
   await other.primary.call('POST', 'sys/auth/userpass', { type: 'userpass' })
-  const mount = other.primary.node.mounts.find('auth/userpass/')
+  const mount = other.primary.node.mounts.find(ROOT, 'auth/userpass/')
   assert.ok(mount !== undefined)
   const group = await other.primary.call('POST', 'identity/group', { type: 'external', policies: ['p'] })
   const canonical_id = group.body.data?.id
@@ -336,7 +338,7 @@ function handedRequest(changes: Partial<HandedRequest>, path = 'sys/mounts'): Ha
     ...changes,
   }
 }
-const uuidOf = (path: string): string => primary.node.mounts.find(path)?.uuid ?? ''
+const uuidOf = (path: string): string => primary.node.mounts.find(ROOT, path)?.uuid ?? ''
 
 const FORGED: readonly { name: string; status: number; changes: () => Partial<HandedRequest> }[] = [
   { name: 'another endpoint than the path leads to', status: 404, changes: () => ({ endpoint: 'transit-key-rotate' }) },
@@ -485,7 +487,7 @@ for (const { name, send } of NO_FORM) {
 test('S8: a mount that a filter keeps from a secondary is not there for it, by whatever it is named', async () => {
   await primary.call('POST', 'sys/mounts/hidden', { type: 'transit' })
   await primary.call('POST', 'sys/auth/hidden', { type: 'userpass' })
-  const { accessor = '', uuid } = primary.node.mounts.find('auth/hidden/') ?? {}
+  const { accessor = '', uuid } = primary.node.mounts.find(ROOT, 'auth/hidden/') ?? {}
   const alias = { name: 'x', mount_accessor: accessor }
   const { id } = (await primary.call('POST', 'identity/entity-alias', alias)).body.data as Record<string, string>
   const group = (await primary.call('POST', 'identity/group', { type: 'external' })).body.data as Record<string, string>
@@ -546,7 +548,7 @@ test('S8: an alias that a secondary wants has metadata of bounded length', async
 test('S8: a local mount that shared data name is removed on a secondary, and nothing of it is left', async () => {
   const other = await startWithRole()
   await other.call('POST', 'sys/auth/own', { type: 'userpass', local: true })
-  const mount_accessor = other.node.mounts.find('auth/own/')?.accessor
+  const mount_accessor = other.node.mounts.find(ROOT, 'auth/own/')?.accessor
   await other.call('POST', 'sys/quotas/rate-limit/own', { path: 'auth/own/', rate: 9 })
   await other.call('POST', 'sys/plugins/reload/backend', { mounts: ['auth/own'], scope: 'global' })
   const group = (await other.call('POST', 'identity/group', { type: 'external' })).body.data?.id
@@ -554,7 +556,7 @@ test('S8: a local mount that shared data name is removed on a secondary, and not
   assert.equal((await other.call('POST', 'identity/group-alias', alias)).status, 200)
   await other.become({ performance: 'secondary' })
   assert.equal((await other.call('DELETE', 'sys/auth/own')).status, 204)
-  assert.equal(other.node.mounts.find('auth/own/'), undefined)
+  assert.equal(other.node.mounts.find(ROOT, 'auth/own/'), undefined)
   assert.deepEqual(await other.store.list('root/core/local-unmounting/'), [])
 })
 
@@ -574,7 +576,7 @@ test('S8: a name that was written otherwise than it is kept is handed over as it
 test('S8: what goes wrong while the primary makes an entity is a refusal with its own status', async () => {
   const other = await startTwoClusters()
   await other.primary.call('POST', 'sys/auth/userpass', { type: 'userpass' })
-  const mount = other.primary.node.mounts.find('auth/userpass/')?.uuid ?? ''
+  const mount = other.primary.node.mounts.find(ROOT, 'auth/userpass/')?.uuid ?? ''
   await other.primary.store.setWritable(() => false)
   const answers = other.primary.node.core.answersTo(SECONDARY)
   const wanted = answers.ensureEntity({ of: 'set', mount, alias: { name: 'x', metadata: {} } })
@@ -657,7 +659,7 @@ test('S8: the first login at a local mount has its entity made by the primary, a
 
 test('S8: an alias at a local mount is made here, with an entity of the primary if none is named', async () => {
   await secondary.call('POST', 'sys/auth/kept', { type: 'userpass', local: true })
-  const { accessor: mount_accessor } = secondary.node.mounts.find('auth/kept/') ?? {}
+  const { accessor: mount_accessor } = secondary.node.mounts.find(ROOT, 'auth/kept/') ?? {}
   pair.handed()
   const made = await secondary.call('POST', 'identity/entity-alias', { name: 'x', mount_accessor })
   assert.equal(made.status, 200, JSON.stringify(made.body))
@@ -675,12 +677,12 @@ test('S8: an alias at a local mount is made here, with an entity of the primary 
 
 test('S8: an alias cannot move from a shared mount to a local one of a secondary, and makes no entity', async () => {
   await secondary.call('POST', 'sys/auth/target', { type: 'userpass', local: true })
-  const shared = { name: 'mover', mount_accessor: primary.node.mounts.find('auth/userpass/')?.accessor }
+  const shared = { name: 'mover', mount_accessor: primary.node.mounts.find(ROOT, 'auth/userpass/')?.accessor }
   const { id } = (await primary.call('POST', 'identity/entity-alias', shared)).body.data as Record<string, string>
   await pair.follow()
   const before = await primary.store.lastIndex()
   pair.handed()
-  const mount_accessor = secondary.node.mounts.find('auth/target/')?.accessor
+  const mount_accessor = secondary.node.mounts.find(ROOT, 'auth/target/')?.accessor
   assert.equal((await secondary.call('POST', `identity/entity-alias/id/${id}`, { mount_accessor })).status, 400)
   assert.ok(!pair.handed().includes('entity'))
   assert.equal(await primary.store.lastIndex(), before)

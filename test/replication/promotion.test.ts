@@ -1,7 +1,9 @@
 // What a promoted cluster has of its primary, and what it does for it: whole servers over the simulated network, in
 // virtual time.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ROOT } from '../../src/api/namespace.ts'
 import { SETS_FOLDER } from '../../src/replication/set/records.ts'
 import { systemScope } from '../../src/storage/contract.ts'
 import type { ToldFormer } from '../../src/system/replication-operations.ts'
@@ -117,7 +119,7 @@ test('a promoted cluster goes on where its primary was: what was cut off, lockou
   const tuned = { user_lockout_config: { lockout_threshold: 2, lockout_duration: '10m' } }
   await primary.must('POST', 'sys/auth/userpass/tune', tuned)
   await primary.must('POST', 'sys/quotas/rate-limit/few', { path: 'stays/', rate: 1, interval: '1h' })
-  const gone = primary.server.node.mounts.find('gone/') ?? assert.fail()
+  const gone = primary.server.node.mounts.find(ROOT, 'gone/') ?? assert.fail()
   // The unmount is cut off behind its first step.
   const core = primary.server.node.storage.view(systemScope, 'root/core/')
   await servers.time.until(

@@ -13,6 +13,11 @@ export const REQUEST_REFUSALS = {
     message: (what: string) => `The request path ${what}`,
     remedy: 'Percent-encode each segment once, as UTF-8, without "." and ".." segments and control characters.',
   },
+  bad_namespace_header: {
+    status: 400,
+    message: () => 'X-Vault-Namespace has a "." or ".." segment: relative paths not supported',
+    remedy: 'Name the namespace by its whole path, as sys/namespaces shows it, such as team/a.',
+  },
   write_to_folder: {
     status: 400,
     message: () => "cannot write to a path ending in '/'", // Wire text.
@@ -64,8 +69,15 @@ export const REQUEST_REFUSALS = {
   },
   bad_namespace: {
     status: 404,
-    message: () => 'namespace not found',
-    remedy: 'Leave X-Vault-Namespace out: only the root namespace exists.',
+    message: () => 'namespace not found', // Wire text.
+    remedy:
+      'X-Vault-Namespace, or the name in the path, is that of no namespace: sys/namespaces lists those of the ' +
+      'namespace that is asked.',
+  },
+  namespace_going: {
+    status: 404,
+    message: (path: string) => `no handler for route "${path}". route entry or namespace is tainted`, // Wire text.
+    remedy: 'The namespace is being deleted. Make it again once sys/namespaces does not show it any more.',
   },
   no_route: {
     status: 404,

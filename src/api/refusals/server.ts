@@ -45,6 +45,23 @@ export const SERVER_REFUSALS = {
     message: (what: string) => what,
     remedy: 'The configuration file says which audit devices there are: change it there.',
   },
+  namespace_lock: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'A namespace is locked once, and unlocked with the key that its lock answered, or by a caller with sudo on the ' +
+      'path. Unlock the outer one first.',
+  },
+  namespace_not_empty: {
+    status: 400,
+    message: (path: string) => `unable to delete namespace containing child namespaces: "${path}"`, // Wire text.
+    remedy: 'Delete the namespaces below first, the deepest before the others.',
+  },
+  not_sealable: {
+    status: 400,
+    message: () => 'namespace is not sealable', // Wire text.
+    remedy: 'All namespaces share the keyring of the server: ask in the root namespace, without X-Vault-Namespace.',
+  },
   limit_reached: {
     status: 400,
     message: (what: string) => what,
@@ -186,6 +203,13 @@ export const SERVER_REFUSALS = {
     status: 503,
     message: () => 'Vault is sealed', // Wire text: clients match "sealed".
     remedy: 'Give the shares of the unseal key (sys/unseal).',
+  },
+  namespace_locked: {
+    status: 503,
+    // Wire text.
+    message: (path: string) =>
+      `API access to this namespace has been locked by an administrator - "${path}" must be unlocked to gain access.`,
+    remedy: 'Whoever locked it has the key: sys/namespaces/api-lock/unlock, in the namespace or in one above.',
   },
   not_initialized: {
     status: 503,

@@ -112,7 +112,7 @@ const openApi = endpoint({
     paths: anything('Operations, by path and method'),
     components: anything('Shared schemas, responses and security schemes'),
   },
-  handler: (system: System) => ({ data: system.openApi() }),
+  handler: (system: System, _args, { namespace }) => ({ data: system.openApi(namespace) }),
 })
 
 /** The three ways to name a token, and the OpenAPI document. That one needs no token: it describes the API alone. */

@@ -10,17 +10,17 @@ type System = Pick<Whole, 'mounts'>
 
 /** The keys that the list can have. */
 const TAGS = {
-  root: ({ path }: MountEntry) => path,
+  root: (entry: MountEntry, { mounts }: System) => mounts.fullPathOf(entry),
   uuid: ({ uuid }: MountEntry) => uuid,
   accessor: ({ accessor }: MountEntry) => accessor,
   storage: (entry: MountEntry) => storagePrefix(entry),
 } as const
 type Tag = keyof typeof TAGS
 
-/** One mount. There is one namespace, and no mount is ever tainted; clients read both members. */
+/** One mount. None is ever tainted; clients read the member. */
 const ENTRY: Shapes = {
-  mount_namespace: text('Namespace'),
-  mount_path: text('Path of the mount'),
+  mount_namespace: text('ID of the namespace'),
+  mount_path: text('Path of the mount, with that of its namespace'),
   mount_type: text('Type of the engine'),
   uuid: text('UUID of the mount'),
   accessor: text('Accessor of the mount'),
@@ -29,8 +29,8 @@ const ENTRY: Shapes = {
 }
 
 /** The folder of a mount's data in the store (docs/storage-format.md). */
-function storagePrefix({ kind, namespace, uuid }: MountEntry): string {
-  return `${namespace}/${kind === 'auth' ? 'auth' : 'logical'}/${uuid}/`
+function storagePrefix({ kind, namespace, home = namespace, uuid }: MountEntry): string {
+  return `${home}/${kind === 'auth' ? 'auth' : 'logical'}/${uuid}/`
 }
 
 /** Shows the mounts in the router; `tag` chooses the key by which they are listed. */
@@ -51,11 +51,11 @@ export const inspectRouter: Endpoint<System> = endpoint({
   response: { [OTHERS]: group(ENTRY, 'Mount') },
   handler: (system: System, { tag }) => {
     const nameOf = TAGS[tag as Tag]
-    const rows = system.mounts.list().map((entry) => [
-      nameOf(entry),
+    const rows = system.mounts.all().map((entry) => [
+      nameOf(entry, system),
       {
         mount_namespace: entry.namespace,
-        mount_path: entry.path,
+        mount_path: system.mounts.fullPathOf(entry),
         mount_type: entry.type,
         uuid: entry.uuid,
         accessor: entry.accessor,

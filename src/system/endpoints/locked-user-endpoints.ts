@@ -5,6 +5,7 @@ import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
 import { DEFAULT_LOCKOUT, type Lockout } from '../../api/lockout.ts'
 import type { MountEntry } from '../../api/mount.ts'
+import type { Namespace } from '../../api/namespace.ts'
 import { DONE } from '../../api/request.ts'
 import { group, integer, listOf, text } from '../../api/shape.ts'
 import type { System as Whole } from '../system.ts'
@@ -15,17 +16,24 @@ type System = Pick<Whole, 'mounts'>
 /** A login mount that locks names. */
 type Guarded = { readonly mount: MountEntry; readonly lockout: Lockout }
 
-/** Login mounts whose method counts failed logins. */
-function guarded(system: System): Guarded[] {
-  return system.mounts.list().flatMap((mount) => {
+/** Login mounts of a namespace whose method counts failed logins. */
+function guarded(system: System, of: Namespace): Guarded[] {
+  return guardedAmong(system, system.mounts.list(of))
+}
+
+/** Those of all namespaces. An accessor belongs to one mount of one namespace. */
+const allGuarded = (system: System): Guarded[] => guardedAmong(system, system.mounts.all())
+
+function guardedAmong(system: System, mounts: readonly MountEntry[]): Guarded[] {
+  return mounts.flatMap((mount) => {
     const lockout = system.mounts.lockoutOf(mount.uuid)
     return lockout === undefined ? [] : [{ mount, lockout }]
   })
 }
 
 /** @throws Refusal if no login mount that locks names has the accessor */
-function withAccessor(system: System, accessor: string): Guarded {
-  const found = guarded(system).find(({ mount }) => mount.accessor === accessor)
+function withAccessor(system: System, of: Namespace, accessor: string): Guarded {
+  const found = guarded(system, of).find(({ mount }) => mount.accessor === accessor)
   if (found !== undefined) return found
   throw fail('field_invalid', ['mount_accessor', 'must be the accessor of a login mount that locks names (sys/auth)'])
 }
@@ -71,17 +79,17 @@ const read = endpoint({
     ),
     total: integer('Total number of locked users'),
   },
-  handler: (system: System, { mount_accessor: accessor }) => {
-    const asked = accessor === '' ? guarded(system) : [withAccessor(system, accessor)]
+  handler: (system: System, { mount_accessor: accessor }, { namespace }) => {
+    const asked = accessor === '' ? guarded(system, namespace) : [withAccessor(system, namespace, accessor)]
     const mounts = asked.map(countOf).filter(({ counts }) => counts > 0)
     const total = mounts.reduce((sum, { counts }) => sum + counts, 0)
-    const root = {
-      namespace_id: 'root',
-      namespace_path: '',
+    const own = {
+      namespace_id: namespace.id,
+      namespace_path: namespace.path,
       counts: total,
       mount_accessors: mounts.toSorted((a, b) => b.counts - a.counts),
     }
-    return { data: { by_namespace: total === 0 ? [] : [root], total } }
+    return { data: { by_namespace: total === 0 ? [] : [own], total } }
   },
 })
 
@@ -96,14 +104,14 @@ const unlock = endpoint({
   spelling: {
     field: 'alias_identifier',
     foldOf: (system: System, { mount_accessor: accessor }) =>
-      guarded(system).find(({ mount }) => mount.accessor === accessor)?.lockout.canonical,
+      allGuarded(system).find(({ mount }) => mount.accessor === accessor)?.lockout.canonical,
   },
   fields: {
     mount_accessor: string('Accessor of the login mount', { required: true }),
     alias_identifier: string('Name of the user, or the role_id of a role', { required: true }),
   },
-  handler: (system: System, { mount_accessor: accessor, alias_identifier: name }) => {
-    withAccessor(system, accessor).lockout.unlock(name)
+  handler: (system: System, { mount_accessor: accessor, alias_identifier: name }, { namespace }) => {
+    withAccessor(system, namespace, accessor).lockout.unlock(name)
     return DONE
   },
 })

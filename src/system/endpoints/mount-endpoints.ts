@@ -3,9 +3,9 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { type Args, bool, map, object, string } from '../../api/fields.ts'
 import type { MountEntry, MountKind } from '../../api/mount.ts'
+import type { Namespace } from '../../api/namespace.ts'
 import { DONE, type RequestInfo } from '../../api/request.ts'
 import { flag, group, integer, mapOf, nullable, OTHERS, optional, type Shapes, text } from '../../api/shape.ts'
-import { ROOT_NAMESPACE } from '../../storage/contract.ts'
 import { CONFIG_FIELDS, changedMountConfig, type GivenMountConfig, NOT_OFFERED } from '../mount-tuning.ts'
 import {
   ABOUT_LOCAL,
@@ -100,7 +100,7 @@ const listEndpoint = ({ kind, under, plural }: Kind): Endpoint<System> =>
     summary: `Lists all ${plural} by path`,
     fields: {},
     response: { [OTHERS]: group(MOUNT, 'Mount') },
-    handler: (system: System) => ({ data: bodies(system, kind, () => true) }),
+    handler: (system: System, _args, { namespace }) => ({ data: bodies(system, namespace, kind, () => true) }),
   })
 
 function readEndpoint(of: Kind): Endpoint<System> {
@@ -117,8 +117,8 @@ function readEndpoint(of: Kind): Endpoint<System> {
     summary: `Shows ${what}`,
     fields: pathField,
     response: MOUNT,
-    handler: (system: System, { path }) => {
-      const entry = system.mounts.find(fullPath(of, path))
+    handler: (system: System, { path }, { namespace }) => {
+      const entry = system.mounts.find(namespace, fullPath(of, path))
       // `sys/mounts/auth/PATH` shows a login method without sudo, as the list of all of them does: clients rely on it.
       if (entry === undefined || (kind === 'auth' && entry.kind !== kind)) {
         const missing = kind === 'auth' ? 'No auth engine at' : 'No secret engine mount at' // Wire text.
@@ -155,15 +155,15 @@ function mountEndpoint(of: Kind): Endpoint<System> {
     writes: (_system: System, { local }) => (local ? 'cluster' : 'set'),
     summary: `Mounts ${what} at a path`,
     fields: MOUNT_FIELDS,
-    handler: async (system: System, args) => {
-      await system.mounts.mount(newMount(system, of, args))
+    handler: async (system: System, args, { namespace }) => {
+      await system.mounts.mount(newMount(system, of, namespace, args))
       return DONE
     },
   })
 }
 
 /** The entry of a new mount. @throws Refusal naming the field that is wrong */
-function newMount(system: System, of: Kind, args: Args<typeof MOUNT_FIELDS>): MountEntry {
+function newMount(system: System, of: Kind, { id: namespace }: Namespace, args: Args<typeof MOUNT_FIELDS>): MountEntry {
   const { kind } = of
   const { random } = system.world
   // Old clients send the word `plugin` as the type, and the engine beside it.
@@ -174,7 +174,7 @@ function newMount(system: System, of: Kind, args: Args<typeof MOUNT_FIELDS>): Mo
   return {
     format: 1,
     uuid: random.uuid(),
-    namespace: ROOT_NAMESPACE,
+    namespace,
     kind,
     path: mountPath(fullPath(of, args.path)),
     type,
@@ -198,19 +198,19 @@ function unmountEndpoint(of: Kind): Endpoint<System> {
     capability: 'delete',
     ...guardOf(of),
     runsOn: 'writer',
-    writes: (system: System, { path }) => ownerOfMount(system.mounts, fullPath(of, path)),
-    namedMounts: ({ mounts }, { path }) => [mounts.find(fullPath(of, path))],
+    writes: (system: System, { path }, namespace) => ownerOfMount(system.mounts, namespace, fullPath(of, path)),
+    namedMounts: ({ mounts }, { path }, namespace) => [mounts.find(namespace, fullPath(of, path))],
     summary: `Unmounts ${what} and deletes all its data; a path without a mount is not an error`,
     fields: pathField,
-    handler: async (system: System, { path }) => {
+    handler: async (system: System, { path }, { namespace }) => {
       const full = fullPath(of, path)
       // Wire text.
       if (full === TOKEN_MOUNT) throw fail('part_of_server', ['token credential backend cannot be disabled'])
-      const entry = system.mounts.find(full)
+      const entry = system.mounts.find(namespace, full)
       // Each kind is removed under its own name only: a right to remove engines must not remove login methods.
       if (entry !== undefined && entry.kind !== kind)
         throw fail('field_invalid', ['path', `a login method is there: it is removed by sys/${full.slice(0, -1)}`])
-      await system.mounts.unmount(full)
+      await system.mounts.unmount(namespace, full)
       return DONE
     },
   })
@@ -228,8 +228,8 @@ function twinsOf({ under }: Kind, end: '' | '/tune') {
 }
 
 /** The mount that is read or tuned. @throws Refusal if there is none of the kind, or the caller lacks sudo for it */
-function tunedMount(system: System, of: Kind, path: string, { caller }: RequestInfo): MountEntry {
-  const entry = system.mounts.find(fullPath(of, path))
+function tunedMount(system: System, of: Kind, path: string, { caller, namespace }: RequestInfo): MountEntry {
+  const entry = system.mounts.find(namespace, fullPath(of, path))
   // Wire text.
   if (entry === undefined || (of.kind === 'auth' && entry.kind !== of.kind))
     throw fail('no_such_entry', [`cannot fetch sysview for path "${folder(path)}"`])
@@ -269,8 +269,8 @@ function writeTuningEndpoint(of: Kind): Endpoint<System> {
     capability: 'update',
     ...guardOf(of),
     runsOn: 'writer',
-    writes: (system: System, { path }) => ownerOfMount(system.mounts, fullPath(of, path)),
-    namedMounts: ({ mounts }, { path }) => [mounts.find(fullPath(of, path))],
+    writes: (system: System, { path }, namespace) => ownerOfMount(system.mounts, namespace, fullPath(of, path)),
+    namedMounts: ({ mounts }, { path }, namespace) => [mounts.find(namespace, fullPath(of, path))],
     summary: `Tunes ${what}: changes the settings that are sent`,
     fields: {
       ...pathField,
@@ -284,7 +284,7 @@ function writeTuningEndpoint(of: Kind): Endpoint<System> {
       if (path === TOKEN_MOUNT && args.token_type !== undefined)
         throw fail('field_not_applicable', ["'token_type' cannot be set for 'token' or 'ns_token' auth mounts"])
       requireManagedKeys(system, args)
-      await system.mounts.tune(path, (entry) => tuned(entry, args))
+      await system.mounts.tune(request.namespace, path, (entry) => tuned(entry, args))
       return DONE
     },
   })

@@ -5,6 +5,7 @@ import { fail } from '../../api/errors.ts'
 import { string, strings } from '../../api/fields.ts'
 import type { MountEntry, MountKind } from '../../api/mount.ts'
 import { LIST_OF_NAMES, orNotFound, PAGE_FIELDS, pageOf } from '../../api/named-things.ts'
+import type { Namespace } from '../../api/namespace.ts'
 import type { DataOwner } from '../../api/node-role.ts'
 import type { Answer } from '../../api/request.ts'
 import { flag, group, listOf, mapOf, type Shapes, text } from '../../api/shape.ts'
@@ -127,7 +128,7 @@ const reload = endpoint({
   ],
   runsOn: 'writer',
   writes: ownerOfReload,
-  namedMounts: (system: System, { mounts = [] }) => mounts.map((path) => foundAt(system, path)),
+  namedMounts: (system: System, { mounts = [] }, namespace) => mounts.map((path) => foundAt(system, namespace, path)),
   summary: 'Reloads mounts: every thread discards what it caches of them and reads it again',
   describe: 'Send either plugin, to reload all its mounts, or mounts. Stored data does not change.',
   fields: {
@@ -136,13 +137,14 @@ const reload = endpoint({
     scope: SCOPE,
   },
   response: RELOADED,
-  handler: async (system: System, { plugin, mounts = [], scope }) => {
+  handler: async (system: System, { plugin, mounts = [], scope }, { namespace }) => {
     // Wire text.
     if (plugin !== '' && mounts.length > 0)
       throw fail('fields_conflict', ['plugin and mounts cannot be set at the same time'])
     if (plugin === '' && mounts.length === 0)
       throw fail('field_missing', ['plugin', 'plugin or mounts must be provided'])
-    const entries = plugin === '' ? mounts.map((path) => mountAt(system, path)) : mountsOf(system, plugin)
+    const named = () => mounts.map((path) => mountAt(system, namespace, path))
+    const entries = plugin === '' ? named() : mountsOf(system, namespace, plugin)
     return reloadAll(system, entries, scope)
   },
 })
@@ -157,21 +159,21 @@ const reloadOne = endpoint({
   summary: 'Reloads all mounts of one engine or login method',
   fields: { ...typeField, name: string('Name, such as transit', { required: true }), scope: SCOPE },
   response: RELOADED,
-  handler: async (system: System, { type, name, scope }) => {
+  handler: async (system: System, { type, name, scope }, { namespace }) => {
     if (!namesOf(system, type).includes(name)) throw fail('not_found', [])
-    return reloadAll(system, mountsOf(system, name), scope)
+    return reloadAll(system, mountsOf(system, namespace, name), scope)
   },
 })
 
-function foundAt(system: System, given: string): MountEntry | undefined {
+function foundAt(system: System, within: Namespace, given: string): MountEntry | undefined {
   // Clients give the path under which login methods are managed as well.
   const trimmed = given.startsWith('sys/auth/') ? given.slice('sys/'.length) : given
-  return system.mounts.find(trimmed.endsWith('/') ? trimmed : `${trimmed}/`)
+  return system.mounts.find(within, trimmed.endsWith('/') ? trimmed : `${trimmed}/`)
 }
 
 /** The mount at a path of the field `mounts`. @throws Refusal if there is none, or it is built in */
-function mountAt(system: System, given: string): MountEntry {
-  const entry = foundAt(system, given)
+function mountAt(system: System, within: Namespace, given: string): MountEntry {
+  const entry = foundAt(system, within, given)
   if (entry === undefined) throw fail('field_invalid', ['mounts', 'names a path where nothing is mounted'])
   if (!typesOfAll(system).includes(entry.type))
     throw fail('field_invalid', ['mounts', `names ${entry.path}, which is part of the server and not reloaded`])
@@ -181,11 +183,11 @@ function mountAt(system: System, given: string): MountEntry {
 /** Engines and login methods that can be mounted; the built-in mounts have others. */
 const typesOfAll = ({ mounts }: System): readonly string[] => [...mounts.typesOf('secret'), ...mounts.typesOf('auth')]
 
-/** All mounts of an engine, perhaps none. @throws Refusal for an unknown engine */
-function mountsOf(system: System, plugin: string): readonly MountEntry[] {
+/** All mounts of an engine in a namespace, perhaps none. @throws Refusal for an unknown engine */
+function mountsOf(system: System, of: Namespace, plugin: string): readonly MountEntry[] {
   const types = typesOfAll(system)
   if (!types.includes(plugin)) throw fail('choice_unknown', ['plugin', `must be one of ${types.join(', ')}`])
-  return system.mounts.list().filter(({ type }) => type === plugin)
+  return system.mounts.list(of).filter(({ type }) => type === plugin)
 }
 
 const status = endpoint({

@@ -119,7 +119,7 @@ const quotas = namedThings({
 function shown(system: System, quota: RateQuota): object {
   const { mount, path, role, rate, intervalSeconds, blockSeconds, groupBy, secondaryRate, inheritable } = quota
   // The quota names its mount by UUID, so a mount that is moved keeps its quotas and the path follows.
-  const mountPath = system.mounts.list().find(({ uuid }) => uuid === mount)?.path ?? ''
+  const mountPath = system.mounts.all().find(({ uuid }) => uuid === mount)?.path ?? ''
   return {
     type: 'rate-limit',
     name: quota.name,

@@ -3,13 +3,22 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
+import type { NamespacedPath } from '../../api/mount.ts'
+import { type Namespace, pathWithin } from '../../api/namespace.ts'
 import { group, text } from '../../api/shape.ts'
 import { folder, ownerOfMount } from '../mount-view.ts'
 import type { Migration, System as Whole } from '../system.ts'
 import { mountPath } from './mount-endpoints.ts'
 
 /** The parts of the system that these endpoints use. */
-type System = Pick<Whole, 'migrations' | 'mounts' | 'world'>
+type System = Pick<Whole, 'leases' | 'migrations' | 'mounts' | 'namespaces' | 'world'>
+
+/** The place that a path names, which may lie in a namespace below. */
+function placeOf({ namespaces }: Pick<System, 'namespaces'>, within: Namespace, path: string): NamespacedPath {
+  const full = within.path + folder(path)
+  const namespace = namespaces.around(full)
+  return { namespace, path: pathWithin(namespace, full) }
+}
 
 /** The path of this API at which a mount is made and removed. */
 function mountPathOf(given: string): string {
@@ -33,21 +42,32 @@ const remount = endpoint({
   sudo: true,
   body: 'both',
   runsOn: 'writer',
-  writes: (system: System, { from }) => ownerOfMount(system.mounts, folder(from)),
-  namedMounts: ({ mounts }, { from }) => [mounts.find(folder(from))],
+  writes: (system: System, { from }, within) => {
+    const { namespace, path } = placeOf(system, within, from)
+    return ownerOfMount(system.mounts, namespace, path)
+  },
+  namedMounts: (system: System, { from }, within) => {
+    const { namespace, path } = placeOf(system, within, from)
+    return [system.mounts.find(namespace, path)]
+  },
   summary: 'Moves a mount to another path and keeps its data; for a login method, prefix both paths with auth/',
+  describe: 'Either path may begin with a namespace below. A mount that moves to another loses its leases and tokens.',
   fields: {
     from: string('Current path of the mount', { required: true }),
     to: string('New path of the mount', { required: true }),
   },
   response: { migration_id: text('ID to query the status with') },
-  handler: async (system: System, args) => {
-    const [from, to] = [folder(args.from), mountPath(folder(args.to))]
-    if (from.startsWith('auth/') !== to.startsWith('auth/'))
+  handler: async (system: System, args, { namespace: within }) => {
+    const [from, to] = [placeOf(system, within, args.from), placeOf(system, within, args.to)]
+    mountPath(to.path)
+    if (from.path.startsWith('auth/') !== to.path.startsWith('auth/'))
       throw fail('path_not_allowed', ['cannot remount between a secrets mount and an auth mount'])
+    const before = system.mounts.find(from.namespace, from.path)
     await system.mounts.move(from, to)
+    // What it gave belongs to the namespace that it left.
+    if (before !== undefined && from.namespace.id !== to.namespace.id) await system.leases.revokeByMount(before)
     const id = system.world.random.uuid()
-    system.migrations.keep(id, { source: from, target: to })
+    system.migrations.keep(id, { source: from.namespace.path + from.path, target: to.namespace.path + to.path })
     return {
       data: { migration_id: id },
       warnings: ['Mount move has been queued. It is done: sys/remount/status tells its progress by the migration_id'],

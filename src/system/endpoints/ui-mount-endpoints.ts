@@ -43,12 +43,12 @@ const listForUi = endpoint({
     auth: mapOf(group(SHOWN_MOUNT, 'Mount'), 'Login methods by path'),
   },
   handler: async (system: System, _args, request) => {
-    const { caller } = request
+    const { caller, namespace } = request
     const acl = caller === undefined ? undefined : await aclOf(system, caller)
-    const isReached = ({ path }: MountEntry): boolean => acl?.reaches(path) ?? false
+    const isReached = ({ path }: MountEntry): boolean => acl?.reaches(namespace.path + path) ?? false
     const isShown = (entry: MountEntry): boolean => entry.config.listingVisibility === 'unauth' || isReached(entry)
     const body = (entry: MountEntry): object => (isReached(entry) ? bodyOf(system, entry) : listedBody(entry))
-    const [secret, auth] = (['secret', 'auth'] as const).map((kind) => bodies(system, kind, isShown, body))
+    const [secret, auth] = (['secret', 'auth'] as const).map((kind) => bodies(system, namespace, kind, isShown, body))
     return { data: { secret, auth } }
   },
 })
@@ -63,11 +63,12 @@ const readForUi = endpoint({
   summary: 'Shows the mount that serves a path, to callers that can access the mount',
   fields: pathField,
   response: { ...MOUNT, path: text('Path of the mount') },
-  handler: async (system: System, { path }, { caller }) => {
-    const entry = caller === undefined ? undefined : system.mounts.serving(path)
+  handler: async (system: System, { path }, { caller, namespace }) => {
+    const entry = caller === undefined ? undefined : system.mounts.serving(namespace.path + path)
     const acl = caller === undefined ? undefined : await aclOf(system, caller)
-    if (entry === undefined || acl === undefined || !acl.reaches(entry.path)) throw fail('permission_denied', [])
-    return { data: { ...bodyOf(system, entry), path: entry.path } }
+    const full = entry === undefined ? '' : system.mounts.fullPathOf(entry)
+    if (entry === undefined || acl === undefined || !acl.reaches(full)) throw fail('permission_denied', [])
+    return { data: { ...bodyOf(system, entry), path: full } }
   },
 })
 

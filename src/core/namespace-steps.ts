@@ -1,0 +1,98 @@
+// The namespace of a request, as steps of the pipeline. It is found once, before anything is decided, and handed on:
+// routing, policies, quotas and audit all go by the same one.
+import { fail } from '../api/errors.ts'
+import { type Namespace, pathWithin, ROOT, splitId } from '../api/namespace.ts'
+import { isPrintableAscii } from '../lib/ascii.ts'
+import { headerPath } from '../namespaces/names.ts'
+import { lockedAround } from '../namespaces/namespace-store.ts'
+import { servesNoClient } from './access.ts'
+import type { Exchange } from './exchange.ts'
+import type { PipelineServices } from './pipeline-services.ts'
+
+const ECHOED = 'X-Vault-Namespace'
+/** Opens a locked namespace, and so is answered in it. */
+const UNLOCK = 'sys/namespaces/api-lock/unlock'
+
+/**
+ * Step: joins what the header names and what the path begins with. The header must name a namespace as a whole; of the
+ * path as much is taken as names one. Behind it the path of the exchange is the full one.
+ * @throws Refusal if the header names no namespace, or the one that is found takes no requests
+ */
+export const readNamespace = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
+  const { namespace: header } = exchange.request.headers
+  if (header !== undefined && header !== '' && isPrintableAscii(header))
+    exchange.extraHeaders = { ...exchange.extraHeaders, [ECHOED]: header }
+  const named = header === undefined ? '' : headerPath(header)
+  // Nothing is known of namespaces then, and only the state of the server is told.
+  if (services.sealed() || servesNoClient(services)) return
+  const { namespaces } = services
+  return namespaces.stale
+    ? namespaces.refresh().then(() => place(exchange, services, named))
+    : place(exchange, services, named)
+}
+
+function place(exchange: Exchange, services: PipelineServices, named: string): void {
+  const { namespaces } = services
+  if (namespaces.count === 0 && named === '') return
+  const outer = namespaces.byPath(named)
+  // Asked about the server itself, which has nothing to do with namespaces.
+  if (named !== '' && isOfAll(exchange, services)) return
+  if (outer === undefined) throw fail('bad_namespace', [])
+  exchange.path = outer.path + exchange.path
+  exchange.namespace = namespaces.around(exchange.path)
+  requireOpen(exchange)
+}
+
+/** True if the root answers the path in the same way for every namespace. */
+function isOfAll({ path, method }: Exchange, { mounts }: PipelineServices): boolean {
+  return mounts.routed(path, method)?.endpoint.offeredIn === 'all'
+}
+
+/** @throws Refusal while it is being deleted, or it or one around it is locked */
+function requireOpen({ namespace, path }: Exchange): void {
+  if (namespace.isGoing) throw fail('namespace_going', [pathWithin(namespace, path)])
+  const locked = lockedAround(namespace)
+  if (locked === undefined) return
+  if (locked === namespace && pathWithin(namespace, path) === UNLOCK) return
+  throw fail('namespace_locked', [locked.path])
+}
+
+/**
+ * Step: what only the root has is refused in every other namespace, before anybody is asked for a token: it is no
+ * secret which endpoints those are.
+ */
+export const refuseOutsideRoot = ({ namespace, endpoint }: Exchange): void => {
+  if (namespace.id === ROOT.id) return
+  if (endpoint?.offeredIn === 'root') throw fail('unsupported_path', [])
+  if (endpoint?.offeredIn === 'root-keys') throw fail('not_sealable', [])
+}
+
+/** Step: a request about its own token goes to the namespace of the token. */
+export const moveToOwn = (exchange: Exchange, services: PipelineServices): void => {
+  const { endpoint, token } = exchange
+  if (endpoint?.movesTo === 'token' && token !== undefined) move(exchange, services, token.entry.namespace)
+}
+
+/**
+ * Step: a request about a token or a lease, whose text it names, goes to the namespace of that. A text that names none
+ * leaves it where it is.
+ */
+export const moveToNamed = async (exchange: Exchange, services: PipelineServices): Promise<void> => {
+  if (typeof exchange.endpoint?.movesTo !== 'object') return
+  const { field, names } = exchange.endpoint.movesTo
+  const text = exchange.input?.[field] ?? exchange.pathParameters[field]
+  exchange.isMoved = true
+  if (typeof text !== 'string' || text === '') return
+  if (names === 'lease') return move(exchange, services, splitId(text).namespaceId)
+  const found = await services.tokens.find(text)
+  if (found !== undefined) move(exchange, services, found.entry.namespace)
+}
+
+function move(exchange: Exchange, { namespaces, mounts }: PipelineServices, id: string): void {
+  const { namespace: from, path } = exchange
+  const to: Namespace | undefined = id === from.id ? undefined : namespaces.byId(id)
+  if (to === undefined || to.isGoing) return
+  exchange.namespace = to
+  exchange.path = to.path + pathWithin(from, path)
+  exchange.mounted = mounts.route(exchange.path)
+}

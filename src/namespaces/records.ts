@@ -1,0 +1,32 @@
+// Namespaces as they are stored: one entry each, by parent and name, so that no two in one place have the same name.
+//
+//   root/core/namespace/PARENT/NAME     the namespace; PARENT is the id of the one that it lies in
+import { flag, mapOf, nullable, oneOf, text } from '../lib/member-kinds.ts'
+import { ROOT_NAMESPACE, type Scope, SYSTEM_SCOPE } from '../storage/contract.ts'
+import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
+
+/** The folder of all entries. */
+export const NAMESPACE_FOLDER = `${ROOT_NAMESPACE}/core/namespace/`
+
+/** The stored form of a namespace. */
+export const NAMESPACE = storedRecord('A namespace', {
+  format: oneOf(1),
+  id: text,
+  uuid: text,
+  /** Id of the namespace that it lies in. */
+  parent: text,
+  name: text,
+  customMetadata: mapOf(text),
+  /** SHA-256 of the unlock key, in hexadecimal digits; null while it is not locked. */
+  lockDigest: nullable(text),
+  /** True from its deletion on. */
+  isGoing: flag,
+})
+/** A stored namespace. */
+export type StoredNamespace = RecordOf<typeof NAMESPACE>
+
+/** The key of a namespace's entry below NAMESPACE_FOLDER. */
+export const namespaceKey = ({ parent, name }: Pick<StoredNamespace, 'parent' | 'name'>): string => `${parent}/${name}`
+
+/** The scope of what a namespace stores that belongs to none of its mounts. */
+export const scopeOfNamespace = (id: string): Scope => ({ namespace: id, mount: SYSTEM_SCOPE, local: false })

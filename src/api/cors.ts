@@ -32,7 +32,7 @@ export const CORS_HEADERS = [
   'X-Vault-Wrap-Format',
   'X-Vault-Wrap-TTL',
 ]
-const CORS_METHODS = ['DELETE', 'GET', 'OPTIONS', 'POST', 'PUT', 'LIST']
+const CORS_METHODS = ['DELETE', 'GET', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'LIST', 'SCAN']
 /** How long a browser may keep the answer to a preflight. */
 const PREFLIGHT_SECONDS = 300
 

@@ -10,14 +10,14 @@ import type { Answer, ListenerSwitches, RequestInfo } from './request.ts'
 import type { Shapes } from './shape.ts'
 import type { Fold } from './spelling.ts'
 
-/** The action of a request, by its method: GET, LIST, POST or PUT, DELETE. */
-export type EndpointOperation = 'read' | 'list' | 'update' | 'delete'
+/** The action of a request, by its method: GET, LIST, SCAN, POST or PUT, PATCH, DELETE. */
+export type EndpointOperation = 'read' | 'list' | 'scan' | 'update' | 'patch' | 'delete'
 
 /**
  * The right that a policy must grant on the path. For 'create-or-update' the endpoint's `exists` decides which of the
  * two.
  */
-export type Capability = 'none' | 'read' | 'list' | 'update' | 'create-or-update' | 'delete'
+export type Capability = 'none' | 'read' | 'list' | 'scan' | 'update' | 'patch' | 'create-or-update' | 'delete'
 
 /**
  * The place of an answer's data: in the envelope; bare; or in the envelope and copied to its top level, where old
@@ -154,7 +154,7 @@ export type EndpointDefinition<E, F extends Fields> = Common<E, F> & {
 export type AlsoNamed = {
   readonly field: string
   /** The action of the request on the named thing. */
-  readonly operation: 'read' | 'list' | 'update' | 'delete'
+  readonly operation: EndpointOperation
   /**
    * Returns the path inside the mount, or undefined if the field names none. `path` holds the names in the request's
    * own path; `sent` returns what another field holds.

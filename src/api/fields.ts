@@ -251,6 +251,39 @@ export function map<const O extends Common<Readonly<Record<string, string>>>>(
   })
 }
 
+/** As `map`, for texts that are kept as they are: a value of another kind is refused, not made a text. */
+export function metadata<const O extends Common<Metadata>>(description: string, options: O = {} as O) {
+  const schema = { type: 'object', additionalProperties: { type: 'string' } }
+  return define<Metadata, O>('map', description, options, schema, (value, name) => {
+    if (value === null) return undefined
+    return pairsOf(value, name, (item) => typeof item === 'string', 'strings') as Metadata
+  })
+}
+type Metadata = Readonly<Record<string, string>>
+
+/** A merge patch (RFC 7396) of such a map: null removes a name, and null instead of the object all of them. */
+export function metadataPatch(description: string) {
+  const schema = { type: 'object', nullable: true, additionalProperties: { type: 'string', nullable: true } }
+  return define<MetadataPatch, Record<never, never>>('map', description, {}, schema, (value, name) => {
+    if (value === null) return { all: null }
+    const isOne = (item: JsonValue): boolean => typeof item === 'string' || item === null
+    return { all: pairsOf(value, name, isOne, 'strings or null') as Readonly<Record<string, string | null>> }
+  })
+}
+/** `all` null: every name goes. */
+type MetadataPatch = { readonly all: Readonly<Record<string, string | null>> | null }
+
+function pairsOf(value: JsonValue, name: string, isOne: (item: JsonValue) => boolean, kinds: string): JsonObject {
+  if (!isJsonObject(value)) throw invalid(name, `expected an object, got ${describe(value)}`)
+  const result = dictionary<JsonValue>()
+  for (const [key, item] of Object.entries(value)) {
+    if (RESERVED_NAMES.includes(key)) throw fail('name_invalid', [name, `the name ${key} is reserved`])
+    if (!isOne(item)) throw invalid(name, `${name} values must be ${kinds}`)
+    result[key] = item
+  }
+  return result
+}
+
 /** An object with fields of its own, decoded like the fields of an endpoint. */
 export function object<const F extends Fields, const O extends Common<Args<F>>>(
   description: string,

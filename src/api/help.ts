@@ -3,9 +3,16 @@ import type { Endpoint } from './endpoint.ts'
 import type { Fields, Member } from './fields.ts'
 import type { Router } from './router.ts'
 
-const OPERATIONS = ['read', 'list', 'update', 'delete'] as const
+const OPERATIONS = ['read', 'list', 'scan', 'update', 'patch', 'delete'] as const
 /** Method for each operation; a write may also be PUT. */
-export const METHODS = { read: 'GET', list: 'LIST', update: 'POST', delete: 'DELETE' } as const
+export const METHODS = {
+  read: 'GET',
+  list: 'LIST',
+  scan: 'SCAN',
+  update: 'POST',
+  patch: 'PATCH',
+  delete: 'DELETE',
+} as const
 
 /**
  * Describes what can be done at `path`, or returns undefined if nothing can. The empty path describes the whole engine.

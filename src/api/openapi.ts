@@ -37,18 +37,21 @@ export function openApiDocument(version: string, tables: readonly Table[]): obje
 }
 
 function addEndpoint(paths: Record<string, Record<string, unknown>>, mountPath: string, endpoint: Endpoint): void {
+  const { operation } = endpoint
+  // A document has one operation of a method at a path: SCAN would be a second GET, beside the list.
+  if (operation === 'scan') return
   const forms = expandPattern(endpoint.path)
   const always = parameterNames(forms[0] ?? [])
   for (const segments of forms) {
     const inPath = parameterNames(segments)
     const more = [...inPath].filter((name) => !always.has(name))
     const id = [operationId(mountPath, endpoint.id), ...more].join('-')
-    const path = `/${mountPath}${segments.map(shown).join('/')}${endpoint.operation === 'list' ? '/' : ''}`
-    paths[path] = { ...paths[path], [METHODS[endpoint.operation]]: operationObject(id, endpoint, inPath) }
+    const path = `/${mountPath}${segments.map(shown).join('/')}${operation === 'list' ? '/' : ''}`
+    paths[path] = { ...paths[path], [METHODS[operation]]: operationObject(id, endpoint, inPath) }
   }
 }
 
-const METHODS = { read: 'get', list: 'get', update: 'post', delete: 'delete' } as const
+const METHODS = { read: 'get', list: 'get', update: 'post', patch: 'patch', delete: 'delete' } as const
 
 const shown = (segment: Segment): string => (segment.kind === 'literal' ? segment.text : `{${segment.name}}`)
 
@@ -87,7 +90,7 @@ function operationObject(id: string, endpoint: Endpoint, inPath: ReadonlySet<str
 function parametersOf({ operation, fields, takesStream }: Endpoint, inPath: ReadonlySet<string>): object[] {
   const all = Object.entries(fields)
   const parameters = all.filter(([name]) => inPath.has(name)).map(([name, field]) => parameter(name, field, 'path'))
-  if (operation === 'update' && takesStream !== true) return parameters
+  if ((operation === 'update' || operation === 'patch') && takesStream !== true) return parameters
   const query = all.filter(([name]) => !inPath.has(name)).map(([name, field]) => parameter(name, field, 'query'))
   return [...parameters, ...query, ...(operation === 'list' ? [LIST_PARAMETER] : [])]
 }
@@ -118,7 +121,9 @@ function publicSchema(field: Field): Schema {
 /** The body of a write. A body of bytes leaves the fields to the query. */
 function bodyOf({ operation, takesStream }: Endpoint, fields: Parameters<typeof requestBody>[0]): object {
   if (takesStream === true) return { requestBody: { required: true, ...BYTES } }
-  return operation === 'update' && fields.length > 0 ? { requestBody: requestBody(fields) } : {}
+  return (operation === 'update' || operation === 'patch') && fields.length > 0
+    ? { requestBody: requestBody(fields) }
+    : {}
 }
 
 function requestBody(fields: readonly (readonly [string, Field])[]): object {

@@ -8,7 +8,7 @@ import type { PassedHeaders } from './passed-headers.ts'
 import { anything, flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from './shape.ts'
 
 /** The caller's intent. For a write, `create` or `update` follows from whether the thing exists. */
-export type Operation = 'create' | 'read' | 'update' | 'delete' | 'list'
+export type Operation = 'create' | 'read' | 'update' | 'patch' | 'delete' | 'list' | 'scan'
 
 /** The caller's token, as far as handlers may know it. */
 export type Caller = {

@@ -9,6 +9,8 @@ import { namedLog } from '../lib/log.ts'
 import { NO_DEVICES } from '../managed-keys/device-link.ts'
 import { ManagedKeyService } from '../managed-keys/managed-key-service.ts'
 import { ManagedKeyStore } from '../managed-keys/managed-key-store.ts'
+import type { NamespaceDeletion } from '../namespaces/deletion.ts'
+import type { NamespaceStore } from '../namespaces/namespace-store.ts'
 import type { QuotaStore } from '../quotas/quota-store.ts'
 import { SETS_FOLDER } from '../replication/set/records.ts'
 import { systemScope } from '../storage/contract.ts'
@@ -45,6 +47,8 @@ export type Replicating = (() => ReplicationOperations) | undefined
 export type SystemRooms = {
   readonly storage: StorageRoom
   readonly namespaces: Namespaces
+  readonly namespaceStore: NamespaceStore
+  readonly namespaceDeletion: () => NamespaceDeletion
   readonly seal: SealSide
   readonly auth: AuthServices
   readonly audit: Audit
@@ -83,6 +87,8 @@ export function buildSystem(parts: CommonParts, rooms: SystemRooms): System {
     mounts,
     openApi: (of) => openApiDocument(facts.reportedVersion, mountedEndpoints(mounts(), of)),
     namespaces: rooms.namespaces,
+    namespaceStore: rooms.namespaceStore,
+    namespaceDeletion: rooms.namespaceDeletion,
   })
 }
 

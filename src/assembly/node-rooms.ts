@@ -3,6 +3,10 @@ import type { NodeRole, RoleState } from '../api/node-role.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { Core } from '../core/core.ts'
 import type { MountTable } from '../core/mount-table.ts'
+import { mountInTheWay } from '../core/stored-mounts.ts'
+import { namedLog } from '../lib/log.ts'
+import { NamespaceDeletion, type NamespaceWork } from '../namespaces/deletion.ts'
+import { NamespaceStore } from '../namespaces/namespace-store.ts'
 import { NamespaceTable } from '../namespaces/namespace-table.ts'
 import { QuotaStore } from '../quotas/quota-store.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
@@ -13,7 +17,7 @@ import { buildAudit } from './build-audit.ts'
 import { buildAuth } from './build-auth.ts'
 import { buildCore } from './build-core.ts'
 import { buildMounts } from './build-mounts.ts'
-import { buildStorage } from './build-storage.ts'
+import { buildStorage, type StorageRoom } from './build-storage.ts'
 import { buildManagedKeys, buildSystem, type Replicating, type SealSide } from './build-system.ts'
 import { ROUTERS } from './engine-types.ts'
 import { NodeGate } from './node-gate.ts'
@@ -29,6 +33,9 @@ export type NodeRooms = AuthServices & {
   readonly audit: Audit
   readonly storage: SealedStorage
   readonly mounts: MountTable
+  readonly namespaces: NamespaceTable
+  /** Removes what is left of namespaces. Started only where data of the set may be written. */
+  readonly namespaceDeletion: NamespaceDeletion
   readonly invalidation: Invalidation
   readonly gate: NodeGate
   /** The role of this node among others, at the time of the call. */
@@ -67,6 +74,8 @@ export function buildRooms(
   const storageRoom = buildStorage(parts, seal.status, isWriting(parts) ? parts.store : undefined)
   const { storage, invalidation } = storageRoom
   const namespaces = new NamespaceTable(storage, invalidation)
+  const namespaceStore = new NamespaceStore(storage, namespaces, world, mountInTheWay)
+  const namespaceDeletion = () => deletion
   const auth = buildAuth(parts, {
     namespaces,
     storage: storageRoom,
@@ -81,6 +90,8 @@ export function buildRooms(
   const below = {
     storage: storageRoom,
     namespaces,
+    namespaceStore,
+    namespaceDeletion,
     seal,
     auth,
     quotas,
@@ -95,6 +106,7 @@ export function buildRooms(
   }
   const system = buildSystem(parts, { ...below, mounts: table })
   const mounts = buildMounts(parts, { ...below, system })
+  const deletion: NamespaceDeletion = buildDeletion(parts, { ...below, mounts })
   const gate = new NodeGate({ barrier: storage.barrier, invalidation, tokens: auth.tokens, mounts, audit })
   const { services } = system
   return {
@@ -104,6 +116,8 @@ export function buildRooms(
     audit,
     storage,
     mounts,
+    namespaces,
+    namespaceDeletion: deletion,
     invalidation,
     gate,
     nodeRole,
@@ -111,4 +125,26 @@ export function buildRooms(
     takesStream: streamedRequests(ROUTERS.values(), mounts),
     auditedHeaders: () => audit.headerNames,
   }
+}
+
+/** What a deletion removes besides what is stored below the id of the namespace, in this order. */
+function buildDeletion(
+  { world, log }: NodeParts,
+  rooms: {
+    readonly namespaces: NamespaceTable
+    readonly namespaceStore: NamespaceStore
+    readonly storage: StorageRoom
+    readonly mounts: MountTable
+  },
+): NamespaceDeletion {
+  const { namespaces, namespaceStore: store, storage, mounts } = rooms
+  const works: readonly NamespaceWork[] = [(namespace) => mounts.unmountAll(namespace)]
+  return new NamespaceDeletion({
+    namespaces,
+    store,
+    storage: storage.storage,
+    works,
+    world,
+    log: namedLog(log, 'core'),
+  })
 }

@@ -42,6 +42,7 @@ const OF_A_SET = [
   'memberships of earlier releases',
   'what a promotion leaves to do',
   'the key of wrapping tokens',
+  'the deletion of namespaces',
   'the end of policies',
   'the upkeep of shared mounts',
   'what engines of shared mounts begin',

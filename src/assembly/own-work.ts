@@ -10,6 +10,7 @@ import type { Upkeep } from '../core/upkeep.ts'
 import type { Log } from '../lib/log.ts'
 import { oneByOne } from '../lib/one-by-one.ts'
 import type { Random } from '../lib/world.ts'
+import type { NamespaceDeletion } from '../namespaces/deletion.ts'
 import type { Store } from '../storage/contract.ts'
 import { DataKeyUsedUp, StorageFull } from '../storage/errors.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
@@ -41,6 +42,7 @@ export type OwnWorkRooms = {
   readonly audit: Pick<Audit, 'declare' | 'noteHistory' | 'removeFormer'>
   readonly rotation: Pick<KeyringRotation, 'watch' | 'close' | 'beginTerms' | 'endTerms'>
   readonly mounts: Pick<MountTable, 'promoted' | 'addMissing' | 'finishUnmounts' | 'wipeLeftovers' | 'start' | 'stop'>
+  readonly namespaceDeletion: Pick<NamespaceDeletion, 'start' | 'stop'>
   readonly services: Pick<SystemServices, 'versions' | 'reloads'>
   readonly upkeep: Pick<Upkeep, 'start' | 'stop'>
   readonly replication: Pick<ReplicationRoom, 'open' | 'close'>
@@ -55,7 +57,7 @@ export type OwnWorkRooms = {
  * last.
  */
 export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
-  const { auth, audit, mounts, services, replication, storage, store, random, log } = rooms
+  const { auth, audit, namespaceDeletion, mounts, services, replication, storage, store, random, log } = rooms
   const { tokens, wrappingJwt, expiry, policySweep, aliasSweep, identities } = auth
   const makers = { barrier: storage.barrier, tokens, random }
   return [
@@ -96,6 +98,12 @@ export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
     { name: 'the version of this program', changes: 'node', begin: () => noteVersion(services, log) },
     { name: 'the key of wrapping tokens', changes: 'set', begin: () => wrappingJwt.addKey() },
     { name: 'the end of tokens', changes: 'cluster', begin: () => expiry.start(), end: () => expiry.stop() },
+    {
+      name: 'the deletion of namespaces',
+      changes: 'set',
+      begin: () => namespaceDeletion.start(),
+      end: () => namespaceDeletion.stop(),
+    },
     { name: 'the end of policies', changes: 'set', begin: () => policySweep.start(), end: () => policySweep.stop() },
     {
       name: 'aliases without an entity',

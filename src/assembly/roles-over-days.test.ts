@@ -103,6 +103,14 @@ async function fill({ node, call }: MemoryServer, without: readonly string[]): P
       }
     })
   }
+  // Cut off in the middle of being deleted.
+  await must('sys/namespaces/leaving', {})
+  await core.transaction(async (tx) => {
+    const value = await tx.get('namespace/root/leaving')
+    assert.ok(value)
+    tx.put('leaving-namespace/root/leaving', value)
+    tx.delete('namespace/root/leaving')
+  })
   for (const made of ['wrapping-key', 'audit-history', 'index-key', `version/${VERSION}`, ...without])
     await core.transaction(async (tx) => tx.delete(made))
   // As an earlier release left it.

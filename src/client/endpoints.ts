@@ -2488,6 +2488,182 @@ export type Endpoints = {
       otp_length: number
     }
   }
+  /** Lists the namespaces directly below. */
+  'LIST sys/namespaces': {
+    fields: {
+      /** Returns only names that sort after this one */
+      after?: string | undefined
+      /** Maximum number of names to return; 0: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** Paths within the namespace that is asked */
+      keys: readonly string[]
+      /** The namespaces by these paths */
+      key_info: Readonly<Record<string, {
+        /** ID, which ends what the namespace hands out: tokens, accessors, IDs of leases and identities */
+        id: string
+        /** UUID */
+        uuid: string
+        /** Path from the root on */
+        path: string
+        /** Metadata, as key-value pairs */
+        custom_metadata: Readonly<Record<string, string>>
+        /** An administrator keeps requests out of it */
+        locked: boolean
+        /** It is being deleted */
+        tainted: boolean
+      }>>
+    }
+  }
+  /** Lists all namespaces below, at any depth. */
+  'SCAN sys/namespaces': {
+    fields: {
+      /** Returns only names that sort after this one */
+      after?: string | undefined
+      /** Maximum number of names to return; 0: all */
+      limit?: number | undefined
+    }
+    result: {
+      /** Paths within the namespace that is asked */
+      keys: readonly string[]
+      /** The namespaces by these paths */
+      key_info: Readonly<Record<string, {
+        /** ID, which ends what the namespace hands out: tokens, accessors, IDs of leases and identities */
+        id: string
+        /** UUID */
+        uuid: string
+        /** Path from the root on */
+        path: string
+        /** Metadata, as key-value pairs */
+        custom_metadata: Readonly<Record<string, string>>
+        /** An administrator keeps requests out of it */
+        locked: boolean
+        /** It is being deleted */
+        tainted: boolean
+      }>>
+    }
+  }
+  /** Shows a namespace. */
+  'GET sys/namespaces/:path...': {
+    fields: {
+      /** Name of the namespace, within the one that is asked */
+      path: string
+    }
+    result: {
+      /** ID, which ends what the namespace hands out: tokens, accessors, IDs of leases and identities */
+      id: string
+      /** UUID */
+      uuid: string
+      /** Path from the root on */
+      path: string
+      /** Metadata, as key-value pairs */
+      custom_metadata: Readonly<Record<string, string>>
+      /** An administrator keeps requests out of it */
+      locked: boolean
+      /** It is being deleted */
+      tainted: boolean
+    }
+  }
+  /** Makes a namespace, or replaces the metadata of the one that is there. */
+  'POST sys/namespaces/:path...': {
+    fields: {
+      /** Name of the namespace, within the one that is asked */
+      path: string
+      /** Metadata, as key-value pairs */
+      custom_metadata?: Readonly<Record<string, string>> | undefined
+    }
+    result: {
+      /** ID, which ends what the namespace hands out: tokens, accessors, IDs of leases and identities */
+      id: string
+      /** UUID */
+      uuid: string
+      /** Path from the root on */
+      path: string
+      /** Metadata, as key-value pairs */
+      custom_metadata: Readonly<Record<string, string>>
+      /** An administrator keeps requests out of it */
+      locked: boolean
+      /** It is being deleted */
+      tainted: boolean
+    }
+  }
+  /** Changes some of the metadata of a namespace. */
+  'PATCH sys/namespaces/:path...': {
+    fields: {
+      /** Name of the namespace, within the one that is asked */
+      path: string
+      /** Metadata, as key-value pairs */
+      custom_metadata?: Readonly<Record<string, string>> | undefined
+    }
+    result: {
+      /** ID, which ends what the namespace hands out: tokens, accessors, IDs of leases and identities */
+      id: string
+      /** UUID */
+      uuid: string
+      /** Path from the root on */
+      path: string
+      /** Metadata, as key-value pairs */
+      custom_metadata: Readonly<Record<string, string>>
+      /** An administrator keeps requests out of it */
+      locked: boolean
+      /** It is being deleted */
+      tainted: boolean
+    }
+  }
+  /** Deletes a namespace with everything in it; one that contains others is refused. */
+  'DELETE sys/namespaces/:path...': {
+    fields: {
+      /** Name of the namespace, within the one that is asked */
+      path: string
+    }
+    result: {
+      /** in-progress */
+      status: string
+    } | undefined
+  }
+  /** Locks a namespace: it and all below it refuse requests with 503. */
+  'POST sys/namespaces/api-lock/lock': {
+    fields: {
+      /** Path of the namespace, within the one that is asked; empty: that one */
+      path?: string | undefined
+    }
+    result: {
+      /** The key that unlocks it, shown once */
+      unlock_key: string
+    }
+  }
+  /** Locks a namespace: it and all below it refuse requests with 503. */
+  'POST sys/namespaces/api-lock/lock/:path...': {
+    fields: {
+      /** Path of the namespace, within the one that is asked; empty: that one */
+      path: string
+    }
+    result: {
+      /** The key that unlocks it, shown once */
+      unlock_key: string
+    }
+  }
+  /** Unlocks a namespace, with the key of its lock, or with sudo on the path. */
+  'POST sys/namespaces/api-lock/unlock': {
+    fields: {
+      /** Path of the namespace, within the one that is asked; empty: that one */
+      path?: string | undefined
+      /** The key that the lock answered */
+      unlock_key?: string | undefined
+    }
+    result: undefined
+  }
+  /** Unlocks a namespace, with the key of its lock, or with sudo on the path. */
+  'POST sys/namespaces/api-lock/unlock/:path...': {
+    fields: {
+      /** Path of the namespace, within the one that is asked; empty: that one */
+      path: string
+      /** The key that the lock answered */
+      unlock_key?: string | undefined
+    }
+    result: undefined
+  }
   /** Lists all engines by path. */
   'GET sys/mounts': {
     fields: Record<never, never>

@@ -4,7 +4,7 @@ import type { Endpoints } from './endpoints.ts'
 import type { WrapInfo } from './envelope.ts'
 
 /** Methods of the table. PUT means POST, and LIST travels as GET. */
-type Verb = 'GET' | 'LIST' | 'POST' | 'DELETE'
+type Verb = 'GET' | 'LIST' | 'SCAN' | 'POST' | 'PATCH' | 'DELETE'
 
 /** The paths that have this method, such as `transit/keys/:name`. */
 export type PathOf<V extends Verb> = keyof Endpoints extends infer Key

@@ -1,5 +1,5 @@
 // One request on its way through the pipeline: what came in, what each step found out, and what goes back.
-import type { Endpoint } from '../api/endpoint.ts'
+import type { Endpoint, EndpointOperation } from '../api/endpoint.ts'
 import type { Namespace } from '../api/namespace.ts'
 import type { Answer, ByteStream, ListenerSwitches, Operation } from '../api/request.ts'
 import type { PlacedShape } from '../api/spelling.ts'
@@ -101,7 +101,7 @@ export type Exchange = {
    * The kind of request, from the HTTP method and `list`. Whether a write creates or updates is decided later, in
    * `operation`.
    */
-  method: 'read' | 'list' | 'update' | 'delete'
+  method: EndpointOperation
   operation: Operation
   /** Undefined if no mount serves the path. */
   mounted: Mounted | undefined

@@ -24,7 +24,14 @@ import { API_PREFIX, parseQuery } from './target.ts'
 
 const JUDGE = stepsBetween('create or update', 'decode the fields')
 const HANDLE = stepsBetween('handle', 'handle')
-const METHODS = { read: 'GET', list: 'LIST', update: 'POST', delete: 'DELETE' } as const
+const METHODS = {
+  read: 'GET',
+  list: 'LIST',
+  scan: 'SCAN',
+  update: 'POST',
+  patch: 'PATCH',
+  delete: 'DELETE',
+} as const
 
 /** Carries out what one secondary hands over. Made for each secondary. */
 export class HandedRequests implements ToPrimary {

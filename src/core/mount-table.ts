@@ -72,7 +72,8 @@ export class MountTable implements Mounts {
     const changed = () => {
       this.#areNamespacesChanged = true
     }
-    invalidation.register({ prefix: 'core/namespace/', changed, reset: changed })
+    for (const prefix of ['core/namespace/', 'core/leaving-namespace/'])
+      invalidation.register({ prefix, changed, reset: changed })
     for (const prefix of ['logical/', 'auth/']) {
       invalidation.register({ prefix, changed: (rest) => this.#dataChanged(rest), reset: () => this.#resetEngines() })
     }

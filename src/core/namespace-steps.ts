@@ -3,6 +3,7 @@
 import { fail } from '../api/errors.ts'
 import { type Namespace, pathWithin, ROOT, splitId } from '../api/namespace.ts'
 import { isPrintableAscii } from '../lib/ascii.ts'
+import { own } from '../lib/own.ts'
 import { headerPath } from '../namespaces/names.ts'
 import { lockedAround } from '../namespaces/namespace-store.ts'
 import { servesNoClient } from './access.ts'
@@ -80,7 +81,7 @@ export const moveToOwn = (exchange: Exchange, services: PipelineServices): void 
 export const moveToNamed = async (exchange: Exchange, services: PipelineServices): Promise<void> => {
   if (typeof exchange.endpoint?.movesTo !== 'object') return
   const { field, names } = exchange.endpoint.movesTo
-  const text = exchange.input?.[field] ?? exchange.pathParameters[field]
+  const text = own(exchange.input ?? {}, field) ?? own(exchange.pathParameters, field)
   exchange.isMoved = true
   if (typeof text !== 'string' || text === '') return
   if (names === 'lease') return move(exchange, services, splitId(text).namespaceId)

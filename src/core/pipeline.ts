@@ -41,24 +41,34 @@ const readPath = (exchange: Exchange): void => {
   exchange.path = path
 }
 
+const MERGE_PATCH = 'application/merge-patch+json'
+
 const readMethod = (exchange: Exchange): void => {
-  const { method, query } = exchange.request
+  const { request } = exchange
+  const { method, query } = request
   switch (method) {
     case 'GET':
     case 'HEAD':
       exchange.input = query === '' ? undefined : parseQuery(query)
-      exchange.method = asksForList(exchange.input) ? 'list' : 'read'
+      exchange.method = listedAs(exchange.input) ?? 'read'
       break
     case 'LIST':
       exchange.input = query === '' ? undefined : parseQuery(query)
       exchange.method = 'list'
+      break
+    case 'SCAN':
+      exchange.input = query === '' ? undefined : parseQuery(query)
+      exchange.method = 'scan'
       break
     case 'POST':
     case 'PUT':
       exchange.method = 'update'
       break
     case 'PATCH':
-      throw fail('unsupported_media', ['PATCH is not offered here, use POST'])
+      if (request.headers.contentType?.startsWith(MERGE_PATCH) !== true)
+        throw fail('unsupported_media', [`PATCH takes a body of type ${MERGE_PATCH} (RFC 7396), where it is offered`])
+      exchange.method = 'patch'
+      break
     case 'DELETE':
       exchange.input = query === '' ? undefined : parseQuery(query)
       exchange.method = 'delete'
@@ -72,12 +82,15 @@ const readMethod = (exchange: Exchange): void => {
   exchange.operation = exchange.method
 }
 
-function asksForList(input: JsonObject | undefined): boolean {
-  const value = input?.list
-  if (typeof value !== 'string') return false
-  const list = parseBool(value)
-  if (list === undefined) throw fail('field_invalid', ['list', 'expected true or false'])
-  return list
+/** GET with `list=true` or `scan=true` is LIST or SCAN. */
+function listedAs(input: JsonObject | undefined): 'list' | 'scan' | undefined {
+  return (['list', 'scan'] as const).find((name) => {
+    const value = input?.[name]
+    if (typeof value !== 'string') return false
+    const isAsked = parseBool(value)
+    if (isAsked === undefined) throw fail('field_invalid', [name, 'expected true or false'])
+    return isAsked
+  })
 }
 
 const route = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
@@ -140,7 +153,7 @@ const refuseOnDrSecondary = (exchange: Exchange, services: PipelineServices): vo
   throw isServedOtherwise(exchange) ? fail('unsupported_operation', []) : fail('dr_secondary', [])
 }
 
-const OPERATIONS: readonly EndpointOperation[] = ['read', 'update', 'list', 'delete']
+const OPERATIONS: readonly EndpointOperation[] = ['read', 'update', 'patch', 'list', 'scan', 'delete']
 
 /** True if the path is one that a secondary for disaster recovery serves, by another method. */
 function isServedOtherwise({ mounted, routeError, path }: Exchange): boolean {
@@ -179,7 +192,8 @@ const readBody = (exchange: Exchange, services: PipelineServices): void => {
   }
   // Past `authorise` a caller has a right to the endpoint, or the endpoint is open to all. The body of any other is not
   // read.
-  if (exchange.method !== 'update' || (body === undefined && isBodyCut !== true) || body?.length === 0) return
+  const isWrite = exchange.method === 'update' || exchange.method === 'patch'
+  if (!isWrite || (body === undefined && isBodyCut !== true) || body?.length === 0) return
   const isOpenToAll = exchange.endpoint?.capability === 'none' || judgesCaller(exchange, services)
   if (exchange.token === undefined && !isOpenToAll) return
   // Without a token only a small body is parsed, which takes a few milliseconds. The limit of a login is the same with

@@ -12,10 +12,11 @@ import type { MountEntry, NamespacedPath } from '../api/mount.ts'
 import type { Namespace } from '../api/namespace.ts'
 import type { World } from '../lib/world.ts'
 import { requireAlive } from '../namespaces/namespace-store.ts'
-import { NAMESPACE_FOLDER, namespaceKey, scopeOfNamespace } from '../namespaces/records.ts'
-import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
+import { LEAVING_FOLDER, NAMESPACE_FOLDER, namespaceKey, scopeOfNamespace } from '../namespaces/records.ts'
+import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import { WriteNotAllowed } from '../storage/errors.ts'
 import type { Folders, SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
+import { wipeFolder } from '../storage/wipe-folder.ts'
 import {
   ALWAYS,
   type AlwaysMounted,
@@ -37,9 +38,6 @@ import {
   UNMOUNT_FOLDERS,
   unmountKey,
 } from './mount-entries.ts'
-
-/** Keys removed in one transaction. Bounds its memory, and how long the commits of others wait. */
-const WIPE_PAGE = 500
 
 /** The folders of a mount's data that have a class of their own (storage/classes.ts). */
 const OWN_PARTS = ['cluster/', 'node/']
@@ -102,12 +100,12 @@ export class StoredMounts {
 
   /** The folder for a mount that comes into the namespace. @throws Refusal if no mount may have its path there */
   async #openFor(folders: Folders, { path }: MountEntry, namespace: Namespace): Promise<ViewTransaction> {
-    const namespaces = folders.at(systemScope, NAMESPACE_FOLDER)
-    await requireAlive(namespaces, namespace)
+    await requireAlive(folders.raw, namespace)
     // A path that begins with the name of a namespace would lie in it.
     const [name = ''] = path.split('/', 1)
-    if ((await namespaces.get(namespaceKey({ parent: namespace.id, name }))) !== undefined)
-      throw fail('already_exists', [`existing mount at ${name}/: a namespace has that name`])
+    for (const folder of [NAMESPACE_FOLDER, LEAVING_FOLDER])
+      if ((await folders.raw.get(folder + namespaceKey({ parent: namespace.id, name }))) !== undefined)
+        throw fail('already_exists', [`existing mount at ${name}/: a namespace has that name`])
     return folders.at(scopeOfNamespace(namespace.id), coreFolder(namespace.id))
   }
 
@@ -164,7 +162,7 @@ export class StoredMounts {
     for (const work of this.#removals) await unlessShared(entry, work)
     const data = this.#storage.view(scopeOf(entry), dataFolder(entry))
     // One class after the other: no transaction mixes them.
-    for (const part of [...OWN_PARTS, '']) await wipePart(data, part)
+    for (const part of [...OWN_PARTS, '']) await wipeFolder(data, part)
     await this.#coreOf(entry.namespace).transaction(async (tx) => tx.delete(unmountKey(entry)))
   }
 
@@ -188,7 +186,7 @@ export class StoredMounts {
     for (const { namespace, mount, folder } of found) {
       if (kept.has(mount)) continue
       const data = this.#storage.view({ namespace, mount, local: false }, folder)
-      for (const part of OWN_PARTS) await wipePart(data, part)
+      for (const part of OWN_PARTS) await wipeFolder(data, part)
     }
   }
 
@@ -218,16 +216,6 @@ async function namesIn(from: Pick<View, 'list'>, folders: readonly string[]): Pr
   const names: string[] = []
   for (const folder of folders) names.push(...(await from.list(folder)))
   return names
-}
-
-async function wipePart(data: View, part: string): Promise<void> {
-  for (let more = true; more; ) {
-    more = await data.transaction(async (tx) => {
-      const keys = await tx.keys(part, '', WIPE_PAGE)
-      for (const key of keys) tx.delete(key)
-      return keys.length === WIPE_PAGE
-    })
-  }
 }
 
 /**

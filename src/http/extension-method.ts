@@ -1,5 +1,5 @@
-// Reads a LIST or HELP request, which the parser of node:http does not know. It accepts a strict subset of RFC 9112:
-// every line ends in CRLF; no folding, no repeated header that matters, no extensions and trailers of chunks, and
+// Reads a LIST, SCAN or HELP request, which the parser of node:http does not know. It accepts a strict subset of RFC
+// 9112: every line ends in CRLF; no folding, no repeated header that matters, no extensions and trailers of chunks, and
 // nothing after the request. Everything else is refused: a reader that is more lenient than the proxy before it could
 // be led to see another request. A body is read and ignored, as with GET: clients behind a proxy send an empty one in
 // chunks.
@@ -8,7 +8,6 @@ import type { WireRequest } from '../core/exchange.ts'
 import type { HeaderSource } from './headers.ts'
 import type { RequestOrigin } from './requests.ts'
 
-const METHODS = ['LIST', 'HELP']
 /** Limit of the request line and headers, the same that node:http has. */
 export const MAX_HEAD_BYTES = 16_384
 /** Limit of the body as it is sent, framing of chunks included. */
@@ -31,18 +30,23 @@ const UNIQUE = [
 /** Several lines of this header form one list, in their order (RFC 9110 section 5.3). */
 const LIST_HEADER = 'x-forwarded-for'
 
-/** How many characters the parser accepts before it fails: LIST and HELP begin like LINK and HEAD. */
-const KNOWN_CHARACTERS = 2
+/** How many characters of each the parser accepts before it fails: they begin like LINK, HEAD and SEARCH. */
+const KNOWN_CHARACTERS: ReadonlyMap<string, number> = new Map([
+  ['LIST', 2],
+  ['HELP', 2],
+  ['SCAN', 1],
+])
 
 /**
- * Returns the part of `packet` that begins with LIST or HELP. The parser stopped at `bytesParsed`, since it does not
+ * Returns the part of `packet` that begins with LIST, SCAN or HELP. The parser stopped at `bytesParsed`, since it does not
  * know the method. Undefined for another method, and if its name began in an earlier packet.
  */
 export function findHead(packet: Buffer, bytesParsed: number): Buffer | undefined {
-  const start = bytesParsed - KNOWN_CHARACTERS
-  if (start < 0) return undefined
-  const head = packet.subarray(start)
-  return METHODS.some((method) => head.indexOf(`${method} `) === 0) ? head : undefined
+  for (const [method, known] of KNOWN_CHARACTERS) {
+    const start = bytesParsed - known
+    if (start >= 0 && packet.indexOf(`${method} `, start) === start) return packet.subarray(start)
+  }
+  return undefined
 }
 
 const LONGEST_METHOD = 20
@@ -54,7 +58,7 @@ export function beginsUnknownMethod(packet: Buffer, bytesParsed: number): boolea
   return isToken(packet.toString('latin1', bytesParsed, end).toLowerCase())
 }
 
-/** One LIST or HELP request, collected from its first byte on. */
+/** One LIST, SCAN or HELP request, collected from its first byte on. */
 export class ExtensionMessage {
   #bytes: Buffer = Buffer.alloc(0)
   #head: Head | undefined
@@ -135,7 +139,7 @@ type Head = {
 function readHead(text: string, length: number): Head {
   const [requestLine, ...lines] = text.split('\r\n')
   const [method, target, version, ...rest] = (requestLine ?? '').split(' ')
-  const isRequest = method !== undefined && METHODS.includes(method) && version === 'HTTP/1.1' && rest.length === 0
+  const isRequest = method !== undefined && KNOWN_CHARACTERS.has(method) && version === 'HTTP/1.1' && rest.length === 0
   const headers = readHeaders(lines)
   if (
     !isRequest ||

@@ -1,15 +1,15 @@
 // Makes, changes, locks and marks namespaces for deletion: on the writing thread alone, each in one transaction.
 import { fail } from '../api/errors.ts'
-import { type Namespace, ROOT } from '../api/namespace.ts'
+import type { Namespace, Namespaces } from '../api/namespace.ts'
 import { constantTimeEqual } from '../crypto/primitives/constant-time.ts'
 import { sha256 } from '../crypto/primitives/digest.ts'
 import { randomBase62 } from '../lib/base62.ts'
 import type { World } from '../lib/world.ts'
-import { systemScope } from '../storage/contract.ts'
-import type { Folders, SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
+import { type Reader, systemScope } from '../storage/contract.ts'
+import type { Folders, Guard, SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { MAX_DEPTH, MAX_PATH_LENGTH } from './names.ts'
 import type { NamespaceTable } from './namespace-table.ts'
-import { NAMESPACE, NAMESPACE_FOLDER, namespaceKey, type StoredNamespace } from './records.ts'
+import { LEAVING_FOLDER, NAMESPACE, NAMESPACE_FOLDER, namespaceKey, type StoredNamespace } from './records.ts'
 
 const ID_LENGTH = 6
 const UNLOCK_KEY_LENGTH = 24
@@ -47,13 +47,16 @@ export class NamespaceStore {
     await this.#storage.transaction(async (folders) => {
       const tx = folders.at(systemScope, NAMESPACE_FOLDER)
       const key = namespaceKey({ parent: parent.id, name })
+      const leaving = await folders.at(systemScope, LEAVING_FOLDER).get(key)
+      // Wire text.
+      if (leaving !== undefined)
+        throw fail('already_exists', ['namespace with that name exists and is currently tainted: it is being deleted'])
       const before = await entryAt(tx, key)
-      if (before?.isGoing === true) throw fail('already_exists', ['a namespace of that name is being deleted'])
       if (before !== undefined) {
         tx.put(key, NAMESPACE.encode({ ...before, customMetadata: metadata }))
         return
       }
-      await requireAlive(tx, parent)
+      await requireAlive(folders.raw, parent)
       requireRoom(parent, name)
       const mount = await this.#mountInTheWay(folders, parent, name)
       // Wire text.
@@ -68,7 +71,7 @@ export class NamespaceStore {
     let id = randomBase62(ID_LENGTH, random.bytes)
     while (this.#table.byId(id) !== undefined) id = randomBase62(ID_LENGTH, random.bytes)
     const uuid = random.uuid()
-    return { format: 1, id, uuid, parent: parent.id, name, customMetadata, lockDigest: null, isGoing: false }
+    return { format: 1, id, uuid, parent: parent.id, name, customMetadata, lockDigest: null }
   }
 
   /** Merges into the metadata; undefined: nothing changes, null: all of it goes. @throws Refusal if there is none */
@@ -117,13 +120,17 @@ export class NamespaceStore {
    * @throws Refusal if any is below
    */
   async beginDeletion(parent: Namespace, name: string): Promise<Namespace | undefined> {
-    await this.#view.transaction(async (tx) => {
+    await this.#storage.transaction(async (folders) => {
+      const tx = folders.at(systemScope, NAMESPACE_FOLDER)
+      const leaving = folders.at(systemScope, LEAVING_FOLDER)
       const key = namespaceKey({ parent: parent.id, name })
       const before = await entryAt(tx, key)
-      if (before === undefined || before.isGoing) return
-      if ((await tx.list(`${before.id}/`, { limit: 1 })).length > 0)
-        throw fail('namespace_not_empty', [`${parent.path}${name}/`])
-      tx.put(key, NAMESPACE.encode({ ...before, isGoing: true }))
+      if (before === undefined) return
+      for (const inside of [tx, leaving])
+        if ((await inside.list(`${before.id}/`, { limit: 1 })).length > 0)
+          throw fail('namespace_not_empty', [`${parent.path}${name}/`])
+      tx.delete(key)
+      leaving.put(key, NAMESPACE.encode(before))
     })
     await this.#table.refresh()
     return this.#table.byPath(`${parent.path}${name}/`)
@@ -131,9 +138,8 @@ export class NamespaceStore {
 
   /** Removes the entry, once nothing else is left of the namespace. */
   async endDeletion(namespace: Namespace): Promise<void> {
-    await this.#view.transaction(async (tx) =>
-      tx.delete(namespaceKey({ parent: requireParent(namespace).id, name: namespace.name })),
-    )
+    const key = namespaceKey({ parent: requireParent(namespace).id, name: namespace.name })
+    await this.#storage.transaction(async (folders) => folders.at(systemScope, LEAVING_FOLDER).delete(key))
     await this.#table.refresh()
   }
 
@@ -141,7 +147,7 @@ export class NamespaceStore {
     await this.#view.transaction(async (tx) => {
       const key = namespaceKey({ parent: parent.id, name })
       const before = await entryAt(tx, key)
-      if (before === undefined || before.isGoing) throw fail('bad_namespace', [])
+      if (before === undefined) throw fail('bad_namespace', [])
       tx.put(key, NAMESPACE.encode(change(before)))
     })
     await this.#table.refresh()
@@ -174,15 +180,23 @@ async function entryAt(tx: Pick<ViewTransaction, 'get'>, key: string): Promise<S
 }
 
 /**
- * Reads the namespace in the transaction, so that its deletion makes that one lose.
- * @throws Refusal if it is gone, or going
+ * Reads the namespace in the transaction, so that a deletion that begins meanwhile makes it lose.
+ * @throws Refusal if the namespace is gone, or going
  */
-export async function requireAlive(tx: Pick<ViewTransaction, 'get'>, namespace: Namespace): Promise<void> {
-  const { id, parent, name } = namespace
-  if (id === ROOT.id || parent === undefined) return
-  const entry = await entryAt(tx, namespaceKey({ parent: parent.id, name }))
-  if (entry?.id !== id || entry.isGoing) throw fail('bad_namespace', [])
+export async function requireAlive(raw: Pick<Reader, 'get'>, { parent, name }: Namespace): Promise<void> {
+  if (parent === undefined) return
+  const key = NAMESPACE_FOLDER + namespaceKey({ parent: parent.id, name })
+  if ((await raw.get(key)) === undefined) throw fail('bad_namespace', [])
 }
+
+/** Forbids the transactions of a view as soon as the namespace with this id is being deleted, or gone. */
+export const unlessGoing =
+  (namespaces: Namespaces, id: string): Guard =>
+  async (raw) => {
+    const namespace = namespaces.byId(id)
+    if (namespace === undefined) throw fail('bad_namespace', [])
+    await requireAlive(raw, namespace)
+  }
 
 function requireRoom(parent: Namespace, name: string): void {
   const path = `${parent.path}${name}/`

@@ -1,33 +1,36 @@
 // The namespaces as one thread knows them. They are read when the server opens, and again one by one as they change.
 import { type Namespace, type Namespaces, ROOT } from '../api/namespace.ts'
-import { systemScope } from '../storage/contract.ts'
+import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
-import { NAMESPACE, NAMESPACE_FOLDER, namespaceKey, type StoredNamespace } from './records.ts'
+import { LEAVING_FOLDER, NAMESPACE, NAMESPACE_FOLDER, type StoredNamespace } from './records.ts'
+
+const CORE = `${ROOT_NAMESPACE}/core/`
+const FOLDERS = [NAMESPACE_FOLDER, LEAVING_FOLDER].map((folder) => folder.slice(CORE.length))
+const [, LEAVING = ''] = FOLDERS
 
 /** The tree of one thread. */
 export class NamespaceTable implements Namespaces {
   readonly #view: View
+  /** By the key of the entry, below `CORE`. */
   readonly #stored = new Map<string, StoredNamespace>()
-  /** Keys that changed since the last load; undefined: all must be read. */
+  /** Such keys that changed since the last load; undefined: all must be read. */
   #changed: Set<string> | undefined
-  #tree = treeOf([])
+  #tree = treeOf(new Map())
   #refreshing: Promise<void> | undefined
 
   constructor(storage: SealedStorage, invalidation: Invalidation) {
-    this.#view = storage.view(systemScope, NAMESPACE_FOLDER)
-    invalidation.register({
-      prefix: 'core/namespace/',
-      changed: (key) => this.#changed?.add(key),
-      reset: () => this.#reset(),
-    })
+    this.#view = storage.view(systemScope, CORE)
+    const reset = () => this.#reset()
+    for (const folder of FOLDERS)
+      invalidation.register({ prefix: `core/${folder}`, changed: (rest) => this.#changed?.add(folder + rest), reset })
   }
 
   /** At seal nothing is known any more. */
   #reset(): void {
     this.#changed = undefined
     this.#stored.clear()
-    this.#tree = treeOf([])
+    this.#tree = treeOf(new Map())
   }
 
   get stale(): boolean {
@@ -58,7 +61,7 @@ export class NamespaceTable implements Namespaces {
         else this.#stored.set(key, NAMESPACE.decode(bytes))
       }
       // A reset meanwhile has emptied all of it: what was read since is not whole.
-      if (this.#changed !== undefined) this.#tree = treeOf(this.#stored.values())
+      if (this.#changed !== undefined) this.#tree = treeOf(this.#stored)
     } catch (cause) {
       this.#changed = undefined
       throw cause
@@ -67,8 +70,10 @@ export class NamespaceTable implements Namespaces {
 
   async #keys(): Promise<string[]> {
     const keys: string[] = []
-    for (const parent of await this.#view.list(''))
-      for (const name of await this.#view.list(parent)) keys.push(parent + name)
+    for (const folder of FOLDERS) {
+      for (const parent of await this.#view.list(folder))
+        for (const name of await this.#view.list(folder + parent)) keys.push(folder + parent + name)
+    }
     return keys
   }
 
@@ -103,12 +108,9 @@ export class NamespaceTable implements Namespaces {
   below(of: Namespace): readonly Namespace[] {
     return this.children(of).flatMap((child) => [child, ...this.below(child)])
   }
-
-  /** Whether the namespace is locked by the digest of its unlock key; undefined: it is not. */
-  storedOf({ parent, name }: Namespace): StoredNamespace | undefined {
-    return parent && this.#stored.get(namespaceKey({ parent: parent.id, name }))
-  }
 }
+
+type Found = { readonly stored: StoredNamespace; readonly isGoing: boolean }
 
 type Tree = {
   readonly byId: ReadonlyMap<string, Namespace>
@@ -117,9 +119,13 @@ type Tree = {
 }
 
 /** Puts the entries together from the root on. One whose parent is not there is reachable by nothing, and left out. */
-function treeOf(stored: Iterable<StoredNamespace>): Tree {
-  const byParent = new Map<string, StoredNamespace[]>()
-  for (const one of stored) byParent.set(one.parent, [...(byParent.get(one.parent) ?? []), one])
+function treeOf(stored: ReadonlyMap<string, StoredNamespace>): Tree {
+  const byParent = new Map<string, Found[]>()
+  for (const [key, one] of stored) {
+    const others = byParent.get(one.parent) ?? []
+    byParent.set(one.parent, others)
+    others.push({ stored: one, isGoing: key.startsWith(LEAVING) })
+  }
   const byId = new Map([[ROOT.id, ROOT]])
   const byPath = new Map([[ROOT.path, ROOT]])
   const children = new Map<string, readonly Namespace[]>()
@@ -136,8 +142,8 @@ function treeOf(stored: Iterable<StoredNamespace>): Tree {
 }
 
 /** A stored namespace as the program has it. */
-function namespaceOf(stored: StoredNamespace, parent: Namespace): Namespace {
-  const { id, uuid, name, customMetadata, lockDigest, isGoing } = stored
+function namespaceOf({ stored, isGoing }: Found, parent: Namespace): Namespace {
+  const { id, uuid, name, customMetadata, lockDigest } = stored
   const path = `${parent.path}${name}/`
   return Object.freeze({ id, uuid, name, path, parent, customMetadata, isLocked: lockDigest !== null, isGoing })
 }

@@ -19,6 +19,7 @@ import { LOGGER_ENDPOINTS } from './endpoints/logger-endpoints.ts'
 import { MANAGED_KEY_ENDPOINTS } from './endpoints/managed-key-endpoints.ts'
 import { metrics } from './endpoints/metrics-endpoint.ts'
 import { MOUNT_ENDPOINTS } from './endpoints/mount-endpoints.ts'
+import { NAMESPACE_ENDPOINTS } from './endpoints/namespace-endpoints.ts'
 import { NODE_ENDPOINTS } from './endpoints/node-endpoints.ts'
 import { OPERATION_TOKEN_ENDPOINTS } from './endpoints/operation-token-endpoints.ts'
 import { PASSWORD_POLICY_ENDPOINTS } from './endpoints/password-policy-endpoints.ts'
@@ -56,6 +57,7 @@ export const SYSTEM_ENDPOINTS: readonly Endpoint<System>[] = [
   ...REKEY_ENDPOINTS,
   ...GENERATE_ROOT_ENDPOINTS,
   ...SNAPSHOT_ENDPOINTS,
+  ...NAMESPACE_ENDPOINTS,
   ...MOUNT_ENDPOINTS,
   ...REMOUNT_ENDPOINTS,
   ...UI_MOUNT_ENDPOINTS,

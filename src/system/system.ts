@@ -20,6 +20,8 @@ import type { HardeningFound } from '../hardening/report.ts'
 import type { Log } from '../lib/log.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
+import type { NamespaceDeletion } from '../namespaces/deletion.ts'
+import type { NamespaceStore } from '../namespaces/namespace-store.ts'
 import type { QuotaStore } from '../quotas/quota-store.ts'
 import type { View } from '../storage/sealed-storage.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
@@ -154,6 +156,7 @@ type SystemParts = Pick<
   | 'needsSudo'
   | 'audit'
   | 'namespaces'
+  | 'namespaceStore'
 > & {
   readonly log: Log
   readonly identities: Identities
@@ -161,6 +164,8 @@ type SystemParts = Pick<
   readonly sets: View
   /** A function, because the mount table is built after this engine, which it holds. */
   readonly mounts: () => Mounts
+  /** A function, because a deletion empties mounts. */
+  readonly namespaceDeletion: () => Pick<NamespaceDeletion, 'begun'>
   /** Undefined on a thread that only serves. A function, because what seals the server is built after this engine. */
   readonly seal: (() => SealOperations) | undefined
   /** Undefined likewise, and on a server that does not replicate. A function for the same reason. */
@@ -200,9 +205,11 @@ export class System implements Engine {
   readonly needsSudo: (path: string, operation: AclOperation) => boolean
   readonly audit: AuditDevices
   readonly namespaces: Namespaces
+  readonly namespaceStore: NamespaceStore
   /** The OpenAPI document of all endpoints that are mounted in a namespace. */
   readonly openApi: (of: Namespace) => object
   readonly #mounts: () => Mounts
+  readonly #namespaceDeletion: () => Pick<NamespaceDeletion, 'begun'>
   readonly #seal: (() => SealOperations) | undefined
   readonly #replication: (() => ReplicationOperations) | undefined
 
@@ -228,6 +235,8 @@ export class System implements Engine {
     this.audit = parts.audit
     this.openApi = parts.openApi
     this.namespaces = parts.namespaces
+    this.namespaceStore = parts.namespaceStore
+    this.#namespaceDeletion = parts.namespaceDeletion
     this.operationTokens = new OperationTokens({ ...parts, rightsOf: this.rightsOf, attempts: this.attempts })
     this.#mounts = parts.mounts
     this.#seal = parts.seal
@@ -236,6 +245,11 @@ export class System implements Engine {
 
   get mounts(): Mounts {
     return this.#mounts()
+  }
+
+  /** An endpoint that uses it must declare `runsOn: 'writer'`: it works on that thread alone. */
+  get namespaceDeletion(): Pick<NamespaceDeletion, 'begun'> {
+    return this.#namespaceDeletion()
   }
 
   /** @throws Error on a thread that only serves: an endpoint that uses it must declare `runsOn: 'writer'` */

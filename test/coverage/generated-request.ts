@@ -77,7 +77,7 @@ const METHODS = [
 
 function usualMethod(random: PseudoRandom, operation: EndpointOperation): string {
   if (operation === 'update') return random.pick(['POST', 'PUT'])
-  return { read: 'GET', list: random.pick(['LIST', 'GET']), delete: 'DELETE' }[operation]
+  return { read: 'GET', list: random.pick(['LIST', 'GET']), scan: 'SCAN', patch: 'PATCH', delete: 'DELETE' }[operation]
 }
 
 const ODD_NAMES = [

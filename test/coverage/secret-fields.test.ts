@@ -24,6 +24,7 @@ const SECRET: readonly string[] = [
   'secret_id',
   'signature',
   'token',
+  'unlock_key',
 ]
 /** Where one of these names is a secret at the endpoints whose ids begin so, and means something else elsewhere. */
 const SECRET_AT: Readonly<Record<string, string>> = {

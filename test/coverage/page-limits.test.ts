@@ -49,6 +49,7 @@ async function newToken(): Promise<string> {
 }
 
 async function makeAll(name: string): Promise<void> {
+  await post(`sys/namespaces/${name}`)
   await post(`sys/policies/password/${name}`, { policy: 'length = 20\nrule "charset" { charset = "abcdefghij" }' })
   await post(`sys/config/ui/headers/x-${name}`, { values: ['v'] })
   await post(`sys/quotas/rate-limit/${name}`, { path: `transit/${name}`, rate: 1_000 })

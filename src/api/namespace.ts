@@ -38,6 +38,8 @@ export interface Namespaces {
   /** True while the store may have newer ones: call `refresh` before anything else. */
   readonly stale: boolean
   refresh(): Promise<void>
+  /** Grows whenever one comes, changes or goes. */
+  readonly generation: number
   /** How many there are besides the root. */
   readonly count: number
   /** The namespace with this id; undefined if there is none. */

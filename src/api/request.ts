@@ -90,8 +90,10 @@ export type AuthBlock = {
   readonly accessor: string
   readonly policies: readonly string[]
   readonly token_policies: readonly string[]
-  /** Policies that come from its entity and groups; absent if there are none. */
-  readonly identity_policies?: readonly string[]
+  /** Policies of its namespace that come from its entity and groups; absent if there are none. */
+  readonly identity_policies?: readonly string[] | null
+  /** Policies of other namespaces that come from its entity and groups, by the ids of those; absent likewise. */
+  readonly external_namespace_policies?: Readonly<Record<string, readonly string[]>>
   readonly metadata: Readonly<Record<string, string>> | null
   readonly lease_duration: number
   readonly renewable: boolean
@@ -108,7 +110,13 @@ export const AUTH_BLOCK: Shapes = {
   accessor: text('Accessor: refers to the token without giving access'),
   policies: listOf(text('Policy'), 'All policies of the token'),
   token_policies: listOf(text('Policy'), 'Policies attached to the token itself'),
-  identity_policies: optional(listOf(text('Policy'), 'Policies from its entity and groups')),
+  identity_policies: optional(nullable(listOf(text('Policy'), 'Policies from its entity and groups'))),
+  external_namespace_policies: optional(
+    mapOf(
+      listOf(text('Policy'), 'Policies'),
+      'Policies of other namespaces from its entity and groups, by the IDs of those',
+    ),
+  ),
   metadata: nullable(mapOf(text('Value'), 'Metadata of the token, as key-value pairs')),
   lease_duration: integer('Remaining TTL in seconds; 0: never expires'),
   renewable: flag('The token can be renewed'),

@@ -5,6 +5,7 @@ import type { LoginService } from '../auth/login-service.ts'
 import type { PluginIdentity } from '../auth/plugin-identity.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
 import type { PolicySweep } from '../auth/policy-sweep.ts'
+import type { RightsFinder } from '../auth/rights.ts'
 import type { TokenExpiry } from '../auth/token-expiry.ts'
 import type { TokenService } from '../auth/token-service.ts'
 import type { TokenStore } from '../auth/token-store.ts'
@@ -18,6 +19,7 @@ export type AuthServices = TokenServices &
   CallersValues & {
     readonly policies: PolicyStore
     readonly identities: IdentityStore
+    readonly rights: RightsFinder
     readonly logins: LoginService
     /** Ends tokens that are due. Started only where tokens may be written. */
     readonly expiry: TokenExpiry

@@ -7,6 +7,7 @@ import { LoginService } from '../auth/login-service.ts'
 import { PluginIdentity } from '../auth/plugin-identity.ts'
 import { PolicyStore } from '../auth/policy-store.ts'
 import { PolicySweep } from '../auth/policy-sweep.ts'
+import { RightsFinder } from '../auth/rights.ts'
 import type { Identities } from '../auth/subject.ts'
 import { TokenExpiry } from '../auth/token-expiry.ts'
 import { TokenRoles } from '../auth/token-role.ts'
@@ -61,13 +62,15 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
     published: pluginIdentity,
     orPrimary: sharedEntities({ toPrimary, primaryAddress }),
   })
+  const rights = new RightsFinder({ identities, namespaces: rooms.namespaces })
   const expiry = new TokenExpiry(tokens, world, log)
   return {
-    ...tokenServices(parts, { ...rooms, tokens, policies, identities, expiry }, log),
+    ...tokenServices(parts, { ...rooms, tokens, policies, identities, rights, expiry }, log),
     ...callersValues(parts, rooms, tokens),
     policies,
     identities,
-    logins: new LoginService({ tokens, identities, world, limits, isMounted }),
+    rights,
+    logins: new LoginService({ tokens, identities, rights, world, limits, isMounted }),
     expiry,
     policySweep: new PolicySweep(policies, world, log),
     aliasSweep: new AliasSweep(identities.parts, () => nodeRole().performance === 'secondary', log),
@@ -77,13 +80,14 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
 
 function tokenServices(
   { world, tokenLimits: limits }: CommonParts,
-  rooms: AuthRooms & Pick<AuthServices, 'tokens' | 'policies' | 'expiry'> & { readonly identities: Identities },
+  rooms: AuthRooms &
+    Pick<AuthServices, 'tokens' | 'policies' | 'rights' | 'expiry'> & { readonly identities: Identities },
   log: Log,
 ): TokenServices {
-  const { tokens, policies, identities, expiry, mounts } = rooms
+  const { tokens, policies, identities, rights, expiry, mounts } = rooms
   const tidy = new TokenTidy(tokens, world, log)
   const roles = new TokenRoles(rooms.storage.storage)
-  const tokenService = new TokenService({ tokens, roles, tidy, policies, identities, world, limits, mounts })
+  const tokenService = new TokenService({ tokens, roles, tidy, policies, identities, rights, world, limits, mounts })
   const { renewal } = tokenService
   const leases = new Leases({ tokens, renewal, expiry, tidy, nowMs: () => world.clock.nowMs(), timers: world.timers })
   return { tokens, tokenService, leases }

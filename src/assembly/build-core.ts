@@ -52,12 +52,13 @@ function pipelineServices(
 ): PipelineServices {
   const { auth, namespaces, audit, mounts, quotas, gate, seal, services, writer, nodeRole, primaryAddress } = rooms
   const { telemetry, limits } = rooms.telemetry
-  const { tokens, policies, identities, logins, wrapping } = auth
+  const { tokens, policies, identities, rights, logins, wrapping } = auth
   return {
     namespaces,
     tokens,
     policies,
     identities,
+    rights,
     logins,
     wrapping,
     mounts,

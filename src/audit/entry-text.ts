@@ -12,7 +12,7 @@ import {
   LIMITS_WITH_TOKEN,
   LIMITS_WITHOUT_TOKEN,
 } from './data-size.ts'
-import type { AuditedAnswer, AuditedHeaders, AuditedRequest, AuditedToken } from './entry.ts'
+import type { AuditedAnswer, AuditedHeaders, AuditedPolicies, AuditedRequest, AuditedToken } from './entry.ts'
 import { routedPath, unroutedPath } from './path-text.ts'
 import {
   hasLongList,
@@ -35,7 +35,7 @@ export type FormatOptions = {
   readonly elideLists: boolean
 }
 
-type AuthText = { readonly subject: AuditedRequest['subject']; readonly token: string; readonly text: string }
+type AuthText = { readonly by: AuditedRequest['policies']; readonly token: string; readonly text: string }
 
 const NAMESPACE = '"namespace":{"id":"root"}'
 const API_PREFIX = '/v1/'
@@ -145,14 +145,14 @@ export class EntryFormat {
 
   #auth(of: AuditedRequest, entry: AuditedToken, presented: string | undefined): AuthText {
     const known = this.#auths.get(entry)
-    if (known !== undefined && known.subject === of.subject) return known
+    if (known !== undefined && known.by === of.policies) return known
     const made = this.#newAuth(of, entry, presented)
     this.#auths.set(entry, made)
     return made
   }
 
-  #newAuth({ subject }: AuditedRequest, entry: AuditedToken, presented: string | undefined): AuthText {
-    const identity = subject?.policies ?? []
+  #newAuth({ policies: by }: AuditedRequest, entry: AuditedToken, presented: string | undefined): AuthText {
+    const { identity, external } = by ?? { identity: [], external: [] }
     const policies = identity.length === 0 ? entry.policies : [...new Set([...entry.policies, ...identity])].sort()
     const token = presented === undefined ? '' : `"client_token":${this.#secret(presented)},`
     const accessor = entry.accessor === '' ? '' : this.#accessor(entry.accessor)
@@ -162,13 +162,14 @@ export class EntryFormat {
       `"display_name":${quoted(entry.displayName)},"policies":${quotedList(policies)},` +
       `"token_policies":${quotedList(entry.policies)},` +
       `${identity.length === 0 ? '' : `"identity_policies":${quotedList(identity)},`}` +
+      externalText(external) +
       `${entry.meta === null ? '' : `"metadata":${redact(entry.meta, IN_CLEAR)},`}` +
       `${entry.entityId === '' ? '' : `"entity_id":${quoted(entry.entityId)},`}` +
       `${usesGiven > 0 ? `"num_uses":${usesGiven},"remaining_uses":${Math.max(0, numUses)},` : ''}` +
       `"token_type":"${entry.type}","token_ttl":${entry.creationTtlSeconds},` +
       `"token_issue_time":"${new Date(entry.createdAtMs).toISOString()}"},`
     const named = accessor === '' ? '' : `"client_token_accessor":${accessor},`
-    return { subject, text, token: token + named }
+    return { by, text, token: token + named }
   }
 
   #mount(entry: MountEntry): string {
@@ -235,6 +236,13 @@ export class EntryFormat {
 }
 
 const IN_CLEAR: Redaction = { hmac: undefined }
+
+/** Policies of other namespaces, by the ids of those; '' if there are none. */
+function externalText(external: AuditedPolicies['external']): string {
+  if (external.length === 0) return ''
+  const members = external.map(({ namespaceId, names }) => `${quoted(namespaceId)}:${quotedList(names)}`)
+  return `"external_namespace_policies":{${members.join(',')}},`
+}
 
 function clearOf(
   { mounted, endpoint }: AuditedRequest,

@@ -18,6 +18,13 @@ export type AuditedToken = {
   readonly entityId: string
 }
 
+/** The policies that the token has by its entity and groups. */
+export type AuditedPolicies = {
+  /** Those of its own namespace. */
+  readonly identity: readonly string[]
+  readonly external: readonly { readonly namespaceId: string; readonly names: readonly string[] }[]
+}
+
 /** A request on its way through the pipeline, as entries show it. Members are undefined until they are known. */
 export type AuditedRequest = {
   readonly id: string
@@ -37,7 +44,7 @@ export type AuditedRequest = {
   readonly endpoint: Endpoint | undefined
   readonly pathParameters: Readonly<Record<string, string>>
   readonly token: { readonly entry: AuditedToken } | undefined
-  readonly subject: { readonly policies: readonly string[] } | undefined
+  readonly policies: AuditedPolicies | undefined
   readonly wrapTtlSeconds: number
   /** The secondary that handed the request over; undefined if a caller sent it here. */
   readonly handedBy: string | undefined

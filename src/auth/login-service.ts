@@ -7,6 +7,7 @@ import type { MountEntry } from '../api/mount.ts'
 import type { Answer } from '../api/request.ts'
 import { isInCidrs } from '../lib/cidr.ts'
 import type { World } from '../lib/world.ts'
+import type { RightsFinder } from './rights.ts'
 import type { Identities } from './subject.ts'
 import { authBlock, type TokenEntry } from './token-entry.ts'
 import { type Lifetime, lifetime } from './token-lifetime.ts'
@@ -19,6 +20,7 @@ export type LoginRequest = { readonly path: string; readonly remoteAddress: stri
 type Parts = {
   readonly tokens: TokenStore
   readonly identities: Identities
+  readonly rights: RightsFinder
   readonly world: World
   readonly limits: TokenLimits
   readonly isMounted: (mountUuid: string) => boolean
@@ -58,12 +60,11 @@ export class LoginService {
    * is gone.
    */
   async issue(login: Login, mount: MountEntry, request: LoginRequest): Promise<Answer> {
-    const { tokens, identities, world } = this.#parts
+    const { tokens, identities, rights, world } = this.#parts
     const { settings } = login
     if (!isInCidrs(request.remoteAddress, settings.boundCidrs)) throw fail('permission_denied', [])
     const policies = loginPolicies(settings)
     const entityId = login.alias === undefined ? '' : await identities.entityOfLogin(mount, login.alias, login.groups)
-    const subject = entityId === '' ? undefined : await identities.subject(entityId)
     const nowMs = world.clock.nowMs()
     const type = tokenTypeOf(mount, settings)
     const life = this.#lifeOf(settings, mount, nowMs)
@@ -95,7 +96,8 @@ export class LoginService {
       await this.#takeBack(token, mount)
       throw fail('no_route', [request.path])
     }
-    return { isNewToken: true, auth: authBlock(token, entry, nowMs, subject?.policies), warnings: life.warnings }
+    const identityPolicies = await rights.identityPoliciesOf(entry)
+    return { isNewToken: true, auth: authBlock(token, entry, nowMs, identityPolicies), warnings: life.warnings }
   }
 
   /** Returns the lifetime of the token. @throws Refusal if it would not be positive. */

@@ -6,6 +6,7 @@ import { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
 import type { AclOperation } from './permissions.ts'
 import { CACHED_RULES, POLICY_FOLDER, PolicyStore, type PolicySubject } from './policy-store.ts'
+import { policyNamesOf } from './rights.ts'
 
 const START_MS = Date.UTC(2026, 0, 1)
 
@@ -37,6 +38,7 @@ beforeEach(() => {
 const written = async (name: string, text: string): Promise<void> => {
   assert.equal(await store.write(name, { text, cas: undefined, casRequired: undefined }), true)
 }
+const acl = (names: readonly string[], subject?: PolicySubject) => store.acl(policyNamesOf('root', names), subject)
 const entity = (key: string, name: string | undefined): PolicySubject => ({ key, resolve: () => name })
 
 async function allows(
@@ -45,13 +47,13 @@ async function allows(
   subject?: PolicySubject,
   operation: AclOperation = 'read',
 ) {
-  return (await store.acl(names, subject)).check({ operation, path }).allowed
+  return (await acl(names, subject)).check({ operation, path }).allowed
 }
 
 test('a policy is read and parsed once, whatever sets it is in, until one changes', async () => {
   await written('a', 'path "a" { capabilities = ["read"] }')
   await written('b', 'path "b" { capabilities = ["read"] }')
-  for (const names of [['a'], ['b'], ['a', 'b'], ['a', 'b', 'none'], ['a']]) await store.acl(names)
+  for (const names of [['a'], ['b'], ['a', 'b'], ['a', 'b', 'none'], ['a']]) await acl(names)
   assert.deepEqual(reads.sort(), ['a', 'b', 'none'])
   await written('a', 'path "c" { capabilities = ["read"] }')
   assert.equal(await allows(['a', 'b'], 'a'), false)
@@ -69,15 +71,15 @@ test('names that join to one text are different sets', async () => {
 
 test('what is kept is given without waiting, and is the same object', async () => {
   await written('a', 'path "a" { capabilities = ["read"] }')
-  const first = await store.acl(['a'])
-  assert.equal(store.acl(['a']), first)
+  const first = await acl(['a'])
+  assert.equal(acl(['a']), first)
 })
 
 test('policies without templates share their rules over all subjects', async () => {
   await written('plain', 'path "a" { capabilities = ["read"] }')
-  const first = await store.acl(['plain'], entity('e1:1', 'alice'))
-  assert.equal(store.acl(['plain'], entity('e2:1', 'bob')), first)
-  assert.equal(store.acl(['plain']), first)
+  const first = await acl(['plain'], entity('e1:1', 'alice'))
+  assert.equal(acl(['plain'], entity('e2:1', 'bob')), first)
+  assert.equal(acl(['plain']), first)
 })
 
 test('templates are filled for each subject, and anew for a new generation of it', async () => {
@@ -86,8 +88,8 @@ test('templates are filled for each subject, and anew for a new generation of it
   assert.equal(await allows(['own'], 'home/alice/x', entity('e2:1', 'bob')), false)
   assert.equal(await allows(['own'], 'home/bob/x', entity('e2:1', 'bob')), true)
   assert.equal(await allows(['own'], 'home/alice/x'), false)
-  const kept = await store.acl(['own'], entity('e1:1', 'alice'))
-  assert.equal(store.acl(['own'], entity('e1:1', 'never asked')), kept)
+  const kept = await acl(['own'], entity('e1:1', 'alice'))
+  assert.equal(acl(['own'], entity('e1:1', 'never asked')), kept)
   assert.equal(await allows(['own'], 'home/carol/x', entity('e1:2', 'carol')), true)
   await written('own', 'path "desk/{{identity.entity.name}}" { capabilities = ["read"] }')
   assert.equal(await allows(['own'], 'home/alice/x', entity('e1:1', 'alice')), false)
@@ -124,7 +126,7 @@ test('rules with an end are gone after it, also from what is kept', async () => 
 
 test('a write while rules are being read is not missed', async () => {
   await written('a', 'path "a" { capabilities = ["read"] }')
-  const reading = store.acl(['a'])
+  const reading = acl(['a'])
   await written('a', 'path "a" { capabilities = ["deny"] }')
   await reading
   assert.equal(await allows(['a'], 'a'), false)
@@ -188,7 +190,7 @@ test('a policy grants and denies until its end, by the clock alone, and is remov
   assert.equal(await allows(['p'], 'a'), false)
   assert.equal(await allows(['all', 'p'], 'b'), true)
   assert.equal(await store.read('p'), undefined)
-  const why = await store.explain(['p'], { operation: 'read', path: 'a' })
+  const why = await store.explain(policyNamesOf('root', ['p']), { operation: 'read', path: 'a' })
   assert.deepEqual([why.allowed, why.considered.map(({ role }) => role)], [false, ['policy-expired']])
   const rests: number[] = []
   const nextEndMs = await store.removeExpired(async () => void rests.push(1))
@@ -239,7 +241,7 @@ test('A-09: sets of many rules are not kept without bound: whoever makes tokens 
     Array.from({ length: rules }, (_, at) => `path "p/${at}" { capabilities = ["read"] }`).join('\n'),
   )
   const sets = Array.from({ length: CACHED_RULES / rules + 2 }, (_, at) => ['large', `none-${at}`])
-  for (const names of sets) await store.acl(names)
-  const isKept = (names: readonly string[] | undefined): boolean => !(store.acl(names ?? []) instanceof Promise)
+  for (const names of sets) await acl(names)
+  const isKept = (names: readonly string[] | undefined): boolean => !(acl(names ?? []) instanceof Promise)
   assert.deepEqual([isKept(sets[0]), isKept(sets.at(-1))], [false, true])
 })

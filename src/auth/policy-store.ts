@@ -14,6 +14,7 @@ import { type Explanation, explainAccess } from './explain.ts'
 import type { AclRequest } from './permissions.ts'
 import { type Policy, parsePolicy } from './policy.ts'
 import { fillPattern, isTemplated, type TemplateResolver } from './policy-path.ts'
+import type { PolicyNames } from './rights.ts'
 
 /** Where policies are stored, a key for each name. */
 export const POLICY_FOLDER = `${ROOT_NAMESPACE}/sys/policy/`
@@ -72,8 +73,6 @@ export class PolicyStore {
   readonly #view: View
   readonly #clock: Clock
   readonly #log: Log
-  /** Cache keys by the list in a token's entry: joining a hundred names costs more than finding what they grant. */
-  readonly #keys = new WeakMap<readonly string[], string>()
   readonly #parsed = new WeighedCache<Policy | undefined>({ entries: CACHED_ACLS, weight: CACHED_RULES })
   readonly #combined = new WeighedCache<Combined>({ entries: CACHED_ACLS, weight: CACHED_RULES })
   /** Rules of templated policies, by subject and names. */
@@ -187,33 +186,22 @@ export class PolicyStore {
    * paths; without one, templated rules are left out. Answers at once, without a promise, if the rules are cached: this
    * is on the path of every request.
    */
-  acl(names: readonly string[], subject?: PolicySubject): Acl | Promise<Acl> {
-    const key = this.#keyOf(names)
+  acl(names: PolicyNames, subject?: PolicySubject): Acl | Promise<Acl> {
+    const { key } = names
     const combined = this.#combined.get(key)
-    if (combined === undefined) return this.#build(names, key, subject)
+    if (combined === undefined) return this.#build(names, subject)
     const isShared = subject === undefined || !combined.isTemplated
     const kept = isShared ? combined.acl : this.#filled.get(`${subject.key}\n${key}`)
-    return kept === undefined || kept.staleAtMs <= this.#clock.nowMs() ? this.#build(names, key, subject) : kept
-  }
-
-  #keyOf(names: readonly string[]): string {
-    const [only = '\n'] = names
-    if (names.length === 1 && !only.startsWith('\n')) return only
-    let key = this.#keys.get(names)
-    if (key === undefined) {
-      // What one set of names makes no other set makes, whatever is in a name: a peer may assert any.
-      key = `\n${JSON.stringify(names)}`
-      this.#keys.set(names, key)
-    }
-    return key
+    return kept === undefined || kept.staleAtMs <= this.#clock.nowMs() ? this.#build(names, subject) : kept
   }
 
   /** Explains which rule decides about a request, and which others are about its path. Slow; for people. */
-  async explain(names: readonly string[], request: AclRequest, subject?: PolicySubject): Promise<Explanation> {
+  async explain(names: PolicyNames, request: AclRequest, subject?: PolicySubject): Promise<Explanation> {
     return explainAccess(await this.#policies(names), request, subject?.resolve, this.#clock.nowMs())
   }
 
-  async #build(names: readonly string[], key: string, subject: PolicySubject | undefined): Promise<Acl> {
+  async #build(names: PolicyNames, subject: PolicySubject | undefined): Promise<Acl> {
+    const { key } = names
     const generation = this.#generation
     const policies = await this.#policies(names)
     const isTemplatedSet = policies.some(({ rules }) => rules.some(({ path }) => isTemplated(path)))
@@ -229,7 +217,7 @@ export class PolicyStore {
     return own
   }
 
-  async #policies(names: readonly string[]): Promise<Policy[]> {
+  async #policies({ names }: PolicyNames): Promise<Policy[]> {
     const policies: Policy[] = []
     for (const name of names) {
       const policy = await this.#policy(name)

@@ -1,43 +1,103 @@
-// The rights of a token: its own policies, and those of the entity and groups behind it.
-import type { Identities, Subject } from './subject.ts'
+// The rights of a token: its own policies, and those of the entity and groups behind it. Names are those of the
+// namespace in which each was given: the same name means another policy in another namespace.
+import { isInside, type Namespaces } from '../api/namespace.ts'
+import {
+  type Identities,
+  type IdentityPolicies,
+  type NamespacedNames,
+  NO_IDENTITY_POLICIES,
+  type Subject,
+} from './subject.ts'
 import type { TokenEntry } from './token-entry.ts'
+
+/** The policies that count for a token. The same parts give the same object again, so that caches can go by it. */
+export type PolicyNames = IdentityPolicies & {
+  /** The namespace of the token. */
+  readonly namespaceId: string
+  /** Policies of that namespace: those of the token itself, then those that only its entity and groups give. */
+  readonly names: readonly string[]
+  /** Differs from that of all others with other names. */
+  readonly key: string
+}
 
 /** What a request may be judged by. Found anew for each request, from cached parts. */
 export type Rights = {
-  /** Policies of the token, its entity and its groups. */
-  readonly policies: readonly string[]
+  readonly policies: PolicyNames
   /** The identity that fills templates in policies; undefined for a token without an entity. */
   readonly subject: Subject | undefined
 }
 
-/** The rights of a token whose entity is disabled or gone: those of no policy at all. */
-const NONE: Rights = { policies: [], subject: undefined }
+type Holder = Pick<TokenEntry, 'policies' | 'entityId' | 'namespace'>
+type Kept = { readonly given: readonly NamespacedNames[]; readonly generation: number; readonly found: PolicyNames }
 
-/**
- * Returns the rights of a token at this moment. Nothing of them is in the token's entry but its own policies, so a
- * change of entity or groups counts at once.
- */
-export async function rightsOf(
-  { policies, entityId }: Pick<TokenEntry, 'policies' | 'entityId'>,
-  identities: Identities,
-): Promise<Rights> {
-  if (entityId === '') return { policies, subject: undefined }
-  const subject = await identities.subject(entityId)
-  if (subject === undefined || subject.disabled) return NONE
-  return { policies: united(policies, subject.policies), subject }
+const NONE: readonly NamespacedNames[] = []
+
+/** Returns the policies of these names, which all are of one namespace unless `external` has others. */
+export function policyNamesOf(
+  namespaceId: string,
+  names: readonly string[],
+  { identity, external }: IdentityPolicies = NO_IDENTITY_POLICIES,
+): PolicyNames {
+  // What one set of names makes no other set makes, whatever is in a name: a peer may assert any.
+  return { namespaceId, names, identity, external, key: JSON.stringify([namespaceId, names, external]) }
 }
 
-type Union = { readonly others: readonly string[]; readonly all: readonly string[] }
-/** Unions by the policy list of a token's entry, which is the same array in every request of that token. */
-const UNIONS = new WeakMap<readonly string[], Union>()
+/** Finds the rights of tokens. Nothing of them is cached that could outlive a change of entity or groups. */
+export class RightsFinder {
+  readonly #identities: Identities
+  readonly #namespaces: Namespaces
+  /** By the policy list of a token's entry, which is the same array in every request of that token. */
+  readonly #kept = new WeakMap<readonly string[], Kept>()
 
-/** Returns all names, each once. The same two arrays give the same array again, so that caches can go by it. */
-export function united(own: readonly string[], others: readonly string[]): readonly string[] {
-  // `root` stands alone: nothing can be added to it.
-  if (others.length === 0 || own[0] === 'root') return own
-  const known = UNIONS.get(own)
-  if (known?.others === others) return known.all
-  const all = [...new Set([...own, ...others])]
-  UNIONS.set(own, { others, all })
-  return all
+  constructor(parts: { readonly identities: Identities; readonly namespaces: Namespaces }) {
+    this.#identities = parts.identities
+    this.#namespaces = parts.namespaces
+  }
+
+  /** Returns the rights of a token at this moment. One whose entity is disabled or gone has those of no policy. */
+  async of(entry: Holder): Promise<Rights> {
+    if (entry.entityId === '') return { policies: await this.policiesOf(entry, undefined), subject: undefined }
+    const subject = await this.#identities.subject(entry.entityId)
+    if (subject === undefined || subject.disabled)
+      return { policies: policyNamesOf(entry.namespace, []), subject: undefined }
+    return { policies: await this.policiesOf(entry, subject), subject }
+  }
+
+  /** Returns the policies that count for a token whose subject is found. */
+  policiesOf(entry: Omit<Holder, 'entityId'>, subject: Subject | undefined): PolicyNames | Promise<PolicyNames> {
+    const { policies, namespace } = entry
+    const given = subject?.policies ?? NONE
+    const { generation } = this.#namespaces
+    const known = this.#kept.get(policies)
+    if (known?.given === given && known.generation === generation && known.found.namespaceId === namespace)
+      return known.found
+    const identity = given.find(({ namespaceId }) => namespaceId === namespace)?.names ?? []
+    const external = given.filter(
+      ({ namespaceId }) => namespaceId !== namespace && this.#counts(namespaceId, namespace),
+    )
+    const found = policyNamesOf(namespace, united(policies, identity), { identity, external })
+    this.#kept.set(policies, { given, generation, found })
+    return found
+  }
+
+  /** What answers show of the policies that entity and groups give to a token at this moment. */
+  identityPoliciesOf(entry: Holder): IdentityPolicies | Promise<IdentityPolicies> {
+    if (entry.entityId === '') return NO_IDENTITY_POLICIES
+    const subject = this.#identities.subject(entry.entityId)
+    return subject instanceof Promise
+      ? subject.then((found) => this.policiesOf(entry, found))
+      : this.policiesOf(entry, subject)
+  }
+
+  /** Groups grant downwards only: in the namespace of the token, and in those below it. */
+  #counts(ofGroup: string, ofToken: string): boolean {
+    const inner = this.#namespaces.byId(ofGroup)
+    const outer = this.#namespaces.byId(ofToken)
+    return inner !== undefined && !inner.isGoing && outer !== undefined && isInside(inner, outer)
+  }
+}
+
+/** Returns all names, each once. `root` stands alone: nothing can be added to it. */
+function united(own: readonly string[], others: readonly string[]): readonly string[] {
+  return others.length === 0 || own[0] === 'root' ? own : [...new Set([...own, ...others])]
 }

@@ -4,17 +4,33 @@ import type { EnsuredEntity, LoginAlias } from '../api/login.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { TemplateResolver } from './policy-path.ts'
 
+/** Names of policies, and the namespace in which they are looked up. */
+export type NamespacedNames = { readonly namespaceId: string; readonly names: readonly string[] }
+
 /** The entity behind a token, at this moment. */
 export type Subject = {
   /** True if the entity has no access, with any token. */
   readonly disabled: boolean
-  /** Policies of the entity and of its groups, sorted, without duplicates. */
-  readonly policies: readonly string[]
+  /**
+   * Policies of the entity and of its groups, by the namespace of each: sorted, without duplicates, and without a
+   * namespace that gives none.
+   */
+  readonly policies: readonly NamespacedNames[]
   /** Changes whenever `resolve` would give other values. Caches use it as their key. */
   readonly key: string
   /** Gives the values of templates in policies. */
   readonly resolve: TemplateResolver
 }
+
+/** The policies that count for a token because its entity and groups give them. */
+export type IdentityPolicies = {
+  /** Policies of the namespace of the token, sorted; also those that the token has itself. */
+  readonly identity: readonly string[]
+  /** Policies of other namespaces; no namespace is twice. */
+  readonly external: readonly NamespacedNames[]
+}
+/** Those of a token without an entity. */
+export const NO_IDENTITY_POLICIES: IdentityPolicies = { identity: [], external: [] }
 
 /** A login whose entity is known, and the groups that it gave. */
 export type BoundLogin = LoginAlias & EnsuredEntity & { readonly groups: readonly string[] }

@@ -6,6 +6,7 @@ import { intersectCidrs } from '../lib/cidr.ts'
 import type { World } from '../lib/world.ts'
 import { tokenLimitsOf } from './login-service.ts'
 import type { PolicyStore } from './policy-store.ts'
+import type { RightsFinder } from './rights.ts'
 import { matchesAny, type PolicyWish, policiesOfNew } from './role-policies.ts'
 import type { Identities } from './subject.ts'
 import { authBlock, isRoot, type TokenEntry } from './token-entry.ts'
@@ -45,6 +46,7 @@ export type CreationParts = {
   readonly roles: TokenRoles
   readonly policies: PolicyStore
   readonly identities: Identities
+  readonly rights: RightsFinder
   readonly world: World
   readonly limits: TokenLimits
   /** A function, because the mount table is made of engines that themselves need tokens. */
@@ -113,8 +115,8 @@ export class TokenCreation {
     }
     const token = await this.#store(entry, wanted.id)
     warnings.push(...life.warnings, ...(await this.#missing(policies)))
-    const subject = entry.entityId === '' ? undefined : await this.#parts.identities.subject(entry.entityId)
-    return { isNewToken: true, auth: authBlock(token, entry, nowMs, subject?.policies), warnings }
+    const identityPolicies = await this.#parts.rights.identityPoliciesOf(entry)
+    return { isNewToken: true, auth: authBlock(token, entry, nowMs, identityPolicies), warnings }
   }
 
   async #parentOf(caller: Caller): Promise<LiveToken> {

@@ -18,6 +18,7 @@ import {
   type ValueOf,
 } from '../lib/member-kinds.ts'
 import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
+import { type IdentityPolicies, NO_IDENTITY_POLICIES } from './subject.ts'
 import { ROOT_TOKEN_PATH } from './token-keys.ts'
 
 /** The login that a token came from: what renewal hands to the login method. */
@@ -87,14 +88,14 @@ export function authBlock(
   token: string,
   entry: TokenEntry,
   nowMs: number,
-  identityPolicies: readonly string[] = [],
+  identityPolicies: IdentityPolicies = NO_IDENTITY_POLICIES,
 ): AuthBlock {
   return {
     client_token: token,
     accessor: entry.accessor,
-    policies: united(entry.policies, identityPolicies),
+    policies: united(entry.policies, identityPolicies.identity),
     token_policies: entry.policies,
-    ...(identityPolicies.length === 0 ? {} : { identity_policies: identityPolicies }),
+    ...shown(identityPolicies),
     metadata: entry.meta,
     lease_duration: remainingSeconds(entry, nowMs),
     renewable: entry.renewable,
@@ -109,12 +110,23 @@ export function authBlock(
 const united = (own: readonly string[], others: readonly string[]): readonly string[] =>
   others.length === 0 ? own : [...new Set([...own, ...others])].sort()
 
+/** Policies by identity, as answers have them: null beside those of other namespaces alone. */
+function shown({ identity, external }: IdentityPolicies): ShownPolicies {
+  if (external.length === 0) return identity.length === 0 ? {} : { identity_policies: identity }
+  return {
+    identity_policies: identity.length === 0 ? null : identity,
+    external_namespace_policies: Object.fromEntries(external.map(({ namespaceId, names }) => [namespaceId, names])),
+  }
+}
+
+type ShownPolicies = Pick<AuthBlock, 'identity_policies' | 'external_namespace_policies'>
+
 /** Returns what look-up shows. `token` is the text if the caller gave it, otherwise empty. */
 export function tokenInfo(
   token: string,
   entry: TokenEntry,
   nowMs: number,
-  identityPolicies: readonly string[] = [],
+  identityPolicies: IdentityPolicies = NO_IDENTITY_POLICIES,
 ): Record<string, unknown> {
   const iso = (ms: number) => new Date(ms).toISOString()
   // Recorded exchanges leave out issue time and renewability for one kind only: the root tokens of initialisation and
@@ -130,7 +142,7 @@ export function tokenInfo(
     expire_time: 'atMs' in entry.expiry ? iso(entry.expiry.atMs) : null,
     explicit_max_ttl: entry.explicitMaxTtlSeconds,
     id: token,
-    ...(identityPolicies.length === 0 ? {} : { identity_policies: identityPolicies }),
+    ...shown(identityPolicies),
     ...(isLeased ? { issue_time: iso(entry.createdAtMs) } : {}),
     ...(entry.lastRenewalAtMs === null
       ? {}

@@ -4,6 +4,7 @@ import type { Answer } from '../api/request.ts'
 import type { World } from '../lib/world.ts'
 import { isBatchText } from './batch-tokens.ts'
 import { tokenLimitsOf } from './login-service.ts'
+import type { RightsFinder } from './rights.ts'
 import type { Identities } from './subject.ts'
 import { authBlock, type TokenEntry } from './token-entry.ts'
 import { lifetime } from './token-lifetime.ts'
@@ -14,6 +15,7 @@ import type { TokenStore } from './token-store.ts'
 export type RenewalParts = {
   readonly tokens: TokenStore
   readonly identities: Identities
+  readonly rights: RightsFinder
   readonly world: World
   readonly limits: TokenLimits
   readonly mounts: () => LoginMounts
@@ -45,7 +47,7 @@ export class TokenRenewal {
 
   /** Renews by storage id. `shown` is the token's text if the caller gave it; without it the answer holds none. */
   async renewById(id: string, incrementSeconds: number, shown = ''): Promise<Answer> {
-    const { tokens, identities, world } = this.#parts
+    const { tokens, rights, world } = this.#parts
     const nowMs = world.clock.nowMs()
     let warnings: readonly string[] = []
     const terms = await this.#termsOf(id)
@@ -65,10 +67,10 @@ export class TokenRenewal {
       return { ...old, lastRenewalAtMs: nowMs, expiry: { atMs: Math.min(nowMs + life.ttlSeconds * 1000, lastMs(old)) } }
     })
     if (entry === undefined) throw fail('no_such_token', ['token not found'])
-    const subject = entry.entityId === '' ? undefined : await identities.subject(entry.entityId)
+    const identityPolicies = await rights.identityPoliciesOf(entry)
     // The answer shows the uses that the token was made with; look-up shows those that are left.
     const asMade = { ...entry, numUses: entry.usesGiven ?? entry.numUses }
-    return { auth: authBlock(shown, asMade, nowMs, subject?.policies), warnings }
+    return { auth: authBlock(shown, asMade, nowMs, identityPolicies), warnings }
   }
 
   /**

@@ -61,10 +61,10 @@ export class TokenService {
 
   #info(shown: string, entry: TokenEntry): Record<string, unknown> | Promise<Record<string, unknown>> {
     const nowMs = this.#world.clock.nowMs()
-    if (entry.entityId === '') return tokenInfo(shown, entry, nowMs)
-    const subject = this.#parts.identities.subject(entry.entityId)
-    if (!(subject instanceof Promise)) return tokenInfo(shown, entry, nowMs, subject?.policies)
-    return subject.then((found) => tokenInfo(shown, entry, nowMs, found?.policies))
+    const identity = this.#parts.rights.identityPoliciesOf(entry)
+    return identity instanceof Promise
+      ? identity.then((found) => tokenInfo(shown, entry, nowMs, found))
+      : tokenInfo(shown, entry, nowMs, identity)
   }
 
   /** Finds a live token by its accessor. @throws Refusal if there is none. */

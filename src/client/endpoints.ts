@@ -16,7 +16,9 @@ export type Auth = {
   /** Policies attached to the token itself */
   token_policies: readonly string[]
   /** Policies from its entity and groups */
-  identity_policies?: readonly string[]
+  identity_policies?: readonly string[] | null
+  /** Policies of other namespaces from its entity and groups, by the IDs of those */
+  external_namespace_policies?: Readonly<Record<string, readonly string[]>>
   /** Metadata of the token, as key-value pairs */
   metadata: Readonly<Record<string, string>> | null
   /** Remaining TTL in seconds; 0: never expires */

@@ -5,7 +5,7 @@ import type { Acl } from '../auth/acl.ts'
 import { deniedAtTwin, refusedByName } from '../auth/named-paths.ts'
 import type { AclDecision, AclRequest } from '../auth/permissions.ts'
 import { refusalHint } from '../auth/refusal-hint.ts'
-import { united } from '../auth/rights.ts'
+import type { PolicyNames } from '../auth/rights.ts'
 import type { Subject } from '../auth/subject.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import { isJwt, isWrapping } from '../auth/wrapping.ts'
@@ -66,25 +66,38 @@ export async function isKnown(
 function recognise(exchange: Exchange, services: PipelineServices, live: LiveToken | undefined): void | Promise<void> {
   if (live === undefined) return
   const { boundCidrs, entityId } = live.entry
-  // A wrapping token works for anyone who holds it, from any address. Its use is charged when it is opened, not here.
-  if (exchange.endpoint?.takesWrappingToken === true && isWrapping(live.entry)) {
-    exchange.token = live
-    return
-  }
+  // A wrapping token works for anyone who holds it, from any address.
+  if (isToOpen(exchange, live)) return weigh(exchange, services, live)
   if (!isInCidrs(exchange.request.remoteAddress, boundCidrs)) return
-  if (entityId === '') return admit(exchange, services, live)
+  if (entityId === '') return weigh(exchange, services, live)
   const subject = services.identities.subject(entityId)
   const know = (found: Subject | undefined): void | Promise<void> => {
     if (found === undefined || found.disabled) return
     exchange.subject = found
-    return admit(exchange, services, live)
+    return weigh(exchange, services, live)
   }
   return subject instanceof Promise ? subject.then(know) : know(subject)
 }
 
-/** Charges one use of a limited token, even if the request is refused later (Interface 2.2, `token_num_uses`). */
+const isToOpen = ({ endpoint }: Exchange, { entry }: LiveToken): boolean =>
+  endpoint?.takesWrappingToken === true && isWrapping(entry)
+
+/** Finds the policies that count for the token. */
+function weigh(exchange: Exchange, services: PipelineServices, live: LiveToken): void | Promise<void> {
+  const policies = services.rights.policiesOf(live.entry, exchange.subject)
+  const know = (found: PolicyNames): void | Promise<void> => {
+    exchange.policies = found
+    return admit(exchange, services, live)
+  }
+  return policies instanceof Promise ? policies.then(know) : know(policies)
+}
+
+/**
+ * Charges one use of a limited token, even if the request is refused later (Interface 2.2, `token_num_uses`). That of a
+ * wrapping token is charged when it is opened.
+ */
 function admit(exchange: Exchange, services: PipelineServices, live: LiveToken): void | Promise<void> {
-  if (live.entry.numUses === 0 || exchange.chargedToken !== undefined) {
+  if (live.entry.numUses === 0 || exchange.chargedToken !== undefined || isToOpen(exchange, live)) {
     exchange.token = live
     return
   }
@@ -105,12 +118,10 @@ export const isMoveDue = ({ endpoint, isMoved }: Exchange, { namespaces }: Pipel
  */
 export const authorise = (exchange: Exchange, services: PipelineServices): void | Promise<void> => {
   if (exchange.endpoint?.capability === 'none' || isOpen(exchange) || judgesCaller(exchange, services)) return
-  const { token } = exchange
-  if (token === undefined) throw refusalWithoutToken(exchange)
+  const { policies, subject, token } = exchange
+  if (token === undefined || policies === undefined) throw refusalWithoutToken(exchange)
   if (isMoveDue(exchange, services)) return
-  const { subject } = exchange
-  const names = subject === undefined ? token.entry.policies : united(token.entry.policies, subject.policies)
-  const acl = services.policies.acl(names, subject)
+  const acl = services.policies.acl(policies, subject)
   return acl instanceof Promise
     ? acl.then((built) => evaluatePolicy(exchange, built, services))
     : evaluatePolicy(exchange, acl, services)

@@ -6,6 +6,7 @@ import type { PlacedShape } from '../api/spelling.ts'
 import type { AuditRecord } from '../audit/recorder.ts'
 import type { Acl } from '../auth/acl.ts'
 import type { WrapForm } from '../auth/kept-values.ts'
+import type { PolicyNames } from '../auth/rights.ts'
 import type { Subject } from '../auth/subject.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -118,6 +119,8 @@ export type Exchange = {
   chargedToken: LiveToken | undefined
   /** The entity that the token belongs to, if it belongs to one. */
   subject: Subject | undefined
+  /** The policies that count for the token; undefined without one. */
+  policies: PolicyNames | undefined
   /** True once the request went to the namespace of what it names (`movesTo`), or stays where it is. */
   isMoved: boolean
   /** The rules that judged the request. */

@@ -166,7 +166,9 @@ export class HandedRequests implements ToPrimary {
       if (subject === undefined || subject.disabled) return
       exchange.subject = subject
     }
-    exchange.token = { id: '', entry: entryOf(caller, exchange) }
+    const entry = entryOf(caller, exchange)
+    exchange.policies = await this.#services.rights.policiesOf(entry, exchange.subject)
+    exchange.token = { id: '', entry }
   }
 
   async #refuse(exchange: Exchange, cause: unknown): Promise<never> {

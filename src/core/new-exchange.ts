@@ -33,6 +33,7 @@ export function newExchange(
     token: undefined,
     chargedToken: before?.chargedToken,
     subject: undefined,
+    policies: undefined,
     isMoved: false,
     acl: undefined,
     isDataJudged: false,

@@ -5,6 +5,7 @@ import type { NodeRole } from '../api/node-role.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { LoginService } from '../auth/login-service.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
+import type { RightsFinder } from '../auth/rights.ts'
 import type { Identities } from '../auth/subject.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import type { Wrapping } from '../auth/wrapping.ts'
@@ -28,6 +29,7 @@ export type PipelineServices = {
   readonly tokens: TokenStore
   readonly policies: PolicyStore
   readonly identities: Identities
+  readonly rights: RightsFinder
   readonly logins: LoginService
   readonly wrapping: Wrapping
   readonly browsers: BrowserSettings

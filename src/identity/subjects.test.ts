@@ -25,7 +25,7 @@ test('a subject that is kept is given without waiting, the same until something 
   assert.equal(identities.subject(id), first)
   await server.ask('POST', `identity/entity/id/${id}`, { policies: ['p'] })
   assert(identities.subject(id) instanceof Promise)
-  assert.deepEqual((await identities.subject(id))?.policies, ['p'])
+  assert.deepEqual((await identities.subject(id))?.policies, [{ namespaceId: 'root', names: ['p'] }])
   assert.equal(identities.subject(other), otherFirst)
   server.node.gate.close()
   await assert.rejects(async () => identities.subject(other), { name: 'Sealed' })

@@ -1,7 +1,7 @@
 // The subject behind a token: the facts about an entity that access depends on. They are cached, because every request
 // asks for them.
 import type { TemplateReference } from '../auth/policy-path.ts'
-import type { Subject } from '../auth/subject.ts'
+import type { NamespacedNames, Subject } from '../auth/subject.ts'
 import { CoherentCache } from '../lib/coherent-cache.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { Alias, Entity, Group } from './entries.ts'
@@ -79,13 +79,27 @@ export class Subjects {
 export function subjectOf(facts: EntityFacts, digest: (text: string) => string): Subject {
   const { entity } = facts
   const groups = [...facts.direct, ...facts.inherited]
-  const policies = new Set([...entity.policies, ...groups.flatMap((group) => group.policies)])
   return Object.freeze({
     disabled: entity.disabled,
-    policies: Object.freeze([...policies].sort()),
+    policies: policiesOf([entity, ...groups]),
     key: digest(JSON.stringify(templateValues(facts, groups))),
     resolve: (reference: TemplateReference) => resolve(facts, groups, reference),
   })
+}
+
+/** The policies that entity and groups give, by the namespace of each. */
+function policiesOf(givers: readonly Pick<Group, 'namespace' | 'policies'>[]): readonly NamespacedNames[] {
+  const byNamespace = new Map<string, Set<string>>()
+  for (const { namespace, policies } of givers) {
+    if (policies.length === 0) continue
+    const names = byNamespace.get(namespace) ?? new Set()
+    byNamespace.set(namespace, names)
+    for (const name of policies) names.add(name)
+  }
+  const sorted = [...byNamespace].sort(([one], [other]) => (one < other ? -1 : 1))
+  return Object.freeze(
+    sorted.map(([namespaceId, names]) => Object.freeze({ namespaceId, names: Object.freeze([...names].sort()) })),
+  )
 }
 
 /** Everything that `resolve` reads; what is missing here would let a cached policy outlive a change. */

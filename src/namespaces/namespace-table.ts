@@ -17,6 +17,7 @@ export class NamespaceTable implements Namespaces {
   /** Such keys that changed since the last load; undefined: all must be read. */
   #changed: Set<string> | undefined
   #tree = treeOf(new Map())
+  #generation = 0
   #refreshing: Promise<void> | undefined
 
   constructor(storage: SealedStorage, invalidation: Invalidation) {
@@ -30,7 +31,16 @@ export class NamespaceTable implements Namespaces {
   #reset(): void {
     this.#changed = undefined
     this.#stored.clear()
-    this.#tree = treeOf(new Map())
+    this.#replace()
+  }
+
+  #replace(): void {
+    this.#tree = treeOf(this.#stored)
+    this.#generation++
+  }
+
+  get generation(): number {
+    return this.#generation
   }
 
   get stale(): boolean {
@@ -61,7 +71,7 @@ export class NamespaceTable implements Namespaces {
         else this.#stored.set(key, NAMESPACE.decode(bytes))
       }
       // A reset meanwhile has emptied all of it: what was read since is not whole.
-      if (this.#changed !== undefined) this.#tree = treeOf(this.#stored)
+      if (this.#changed !== undefined) this.#replace()
     } catch (cause) {
       this.#changed = undefined
       throw cause

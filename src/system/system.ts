@@ -9,8 +9,7 @@ import type { ByteStream } from '../api/request.ts'
 import type { Leases } from '../auth/leases.ts'
 import type { AclOperation } from '../auth/permissions.ts'
 import type { PolicyStore } from '../auth/policy-store.ts'
-import { type Rights, rightsOf } from '../auth/rights.ts'
-import type { Identities } from '../auth/subject.ts'
+import type { Rights, RightsFinder } from '../auth/rights.ts'
 import type { TokenEntry } from '../auth/token-entry.ts'
 import type { TokenLimits } from '../auth/token-rules.ts'
 import type { TokenStore } from '../auth/token-store.ts'
@@ -159,7 +158,7 @@ type SystemParts = Pick<
   | 'namespaceStore'
 > & {
   readonly log: Log
-  readonly identities: Identities
+  readonly rights: RightsFinder
   /** The view of replication/set/records.ts. */
   readonly sets: View
   /** A function, because the mount table is built after this engine, which it holds. */
@@ -219,7 +218,7 @@ export class System implements Engine {
     this.slow = parts.slow
     this.facts = parts.facts
     this.tokens = parts.tokens
-    this.rightsOf = (entry) => rightsOf(entry as TokenEntry, parts.identities)
+    this.rightsOf = (entry) => parts.rights.of(entry as TokenEntry)
     this.policies = parts.policies
     this.wrapping = parts.wrapping
     this.wrappingJwt = parts.wrappingJwt

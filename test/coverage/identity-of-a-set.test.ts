@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ROOT } from '../../src/api/namespace.ts'
-import { keysOf } from '../fixtures/identity-server.ts'
+import { keysOf, namesInRoot } from '../fixtures/identity-server.ts'
 import { aliasOfEntity, CHANGES_OF_ALIASES } from '../fixtures/login-groups.ts'
 import { startTwoClusters } from '../fixtures/two-clusters.ts'
 
@@ -20,7 +20,10 @@ async function twoClustersWithGroup() {
   await pair.follow()
   const logIn = (name: string, groups: readonly string[]) =>
     secondary.node.identities.entityOfLogin(mount, { name, metadata: {} }, groups)
-  const policiesOf = async (id: string) => (await secondary.node.identities.subject(id))?.policies
+  const policiesOf = async (id: string) => {
+    const subject = await secondary.node.identities.subject(id)
+    return subject && namesInRoot(subject)
+  }
   const [id, other] = [await logIn('ann', ['staff']), await logIn('bob', [])]
   await pair.follow()
   assert.deepEqual(await policiesOf(id), ['p'])

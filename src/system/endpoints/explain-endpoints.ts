@@ -9,7 +9,7 @@ import type { RuleRole } from '../../auth/explain.ts'
 import { deniedAtTwin, refusedByName } from '../../auth/named-paths.ts'
 import type { AclReason, AclRequest } from '../../auth/permissions.ts'
 import { normalizePolicyName, PolicyError } from '../../auth/policy.ts'
-import type { Rights } from '../../auth/rights.ts'
+import { policyNamesOf, type Rights } from '../../auth/rights.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { System as Whole } from '../system.ts'
 
@@ -186,11 +186,15 @@ const ofAny = endpoint({
     ...requestFields,
   },
   response: EXPLANATION,
-  handler: async (system: System, args, { caller }) => {
+  handler: async (system: System, args, { caller, namespace }) => {
     const given = [args.token !== '', args.accessor !== '', args.policies !== undefined].filter(Boolean).length
     if (given > 1) throw fail('fields_conflict', ['Give only one of token, accessor and policies'])
     if (args.policies !== undefined)
-      return explain(system, { policies: policyNames(args.policies), subject: undefined }, args)
+      return explain(
+        system,
+        { policies: policyNamesOf(namespace.id, policyNames(args.policies)), subject: undefined },
+        args,
+      )
     if (given === 0 && caller !== undefined) return explain(system, await system.rightsOf(caller.entry), args)
     const found =
       args.token === '' ? await system.tokens.findByAccessor(args.accessor) : await system.tokens.find(args.token)

@@ -22,7 +22,7 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['api', ['lib']],
   // The way in which threads, processes and later nodes ask each other: below all rooms that ask.
   ['rpc', ['lib', 'api']],
-  ['auth', ['lib', 'crypto', 'storage', 'api']],
+  ['auth', ['lib', 'crypto', 'storage', 'api', 'namespaces']],
   ['hardening', ['lib', 'crypto', 'storage']],
   ['audit', ['lib', 'crypto', 'storage', 'api']],
   // Metrics, logs and traces. It knows of endpoints only what all have in common.

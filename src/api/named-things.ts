@@ -3,6 +3,7 @@ import { own } from '../lib/own.ts'
 import { type Endpoint, endpoint, type NamedMounts } from './endpoint.ts'
 import { fail } from './errors.ts'
 import { type Args, type Fields, int, string } from './fields.ts'
+import type { Namespace } from './namespace.ts'
 import { type Answer, DONE, type RequestInfo } from './request.ts'
 import { LISTED, type Shapes } from './shape.ts'
 
@@ -65,13 +66,13 @@ export type NamedThings<E, T, F extends Fields> = {
   /** Policies distinguish writes that create from writes that update. */
   readonly tellsNew?: true
   /** Returns the names of one page, sorted; empty if none are left. */
-  readonly names: (engine: E, page: Page) => Promise<readonly string[]>
-  readonly find: (engine: E, name: string) => Promise<T | undefined>
+  readonly names: (engine: E, page: Page, namespace: Namespace) => Promise<readonly string[]>
+  readonly find: (engine: E, name: string, namespace: Namespace) => Promise<T | undefined>
   /** The thing as it is shown. */
   readonly body: (thing: T, name: string, engine: E) => object
   readonly write: (engine: E, name: string, args: Args<F>, request: RequestInfo) => Promise<Answer>
   /** Deletes the thing; does nothing if there is none. */
-  readonly remove: (engine: E, name: string) => Promise<void>
+  readonly remove: (engine: E, name: string, namespace: Namespace) => Promise<void>
 }
 
 /** Makes the four endpoints: list, read, write and delete. */
@@ -94,7 +95,7 @@ const list = <E, T, F extends Fields>({ id, listId = `${id}-list`, ...things }: 
     path: things.path,
     summary: things.summaries.list,
     fields: things.pageFields ?? PAGE_FIELDS,
-    handler: async (engine: E, page) => namesAnswer(await things.names(engine, page as Page)),
+    handler: async (engine: E, page, { namespace }) => namesAnswer(await things.names(engine, page as Page, namespace)),
   })
 
 const read = <E, T, F extends Fields>(things: NamedThings<E, T, F>, { path, nameIn }: One): Endpoint<E> =>
@@ -107,14 +108,15 @@ const read = <E, T, F extends Fields>(things: NamedThings<E, T, F>, { path, name
     summary: things.summaries.read,
     fields: things.name,
     response: things.response,
-    handler: async (engine: E, args) => {
+    handler: async (engine: E, args, { namespace }) => {
       const name = nameIn(args)
-      return { data: things.body(orNotFound(await things.find(engine, name)), name, engine) }
+      return { data: things.body(orNotFound(await things.find(engine, name, namespace)), name, engine) }
     },
   })
 
 function write<E, T, F extends Fields>(things: NamedThings<E, T, F>, { path, nameIn }: One): Endpoint<E> {
-  const exists = async (engine: E, args: object) => (await things.find(engine, nameIn(args))) !== undefined
+  const exists: Endpoint<E>['exists'] = async (engine, args, _token, namespace) =>
+    (await things.find(engine, nameIn(args), namespace)) !== undefined
   const describe = things.descriptions?.write
   return endpoint({
     id: `${things.id}-write`,
@@ -144,8 +146,8 @@ function remove<E, T, F extends Fields>(things: NamedThings<E, T, F>, { path, na
     summary: things.summaries.delete,
     ...(describe === undefined ? {} : { describe }),
     fields: things.name,
-    handler: async (engine: E, args) => {
-      await things.remove(engine, nameIn(args))
+    handler: async (engine: E, args, { namespace }) => {
+      await things.remove(engine, nameIn(args), namespace)
       return DONE
     },
   })

@@ -49,7 +49,7 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
   const { storage, invalidation } = rooms.storage
   const log = namedLog(parts.log, 'auth')
   const isMounted = (uuid: string): boolean => mounts().loginMethod(uuid) !== undefined
-  const policies = new PolicyStore(storage, world.clock, invalidation, log)
+  const policies = new PolicyStore({ storage, namespaces: rooms.namespaces, clock: world.clock, invalidation, log })
   const tokens = new TokenStore(storage, world, invalidation, isMounted)
   const pluginIdentity = new PluginIdentity({ storage, slow, world, apiAddress: facts.apiAddress })
   const identities = new IdentityStore(storage, invalidation, {

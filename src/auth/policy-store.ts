@@ -1,10 +1,14 @@
-// Policies by name, and the joined rules of sets of names. A policy is read and parsed once, and a set joined once,
-// until any policy changes. Everything kept is bounded (threats A-09).
+// The policies of all namespaces by name, and the joined rules of sets of names. A policy is read and parsed once, and
+// a set joined once, until any policy changes. Everything kept is bounded (threats A-09).
+//
+//   NAMESPACE/sys/policy/NAME      NAMESPACE is the id: a name that is used again leads to nothing old
+import { type Namespaces, ROOT } from '../api/namespace.ts'
 import type { Log } from '../lib/log.ts'
 import { count, flag, orUndefined, otherwise, text as textKind } from '../lib/member-kinds.ts'
 import { WeighedCache } from '../lib/weighed-cache.ts'
 import type { Clock } from '../lib/world.ts'
-import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
+import { scopeOfNamespace } from '../namespaces/records.ts'
+import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
 import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
@@ -16,8 +20,8 @@ import { type Policy, parsePolicy } from './policy.ts'
 import { fillPattern, isTemplated, type TemplateResolver } from './policy-path.ts'
 import type { PolicyNames } from './rights.ts'
 
-/** Where policies are stored, a key for each name. */
-export const POLICY_FOLDER = `${ROOT_NAMESPACE}/sys/policy/`
+/** Where the policies of a namespace are stored, a key for each name. */
+export const policyFolder = (namespaceId: string): string => `${namespaceId}/sys/policy/`
 /** Entries of each cache. Clients choose which policies their tokens join, so rules are counted as well. */
 const CACHED_ACLS = 10_000
 /** Rules that each cache holds at most. */
@@ -38,6 +42,7 @@ export type PolicySubject = {
 export const POLICY = storedRecord(
   'A policy entry',
   {
+    /** Id of its namespace. */
     namespace: otherwise(textKind, ROOT_NAMESPACE),
     text: textKind,
     /** Grows by one with each write. 0 for built-in policies, and for those written before versions were counted. */
@@ -68,11 +73,21 @@ export type PolicyWrite = {
 /** Joined rules without a subject: valid for every caller if no rule is templated. */
 type Combined = { readonly acl: Acl; readonly isTemplated: boolean }
 
-/** The policies of a node. Every thread has one; only the writing thread calls `write` and `delete`. */
+type Parts = {
+  readonly storage: Pick<SealedStorage, 'view'>
+  readonly namespaces: Namespaces
+  readonly clock: Clock
+  readonly invalidation: Invalidation
+  readonly log: Log
+}
+
+/**
+ * The policies of a node. Every thread has one; only the writing thread calls `write` and `delete`. A namespace is
+ * named by its id, and has no policies while it is not known.
+ */
 export class PolicyStore {
-  readonly #view: View
-  readonly #clock: Clock
-  readonly #log: Log
+  readonly #parts: Parts
+  /** By namespace and name. */
   readonly #parsed = new WeighedCache<Policy | undefined>({ entries: CACHED_ACLS, weight: CACHED_RULES })
   readonly #combined = new WeighedCache<Combined>({ entries: CACHED_ACLS, weight: CACHED_RULES })
   /** Rules of templated policies, by subject and names. */
@@ -81,29 +96,35 @@ export class PolicyStore {
   /** Grows with every change. What was read before a change is not cached after it: it may be stale. */
   #generation = 0
 
-  constructor(storage: SealedStorage, clock: Clock, invalidation: Invalidation, log: Log = () => {}) {
-    this.#clock = clock
-    this.#log = log
-    this.#view = storage.view(systemScope, POLICY_FOLDER)
+  constructor(parts: Parts) {
+    this.#parts = parts
     const forget = () => {
       this.#generation++
       this.#parsed.clear()
       this.#combined.clear()
       this.#filled.clear()
     }
-    invalidation.register({ prefix: 'sys/policy/', changed: forget, reset: forget })
+    parts.invalidation.register({ prefix: 'sys/policy/', changed: forget, reset: forget })
+  }
+
+  #viewOf(namespaceId: string): View {
+    return this.#parts.storage.view(scopeOfNamespace(namespaceId), policyFolder(namespaceId))
+  }
+
+  get #nowMs(): number {
+    return this.#parts.clock.nowMs()
   }
 
   /**
-   * Returns the policy, or the built-in one of that name, or undefined. Expired ones count as absent. `name` is
-   * normalised.
+   * Returns the policy of the namespace, or the built-in one of that name, or undefined. Expired ones count as absent.
+   * `name` is normalised.
    */
-  async read(name: string): Promise<StoredPolicy | undefined> {
-    return this.#current(decoded(await this.#view.get(name))) ?? builtin(name)
+  async read(namespaceId: string, name: string): Promise<StoredPolicy | undefined> {
+    return this.#current(decoded(await this.#viewOf(namespaceId).get(name))) ?? builtin(name)
   }
 
   #current(stored: StoredPolicy | undefined): StoredPolicy | undefined {
-    return stored?.expiresAtMs === undefined || stored.expiresAtMs > this.#clock.nowMs() ? stored : undefined
+    return stored?.expiresAtMs === undefined || stored.expiresAtMs > this.#nowMs ? stored : undefined
   }
 
   /** Sets the listener that is told of each end set here, so that the sweep can be in time. */
@@ -115,17 +136,21 @@ export class PolicyStore {
    * Stores a policy whose text was parsed before. Returns false, and writes nothing, if the stored version is not the
    * one that the write requires.
    */
-  async write(name: string, { text, cas, casRequired, expiresAtMs }: PolicyWrite): Promise<boolean> {
-    const isWritten = await this.#view.transaction(async (tx) => {
+  async write(
+    namespaceId: string,
+    name: string,
+    { text, cas, casRequired, expiresAtMs }: PolicyWrite,
+  ): Promise<boolean> {
+    const isWritten = await this.#viewOf(namespaceId).transaction(async (tx) => {
       const before = this.#current(decoded(await tx.get(name)))
       const isMet =
         cas === undefined ? before?.casRequired !== true : cas === (before?.version ?? builtin(name)?.version ?? -1)
       if (!isMet) return false
       const entry = POLICY.encode({
-        namespace: ROOT_NAMESPACE,
+        namespace: namespaceId,
         text,
         version: (before?.version ?? 0) + 1,
-        modifiedAtMs: this.#clock.nowMs(),
+        modifiedAtMs: this.#nowMs,
         casRequired: casRequired ?? before?.casRequired ?? false,
         expiresAtMs,
       })
@@ -137,48 +162,55 @@ export class PolicyStore {
   }
 
   /** Deletes the stored policy. A built-in one of that name holds again. */
-  async delete(name: string): Promise<void> {
-    await this.#view.transaction(async (tx) => tx.delete(name))
+  async delete(namespaceId: string, name: string): Promise<void> {
+    await this.#viewOf(namespaceId).transaction(async (tx) => tx.delete(name))
   }
 
   /**
-   * Deletes all expired policies. Returns when the next one expires, Infinity if none will. Calls `rest` now and then
-   * to let other work run.
+   * Deletes all expired policies of all namespaces. Returns when the next one expires, Infinity if none will. Calls
+   * `rest` now and then to let other work run.
    */
   async removeExpired(rest: () => Promise<void>): Promise<number> {
+    const { namespaces } = this.#parts
+    if (namespaces.stale) await namespaces.refresh()
     let nextEndMs = Infinity
     let looked = 0
-    for (const name of await this.list()) {
-      const { expiresAtMs } = decoded(await this.#view.get(name)) ?? {}
-      if (++looked % LOOKED_AT_ONCE === 0) await rest()
-      if (expiresAtMs === undefined) continue
-      if (expiresAtMs > this.#clock.nowMs()) nextEndMs = Math.min(nextEndMs, expiresAtMs)
-      else await this.#removeExpired(name)
+    for (const { id, isGoing } of [ROOT, ...namespaces.below(ROOT)]) {
+      // All of it is being removed.
+      if (isGoing) continue
+      for (const name of await this.list(id)) {
+        const { expiresAtMs } = decoded(await this.#viewOf(id).get(name)) ?? {}
+        if (++looked % LOOKED_AT_ONCE === 0) await rest()
+        if (expiresAtMs === undefined) continue
+        if (expiresAtMs > this.#nowMs) nextEndMs = Math.min(nextEndMs, expiresAtMs)
+        else await this.#removeExpired(id, name)
+      }
     }
     return nextEndMs
   }
 
-  #removeExpired(name: string): Promise<void> {
-    return this.#view.transaction(async (tx) => {
+  #removeExpired(namespaceId: string, name: string): Promise<void> {
+    return this.#viewOf(namespaceId).transaction(async (tx) => {
       const stored = decoded(await tx.get(name))
       if (stored !== undefined && this.#current(stored) === undefined) tx.delete(name)
     })
   }
 
   /**
-   * Returns the names of stored policies and `default`, sorted, then `root`, which has no text. Built-in policies that
-   * cannot be assigned are left out.
+   * Returns the names of stored policies and `default`, sorted, then `root`, which has no text and is in the root
+   * alone. Built-in policies that cannot be assigned are left out.
    */
-  async list(): Promise<string[]> {
+  async list(namespaceId: string): Promise<string[]> {
+    const view = this.#viewOf(namespaceId)
     const names = new Set(['default'])
     const folders = ['']
     for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-      for (const name of await this.#view.list(folder)) {
+      for (const name of await view.list(folder)) {
         if (name.endsWith('/')) folders.push(folder + name)
         else names.add(folder + name)
       }
     }
-    return [...[...names].sort(), 'root']
+    return [...[...names].sort(), ...(namespaceId === ROOT.id ? ['root'] : [])]
   }
 
   /**
@@ -192,12 +224,12 @@ export class PolicyStore {
     if (combined === undefined) return this.#build(names, subject)
     const isShared = subject === undefined || !combined.isTemplated
     const kept = isShared ? combined.acl : this.#filled.get(`${subject.key}\n${key}`)
-    return kept === undefined || kept.staleAtMs <= this.#clock.nowMs() ? this.#build(names, subject) : kept
+    return kept === undefined || kept.staleAtMs <= this.#nowMs ? this.#build(names, subject) : kept
   }
 
   /** Explains which rule decides about a request, and which others are about its path. Slow; for people. */
   async explain(names: PolicyNames, request: AclRequest, subject?: PolicySubject): Promise<Explanation> {
-    return explainAccess(await this.#policies(names), request, subject?.resolve, this.#clock.nowMs())
+    return explainAccess(await this.#policies(names), request, subject?.resolve, this.#nowMs)
   }
 
   async #build(names: PolicyNames, subject: PolicySubject | undefined): Promise<Acl> {
@@ -205,49 +237,66 @@ export class PolicyStore {
     const generation = this.#generation
     const policies = await this.#policies(names)
     const isTemplatedSet = policies.some(({ rules }) => rules.some(({ path }) => isTemplated(path)))
-    const nowMs = this.#clock.nowMs()
+    const nowMs = this.#nowMs
     const acl = buildAcl(policies, undefined, nowMs)
-    if (generation === this.#generation)
-      this.#combined.keep(key, { acl, isTemplated: isTemplatedSet }, weightOf(key, acl.ruleCount))
+    const mayKeep = () => generation === this.#generation && this.#areKnown(names)
+    if (mayKeep()) this.#combined.keep(key, { acl, isTemplated: isTemplatedSet }, weightOf(key, acl.ruleCount))
     if (!isTemplatedSet || subject === undefined) return acl
     const own = buildAcl(policies, subject.resolve, nowMs)
     const ownKey = `${subject.key}\n${key}`
-    if (generation === this.#generation) this.#filled.keep(ownKey, own, weightOf(ownKey, own.ruleCount))
+    if (mayKeep()) this.#filled.keep(ownKey, own, weightOf(ownKey, own.ruleCount))
     this.#logUnsafe(policies, subject.resolve)
     return own
   }
 
-  async #policies({ names }: PolicyNames): Promise<Policy[]> {
+  /** A thread may learn of a namespace later than of a token in it: what it found until then is not kept. */
+  #areKnown({ namespaceId, external }: PolicyNames): boolean {
+    const { namespaces } = this.#parts
+    return [namespaceId, ...external.map((one) => one.namespaceId)].every((id) => namespaces.byId(id) !== undefined)
+  }
+
+  async #policies({ namespaceId, names, external }: PolicyNames): Promise<Policy[]> {
     const policies: Policy[] = []
-    for (const name of names) {
-      const policy = await this.#policy(name)
-      if (policy !== undefined) policies.push(policy)
+    // Nothing can be added to `root`, and no other namespace can give it.
+    const added = names[0] === 'root' ? [] : external
+    for (const given of [{ namespaceId, names }, ...added]) {
+      for (const name of given.names) {
+        const policy = await this.#policy(given.namespaceId, name)
+        if (policy !== undefined) policies.push(policy)
+      }
     }
     return policies
   }
 
-  async #policy(name: string): Promise<Policy | undefined> {
-    if (name === 'root') return { name, rules: [] }
-    if (this.#parsed.has(name)) return this.#parsed.get(name)
+  async #policy(namespaceId: string, name: string): Promise<Policy | undefined> {
+    if (name === 'root') return namespaceId === ROOT.id ? { name, rules: [] } : undefined
+    const namespace = this.#parts.namespaces.byId(namespaceId)
+    if (namespace === undefined) return undefined
+    const key = `${namespaceId}/${name}`
+    if (this.#parsed.has(key)) return this.#parsed.get(key)
     const generation = this.#generation
     // An expired policy is parsed too until it is swept: its rules grant nothing, and an explanation can say why.
-    const stored = decoded(await this.#view.get(name)) ?? builtin(name)
-    const policy =
-      stored === undefined ? undefined : { ...parsePolicy(stored.text), name, expiresAtMs: stored.expiresAtMs }
-    if (generation === this.#generation) this.#parsed.keep(name, policy, weightOf(name, policy?.rules.length ?? 0))
+    const stored = decoded(await this.#viewOf(namespaceId).get(name)) ?? builtin(name)
+    const { path } = namespace
+    const policy = stored && { ...parsePolicy(stored.text), name, namespace: path, expiresAtMs: stored.expiresAtMs }
+    if (generation === this.#generation) this.#parsed.keep(key, policy, weightOf(key, policy?.rules.length ?? 0))
     return policy
   }
 
   /** Logs values that would widen a rule: a mistake or an attempt (threats A-03). The value itself is in no log. */
   #logUnsafe(policies: readonly Policy[], resolve: TemplateResolver): void {
-    for (const { name, rules } of policies) {
+    for (const { name, namespace, rules } of policies) {
       for (const { path, line } of rules) {
         const filled = fillPattern(path, resolve)
         if (!('unfilled' in filled) || filled.unfilled !== 'unsafe-value') continue
-        this.#log('warn', 'A templated rule is left out: its value has a wildcard, a slash or a control character', {
-          policy: name,
-          line,
-        })
+        this.#parts.log(
+          'warn',
+          'A templated rule is left out: its value has a wildcard, a slash or a control character',
+          {
+            policy: `${namespace ?? ''}${name}`,
+            line,
+          },
+        )
       }
     }
   }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ROOT } from '../api/namespace.ts'
 import { buildAcl } from './acl.ts'
 import { parsePolicy } from './policy.ts'
 import { refusalHint } from './refusal-hint.ts'
 
-const ANYWHERE = { isKnownToAll: false, dependsOnExistence: true }
+const ANYWHERE = { isKnownToAll: false, namespace: ROOT, dependsOnExistence: true }
 
 function hintOf(rule: string, isUnread: boolean | undefined): string {
   const acl = buildAcl([{ name: 'p', namespace: '', rules: parsePolicy(`path "a" { ${rule} }`).rules }])

@@ -1,5 +1,6 @@
 // What the holder of a valid token is told about a refusal: the path it asked for, and what its own policies lack for
 // that. A hint depends on method, path and policies alone, so it reveals nothing of what exists.
+import { type Namespace, pathWithin } from '../api/namespace.ts'
 import type { Acl } from './acl.ts'
 import { type AclReason, type AclRequest, capabilityFor } from './permissions.ts'
 
@@ -10,6 +11,8 @@ export type HintScope = {
    * whether the path has this endpoint, another one, or none.
    */
   readonly isKnownToAll: boolean
+  /** The namespace of the request. Its path is no part of the paths that are shown: callers need not know it. */
+  readonly namespace: Namespace
   /** True if the endpoint tells create from update, which depends on what exists. */
   readonly dependsOnExistence: boolean
 }
@@ -19,7 +22,7 @@ const MOST_PATH_CHARACTERS = 200
 
 /** Returns a sentence about a request that `acl` refuses. */
 export function refusalHint(acl: Acl, request: AclRequest, scope: HintScope): string {
-  const path = shownPath(request.path)
+  const path = shownPath(pathWithin(scope.namespace, request.path))
   const { reason, needed } = tellable(acl, request, scope)
   switch (reason) {
     case 'denied-by-rule':

@@ -114,7 +114,7 @@ export class TokenCreation {
       login: null,
     }
     const token = await this.#store(entry, wanted.id)
-    warnings.push(...life.warnings, ...(await this.#missing(policies)))
+    warnings.push(...life.warnings, ...(await this.#missing(entry)))
     const identityPolicies = await this.#parts.rights.identityPoliciesOf(entry)
     return { isNewToken: true, auth: authBlock(token, entry, nowMs, identityPolicies), warnings }
   }
@@ -182,10 +182,10 @@ export class TokenCreation {
     throw fail('already_exists', ['cannot create a token with a duplicate ID'])
   }
 
-  async #missing(policies: readonly string[]): Promise<string[]> {
+  async #missing({ namespace, policies }: TokenEntry): Promise<string[]> {
     const warnings: string[] = []
     for (const name of policies) {
-      if (name !== 'root' && (await this.#parts.policies.read(name)) === undefined)
+      if (name !== 'root' && (await this.#parts.policies.read(namespace, name)) === undefined)
         warnings.push(`Policy "${name}" does not exist`)
     }
     return warnings

@@ -144,9 +144,9 @@ function refusalWithoutToken({ endpoint, request }: Exchange): Refusal {
 /** Mounts of these types are on every server at the same paths, so a hint may name their endpoints. */
 const KNOWN_TO_ALL: ReadonlySet<string | undefined> = new Set(['system', 'token'])
 
-function hintFor({ endpoint, mounted }: Exchange, acl: Acl, request: AclRequest): string {
+function hintFor({ endpoint, mounted, namespace }: Exchange, acl: Acl, request: AclRequest): string {
   const isKnownToAll = KNOWN_TO_ALL.has(mounted?.entry.type)
-  return refusalHint(acl, request, { isKnownToAll, dependsOnExistence: endpoint?.exists !== undefined })
+  return refusalHint(acl, request, { isKnownToAll, namespace, dependsOnExistence: endpoint?.exists !== undefined })
 }
 
 /** Only a caller with some right to the request gets further: the body of any other is never parsed. */

@@ -1,37 +1,41 @@
-// Stored password policies, each under its name and in the text that was written:
+// Stored password policies, each under its namespace's id and its name, in the text that was written:
 //
-//   root/sys/password-policy/NAME      JSON, {"format":1,"text":…}
+//   NAMESPACE/sys/password-policy/NAME      JSON, {"format":1,"text":…}
 import { text as textKind } from '../lib/member-kinds.ts'
-import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
+import { scopeOfNamespace } from '../namespaces/records.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
 import { storedRecord } from '../storage/stored-record.ts'
 
 /** Keeps the text, not the parsed rules: a read gives back what was written, comments included. */
 export const PASSWORD_POLICY = storedRecord('A password policy', { text: textKind })
 
-/** The password policies of this server. Callers parse a text before they store it; nothing here looks into it. */
+/** The password policies of all namespaces. Callers parse a text before they store it; nothing here looks into it. */
 export class PasswordPolicies {
-  readonly #view: View
+  readonly #storage: Pick<SealedStorage, 'view'>
 
-  constructor(storage: SealedStorage) {
-    this.#view = storage.view(systemScope, `${ROOT_NAMESPACE}/sys/password-policy/`)
+  constructor(storage: Pick<SealedStorage, 'view'>) {
+    this.#storage = storage
   }
 
-  async find(name: string): Promise<string | undefined> {
-    const bytes = await this.#view.get(name)
+  #viewOf(namespaceId: string): View {
+    return this.#storage.view(scopeOfNamespace(namespaceId), `${namespaceId}/sys/password-policy/`)
+  }
+
+  async find(namespaceId: string, name: string): Promise<string | undefined> {
+    const bytes = await this.#viewOf(namespaceId).get(name)
     return bytes === undefined ? undefined : PASSWORD_POLICY.decode(bytes).text
   }
 
-  async put(name: string, text: string): Promise<void> {
-    await this.#view.transaction(async (tx) => tx.put(name, PASSWORD_POLICY.encode({ text })))
+  async put(namespaceId: string, name: string, text: string): Promise<void> {
+    await this.#viewOf(namespaceId).transaction(async (tx) => tx.put(name, PASSWORD_POLICY.encode({ text })))
   }
 
-  async delete(name: string): Promise<void> {
-    await this.#view.transaction(async (tx) => tx.delete(name))
+  async delete(namespaceId: string, name: string): Promise<void> {
+    await this.#viewOf(namespaceId).transaction(async (tx) => tx.delete(name))
   }
 
   /** Names in order, those behind `after`; at most `limit`, and all for 0. */
-  list(after: string, limit: number): Promise<string[]> {
-    return this.#view.list('', { after, ...(limit > 0 ? { limit } : {}) })
+  list(namespaceId: string, after: string, limit: number): Promise<string[]> {
+    return this.#viewOf(namespaceId).list('', { after, ...(limit > 0 ? { limit } : {}) })
   }
 }

@@ -41,17 +41,17 @@ const policies = namedThings({
   },
   response: { policy: text('Text of the policy in HCL or JSON, as written') },
   fields: { policy: string('Text of the policy in HCL or JSON, optionally base64-encoded', { required: true }) },
-  names: ({ services }: System, { after, limit }) => services.passwordPolicies.list(after, limit),
-  find: ({ services }: System, name) => services.passwordPolicies.find(name),
+  names: ({ services }: System, { after, limit }, { id }) => services.passwordPolicies.list(id, after, limit),
+  find: ({ services }: System, name, { id }) => services.passwordPolicies.find(id, name),
   body: (policy) => ({ policy }),
-  write: async ({ services }: System, name, { policy }) => {
+  write: async ({ services }: System, name, { policy }, { namespace }) => {
     if (policy === '') throw fail('field_missing', ['policy', 'missing policy'])
     const document = checked(() => decodePolicyText(policy))
     checked(() => parsePasswordPolicy(document))
-    await services.passwordPolicies.put(name, document)
+    await services.passwordPolicies.put(namespace.id, name, document)
     return DONE
   },
-  remove: ({ services }: System, name) => services.passwordPolicies.delete(name),
+  remove: ({ services }: System, name, { id }) => services.passwordPolicies.delete(id, name),
 })
 
 // A read, as clients expect it, though each answer differs. The store keeps the text, which is parsed at each call.
@@ -64,8 +64,8 @@ const generate = endpoint({
   summary: 'Generates a password from the policy; the password is not stored',
   fields: nameField,
   response: { password: text('The generated password') },
-  handler: async (system: System, { name }) => {
-    const document = orNotFound(await system.services.passwordPolicies.find(name))
+  handler: async (system: System, { name }, { namespace }) => {
+    const document = orNotFound(await system.services.passwordPolicies.find(namespace.id, name))
     const policy = checked(() => parsePasswordPolicy(document))
     return { data: { password: generatePassword(policy, system.world.random.bytes) } }
   },

@@ -4,6 +4,7 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, duration, int, string } from '../../api/fields.ts'
 import { orNotFound, PAGE_FIELDS, type Page } from '../../api/named-things.ts'
+import { type Namespace, ROOT } from '../../api/namespace.ts'
 import type { Answer } from '../../api/request.ts'
 import { flag, integer, LISTED, listOf, optional, type Shapes, text } from '../../api/shape.ts'
 import { keptPolicyName } from '../../api/spelling.ts'
@@ -50,7 +51,7 @@ function requireSegments(name: string): void {
     throw fail('field_invalid', ['name', 'must not have empty, "." or ".." segments'])
 }
 
-/** The record of `root`: it has no text, because it is no set of rules. */
+/** The record of `root`, which is in the root alone: it has no text, because it is no set of rules. */
 const NOTHING_WRITTEN: StoredPolicy = {
   text: '',
   version: 0,
@@ -60,10 +61,14 @@ const NOTHING_WRITTEN: StoredPolicy = {
 }
 
 /** The policy as it is stored, under its folded name. @throws Refusal `not_found` */
-async function find(system: System, given: string): Promise<StoredPolicy & { readonly name: string }> {
+async function find(
+  system: System,
+  { id }: Namespace,
+  given: string,
+): Promise<StoredPolicy & { readonly name: string }> {
   const name = nameOf(given)
-  if (name === 'root') return { name, ...NOTHING_WRITTEN }
-  const found = orNotFound(await system.policies.read(name))
+  if (name === 'root') return { name, ...orNotFound(id === ROOT.id ? NOTHING_WRITTEN : undefined) }
+  const found = orNotFound(await system.policies.read(id, name))
   return { name, ...found }
 }
 
@@ -81,6 +86,7 @@ type Conditions = {
  */
 async function write(
   system: System,
+  { id }: Namespace,
   given: string,
   document: string,
   { cas, cas_required: casRequired, ...end }: Conditions = {},
@@ -91,8 +97,8 @@ async function write(
   const policy = checked('policy', () => parsePolicyDocument(document))
   const expiresAtMs = endOf(system, name, end)
   // Read only for the warning below; the version is compared inside the transaction of the write.
-  const before = await system.policies.read(name)
-  if (!(await system.policies.write(name, { text: policy.text, cas, casRequired, expiresAtMs }))) {
+  const before = await system.policies.read(id, name)
+  if (!(await system.policies.write(id, name, { text: policy.text, cas, casRequired, expiresAtMs }))) {
     const why =
       cas === undefined
         ? 'must be given for this policy: the version that is replaced'
@@ -125,18 +131,18 @@ function endOf(system: System, name: string, { expiration = '', ttl = 0 }: Condi
 }
 
 /** Removes a policy. @throws Refusal for built-in ones, which tokens rely on */
-async function remove(system: System, given: string): Promise<Answer> {
+async function remove(system: System, { id }: Namespace, given: string): Promise<Answer> {
   const name = nameOf(given)
   if (UNEDITABLE_POLICIES.has(name) || name === 'default')
     throw fail('part_of_server', [`cannot delete "${name}" policy`])
-  await system.policies.delete(name)
+  await system.policies.delete(id, name)
   return {}
 }
 
 /** One page of names. `root` always comes last, as clients know it; it is stored nowhere. */
-async function page(system: System, { after, limit }: Page): Promise<string[]> {
+async function page(system: System, { id }: Namespace, { after, limit }: Page): Promise<string[]> {
   const comesAfter = (name: string): boolean => after !== 'root' && (name === 'root' || name > after)
-  const names = (await system.policies.list()).filter(comesAfter)
+  const names = (await system.policies.list(id)).filter(comesAfter)
   if (names.length === 0) throw fail('not_found', [])
   return limit > 0 ? names.slice(0, limit) : names
 }
@@ -156,7 +162,7 @@ const listAcl = endpoint({
   summary: 'Lists the policies',
   fields: PAGE_FIELDS,
   response: LISTED,
-  handler: async (system: System, args) => ({ data: { keys: await page(system, args) } }),
+  handler: async (system: System, args, { namespace }) => ({ data: { keys: await page(system, namespace, args) } }),
 })
 
 const readAcl = endpoint({
@@ -176,8 +182,15 @@ const readAcl = endpoint({
     cas_required: flag('Writes must send cas, the version that they replace'),
     expiration: optional(text('Expiration time (RFC 3339), if the policy expires')),
   },
-  handler: async (system: System, given) => {
-    const { name, text: policy, version, modifiedAtMs, casRequired, expiresAtMs } = await find(system, given.name)
+  handler: async (system: System, given, { namespace }) => {
+    const {
+      name,
+      text: policy,
+      version,
+      modifiedAtMs,
+      casRequired,
+      expiresAtMs,
+    } = await find(system, namespace, given.name)
     const modified = modifiedAtMs === undefined ? {} : { modified: new Date(modifiedAtMs).toISOString() }
     const expiration = expiresAtMs === undefined ? {} : { expiration: new Date(expiresAtMs).toISOString() }
     return { data: { name, policy, version, ...modified, cas_required: casRequired, ...expiration } }
@@ -210,8 +223,8 @@ const writeAcl = endpoint({
     ...endFields,
   },
   // The name as it was sent, so that a warning can say that it was folded.
-  handler: (system: System, { name, policy, ...conditions }, { givenNames }) =>
-    write(system, givenNames?.name ?? name, policy, conditions),
+  handler: (system: System, { name, policy, ...conditions }, { givenNames, namespace }) =>
+    write(system, namespace, givenNames?.name ?? name, policy, conditions),
 })
 
 const deleteAcl = endpoint({
@@ -224,7 +237,7 @@ const deleteAcl = endpoint({
   writes: 'set',
   summary: 'Deletes a policy; an unknown policy is not an error',
   fields: nameField,
-  handler: (system: System, { name }) => remove(system, name),
+  handler: (system: System, { name }, { namespace }) => remove(system, namespace, name),
 })
 
 const OLD_LIST: Shapes = { ...LISTED, policies: listOf(text('Name'), 'Same as keys') }
@@ -242,8 +255,8 @@ const listOld = (operation: 'read' | 'list') =>
     summary: 'Lists the policies, for old clients',
     fields: PAGE_FIELDS,
     response: OLD_LIST,
-    handler: async (system: System, args) => {
-      const keys = await page(system, args)
+    handler: async (system: System, args, { namespace }) => {
+      const keys = await page(system, namespace, args)
       return { data: { keys, policies: keys } }
     },
   })
@@ -259,8 +272,8 @@ const readOld = endpoint({
   summary: 'Shows a policy, for old clients',
   fields: nameField,
   response: { name: text('Name of the policy'), rules: text('Text of the policy in HCL or JSON, as written') },
-  handler: async (system: System, { name }) => {
-    const found = await find(system, name)
+  handler: async (system: System, { name }, { namespace }) => {
+    const found = await find(system, namespace, name)
     return { data: { name: found.name, rules: found.text } }
   },
 })
@@ -281,10 +294,10 @@ const writeOld = endpoint({
     rules: string('Deprecated: use policy', { aliasOf: 'policy', default: '' }),
     ...endFields,
   },
-  handler: async (system: System, { name: kept, policy, rules, ...end }, { givenNames }) => {
+  handler: async (system: System, { name: kept, policy, rules, ...end }, { givenNames, namespace }) => {
     const name = givenNames?.name ?? kept
-    if (policy !== '' || rules === '') return write(system, name, policy, end)
-    const answer = await write(system, name, rules, end)
+    if (policy !== '' || rules === '') return write(system, namespace, name, policy, end)
+    const answer = await write(system, namespace, name, rules, end)
     return { ...answer, warnings: [...(answer.warnings ?? []), "'rules' is deprecated, please use 'policy' instead"] }
   },
 })
@@ -299,7 +312,7 @@ const deleteOld = endpoint({
   writes: 'set',
   summary: 'Deletes a policy, for old clients',
   fields: nameField,
-  handler: (system: System, { name }) => remove(system, name),
+  handler: (system: System, { name }, { namespace }) => remove(system, namespace, name),
 })
 
 /** Both families. The older one can be listed by a read too. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { ROOT } from '../../../src/api/namespace.ts'
 import { buildAcl } from '../../../src/auth/acl.ts'
 import { parsePolicy } from '../../../src/auth/policy.ts'
 import { refusalHint } from '../../../src/auth/refusal-hint.ts'
@@ -29,7 +30,7 @@ function heapBytes(): number {
 
 test('A-09: the heap is as it was after many requests with ever other paths', (context) => {
   const acl = buildAcl([{ name: 'p', rules }])
-  const scope = { isKnownToAll: false, dependsOnExistence: false }
+  const scope = { isKnownToAll: false, namespace: ROOT, dependsOnExistence: false }
   let refused = 0
   const run = (from: number, count: number) => {
     for (let at = from; at < from + count; at++) {

@@ -60,6 +60,8 @@ export type NamedThings<E, T, F extends Fields> = {
   readonly response: Shapes
   /** Fields that can be written, besides the name. */
   readonly fields: F
+  /** Offered in the root namespace alone. */
+  readonly offeredIn?: 'root'
   /** Whose data the writes change: of the mount, unless it is said. */
   readonly writes?: 'set'
   readonly namedMounts?: NamedMounts<E, object>
@@ -82,7 +84,9 @@ export function namedThings<E, T, const F extends Fields>(things: NamedThings<E,
     path: `${things.path}/:${field}`,
     nameIn: (args: object) => own(args as Readonly<Record<string, string>>, field) ?? '',
   }
-  return [list(things), read(things, one), write(things, one), remove(things, one)]
+  const made = [list(things), read(things, one), write(things, one), remove(things, one)]
+  const { offeredIn } = things
+  return offeredIn === undefined ? made : made.map((endpoint) => ({ ...endpoint, offeredIn }))
 }
 
 /** The path of one thing, and how to find its name in the arguments. */

@@ -15,6 +15,7 @@ const requests = endpoint({
   id: 'counters-requests',
   ...shared,
   path: 'internal/counters/requests',
+  offeredIn: 'root',
   summary: 'Counts the requests that this server has received since it started',
   response: {
     counters: listOf(

@@ -16,6 +16,7 @@ const hardening = endpoint({
   operation: 'read',
   path: 'hardening',
   capability: 'read',
+  offeredIn: 'root',
   sudo: true,
   runsOn: 'any-node',
   summary: 'Shows the hardening checks of machine, files, network and configuration',

@@ -58,6 +58,7 @@ export const hostInfo: Endpoint<System> = endpoint({
   operation: 'read',
   path: 'host-info',
   capability: 'read',
+  offeredIn: 'root',
   runsOn: 'any-node',
   summary: 'Shows the processors, memory and disk of the machine that the server runs on',
   fields: {},

@@ -20,6 +20,7 @@ export const inFlight: Endpoint<System> = endpoint({
   operation: 'read',
   path: 'in-flight-req',
   capability: 'read',
+  offeredIn: 'root',
   runsOn: 'any-node',
   body: 'both',
   isOpen: ({ unauthenticatedInFlight }) => unauthenticatedInFlight,

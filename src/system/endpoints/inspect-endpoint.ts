@@ -39,6 +39,7 @@ export const inspectRouter: Endpoint<System> = endpoint({
   operation: 'read',
   path: 'internal/inspect/router/:tag',
   capability: 'read',
+  offeredIn: 'root',
   sudo: true,
   runsOn: 'any-node',
   summary: 'Shows the mounts in the router, by the chosen key',

@@ -60,6 +60,7 @@ export function keyHolderEndpoints<T>({ tokenSetting, open, authenticated, subje
       id: name === '' ? group.id : `${group.id}-${name}`,
       path: `${group.path}/${path}`,
       runsOn: 'writer' as const,
+      offeredIn: 'root' as const,
     })
     return [
       endpoint<SystemWithHolders, F>({

@@ -31,7 +31,7 @@ const licenseOf = ({ edition }: System): object => ({
   performance_standby_count: 0,
 })
 
-const shared = { operation: 'read', capability: 'read', runsOn: 'any-node', fields: {} } as const
+const shared = { operation: 'read', capability: 'read', offeredIn: 'root', runsOn: 'any-node', fields: {} } as const
 
 const status = endpoint({
   id: 'license-status',

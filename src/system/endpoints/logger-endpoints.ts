@@ -17,7 +17,7 @@ const level = {
 const name = { name: string(`Name of the logger: one of ${LOGGERS.join(', ')}`, { required: true }) }
 /** Each logger as a member; a read of one logger has that one only. */
 const LEVELS: Shapes = Object.fromEntries(LOGGERS.map((logger) => [logger, optional(text('Level of the logger'))]))
-const common = { runsOn: 'any-node' } as const
+const common = { runsOn: 'any-node', offeredIn: 'root' } as const
 /** The levels are in the memory of this node. */
 const changing = { ...common, writes: 'node' } as const
 

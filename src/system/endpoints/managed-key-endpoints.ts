@@ -37,6 +37,7 @@ function managedKeysOf({ services: { managedKeys } }: System): ManagedKeyService
 const keys = namedThings({
   id: 'managed-key',
   writes: 'set',
+  offeredIn: 'root',
   listId: 'managed-keys-list',
   path: PATH,
   name: nameField,
@@ -151,6 +152,7 @@ const test = endpoint({
   operation: 'update',
   path: `${PATH}/:name/test/sign`,
   capability: 'update',
+  offeredIn: 'root',
   runsOn: 'any-node',
   summary: 'Signs random bytes with a managed key, and verifies the signature',
   describe: 'Generates the key in the device if it does not exist and allow_generate_key is set.',

@@ -20,6 +20,7 @@ export const metrics: Endpoint<System> = endpoint({
   operation: 'read',
   path: 'metrics',
   capability: 'read',
+  offeredIn: 'root',
   runsOn: 'any-node',
   body: 'plain',
   givesText: true,

@@ -27,6 +27,7 @@ const nameField = { name: string('Name of the quota', { required: true, max: MAX
 const quotas = namedThings({
   id: 'rate-limit-quota',
   writes: 'set',
+  offeredIn: 'root',
   namedMounts: async (system: System, args: { readonly name?: string; readonly path?: string }) => {
     const stored = await system.quotas.find(args.name ?? '')
     return [stored && { uuid: stored.mount }, system.mounts.serving(args.path ?? '')]
@@ -156,6 +157,7 @@ const readConfig = endpoint({
   operation: 'read',
   path: 'quotas/config',
   capability: 'read',
+  offeredIn: 'root',
   runsOn: 'any-node',
   summary: 'Shows the settings for all quotas',
   fields: {},
@@ -181,6 +183,7 @@ const writeConfig = endpoint({
   operation: 'update',
   path: 'quotas/config',
   capability: 'update',
+  offeredIn: 'root',
   runsOn: 'writer',
   writes: 'set',
   summary: 'Changes the settings for all quotas',

@@ -26,14 +26,15 @@ const pathField = { path: string('Storage path of the entry, without its namespa
 const encodingField = {
   encoding: string('Encoding of value: base64; empty: text', { oneOf: ENCODINGS, default: '' }),
 }
-const one = { path: 'raw/:path...', sudo: true } as const
+const common = { sudo: true, offeredIn: 'root' } as const
+const one = { ...common, path: 'raw/:path...' } as const
 const about = 'Bypasses all checks of the server. Use it only for repairs, and only with a backup.'
 
 const list = endpoint({
   ...LIST_OF_NAMES,
   id: 'raw-list',
   path: 'raw(/:path...)',
-  sudo: true,
+  ...common,
   summary: 'Lists the names of stored entries',
   describe: about,
   fields: {

@@ -232,7 +232,7 @@ function backupEndpoints(
   { id, path }: EndpointGroup,
   rekeyOf: (system: SystemWithHolders) => Rekey,
 ): readonly Endpoint<SystemWithHolders>[] {
-  const common = { path, sudo: true, runsOn: 'writer', writes: 'node' } as const
+  const common = { path, sudo: true, runsOn: 'writer', writes: 'node', offeredIn: 'root' } as const
   return [
     endpoint({
       ...common,

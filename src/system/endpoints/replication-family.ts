@@ -20,7 +20,13 @@ export const NAME_OF: Readonly<Record<ReplicationFamily, string>> = {
  * Marks of the operations. What they write is of this node's cluster alone, and the rules of the set say which of them
  * a fenced primary may still do (replication/set/family-operations.ts).
  */
-export const OPERATION = { operation: 'update', capability: 'update', runsOn: 'writer', writes: 'node' } as const
+export const OPERATION = {
+  operation: 'update',
+  capability: 'update',
+  runsOn: 'writer',
+  writes: 'node',
+  offeredIn: 'root',
+} as const
 
 /** Carries out an operation that shows in the status at once. @throws Refusal where that is switched off */
 export async function carryOut<T>(

@@ -128,7 +128,14 @@ async function statusOf(system: StatusSystem, family: ReplicationFamily, { liste
   return { mode, ...(await system.services.replication.of(family, mode, listener?.redacts)) }
 }
 
-const common = { operation: 'read', capability: 'none', onDrSecondary: 'open', runsOn: 'any-node', fields: {} } as const
+const common = {
+  operation: 'read',
+  capability: 'none',
+  onDrSecondary: 'open',
+  runsOn: 'any-node',
+  offeredIn: 'root',
+  fields: {},
+} as const
 
 const both = endpoint({
   ...common,

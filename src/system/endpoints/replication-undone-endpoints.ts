@@ -165,7 +165,7 @@ const deleteOnSecondary: Endpoint<ReplicationSystem> = endpoint({
 })
 
 /** Only the thread that writes has the key that they are sealed by. */
-const ELSEWHERE = { sudo: true, runsOn: 'writer', writes: 'node' } as const
+const ELSEWHERE = { sudo: true, runsOn: 'writer', writes: 'node', offeredIn: 'root' } as const
 const ONE = { ...ELSEWHERE, path: 'replication/undone/:id' } as const
 
 const list: Endpoint<ReplicationSystem> = endpoint({

@@ -18,7 +18,8 @@ const keptHeader = (header: string): string =>
     .join('-')
 
 const nameField = { header: string('Name of the header', { required: true, canonical: keptHeader }) }
-const one = { path: 'config/ui/headers/:header', sudo: true, fields: nameField } as const
+const common = { sudo: true, offeredIn: 'root' } as const
+const one = { ...common, path: 'config/ui/headers/:header', fields: nameField } as const
 /** Every answer outside /v1/ carries them all. */
 const MAX_HEADERS = 64
 const MAX_VALUE_CHARACTERS = 4_096
@@ -31,7 +32,7 @@ const list = endpoint({
   ...LIST_OF_NAMES,
   id: 'ui-headers-list',
   path: 'config/ui/headers',
-  sudo: true,
+  ...common,
   summary: 'Lists the custom response headers',
   handler: async (system: System, page) => {
     const { headers } = await system.services.uiHeaders.current()

@@ -27,8 +27,8 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['audit', ['lib', 'crypto', 'storage', 'api']],
   // Metrics, logs and traces. It knows of endpoints only what all have in common.
   ['telemetry', ['lib', 'storage', 'api']],
-  ['quotas', ['lib', 'crypto', 'storage', 'api']],
   ['namespaces', ['lib', 'crypto', 'storage', 'api']],
+  ['quotas', ['lib', 'crypto', 'storage', 'api', 'namespaces']],
   // Where managed keys are: the registry, and the process that calls devices.
   ['managed-keys', ['lib', 'rpc', 'crypto', 'storage', 'api']],
   // It implements what tokens and policies ask of it.

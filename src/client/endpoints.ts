@@ -5120,7 +5120,7 @@ export type Endpoints = {
       type: string
       /** Name of the quota */
       name: string
-      /** Path that the quota applies to; empty: all requests */
+      /** Full path of the namespace, mount or path that the quota applies to; empty: the root namespace */
       path: string
       /** Role whose logins the quota counts; empty: all requests */
       role: string
@@ -5134,7 +5134,7 @@ export type Endpoints = {
       group_by: string
       /** Rate for callers without an entity, if callers are grouped by entity; otherwise 0 */
       secondary_rate: number
-      /** The quota also applies to child namespaces */
+      /** The quota of a namespace also applies to those below it */
       inheritable: boolean
     }
   }
@@ -5143,7 +5143,10 @@ export type Endpoints = {
     fields: {
       /** Name of the quota */
       name: string
-      /** Path of a mount, or a path within one, with * at the end to match a prefix; empty: all requests */
+      /**
+       * Full path of a namespace, of a mount, or of a path within one, with * at the end to match a prefix; empty: the
+       * root namespace
+       */
       path?: string | undefined
       /** Count only logins with this role; requires the path of a login mount that has roles */
       role?: string | undefined
@@ -5160,7 +5163,10 @@ export type Endpoints = {
        * on a new quota
        */
       secondary_rate?: number | undefined
-      /** Stored and shown, but has no effect, because there are no child namespaces */
+      /**
+       * Also counts requests in namespaces below, as far as no quota of theirs does; if unset on a new quota, true in
+       * the root namespace alone; has no effect for a mount
+       */
       inheritable?: boolean | undefined
     }
     result: undefined

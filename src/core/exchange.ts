@@ -98,6 +98,8 @@ export type Exchange = {
   path: string
   /** The namespace that the request is about; the root until it is known, and where none is found. */
   namespace: Namespace
+  /** What X-Vault-Namespace says, while it is not known to name a namespace; undefined if it says nothing. */
+  unknownNamespace: string | undefined
   /**
    * The kind of request, from the HTTP method and `list`. Whether a write creates or updates is decided later, in
    * `operation`.

@@ -24,6 +24,7 @@ export const readNamespace = (exchange: Exchange, services: PipelineServices): v
   if (header !== undefined && header !== '' && isPrintableAscii(header))
     exchange.extraHeaders = { ...exchange.extraHeaders, [ECHOED]: header }
   const named = header === undefined ? '' : headerPath(header)
+  if (named === '') exchange.unknownNamespace = undefined
   // Nothing is known of namespaces then, and only the state of the server is told.
   if (services.sealed() || servesNoClient(services)) return
   const { namespaces } = services
@@ -37,11 +38,20 @@ function place(exchange: Exchange, services: PipelineServices, named: string): v
   if (namespaces.count === 0 && named === '') return
   const outer = namespaces.byPath(named)
   // Asked about the server itself, which has nothing to do with namespaces.
-  if (named !== '' && isOfAll(exchange, services)) return
-  if (outer === undefined) throw fail('bad_namespace', [])
+  const isPlaced = named !== '' && isOfAll(exchange, services)
+  if (outer === undefined && !isPlaced) throw fail('bad_namespace', [])
+  exchange.unknownNamespace = undefined
+  if (outer === undefined || isPlaced) return
   exchange.path = outer.path + exchange.path
   exchange.namespace = namespaces.around(exchange.path)
   requireOpen(exchange)
+}
+
+/** The path as the caller sent it, with its names as they are kept: without what the header named. */
+export function sentPath({ namespace, path, request: { headers } }: Exchange): string {
+  if (namespace.id === ROOT.id || headers.namespace === undefined) return path
+  const named = headerPath(headers.namespace)
+  return path.startsWith(named) ? path.slice(named.length) : path
 }
 
 /** True if the root answers the path in the same way for every namespace. */

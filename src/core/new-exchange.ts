@@ -22,6 +22,7 @@ export function newExchange(
     trace,
     path: '',
     namespace: ROOT,
+    unknownNamespace: request.headers.namespace || undefined,
     method: 'read',
     operation: 'read',
     mounted: undefined,

@@ -1,5 +1,7 @@
 // Selects the quota that counts a request: only the most specific one. A login role comes before a path, and an exact
-// path before the longest matching prefix. Paths come before the mount, and the mount before the global quota.
+// path before the longest matching prefix. Paths come before the mount, and the mount before the namespace that it lies
+// in. Behind that come those around it, the nearest first, if their quotas are inheritable.
+import { type Namespace, ROOT_ID } from '../api/namespace.ts'
 import { foldedPattern, type PathShape, type PlacedShape } from '../api/spelling.ts'
 import { asciiLowerCase } from '../lib/ascii.ts'
 import type { QuotaConfig, RateQuota } from './quota.ts'
@@ -24,6 +26,7 @@ type Exempt = { readonly paths: ReadonlySet<string>; readonly beginnings: readon
 
 /** The facts about a request by which the rules select a quota. The pipeline makes them (`src/core/rate-steps.ts`). */
 export type CountedAs = {
+  readonly namespace: Namespace
   /** UUID of the mount; '' if no mount serves the request. */
   readonly mount: string
   /** Path of that mount, ending in '/'. */
@@ -69,7 +72,8 @@ export class QuotaRules {
   readonly config: QuotaConfig
   readonly #mounts = new Map<string, OfMount>()
   readonly #exempt = new ByShape<Exempt>()
-  #global: RateQuota | undefined
+  /** Quotas for whole namespaces, by their ids. */
+  readonly #namespaces = new Map<string, RateQuota>()
 
   constructor(quotas: readonly RateQuota[], config: QuotaConfig) {
     this.config = config
@@ -78,7 +82,7 @@ export class QuotaRules {
 
   #add(quota: RateQuota): void {
     if (quota.mount === '') {
-      this.#global = quota
+      this.#namespaces.set(quota.namespace ?? ROOT_ID, quota)
       return
     }
     const of = this.#mounts.get(quota.mount) ?? nothing()
@@ -89,7 +93,7 @@ export class QuotaRules {
   }
 
   get isEmpty(): boolean {
-    return this.#global === undefined && this.#mounts.size === 0
+    return this.#namespaces.size === 0 && this.#mounts.size === 0
   }
 
   /**
@@ -112,9 +116,17 @@ export class QuotaRules {
   find(counted: CountedAs): RateQuota | undefined {
     const { mount, role } = counted
     const of = this.#mounts.get(mount)
-    if (of === undefined) return this.#global
+    if (of === undefined) return this.#ofNamespace(counted)
     const ofRole = role === undefined ? undefined : of.roles.get(asciiLowerCase(role))
-    return ofRole ?? ofPath(of, counted) ?? of.whole ?? this.#global
+    return ofRole ?? ofPath(of, counted) ?? of.whole ?? this.#ofNamespace(counted)
+  }
+
+  #ofNamespace({ namespace }: CountedAs): RateQuota | undefined {
+    for (let at: Namespace | undefined = namespace; at !== undefined; at = at.parent) {
+      const quota = this.#namespaces.get(at.id)
+      if (quota !== undefined && (at === namespace || quota.inheritable)) return quota
+    }
+    return undefined
   }
 }
 

@@ -3,12 +3,16 @@
 //   root/sys/quota/rate-limit/NAME    a quota
 //   root/sys/quota/config             settings for all quotas
 import { fail } from '../api/errors.ts'
+import type { Namespace } from '../api/namespace.ts'
+import { requireAlive } from '../namespaces/namespace-store.ts'
+import { NAMESPACE_FOLDER } from '../namespaces/records.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { DEFAULT_QUOTA_CONFIG, QUOTA_CONFIG, type QuotaConfig, RATE_QUOTA, type RateQuota } from './quota.ts'
 import { QuotaRules } from './quota-rules.ts'
 
+const QUOTAS = `${ROOT_NAMESPACE}/sys/quota/`
 const FOLDER = 'rate-limit/'
 const CONFIG = 'config'
 /** A change of one quota reads all of them again, so their number is bounded. */
@@ -18,6 +22,7 @@ const NO_RULES = new QuotaRules([], DEFAULT_QUOTA_CONFIG)
 
 /** The stored quotas. Every thread has one; a change of a quota anywhere drops the rules that it keeps. */
 export class QuotaStore {
+  readonly #storage: SealedStorage
   readonly #view: View
   #rules: QuotaRules | undefined
   #loading: Promise<QuotaRules> | undefined
@@ -25,7 +30,8 @@ export class QuotaStore {
   #generation = 0
 
   constructor(storage: SealedStorage, invalidation: Invalidation) {
-    this.#view = storage.view(systemScope, `${ROOT_NAMESPACE}/sys/quota/`)
+    this.#storage = storage
+    this.#view = storage.view(systemScope, QUOTAS)
     const stale = (): void => {
       this.#generation++
       this.#rules = undefined
@@ -67,18 +73,28 @@ export class QuotaStore {
   }
 
   /**
-   * Stores what `change` makes of the quota that has the name now.
-   * @throws Refusal if another quota covers the same requests or there are too many; whatever `change` throws
+   * Stores what `change` makes of the quota that has the name now. `about` is the namespace that it is to be for, or
+   * that its mount lies in.
+   * @throws Refusal if another quota covers the same requests, there are too many, or the namespace is gone; whatever
+   * `change` throws
    */
-  async write(name: string, change: (before: RateQuota | undefined) => RateQuota): Promise<void> {
-    await this.#view.transaction(async (tx) => {
+  async write(
+    name: string,
+    about: Namespace | undefined,
+    change: (before: RateQuota | undefined) => RateQuota,
+  ): Promise<void> {
+    await this.#storage.transaction(async (folders) => {
+      // A namespace's deletion removes its quotas: none may be stored behind that.
+      if (about !== undefined) await requireAlive(folders.at(systemScope, NAMESPACE_FOLDER), about)
+      const tx = folders.at(systemScope, QUOTAS)
       const bytes = await tx.get(FOLDER + name)
       const quota = change(bytes && RATE_QUOTA.decode(bytes))
       const others = (await allIn(tx)).filter((other) => other.name !== name)
       if (others.length >= MAX_QUOTAS)
         throw fail('limit_reached', [`There are ${MAX_QUOTAS} quotas, which is the limit`])
       const same = others.find(
-        ({ mount, path, role }) => mount === quota.mount && path === quota.path && role === quota.role,
+        ({ mount, namespace, path, role }) =>
+          mount === quota.mount && namespace === quota.namespace && path === quota.path && role === quota.role,
       )
       if (same !== undefined)
         // Wire text.
@@ -110,11 +126,20 @@ export class QuotaStore {
   }
 
   /** Deletes the quotas of a mount that was removed. */
-  async removeMount(uuid: string): Promise<void> {
+  removeMount(uuid: string): Promise<void> {
+    return this.#removeAll(({ mount }) => mount === uuid)
+  }
+
+  /** Deletes the quota of a namespace that is being deleted. Those of its mounts go with them. */
+  removeNamespace(id: string): Promise<void> {
+    return this.#removeAll(({ mount, namespace }) => mount === '' && namespace === id)
+  }
+
+  async #removeAll(isOf: (quota: RateQuota) => boolean): Promise<void> {
     const rules = await this.rules()
     if (rules.isEmpty) return
     await this.#view.transaction(async (tx) => {
-      for (const { mount, name } of await allIn(tx)) if (mount === uuid) tx.delete(FOLDER + name)
+      for (const quota of await allIn(tx)) if (isOf(quota)) tx.delete(FOLDER + quota.name)
     })
   }
 }

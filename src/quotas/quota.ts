@@ -1,5 +1,5 @@
 // The stored form of a quota: how many requests of which kind are allowed in which time, and how callers are grouped.
-import { count, flag, number, oneOf, otherwise, text, texts } from '../lib/member-kinds.ts'
+import { count, flag, number, oneOf, optional, otherwise, text, texts } from '../lib/member-kinds.ts'
 import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 
 /**
@@ -16,8 +16,10 @@ export const RATE_QUOTA = storedRecord('A quota', {
   name: text,
   /** Replaced by every write: the counts of the earlier form no longer apply. */
   id: text,
-  /** UUID of a mount; '' for all mounts. */
+  /** UUID of a mount; '' for all of a namespace. */
   mount: text,
+  /** Id of the namespace whose requests are counted, if no mount is named; absent for the root. */
+  namespace: optional(text),
   /** Path below the mount; '' for all of it. A '*' at the end matches every path that begins so. */
   path: text,
   /** On a login mount, the role whose logins are counted; '' for all requests. */
@@ -30,6 +32,7 @@ export const RATE_QUOTA = storedRecord('A quota', {
   /** How long a caller is refused after it exceeded the rate; 0: only until the interval ends. */
   blockSeconds: count,
   groupBy: oneOf(...GROUPINGS),
+  /** It also counts requests in the namespaces below, as far as none of theirs does. Has no effect for a mount. */
   inheritable: flag,
 })
 /** A quota as the program has it. */
@@ -41,7 +44,7 @@ export type RateQuota = RecordOf<typeof RATE_QUOTA>
  */
 export const QUOTA_CONFIG = storedRecord('The setting of quotas', {
   format: otherwise(oneOf(1), 1),
-  /** Paths below /v1/ that no quota counts; a '*' at the end matches every path that begins so. */
+  /** Full paths below /v1/ that no quota counts; a '*' at the end matches every path that begins so. */
   exemptPaths: otherwise(texts, [
     // Paths that unseal and monitor the server, as in the reference.
     'sys/generate-recovery-token/attempt',

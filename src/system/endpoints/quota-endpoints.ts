@@ -5,13 +5,14 @@ import { fail } from '../../api/errors.ts'
 import { bool, decimal, duration, string, strings } from '../../api/fields.ts'
 import type { LoginMethod } from '../../api/login-method.ts'
 import { namedThings, pageOf } from '../../api/named-things.ts'
+import { type Namespace, pathWithin, ROOT } from '../../api/namespace.ts'
 import { DONE } from '../../api/request.ts'
 import { flag, integer, listOf, number, text } from '../../api/shape.ts'
 import { GROUPINGS, type Grouping, type RateQuota } from '../../quotas/quota.ts'
 import type { System as Whole } from '../system.ts'
 
 /** The parts of the system that these endpoints use. */
-type System = Pick<Whole, 'mounts' | 'quotas' | 'world'>
+type System = Pick<Whole, 'mounts' | 'namespaces' | 'quotas' | 'world'>
 
 /** Far above what any server can answer. */
 const MAX_RATE = 1_000_000_000
@@ -44,24 +45,28 @@ const quotas = namedThings({
   descriptions: {
     write:
       'Only the most specific quota counts a request, in this order: for a role of a login, for a path, for ' +
-      'a path prefix, for a mount, for everything. A request over the limit is refused with status 429 and a ' +
-      'Retry-After header. All spellings of the same name in a path or of a role count as one. Counts are ' +
-      'exact across all threads, and restart when a quota is written.',
+      'a path prefix, for a mount, for its namespace, for the nearest namespace around that with an inheritable ' +
+      'quota. A request over the limit is refused with status 429 and a Retry-After header. All spellings of the ' +
+      'same name in a path or of a role count as one. Counts are exact across all threads, and restart when a ' +
+      'quota is written.',
   },
   response: {
     type: text('rate-limit'),
     name: text('Name of the quota'),
-    path: text('Path that the quota applies to; empty: all requests'),
+    path: text('Full path of the namespace, mount or path that the quota applies to; empty: the root namespace'),
     role: text('Role whose logins the quota counts; empty: all requests'),
     rate: number('Number of requests allowed in each interval'),
     interval: integer('Length of the interval, in seconds'),
     block_interval: integer('How long a caller over the limit is refused, in seconds; 0: until the interval ends'),
     group_by: text('How callers are grouped: ip, none, entity_then_ip or entity_then_none'),
     secondary_rate: number('Rate for callers without an entity, if callers are grouped by entity; otherwise 0'),
-    inheritable: flag('The quota also applies to child namespaces'),
+    inheritable: flag('The quota of a namespace also applies to those below it'),
   },
   fields: {
-    path: string('Path of a mount, or a path within one, with * at the end to match a prefix; empty: all requests'),
+    path: string(
+      'Full path of a namespace, of a mount, or of a path within one, with * at the end to match a prefix; empty: ' +
+        'the root namespace',
+    ),
     role: string('Count only logins with this role; requires the path of a login mount that has roles'),
     rate: decimal('Number of requests allowed in each interval', { max: MAX_RATE }),
     interval: duration('Length of the interval, in seconds; 1 if unset on a new quota'),
@@ -75,7 +80,10 @@ const quotas = namedThings({
         max: MAX_RATE,
       },
     ),
-    inheritable: bool('Stored and shown, but has no effect, because there are no child namespaces'),
+    inheritable: bool(
+      'Also counts requests in namespaces below, as far as no quota of theirs does; if unset on a new quota, true in ' +
+        'the root namespace alone; has no effect for a mount',
+    ),
   },
   names: async (system: System, page) => pageOf(await system.quotas.names(), page),
   find: (system: System, name) => system.quotas.find(name),
@@ -86,7 +94,7 @@ const quotas = namedThings({
       throw fail('out_of_range', ['interval', `must be from 1 to ${MAX_SECONDS} seconds`])
     if ((args.block_interval ?? 0) > MAX_SECONDS)
       throw fail('out_of_range', ['block_interval', `must be at most ${MAX_SECONDS} seconds`])
-    await system.quotas.write(name, (before) => {
+    await system.quotas.write(name, target?.about, (before) => {
       const rate = args.rate ?? before?.rate ?? 0
       if (rate <= 0) throw fail('out_of_range', ['rate', 'must be greater than 0'])
       const groupBy = (args.group_by as Grouping | undefined) ?? before?.groupBy ?? 'ip'
@@ -98,15 +106,14 @@ const quotas = namedThings({
         // A new id at each write starts the counts anew: they belong to the rate that was written. Differs:
         // docs/differences.md#telemetry-and-quotas.
         id: system.world.random.uuid(),
-        mount: target?.mount ?? before?.mount ?? '',
-        path: target?.path ?? before?.path ?? '',
+        ...(target?.place ?? placeOf(before)),
         role: args.role ?? before?.role ?? '',
         rate,
         secondaryRate: args.secondary_rate || before?.secondaryRate || rate,
         intervalSeconds: args.interval ?? before?.intervalSeconds ?? 1,
         blockSeconds: args.block_interval ?? before?.blockSeconds ?? 0,
         groupBy,
-        inheritable: args.inheritable ?? before?.inheritable ?? true,
+        inheritable: args.inheritable ?? before?.inheritable ?? (target?.about ?? ROOT) === ROOT,
       }
       requireRoles(system, quota)
       return quota
@@ -118,13 +125,11 @@ const quotas = namedThings({
 
 /** A quota as a read shows it. */
 function shown(system: System, quota: RateQuota): object {
-  const { mount, path, role, rate, intervalSeconds, blockSeconds, groupBy, secondaryRate, inheritable } = quota
-  // The quota names its mount by UUID, so a mount that is moved keeps its quotas and the path follows.
-  const mountPath = system.mounts.all().find(({ uuid }) => uuid === mount)?.path ?? ''
+  const { role, rate, intervalSeconds, blockSeconds, groupBy, secondaryRate, inheritable } = quota
   return {
     type: 'rate-limit',
     name: quota.name,
-    path: mountPath + path,
+    path: shownPath(system, quota),
     role,
     rate,
     interval: intervalSeconds,
@@ -135,13 +140,36 @@ function shown(system: System, quota: RateQuota): object {
   }
 }
 
-/** The mount that a quota is for, and the path in it; both are empty for everything. @throws Refusal without a mount */
-function targetOf(system: System, path: string): { readonly mount: string; readonly path: string } {
+/** The quota names its mount by UUID, so a mount that is moved keeps its quotas and the path follows. */
+function shownPath({ mounts, namespaces }: System, { mount, namespace = ROOT.id, path }: RateQuota): string {
+  if (mount === '') return namespaces.byId(namespace)?.path ?? ''
+  const entry = mounts.all().find(({ uuid }) => uuid === mount)
+  return (entry === undefined ? '' : mounts.fullPathOf(entry)) + path
+}
+
+/** What a quota counts, as it is stored. */
+type Place = Pick<RateQuota, 'mount' | 'namespace' | 'path'>
+
+const placeOf = ({ mount = '', namespace, path = '' }: Partial<Place> = {}): Place => ({
+  mount,
+  path,
+  ...(namespace === undefined ? {} : { namespace }),
+})
+
+/**
+ * The namespace, the mount or the path in a mount that a quota is for, and the namespace around it. The path is the
+ * full one. @throws Refusal where there is no mount
+ */
+function targetOf({ mounts, namespaces }: System, path: string): { readonly place: Place; readonly about: Namespace } {
   const plain = path === 'root' || path === 'root/' || path === '*' ? '' : path
-  if (plain === '') return { mount: '', path: '' }
-  const mount = system.mounts.serving(plain)
-  if (mount === undefined) throw fail('field_invalid', ['path', 'no mount is there'])
-  return { mount: mount.uuid, path: plain.slice(mount.path.length) }
+  if (plain === '') return { place: placeOf(), about: ROOT }
+  const folder = plain.endsWith('/') ? plain : `${plain}/`
+  const about = namespaces.around(folder)
+  if (folder === about.path && !about.isGoing) return { place: placeOf({ namespace: about.id }), about }
+  const mount = mounts.serving(plain)
+  // Wire text.
+  if (mount === undefined) throw fail('field_invalid', ['path', `invalid mount path "${pathWithin(about, folder)}"`])
+  return { place: placeOf({ mount: mount.uuid, path: plain.slice(mounts.fullPathOf(mount).length) }), about }
 }
 
 /** @throws Refusal for a quota by role if its mount has no roles, or it is for a path inside the mount */

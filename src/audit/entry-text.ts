@@ -1,6 +1,7 @@
 // Writes an entry as the members of its line: a pure function of the request and of the device's settings (threats
 // U-02). Names are those of the reference. Parts that stay the same between requests are made once.
 import type { MountEntry } from '../api/mount.ts'
+import { type Namespace, pathWithin, ROOT_ID } from '../api/namespace.ts'
 import type { Answer, AuthBlock, WrapInfo } from '../api/request.ts'
 import { quoted, quotedList } from './ascii-json.ts'
 import { clearMembers } from './clear-members.ts'
@@ -35,9 +36,15 @@ export type FormatOptions = {
   readonly elideLists: boolean
 }
 
-type AuthText = { readonly by: AuditedRequest['policies']; readonly token: string; readonly text: string }
+type AuthText = {
+  readonly by: AuditedRequest['policies']
+  readonly token: string
+  /** `auth` without its closing bracket. */
+  readonly text: string
+}
+type Mounted = NonNullable<AuditedRequest['mounted']>
 
-const NAMESPACE = '"namespace":{"id":"root"}'
+const IN_ROOT = '"namespace":{"id":"root"}'
 const API_PREFIX = '/v1/'
 
 /** The format of one device in one thread. */
@@ -49,6 +56,7 @@ export class EntryFormat {
   readonly #headers: () => AuditedHeaders
   /** By the token's stored entry: the object of a live token stays the same until it changes. */
   readonly #auths = new WeakMap<object, AuthText>()
+  /** A mount that moves gets another entry, and the path of its namespace never changes. */
   readonly #mounts = new WeakMap<MountEntry, string>()
   readonly #pause: () => Promise<void>
 
@@ -89,15 +97,15 @@ export class EntryFormat {
     // A secondary vouches for its caller, and keeps the caller's token.
     if (token !== undefined && (presented !== undefined || handedBy !== undefined)) {
       const known = this.#auth(of, token.entry, presented)
-      auth = known.text
+      auth = `${known.text}${policyResults(of)}},`
       caller = known.token
     } else if (presented !== undefined && presented !== '') caller = `"client_token":${this.#secret(presented)},`
-    const mount = mounted === undefined ? '' : this.#mount(mounted.entry)
+    const mount = mounted === undefined ? '' : this.#mount(mounted)
     const wrap = wrapTtlSeconds === 0 ? '' : `,"wrap_ttl":${wrapTtlSeconds}`
     const headers = request.headers.audited === undefined ? '' : this.#headerText(request.headers.audited)
     const secondary = handedBy === undefined ? '' : `,"replication_cluster":${quoted(handedBy)}`
     return (
-      `${auth}"request":{"id":"${of.id}","operation":"${of.operation}",${mount}${caller}${NAMESPACE},` +
+      `${auth}"request":{"id":"${of.id}","operation":"${of.operation}",${mount}${caller}${namespaceText(of)},` +
       `"path":${quoted(this.#path(of))}${data === undefined ? '' : `,"data":${data}`},` +
       `"remote_address":${quoted(request.remoteAddress)}${wrap}${headers}${secondary}}`
     )
@@ -123,7 +131,8 @@ export class EntryFormat {
    */
   error(of: AuditedRequest, { error }: AuditedAnswer): string {
     if (error === undefined) return ''
-    return `,"error":${quoted(of.path === '' ? error : error.replaceAll(of.path, () => this.#path(of)))}`
+    const path = pathWithin(of.namespace, of.path)
+    return `,"error":${quoted(path === '' ? error : error.replaceAll(path, () => this.#path(of)))}`
   }
 
   #response(
@@ -167,28 +176,29 @@ export class EntryFormat {
       `${entry.entityId === '' ? '' : `"entity_id":${quoted(entry.entityId)},`}` +
       `${usesGiven > 0 ? `"num_uses":${usesGiven},"remaining_uses":${Math.max(0, numUses)},` : ''}` +
       `"token_type":"${entry.type}","token_ttl":${entry.creationTtlSeconds},` +
-      `"token_issue_time":"${new Date(entry.createdAtMs).toISOString()}"},`
+      `"token_issue_time":"${new Date(entry.createdAtMs).toISOString()}"`
     const named = accessor === '' ? '' : `"client_token_accessor":${accessor},`
     return { by, text, token: token + named }
   }
 
-  #mount(entry: MountEntry): string {
+  #mount({ entry, path }: Mounted): string {
     const known = this.#mounts.get(entry)
     if (known !== undefined) return known
     const text =
-      `"mount_point":${quoted(entry.path)},"mount_type":${quoted(entry.type)},` +
+      `"mount_point":${quoted(path)},"mount_type":${quoted(entry.type)},` +
       `"mount_accessor":${quoted(entry.accessor)},"mount_class":"${entry.kind}",`
     this.#mounts.set(entry, text)
     return text
   }
 
-  #path({ path, request, endpoint, mounted }: AuditedRequest): string {
+  /** The path of the request within its namespace. */
+  #path({ path, namespace, request, endpoint, mounted }: AuditedRequest): string {
     // The target was no path, so it is shown as it was sent.
     const isSent = path === '' && request.rawPath.startsWith(API_PREFIX)
-    const sent = isSent ? request.rawPath.slice(API_PREFIX.length) : path
+    const sent = isSent ? request.rawPath.slice(API_PREFIX.length) : pathWithin(namespace, path)
     if (this.#options.raw) return sent
     if (endpoint === undefined || mounted === undefined) return unroutedPath(sent, this.#mask)
-    return routedPath(endpoint, mounted.entry.path, sent, this.#mask)
+    return routedPath(endpoint, pathWithin(namespace, mounted.path), sent, this.#mask)
   }
 
   readonly #mask = (secret: string): string => this.#secret(secret).slice(1, -1)
@@ -198,8 +208,9 @@ export class EntryFormat {
    */
   #creationPath(of: AuditedRequest, path: string): string {
     if (this.#options.raw) return path
-    if (path === of.path) return this.#path(of)
-    return path === `${of.path}/` ? `${this.#path(of)}/` : unroutedPath(path, this.#mask)
+    const own = pathWithin(of.namespace, of.path)
+    if (path === own) return this.#path(of)
+    return path === `${own}/` ? `${this.#path(of)}/` : unroutedPath(path, this.#mask)
   }
 
   #headerText(audited: Readonly<Record<string, string>>): string {
@@ -242,6 +253,30 @@ function externalText(external: AuditedPolicies['external']): string {
   if (external.length === 0) return ''
   const members = external.map(({ namespaceId, names }) => `${quoted(namespaceId)}:${quotedList(names)}`)
   return `"external_namespace_policies":{${members.join(',')}},`
+}
+
+function namespaceText({ namespace: { id, path }, unknownNamespace }: AuditedRequest): string {
+  // It has no id. The path of the request would be read as one of the root without it.
+  if (unknownNamespace !== undefined) return `"namespace":{"path":${quoted(unknownNamespace)}}`
+  return id === ROOT_ID ? IN_ROOT : `"namespace":{"id":"${id}","path":${quoted(path)}}`
+}
+
+/** The policies that allowed a request in a namespace, which may be policies of one around it. Begins with a comma. */
+function policyResults({ namespace, grantedBy }: AuditedRequest): string {
+  if (namespace.id === ROOT_ID || grantedBy === undefined) return ''
+  const policies = grantedBy.map(({ name, namespace: path }) => {
+    const { id } = atPath(namespace, path)
+    const place = id === ROOT_ID ? '' : `"namespace_path":${quoted(path)},`
+    return `{"name":${quoted(name)},"namespace_id":"${id}",${place}"type":"acl"}`
+  })
+  return `,"policy_results":{"allowed":true,"granting_policies":[${policies.join(',')}]}`
+}
+
+/** The namespace with this path, which is `inner` or around it: no policy reaches beside or above its own. */
+function atPath(inner: Namespace, path: string): Namespace {
+  let at = inner
+  while (at.parent !== undefined && at.path !== path) at = at.parent
+  return at
 }
 
 function clearOf(

@@ -2,6 +2,7 @@
 // so nothing is copied for audit.
 import type { Endpoint } from '../api/endpoint.ts'
 import type { MountEntry } from '../api/mount.ts'
+import type { Namespace } from '../api/namespace.ts'
 import type { Answer, Operation } from '../api/request.ts'
 
 /** The token of a request, as entries show it. */
@@ -28,8 +29,11 @@ export type AuditedPolicies = {
 /** A request on its way through the pipeline, as entries show it. Members are undefined until they are known. */
 export type AuditedRequest = {
   readonly id: string
-  /** '' if the target of the request is no path. */
+  /** Begins with the path of the namespace; '' if the target of the request is no path. */
   readonly path: string
+  readonly namespace: Namespace
+  /** What names a namespace that is not known, as it was sent. */
+  readonly unknownNamespace: string | undefined
   readonly operation: Operation
   readonly request: {
     readonly rawPath: string
@@ -40,11 +44,14 @@ export type AuditedRequest = {
       readonly audited?: Readonly<Record<string, string>>
     }
   }
-  readonly mounted: { readonly entry: MountEntry } | undefined
+  /** `path` is the full one. */
+  readonly mounted: { readonly entry: MountEntry; readonly path: string } | undefined
   readonly endpoint: Endpoint | undefined
   readonly pathParameters: Readonly<Record<string, string>>
   readonly token: { readonly entry: AuditedToken } | undefined
   readonly policies: AuditedPolicies | undefined
+  /** The policies that allowed the request, and the paths of their namespaces. */
+  readonly grantedBy: readonly { readonly name: string; readonly namespace: string }[] | undefined
   readonly wrapTtlSeconds: number
   /** The secondary that handed the request over; undefined if a caller sent it here. */
   readonly handedBy: string | undefined

@@ -152,8 +152,9 @@ function hintFor({ endpoint, mounted, namespace }: Exchange, acl: Acl, request: 
 /** Only a caller with some right to the request gets further: the body of any other is never parsed. */
 function evaluatePolicy(exchange: Exchange, acl: Acl, services: PipelineServices): void {
   exchange.acl = acl
-  const { judgesData } = allowed(exchange, acl, services, true)
+  const { judgesData, policies } = allowed(exchange, acl, services, true)
   exchange.isDataJudged = judgesData
+  exchange.grantedBy = policies
   const denied = twinOf(exchange, acl, services)
   if (denied !== undefined) throw permissionDenied(services.permissionHints ? hintFor(exchange, acl, denied) : '')
 }

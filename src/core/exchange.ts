@@ -4,7 +4,7 @@ import type { Namespace } from '../api/namespace.ts'
 import type { Answer, ByteStream, ListenerSwitches, Operation } from '../api/request.ts'
 import type { PlacedShape } from '../api/spelling.ts'
 import type { AuditRecord } from '../audit/recorder.ts'
-import type { Acl } from '../auth/acl.ts'
+import type { Acl, AclDecision } from '../auth/acl.ts'
 import type { WrapForm } from '../auth/kept-values.ts'
 import type { PolicyNames } from '../auth/rights.ts'
 import type { Subject } from '../auth/subject.ts'
@@ -127,6 +127,8 @@ export type Exchange = {
   isMoved: boolean
   /** The rules that judged the request. */
   acl: Acl | undefined
+  /** The policies that allowed the request to its path; undefined until then. */
+  grantedBy: AclDecision['policies'] | undefined
   /** True if those rules say something about parameters. */
   isDataJudged: boolean
   /** How long the wrapped answer is to be kept; 0: it is not wrapped. */

@@ -37,6 +37,7 @@ export function newExchange(
     policies: undefined,
     isMoved: false,
     acl: undefined,
+    grantedBy: undefined,
     isDataJudged: false,
     wrapTtlSeconds: 0,
     wrapForm: 'plain',

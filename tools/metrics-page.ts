@@ -20,8 +20,9 @@ listener "tcp" {
 
 Counts are those of this process, over all its threads, since it started; a thread that dies takes none along. Of
 the endpoints only those are there that were called; their names are the ids in [docs/api](api/README.md), and
-\`none\` stands for requests that reached none. Labels never hold what a caller sent. What does not
-apply to a server (it follows no other) or cannot be found out (no descriptor is free) is left out.
+\`none\` stands for requests that reached none. Labels never hold what a caller sent, but the paths of namespaces.
+What does not apply to a server (it follows no other), cannot be found out (no descriptor is free) or is about a
+namespace that is gone is left out.
 [Watching a server](telemetry.md) says which to look at.
 
 | Name | Kind | Labels | Meaning |

@@ -5,6 +5,7 @@
 // The numbers are 64-bit floats, exact up to 2^53, and aligned: no machine that this runs on reads half of one.
 import type { Endpoint } from '../api/endpoint.ts'
 import { BUCKETS, type CellName, type Family, type HistogramName, KEPT } from './families.ts'
+import { newPlacedIds, type PlacedIds, REST_PLACE } from './namespace-places.ts'
 
 /** Numbers of one histogram: a count for each bucket, a count of all that exceed the last bound, and the sum. */
 export const HISTOGRAM_CELLS = BUCKETS.length + 2
@@ -26,7 +27,8 @@ export const CELL = Object.fromEntries(scalars.map((name, at) => [name, at])) as
 export const HISTOGRAM = Object.fromEntries(
   histograms.map((name, at) => [name, scalars.length + at * HISTOGRAM_CELLS]),
 ) as Readonly<Record<HistogramName, number>>
-const FIRST_ENDPOINT = scalars.length + histograms.length * HISTOGRAM_CELLS
+const FIRST_NAMESPACE = scalars.length + histograms.length * HISTOGRAM_CELLS
+const FIRST_ENDPOINT = FIRST_NAMESPACE + (REST_PLACE + 1) * STATUS_CLASSES.length
 
 /** The numbers of one thread: a view of the shared memory, so writes are seen by all threads. */
 export type CellRow = Float64Array
@@ -35,6 +37,8 @@ export type CellRow = Float64Array
 export type MetricMemory = {
   readonly cells: Float64Array<SharedArrayBuffer>
   readonly rowCells: number
+  /** The namespaces that have columns. */
+  readonly namespaces: PlacedIds
 }
 
 /** Rows are fixed by thread: 0 watches, 1 writes, 2 has the links to other clusters, the others serve. */
@@ -57,7 +61,7 @@ export function newMetricMemory(endpoints: number, servingThreads: number): Metr
   const rowCells = FIRST_ENDPOINT + (endpoints + 1) * ENDPOINT_CELLS
   const rows = FIRST_SERVING_ROW + servingThreads
   const bytes = rows * rowCells * Float64Array.BYTES_PER_ELEMENT
-  const memory = { cells: new Float64Array(new SharedArrayBuffer(bytes)), rowCells }
+  const memory = { cells: new Float64Array(new SharedArrayBuffer(bytes)), rowCells, namespaces: newPlacedIds() }
   for (let row = 0; row < rows; row++) clearGauges(rowOf(memory, row))
   return memory
 }
@@ -79,6 +83,9 @@ export function clearGauges(row: CellRow): void {
 export function setKnown(row: CellRow, cell: number, value: number | undefined): void {
   row[cell] = value ?? Number.NaN
 }
+
+/** Position in a row of the counts of a namespace (namespace-places.ts), one for each class of statuses. */
+export const namespaceAt = (place: number): number => FIRST_NAMESPACE + place * STATUS_CLASSES.length
 
 /**
  * Position in a row of an endpoint's numbers. `index` is its position in the list of all endpoints, or -1 for requests

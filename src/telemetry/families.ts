@@ -3,7 +3,7 @@
 // counters, `process_` for figures that every exporter has.
 /**
  * Labels of one sample, by name. Values come from tables of the program, never from requests, so their number is
- * bounded.
+ * bounded; of names of namespaces there are no more than have columns.
  */
 export type Labels = Readonly<Record<string, string>>
 
@@ -216,6 +216,17 @@ export const OF_ENDPOINTS = {
   },
 } as const satisfies Readonly<Record<string, Family>>
 
+/** Metrics by namespace, in columns of their own (namespace-places.ts). */
+export const OF_NAMESPACES = {
+  keywright_namespace_requests_total: {
+    kind: 'counter',
+    help:
+      'Answered requests, by namespace and status class; `root` is the root namespace, `*` all that came after the ' +
+      'first 200 that had a request',
+    labels: ['namespace', 'status'],
+  },
+} as const satisfies Readonly<Record<string, Family>>
+
 /** Metrics that are computed when they are read. */
 export const COMPUTED = {
   keywright_unsealed: { kind: 'gauge', help: '1 while the server is unsealed', alias: 'vault_core_unsealed' },
@@ -236,7 +247,12 @@ export type CellName = NamesIn<Exclude<Kept, { readonly kind: 'histogram' }>>
 export type HistogramName = NamesIn<Extract<Kept, { readonly kind: 'histogram' }>>
 
 /** All metrics, in the order in which they are shown. */
-export const FAMILIES: Readonly<Record<string, Family>> = { ...COMPUTED, ...OF_ENDPOINTS, ...KEPT }
+export const FAMILIES: Readonly<Record<string, Family>> = {
+  ...COMPUTED,
+  ...OF_ENDPOINTS,
+  ...OF_NAMESPACES,
+  ...KEPT,
+}
 
 /**
  * Upper bounds of histogram buckets, in seconds: from a request answered from caches to one that waits for a slow disk.

@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { endpoint } from '../api/endpoint.ts'
 import { string } from '../api/fields.ts'
+import { ROOT } from '../api/namespace.ts'
 import { InFlightRequests, MAX_SHOWN, type RouteTaken } from './in-flight-requests.ts'
 
 const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 5_000 }
@@ -15,12 +16,12 @@ const secret = endpoint({
   fields: { token: string('Token', { secret: true }) },
 })
 
-const requestOf = (routed: RouteTaken | undefined, id = '1') => ({
+const requestOf = (routed: Omit<RouteTaken, 'namespace'> | undefined, id = '1') => ({
   id,
   method: 'GET',
   remoteAddress: '192.0.2.1',
   startedMs: 4_000,
-  routed,
+  routed: routed && { ...routed, namespace: ROOT },
 })
 const at = (path: string) => ({ path })
 

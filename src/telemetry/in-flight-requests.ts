@@ -1,6 +1,7 @@
 // Keeps the requests in flight in one thread, and says what of them may be shown: no token, and no path segment that an
 // endpoint marks as secret.
 import type { Endpoint } from '../api/endpoint.ts'
+import type { Namespace } from '../api/namespace.ts'
 import { parsePattern } from '../api/pattern.ts'
 import { LinkedList, type ListNode } from '../lib/linked-list.ts'
 import { own } from '../lib/own.ts'
@@ -8,6 +9,7 @@ import type { Clock } from '../lib/world.ts'
 
 /** The route of a request. The pipeline fills it in step by step. */
 export type RouteTaken = {
+  readonly namespace: Pick<Namespace, 'id' | 'path'>
   readonly endpoint: Endpoint | undefined
   readonly mounted: { readonly path: string } | undefined
   readonly pathParameters: Readonly<Record<string, string>>

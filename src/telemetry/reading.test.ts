@@ -8,7 +8,9 @@ const NOT_COMPUTED = Object.fromEntries(Object.keys(COMPUTED).map((name) => [nam
 
 /** The samples of a metric; undefined: the metric is left out. */
 const samplesIn = (memory: ReturnType<typeof newMetricMemory>, wanted: string): readonly Sample[] | undefined =>
-  readMetrics(memory, [], NOT_COMPUTED).find(({ name }) => name === wanted)?.samples
+  readMetrics(memory, { endpoints: [], namespaces: { byId: () => undefined } }, NOT_COMPUTED).find(
+    ({ name }) => name === wanted,
+  )?.samples
 
 test('a gauge is left out until it is known, and again when its thread is gone', () => {
   const memory = newMetricMemory(0, 2)

@@ -1,5 +1,6 @@
 // Reads all metrics at one moment: adds up the rows of the threads, and joins what is computed only now.
 import type { Endpoint } from '../api/endpoint.ts'
+import { type Namespaces, ROOT_ID } from '../api/namespace.ts'
 import {
   CELL,
   type CellRow,
@@ -9,6 +10,7 @@ import {
   HISTOGRAM_CELLS,
   LINKING_ROW,
   type MetricMemory,
+  namespaceAt,
   rowCount,
   rowOf,
   STATUS_CLASSES,
@@ -23,7 +25,9 @@ import {
   type Family,
   type HistogramName,
   type Labels,
+  OF_NAMESPACES,
 } from './families.ts'
+import { placedIds, REST_PLACE, ROOT_PLACE } from './namespace-places.ts'
 
 /** A histogram's counts, each of its own bucket alone (not cumulative); the last bucket has no bound. */
 export type Distribution = { readonly counts: readonly number[]; readonly sum: number }
@@ -42,15 +46,22 @@ export function threadName(row: number): string {
   return row === WRITING_ROW ? 'writing' : `serving-${row - FIRST_SERVING_ROW}`
 }
 
+/** What the columns are named after. */
+export type Named = {
+  readonly endpoints: readonly Endpoint[]
+  readonly namespaces: Pick<Namespaces, 'byId'>
+}
+
 /**
  * Reads every metric that has a value, in the order of FAMILIES. Threads go on counting meanwhile, so numbers may
  * differ by the requests of that moment.
  */
-export function readMetrics(memory: MetricMemory, endpoints: readonly Endpoint[], computed: Computed): Reading[] {
+export function readMetrics(memory: MetricMemory, { endpoints, namespaces }: Named, computed: Computed): Reading[] {
   const rows = Array.from({ length: rowCount(memory) }, (_, row) => rowOf(memory, row))
   const total = sumOf(rows)
+  const places = placesOf(memory, namespaces)
   return Object.entries(FAMILIES).flatMap(([name, family]) => {
-    const samples = samplesOf(name, family, { rows, total, endpoints, computed })
+    const samples = samplesOf(name, family, { rows, total, endpoints, places, computed })
     return samples.length === 0 ? [] : [{ name, family, samples }]
   })
 }
@@ -59,6 +70,7 @@ type Source = {
   readonly rows: readonly CellRow[]
   readonly total: CellRow
   readonly endpoints: readonly Endpoint[]
+  readonly places: Places
   readonly computed: Computed
 }
 
@@ -67,6 +79,7 @@ function samplesOf(name: string, family: Family, source: Source): Sample[] {
     const value = source.computed[name as keyof Computed]
     return value === undefined ? [] : [{ labels: {}, value }]
   }
+  if (Object.hasOwn(OF_NAMESPACES, name)) return ofNamespaces(source)
   if (family.cells === undefined) return ofEndpoints(family, source)
   return Object.entries(family.cells).flatMap(([cell, labels]) => {
     const valueIn = (row: CellRow): number | Distribution =>
@@ -92,12 +105,31 @@ function ofEndpoints(family: Family, { total, endpoints }: Source): Sample[] {
       const value = distribution(total, at + STATUS_CLASSES.length)
       return totalCount(value) === 0 ? [] : [{ labels: id, value }]
     }
-    return STATUS_CLASSES.map((status, which) => ({
-      labels: { ...id, status },
-      value: total[at + which] as number,
-    })).filter(({ value }) => value > 0)
+    return byStatus(total, at, id)
   })
 }
+
+type Places = readonly (readonly [name: string, place: number])[]
+
+/** The columns of namespaces by the names in labels. One that is gone has no name any more, and is left out. */
+function placesOf(memory: MetricMemory, namespaces: Pick<Namespaces, 'byId'>): Places {
+  const named = [...placedIds(memory.namespaces)].flatMap(([id, place]) => {
+    const path = namespaces.byId(id)?.path
+    return path === undefined ? [] : [[path.slice(0, -1), place] as const]
+  })
+  // No namespace may be called like the root, or like the rest.
+  return [[ROOT_ID, ROOT_PLACE], ...named, ['*', REST_PLACE]]
+}
+
+const ofNamespaces = ({ total, places }: Source): Sample[] =>
+  places.flatMap(([namespace, place]) => byStatus(total, namespaceAt(place), { namespace }))
+
+/** Counts of answers by status, without those of which there were none. */
+const byStatus = (total: CellRow, at: number, labels: Labels): Sample[] =>
+  STATUS_CLASSES.map((status, which) => ({
+    labels: { ...labels, status },
+    value: total[at + which] as number,
+  })).filter(({ value }) => value > 0)
 
 /** NaN stands for what is not known: a sum is unknown where every row is. */
 function sumOf(rows: readonly CellRow[]): CellRow {

@@ -1,5 +1,6 @@
 // Observes the requests of one thread: each from its arrival to its answer. A request that another thread passed on
 // keeps the id that it got there. It is counted there and not here.
+import { ROOT } from '../api/namespace.ts'
 import type { ListNode } from '../lib/linked-list.ts'
 import type { Clock, Random } from '../lib/world.ts'
 import { type InFlightRequest, InFlightRequests, type RouteTaken } from './in-flight-requests.ts'
@@ -27,7 +28,7 @@ export type ObservedRequest = InFlightRequest & {
   node: ListNode<InFlightRequest> | undefined
 }
 
-const NOWHERE: RouteTaken = { endpoint: undefined, mounted: undefined, pathParameters: {} }
+const NOWHERE: RouteTaken = { namespace: ROOT, endpoint: undefined, mounted: undefined, pathParameters: {} }
 
 /** Observes the requests of one thread: meter, list of requests in flight, and trace. */
 export class RequestObserver {
@@ -72,7 +73,7 @@ export class RequestObserver {
     const { routed = NOWHERE, trace, node, startedMs } = observed
     const seconds = (this.#clock.monotonicMs() - startedMs) / 1000
     if (node !== undefined) {
-      this.#meter.ended(routed.endpoint, status, seconds)
+      this.#meter.ended(routed, status, seconds)
       this.inFlight.remove(node)
     }
     trace?.end(observed, routed, status)

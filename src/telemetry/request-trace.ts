@@ -98,6 +98,7 @@ export class RequestTrace {
           'http.response.status_code': status,
           ...(route === '' ? {} : { 'http.route': route }),
           'keywright.endpoint': routed.endpoint?.id ?? 'none',
+          ...(routed.namespace.path === '' ? {} : { 'keywright.namespace': routed.namespace.path }),
           'keywright.request_id': request.id,
         },
         isError: status >= 500,

@@ -1,9 +1,11 @@
 // The telemetry of one thread: its row of numbers, its observer of requests, and its way to ask the other threads.
 import type { Endpoint } from '../api/endpoint.ts'
+import type { Namespaces } from '../api/namespace.ts'
 import type { LogLevels } from '../lib/log-levels.ts'
 import type { World } from '../lib/world.ts'
 import { add, type CELL, type CellRow, endpointColumns, type MetricMemory, rowOf } from './cells.ts'
 import type { InFlightView } from './in-flight-requests.ts'
+import { NamespacePlaces } from './namespace-places.ts'
 import { processFigures } from './process-figures.ts'
 import { type Reading, readMetrics, requestsAnswered } from './reading.ts'
 import { RequestMeter } from './request-meter.ts'
@@ -45,20 +47,21 @@ export class Telemetry {
     this.levels = parts.levels
     this.watch = new RequestObserver(
       parts.world,
-      new RequestMeter(this.row, endpointColumns(parts.endpoints)),
+      new RequestMeter(this.row, endpointColumns(parts.endpoints), new NamespacePlaces(parts.memory.namespaces)),
       parts.tracer,
     )
   }
 
   /** Reads the metrics of all threads. */
-  read({ isSealed, isInitialized }: ServerState): Reading[] {
+  read({ isSealed, isInitialized }: ServerState, namespaces: Namespaces): Reading[] {
     const { memory, endpoints, world, threads } = this.#parts
-    return readMetrics(memory, endpoints, {
+    const computed = {
       keywright_unsealed: isSealed ? 0 : 1,
       keywright_initialized: isInitialized ? 1 : 0,
       keywright_threads: threads,
       ...processFigures(world.clock.nowMs()),
-    })
+    }
+    return readMetrics(memory, { endpoints, namespaces }, computed)
   }
 
   /** Number of requests that all threads answered since the process started, and when that was. */

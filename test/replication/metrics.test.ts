@@ -28,7 +28,9 @@ async function metricsOf({ time }: ReplicatedServers, { server, metrics }: Repli
       row,
     }).look(),
   )
-  const { samples } = readExposition(prometheusText(readMetrics(metrics, [], NOT_COMPUTED)))
+  const { samples } = readExposition(
+    prometheusText(readMetrics(metrics, { endpoints: [], namespaces: { byId: () => undefined } }, NOT_COMPUTED)),
+  )
   return (name: string, labels = 'family="dr"'): number | undefined =>
     samples.get(`keywright_replication_${name}${labels === '' ? '' : `{${labels}}`}`)
 }

@@ -7,7 +7,7 @@ import { PROMETHEUS_CONTENT_TYPE, prometheusText } from '../../telemetry/prometh
 import type { System as Whole } from '../system.ts'
 
 /** The parts of the system that this endpoint uses. */
-type System = Pick<Whole, 'sealStatus' | 'telemetry' | 'world'>
+type System = Pick<Whole, 'namespaces' | 'sealStatus' | 'telemetry' | 'world'>
 
 const labels = {
   Name: text('Name of the metric, as in docs/metrics.md'),
@@ -58,7 +58,7 @@ export const metrics: Endpoint<System> = endpoint({
   },
   handler: (system: System, { format }) => {
     const { sealed, initialized } = system.sealStatus()
-    const readings = system.telemetry.read({ isSealed: sealed, isInitialized: initialized })
+    const readings = system.telemetry.read({ isSealed: sealed, isInitialized: initialized }, system.namespaces)
     if (format === 'prometheus') return { body: prometheusText(readings), contentType: PROMETHEUS_CONTENT_TYPE }
     return { data: metricsDocument(readings, system.world.clock.nowMs()) }
   },

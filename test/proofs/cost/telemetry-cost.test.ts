@@ -2,10 +2,12 @@
 // machine shows, so that a busy one does not fail; the figures are told.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
+import { ROOT } from '../../../src/api/namespace.ts'
 import { ALL_ENDPOINTS } from '../../../src/assembly/engine-types.ts'
 import type { WireRequest } from '../../../src/core/exchange.ts'
 import { realWorld } from '../../../src/lib/world.ts'
 import { endpointColumns, newMetricMemory, rowOf } from '../../../src/telemetry/cells.ts'
+import { NamespacePlaces } from '../../../src/telemetry/namespace-places.ts'
 import { RequestMeter } from '../../../src/telemetry/request-meter.ts'
 import { RequestObserver } from '../../../src/telemetry/request-observer.ts'
 import { startMemoryServer, wireRequest } from '../../fixtures/memory-server.ts'
@@ -23,8 +25,9 @@ const SIZE = 100_000
 const request: WireRequest = wireRequest('GET', 'sys/health')
 
 test('counting a request costs less than a microsecond', async (context) => {
-  const places = endpointColumns(ALL_ENDPOINTS)
-  const meter = new RequestMeter(rowOf(newMetricMemory(ALL_ENDPOINTS.length, 1), 2), places)
+  const columns = endpointColumns(ALL_ENDPOINTS)
+  const memory = newMetricMemory(ALL_ENDPOINTS.length, 1)
+  const meter = new RequestMeter(rowOf(memory, 2), columns, new NamespacePlaces(memory.namespaces))
   const world = realWorld()
   const watch = new RequestObserver(world, meter)
   const endpoint = ALL_ENDPOINTS[100]
@@ -41,7 +44,7 @@ test('counting a request costs less than a microsecond', async (context) => {
   }
   const counting = await of(() => {
     meter.begun()
-    meter.ended(endpoint, 200, 0.0003)
+    meter.ended({ endpoint, namespace: ROOT }, 200, 0.0003)
   })
   const id = await of(() => world.random.uuid())
   const watching = await of(() => watch.end(watch.begin(request), 200))

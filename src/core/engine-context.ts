@@ -4,7 +4,7 @@ import type { DeviceRandom, ManagedKeys } from '../api/managed-keys.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { NodeRole } from '../api/node-role.ts'
 import type { FairQueue } from '../lib/fair-queue.ts'
-import type { Log } from '../lib/log.ts'
+import type { Log, LogFields, LogLevel } from '../lib/log.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import type { View } from '../storage/sealed-storage.ts'
@@ -49,3 +49,12 @@ export type EngineEnvironment = Omit<
  * where it answers in `handleClusterCall`.
  */
 export type CallWriter = (mount: string, question: unknown) => Promise<unknown>
+
+/** The log for one mount: its lines name the namespace that the mount is in, unless it is the root. */
+export function logOfMount(log: Log, namespacePath: () => string): Log {
+  const write = (level: LogLevel, message: string, fields?: LogFields): void => {
+    const namespace = namespacePath()
+    log(level, message, namespace === '' ? fields : { ...fields, namespace })
+  }
+  return log.isOn === undefined ? write : Object.assign(write, { isOn: log.isOn })
+}

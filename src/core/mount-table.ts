@@ -11,7 +11,7 @@ import { builtInMounts } from '../namespaces/built-in-mounts.ts'
 import { StorageCorrupt } from '../storage/errors.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
-import type { EngineContext, EngineEnvironment } from './engine-context.ts'
+import { type EngineContext, type EngineEnvironment, logOfMount } from './engine-context.ts'
 import { ALWAYS, MOUNT_FOLDERS, SINGLETONS } from './mount-entries.ts'
 import { type Mounted, PlacedMounts } from './placed-mounts.ts'
 import { entryKey, type RemovalWork, StoredMounts } from './stored-mounts.ts'
@@ -321,10 +321,11 @@ export class MountTable implements Mounts {
   #context(entry: MountEntry): EngineContext {
     const mount = () => this.#placed.withUuid(entry.uuid)?.entry ?? entry
     const { callWriter, askPrimary, managedKeysOf, ...given } = this.#given
+    const log = logOfMount(given.log, () => this.#placed.withUuid(entry.uuid)?.namespace.path ?? '')
     const far = askPrimary && { askPrimary: (question: unknown) => askPrimary(entry.uuid, question) }
     const ask = callWriter && { callWriter: (question: unknown) => callWriter(entry.uuid, question) }
     const keys = managedKeysOf && { managedKeys: managedKeysOf(mount) }
-    return { ...given, ...ask, ...far, ...keys, mount, storage: this.#stored.dataOf(mount) }
+    return { ...given, ...ask, ...far, ...keys, log, mount, storage: this.#stored.dataOf(mount) }
   }
 
   /**

@@ -7,7 +7,7 @@ import { Upkeep } from './upkeep.ts'
 
 const mountOf = (path: string, upkeep?: () => Promise<void>, local = false) => {
   const engine: Engine = { changed: () => {}, reset: () => {}, ...(upkeep === undefined ? {} : { upkeep }) }
-  return { entry: { path, local } as MountEntry, engine }
+  return { entry: { path, local } as MountEntry, path, engine }
 }
 
 /** A world whose timers ring when the test says so. */

@@ -10,7 +10,7 @@ import { describeCause } from './describe-cause.ts'
 /** Half a minute, so that what is due is done within a minute. */
 const ROUND_EVERY_MS = 30_000
 
-type Kept = { readonly entry: MountEntry; readonly engine: Engine }
+type Kept = { readonly entry: MountEntry; readonly path: string; readonly engine: Engine }
 
 /** Calls `upkeep` of every mounted engine at intervals. It runs on the writing thread. */
 export class Upkeep {
@@ -47,7 +47,7 @@ export class Upkeep {
   }
 
   async #round(): Promise<number> {
-    for (const { entry, engine } of [...this.#mounts()]) {
+    for (const { entry, path, engine } of [...this.#mounts()]) {
       if (!this.#task.isOn) break
       if (!this.#kept.has(entry.local)) continue
       try {
@@ -56,7 +56,7 @@ export class Upkeep {
         if (!this.#task.isOn || isClosed(cause)) break
         if (!this.#kept.has(entry.local)) continue
         this.#log('warn', 'The upkeep of a mount stopped: it is tried again', {
-          mount: entry.path,
+          mount: path,
           cause: describeCause(cause),
         })
       }

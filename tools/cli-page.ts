@@ -1,8 +1,8 @@
 // Writes docs/cli.md, the page of the command line, from the table of its commands.
 import { type Command, type CommandGroup, type CommandNode, isGroup } from '../src/cli/command.ts'
 import { COMMON_OPTIONS } from '../src/cli/common-options.ts'
-import { optionOrigin } from '../src/cli/help-text.ts'
-import type { Option, OptionTable } from '../src/cli/options.ts'
+import { optionForms, optionOrigin } from '../src/cli/help-text.ts'
+import type { OptionTable } from '../src/cli/options.ts'
 import { cell } from './errors-page.ts'
 
 /** What exit code 2 means where it is an answer. */
@@ -70,14 +70,9 @@ function commandText(command: Command, trail: readonly string[]): string {
 function optionTable(table: OptionTable): string {
   const rows = Object.entries(table).map(([name, option]) => {
     const origin = optionOrigin(option)
-    return `| ${cell(`\`${written(name, option)}\``)} | ${cell(escaped(`${option.about}.${origin}`))} |`
+    return `| ${cell(`\`${optionForms(name, option)}\``)} | ${cell(escaped(`${option.about}.${origin}`))} |`
   })
   return ['| Option | |', '|---|---|', ...rows].join('\n')
-}
-
-function written(name: string, option: Option): string {
-  const short = option.short === undefined ? '' : `-${option.short}, `
-  return `${short}-${name}${option.kind === 'flag' ? '' : `=${option.value}`}`
 }
 
 /** Escapes characters that mean something in Markdown. */

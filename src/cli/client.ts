@@ -7,7 +7,7 @@ import { RemoteFailure } from './cli-error.ts'
 import type { Connection } from './connection.ts'
 import { exactMember, type Json, parseExactText } from './exact-json.ts'
 import { nodeTransport, readReply, startStream, type Upload } from './node-transport.ts'
-import { connectionError, messagesOf, RemoteError } from './remote-error.ts'
+import { capabilityOf, connectionError, messagesOf, RemoteError } from './remote-error.ts'
 import { shownRequest } from './shown-request.ts'
 
 /** A body of a request that is sent as it is read. */
@@ -133,7 +133,7 @@ export class Client {
     return new RemoteError({
       doing: request.doing,
       method: request.method,
-      listing: request.query?.some(([name]) => name === 'list') ?? false,
+      capability: capabilityOf(request),
       path: request.path,
       url: urlOf(this.#connection, request.path),
       status,

@@ -14,7 +14,7 @@ export type CommandCall<T extends OptionTable> = {
 }
 
 /** The kind of an argument that can be completed: a path of the API, or a name that the server can list. */
-export type Completes = 'path' | 'policy' | 'secrets' | 'auth'
+export type Completes = 'path' | 'policy' | 'namespace' | 'secrets' | 'auth'
 
 type Described = {
   readonly name: string

@@ -8,6 +8,7 @@ import { LEASE_COMMANDS } from './commands/lease.ts'
 import { list } from './commands/list.ts'
 import { login } from './commands/login.ts'
 import { AUTH_COMMANDS, SECRETS_COMMANDS } from './commands/mounts.ts'
+import { NAMESPACE_COMMANDS } from './commands/namespace.ts'
 import { operatorDiagnose } from './commands/operator-diagnose.ts'
 import { operatorGenerateRoot } from './commands/operator-generate-root.ts'
 import { operatorInit } from './commands/operator-init.ts'
@@ -64,6 +65,7 @@ export const COMMANDS: CommandGroup = {
     unwrap,
     status,
     TOKEN_COMMANDS,
+    NAMESPACE_COMMANDS,
     POLICY_COMMANDS,
     SECRETS_COMMANDS,
     AUTH_COMMANDS,

@@ -1,5 +1,6 @@
 // The options that commands share which talk to a server or print its answers. Most have two variables: our own comes
-// first, then the one that the tools of the reference read, so that their environment works unchanged.
+// first, then the one that the tools of the reference read, so that their environment works unchanged. The namespace
+// has a third, that of the reference's fork, which wins over the first there.
 import type { OptionTable, OptionValues } from './options.ts'
 
 /** Options of every command that talks to a server; `readConnection` turns their values into a connection. */
@@ -21,8 +22,10 @@ export const CONNECTION_OPTIONS = {
   namespace: {
     kind: 'text',
     value: 'PATH',
-    env: ['KEYWRIGHT_NAMESPACE', 'VAULT_NAMESPACE'],
-    about: 'Namespace of the paths',
+    alias: 'ns',
+    env: ['KEYWRIGHT_NAMESPACE', 'BAO_NAMESPACE', 'VAULT_NAMESPACE'],
+    emptyEnv: ['BAO_NAMESPACE'],
+    about: 'Namespace of the paths; empty: the root',
   },
   'ca-cert': {
     kind: 'text',

@@ -9,7 +9,13 @@ import { runClient } from '../../test/fixtures/cli-run.ts'
 import { candidates } from './candidates.ts'
 import { COMMANDS } from './commands.ts'
 
-const NAMES = { path: ['transit/', 'sys/'], policy: ['app', 'default'], secrets: ['transit/'], auth: ['token/'] }
+const NAMES = {
+  path: ['transit/', 'sys/'],
+  policy: ['app', 'default'],
+  namespace: ['team'],
+  secrets: ['transit/'],
+  auth: ['token/'],
+}
 
 const CASES: readonly { typed: string; offers: readonly string[] }[] = [
   { typed: 'rea', offers: ['read'] },
@@ -29,6 +35,8 @@ const CASES: readonly { typed: string; offers: readonly string[] }[] = [
   { typed: 'policy write ', offers: ['app', 'default'] },
   { typed: 'policy write app ', offers: [] },
   { typed: 'policy fmt ', offers: [] },
+  { typed: 'namespace delete ', offers: ['team'] },
+  { typed: '-ns a namespace l', offers: ['list', 'lock', 'lookup'] },
   { typed: 'auth tune ', offers: ['token/'] },
   { typed: 'operator replication s', offers: ['secondary-token', 'status', 'switchover'] },
   { typed: 'operator replication status -family=', offers: ['-family=dr', '-family=performance'] },
@@ -58,6 +66,7 @@ test('completion: names of the server, where there is a token', async () => {
       '/v1/sys/internal/ui/mounts': { secret: { 'transit/': {}, 'team/kms/': {} }, auth: { 'token/': {} } },
       '/v1/sys/mounts': { 'transit/': {} },
       '/v1/sys/policies/acl?list=true': { keys: ['app'] },
+      '/v1/sys/namespaces?list=true': { keys: ['team/'] },
       '/v1/transit/keys?list=true': { keys: ['orders', 'payments'] },
     }[target]
     return data === undefined ? refused(500) : { status: 200, body: envelope({ data }) }
@@ -67,6 +76,7 @@ test('completion: names of the server, where there is a token', async () => {
   assert.equal(await offered(['read', 'transit/keys/pa']), 'transit/keys/payments\n')
   assert.equal(await offered(['secrets', 'tune', '']), 'transit/\n')
   assert.equal(await offered(['policy', 'read', '']), 'app\n')
+  assert.equal(await offered(['namespace', 'lookup', '']), 'team\n')
   const before = api.asked.length
   assert.equal(await offered(['read', 'none/x']), '', 'a failure says nothing')
   assert.equal(api.asked.length, before + 1, 'and is not tried again')

@@ -42,9 +42,13 @@ function commandHelp(command: Command, title: string): string {
 }
 
 function optionLines([name, option]: [string, Option]): string[] {
-  const short = option.short === undefined ? '' : `-${option.short}, `
-  const value = option.kind === 'flag' ? '' : `=${option.value}`
-  return [`    ${short}-${name}${value}`, ...wrap(`${option.about}.${optionOrigin(option)}`, '        ')]
+  return [`    ${optionForms(name, option)}`, ...wrap(`${option.about}.${optionOrigin(option)}`, '        ')]
+}
+
+/** Returns the option with its value as it is typed, and its letter or alias before it. */
+export function optionForms(name: string, option: Option): string {
+  const other = option.short ?? option.alias
+  return `${other === undefined ? '' : `-${other}, `}-${name}${option.kind === 'flag' ? '' : `=${option.value}`}`
 }
 
 /** Returns sentences about the value of an option that is not given: the variables, then the default. */

@@ -18,6 +18,14 @@ const TABLE = {
   policy: { kind: 'texts', value: 'NAME', about: 'Whose' },
   renewable: { kind: 'flag', default: true, about: 'Whether' },
   'key-shares': { kind: 'number', short: 'n', value: 'COUNT', about: 'How many', default: 5 },
+  namespace: {
+    kind: 'text',
+    alias: 'ns',
+    value: 'PATH',
+    about: 'In',
+    env: ['OWN_NS', 'OTHER_NS'],
+    emptyEnv: ['OWN_NS'],
+  },
 } as const satisfies OptionTable
 
 const DEFAULTS = {
@@ -28,6 +36,7 @@ const DEFAULTS = {
   policy: [],
   renewable: true,
   'key-shares': 5,
+  namespace: undefined,
 }
 
 const CASES: readonly {
@@ -92,6 +101,19 @@ const CASES: readonly {
     env: { OWN_ADDR: 'http://a' },
     options: { address: 'http://c' },
   },
+  { name: 'an alias', words: ['--ns', 'a'], options: { namespace: 'a' } },
+  {
+    name: 'an alias beats the name, wherever it stands',
+    words: ['-ns=a', '-namespace=b'],
+    options: { namespace: 'a' },
+  },
+  { name: 'the last alias counts', words: ['-ns=a', '-ns=b'], options: { namespace: 'b' } },
+  {
+    name: 'a variable that counts while it is empty',
+    words: [],
+    env: { OWN_NS: '', OTHER_NS: 'b' },
+    options: { namespace: '' },
+  },
   { name: 'a variable of a flag', words: [], env: { OTHER_FORCE: 'True' }, options: { force: true } },
   { name: 'a variable with one of several values', words: [], env: { FORMAT: 'json' }, options: { format: 'json' } },
 ]
@@ -115,6 +137,7 @@ const REFUSED: readonly { words: readonly string[]; env?: Record<string, string>
   { words: ['-wrap-ttl=60'], message: 'unknown option -wrap-ttl' },
   { words: ['-constructor'], message: 'unknown option -constructor' },
   { words: ['-address'], message: '-address needs a value: -address=URL' },
+  { words: ['-ns'], message: '-namespace needs a value: -namespace=PATH' },
   { words: ['-n'], message: '-key-shares needs a value: -key-shares=COUNT' },
   { words: ['-format=yaml'], message: '-format must be table or json, not "yaml"' },
   { words: [], env: { FORMAT: 'yaml' }, message: 'FORMAT must be table or json, not "yaml"' },

@@ -8,8 +8,12 @@ type Common = {
   readonly about: string
   /** One letter for the same option. */
   readonly short?: string
+  /** Another name for the same option. It counts where both are given. */
+  readonly alias?: string
   /** Variables that give the value if the option is missing; the first that is not empty counts. */
   readonly env?: readonly string[]
+  /** Those of the variables that count even while they are empty. */
+  readonly emptyEnv?: readonly string[]
 }
 /** An option that is true or false. `-name` alone is true; without `default` a missing one is false. */
 export type FlagOption = Common & { readonly kind: 'flag'; readonly default?: boolean }
@@ -81,10 +85,13 @@ export function parseOptions<T extends OptionTable>(
     }
     if (isHelp(word)) return { kind: 'help' }
     const found = readOption(table, words, at)
-    given.set(found.name, [...(given.get(found.name) ?? []), found.text])
+    given.set(found.typed, [...(given.get(found.typed) ?? []), found.text])
     at += found.width - 1
   }
-  const values = Object.entries(table).map(([name, option]) => [name, optionValue(name, option, given.get(name), env)])
+  const values = Object.entries(table).map(([name, option]) => {
+    const texts = (option.alias === undefined ? undefined : given.get(option.alias)) ?? given.get(name)
+    return [name, optionValue(name, option, texts, env)]
+  })
   return { kind: 'call', options: Object.fromEntries(values) as OptionValues<T>, args }
 }
 
@@ -101,6 +108,8 @@ export function isHelp(word: string): boolean {
 /** An option as it was typed. */
 type Found = {
   readonly name: string
+  /** The alias, if the option was given by it, else the name. */
+  readonly typed: string
   readonly text: string
   /** Words that the option takes: two if the value is the next word. */
   readonly width: 1 | 2
@@ -114,12 +123,13 @@ export function readOption(table: OptionTable, words: readonly string[], at: num
   const word = words[at] ?? ''
   const name = fullName(table, nameOf(word))
   const option = own(table, name)
+  const typed = option?.alias === nameOf(word) ? option.alias : name
   const equals = word.indexOf('=')
-  if (equals !== -1) return { name, text: word.slice(equals + 1), width: 1 }
-  if (option?.kind === 'flag') return { name, text: 'true', width: 1 }
+  if (equals !== -1) return { name, typed, text: word.slice(equals + 1), width: 1 }
+  if (option?.kind === 'flag') return { name, typed, text: 'true', width: 1 }
   const next = words[at + 1]
   if (next === undefined) throw new UsageError(`-${name} needs a value: -${name}=${option?.value}`)
-  return { name, text: next, width: 2 }
+  return { name, typed, text: next, width: 2 }
 }
 
 function nameOf(word: string): string {
@@ -127,16 +137,16 @@ function nameOf(word: string): string {
   return word.slice(word.startsWith('--') ? 2 : 1, equals === -1 ? undefined : equals)
 }
 
-/** Returns the name of an option for its name or its letter. @throws UsageError with the nearest name */
+/** Returns the name of an option for its name, its letter or its alias. @throws UsageError with the nearest name */
 function fullName(table: OptionTable, given: string): string {
   if (Object.hasOwn(table, given)) return given
-  const entry = Object.entries(table).find(([, option]) => option.short === given)
+  const entry = Object.entries(table).find(([, { short, alias }]) => short === given || alias === given)
   if (entry !== undefined) return entry[0]
   const meant = nearest(given, [...Object.keys(table), ...HELP])
   throw new UsageError(`unknown option -${given}${meant === undefined ? '' : `, did you mean -${meant}?`}`)
 }
 
-/** An empty variable counts as unset: shells cannot always unset one for a single command. */
+/** An empty variable mostly counts as unset: shells cannot always unset one for a single command. */
 function optionValue(
   name: string,
   option: Option,
@@ -147,8 +157,9 @@ function optionValue(
   const last = given?.at(-1)
   if (last !== undefined) return decode(`-${name}`, option, last)
   for (const variable of option.env ?? []) {
-    const text = own(env, variable) ?? ''
-    if (text !== '') return decode(variable, option, text)
+    const text = own(env, variable)
+    const counts = option.emptyEnv?.includes(variable) === true ? text !== undefined : text !== ''
+    if (text !== undefined && counts) return decode(variable, option, text)
   }
   return option.kind === 'flag' ? (option.default ?? false) : option.default
 }

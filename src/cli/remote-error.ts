@@ -1,6 +1,6 @@
 // The messages when the server, or the way to it, refuses: what was tried, what was answered, what may help.
-import { isSealed, messagesOf } from '../client/error-messages.ts'
-import type { Method } from '../client/wire.ts'
+import { isLocked, isSealed, messagesOf } from '../client/error-messages.ts'
+import type { ApiCall, Method } from '../client/wire.ts'
 import { cliCodeOf, RemoteFailure } from './cli-error.ts'
 import type { Json } from './exact-json.ts'
 import { printable, printableLine } from './terminal-text.ts'
@@ -12,7 +12,8 @@ export type FailedCall = {
   /** Follows "Error" in messages: `reading transit/keys/x`. */
   readonly doing: string
   readonly method: Method
-  readonly listing: boolean
+  /** What a policy has to grant for it, as `capabilityOf` tells. */
+  readonly capability: string
   /** The path of the API as typed. */
   readonly path: string
   /** The URL without its query, which may hold secrets of the caller. */
@@ -49,6 +50,7 @@ function describeRefusal(refused: FailedCall): string {
 
 function verdict(refused: FailedCall): string {
   if (isSealed(refused.status, refused.messages)) return 'the server is sealed'
+  if (isLocked(refused.status, refused.messages)) return 'the namespace is locked'
   if (refused.body !== undefined) return 'the request failed in part: the answer has the details'
   if (refused.status === 404) return 'there is nothing at this path'
   return refused.status >= 500 ? 'the server failed to process the request' : 'the server refused the request'
@@ -99,9 +101,20 @@ const HINTS: readonly Hint[] = [
   {
     // A server that says what was missing (`permission_denied_hints`) needs no guess beside it.
     fits: ({ status, messages }) => status === 403 && messages.every((message) => BARE_DENIALS.includes(message)),
-    hint: ({ method, listing, path }) =>
+    hint: ({ capability, path }) =>
       'Either the token is invalid or has expired (`keywright login` gets a new one), or none of its policies grants ' +
-      `"${capabilityOf(method, listing)}" on "${printableLine(path)}".`,
+      `"${capability}" on "${printableLine(path)}".`,
+  },
+  {
+    fits: ({ messages }) => mentions(messages, 'namespace not found'),
+    hint: () =>
+      'No namespace has the path in -namespace, KEYWRIGHT_NAMESPACE, BAO_NAMESPACE or VAULT_NAMESPACE: give it from ' +
+      'the root on, as in team/a. `keywright namespace list -namespace=` shows those below the root.',
+  },
+  {
+    fits: ({ status, messages }) => isLocked(status, messages),
+    hint: () =>
+      'Whoever locked it has the key: `keywright namespace unlock` in a namespace above, or in that namespace itself.',
   },
   {
     fits: ({ status, path }) => status === 404 && path.startsWith('v1/'),
@@ -145,8 +158,9 @@ function mentions(messages: readonly string[], part: string): boolean {
 }
 
 /** Returns the capability that a policy has to grant (Interface 5). PUT and POST may need `create` instead. */
-export function capabilityOf(method: Method, listing: boolean): string {
-  if (method === 'GET') return listing ? 'list' : 'read'
+export function capabilityOf({ method, query = [] }: Pick<ApiCall, 'method' | 'query'>): string {
+  if (method === 'GET') return query.find(([name]) => name === 'list' || name === 'scan')?.[0] ?? 'read'
+  if (method === 'PATCH') return 'patch'
   return method === 'DELETE' ? 'delete' : 'update'
 }
 

@@ -20,6 +20,8 @@ export async function serverNames(client: Client, kind: Completes, typed: string
 /** The endpoints of the kinds. Names of mounts end in `/`, so the shell puts no blank behind them. */
 const FINDERS = {
   policy: async (client: Client) => await listed(client, 'sys/policies/acl'),
+  // Without the slash at the end: the commands take one name, and no path follows.
+  namespace: async (client: Client) => (await listed(client, 'sys/namespaces')).map((name) => name.replace(/\/$/, '')),
   secrets: async (client: Client) => Object.keys(membersOf(await dataOf(client, 'sys/mounts'))),
   auth: async (client: Client) => Object.keys(membersOf(await dataOf(client, 'sys/auth'))),
 }

@@ -33,9 +33,9 @@ function quoted(text: string): string {
 }
 
 /** A write may create or update; what it will be is not known without asking, so the policy allows both. */
-function policyText({ method, path, query }: ApiCall): string {
-  const listing = query?.some(([name]) => name === 'list') ?? false
-  const capabilities = method === 'PUT' || method === 'POST' ? ['create', 'update'] : [capabilityOf(method, listing)]
+function policyText(call: ApiCall): string {
+  const { method, path } = call
+  const capabilities = method === 'PUT' || method === 'POST' ? ['create', 'update'] : [capabilityOf(call)]
   const list = capabilities.map((each) => `"${each}"`).join(', ')
   return `path ${JSON.stringify(path)} {\n  capabilities = [${list}]\n}`
 }

@@ -29,6 +29,11 @@ export function isSealed(status: number, messages: readonly string[]): boolean {
   return status === 503 && messages.some((message) => message.includes('sealed'))
 }
 
+/** True if somebody has locked the namespace: trying again changes nothing until it is unlocked. */
+export function isLocked(status: number, messages: readonly string[]): boolean {
+  return status === 503 && messages.some((message) => message.includes('namespace has been locked'))
+}
+
 /** Returns undefined if the text is not JSON. */
 export function parseAnswerBody(text: string): unknown {
   try {

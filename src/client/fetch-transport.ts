@@ -38,7 +38,7 @@ async function attempt(fetcher: Fetch, request: HttpRequest, signal: AbortSignal
   const { method, url, headers, body } = request
   const response = await fetcher(url, {
     method,
-    headers: body === undefined ? { ...headers } : { ...headers, 'Content-Type': 'application/json' },
+    headers: body === undefined ? { ...headers } : { 'Content-Type': 'application/json', ...headers },
     // `fetch` would drop the token on the way to another origin; wire.ts follows by its own rules.
     redirect: 'manual',
     signal,

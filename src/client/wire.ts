@@ -1,16 +1,17 @@
 // The rules of HTTP that every client of the API follows: headers, repetition, redirects. The command line and the
 // library share them; each brings its own transport.
-import { isSealed, messagesOf, parseAnswerBody } from './error-messages.ts'
+import { isLocked, isSealed, messagesOf, parseAnswerBody } from './error-messages.ts'
 import { encodePath } from './path.ts'
 
 /** The methods that requests have. */
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** The server, the token, and the settings that all requests to it share. */
 export type ApiAddress = {
   /** Scheme, host and port, and a path that a proxy wants in front of /v1; without a slash at the end. */
   readonly address: string
   readonly token?: string | undefined
+  /** Its whole path, like `team/a`; empty is the root. */
   readonly namespace?: string | undefined
   /** Seconds, or a duration such as `5m`: the answer comes wrapped, and this is the lifetime of its token. */
   readonly wrapTtl?: string | undefined
@@ -69,6 +70,15 @@ const LATER_DELAY_MS = 1_500
 const MOST_DELAY_MS = 30_000
 const REDIRECTS = [301, 302, 307, 308]
 
+/** RFC 7396. The API takes a PATCH in no other form. */
+const MERGE_PATCH = 'application/merge-patch+json'
+/**
+ * Paths that ask about the server itself. The namespace is left off, as clients of the reference do: it has nothing to
+ * do with the answer, and a server that is sealed knows of none. `sys/seal` is not among them: a wish to close one
+ * namespace must not close the server.
+ */
+const OF_THE_SERVER = ['sys/health', 'sys/ha-status', 'sys/init', 'sys/leader', 'sys/seal-status', 'sys/unseal']
+
 /** Returns the URL of a path without its query, so that it may stand in messages. */
 export function urlOf({ address }: ApiAddress, path: string): string {
   return `${address}/v1/${encodePath(path)}`
@@ -78,7 +88,7 @@ export function urlOf({ address }: ApiAddress, path: string): string {
 export function httpRequest(server: ApiAddress, { method, path, query, body }: ApiCall): HttpRequest {
   const url = new URL(urlOf(server, path))
   for (const [name, value] of query ?? []) url.searchParams.append(name, value)
-  const { token, namespace, wrapTtl, headers = [] } = server
+  const { token, namespace = '', wrapTtl, headers = [] } = server
   return {
     method,
     url,
@@ -86,8 +96,9 @@ export function httpRequest(server: ApiAddress, { method, path, query, body }: A
       // Agents may require it (`require_request_header`): a page of another origin cannot send it unasked.
       'X-Vault-Request': 'true',
       ...(token === undefined ? {} : { 'X-Vault-Token': token }),
-      ...(namespace === undefined ? {} : { 'X-Vault-Namespace': namespace }),
+      ...(namespace === '' || OF_THE_SERVER.includes(path) ? {} : { 'X-Vault-Namespace': namespace }),
       ...(wrapTtl === undefined ? {} : { 'X-Vault-Wrap-TTL': wrapTtl }),
+      ...(method === 'PATCH' ? { 'Content-Type': MERGE_PATCH } : {}),
       ...Object.fromEntries(headers),
     },
     body,
@@ -112,7 +123,8 @@ export async function exchange(transport: Transport, request: HttpRequest, retry
  */
 function isTransient({ status, text }: HttpReply): boolean {
   if (status !== 412 && status !== 429 && (status < 500 || status === 501 || status === 507)) return false
-  return !isSealed(status, messagesOf(parseAnswerBody(text)))
+  const messages = messagesOf(parseAnswerBody(text))
+  return !isSealed(status, messages) && !isLocked(status, messages)
 }
 
 /** Waits as long as the server asks, within bounds: a wrong header must not stop a program for days. */

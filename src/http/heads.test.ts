@@ -41,6 +41,26 @@ test('A request of HTTP/1.1 has one Host, whichever way it is read', async (cont
   assert.equal((await ask('GET', ['Host: a', 'Host: b'], '', '1.0'))?.status, 400)
 })
 
+test('A request names its token, its namespace and its wrapping once', async (context) => {
+  const { ask, handled } = await asker(context)
+  for (const method of ['GET', 'POST', 'LIST']) {
+    for (const name of ['X-Vault-Token', 'X-Vault-Namespace', 'X-Vault-Wrap-TTL']) {
+      for (const values of [
+        ['a', 'b'],
+        ['a', 'a'],
+        ['', 'a'],
+        ['a', ''],
+      ]) {
+        const answer = await ask(method, ['Host: a', `${name}: ${values[0]}`, `${name.toLowerCase()}: ${values[1]}`])
+        assert.equal(answer?.status, 400, `${method} ${name} ${values}`)
+        assert.equal(answer.body, '{"errors":["The request is not well-formed HTTP"]}\n')
+      }
+      assert.equal((await ask(method, ['Host: a', `${name}: a, b`]))?.status, 200, `${method} ${name} in one line`)
+    }
+  }
+  assert.equal(handled.length, 9)
+})
+
 test('A body that is compressed is a 415 and asked for by nobody', async (context) => {
   const { ask, handled } = await asker(context)
   for (const coding of ['gzip', 'GZIP', 'br', 'deflate', 'identity, gzip', 'x', '']) {

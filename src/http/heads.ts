@@ -20,13 +20,25 @@ export function hasUnknownCoding({ headers }: IncomingMessage): boolean {
  * HTTP/1.0 has none.
  */
 function hasOneHost({ headers, rawHeaders, httpVersionMinor }: IncomingMessage): boolean {
-  if (headers.host === undefined) return httpVersionMinor === 0
-  let hosts = 0
+  return headers.host === undefined ? httpVersionMinor === 0 : linesOf('host', rawHeaders) === 1
+}
+
+/** In how many lines a header stands; `header` is in lower case. */
+function linesOf(header: string, rawHeaders: readonly string[]): number {
+  let lines = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+    if (name.length === header.length && name.toLowerCase() === header) lines++
   }
-  return hosts === 1
+  return lines
+}
+
+/** Headers of which a request has one at most: two readers could pick different ones. */
+const SINGLE = ['x-vault-token', 'x-vault-namespace', 'x-vault-wrap-ttl']
+
+/** True if one of them stands there twice. node:http joins such lines with ', ', so others need not be counted. */
+function repeatsSingle({ headers, rawHeaders }: IncomingMessage): boolean {
+  return SINGLE.some((name) => headers[name]?.includes(', ') === true && linesOf(name, rawHeaders) > 1)
 }
 
 /** True if the body is compressed (RFC 9110 section 8.4), which would be misread. */
@@ -38,7 +50,7 @@ export function hasContentCoding({ headers }: IncomingMessage): boolean {
 
 /** Returns what is wrong with the head, or undefined. */
 export function faultOf(incoming: IncomingMessage): Refusal | undefined {
-  if (!hasOneHost(incoming)) return fail('malformed_http', [])
+  if (!hasOneHost(incoming) || repeatsSingle(incoming)) return fail('malformed_http', [])
   if (hasUnknownCoding(incoming)) return fail('coding_unknown', [])
   return hasContentCoding(incoming) ? fail('content_coding', []) : undefined
 }

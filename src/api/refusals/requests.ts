@@ -32,9 +32,9 @@ export const REQUEST_REFUSALS = {
     status: 400,
     message: () => 'The request is not well-formed HTTP',
     remedy:
-      'Send HTTP/1.1 (RFC 9112), with one header Host. A LIST or HELP request has no repeated header that matters, ' +
-      'a head of at most 16 KiB, no body or one that means nothing, and nothing behind it; GET with ?list=true and ' +
-      '?help=1 are the same.',
+      'Send HTTP/1.1 (RFC 9112), with one header Host, and X-Vault-Token, X-Vault-Namespace and X-Vault-Wrap-TTL at ' +
+      'most once. A LIST or HELP request has no repeated header that matters, a head of at most 16 KiB, no body or ' +
+      'one that means nothing, and nothing behind it; GET with ?list=true and ?help=1 are the same.',
   },
   bad_forwarding: {
     status: 400,

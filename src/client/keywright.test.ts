@@ -88,6 +88,34 @@ test('keywright: mounts, namespaces and tokens of another kind', async () => {
   ])
 })
 
+test('keywright: a namespace below the one of the client', async () => {
+  const team = client().in('team/')
+  for (const each of [
+    team,
+    team.in('a'),
+    team.in('/a/b'),
+    client({ namespace: 'x/' }).in('y'),
+    team.with({ namespace: '' }),
+  ])
+    await each.read('sys/mounts').catch(() => undefined)
+  assert.deepEqual(
+    api.asked.map(({ headers }) => headers['x-vault-namespace']),
+    ['team', 'team/a', 'team/a/b', 'x/y', undefined],
+  )
+})
+
+test('keywright: what asks about the server itself has no namespace, and a PATCH is a merge patch', async () => {
+  const team = client({ namespace: 'team' })
+  await team.read('sys/health').catch(() => undefined)
+  await team.send('PATCH', 'sys/namespaces/a', { custom_metadata: { n: null } }).catch(() => undefined)
+  const [health, patch] = api.asked
+  assert.equal(health?.headers['x-vault-namespace'], undefined)
+  assert.deepEqual(
+    [patch?.method, patch?.headers['content-type'], patch?.headers['x-vault-namespace'], patch?.body],
+    ['PATCH', 'application/merge-patch+json', 'team', '{"custom_metadata":{"n":null}}'],
+  )
+})
+
 test('keywright: what would lead to another path is not sent', async () => {
   for (const name of ['', 'a/b', '..', '.']) {
     await assert.rejects(client().read('transit/keys/:name', { name }), TypeError)

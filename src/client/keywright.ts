@@ -28,6 +28,7 @@ export type ClientSettings = {
   readonly address: string
   /** The token, or a function that is called before every request: a token that is renewed elsewhere stays fresh. */
   readonly token?: string | (() => string | Promise<string>) | undefined
+  /** The namespace of the paths, from the root on: `team/a`. Without it they are those of the root. */
   readonly namespace?: string | undefined
   /** Mount paths of engines that are not at their usual place: `{ transit: 'team/kms' }`. */
   readonly mounts?: { readonly [M in Mount]?: string }
@@ -64,6 +65,12 @@ export class Keywright<Wrapped extends boolean = false> {
     return new Keywright({ ...this.#settings, ...changed }, this.#wrapTtl)
   }
 
+  /** Returns a client for a namespace below the one of this client: `kw.in('team').in('a')` asks in `team/a`. */
+  in(namespace: string): Keywright<Wrapped> {
+    const names = [this.#settings.namespace ?? '', namespace].flatMap((path) => path.split('/'))
+    return this.with({ namespace: names.filter((name) => name !== '').join('/') })
+  }
+
   /**
    * Returns a client whose answers come wrapped: each call resolves to the token that stands for the answer. `ttl` is
    * the lifetime of that token, in seconds or as `5m`.
@@ -85,14 +92,22 @@ export class Keywright<Wrapped extends boolean = false> {
 
   /** Lists the names below a path. If nothing is there, `keys` is empty. @throws ApiError, ConnectionError */
   async list<P extends PathOf<'LIST'>>(path: P, ...[fields, options]: Arguments<FieldsOf<'LIST', P>, CallOptions>) {
-    // The method LIST means the same, and proxies may refuse it.
-    const found = await orNothing(this.#call('GET', path, { ...fields, list: true }, options))
-    return (found ?? { keys: [] }) as Given<Wrapped, ResultOf<'LIST', P>>
+    return (await this.#names('list', path, fields, options)) as Given<Wrapped, ResultOf<'LIST', P>>
+  }
+
+  /** Like list, with the names on all levels below. @throws ApiError, ConnectionError */
+  async scan<P extends PathOf<'SCAN'>>(path: P, ...[fields, options]: Arguments<FieldsOf<'SCAN', P>, CallOptions>) {
+    return (await this.#names('scan', path, fields, options)) as Given<Wrapped, ResultOf<'SCAN', P>>
   }
 
   /** Creates or changes what is at a path, or has the path do its work. @throws ApiError, ConnectionError */
   async write<P extends PathOf<'POST'>>(path: P, ...[fields, options]: Arguments<FieldsOf<'POST', P>, CallOptions>) {
     return (await this.#call('POST', path, fields, options)) as Given<Wrapped, ResultOf<'POST', P>>
+  }
+
+  /** Changes parts of what is at a path: fields that are not given stay, null removes. @throws ApiError, ConnectionError */
+  async patch<P extends PathOf<'PATCH'>>(path: P, ...[fields, options]: Arguments<FieldsOf<'PATCH', P>, CallOptions>) {
+    return (await this.#call('PATCH', path, fields, options)) as Given<Wrapped, ResultOf<'PATCH', P>>
   }
 
   /** Deletes what is at a path. It is no error if nothing is there. @throws ApiError, ConnectionError */
@@ -136,6 +151,16 @@ export class Keywright<Wrapped extends boolean = false> {
     }
     for (const warning of answerWarnings(body)) this.#settings.onWarning?.(warning, asked)
     return body
+  }
+
+  /** Asks with GET: the methods LIST and SCAN mean the same, and proxies may refuse them. */
+  async #names(
+    wanted: 'list' | 'scan',
+    pattern: string,
+    fields: Readonly<Record<string, unknown>> | undefined,
+    options?: CallOptions,
+  ): Promise<unknown> {
+    return (await orNothing(this.#call('GET', pattern, { ...fields, [wanted]: true }, options))) ?? { keys: [] }
   }
 
   async #call(

@@ -3,7 +3,7 @@
 import type { Endpoints } from './endpoints.ts'
 import type { WrapInfo } from './envelope.ts'
 
-/** Methods of the table. PUT means POST, and LIST travels as GET. */
+/** Methods of the table. PUT means POST; LIST and SCAN travel as GET. */
 type Verb = 'GET' | 'LIST' | 'SCAN' | 'POST' | 'PATCH' | 'DELETE'
 
 /** The paths that have this method, such as `transit/keys/:name`. */

@@ -484,7 +484,7 @@ const REFUSED_LISTENERS: readonly (readonly [string, RegExp])[] = [
   ['tls_require_and_verify_client_cert = true\n tls_disable_client_certs = true', /exclude each other/],
   ['tls_acme_domains = ["a"]', /"tls_acme_domains" in listener "tcp" is not offered: get the certificate/],
   ['max_json_depth = 10', /"max_json_depth".*is not offered: leave it out; JSON nesting is limited to 64 levels/],
-  ['chroot_namespace = "a"', /only the root namespace/],
+  ['chroot_namespace = "a"', /callers name their namespace/],
   ['max_request_size = 2000000000', /must be at most 1073741824 bytes/],
   ['x_forwarded_for_hop_skips = 1', /"x_forwarded_for_hop_skips" needs x_forwarded_for_authorized_addrs/],
   ['x_forwarded_for_authorized_addrs = "10.0.0.1:80"', /"x_forwarded_for_authorized_addrs": expected addresses/],

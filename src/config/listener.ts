@@ -38,7 +38,7 @@ const COMMON: SettingTable = {
   ...LIMIT_SETTINGS,
   custom_response_headers: setting('stanza', 'none', 'Response headers by status; see below'),
   ...SWITCH_SETTINGS,
-  chroot_namespace: refused('there is only the root namespace'),
+  chroot_namespace: refused('callers name their namespace themselves'),
   require_request_header: refused('it is a setting of agents'),
   agent_api: refused('it is a setting of agents'),
   proxy_api: refused('it is a setting of proxies'),

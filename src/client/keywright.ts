@@ -105,7 +105,7 @@ export class Keywright<Wrapped extends boolean = false> {
     return (await this.#call('POST', path, fields, options)) as Given<Wrapped, ResultOf<'POST', P>>
   }
 
-  /** Changes parts of what is at a path: fields that are not given stay, null removes. @throws ApiError, ConnectionError */
+  /** Changes parts of what is at a path: other fields stay, null removes. @throws ApiError, ConnectionError */
   async patch<P extends PathOf<'PATCH'>>(path: P, ...[fields, options]: Arguments<FieldsOf<'PATCH', P>, CallOptions>) {
     return (await this.#call('PATCH', path, fields, options)) as Given<Wrapped, ResultOf<'PATCH', P>>
   }

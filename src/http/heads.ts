@@ -1,6 +1,7 @@
 // Checks the head of a request, before its token is looked up.
 import type { IncomingMessage } from 'node:http'
 import { fail, type Refusal } from '../api/errors.ts'
+import { own } from '../lib/own.ts'
 import type { ListenerLimits } from './limits.ts'
 
 /** True if the declared length exceeds the limit. A body in chunks declares none and is bounded while it is read. */
@@ -38,7 +39,7 @@ const SINGLE = ['x-vault-token', 'x-vault-namespace', 'x-vault-wrap-ttl']
 
 /** True if one of them stands there twice. node:http joins such lines with ', ', so others need not be counted. */
 function repeatsSingle({ headers, rawHeaders }: IncomingMessage): boolean {
-  return SINGLE.some((name) => headers[name]?.includes(', ') === true && linesOf(name, rawHeaders) > 1)
+  return SINGLE.some((name) => own(headers, name)?.includes(', ') === true && linesOf(name, rawHeaders) > 1)
 }
 
 /** True if the body is compressed (RFC 9110 section 8.4), which would be misread. */

@@ -121,6 +121,27 @@ run.flow('secret ids of an approle, and login with them', async () => {
   await assert.rejects(vault.loginWithAppRole(roleId, secret), isRefusal(400))
 })
 
+run.flow('namespaces: all of it once in `team/a`', async () => {
+  await setUp('sys/namespaces/team', {})
+  await setUp('team/sys/namespaces/a', {})
+  await setUp('team/a/sys/policies/acl/inner', { policy: POLICY })
+  await setUp('team/a/sys/auth/userpass', { type: 'userpass' })
+  const inner = clientWith({ timeout: TIMEOUT_MS, namespace: 'team/a' })
+  assert.equal((await inner.sealStatus()).sealed, false)
+  await inner.createUserpassUser(root, 'ann', 'correct horse', ['inner'])
+  await assert.rejects(vault.readUserpassUser(root, 'ann'), isRefusal(404))
+  const { client_token: token, policies } = await inner.loginWithUserpass('ann', 'correct horse')
+  assert.deepEqual(policies, ['default', 'inner'])
+  assert.equal((await inner.lookupSelfToken(token)).namespace_path, 'team/a/')
+  const paths = ['transit/encrypt/kw', 'transit/decrypt/kw']
+  const asked = await inner.sysCapabilitiesSelf(token, paths)
+  assert.deepEqual([asked['transit/encrypt/kw'], asked['transit/decrypt/kw']], [['update'], ['deny']])
+  await assert.rejects(vault.sysCapabilitiesSelf(token, paths), isRefusal(403))
+  const made = await inner.createToken(root, { policies: ['inner'], ttl: '10m' })
+  assert.ok((await inner.listAccessors(root)).keys.includes(made.accessor))
+  assert.equal((await vault.listAccessors(root)).keys.includes(made.accessor), false)
+})
+
 run.flow('host information, counters', async () => {
   const { host, memory } = await vault.sysHostInfo(root)
   assert.equal(host.hostname, hostname())

@@ -231,12 +231,9 @@ class Serving(Flows):
 
     @not_offered("not yet")
     def test_13_cluster(self):
-        """namespaces, standby servers, Raft"""
+        """standby servers, Raft"""
         sys = root.sys
         for call in (
-            lambda: sys.list_namespaces(),
-            lambda: sys.create_namespace("a"),
-            lambda: sys.delete_namespace("a"),
             lambda: sys.read_raft_config(),
             lambda: sys.join_raft_cluster("http://localhost"),
             lambda: sys.remove_raft_node("a"),
@@ -264,6 +261,39 @@ class Serving(Flows):
         self.assertIn(hashed, text)
         self.assertNotIn(PLAINTEXT, text)
         self.assertEqual(data(sys.list_enabled_audit_devices()), {})
+
+    def test_15_namespaces(self):
+        """namespaces: all of it once in `team/a`"""
+        self.assertEqual(data(root.sys.create_namespace("team"))["path"], "team/")
+        team = client(root.token, namespace="team")
+        team.sys.create_namespace("a")
+        self.assertEqual(data(root.sys.list_namespaces())["keys"], ["team/"])
+        self.assertEqual(data(team.sys.list_namespaces())["keys"], ["a/"])
+        inner = client(root.token, namespace="team/a")
+        self.assert_done(inner.sys.enable_secrets_engine("transit"))
+        inner.secrets.transit.create_key("kw")
+        self.assert_done(inner.sys.create_or_update_policy("inner", POLICY))
+        self.assertNotIn("inner", data(root.sys.list_policies())["policies"])
+        self.assert_done(inner.sys.enable_auth_method("userpass"))
+        self.assert_done(inner.auth.userpass.create_or_update_user("ann", "correct horse", policies="inner"))
+        ann = client(namespace="team/a")
+        made = ann.auth.userpass.login("ann", "correct horse")["auth"]
+        self.assertEqual(made["policies"], ["default", "inner"])
+        self.assertEqual(data(ann.auth.token.lookup_self())["namespace_path"], "team/a/")
+        ciphertext = data(ann.secrets.transit.encrypt_data("kw", PLAINTEXT))["ciphertext"]
+        self.assertEqual(data(inner.secrets.transit.decrypt_data("kw", ciphertext))["plaintext"], PLAINTEXT)
+        for elsewhere in (client(made["client_token"]), client(made["client_token"], namespace="team")):
+            with self.assertRaises(exceptions.Forbidden):
+                elsewhere.secrets.transit.encrypt_data("kw", PLAINTEXT)
+        # It is of the root, where this key was made under the same name.
+        with self.assertRaises(exceptions.InvalidRequest):
+            root.secrets.transit.decrypt_data("kw", ciphertext)
+        short = inner.auth.token.create(policies=["inner"], ttl="10m")["auth"]["client_token"]
+        client(short, namespace="team/a").secrets.transit.encrypt_data("kw", PLAINTEXT)
+        self.assertEqual(data(team.sys.delete_namespace("a"))["status"], "in-progress")
+        # A namespace that is gone, or going, has no token.
+        with self.assertRaises(exceptions.Forbidden):
+            client(short).auth.token.lookup_self()
 
 
 class Sealing(Flows):

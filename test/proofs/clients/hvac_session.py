@@ -81,8 +81,8 @@ class Watched:
         return Watched(value, full + ".") if holds_more else value
 
 
-def client(token=None):
-    return Watched(hvac.Client(url=ADDRESS, token=token))
+def client(token=None, namespace=None):
+    return Watched(hvac.Client(url=ADDRESS, token=token, namespace=namespace))
 
 
 root = client()

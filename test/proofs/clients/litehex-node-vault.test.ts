@@ -35,8 +35,8 @@ before(async () => {
 })
 after(() => server.end())
 
-function clientWith(token: string): Client {
-  return run.watch(new Client({ endpoint: server.address, token }))
+function clientWith(token: string, namespace?: string): Client {
+  return run.watch(new Client({ endpoint: server.address, token, ...(namespace !== undefined && { namespace }) }))
 }
 
 type Told<Data> = { readonly data?: Data; readonly error?: unknown }
@@ -234,6 +234,28 @@ run.flow('a cubbyhole and identity, by write, read, list and delete', async () =
   assert.equal((await told(vault.read({ path: 'identity/entity/name/bob' }))).data.id, id)
   await told(vault.delete({ path: `identity/entity/id/${id}` }))
   assert.equal(await refused(vault.read({ path: 'identity/entity/name/bob' })), 404)
+})
+
+run.flow('namespaces: all of it once in `team/a`', async () => {
+  const { token = '' } = vault
+  await write('sys/namespaces/team', {})
+  await told(clientWith(token, 'team').write({ path: 'sys/namespaces/a', data: {} }))
+  const inner = clientWith(token, 'team/a')
+  const put = (path: string, data: object): Promise<Answer> => told(inner.write({ path, data: { ...data } }))
+  await told(inner.transit.enable({ mountPath: 'transit', type: 'transit' }))
+  await told(inner.transit.createKey({ mountPath: 'transit', name: 'kw' }))
+  await put('sys/policies/acl/inner', { policy: 'path "transit/encrypt/kw" { capabilities = ["update"] }' })
+  await put('sys/auth/userpass', { type: 'userpass' })
+  await put('auth/userpass/users/ann', { password: 'correct horse', token_policies: 'inner' })
+  const { auth } = await put('auth/userpass/login/ann', { password: 'correct horse' })
+  const ann = clientWith(auth.client_token, 'team/a')
+  const known = (await told(ann.read({ path: 'auth/token/lookup-self' }))).data as Answer
+  assert.deepEqual([known.namespace_path, known.policies], ['team/a/', ['default', 'inner']])
+  const kw = { mountPath: 'transit', name: 'kw' }
+  const ciphertext = (await told(ann.transit.encrypt({ ...kw, plaintext: PLAINTEXT }))).data.ciphertext ?? ''
+  assert.equal((await told(inner.transit.decrypt({ ...kw, ciphertext }))).data.plaintext, PLAINTEXT)
+  for (const elsewhere of [clientWith(auth.client_token), clientWith(auth.client_token, 'team')])
+    assert.equal(await refused(elsewhere.transit.encrypt({ ...kw, plaintext: PLAINTEXT })), 403)
 })
 
 run.flow('a root token by shares', async () => {

@@ -89,11 +89,12 @@ run.flow('tokens, policies and identity, by read, list and write', async () => {
 })
 
 /** What the client logs in with, for a role with these settings. */
-async function approle(name: string, settings: object): Promise<object> {
-  await setUp(`auth/approle/role/${name}`, { token_policies: ['transit'], ...settings })
-  const { body } = await api(server, 'GET', `auth/approle/role/${name}/role-id`)
-  const { secret_id } = await setUp(`auth/approle/role/${name}/secret-id`, {})
-  return { type: 'appRole', config: { role_id: body.data?.role_id, secret_id } }
+async function approle(name: string, settings: object, namespace = ''): Promise<object> {
+  const role = `${namespace}auth/approle/role/${name}`
+  await setUp(role, { token_policies: ['transit'], ...settings })
+  const { body } = await api(server, 'GET', `${role}/role-id`)
+  const { secret_id } = await setUp(`${role}/secret-id`, {})
+  return { type: 'appRole', config: { role_id: body.data?.role_id, secret_id, ...(namespace && { namespace }) } }
 }
 
 /** A machine that stands still may miss the end of a short life: then the same is done with a longer one. */
@@ -109,6 +110,25 @@ async function withShortLives(attempt: (seconds: number) => Promise<void>): Prom
     }
   }
 }
+
+run.flow('namespaces: all of it once in `team/a`', async () => {
+  await setUp('sys/namespaces/team', {})
+  await setUp('team/sys/namespaces/a', {})
+  const root = boot('inner', { type: 'token', config: { token: server.token, namespace: 'team/a' } })
+  await root.write('sys/mounts/transit', { type: 'transit' })
+  const policy = 'path "transit/encrypt/kw" { capabilities = ["update"] }'
+  await root.write('sys/policies/acl/transit', { policy })
+  await root.write('sys/auth/approle', { type: 'approle' })
+  await root.write('transit/keys/kw', {})
+  const app = boot('inner-app', await approle('app', { token_ttl: '1h' }, 'team/a/'))
+  const { data } = await app.write('transit/encrypt/kw', { plaintext: 'bW9yZQ==' })
+  assert.equal((await root.write('transit/decrypt/kw', data)).data.plaintext, 'bW9yZQ==')
+  const known = (await app.read('auth/token/lookup-self')).getData()
+  assert.deepEqual([known.namespace_path, known.policies], ['team/a/', ['default', 'transit']])
+  await assert.rejects(app.read('transit/keys/kw'), { statusCode: 403 })
+  const elsewhere = { type: 'token', config: { token: (await root.write('auth/token/create', {})).auth.client_token } }
+  await assert.rejects(boot('outside', elsewhere).read('transit/keys/kw'), { statusCode: 403 })
+})
 
 run.flow('login by approle, renewal by its own timer', () =>
   withShortLives(async (seconds) => {

@@ -36,8 +36,8 @@ before(async () => {
 })
 after(() => server.end())
 
-function clientWith(token: string): Client {
-  return run.watch(nodeVault({ endpoint: server.address, token }))
+function clientWith(token: string, namespace?: string): Client {
+  return run.watch(nodeVault({ endpoint: server.address, token, ...(namespace && { namespace }) }))
 }
 
 /** By a client of its own: it goes on with the token that it created. */
@@ -300,6 +300,32 @@ run.flow('audit devices', async () => {
   await vault.disableAudit({ name: 'log' })
   assert.match(readFileSync(`${path}/audit.log`, 'utf8'), /"path":"transit\/encrypt\/kw"/)
   cleanUp()
+})
+
+run.flow('namespaces: all of it once in `team/a`', async () => {
+  assert.equal((await vault.write('sys/namespaces/team', {})).data.path, 'team/')
+  const team = clientWith(vault.token, 'team')
+  await team.write('sys/namespaces/a', {})
+  assert.deepEqual((await team.list('sys/namespaces')).data.keys, ['a/'])
+  const inner = clientWith(vault.token, 'team/a')
+  await inner.mount({ mount_point: 'transit', type: 'transit' })
+  await inner.transitCreateKey({ name: 'kw' })
+  await inner.addPolicy({ name: 'inner', policy: POLICY })
+  assert.equal((await vault.policies()).data.policies.includes('inner'), false)
+  await inner.enableAuth({ mount_point: 'userpass', type: 'userpass' })
+  await inner.write('auth/userpass/users/ann', { password: 'correct horse', token_policies: ['inner'] })
+  const ann = clientWith('', 'team/a')
+  const { auth } = await ann.userpassLogin({ username: 'ann', password: 'correct horse' })
+  assert.deepEqual(auth.policies, ['default', 'inner'])
+  assert.equal((await ann.tokenLookupSelf()).data.namespace_path, 'team/a/')
+  const { ciphertext } = (await ann.encryptData({ name: 'kw', plaintext: PLAINTEXT })).data
+  assert.equal((await inner.decryptData({ name: 'kw', ciphertext })).data.plaintext, PLAINTEXT)
+  for (const elsewhere of [clientWith(auth.client_token), clientWith(auth.client_token, 'team')])
+    await assert.rejects(elsewhere.encryptData({ name: 'kw', plaintext: PLAINTEXT }), isRefusal(403))
+  const made = (await inner.tokenCreate({ policies: ['inner'], ttl: '10m' })).auth.client_token
+  await clientWith(made, 'team/a').encryptData({ name: 'kw', plaintext: PLAINTEXT })
+  assert.equal((await team.delete('sys/namespaces/a')).data.status, 'in-progress')
+  await assert.rejects(clientWith(made).tokenLookupSelf(), isRefusal(403))
 })
 
 run.notOffered('step down', { note: 'one server, no standby yet' }, async () => {

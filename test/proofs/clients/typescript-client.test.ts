@@ -40,6 +40,42 @@ test('TypeScript client: a walk from the mount to the plaintext', async () => {
   assert.equal(await root.find('transit/keys/:name', { name: 'none' }), undefined)
 })
 
+test('TypeScript client: a namespace below another, with a token of its own', async () => {
+  const root = new Keywright({ address: server.address, token: server.token })
+  await root.write('sys/namespaces/:path', { path: 'team', custom_metadata: { owner: 'kim', floor: '3' } })
+  const team = root.in('team')
+  await team.write('sys/namespaces/:path', { path: 'a' })
+  const { custom_metadata } = await root.patch('sys/namespaces/:path', {
+    path: 'team',
+    custom_metadata: { floor: null },
+  })
+  assert.deepEqual(custom_metadata, { owner: 'kim' })
+  assert.deepEqual((await root.list('sys/namespaces')).keys, ['team/'])
+  assert.deepEqual((await root.scan('sys/namespaces')).keys, ['team/', 'team/a/'])
+  assert.deepEqual((await team.in('a').scan('sys/namespaces')).keys, [])
+
+  const inner = team.in('a')
+  await inner.write('sys/mounts/:path...', { path: 'transit', type: 'transit' })
+  await inner.write('transit/keys/:name', { name: 'orders' })
+  const policy = 'path "transit/encrypt/orders" { capabilities = ["update"] }'
+  await inner.write('sys/policies/acl/:name...', { name: 'orders', policy })
+  const { client_token } = await inner.write('auth/token/create', { policies: ['orders'], ttl: '10m' })
+  const app = inner.with({ token: client_token })
+  const given = { name: 'orders', plaintext: 'aGVsbG8=' }
+  const { ciphertext } = await app.write('transit/encrypt/:name', given)
+  assert.ok(ciphertext !== undefined)
+  assert.equal((await inner.write('transit/decrypt/:name', { name: 'orders', ciphertext })).plaintext, 'aGVsbG8=')
+  for (const namespace of ['team', '']) {
+    const denied = await app
+      .with({ namespace })
+      .write('transit/encrypt/:name', given)
+      .catch((error) => error)
+    assert.ok(denied instanceof ApiError)
+    assert.equal(denied.status, 403)
+  }
+  assert.equal((await app.read('sys/health')).sealed, false)
+})
+
 const EXAMPLES = [
   { name: 'typescript-client.ts', prints: 'two of them, in blue\n' },
   { name: 'typescript-login.ts', prints: 'example-kim is in for 3600 seconds\nthe machine may decrypt: false\n' },

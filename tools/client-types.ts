@@ -96,6 +96,9 @@ function fieldType(field: Member, needed: boolean): Type {
   if (field.kind === 'object' && members.length === 0) return plain(`Readonly<Record<string, unknown>>${or}`)
   if (field.kind === 'object') return { members, close: or }
   if (field.kind === 'batch') return { members, open: 'readonly ', close: `[]${or}` }
+  // A merge patch: null removes a name, or all of them.
+  if (field.kind === 'map' && field.schema.nullable === true)
+    return plain(`Readonly<Record<string, string | null>> | null${or}`)
   const kind = KINDS[field.kind]
   if (kind === undefined) throw new Error(`The kind of field ${field.kind} has no type`)
   return plain(kind + or)

@@ -2596,7 +2596,7 @@ export type Endpoints = {
       /** Name of the namespace, within the one that is asked */
       path: string
       /** Metadata, as key-value pairs */
-      custom_metadata?: Readonly<Record<string, string>> | undefined
+      custom_metadata?: Readonly<Record<string, string | null>> | null | undefined
     }
     result: {
       /** ID, which ends what the namespace hands out: tokens, accessors, IDs of leases and identities */

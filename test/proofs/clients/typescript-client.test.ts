@@ -42,19 +42,19 @@ test('TypeScript client: a walk from the mount to the plaintext', async () => {
 
 test('TypeScript client: a namespace below another, with a token of its own', async () => {
   const root = new Keywright({ address: server.address, token: server.token })
-  await root.write('sys/namespaces/:path', { path: 'team', custom_metadata: { owner: 'kim', floor: '3' } })
-  const team = root.in('team')
-  await team.write('sys/namespaces/:path', { path: 'a' })
-  const { custom_metadata } = await root.patch('sys/namespaces/:path', {
-    path: 'team',
+  await root.write('sys/namespaces/:path...', { path: 'area', custom_metadata: { owner: 'kim', floor: '3' } })
+  const area = root.in('area')
+  await area.write('sys/namespaces/:path...', { path: 'a' })
+  const { custom_metadata } = await root.patch('sys/namespaces/:path...', {
+    path: 'area',
     custom_metadata: { floor: null },
   })
   assert.deepEqual(custom_metadata, { owner: 'kim' })
-  assert.deepEqual((await root.list('sys/namespaces')).keys, ['team/'])
-  assert.deepEqual((await root.scan('sys/namespaces')).keys, ['team/', 'team/a/'])
-  assert.deepEqual((await team.in('a').scan('sys/namespaces')).keys, [])
+  assert.deepEqual((await root.list('sys/namespaces')).keys, ['area/'])
+  assert.deepEqual((await root.scan('sys/namespaces')).keys, ['area/', 'area/a/'])
+  assert.deepEqual((await area.in('a').scan('sys/namespaces')).keys, [])
 
-  const inner = team.in('a')
+  const inner = area.in('a')
   await inner.write('sys/mounts/:path...', { path: 'transit', type: 'transit' })
   await inner.write('transit/keys/:name', { name: 'orders' })
   const policy = 'path "transit/encrypt/orders" { capabilities = ["update"] }'
@@ -65,7 +65,7 @@ test('TypeScript client: a namespace below another, with a token of its own', as
   const { ciphertext } = await app.write('transit/encrypt/:name', given)
   assert.ok(ciphertext !== undefined)
   assert.equal((await inner.write('transit/decrypt/:name', { name: 'orders', ciphertext })).plaintext, 'aGVsbG8=')
-  for (const namespace of ['team', '']) {
+  for (const namespace of ['area', '']) {
     const denied = await app
       .with({ namespace })
       .write('transit/encrypt/:name', given)

@@ -41,8 +41,9 @@ ${note('the tables of endpoints')}
 
 Paths are below \`/v1/\`. \`:x\` stands for one name (letters, digits and \`_\`; inside also \`-\` and \`.\`),
 \`:x...\` for the rest of the path, slashes included. POST and PUT are the same and take their fields from a JSON
-object; all others take them from the query. LIST is also GET with \`?list=true\`. The token travels in
-\`X-Vault-Token\`, or as \`Authorization: Bearer\`.
+object, PATCH from one of the type \`application/merge-patch+json\`; all others take them from the query. LIST is also
+GET with \`?list=true\`, and SCAN with \`?scan=true\`. The token travels in \`X-Vault-Token\`, or as
+\`Authorization: Bearer\`; the [namespace](../namespaces.md) in \`X-Vault-Namespace\`, or before the path.
 
 Unless a page says otherwise, an answer has its members in \`data\`, inside an envelope with \`request_id\`,
 \`warnings\` and \`auth\`. Refusals are listed in [errors.md](../errors.md); the same tables as a machine reads them

@@ -1,5 +1,5 @@
-// Answers what the parser of node:http refuses. LIST and HELP are methods that it does not know: their requests are
-// read here, strictly, and answered, and then the connection ends. Everything else gets a refusal that says what is
+// Answers what the parser of node:http refuses. LIST, SCAN and HELP are methods that it does not know: their requests
+// are read here, strictly, and answered, and then the connection ends. Everything else gets a refusal that says what is
 // wrong.
 import type { Socket } from 'node:net'
 import { fail, Refusal } from '../api/errors.ts'
@@ -62,7 +62,7 @@ export class ParserErrors {
     }
   }
 
-  /** Returns the LIST or HELP request if it is complete; a refusal if the packet is something else, or malformed. */
+  /** Returns the LIST, SCAN or HELP request if it is complete; a refusal if the packet is something else, or malformed. */
   #read(cause: ParserError, socket: Socket): ExtensionMessage | 'unfinished' | Refusal {
     const { code, rawPacket, bytesParsed } = cause
     if (code !== 'HPE_INVALID_METHOD' || rawPacket === undefined) return refusalOf(cause)

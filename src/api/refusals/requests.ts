@@ -33,8 +33,8 @@ export const REQUEST_REFUSALS = {
     message: () => 'The request is not well-formed HTTP',
     remedy:
       'Send HTTP/1.1 (RFC 9112), with one header Host, and X-Vault-Token, X-Vault-Namespace and X-Vault-Wrap-TTL at ' +
-      'most once. A LIST or HELP request has no repeated header that matters, a head of at most 16 KiB, no body or ' +
-      'one that means nothing, and nothing behind it; GET with ?list=true and ?help=1 are the same.',
+      'most once. A LIST, SCAN or HELP request has no repeated header that matters, a head of at most 16 KiB, no body ' +
+      'or one that means nothing, and nothing behind it; GET with ?list=true, ?scan=true and ?help=1 are the same.',
   },
   bad_forwarding: {
     status: 400,
@@ -107,7 +107,8 @@ export const REQUEST_REFUSALS = {
   body_too_large: {
     status: 413,
     message: (limitBytes: number) => `http: request body too large, the limit is ${limitBytes} bytes`, // Wire text.
-    remedy: 'Send less at once, or raise max_request_size of the listener. LIST and HELP need no body: leave it out.',
+    remedy:
+      'Send less at once, or raise max_request_size of the listener. LIST, SCAN and HELP need no body: leave it out.',
   },
   value_too_large: {
     status: 413,

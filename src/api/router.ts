@@ -82,14 +82,17 @@ export class Router<E = never> {
   }
 
   /**
-   * Finds the endpoint. `path` has no leading '/'. A trailing '/' belongs to a list and is a mistake otherwise.
+   * Finds the endpoint. `path` has no leading '/'. A trailing '/' belongs to a list, and to an endpoint that says so.
    * `engine` is asked for spellings that it alone knows.
    */
   find(operation: EndpointOperation, path: string, engine?: unknown): Route {
     const segments = path === '' ? [] : path.split('/')
     if (segments.at(-1) !== '') return this.#find(operation, segments, engine, '')
-    if (operation === 'list') return this.#find(operation, segments.slice(0, -1), engine, '/')
-    const found = this.#find('list', segments.slice(0, -1), engine, '')
+    const named = segments.slice(0, -1)
+    if (operation === 'list' || operation === 'scan') return this.#find(operation, named, engine, '/')
+    const asFolder = this.#find(operation, named, engine, '/')
+    if (asFolder.kind === 'found' && asFolder.endpoint.alsoAsFolder === true) return asFolder
+    const found = this.#find('list', named, engine, '')
     return found.kind === 'found' ? UNSUPPORTED_OPERATION : UNSUPPORTED_PATH
   }
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../lib/json.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Query parameters that concern the request itself and are no fields. */
-const CONTROL_PARAMETERS: ReadonlySet<string> = new Set(['list', 'help'])
+const CONTROL_PARAMETERS: ReadonlySet<string> = new Set(['list', 'scan', 'help'])
 
 /**
  * Adds a warning about unknown fields, and one about fields that the path overrides. Their texts are those of the

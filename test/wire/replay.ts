@@ -1,6 +1,7 @@
 // Replays recorded exchanges with a server of this API and says what is different.
 //
-// A scenario: { name, mounts?, auth?, steps: [{ note?, as?, headers?, req: [METHOD, path, body?], save?, expect? }] }.
+// A scenario: { name, mounts?, auth?, namespaces?, steps: [{ note?, as?, ns?, headers?, req: [METHOD, path, body?], save?,
+// expect? }] }. `namespaces` are those below the root that it makes; `ns` of a step is X-Vault-Namespace.
 // "{{x}}" is a value saved before; alone in a string it keeps its type. In `expect` a string that begins with "$" is a
 // mask, see `fits`; {"$hash": …} in a request is the hash of an input. Compared are the status and every member that
 // the recording has; of errors and warnings only whether there are any. `as: null` sends no token.
@@ -11,6 +12,7 @@ import { type MaterialToWrap, wrappedMaterial } from './wrapped-material.ts'
 export type Step = {
   readonly note?: string
   readonly as?: string | null
+  readonly ns?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly req: readonly [method: string, path: string, body?: unknown]
   readonly save?: Readonly<Record<string, string>>
@@ -21,6 +23,7 @@ export type Scenario = {
   readonly name: string
   readonly mounts?: readonly string[]
   readonly auth?: readonly string[]
+  readonly namespaces?: readonly string[]
   readonly steps: readonly Step[]
 }
 export type Difference = { readonly step: number; readonly what: string }
@@ -67,6 +70,7 @@ export async function replay(scenario: Scenario, target: Target): Promise<Differ
   const variables: Variables = { root: target.token, now: Math.floor(Date.now() / 1000) }
   const mounts = mountsOf(scenario)
   await cleanPolicies(target)
+  for (const name of scenario.namespaces ?? []) await dropNamespace(target, '', name)
   for (const { endpoint, type } of mounts) {
     await send(target, 'DELETE', endpoint, undefined, target.token)
     const { status, body } = await send(target, 'POST', endpoint, { type }, target.token)
@@ -76,6 +80,7 @@ export async function replay(scenario: Scenario, target: Target): Promise<Differ
   for (const [index, step] of scenario.steps.entries()) {
     for (const what of await play(step, target, variables)) differences.push({ step: index, what })
   }
+  for (const name of scenario.namespaces ?? []) await dropNamespace(target, '', name)
   for (const { endpoint } of mounts) await send(target, 'DELETE', endpoint, undefined, target.token)
   return differences
 }
@@ -97,6 +102,23 @@ async function cleanPolicies(target: Target): Promise<void> {
   }
 }
 
+/** Removes a namespace with all below it, and waits until it is gone. */
+async function dropNamespace(target: Target, parent: string, name: string): Promise<void> {
+  const ask = (method: string, path: string, within = parent) =>
+    send(target, method, `/v1/sys/namespaces${path}`, undefined, target.token, { [NAMESPACE]: within })
+  if ((await ask('GET', `/${name}`)).status !== 200) return
+  await ask('POST', `/api-lock/unlock/${name}`)
+  const inner = `${parent}${name}/`
+  const { body } = await ask('LIST', '', inner)
+  for (const child of (memberAt(body, 'data.keys') ?? []) as string[])
+    await dropNamespace(target, inner, child.slice(0, -1))
+  await ask('DELETE', `/${name}`)
+  for (let tries = 0; tries < 200 && (await ask('GET', `/${name}`)).status === 200; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+}
+
+const NAMESPACE = 'X-Vault-Namespace'
+
 async function play(step: Step, target: Target, variables: Variables): Promise<string[]> {
   if (step.wait_ms !== undefined) await new Promise((resolve) => setTimeout(resolve, step.wait_ms))
   const [method, path, body] = step.req
@@ -107,7 +129,7 @@ async function play(step: Step, target: Target, variables: Variables): Promise<s
     String(fill(path, variables)),
     fill(body, variables),
     token,
-    fill(step.headers, variables) as object,
+    fill({ ...step.headers, ...(step.ns === undefined ? {} : { [NAMESPACE]: step.ns }) }, variables) as object,
   )
   for (const [name, where] of Object.entries(step.save ?? {})) variables[name] = memberAt(reply.body, where)
   if (step.expect === undefined) return []
@@ -168,6 +190,7 @@ export function difference(wanted: unknown, got: unknown, where: string, age = 0
     if (!Array.isArray(got) || got.length !== wanted.length) return wrong
     return wanted.flatMap((item, index) => difference(item, got[index], `${where}[${index}]`, age))
   }
+  if (isObject(wanted) && Array.isArray(wanted.$set)) return setDifference(wanted.$set, got, wrong)
   if (isObject(wanted))
     return isObject(got)
       ? Object.keys(wanted).flatMap((name) => memberDifference(name, wanted[name], got[name], where, age))
@@ -175,6 +198,18 @@ export function difference(wanted: unknown, got: unknown, where: string, age = 0
   if (typeof wanted === 'number' && typeof got === 'number' && isLifetime(where, wanted))
     return got - wanted <= 3 && wanted - got <= 3 + age ? [] : wrong
   return wanted === got || (wanted === null && got === undefined) ? [] : wrong
+}
+
+/** `{"$set": […]}` is an array in any order. */
+function setDifference(wanted: readonly unknown[], got: unknown, wrong: string[]): string[] {
+  if (!Array.isArray(got) || got.length !== wanted.length) return wrong
+  const left = [...got]
+  for (const item of wanted) {
+    const at = left.findIndex((one) => difference(item, one, '').length === 0)
+    if (at === -1) return wrong
+    left.splice(at, 1)
+  }
+  return []
 }
 
 /** The wording of an error inside a batch is free. */
@@ -189,6 +224,8 @@ const isLifetime = (where: string, wanted: number): boolean =>
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
+const NAMESPACE_ID = /^[0-9A-Za-z]{5,6}$/
+const ENDING = /^(.*)\.[0-9A-Za-z]{5,6}$/s
 const VERSIONED = /^vault:v(\d+):/
 const DAY_SECONDS = 86_400
 
@@ -210,8 +247,17 @@ function fits(mask: string, got: unknown): boolean {
   }
 }
 
+/** A text that a namespace gave: as the mask without `-ns`, with a point and the id of the namespace behind it. */
+function fitsEnded(kind: string, got: string): boolean {
+  const own = ENDING.exec(got)?.[1]
+  return own !== undefined && fitsText(kind, '', own)
+}
+
 function fitsText(kind: string, argument: string, got: string): boolean {
+  if (kind.endsWith('-ns')) return fitsEnded(kind.slice(0, -'-ns'.length), got)
   switch (kind) {
+    case 'nsid':
+      return NAMESPACE_ID.test(got)
     case 'string':
       return true
     case 'uuid':

@@ -22,6 +22,7 @@ const COMMITTED = [
   'core-capabilities.json',
   'core-logins.json',
   'core-audit.json',
+  'namespaces.json',
 ]
 /** The recording names it. */
 const RECORDED_AUDIT_LOG = '/tmp/w-audit.log'
@@ -39,7 +40,7 @@ function scenarios(): { readonly from: string; readonly scenario: Scenario }[] {
   }))
   if (!existsSync(RECORDINGS)) return committed
   const names = new Set(committed.map(({ scenario }) => scenario.name))
-  const beside = ['transit.json', 'core.json']
+  const beside = ['transit.json', 'core.json', 'namespaces.json']
     .flatMap((file) => read(join(RECORDINGS, file)))
     .filter(({ name }) => names.has(name))
   const texts = new Set(committed.map(({ scenario }) => JSON.stringify(scenario)))

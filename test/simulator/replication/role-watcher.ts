@@ -409,14 +409,14 @@ export class RoleWatcher {
     return state?.mode === 'primary' && !state.isFenced && cluster.role.dr === 'primary'
   }
 
-  /** I17: a primary serves those alone that it has let in itself, since it is one. */
+  /**
+   * I17: a primary serves those alone that it has let in itself, since it is one. How long one is still served that was
+   * revoked since, set-watcher.ts judges.
+   */
   requireLetIn(cluster: SimulatedCluster, id: string): void {
     const { records } = this.#of(cluster)
     const entries = [...records].filter(([path]) => path.startsWith('secondary/'))
-    const isKnown = entries.some(([, value]) => {
-      const entry = SECONDARY_ENTRY.decode(value)
-      return entry.id === id && entry.state !== 'revoked'
-    })
+    const isKnown = entries.some(([, value]) => SECONDARY_ENTRY.decode(value).id === id)
     if (!isKnown) this.#wrong(cluster, `I17 ${id} is sent its log, and it has let in no such secondary`)
   }
 

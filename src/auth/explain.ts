@@ -12,6 +12,8 @@ import { fillPattern, type PathKind, type TemplateResolver, type UnfilledReason 
 /** Names one `path` block of a policy, as an author can find it. */
 export type RuleReference = {
   readonly policy: string
+  /** Path of the policy's namespace; absent for the root. */
+  readonly namespace?: string
   /** The path as the policy spells it, templates included. */
   readonly path: string
   readonly line: number
@@ -95,7 +97,8 @@ function candidatesFor(
   for (const { name, namespace = '', rules, expiresAtMs: policyEndMs } of policies) {
     const isPolicyOver = isPast(policyEndMs, nowMs)
     for (const rule of rules) {
-      const reference = { policy: name, path: rule.pathText, line: rule.line }
+      const within = namespace === '' ? {} : { namespace }
+      const reference = { policy: name, ...within, path: rule.pathText, line: rule.line }
       const filled = fillPattern(rule.path, resolve)
       const { kind } = rule.path
       if ('unfilled' in filled) {

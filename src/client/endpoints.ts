@@ -3478,12 +3478,12 @@ export type Endpoints = {
       path: string
     }
   }
-  /** Lists the child namespaces, of which there are none. */
+  /** Lists the namespaces below the namespace of the request in which the caller can access something. */
   'GET sys/internal/ui/namespaces': {
     fields: Record<never, never>
     result: {
-      /** Always empty: only the root namespace exists */
-      keys: readonly string[]
+      /** Paths within the namespace of the request, of all levels; absent: none */
+      keys?: readonly string[]
     }
   }
   /** Shows the version that clients check for compatibility. */
@@ -3650,6 +3650,8 @@ export type Endpoints = {
       rule: {
         /** Name of the policy */
         policy: string
+        /** Path of the namespace of the policy; absent for the root namespace */
+        namespace?: string
         /** Path of the rule, as written in the policy */
         path: string
         /** Line of the policy text on which the rule begins, counted from 1 */
@@ -3659,6 +3661,8 @@ export type Endpoints = {
       considered: readonly {
         /** Name of the policy */
         policy: string
+        /** Path of the namespace of the policy; absent for the root namespace */
+        namespace?: string
         /** Path of the rule, as written in the policy */
         path: string
         /** Line of the policy text on which the rule begins, counted from 1 */
@@ -3705,6 +3709,8 @@ export type Endpoints = {
       rule: {
         /** Name of the policy */
         policy: string
+        /** Path of the namespace of the policy; absent for the root namespace */
+        namespace?: string
         /** Path of the rule, as written in the policy */
         path: string
         /** Line of the policy text on which the rule begins, counted from 1 */
@@ -3714,6 +3720,8 @@ export type Endpoints = {
       considered: readonly {
         /** Name of the policy */
         policy: string
+        /** Path of the namespace of the policy; absent for the root namespace */
+        namespace?: string
         /** Path of the rule, as written in the policy */
         path: string
         /** Line of the policy text on which the rule begins, counted from 1 */

@@ -106,10 +106,11 @@ export class OperationTokens {
     if (entry === undefined || !isInCidrs(request.remoteAddress, entry.boundCidrs)) return false
     const rights = await rightsOf(entry)
     const acl = await policies.acl(rights.policies, rights.subject)
-    const { operation, mountPath, wrapTtlSeconds, input = {} } = request
+    const { namespace, operation, mountPath, wrapTtlSeconds, input = {} } = request
     // The token itself says who asks; rules about parameters are about what is asked for.
     const { [TOKEN_FIELD]: _, ...parameters } = input
-    return acl.check({ operation, path: mountPath + path, parameters, wrapTtlSeconds, sudoRequired }).allowed
+    return acl.check({ operation, path: namespace.path + mountPath + path, parameters, wrapTtlSeconds, sudoRequired })
+      .allowed
   }
 }
 

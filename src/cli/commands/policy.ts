@@ -172,17 +172,19 @@ function explanation(data: Json): string {
     const line = tell('line', of)
     return `path "${tell('path', of)}"${line === '' ? '' : `, line ${line}`}`
   }
+  const policyOf = (of: Json | undefined): string => {
+    const namespace = tell('namespace', of)
+    return tell('policy', of) + (namespace === '' ? '' : ` in namespace ${namespace}`)
+  }
   const rows: (readonly [string, string])[] = [
     ['Allowed', exactMember(data, 'allowed') === true ? 'yes' : 'no'],
     ['Path', tell('path')],
     ['Operation', tell('operation')],
     ['Reason', tell('explanation') || tell('reason')],
-    ['Policy', tell('policy', rule)],
+    ['Policy', policyOf(rule)],
     ['Rule', tell('path', rule) === '' ? '' : ruleAt(rule)],
     ['Needed', tell('needed')],
-    ...others.map(
-      (each) => ['Other rule', `${ruleAt(each)} of ${tell('policy', each)}: ${tell('why', each)}`] as const,
-    ),
+    ...others.map((each) => ['Other rule', `${ruleAt(each)} of ${policyOf(each)}: ${tell('why', each)}`] as const),
   ]
   return formatTable(rows.filter(([, text]) => text !== ''))
 }

@@ -3,6 +3,7 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string, strings } from '../../api/fields.ts'
+import type { Namespace } from '../../api/namespace.ts'
 import type { Answer } from '../../api/request.ts'
 import { anything, listOf, OTHERS, optional, type Shapes, text } from '../../api/shape.ts'
 import type { System as Whole } from '../system.ts'
@@ -24,10 +25,12 @@ const CAPABILITIES: Shapes = {
 
 /**
  * Answers by path, in the order that was asked. With a single path the list stands under `capabilities` too, where old
- * clients read it. Each path is folded as a request's would be, so the answer is that of the pipeline.
+ * clients read it. Each path is one within the namespace that is asked, and is folded as a request's would be, so the
+ * answer is that of the pipeline.
  */
 async function capabilities(
   system: System,
+  namespace: Namespace,
   entry: object,
   args: { readonly paths: readonly string[] | undefined; readonly path: readonly string[] | undefined },
 ): Promise<Answer> {
@@ -39,7 +42,7 @@ async function capabilities(
   const data: Record<string, readonly string[]> = Object.create(null)
   const [first] = paths
   for (const path of paths) {
-    const kept = system.mounts.spelled(path.startsWith('/') ? path.slice(1) : path)
+    const kept = system.mounts.spelled(namespace.path + (path.startsWith('/') ? path.slice(1) : path))
     data[path] = acl.capabilities(kept.path, kept.spelling)
   }
   if (paths.length === 1 && first !== undefined && data[first] !== undefined) data.capabilities = data[first]
@@ -56,10 +59,10 @@ const ofToken = endpoint({
   summary: 'Shows the capabilities that a token has on paths',
   fields: { token: string('The token', { required: true, secret: true }), ...pathFields },
   response: CAPABILITIES,
-  handler: async (system: System, { token, ...args }) => {
+  handler: async (system: System, { token, ...args }, { namespace }) => {
     const found = await system.tokens.find(token)
     if (found === undefined) throw fail('no_such_token', ['invalid token'])
-    return capabilities(system, found.entry, args)
+    return capabilities(system, namespace, found.entry, args)
   },
 })
 
@@ -73,10 +76,10 @@ const ofAccessor = endpoint({
   summary: 'Shows the capabilities that a token, given by its accessor, has on paths',
   fields: { accessor: string('Accessor of the token', { required: true }), ...pathFields },
   response: CAPABILITIES,
-  handler: async (system: System, { accessor, ...args }) => {
+  handler: async (system: System, { accessor, ...args }, { namespace }) => {
     const found = await system.tokens.findByAccessor(accessor)
-    if (found === undefined) throw fail('no_such_token', ['invalid accessor'])
-    return capabilities(system, found.entry, args)
+    if (found?.entry.namespace !== namespace.id) throw fail('no_such_token', ['invalid accessor'])
+    return capabilities(system, namespace, found.entry, args)
   },
 })
 
@@ -90,9 +93,9 @@ const ofSelf = endpoint({
   summary: 'Shows the capabilities that the calling token has on paths',
   fields: { token: string('Ignored: the calling token is always used', { default: '', secret: true }), ...pathFields },
   response: CAPABILITIES,
-  handler: async (system: System, args, { caller }) => {
+  handler: async (system: System, args, { caller, namespace }) => {
     if (caller === undefined) throw fail('permission_denied', [])
-    return capabilities(system, caller.entry, args)
+    return capabilities(system, namespace, caller.entry, args)
   },
 })
 

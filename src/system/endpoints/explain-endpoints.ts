@@ -3,8 +3,9 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { anyObject, duration, string, strings } from '../../api/fields.ts'
+import { type Namespace, pathWithin } from '../../api/namespace.ts'
 import type { Answer } from '../../api/request.ts'
-import { flag, group, integer, listOf, nullable, type Shapes, text } from '../../api/shape.ts'
+import { flag, group, integer, listOf, nullable, optional, type Shapes, text } from '../../api/shape.ts'
 import type { RuleRole } from '../../auth/explain.ts'
 import { deniedAtTwin, refusedByName } from '../../auth/named-paths.ts'
 import type { AclReason, AclRequest } from '../../auth/permissions.ts'
@@ -14,7 +15,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { System as Whole } from '../system.ts'
 
 /** The parts of the system that these endpoints use. */
-type System = Pick<Whole, 'mounts' | 'needsSudo' | 'policies' | 'rightsOf' | 'tokens'>
+type System = Pick<Whole, 'mounts' | 'namespaces' | 'needsSudo' | 'policies' | 'rightsOf' | 'tokens'>
 
 /** Operations as rules name them, not methods of HTTP: `create` and `update` are both a POST. */
 const OPERATIONS = ['create', 'read', 'update', 'delete', 'list', 'patch', 'scan'] as const
@@ -44,6 +45,7 @@ const requestFields = {
 /** Where a rule stands, so that its author finds it. */
 const RULE: Shapes = {
   policy: text('Name of the policy'),
+  namespace: optional(text('Path of the namespace of the policy; absent for the root namespace')),
   path: text('Path of the rule, as written in the policy'),
   line: integer('Line of the policy text on which the rule begins, counted from 1'),
 }
@@ -103,9 +105,14 @@ type Args = {
  * Explains a request in the steps of the pipeline: the path itself, then other paths that do the same, then paths that
  * its parameters name. The first refusal is explained, as it would be answered.
  */
-async function explain(system: System, { policies, subject }: Rights, args: Args): Promise<Answer> {
+async function explain(
+  system: System,
+  namespace: Namespace,
+  { policies, subject }: Rights,
+  args: Args,
+): Promise<Answer> {
   const operation = args.operation as Asked
-  const { path, spelling } = system.mounts.spelled(canonical(args.path))
+  const { path, spelling } = system.mounts.spelled(namespace.path + canonical(args.path))
   const routed = operation === 'scan' ? undefined : system.mounts.routed(path, METHOD[operation])
   const request: AclRequest = {
     operation,
@@ -114,7 +121,7 @@ async function explain(system: System, { policies, subject }: Rights, args: Args
     parameters: args.parameters,
     declared: routed?.endpoint,
     wrapTtlSeconds: args.wrap_ttl,
-    sudoRequired: system.needsSudo(path, operation),
+    sudoRequired: system.needsSudo(pathWithin(system.namespaces.around(path), path), operation),
   }
   const ofPath = await system.policies.explain(policies, request, subject)
   let named: AclRequest | undefined
@@ -132,7 +139,7 @@ async function explain(system: System, { policies, subject }: Rights, args: Args
   const data = {
     allowed,
     reason,
-    explanation: (other === undefined ? '' : `${also} ${other.path}, too. `) + REASONS[reason],
+    explanation: (other === undefined ? '' : `${also} ${pathWithin(namespace, other.path)}, too. `) + REASONS[reason],
     path: args.path,
     operation,
     needed,
@@ -165,9 +172,9 @@ const ofSelf = endpoint({
     'capabilities of a token use sys/capabilities-self.',
   fields: requestFields,
   response: EXPLANATION,
-  handler: async (system: System, args, { caller }) => {
+  handler: async (system: System, args, { caller, namespace }) => {
     if (caller === undefined) throw fail('permission_denied', [])
-    return explain(system, await system.rightsOf(caller.entry), args)
+    return explain(system, namespace, await system.rightsOf(caller.entry), args)
   },
 })
 
@@ -189,17 +196,18 @@ const ofAny = endpoint({
   handler: async (system: System, args, { caller, namespace }) => {
     const given = [args.token !== '', args.accessor !== '', args.policies !== undefined].filter(Boolean).length
     if (given > 1) throw fail('fields_conflict', ['Give only one of token, accessor and policies'])
-    if (args.policies !== undefined)
-      return explain(
-        system,
-        { policies: policyNamesOf(namespace.id, policyNames(args.policies)), subject: undefined },
-        args,
-      )
-    if (given === 0 && caller !== undefined) return explain(system, await system.rightsOf(caller.entry), args)
-    const found =
-      args.token === '' ? await system.tokens.findByAccessor(args.accessor) : await system.tokens.find(args.token)
-    if (found === undefined) throw fail('no_such_token', [args.token === '' ? 'invalid accessor' : 'invalid token'])
-    return explain(system, await system.rightsOf(found.entry), args)
+    if (args.policies !== undefined) {
+      const policies = policyNamesOf(namespace.id, policyNames(args.policies))
+      return explain(system, namespace, { policies, subject: undefined }, args)
+    }
+    if (given === 0 && caller !== undefined)
+      return explain(system, namespace, await system.rightsOf(caller.entry), args)
+    const isAccessor = args.token === ''
+    const found = await (isAccessor ? system.tokens.findByAccessor(args.accessor) : system.tokens.find(args.token))
+    // An accessor leads to a token in its own namespace alone.
+    if (found === undefined || (isAccessor && found.entry.namespace !== namespace.id))
+      throw fail('no_such_token', [isAccessor ? 'invalid accessor' : 'invalid token'])
+    return explain(system, namespace, await system.rightsOf(found.entry), args)
   },
 })
 

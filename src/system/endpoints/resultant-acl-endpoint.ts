@@ -1,6 +1,7 @@
 // sys/internal/ui/resultant-acl: everything that the policies of a token grant, by path.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
+import { ROOT_ID } from '../../api/namespace.ts'
 import { anything, flag, group, listOf, mapOf, optional, type Shapes, text } from '../../api/shape.ts'
 import type { Acl } from '../../auth/acl.ts'
 import type { ParameterLists } from '../../auth/parameter-rules.ts'
@@ -37,8 +38,10 @@ export const resultantAcl: Endpoint<System> = endpoint({
     glob_paths: mapOf(group(GRANT, 'Grant'), 'Grants by path prefix, without the trailing * of the rule'),
     chroot_namespace: text('Always empty: the root namespace'),
   },
-  handler: async (system: System, _args, { caller }) => {
-    if (caller === undefined) throw fail('permission_denied', [])
+  handler: async (system: System, _args, { caller, namespace }) => {
+    // What is shown has whole paths: a token of another namespace than the root is told them in its own alone.
+    const mayAsk = caller?.namespaceId === ROOT_ID || caller?.namespaceId === namespace.id
+    if (caller === undefined || !mayAsk) throw fail('permission_denied', [])
     const { policies, subject } = await system.rightsOf(caller.entry)
     const acl = await system.policies.acl(policies, subject)
     return { data: { root: acl.isRoot, ...grantsOf(acl), chroot_namespace: '' } }

@@ -273,7 +273,8 @@ test('headers for user interfaces are on answers outside the API, and on no othe
 
 test('what user interfaces ask', async () => {
   const { call } = await startMemoryServer()
-  assert.deepEqual((await call('GET', 'sys/internal/ui/namespaces', undefined, '')).body.data, { keys: [] })
+  assert.deepEqual((await call('GET', 'sys/internal/ui/namespaces')).body.data, {})
+  assert.equal((await call('GET', 'sys/internal/ui/namespaces', undefined, '')).status, 403)
   assert.deepEqual((await call('GET', 'sys/internal/ui/version')).body.data, { version: '1.21.0' })
 })
 

@@ -4,6 +4,7 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
 import type { MountEntry } from '../../api/mount.ts'
+import { pathWithin } from '../../api/namespace.ts'
 import type { Caller } from '../../api/request.ts'
 import { group, listOf, mapOf, optional, type Shapes, text } from '../../api/shape.ts'
 import type { Acl } from '../../auth/acl.ts'
@@ -11,7 +12,7 @@ import { bodies, bodyOf, MOUNT } from '../mount-view.ts'
 import type { System as Whole } from '../system.ts'
 
 /** The parts of the system that these endpoints use. */
-type System = Pick<Whole, 'facts' | 'mounts' | 'policies' | 'rightsOf'>
+type System = Pick<Whole, 'facts' | 'mounts' | 'namespaces' | 'policies' | 'rightsOf'>
 
 /** The caller's policies in compiled form. */
 async function aclOf(system: System, caller: Caller): Promise<Acl> {
@@ -68,7 +69,7 @@ const readForUi = endpoint({
     const acl = caller === undefined ? undefined : await aclOf(system, caller)
     const full = entry === undefined ? '' : system.mounts.fullPathOf(entry)
     if (entry === undefined || acl === undefined || !acl.reaches(full)) throw fail('permission_denied', [])
-    return { data: { ...bodyOf(system, entry), path: full } }
+    return { data: { ...bodyOf(system, entry), path: pathWithin(namespace, full) } }
   },
 })
 
@@ -78,10 +79,17 @@ const namespaces = endpoint({
   path: 'internal/ui/namespaces',
   capability: 'none',
   runsOn: 'any-node',
-  summary: 'Lists the child namespaces, of which there are none',
+  summary: 'Lists the namespaces below the namespace of the request in which the caller can access something',
   fields: {},
-  response: { keys: listOf(text('Path'), 'Always empty: only the root namespace exists') },
-  handler: () => ({ data: { keys: [] } }),
+  response: {
+    keys: optional(listOf(text('Path'), 'Paths within the namespace of the request, of all levels; absent: none')),
+  },
+  handler: async (system: System, _args, { caller, namespace }) => {
+    if (caller === undefined) throw fail('permission_denied', [])
+    const acl = await aclOf(system, caller)
+    const reached = system.namespaces.below(namespace).filter(({ path, isGoing }) => !isGoing && acl.reaches(path))
+    return { data: reached.length === 0 ? {} : { keys: reached.map(({ path }) => pathWithin(namespace, path)) } }
+  },
 })
 
 const version = endpoint({

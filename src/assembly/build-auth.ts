@@ -7,7 +7,7 @@ import { LoginService } from '../auth/login-service.ts'
 import { PluginIdentity } from '../auth/plugin-identity.ts'
 import { PolicyStore } from '../auth/policy-store.ts'
 import { PolicySweep } from '../auth/policy-sweep.ts'
-import { RightsFinder } from '../auth/rights.ts'
+import { type GroupPolicyMode, RightsFinder } from '../auth/rights.ts'
 import type { Identities } from '../auth/subject.ts'
 import { TokenExpiry } from '../auth/token-expiry.ts'
 import { TokenRoles } from '../auth/token-role.ts'
@@ -33,6 +33,8 @@ import { sharedEntities } from './shared-identities.ts'
 export type AuthRooms = {
   readonly storage: StorageRoom
   readonly namespaces: Namespaces
+  /** Which groups of other namespaces count. Asked when requests come: the setting is made after this. */
+  readonly groupPolicyMode: () => GroupPolicyMode | Promise<GroupPolicyMode>
   /** The mount table. A function, since its engines are made of what is built here. */
   readonly mounts: () => MountTable
   /** Asks the writing thread; undefined if this is it. */
@@ -62,7 +64,7 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
     published: pluginIdentity,
     orPrimary: sharedEntities({ toPrimary, primaryAddress }),
   })
-  const rights = new RightsFinder({ identities, namespaces: rooms.namespaces })
+  const rights = new RightsFinder({ identities, namespaces: rooms.namespaces, mode: rooms.groupPolicyMode })
   const expiry = new TokenExpiry(tokens, world, log)
   return {
     ...tokenServices(parts, { ...rooms, tokens, policies, identities, rights, expiry }, log),

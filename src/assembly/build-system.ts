@@ -100,6 +100,7 @@ function servicesOf({ world, directory, log }: CommonParts, rooms: SystemRooms):
   const { storage, auth, telemetry, managedKeys, mounts } = rooms
   return buildServices(storage.storage, storage.invalidation, {
     world,
+    namespaces: rooms.namespaces,
     log: namedLog(log, 'core'),
     managedKeys,
     inventory: {

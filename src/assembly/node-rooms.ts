@@ -11,6 +11,7 @@ import { NamespaceTable } from '../namespaces/namespace-table.ts'
 import { QuotaStore } from '../quotas/quota-store.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
+import { groupPolicyMode } from '../system/group-policy-setting.ts'
 import type { SystemServices } from '../system/services.ts'
 import type { AuthServices } from './auth-services.ts'
 import { buildAudit } from './build-audit.ts'
@@ -78,6 +79,7 @@ export function buildRooms(
   const namespaceDeletion = () => deletion
   const auth = buildAuth(parts, {
     namespaces,
+    groupPolicyMode: () => groupPolicyMode(system.services.groupPolicies),
     storage: storageRoom,
     mounts: table,
     callWriter,

@@ -7,6 +7,7 @@ import type { Log } from '../lib/log.ts'
 import { count, flag, orUndefined, otherwise, text as textKind } from '../lib/member-kinds.ts'
 import { WeighedCache } from '../lib/weighed-cache.ts'
 import type { Clock } from '../lib/world.ts'
+import { unlessGoing } from '../namespaces/namespace-store.ts'
 import { scopeOfNamespace } from '../namespaces/records.ts'
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
@@ -108,7 +109,9 @@ export class PolicyStore {
   }
 
   #viewOf(namespaceId: string): View {
-    return this.#parts.storage.view(scopeOfNamespace(namespaceId), policyFolder(namespaceId))
+    const { storage, namespaces } = this.#parts
+    const guard = unlessGoing(namespaces, namespaceId)
+    return storage.view(scopeOfNamespace(namespaceId), policyFolder(namespaceId), guard)
   }
 
   get #nowMs(): number {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { idOf, NamespaceTree } from '../../test/fixtures/namespace-tree.ts'
-import { RightsFinder } from './rights.ts'
+import { type GroupPolicyMode, RightsFinder } from './rights.ts'
 import type { Identities, NamespacedNames, Subject } from './subject.ts'
 
 const TEAM = 'team/'
@@ -10,12 +10,15 @@ const given = (...paths: readonly string[]): readonly NamespacedNames[] =>
 
 let namespaces: NamespaceTree
 let subject: Subject | undefined
+let mode: GroupPolicyMode
 let rights: RightsFinder
 
 beforeEach(() => {
   namespaces = new NamespaceTree('other/', TEAM, 'team/in/', 'team/in/deep/', 'teamster/')
   subject = { disabled: false, policies: [], key: 'e', resolve: () => undefined }
-  rights = new RightsFinder({ identities: { subject: () => subject } as unknown as Identities, namespaces })
+  mode = 'within_namespace_hierarchy'
+  const identities = { subject: () => subject } as unknown as Identities
+  rights = new RightsFinder({ identities, namespaces, mode: () => mode })
 })
 
 const token = (path: string, policies: readonly string[] = ['own'], entityId = 'e') => ({
@@ -37,6 +40,19 @@ test('groups grant in the namespace of the token and below, not beside and not a
   assert.deepEqual(await found('team/in/'), ['own', 'of team/in/', 'of team/in/deep/'])
   assert.deepEqual(await found('other/'), ['own', 'of other/'])
   assert.equal((await found('')).length, 7)
+})
+
+test('in the mode any all groups grant, from the next request on', async () => {
+  const everywhere = given('', 'other/', TEAM)
+  subject = { ...(subject as Subject), policies: everywhere }
+  const entry = token(TEAM)
+  assert.deepEqual(await namesOf(entry), ['own', 'of team/'])
+  mode = 'any'
+  assert.deepEqual(await namesOf(entry), ['own', 'of team/', 'of ', 'of other/'])
+  namespaces.put('other/', { isGoing: true })
+  assert.deepEqual(await namesOf(entry), ['own', 'of team/', 'of '])
+  mode = 'within_namespace_hierarchy'
+  assert.deepEqual(await namesOf(entry), ['own', 'of team/'])
 })
 
 test('policies of a namespace that goes count no more, from the next request on', async () => {

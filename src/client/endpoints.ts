@@ -4722,6 +4722,28 @@ export type Endpoints = {
     }
     result: undefined
   }
+  /** Shows which groups apply their policies to a token. */
+  'GET sys/config/group-policy-application': {
+    fields: Record<never, never>
+    result: {
+      /**
+       * Groups that apply. within_namespace_hierarchy: of the namespace of the token and of those below it; any: of all
+       * namespaces
+       */
+      group_policy_application_mode: string
+    }
+  }
+  /** Sets which groups apply their policies to a token. */
+  'POST sys/config/group-policy-application': {
+    fields: {
+      /**
+       * Groups that apply. within_namespace_hierarchy: of the namespace of the token and of those below it; any: of all
+       * namespaces
+       */
+      group_policy_application_mode: 'within_namespace_hierarchy' | 'any'
+    }
+    result: undefined
+  }
   /** Lists the nodes that share the storage, which is only this one. */
   'GET sys/ha-status': {
     fields: Record<never, never>

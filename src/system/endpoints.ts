@@ -7,6 +7,7 @@ import { CORS_ENDPOINTS } from './endpoints/cors-endpoints.ts'
 import { COUNTER_ENDPOINTS } from './endpoints/counter-endpoints.ts'
 import { EXPLAIN_ENDPOINTS } from './endpoints/explain-endpoints.ts'
 import { GENERATE_ROOT_ENDPOINTS } from './endpoints/generate-root-endpoints.ts'
+import { GROUP_POLICY_ENDPOINTS } from './endpoints/group-policy-endpoints.ts'
 import { HARDENING_ENDPOINTS } from './endpoints/hardening-endpoint.ts'
 import { hostInfo } from './endpoints/host-info-endpoint.ts'
 import { inFlight } from './endpoints/in-flight-endpoint.ts'
@@ -77,6 +78,7 @@ export const SYSTEM_ENDPOINTS: readonly Endpoint<System>[] = [
   ...SYSTEM_CONFIG_ENDPOINTS,
   ...CORS_ENDPOINTS,
   ...UI_HEADER_ENDPOINTS,
+  ...GROUP_POLICY_ENDPOINTS,
   ...NODE_ENDPOINTS,
   ...RAW_ENDPOINTS,
   hostInfo,

@@ -1,7 +1,9 @@
 // Stored password policies, each under its namespace's id and its name, in the text that was written:
 //
 //   NAMESPACE/sys/password-policy/NAME      JSON, {"format":1,"text":…}
+import type { Namespaces } from '../api/namespace.ts'
 import { text as textKind } from '../lib/member-kinds.ts'
+import { unlessGoing } from '../namespaces/namespace-store.ts'
 import { scopeOfNamespace } from '../namespaces/records.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
 import { storedRecord } from '../storage/stored-record.ts'
@@ -12,13 +14,16 @@ export const PASSWORD_POLICY = storedRecord('A password policy', { text: textKin
 /** The password policies of all namespaces. Callers parse a text before they store it; nothing here looks into it. */
 export class PasswordPolicies {
   readonly #storage: Pick<SealedStorage, 'view'>
+  readonly #namespaces: Namespaces
 
-  constructor(storage: Pick<SealedStorage, 'view'>) {
+  constructor(storage: Pick<SealedStorage, 'view'>, namespaces: Namespaces) {
     this.#storage = storage
+    this.#namespaces = namespaces
   }
 
   #viewOf(namespaceId: string): View {
-    return this.#storage.view(scopeOfNamespace(namespaceId), `${namespaceId}/sys/password-policy/`)
+    const guard = unlessGoing(this.#namespaces, namespaceId)
+    return this.#storage.view(scopeOfNamespace(namespaceId), `${namespaceId}/sys/password-policy/`, guard)
   }
 
   async find(namespaceId: string, name: string): Promise<string | undefined> {

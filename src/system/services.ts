@@ -1,5 +1,6 @@
 // Small services behind sys/ that have no room of their own: settings, histories, counts.
 import { CORS_MEMBERS, CORS_OFF } from '../api/cors.ts'
+import type { Namespaces } from '../api/namespace.ts'
 import type { NodeRole } from '../api/node-role.ts'
 import type { Log } from '../lib/log.ts'
 import type { World } from '../lib/world.ts'
@@ -8,6 +9,7 @@ import type { Store } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
 import { storedRecord } from '../storage/stored-record.ts'
+import { GROUP_POLICY_SETTING, WITHIN_HIERARCHY } from './group-policy-setting.ts'
 import { PasswordPolicies } from './password-policies.ts'
 import { RawStorage } from './raw-storage.ts'
 import { Reloads } from './reloads.ts'
@@ -42,6 +44,7 @@ export function buildServices(
   invalidation: Invalidation,
   parts: {
     readonly world: World
+    readonly namespaces: Namespaces
     readonly log: Log
     readonly inventory: ServerInventory
     readonly managedKeys: ManagedKeyService
@@ -75,7 +78,12 @@ export function buildServices(
       record: UI_HEADERS_SETTING,
       unset: NO_UI_HEADERS,
     }),
-    passwordPolicies: new PasswordPolicies(storage),
+    groupPolicies: new StoredSetting(storage, invalidation, {
+      name: 'group-policy-application',
+      record: GROUP_POLICY_SETTING,
+      unset: WITHIN_HIERARCHY,
+    }),
+    passwordPolicies: new PasswordPolicies(storage, parts.namespaces),
     versions: new VersionHistory(storage, parts.world.clock),
     reloads: new Reloads(storage, invalidation, { world: parts.world, reset: parts.resetMount }),
     raw: new RawStorage(storage, parts.isLocalMount),

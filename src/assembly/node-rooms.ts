@@ -137,10 +137,14 @@ function buildDeletion(
     readonly namespaceStore: NamespaceStore
     readonly storage: StorageRoom
     readonly mounts: MountTable
+    readonly quotas: QuotaStore
   },
 ): NamespaceDeletion {
-  const { namespaces, namespaceStore: store, storage, mounts } = rooms
-  const works: readonly NamespaceWork[] = [(namespace) => mounts.unmountAll(namespace)]
+  const { namespaces, namespaceStore: store, storage, mounts, quotas } = rooms
+  const works: readonly NamespaceWork[] = [
+    (namespace) => mounts.unmountAll(namespace),
+    ({ id }) => quotas.removeNamespace(id),
+  ]
   return new NamespaceDeletion({
     namespaces,
     store,

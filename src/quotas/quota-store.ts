@@ -5,7 +5,6 @@
 import { fail } from '../api/errors.ts'
 import type { Namespace } from '../api/namespace.ts'
 import { requireAlive } from '../namespaces/namespace-store.ts'
-import { NAMESPACE_FOLDER } from '../namespaces/records.ts'
 import { ROOT_NAMESPACE, systemScope } from '../storage/contract.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
@@ -85,7 +84,7 @@ export class QuotaStore {
   ): Promise<void> {
     await this.#storage.transaction(async (folders) => {
       // A namespace's deletion removes its quotas: none may be stored behind that.
-      if (about !== undefined) await requireAlive(folders.at(systemScope, NAMESPACE_FOLDER), about)
+      if (about !== undefined) await requireAlive(folders.raw, about)
       const tx = folders.at(systemScope, QUOTAS)
       const bytes = await tx.get(FOLDER + name)
       const quota = change(bytes && RATE_QUOTA.decode(bytes))

@@ -108,9 +108,18 @@ function accessOf({ capability, sudo }: Endpoint): string {
   return `Needs \`${capability}\`${sudo === true ? ' and `sudo`' : ''} on the path.`
 }
 
-function placeOf({ runsOn, whileSealed }: Endpoint): string {
-  const place = runsOn === 'writer' ? 'Runs where writes are made.' : 'Runs where it arrives.'
-  return whileSealed === true ? `${place} Answers while the server is sealed, too.` : place
+/** What the mark of an endpoint that not every namespace has to itself says of it. */
+const OFFERED = {
+  root: 'Is offered in the root namespace alone.',
+  'root-keys': 'Is offered in the root namespace alone: no other has keys of its own.',
+  all: 'Answers in each namespace as in the root.',
+} as const
+
+function placeOf({ runsOn, whileSealed, offeredIn }: Endpoint): string {
+  const place = [runsOn === 'writer' ? 'Runs where writes are made.' : 'Runs where it arrives.']
+  if (offeredIn !== undefined) place.push(OFFERED[offeredIn])
+  if (whileSealed === true) place.push('Answers while the server is sealed, too.')
+  return place.join(' ')
 }
 
 /** What each mark of `Endpoint.writes` means to a caller. */

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert'
 import { own } from '../lib/own.ts'
 import type { Args, Fields } from './fields.ts'
-import type { Namespace } from './namespace.ts'
+import { type Namespace, ROOT_ID } from './namespace.ts'
 import type { DataOwner } from './node-role.ts'
 import { expandPattern, parsePattern } from './pattern.ts'
 import type { Answer, ListenerSwitches, RequestInfo } from './request.ts'
@@ -144,6 +144,10 @@ type Common<E, F extends Fields> = {
     namespace: Namespace,
   ) => boolean | Promise<boolean>
 }
+
+/** True if the namespace offers the endpoint. */
+export const isOfferedIn = ({ id }: Namespace, { offeredIn }: Pick<Endpoint, 'offeredIn'>): boolean =>
+  id === ROOT_ID || offeredIn === undefined || offeredIn === 'all'
 
 /** A definition as it is written: the handler's arguments are typed by the fields. */
 export type EndpointDefinition<E, F extends Fields> = Common<E, F> & {

@@ -1,5 +1,6 @@
 // The engine behind sys/. It shows and changes all other rooms, so it is given nearly every one.
 import { DEFAULT_EDITION } from '../api/edition.ts'
+import { isOfferedIn } from '../api/endpoint.ts'
 import type { Namespace, Namespaces } from '../api/namespace.ts'
 import type { NodeRole } from '../api/node-role.ts'
 import { openApiDocument } from '../api/openapi.ts'
@@ -93,7 +94,10 @@ export function buildSystem(parts: CommonParts, rooms: SystemRooms): System {
 }
 
 const mountedEndpoints = (mounts: MountTable, of: Namespace) =>
-  mounts.list(of).map(({ path, type }) => ({ mountPath: path, endpoints: ROUTERS.get(type)?.endpoints ?? [] }))
+  mounts.list(of).map(({ path, type }) => {
+    const { endpoints = [] } = ROUTERS.get(type) ?? {}
+    return { mountPath: path, endpoints: endpoints.filter((endpoint) => isOfferedIn(of, endpoint)) }
+  })
 
 /** Services for endpoints under sys/ from rooms that they may not import. */
 function servicesOf({ world, directory, log }: CommonParts, rooms: SystemRooms): SystemServices {

@@ -3784,7 +3784,7 @@ export type Endpoints = {
       [name: string]: unknown
     }
   }
-  /** Returns all endpoints as an OpenAPI document. */
+  /** Returns all endpoints of the namespace as an OpenAPI document. */
   'GET sys/internal/specs/openapi': {
     fields: Record<never, never>
     result: {

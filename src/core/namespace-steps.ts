@@ -1,5 +1,6 @@
 // The namespace of a request, as steps of the pipeline. It is found once, before anything is decided, and handed on:
 // routing, policies, quotas and audit all go by the same one.
+import { isOfferedIn } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { type Namespace, pathWithin, ROOT, splitId } from '../api/namespace.ts'
 import { isPrintableAscii } from '../lib/ascii.ts'
@@ -73,9 +74,8 @@ function requireOpen({ namespace, path }: Exchange): void {
  * secret which endpoints those are.
  */
 export const refuseOutsideRoot = ({ namespace, endpoint }: Exchange): void => {
-  if (namespace.id === ROOT.id) return
-  if (endpoint?.offeredIn === 'root') throw fail('unsupported_path', [])
-  if (endpoint?.offeredIn === 'root-keys') throw fail('not_sealable', [])
+  if (endpoint === undefined || isOfferedIn(namespace, endpoint)) return
+  throw endpoint.offeredIn === 'root-keys' ? fail('not_sealable', []) : fail('unsupported_path', [])
 }
 
 /** Step: a request about its own token goes to the namespace of the token. */

@@ -133,6 +133,34 @@ test('what only the root has is refused in a namespace with one status, and reco
   }
 })
 
+test('the OpenAPI document of a namespace has what that one offers, and no more', async () => {
+  await server.call('POST', 'sys/mounts/only-there', { type: 'transit' }, 'root', { namespace: 'w1' })
+  const pathsIn = async (namespace: string): Promise<ReadonlySet<string>> => {
+    const { body } = await server.call('GET', 'sys/internal/specs/openapi', undefined, '', { namespace })
+    return new Set(
+      Object.entries(body.paths as object).flatMap(([path, has]) =>
+        Object.keys(has).map((method) => `${method} ${path}`),
+      ),
+    )
+  }
+  const [root, child] = [await pathsIn(''), await pathsIn('w1')]
+  const only = (one: ReadonlySet<string>, other: ReadonlySet<string>) => [...one].filter((path) => !other.has(path))
+  const rootOnly = new Set(ROOT_ONLY.flatMap(({ endpoint }) => endpoint.path.split('/')[0] ?? []))
+  assert.ok(only(child, root).every((path) => path.includes(' /only-there/')))
+  assert.ok(
+    child.has('get /only-there/keys/{name}') &&
+      child.has('get /sys/seal-status') &&
+      child.has('post /sys/mounts/{path}'),
+  )
+  const missing = only(root, child)
+  assert.ok(
+    missing.every((path) => rootOnly.has(path.split('/')[2] ?? '')),
+    String(missing),
+  )
+  for (const path of ['get /sys/health', 'post /sys/rotate', 'get /sys/audit', 'get /sys/raw/{path}'])
+    assert.ok(missing.includes(path), path)
+})
+
 test('the state of the server is told in each namespace, and by a name that none has', async () => {
   for (const path of ['sys/seal-status', 'sys/leader', 'sys/ha-status'])
     for (const namespace of ['w1', 'w9', '/w1/'])

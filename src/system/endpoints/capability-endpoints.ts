@@ -106,7 +106,7 @@ const openApi = endpoint({
   capability: 'none',
   body: 'plain',
   runsOn: 'any-node',
-  summary: 'Returns all endpoints as an OpenAPI document',
+  summary: 'Returns all endpoints of the namespace as an OpenAPI document',
   fields: {},
   response: {
     openapi: text('OpenAPI version of the document'),

@@ -55,9 +55,9 @@ export function sentPath({ namespace, path, request: { headers } }: Exchange): s
   return path.startsWith(named) ? path.slice(named.length) : path
 }
 
-/** True if the root answers the path in the same way for every namespace. */
-function isOfAll({ path, method }: Exchange, { mounts }: PipelineServices): boolean {
-  return mounts.routed(path, method)?.endpoint.offeredIn === 'all'
+/** True if the root answers the path in the same way for every namespace, which it does to reads alone. */
+function isOfAll({ path }: Exchange, { mounts }: PipelineServices): boolean {
+  return mounts.routed(path, 'read')?.endpoint.offeredIn === 'all'
 }
 
 /** @throws Refusal while it is being deleted, or it or one around it is locked */

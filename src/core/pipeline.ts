@@ -358,8 +358,8 @@ const writeResponse = (exchange: Exchange): void => {
 export const STEPS: readonly Step[] = [
   { name: 'tell browsers', run: tellBrowsers },
   { name: 'read the path', run: readPath },
-  { name: 'read the method', run: readMethod },
   { name: 'read the namespace', run: readNamespace },
+  { name: 'read the method', run: readMethod },
   { name: 'read the wrapping', run: readWrapping },
   { name: 'find mount and endpoint', run: route },
   { name: 'refuse outside the root', run: refuseOutsideRoot },

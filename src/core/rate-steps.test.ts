@@ -101,14 +101,14 @@ test('paths that no quota counts are full ones', async () => {
   assert.equal((await call('GET', 'sys/policy', undefined, 'w1')).status, 429)
 })
 
-test('T1: a namespace that is not known counts for the quota of everything, and for no mount of the root', async () => {
-  await quota('mount', { path: 't', ...ONCE })
-  for (let at = 0; at < 3; at++) assert.equal((await call('GET', 't/keys/k', undefined, 'w9')).status, 404)
-  assert.equal((await call('GET', 't/keys/k')).status, 404)
-  assert.equal((await call('GET', 't/keys/k')).status, 429)
+test('what is refused before it is routed counts for the namespace that it names, or else for its path', async () => {
+  await quota('team', { path: 'w1', rate: 2, interval: 600 })
+  assert.equal((await call('BREW', 'sys/mounts', undefined, 'w1')).status, 405)
+  assert.equal((await call('BREW', 'w1/sys/mounts')).status, 405)
+  assert.equal((await call('BREW', 'sys/mounts', undefined, 'w1')).status, 429)
   await quota('all', { path: '', ...ONCE })
-  assert.equal((await call('GET', 't/keys/k', undefined, 'w9')).status, 404)
-  assert.equal((await call('GET', 'sys/health', undefined, 'w9')).status, 429)
+  assert.equal((await call('GET', 'nowhere', undefined, 'w9')).status, 404)
+  assert.equal((await call('GET', 'nowhere', undefined, 'w9')).status, 429)
 })
 
 test('what a namespace refuses is counted, too: locked, or only in the root', async () => {

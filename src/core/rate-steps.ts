@@ -5,9 +5,8 @@ import { MAX_OPEN_BODY_BYTES } from '../api/body-limits.ts'
 import { fail, Refusal } from '../api/errors.ts'
 import { decodeFields } from '../api/fields.ts'
 import type { LoginMethod } from '../api/login-method.ts'
-import { ROOT } from '../api/namespace.ts'
 import { isEntityGrouping, type QuotaConfig, type RateQuota } from '../quotas/quota.ts'
-import type { CountedAs, QuotaRules } from '../quotas/quota-rules.ts'
+import type { QuotaRules } from '../quotas/quota-rules.ts'
 import { parseBody } from './body.ts'
 import type { Exchange } from './exchange.ts'
 import { sentPath } from './namespace-steps.ts'
@@ -41,8 +40,6 @@ export const limitRateOfRefused = async (exchange: Exchange, services: PipelineS
 
 function limit(exchange: Exchange, services: PipelineServices, rules: QuotaRules): void | Promise<void> {
   if (rules.isEmpty) return
-  // Nobody knows where its path leads, but to no mount of the root.
-  if (exchange.unknownNamespace !== undefined) return chargeBy(rules.find(NOWHERE), exchange, services, rules)
   // A refusal may have come before the routing step; an empty path has no mount to find.
   const isRouted = exchange.mounted !== undefined || exchange.routeError !== undefined || exchange.path === ''
   if (!isRouted && services.mounts.stale)
@@ -51,8 +48,6 @@ function limit(exchange: Exchange, services: PipelineServices, rules: QuotaRules
       .then(() => countAt(exchange, services, rules, services.mounts.route(exchange.path)))
   return countAt(exchange, services, rules, isRouted ? exchange.mounted : services.mounts.route(exchange.path))
 }
-
-const NOWHERE: CountedAs = { namespace: ROOT, mount: '', mountPath: '', path: '', spelling: undefined, role: undefined }
 
 function countAt(
   exchange: Exchange,
@@ -103,18 +98,9 @@ function count(
   const mountPath = mounted?.path ?? ''
   const mount = mounted?.entry.uuid ?? ''
   const quota = rules.find({ namespace, mount, mountPath, path: path.slice(mountPath.length), spelling, role })
-  chargeBy(quota, exchange, services, rules)
-}
-
-function chargeBy(
-  quota: RateQuota | undefined,
-  exchange: Exchange,
-  services: PipelineServices,
-  { config }: QuotaRules,
-): void {
   if (quota === undefined) return
   if (isEntityGrouping(quota)) exchange.quota = quota
-  else charge(exchange, services, quota, config)
+  else charge(exchange, services, quota, rules.config)
 }
 
 /**

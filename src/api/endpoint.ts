@@ -145,10 +145,6 @@ type Common<E, F extends Fields> = {
   ) => boolean | Promise<boolean>
 }
 
-/** True if the namespace offers the endpoint. */
-export const isOfferedIn = ({ id }: Namespace, { offeredIn }: Pick<Endpoint, 'offeredIn'>): boolean =>
-  id === ROOT_ID || offeredIn === undefined || offeredIn === 'all'
-
 /** A definition as it is written: the handler's arguments are typed by the fields. */
 export type EndpointDefinition<E, F extends Fields> = Common<E, F> & {
   readonly writes?: Writes<E, Args<F>>
@@ -194,6 +190,10 @@ export type Endpoint<E = never> = Common<E, Fields> & {
   readonly namedMounts?: NamedMounts<E, never>
   readonly handler: (engine: E, args: never, request: RequestInfo) => Promise<Answer> | Answer
 }
+
+/** True if the namespace offers the endpoint. */
+export const isOfferedIn = ({ id }: Namespace, { offeredIn }: Pick<Endpoint, 'offeredIn'>): boolean =>
+  id === ROOT_ID || offeredIn === undefined || offeredIn === 'all'
 
 /**
  * Checks a definition and completes it. It runs when the program starts, so a contradiction stops the start.

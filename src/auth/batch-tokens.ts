@@ -1,8 +1,11 @@
 // Batch tokens are not stored: the text itself is the entry, sealed by the barrier. Any thread reads one without a
 // write. Nothing revokes one before its end, except the end of its parent.
 //
-//   hvb. | base64url of a barrier record, bound to a path at which nothing is ever stored
+//   hvb. | base64url of a barrier record, bound to a path at which nothing is ever stored | . and the namespace's id
+//
+// The last part is missing in the root namespace. It says the same as the entry, or the text is no token.
 import { fail } from '../api/errors.ts'
+import { idEnding } from '../api/namespace.ts'
 import { Base64Error, decodeBase64Url, encodeBase64Url } from '../lib/base64.ts'
 import { count, group, mapOf, oneOf, optional, text, texts, type ValueOf } from '../lib/member-kinds.ts'
 import type { Barrier } from '../storage/barrier.ts'
@@ -69,7 +72,7 @@ export const isBatchText = (token: string): boolean => token.startsWith(BATCH_PR
 export function sealBatchToken(barrier: Barrier, entry: TokenEntry): string {
   if (entry.numUses !== 0) throw fail('fields_conflict', ['batch tokens cannot have "num_uses" set'])
   if (entry.periodSeconds !== 0) throw fail('fields_conflict', ['batch tokens cannot have "period" set'])
-  const token = BATCH_PREFIX + encodeBase64Url(barrier.seal(BOUND_TO, encodeStored(shortened(entry))))
+  const token = textOf(barrier.seal(BOUND_TO, encodeStored(shortened(entry))), entry)
   if (token.length <= MAX_BATCH_TOKEN_LENGTH) return token
   const sizes = `it would have ${token.length} characters, at most ${MAX_BATCH_TOKEN_LENGTH} are sent in a header`
   throw fail('out_of_range', [`a batch token carries its policies and metadata, ${sizes}: give it fewer`])
@@ -81,16 +84,20 @@ export function sealBatchToken(barrier: Barrier, entry: TokenEntry): string {
  */
 export function openBatchToken(barrier: Barrier, token: string): TokenEntry | undefined {
   if (token.length > MAX_BATCH_TOKEN_LENGTH) return undefined
+  const [sealed = ''] = token.slice(BATCH_PREFIX.length).split('.', 1)
   try {
-    const record = decodeBase64Url(token.slice(BATCH_PREFIX.length))
+    const record = decodeBase64Url(sealed)
+    const entry = restored(decodeStored('A batch token', BATCH_TOKEN, barrier.open(BOUND_TO, record)))
     // Several texts of base64url can stand for the same bytes. Only the canonical one is a token.
-    if (BATCH_PREFIX + encodeBase64Url(record) !== token) return undefined
-    return restored(decodeStored('A batch token', BATCH_TOKEN, barrier.open(BOUND_TO, record)))
+    return textOf(record, entry) === token ? entry : undefined
   } catch (cause) {
     if (cause instanceof Base64Error || cause instanceof StorageCorrupt) return undefined
     throw cause
   }
 }
+
+const textOf = (record: Buffer, { namespace }: TokenEntry): string =>
+  BATCH_PREFIX + encodeBase64Url(record) + idEnding(namespace)
 
 function shortened(entry: TokenEntry): BatchToken {
   const { expiry } = entry

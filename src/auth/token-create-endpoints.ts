@@ -40,7 +40,7 @@ function create(
   form: CreationForm,
 ): Promise<Answer> {
   const id = args.id === '' ? undefined : args.id
-  return service.create(callerOf(request), { ...args, id, ttl: args.ttl ?? args.lease ?? 0 }, form)
+  return service.create(request.namespace, callerOf(request), { ...args, id, ttl: args.ttl ?? args.lease ?? 0 }, form)
 }
 
 const plain = (by: 'create' | 'create-orphan') =>

@@ -25,6 +25,7 @@ const TOKEN_INFO: Shapes = {
   last_renewal: optional(text('Time of the last renewal, RFC 3339')),
   last_renewal_time: optional(integer('Time of the last renewal, Unix time in seconds')),
   meta: nullable(mapOf(text('Value'), 'Metadata set at creation, as key-value pairs')),
+  namespace_path: optional(text('Path of its namespace; absent for a token of the root')),
   num_uses: integer('Remaining uses; 0: unlimited'),
   orphan: flag('The token has no parent'),
   path: text('Path of the request that created the token'),
@@ -37,6 +38,9 @@ const TOKEN_INFO: Shapes = {
 }
 
 const tokenField = { token: string('The token', { required: true, secret: true }) }
+/** What is asked about a token is judged in the namespace of that token, wherever it is asked. */
+const MOVES = { movesTo: { field: 'token', names: 'token' } } as const
+const MOVES_TO_OWN = { movesTo: 'token' } as const
 const accessorField = { accessor: string('Accessor of the token', { required: true }) }
 const incrementField = {
   increment: duration('Requested TTL from now, in seconds; 0: the TTL set at creation', { default: 0 }),
@@ -46,6 +50,7 @@ const lookup = endpoint({
   id: 'token-lookup',
   operation: 'update',
   path: 'lookup',
+  ...MOVES,
   capability: 'update',
   runsOn: 'any-node',
   summary: 'Looks up a token',
@@ -53,7 +58,7 @@ const lookup = endpoint({
   response: TOKEN_INFO,
   handler: async (service: TokenService, { token }, request) => {
     if (token === undefined || token === '') return { data: await service.describeCaller(callerOf(request)) }
-    return { data: await service.describe(token) }
+    return { data: await service.describe(request.namespace.id, token) }
   },
 })
 
@@ -61,12 +66,15 @@ const lookupByPath = endpoint({
   id: 'token-lookup-by-path',
   operation: 'read',
   path: 'lookup/:token...',
+  ...MOVES,
   capability: 'read',
   runsOn: 'any-node',
   summary: 'Looks up a token given in the path (deprecated: proxies may write the path to their logs)',
   fields: { token: string('The token', { required: true, secret: true }) },
   response: TOKEN_INFO,
-  handler: async (service: TokenService, { token }) => ({ data: await service.describe(token) }),
+  handler: async (service: TokenService, { token }, { namespace }) => ({
+    data: await service.describe(namespace.id, token),
+  }),
 })
 
 const lookupSelf = (operation: 'read' | 'update') =>
@@ -74,6 +82,7 @@ const lookupSelf = (operation: 'read' | 'update') =>
     id: `token-lookup-self-${operation}`,
     operation,
     path: 'lookup-self',
+    ...MOVES_TO_OWN,
     capability: operation,
     runsOn: 'any-node',
     summary: 'Looks up the calling token',
@@ -94,33 +103,41 @@ const lookupAccessor = endpoint({
   summary: 'Looks up a token by its accessor, without showing the token itself',
   fields: accessorField,
   response: TOKEN_INFO,
-  handler: async (service: TokenService, { accessor }) => ({ data: await service.describeAccessor(accessor) }),
+  handler: async (service: TokenService, { accessor }, { namespace }) => ({
+    data: await service.describeAccessor(namespace.id, accessor),
+  }),
 })
 
 const renewSelf = endpoint({
   id: 'token-renew-self',
   operation: 'update',
   path: 'renew-self',
+  ...MOVES_TO_OWN,
   capability: 'update',
   runsOn: 'writer',
   writes: 'both',
   summary: 'Renews the calling token',
   fields: incrementField,
   givesToken: true,
-  handler: (service: TokenService, { increment }, request) => service.renewal.renew(callerOf(request).token, increment),
+  handler: (service: TokenService, { increment }, request) => {
+    const { namespaceId, token } = callerOf(request)
+    return service.renewal.renew(namespaceId, token, increment)
+  },
 })
 
 const renew = endpoint({
   id: 'token-renew',
   operation: 'update',
   path: 'renew',
+  ...MOVES,
   capability: 'update',
   runsOn: 'writer',
   writes: 'both',
   summary: 'Renews a token',
   fields: { ...tokenField, ...incrementField },
   givesToken: true,
-  handler: (service: TokenService, { token, increment }) => service.renewal.renew(token, increment),
+  handler: (service: TokenService, { token, increment }, { namespace }) =>
+    service.renewal.renew(namespace.id, token, increment),
 })
 
 const renewAccessor = endpoint({
@@ -133,21 +150,22 @@ const renewAccessor = endpoint({
   summary: 'Renews a token by its accessor, without showing the token itself',
   fields: { ...accessorField, ...incrementField },
   givesToken: true,
-  handler: async (service: TokenService, { accessor, increment }) =>
-    service.renewal.renewById((await service.byAccessor(accessor)).id, increment),
+  handler: async (service: TokenService, { accessor, increment }, { namespace }) =>
+    service.renewal.renewById((await service.byAccessor(namespace.id, accessor)).id, increment),
 })
 
 const revoke = endpoint({
   id: 'token-revoke',
   operation: 'update',
   path: 'revoke',
+  ...MOVES,
   capability: 'update',
   runsOn: 'writer',
   writes: 'cluster',
   summary: 'Revokes a token and all its children; an unknown token is not an error',
   fields: tokenField,
-  handler: async (service: TokenService, { token }) => {
-    await service.revoke(token)
+  handler: async (service: TokenService, { token }, { namespace }) => {
+    await service.revoke(namespace.id, token)
     return DONE
   },
 })
@@ -156,13 +174,15 @@ const revokeSelf = endpoint({
   id: 'token-revoke-self',
   operation: 'update',
   path: 'revoke-self',
+  ...MOVES_TO_OWN,
   capability: 'update',
   runsOn: 'writer',
   writes: 'cluster',
   summary: 'Revokes the calling token and all its children',
   fields: {},
   handler: async (service: TokenService, _args, request) => {
-    await service.revoke(callerOf(request).token)
+    const { namespaceId, token } = callerOf(request)
+    await service.revoke(namespaceId, token)
     return DONE
   },
 })
@@ -176,8 +196,8 @@ const revokeAccessor = endpoint({
   writes: 'cluster',
   summary: 'Revokes a token by its accessor, and all its children',
   fields: accessorField,
-  handler: async (service: TokenService, { accessor }) => {
-    const found = await service.tokens.findByAccessor(accessor)
+  handler: async (service: TokenService, { accessor }, { namespace }) => {
+    const found = await service.findByAccessor(namespace.id, accessor)
     if (found === undefined) return { warnings: ['No token found with this accessor'] }
     await service.tokens.revoke(found.id)
     return DONE
@@ -188,14 +208,15 @@ const revokeOrphan = endpoint({
   id: 'token-revoke-orphan',
   operation: 'update',
   path: 'revoke-orphan',
+  ...MOVES,
   capability: 'update',
   sudo: true,
   runsOn: 'writer',
   writes: 'cluster',
   summary: 'Revokes a token but not its children, which become orphans',
   fields: tokenField,
-  handler: async (service: TokenService, { token }) => {
-    await service.revokeOrphaning(token)
+  handler: async (service: TokenService, { token }, { namespace }) => {
+    await service.revokeOrphaning(namespace.id, token)
     return DONE
   },
 })
@@ -205,13 +226,14 @@ const accessors = endpoint({
   id: 'token-accessors',
   path: 'accessors',
   sudo: true,
-  summary: 'Lists the accessors of all tokens, in no meaningful order',
+  summary: 'Lists the accessors of all tokens of the namespace, in no meaningful order',
   fields: {
     after: string('Last accessor of the previous page: returns only those after it', { default: '' }),
     limit: int('Maximum number of accessors to return; 0: all', { default: 0, min: 0 }),
   },
   response: { keys: listOf(text('Accessor'), 'Accessors, in no meaningful order') },
-  handler: async (service: TokenService, { after, limit }) => namesAnswer(await service.accessors(after, limit)),
+  handler: async (service: TokenService, { after, limit }, { namespace }) =>
+    namesAnswer(await service.accessors(namespace.id, after, limit)),
 })
 
 const tidy = endpoint({

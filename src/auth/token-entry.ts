@@ -1,5 +1,6 @@
 // The stored entry of a token, without its text. Times are absolute, so that no token lives longer because the server
 // was stopped.
+import { type Namespace, ROOT_ID } from '../api/namespace.ts'
 import type { AuthBlock } from '../api/request.ts'
 import {
   byMember,
@@ -80,8 +81,8 @@ export function remainingSeconds(entry: TokenEntry, nowMs: number): number {
   return 'atMs' in entry.expiry ? Math.max(0, Math.floor((entry.expiry.atMs - nowMs) / 1000)) : 0
 }
 
-/** True if the token may do everything. `root` is then its only policy. */
-export const isRoot = (entry: TokenEntry): boolean => entry.policies.includes('root')
+/** True if the token may do everything. `root` is then its only policy; only tokens of the root namespace have it. */
+export const isRoot = (entry: TokenEntry): boolean => entry.policies.includes('root') && entry.namespace === ROOT_ID
 
 /** Returns the `auth` part of an answer that hands out or renews this token. */
 export function authBlock(

@@ -5,10 +5,15 @@
 //   token/indexed                  present once all tokens are in the indexes of ends and leases
 //   token/id/HASH                  the entry
 //   token/accessor/HASH            hash of an accessor; holds the storage id of its token
+//   token/accessor/ID/HASH         the same for a token of another namespace than the root, by the id of that
 //   token/parent/HASH/CHILD        empty: the child falls with its parent
 //   token/expiry/SECONDS/HASH      empty: the token ends in this second since the epoch, twelve digits
 //   token/gone/HASH                empty: the token is removed, but not yet all its children and belongings
 //   lease/PATH/hHASH               empty: the token was made by a request to this path
+//   lease-of/ID/PATH/hHASH         the same for a token of another namespace than the root
+//
+// Tokens of all namespaces lie here, since one may be the parent of another one's, and falls in one commit with it.
+import { idEnding, ROOT_ID, splitId } from '../api/namespace.ts'
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
 
 /** The folder of all keys below. Views of this room are relative to it. */
@@ -18,7 +23,7 @@ export const ROOT_TOKEN_PATH = 'auth/token/root'
 
 /** Folder of the entries, by storage id. */
 export const ID_FOLDER = 'token/id/'
-/** Folder of the accessors, by their keyed hash. */
+/** Folder of the accessors, by their keyed hash; those of other namespaces than the root are in folders in it. */
 export const ACCESSOR_FOLDER = 'token/accessor/'
 /** Folder of the children of each token. */
 export const PARENT_FOLDER = 'token/parent/'
@@ -26,8 +31,8 @@ export const PARENT_FOLDER = 'token/parent/'
 export const EXPIRY_FOLDER = 'token/expiry/'
 /** Folder of the tokens whose removal is not finished. */
 export const GONE_FOLDER = 'token/gone/'
-/** Folder of the leases, which may be listed like paths. */
-export const LEASE_FOLDER = 'lease/'
+/** Folders of the leases, which may be listed like paths: those of the root, and those of all other namespaces. */
+export const LEASE_FOLDERS = ['lease/', 'lease-of/'] as const
 /** Where the key of the hashes is stored. Without it no token can be found. */
 export const KEY_PATH = 'token/key'
 /** Exists once all tokens are indexed. */
@@ -35,6 +40,7 @@ export const INDEXED_PATH = 'token/indexed'
 
 /** The members of an entry (token-entry.ts) from which its keys follow. */
 type Placed = {
+  readonly namespace: string
   readonly path: string
   readonly parent: string
   readonly expiry: { readonly never: true } | { readonly atMs: number }
@@ -58,8 +64,22 @@ export function expiryKey(id: string, { expiry }: Pick<Placed, 'expiry'>): strin
   return `${EXPIRY_FOLDER}${String(second).padStart(SECONDS_DIGITS, '0')}/${id}`
 }
 
+/** Returns the folder of the accessors of a namespace's tokens. */
+export const accessorFolder = (namespaceId: string): string =>
+  namespaceId === ROOT_ID ? ACCESSOR_FOLDER : `${ACCESSOR_FOLDER}${namespaceId}/`
+
+/** Returns the folder of the leases of a namespace. */
+export const leaseFolder = (namespaceId: string): string =>
+  namespaceId === ROOT_ID ? LEASE_FOLDERS[0] : `${LEASE_FOLDERS[1]}${namespaceId}/`
+
 /** Returns the id of the token's lease, as clients see it; undefined if it has none. */
-export function leaseIdOf(id: string, entry: Pick<Placed, 'path' | 'expiry'>): string | undefined {
+export function leaseIdOf(id: string, entry: Omit<Placed, 'parent'>): string | undefined {
+  const name = leaseNameOf(id, entry)
+  return name === undefined ? undefined : name + idEnding(entry.namespace)
+}
+
+/** Returns the name of the lease in the folder of its namespace. */
+function leaseNameOf(id: string, entry: Pick<Placed, 'path' | 'expiry'>): string | undefined {
   if ('never' in entry.expiry && entry.path === ROOT_TOKEN_PATH) return undefined
   // A listing request has a path that ends in '/', and its wrapped answer has a token.
   return `${entry.path.endsWith('/') ? entry.path : `${entry.path}/`}h${id}`
@@ -67,22 +87,23 @@ export function leaseIdOf(id: string, entry: Pick<Placed, 'path' | 'expiry'>): s
 
 /** Returns the keys that only lead to the token. They are written and removed in one transaction with its entry. */
 export function indexKeys(id: string, entry: Placed): string[] {
-  const lease = leaseIdOf(id, entry)
+  const lease = leaseNameOf(id, entry)
   const expiry = expiryKey(id, entry)
   return [
     ...(entry.parent === '' ? [] : [parentKey(entry.parent, id)]),
     ...(expiry === undefined ? [] : [expiry]),
-    ...(lease === undefined ? [] : [LEASE_FOLDER + lease]),
+    ...(lease === undefined ? [] : [leaseFolder(entry.namespace) + lease]),
   ]
 }
 
 /** Returns the storage id of the token that a lease belongs to; undefined if the text is no lease id. */
 export function tokenOfLease(leaseId: string): string | undefined {
-  const slash = leaseId.lastIndexOf('/')
-  return slash <= 0 ? undefined : tokenOfLeaf(leaseId.slice(slash + 1))
+  const { own } = splitId(leaseId)
+  const slash = own.lastIndexOf('/')
+  return slash <= 0 ? undefined : tokenOfLeaf(own.slice(slash + 1))
 }
 
-/** Returns the storage id in the last segment of a lease id; undefined if it is none. */
+/** Returns the storage id in the last segment of a stored lease; undefined if it is none. */
 export function tokenOfLeaf(leaf: string): string | undefined {
   if (leaf.length !== HASH_DIGITS + 1 || !leaf.startsWith('h')) return undefined
   for (let at = 1; at < leaf.length; at++) if (!'0123456789abcdef'.includes(leaf.charAt(at))) return undefined

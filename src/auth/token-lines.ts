@@ -13,9 +13,20 @@ export const WALKED_ANCESTORS = 16
 const MOST_KEPT = 20_000
 
 /**
- * A known line from one ancestor to the top: how long all of it lives, and the mount of the login that it began with.
+ * A known line from one ancestor to the top: how long all of it lives, the mount of the login that it began with, and
+ * the namespaces of its tokens.
  */
-type Line = { readonly untilMs: number; readonly mountUuid: string | undefined }
+type Line = {
+  readonly untilMs: number
+  readonly mountUuid: string | undefined
+  readonly namespaces: readonly string[]
+}
+
+/** What must be there for a token to live, besides the tokens of its line. */
+export type LineGrounds = {
+  readonly isMounted: (mountUuid: string) => boolean
+  readonly isInNamespace: (namespaceId: string) => boolean
+}
 
 type Ancestor = { readonly id: string; readonly entry: TokenEntry }
 
@@ -27,18 +38,21 @@ export class TokenLines {
   readonly #lines = new Map<string, Line>()
 
   /** True if the token and all its ancestors are known to be alive. False means unknown: the caller must look. */
-  isAlive(id: string, nowMs: number, isMounted: (mountUuid: string) => boolean): boolean {
+  isAlive(id: string, nowMs: number, { isMounted, isInNamespace }: LineGrounds): boolean {
     const line = this.#lines.get(id)
-    return line !== undefined && nowMs < line.untilMs && (line.mountUuid === undefined || isMounted(line.mountUuid))
+    if (line === undefined || nowMs >= line.untilMs || !line.namespaces.every(isInNamespace)) return false
+    return line.mountUuid === undefined || isMounted(line.mountUuid)
   }
 
   /** Remembers a line: tokens from one ancestor to the top, each the child of the next, all alive now. */
   keep(line: readonly Ancestor[]): void {
     if (this.#lines.size + line.length > MOST_KEPT) this.clear()
-    let above: Line = { untilMs: Number.POSITIVE_INFINITY, mountUuid: undefined }
+    let above: Line = { untilMs: Number.POSITIVE_INFINITY, mountUuid: undefined, namespaces: [] }
     for (const { id, entry } of line.toReversed()) {
       const untilMs = 'atMs' in entry.expiry ? Math.min(entry.expiry.atMs, above.untilMs) : above.untilMs
-      above = { untilMs, mountUuid: entry.login?.mountUuid ?? above.mountUuid }
+      const { namespace } = entry
+      const namespaces = above.namespaces.includes(namespace) ? above.namespaces : [...above.namespaces, namespace]
+      above = { untilMs, mountUuid: entry.login?.mountUuid ?? above.mountUuid, namespaces }
       this.#lines.set(id, above)
     }
   }

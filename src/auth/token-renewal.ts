@@ -2,7 +2,6 @@
 import { fail } from '../api/errors.ts'
 import type { Answer } from '../api/request.ts'
 import type { World } from '../lib/world.ts'
-import { isBatchText } from './batch-tokens.ts'
 import { tokenLimitsOf } from './login-service.ts'
 import type { RightsFinder } from './rights.ts'
 import type { Identities } from './subject.ts'
@@ -36,13 +35,12 @@ export class TokenRenewal {
     this.#parts = parts
   }
 
-  /** Renews by the token's text. @throws Refusal if the token is not live, or cannot be renewed. */
-  async renew(token: string, incrementSeconds: number): Promise<Answer> {
-    const { tokens } = this.#parts
-    if (isBatchText(token) && (await tokens.find(token)) !== undefined) {
-      throw fail('not_renewable', ['batch tokens cannot be renewed'])
-    }
-    return this.renewById(tokens.idOf(token), incrementSeconds, token)
+  /** Renews by the token's text. @throws Refusal if it is no live token of the namespace, or cannot be renewed. */
+  async renew(namespaceId: string, token: string, incrementSeconds: number): Promise<Answer> {
+    const found = await this.#parts.tokens.find(token)
+    if (found?.entry.namespace !== namespaceId) throw fail('no_such_token', ['token not found'])
+    if (found.entry.type === 'batch') throw fail('not_renewable', ['batch tokens cannot be renewed'])
+    return this.renewById(found.id, incrementSeconds, token)
   }
 
   /** Renews by storage id. `shown` is the token's text if the caller gave it; without it the answer holds none. */

@@ -194,12 +194,13 @@ export const TOKEN_ROLE_ENDPOINTS: readonly Endpoint[] = namedThings({
   response: ROLE,
   fields: roleFields,
   tellsNew: true,
-  names: ({ roles }: TokenService, { after, limit }) => roles.list(after, limit),
-  find: async ({ roles }: TokenService, name) => (name.length > MAX_NAME_LENGTH ? undefined : roles.read(name)),
+  names: ({ roles }: TokenService, { after, limit }, { id }) => roles.list(id, after, limit),
+  find: async ({ roles }: TokenService, name, { id }) =>
+    name.length > MAX_NAME_LENGTH ? undefined : roles.read(id, name),
   body: (role, name) => shown(name, role),
-  write: async ({ roles }: TokenService, name, args) => {
-    await roles.write(name, (old) => changed(old, args))
+  write: async ({ roles }: TokenService, name, args, { namespace }) => {
+    await roles.write(namespace, name, (old) => changed(old, args))
     return DONE
   },
-  remove: ({ roles }: TokenService, name) => roles.delete(name),
+  remove: ({ roles }: TokenService, name, { id }) => roles.delete(id, name),
 })

@@ -1,11 +1,12 @@
 // Token roles: what tokens made at auth/token/create/ROLE may be, independent of who makes them.
 //
-//   root/sys/token-role/NAME
+//   NAMESPACE/sys/token-role/NAME
+import type { Namespace } from '../api/namespace.ts'
 import { count, flag, listOf, oneOf, otherwise, text, texts, type ValueOf } from '../lib/member-kinds.ts'
-import { systemScope } from '../storage/contract.ts'
+import { requireAlive } from '../namespaces/namespace-store.ts'
+import { scopeOfNamespace } from '../namespaces/records.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
 import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
-import { SYSTEM_FOLDER } from './token-keys.ts'
 
 /** The type of a role's tokens. The `default-` types leave the choice to the request. */
 export type RoleTokenType = 'service' | 'batch' | 'default-service' | 'default-batch'
@@ -47,30 +48,39 @@ export type TokenRole = RecordOf<typeof TOKEN_ROLE>
 /** A role before its first write: every member has its default. */
 export const NEW_ROLE: TokenRole = TOKEN_ROLE.kind.read({})
 
-const FOLDER = `${SYSTEM_FOLDER}token-role/`
+const placeOf = (namespaceId: string) => ({
+  scope: scopeOfNamespace(namespaceId),
+  folder: `${namespaceId}/sys/token-role/`,
+})
 
-/** The store of token roles. Roles are read where tokens are made, on the writing thread, so nothing is cached. */
+/** The store of the token roles of all namespaces. Roles are read where tokens are made, on the writing thread, so nothing is cached. */
 export class TokenRoles {
-  readonly #view: View
+  readonly #storage: SealedStorage
 
   constructor(storage: SealedStorage) {
-    this.#view = storage.view(systemScope, FOLDER)
+    this.#storage = storage
+  }
+
+  #viewOf(namespaceId: string): View {
+    const { scope, folder } = placeOf(namespaceId)
+    return this.#storage.view(scope, folder)
   }
 
   /** Returns the role, or undefined. */
-  async read(name: string): Promise<TokenRole | undefined> {
-    const bytes = await this.#view.get(name)
+  async read(namespaceId: string, name: string): Promise<TokenRole | undefined> {
+    const bytes = await this.#viewOf(namespaceId).get(name)
     return bytes === undefined ? undefined : TOKEN_ROLE.decode(bytes)
   }
 
   /** Returns names in order, after `after`; a `limit` of 0 means all. */
-  async list(after: string, limit: number): Promise<string[]> {
-    return this.#view.list('', { after, ...(limit > 0 ? { limit } : {}) })
+  async list(namespaceId: string, after: string, limit: number): Promise<string[]> {
+    return this.#viewOf(namespaceId).list('', { after, ...(limit > 0 ? { limit } : {}) })
   }
 
   /** Stores what `change` makes of the present role, or of a new one. `change` may throw to refuse. */
-  async write(name: string, change: (old: TokenRole) => TokenRole): Promise<void> {
-    await this.#view.transaction(async (tx) => {
+  async write(namespace: Namespace, name: string, change: (old: TokenRole) => TokenRole): Promise<void> {
+    const { scope, folder } = placeOf(namespace.id)
+    await this.#storage.view(scope, folder, (raw) => requireAlive(raw, namespace)).transaction(async (tx) => {
       const bytes = await tx.get(name)
       const role = change(bytes === undefined ? NEW_ROLE : TOKEN_ROLE.decode(bytes))
       tx.put(name, TOKEN_ROLE.encode(role))
@@ -78,7 +88,7 @@ export class TokenRoles {
   }
 
   /** Deletes the role; its tokens stay. */
-  async delete(name: string): Promise<void> {
-    await this.#view.transaction(async (tx) => tx.delete(name))
+  async delete(namespaceId: string, name: string): Promise<void> {
+    await this.#viewOf(namespaceId).transaction(async (tx) => tx.delete(name))
   }
 }

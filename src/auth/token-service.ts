@@ -1,11 +1,12 @@
 // What the token endpoints work with: creation, look-up, renewal and revocation over the store.
 import { fail } from '../api/errors.ts'
+import { type Namespace, ROOT_ID, splitId } from '../api/namespace.ts'
 import type { Answer, Caller } from '../api/request.ts'
 import type { World } from '../lib/world.ts'
 import { isBatchText } from './batch-tokens.ts'
 import { type CreationForm, type CreationParts, TokenCreation, type TokenRequest } from './token-creation.ts'
 import { type TokenEntry, tokenInfo } from './token-entry.ts'
-import { ACCESSOR_FOLDER, ROOT_TOKEN_PATH } from './token-keys.ts'
+import { accessorFolder, ROOT_TOKEN_PATH } from './token-keys.ts'
 import { TokenRenewal } from './token-renewal.ts'
 import type { TokenRoles } from './token-role.ts'
 import type { LiveToken, TokenStore } from './token-store.ts'
@@ -13,7 +14,10 @@ import type { TokenTidy } from './token-tidy.ts'
 
 const ACCESSOR_PAGE = 500
 
-/** The engine of the mount auth/token/. Every thread has one; what it may write depends on its store. */
+/**
+ * The engine of the mounts auth/token/ of all namespaces. Every thread has one; what it may write depends on its store.
+ * A token is known only to the namespace that it is of, where the request that names it was moved to.
+ */
 export class TokenService {
   readonly tokens: TokenStore
   readonly roles: TokenRoles
@@ -33,21 +37,21 @@ export class TokenService {
     this.renewal = new TokenRenewal(parts)
   }
 
-  /** Makes a token. @throws Refusal as TokenCreation. */
-  create(caller: Caller, wanted: TokenRequest, form: CreationForm): Promise<Answer> {
-    return this.#creation.create(caller, wanted, form)
+  /** Makes a token of the namespace. @throws Refusal as TokenCreation. */
+  create(namespace: Namespace, caller: Caller, wanted: TokenRequest, form: CreationForm): Promise<Answer> {
+    return this.#creation.create(namespace, caller, wanted, form)
   }
 
   /** Returns what look-up shows of a token. @throws Refusal `bad_token` if it is not live. */
-  async describe(token: string): Promise<Record<string, unknown>> {
+  async describe(namespaceId: string, token: string): Promise<Record<string, unknown>> {
     const found = await this.tokens.find(token)
-    if (found === undefined) throw fail('bad_token', [])
+    if (found?.entry.namespace !== namespaceId) throw fail('bad_token', [])
     return this.#info(token, found.entry)
   }
 
   /** Returns the same by accessor, without the token's text. @throws Refusal if no live token has it. */
-  async describeAccessor(accessor: string): Promise<Record<string, unknown>> {
-    const { entry } = await this.byAccessor(accessor)
+  async describeAccessor(namespaceId: string, accessor: string): Promise<Record<string, unknown>> {
+    const { entry } = await this.byAccessor(namespaceId, accessor)
     return this.#info('', entry)
   }
 
@@ -67,38 +71,55 @@ export class TokenService {
       : tokenInfo(shown, entry, nowMs, identity)
   }
 
-  /** Finds a live token by its accessor. @throws Refusal if there is none. */
-  async byAccessor(accessor: string): Promise<LiveToken> {
-    const found = await this.tokens.findByAccessor(accessor)
+  /** Finds a live token by its accessor. @throws Refusal if there is none, or its namespace is another one. */
+  async byAccessor(namespaceId: string, accessor: string): Promise<LiveToken> {
+    const found = await this.findByAccessor(namespaceId, accessor)
     if (found === undefined) throw fail('no_such_token', ['invalid accessor: no token has it'])
     return found
   }
 
+  /**
+   * Like `byAccessor`, but returns undefined if no live token has it.
+   * @throws Refusal for an accessor of another namespace, whether it exists or not
+   */
+  async findByAccessor(namespaceId: string, accessor: string): Promise<LiveToken | undefined> {
+    if (splitId(accessor).namespaceId !== namespaceId)
+      throw fail('no_such_token', ['invalid accessor: it is that of a token in another namespace'])
+    return this.tokens.findByAccessor(accessor)
+  }
+
   /** Revokes a token and all its descendants; an unknown one is no error. @throws Refusal for a batch token. */
-  async revoke(token: string): Promise<void> {
+  async revoke(namespaceId: string, token: string): Promise<void> {
     if (isBatchText(token) && (await this.tokens.find(token)) !== undefined) {
       throw fail('token_cannot', ['batch tokens cannot be revoked'])
     }
-    await this.tokens.revoke(this.tokens.idOf(token))
+    const id = this.tokens.idOf(token)
+    // Without an entry there still may be left what an interrupted removal did not come to.
+    const entry = await this.tokens.entryOf(id)
+    if (entry === undefined || entry.namespace === namespaceId) await this.tokens.revoke(id)
   }
 
   /** Revokes a token alone. @throws Refusal if it is not live, or a batch token. */
-  async revokeOrphaning(token: string): Promise<void> {
+  async revokeOrphaning(namespaceId: string, token: string): Promise<void> {
     const found = await this.tokens.find(token)
-    if (found === undefined) throw fail('no_such_token', ['token to revoke not found'])
+    if (found?.entry.namespace !== namespaceId) throw fail('no_such_token', ['token to revoke not found'])
     if (found.entry.type === 'batch') throw fail('token_cannot', ['batch tokens cannot be revoked'])
     await this.tokens.removal.removeOrphaning(found.id)
   }
 
   /**
-   * Returns the accessors of live tokens in the order of their hashes, after that of `after`. A `limit` of 0 means all.
+   * Returns the accessors of the namespace's live tokens in the order of their hashes, after that of `after`. A `limit`
+   * of 0 means all.
    */
-  async accessors(after: string, limit: number): Promise<string[]> {
+  async accessors(namespaceId: string, after: string, limit: number): Promise<string[]> {
     const accessors: string[] = []
+    const folder = accessorFolder(namespaceId)
     for (let last = after === '' ? '' : this.tokens.idOf(after); ; ) {
-      const names = await this.tokens.view.list(ACCESSOR_FOLDER, { after: last, limit: ACCESSOR_PAGE })
+      const names = await this.tokens.view.list(folder, { after: last, limit: ACCESSOR_PAGE })
       for (const name of names) {
-        const id = await this.tokens.view.get(ACCESSOR_FOLDER + name)
+        // In the folder of the root lie those of the other namespaces.
+        if (name.endsWith('/')) continue
+        const id = await this.tokens.view.get(folder + name)
         const live = id === undefined ? undefined : await this.tokens.findById(id.toString('latin1'))
         if (live !== undefined) accessors.push(live.entry.accessor)
         if (limit > 0 && accessors.length === limit) return accessors
@@ -114,8 +135,8 @@ export class TokenService {
   rootEntry(): TokenEntry {
     return {
       format: 1,
-      namespace: 'root',
-      accessor: this.tokens.newAccessor(),
+      namespace: ROOT_ID,
+      accessor: this.tokens.newAccessor(ROOT_ID),
       policies: ['root'],
       path: ROOT_TOKEN_PATH,
       displayName: 'root',

@@ -2,10 +2,12 @@
 // (threats P-26). token-keys.ts says what is stored where.
 import type { KeyObject } from 'node:crypto'
 import { fail } from '../api/errors.ts'
+import { type Namespace, type Namespaces, ROOT_ID, splitId } from '../api/namespace.ts'
 import { importSecret } from '../crypto/primitives/secret-key.ts'
 import { fastDigest, keyedDigest } from '../crypto/token-digest.ts'
 import { CoherentCache, type Lookups } from '../lib/coherent-cache.ts'
 import type { World } from '../lib/world.ts'
+import { unlessGoing } from '../namespaces/namespace-store.ts'
 import type { Barrier } from '../storage/barrier.ts'
 import { faultOfKey } from '../storage/classes.ts'
 import { systemScope } from '../storage/contract.ts'
@@ -15,7 +17,7 @@ import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-sto
 import { isBatchText, openBatchToken, sealBatchToken } from './batch-tokens.ts'
 import { decodeTokenEntry, encodeTokenEntry, isExpired, type TokenEntry } from './token-entry.ts'
 import {
-  ACCESSOR_FOLDER,
+  accessorFolder,
   expiryKey,
   goneKey,
   ID_FOLDER,
@@ -25,7 +27,7 @@ import {
   KEY_PATH,
   SYSTEM_FOLDER,
 } from './token-keys.ts'
-import { TokenLines, WALKED_ANCESTORS } from './token-lines.ts'
+import { type LineGrounds, TokenLines, WALKED_ANCESTORS } from './token-lines.ts'
 import { type Belongings, TokenRemoval } from './token-removal.ts'
 import { newAccessorText, newTokenText } from './token-text.ts'
 import { countBelow } from './view-walk.ts'
@@ -43,6 +45,16 @@ const NOTHING = Buffer.alloc(0)
 /** A token that may be used now, with its storage id. */
 export type LiveToken = { readonly id: string; readonly entry: TokenEntry }
 
+/** What the store needs of its node. */
+export type TokenStoreParts = {
+  readonly storage: SealedStorage
+  readonly world: World
+  readonly invalidation: Invalidation
+  readonly namespaces: Namespaces
+  /** Tokens of a login count as dead as soon as this says that its mount is gone, before they are removed. */
+  readonly isMounted: (mountUuid: string) => boolean
+}
+
 /**
  * The tokens of a node, as one thread sees them. Reads answer from the cache where they can; writes need the writing
  * thread.
@@ -50,6 +62,8 @@ export type LiveToken = { readonly id: string; readonly entry: TokenEntry }
 export class TokenStore {
   readonly view: View
   readonly removal: TokenRemoval
+  readonly #storage: SealedStorage
+  readonly #namespaces: Namespaces
   readonly #world: World
   readonly #barrier: Barrier
   readonly #entries = new CoherentCache<TokenEntry>(CACHED_TOKENS, { of: charactersOf, most: CACHED_CHARACTERS })
@@ -59,6 +73,11 @@ export class TokenStore {
    * themselves are not kept.
    */
   readonly #ids = new Map<string, string>()
+  /** What remembered lines stand on, besides the entries. */
+  readonly #grounds: LineGrounds = {
+    isMounted: (uuid) => this.#isMounted(uuid),
+    isInNamespace: (id) => this.#isInNamespace(id),
+  }
   /** Entries of batch tokens by storage id. Saves opening their texts. */
   readonly #batch = new Map<string, TokenEntry>()
   readonly #processKey: string
@@ -67,16 +86,12 @@ export class TokenStore {
   #key: KeyObject | undefined
   readonly #isMounted: (mountUuid: string) => boolean
 
-  /** Tokens of a login count as dead as soon as `isMounted` says that its mount is gone, before they are removed. */
-  constructor(
-    storage: SealedStorage,
-    world: World,
-    invalidation: Invalidation,
-    isMounted: (mountUuid: string) => boolean,
-  ) {
+  constructor({ storage, world, invalidation, namespaces, isMounted }: TokenStoreParts) {
     this.#isMounted = isMounted
+    this.#storage = storage
+    this.#namespaces = namespaces
     this.view = storage.view(systemScope, SYSTEM_FOLDER)
-    this.removal = new TokenRemoval(this.view, ({ accessor }) => this.#accessorKey(accessor))
+    this.removal = new TokenRemoval(this.view, (entry) => this.#accessorKey(entry))
     this.#barrier = storage.barrier
     this.#world = world
     this.#processKey = world.random.bytes(KEY_BYTES).toString('hex')
@@ -160,8 +175,14 @@ export class TokenStore {
     return countBelow(this.view, ID_FOLDER, this.#world.timers)
   }
 
-  #accessorKey(accessor: string): string {
-    return ACCESSOR_FOLDER + this.idOf(accessor)
+  #accessorKey({ namespace, accessor }: Pick<TokenEntry, 'namespace' | 'accessor'>): string {
+    return accessorFolder(namespace) + this.idOf(accessor)
+  }
+
+  /** The namespace of a token; undefined if it is gone or going, and all of its tokens with it. */
+  namespaceOf({ namespace }: Pick<TokenEntry, 'namespace'>): Namespace | undefined {
+    const found = this.#namespaces.byId(namespace)
+    return found?.isGoing === true ? undefined : found
   }
 
   /**
@@ -180,7 +201,7 @@ export class TokenStore {
   findOrphanBatch(token: string): TokenEntry | undefined {
     const entry = isBatchText(token) ? openBatchToken(this.#barrier, token) : undefined
     if (entry === undefined || entry.parent !== '' || !this.#usable(entry)) return undefined
-    return entry.login === null || this.#isMounted(entry.login.mountUuid) ? entry : undefined
+    return this.#hasOrigin(entry) ? entry : undefined
   }
 
   /** Finds a live service token by its storage id. Batch tokens are not stored, so they have none. */
@@ -214,15 +235,23 @@ export class TokenStore {
   }
 
   #live(id: string, entry: TokenEntry | undefined): LiveToken | undefined | Promise<LiveToken | undefined> {
-    if (entry === undefined || !this.#usable(entry)) return undefined
-    if (entry.login !== null && !this.#isMounted(entry.login.mountUuid)) return undefined
+    if (entry === undefined || !this.#usable(entry) || !this.#hasOrigin(entry)) return undefined
     const line = this.#lineAlive(entry)
     if (line === true) return { id, entry }
     return line === false ? undefined : line.then((alive) => (alive ? { id, entry } : undefined))
   }
 
   #usable(entry: TokenEntry): boolean {
-    return entry.numUses >= 0 && !isExpired(entry, this.#world.clock.nowMs())
+    return entry.numUses >= 0 && !isExpired(entry, this.#world.clock.nowMs()) && this.#isInNamespace(entry.namespace)
+  }
+
+  #isInNamespace(namespace: string): boolean {
+    return namespace === ROOT_ID || this.namespaceOf({ namespace }) !== undefined
+  }
+
+  /** False once the mount is gone whose login gave the token. */
+  #hasOrigin({ login }: TokenEntry): boolean {
+    return login === null || this.#isMounted(login.mountUuid)
   }
 
   /**
@@ -245,7 +274,7 @@ export class TokenStore {
   /** Checks a far ancestor and all above it: once, and again when a token of the line changes or ends. */
   #restAlive(from: string): boolean | Promise<boolean> {
     const nowMs = this.#world.clock.nowMs()
-    if (this.#lines.isAlive(from, nowMs, this.#isMounted)) return true
+    if (this.#lines.isAlive(from, nowMs, this.#grounds)) return true
     const line: { id: string; entry: TokenEntry }[] = []
     for (let id = from; id !== ''; ) {
       const entry = this.#entry(id)
@@ -273,12 +302,14 @@ export class TokenStore {
 
   #isAncestor(entry: TokenEntry | undefined): entry is TokenEntry {
     if (entry === undefined || isExpired(entry, this.#world.clock.nowMs())) return false
-    return entry.login === null || this.#isMounted(entry.login.mountUuid)
+    return this.#hasOrigin(entry) && this.#isInNamespace(entry.namespace)
   }
 
-  /** Finds a live token by its accessor. */
+  /** Finds a live token by its accessor, whatever namespace it is of. */
   async findByAccessor(accessor: string): Promise<LiveToken | undefined> {
-    const id = await this.view.get(this.#accessorKey(accessor))
+    const { namespaceId: namespace } = splitId(accessor)
+    if (this.namespaceOf({ namespace }) === undefined) return undefined
+    const id = await this.view.get(this.#accessorKey({ namespace, accessor }))
     return id === undefined ? undefined : this.findById(id.toString('latin1'))
   }
 
@@ -318,14 +349,25 @@ export class TokenStore {
     return { id: token.id, entry: taken }
   }
 
-  /** Returns the text of a new service token. */
-  newToken(): string {
-    return newTokenText(this.#world.random)
+  /** Returns the text of a new service token of the namespace. */
+  newToken(namespaceId: string): string {
+    return newTokenText(this.#world.random, namespaceId)
   }
 
-  /** Returns a new accessor. */
-  newAccessor(): string {
-    return newAccessorText(this.#world.random)
+  /** Returns a new accessor for a token of the namespace. */
+  newAccessor(namespaceId: string): string {
+    return newAccessorText(this.#world.random, namespaceId)
+  }
+
+  /**
+   * Runs a transaction on root/sys/ that adds something of the namespace. Its deletion, if it begins meanwhile, makes
+   * the transaction lose: nothing is added behind its back.
+   * @throws Refusal if the namespace is gone, or going
+   */
+  transactionIn<T>(namespaceId: string, work: (tx: ViewTransaction) => Promise<T>): Promise<T> {
+    if (namespaceId === ROOT_ID) return this.view.transaction(work)
+    const guard = unlessGoing(this.#namespaces, namespaceId)
+    return this.#storage.view(systemScope, SYSTEM_FOLDER, guard).transaction(work)
   }
 
   /**
@@ -334,17 +376,20 @@ export class TokenStore {
    */
   async issue(entry: TokenEntry): Promise<string> {
     if (entry.type === 'batch') return sealBatchToken(this.#barrier, entry)
-    const token = this.newToken()
+    const token = this.newToken(entry.namespace)
     if (!(await this.insert(token, entry))) throw fail('permission_denied', [])
     return token
   }
 
-  /** Stores a new service token. Returns false if the text is taken, or its parent is gone. */
+  /**
+   * Stores a new service token. Returns false if the text is taken, or its parent is gone.
+   * @throws Refusal as `transactionIn`
+   */
   async insert(token: string, entry: TokenEntry): Promise<boolean> {
-    return this.view.transaction((tx) => this.insertWith(tx, token, entry))
+    return this.transactionIn(entry.namespace, (tx) => this.insertWith(tx, token, entry))
   }
 
-  /** Like `insert`, in a transaction on root/sys/. */
+  /** Like `insert`, in a transaction of `transactionIn`. */
   async insertWith(tx: ViewTransaction, token: string, entry: TokenEntry): Promise<boolean> {
     const id = this.idOf(token)
     // A text may be used again only after everything of its last token is gone, or the new token would get a stranger's
@@ -352,7 +397,7 @@ export class TokenStore {
     if ((await tx.get(idKey(id))) !== undefined || (await tx.get(goneKey(id))) !== undefined) return false
     if (entry.parent !== '' && (await tx.get(idKey(entry.parent))) === undefined) return false
     tx.put(idKey(id), encodeTokenEntry(entry))
-    tx.put(this.#accessorKey(entry.accessor), Buffer.from(id))
+    tx.put(this.#accessorKey(entry), Buffer.from(id))
     for (const key of indexKeys(id, entry)) {
       if (faultOfKey(SYSTEM_FOLDER + key) !== undefined)
         throw fail('out_of_range', ['The path of the request is too long to be the name of a lease'])

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { ROOT_ID } from '../../src/api/namespace.ts'
 import { realWorld } from '../../src/lib/world.ts'
 import { newAuthority } from '../../src/replication/set/certificates.ts'
 import { enablePrimary } from '../../src/replication/set/primary-operations.ts'
@@ -102,7 +103,7 @@ async function lend({ node }: MemoryServer, leases: number): Promise<void> {
       for (let each = from; each < Math.min(leases, from + PER_RECORD); each++) {
         const atMs = nowMs + (each % 2 === 0 ? 24 * HOUR_MS : -Math.floor((HOUR_MS * each) / leases))
         const entry = { ...tokenService.rootEntry(), policies: ['default'], path: PATH, expiry: { atMs } }
-        assert.ok(await tokens.insertWith(tx, tokens.newToken(), entry))
+        assert.ok(await tokens.insertWith(tx, tokens.newToken(ROOT_ID), entry))
       }
     })
   }

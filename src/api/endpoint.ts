@@ -140,10 +140,13 @@ type Common<E, F extends Fields> = {
   readonly exists?: (
     engine: E,
     path: Readonly<Record<string, string>>,
-    tokenId: string,
+    token: AskingToken,
     namespace: Namespace,
   ) => boolean | Promise<boolean>
 }
+
+/** The token of a request: its name in storage, and the id of its namespace. */
+type AskingToken = { readonly id: string; readonly entry: { readonly namespace: string } }
 
 /** A definition as it is written: the handler's arguments are typed by the fields. */
 export type EndpointDefinition<E, F extends Fields> = Common<E, F> & {

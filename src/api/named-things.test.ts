@@ -87,8 +87,9 @@ test('things under names have a list, and one of them is read, written and remov
 test('policies tell a new thing from a changed one only where it is said', async () => {
   const engine: Toys = new Map([['ball', 3]])
   const [, , write] = toys({ tellsNew: true })
+  const token = { id: '', entry: { namespace: ROOT.id } }
   assert.equal(write?.capability, 'create-or-update')
-  assert.equal(await write?.exists?.(engine as never, { toy: 'ball' }, '', ROOT), true)
-  assert.equal(await write?.exists?.(engine as never, { toy: 'car' }, '', ROOT), false)
+  assert.equal(await write?.exists?.(engine as never, { toy: 'ball' }, token, ROOT), true)
+  assert.equal(await write?.exists?.(engine as never, { toy: 'car' }, token, ROOT), false)
   assert.equal(toys({})[2]?.exists, undefined)
 })

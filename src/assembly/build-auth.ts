@@ -52,7 +52,7 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
   const log = namedLog(parts.log, 'auth')
   const isMounted = (uuid: string): boolean => mounts().loginMethod(uuid) !== undefined
   const policies = new PolicyStore({ storage, namespaces: rooms.namespaces, clock: world.clock, invalidation, log })
-  const tokens = new TokenStore(storage, world, invalidation, isMounted)
+  const tokens = new TokenStore({ storage, world, invalidation, namespaces: rooms.namespaces, isMounted })
   const pluginIdentity = new PluginIdentity({ storage, slow, world, apiAddress: facts.apiAddress })
   const identities = new IdentityStore(storage, invalidation, {
     world,
@@ -112,7 +112,7 @@ function callersValues(
     ...(limits.kept === undefined ? {} : { limits: limits.kept }),
     elsewhere,
   })
-  return { cubbyhole: new Cubbyhole(tokens.view, limits.kept, elsewhere), wrapping, wrappingJwt }
+  return { cubbyhole: new Cubbyhole(tokens, limits.kept, elsewhere), wrapping, wrappingJwt }
 }
 
 /**

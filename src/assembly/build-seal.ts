@@ -1,5 +1,6 @@
 // The seal, on a thread that writes: what opens and closes the whole server, and the operations on its keys in between.
 import { fail } from '../api/errors.ts'
+import { ROOT_ID } from '../api/namespace.ts'
 import { FOLLOWS_NONE, type RoleState } from '../api/node-role.ts'
 import { NEW_TOKEN_LENGTH } from '../auth/token-text.ts'
 import { describeCause } from '../core/describe-cause.ts'
@@ -172,7 +173,13 @@ function buildHolders(
   { news, newShares, newTerm }: Heard,
 ): Holders {
   const readPgpKey = pgpFieldReader(world, slow)
-  const attemptParts = { seal, world, readPgpKey, tokenLength: NEW_TOKEN_LENGTH, newToken: () => tokens.newToken() }
+  const attemptParts = {
+    seal,
+    world,
+    readPgpKey,
+    tokenLength: NEW_TOKEN_LENGTH,
+    newToken: () => tokens.newToken(ROOT_ID),
+  }
   const sets = storage.view(systemScope, SETS_FOLDER)
   const rekeyParts = { seal, storage, world, readPgpKey, nodeRole, announce: newShares }
   return {

@@ -1,5 +1,6 @@
 // The first content of a new server besides its keys: a root token and the first mounts, in the same transaction.
 import { fail } from '../api/errors.ts'
+import { ROOT_ID } from '../api/namespace.ts'
 import { SYSTEM_FOLDER } from '../auth/token-keys.ts'
 import { initializeMounts } from '../core/stored-mounts.ts'
 import type { World } from '../lib/world.ts'
@@ -44,7 +45,7 @@ export async function initialise(
 ): Promise<InitialSecrets> {
   const { tokens, tokenService } = auth
   seal.requireUninitialised()
-  const rootToken = options.rootToken ?? tokens.newToken()
+  const rootToken = options.rootToken ?? tokens.newToken(ROOT_ID)
   const also: AlsoWrites = async (tx, barrier, shares) => {
     const tokenTx = sealedTransaction(barrier, systemScope, SYSTEM_FOLDER, tx)
     const makers = { barrier, tokens, random: world.random }

@@ -4,7 +4,7 @@
 import { type ErrorCode, Refusal } from '../api/errors.ts'
 import type { WrapInfo } from '../api/request.ts'
 import type { Cubbyhole } from '../auth/cubbyhole.ts'
-import type { KeptAnswer, KeptValues } from '../auth/kept-values.ts'
+import type { CubbyholeOf, KeptAnswer, KeptValues } from '../auth/kept-values.ts'
 import type { Wrapping } from '../auth/wrapping.ts'
 import { describeCause } from '../core/describe-cause.ts'
 import type { CallWriter } from '../core/engine-context.ts'
@@ -14,7 +14,7 @@ import { refusalOf } from '../core/response.ts'
 export const KEPT_MOUNT = 'kept'
 
 type Question =
-  | { readonly what: 'entry'; readonly tokenId: string; readonly path: string; readonly value: Uint8Array }
+  | { readonly what: 'entry'; readonly owner: CubbyholeOf; readonly path: string; readonly value: Uint8Array }
   | { readonly what: 'answer'; readonly answer: KeptAnswer }
 type Reply =
   | { readonly is: 'kept'; readonly wrapInfo: WrapInfo | undefined }
@@ -39,8 +39,8 @@ export function keptElsewhere(ask: CallWriter): KeptValues {
     return reply.wrapInfo
   }
   return {
-    keep: async (tokenId, path, value) => {
-      await asked({ what: 'entry', tokenId, path, value })
+    keep: async (owner, path, value) => {
+      await asked({ what: 'entry', owner, path, value })
     },
     keepAnswer: async (answer) => {
       const wrapInfo = await asked({ what: 'answer', answer })
@@ -63,7 +63,7 @@ export async function answerKept({ cubbyhole, wrapping, primaryAddress }: Values
   const question = asked as Question
   try {
     if (question.what === 'answer') return { is: 'kept', wrapInfo: await wrapping.keepAnswer(question.answer) }
-    await cubbyhole.keep(question.tokenId, question.path, question.value)
+    await cubbyhole.keep(question.owner, question.path, question.value)
     return { is: 'kept', wrapInfo: undefined }
   } catch (cause) {
     const refusal = refusalOf(cause, primaryAddress())

@@ -3,21 +3,28 @@ import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { string } from '../api/fields.ts'
 import { namesAnswer, orNotFound, PAGE_FIELDS, type Page } from '../api/named-things.ts'
-import { type Caller, DONE, type RequestInfo } from '../api/request.ts'
+import type { Namespace } from '../api/namespace.ts'
+import { callerOf, DONE, type RequestInfo } from '../api/request.ts'
 import { anything, listOf, OTHERS, text } from '../api/shape.ts'
 import type { Cubbyhole } from './cubbyhole.ts'
+import type { CubbyholeOf } from './kept-values.ts'
 import type { TokenEntry } from './token-entry.ts'
 
 /**
- * Returns the caller whose cubbyhole is meant.
+ * Returns the cubbyhole that is meant.
  * @throws Refusal for a batch token, which is not stored and so keeps nothing.
  */
-function ownerOf({ caller }: RequestInfo): Caller {
-  if (caller === undefined) throw fail('permission_denied', [])
-  if ((caller.entry as TokenEntry).type === 'batch')
+function ownerOf(request: RequestInfo): CubbyholeOf {
+  const { tokenId, namespaceId, entry } = callerOf(request)
+  if ((entry as TokenEntry).type === 'batch')
     throw fail('token_cannot', ['cubbyhole operations are only supported by service tokens'])
-  return caller
+  return cubbyholeOf(tokenId, namespaceId, request.namespace)
 }
+
+const cubbyholeOf = (tokenId: string, ofToken: string, { id }: Namespace): CubbyholeOf => ({
+  tokenId,
+  abroad: id === ofToken ? undefined : id,
+})
 
 /** Limits the caller's part of the storage key, which begins with a folder and the token's id. */
 const MAX_PATH_BYTES = 768
@@ -35,10 +42,10 @@ const read = endpoint({
   fields: pathField,
   response: { [OTHERS]: anything('Member of the stored object, as written') },
   handler: async (cubbyhole: Cubbyhole, { path }, request) => {
-    const { tokenId, entry } = ownerOf(request)
-    const data = orNotFound(await cubbyhole.read(tokenId, path))
+    const data = orNotFound(await cubbyhole.read(ownerOf(request), path))
+    const { numUses } = callerOf(request).entry as TokenEntry
     // A negative count marks the last use: the token and its cubbyhole go with this answer.
-    return (entry as TokenEntry).numUses < 0 ? { data, isOnlyCopy: true } : { data }
+    return numUses < 0 ? { data, isOnlyCopy: true } : { data }
   },
 })
 
@@ -52,14 +59,15 @@ const write = endpoint({
   summary: 'Stores an object for the calling token alone, as long as the token lives; replaces an existing object',
   fields: pathField,
   takesAnyFields: true,
-  exists: (cubbyhole: Cubbyhole, { path = '' }, tokenId) => cubbyhole.has(tokenId, path),
+  exists: (cubbyhole: Cubbyhole, { path = '' }, { id, entry }, namespace) =>
+    cubbyhole.has(cubbyholeOf(id, entry.namespace, namespace), path),
   handler: async (cubbyhole: Cubbyhole, { path }, request) => {
-    const { tokenId } = ownerOf(request)
+    const owner = ownerOf(request)
     const { input } = request
     if (input === undefined || Object.keys(input).length === 0)
       throw fail('field_missing', ['data', 'missing data fields'])
     if (isTooLong(path)) throw fail('out_of_range', ['path', `must have at most ${MAX_PATH_BYTES} bytes`])
-    await cubbyhole.write(tokenId, path, input)
+    await cubbyhole.write(owner, path, input)
     return DONE
   },
 })
@@ -74,8 +82,8 @@ const remove = endpoint({
   summary: 'Deletes what the calling token stores at a path; a path without a value is not an error',
   fields: pathField,
   handler: async (cubbyhole: Cubbyhole, { path }, request) => {
-    const { tokenId } = ownerOf(request)
-    if (!isTooLong(path)) await cubbyhole.delete(tokenId, path)
+    const owner = ownerOf(request)
+    if (!isTooLong(path)) await cubbyhole.delete(owner, path)
     return DONE
   },
 })
@@ -92,7 +100,7 @@ const list = (id: string, path: string) =>
     response: { keys: listOf(text('Name; a folder ends in /'), 'Names, sorted') },
     handler: async (cubbyhole: Cubbyhole, args: Page & { readonly path?: string | undefined }, request) => {
       const folder = args.path === undefined || args.path === '' ? '' : `${args.path}/`
-      return namesAnswer(await cubbyhole.list(ownerOf(request).tokenId, folder, args))
+      return namesAnswer(await cubbyhole.list(ownerOf(request), folder, args))
     },
   })
 

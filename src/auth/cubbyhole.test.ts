@@ -1,10 +1,12 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { type Called, type MemoryServer, startMemoryServer } from '../../test/fixtures/memory-server.ts'
+import { ROOT } from '../api/namespace.ts'
 import type { Entry, Store } from '../storage/contract.ts'
 import { systemScope } from '../storage/contract.ts'
-import { Cubbyhole } from './cubbyhole.ts'
+import { Cubbyhole, ownCubbyhole } from './cubbyhole.ts'
 import type { KeptLimits } from './kept-values.ts'
+import type { TokenStore } from './token-store.ts'
 
 const KEPT: KeptLimits = { entryBytes: 1_000, entries: 3, bytes: 2_000 }
 const FULL_BY_NUMBER =
@@ -149,24 +151,25 @@ test('A9: a write looks at the entry that it replaces and at no other', async ()
   const { tokens } = server.node
   const read: string[] = []
   const watched = new Cubbyhole({
-    ...tokens.view,
-    transaction: (work) =>
-      tokens.view.transaction((tx) =>
-        work({
-          ...tx,
-          get: (path) => {
-            read.push(path)
-            return tx.get(path)
-          },
-          list: async () => assert.fail('lists'),
-          scan: async () => assert.fail('scans'),
-          keys: async () => assert.fail('scans'),
-        }),
-      ),
+    view: { ...tokens.view, transaction: (work) => watching(ROOT.id, work) },
+    transactionIn: (id, work) => watching(id, work),
   })
+  const watching: TokenStore['transactionIn'] = (namespaceId, work) =>
+    tokens.transactionIn(namespaceId, (tx) =>
+      work({
+        ...tx,
+        get: (path) => {
+          read.push(path)
+          return tx.get(path)
+        },
+        list: async () => assert.fail('lists'),
+        scan: async () => assert.fail('scans'),
+        keys: async () => assert.fail('scans'),
+      }),
+    )
   const id = tokens.idOf(token)
-  await watched.write(id, 'folder/3', { a: 1 })
-  await watched.delete(id, 'folder/4')
+  await watched.write(ownCubbyhole(id), 'folder/3', { a: 1 })
+  await watched.delete(ownCubbyhole(id), 'folder/4')
   const [entry, size] = [`cubbyhole/${id}/folder`, `cubbyhole-size/${id}`]
   assert.deepEqual(
     read.filter((path) => path.startsWith('cubbyhole')).toSorted(),

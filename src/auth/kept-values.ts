@@ -25,9 +25,19 @@ export type KeptAnswer = {
   /** Encoded as it is stored. */
   readonly value: Uint8Array
   readonly ttlSeconds: number
+  /** Id of the namespace that the token is of. */
+  readonly namespaceId: string
+  /** Within that namespace. */
   readonly creationPath: string
   readonly wrappedAccessor?: string
   readonly form?: WrapForm
+}
+
+/** The cubbyhole of a token, as it is in one namespace. */
+export type CubbyholeOf = {
+  readonly tokenId: string
+  /** Id of the namespace; undefined in that of the token. */
+  readonly abroad: string | undefined
 }
 
 /**
@@ -35,10 +45,10 @@ export type KeptAnswer = {
  */
 export interface KeptValues {
   /**
-   * Stores `value`, already encoded, in the token's cubbyhole at `path`.
-   * @throws Refusal if the token has ended or its cubbyhole is full.
+   * Stores `value`, already encoded, in the cubbyhole at `path`.
+   * @throws Refusal if the token has ended or its cubbyhole is full, or if the namespace is gone.
    */
-  keep(tokenId: string, path: string, value: Uint8Array): Promise<void>
+  keep(owner: CubbyholeOf, path: string, value: Uint8Array): Promise<void>
   /** Stores an answer under a new wrapping token, and returns what the client is told of that token. */
   keepAnswer(answer: KeptAnswer): Promise<WrapInfo>
 }

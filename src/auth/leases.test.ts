@@ -146,7 +146,7 @@ async function longLine({ node }: MemoryServer, length: number): Promise<string[
   const { tokens, tokenService } = node
   const line: string[] = []
   for (let parent = ''; line.length < length; ) {
-    const token = tokens.newToken()
+    const token = tokens.newToken(ROOT.id)
     const entry = { ...tokenService.rootEntry(), policies: ['default', 'maker'], path: 'auth/token/create', parent }
     assert.equal(await tokens.insert(token, entry), true)
     line.push(token)
@@ -287,7 +287,7 @@ test('T-15: a removal that fails stays, is tried again later, and holds up no ot
     server.advance(3_600)
     await expiry.runNow()
   }
-  assert.deepEqual(await leases.stuck(), [{ leaseId: leaseOf(server, lasting), cause: 'Error' }])
+  assert.deepEqual(await leases.stuck(ROOT.id), [{ leaseId: leaseOf(server, lasting), cause: 'Error' }])
   const { data } = (await server.call('GET', 'sys/leases/count?type=irrevocable')).body
   assert.equal(data?.lease_count, 1)
   assert.equal((await server.call('GET', 'sys/leases?type=irrevocable')).body.data?.lease_count, 1)
@@ -298,7 +298,7 @@ test('T-15: a removal that fails stays, is tried again later, and holds up no ot
     (await keysOf(server)).some((key) => key.includes(id)),
     false,
   )
-  assert.deepEqual(await leases.stuck(), [])
+  assert.deepEqual(await leases.stuck(ROOT.id), [])
 })
 
 test('T-02, P-27: 1,000 tokens that ended while the server was down are refused at once, then removed', async () => {
@@ -350,7 +350,7 @@ test('tokens of a login end with its mount: refused at once, removed by revokeBy
   const GONE = '00000000-0000-4000-8000-000000000000'
   const login = async (mountUuid: string, path: string): Promise<string> => {
     const origin = { mountUuid, renewal: {} }
-    return tokens.issue({ ...tokenService.rootEntry(), accessor: tokens.newAccessor(), path, login: origin })
+    return tokens.issue({ ...tokenService.rootEntry(), accessor: tokens.newAccessor(ROOT.id), path, login: origin })
   }
   const [here, moved, other] = [
     await login(uuid, 'auth/up/login/a'),
@@ -359,7 +359,7 @@ test('tokens of a login end with its mount: refused at once, removed by revokeBy
   ]
   assert.equal(await lives(server, other), false, 'its mount is not there')
   assert.deepEqual([await lives(server, here), await lives(server, moved)], [true, true])
-  await leases.revokeByMount({ path: 'auth/up/', uuid })
+  await leases.revokeByMount({ namespace: ROOT.id, path: 'auth/up/', uuid })
   assert.deepEqual([await lives(server, here), await lives(server, moved)], [false, true])
   const left = await keysOf(server)
   assert.ok(left.includes(`root/sys/token/id/${tokens.idOf(other)}`), 'that of another mount stays')

@@ -1,12 +1,15 @@
 // Leases: the names by which operators list and revoke tokens they do not hold. A lease id is the path of the request
-// that made the token, then `h` and the token's storage id. Only tokens have leases here.
+// that made the token, then `h` and the token's storage id, and outside the root the id of the namespace. Only tokens
+// have leases here. Each namespace knows its own alone.
 import { fail } from '../api/errors.ts'
 import type { MountEntry } from '../api/mount.ts'
+import type { Page } from '../api/named-things.ts'
+import { idEnding } from '../api/namespace.ts'
 import type { Answer } from '../api/request.ts'
 import type { Timers } from '../lib/world.ts'
 import { remainingSeconds, type TokenEntry } from './token-entry.ts'
 import type { TokenExpiry } from './token-expiry.ts'
-import { LEASE_FOLDER, leaseIdOf, tokenOfLeaf, tokenOfLease } from './token-keys.ts'
+import { accessorFolder, leaseFolder, leaseIdOf, tokenOfLeaf, tokenOfLease } from './token-keys.ts'
 import type { TokenRenewal } from './token-renewal.ts'
 import type { LiveToken, TokenStore } from './token-store.ts'
 import type { TokenTidy } from './token-tidy.ts'
@@ -24,7 +27,7 @@ type Parts = {
 /** Names or leaves that are read at once, before other work gets a turn. */
 const LIST_PAGE = 500
 
-type MountPaths = Pick<MountEntry, 'path' | 'uuid' | 'formerPaths'>
+type MountPaths = Pick<MountEntry, 'namespace' | 'path' | 'uuid' | 'formerPaths'>
 
 /** A lease whose removal failed repeatedly, and the last cause. */
 export type StuckLease = { readonly leaseId: string; readonly cause: string }
@@ -38,10 +41,11 @@ export class Leases {
   }
 
   /** Returns the lease as `sys/leases/lookup` shows it. @throws Refusal if there is no such lease. */
-  async lookup(leaseId: string): Promise<Record<string, unknown>> {
-    const found = await this.#live(leaseId)
+  async lookup(namespaceId: string, leaseId: string): Promise<Record<string, unknown>> {
+    const found = await this.#live(namespaceId, leaseId)
     if (found === undefined) throw fail('no_such_entry', ['invalid lease'])
     const { entry } = found
+    const namespacePath = this.#parts.tokens.namespaceOf(entry)?.path ?? ''
     const iso = (ms: number) => new Date(ms).toISOString()
     return {
       id: leaseId,
@@ -49,28 +53,32 @@ export class Leases {
       issue_time: iso(entry.createdAtMs),
       expire_time: 'atMs' in entry.expiry ? iso(entry.expiry.atMs) : null,
       last_renewal: entry.lastRenewalAtMs === null ? null : iso(entry.lastRenewalAtMs),
+      ...(namespacePath === '' ? {} : { namespace_path: namespacePath }),
       renewable: entry.renewable,
       ttl: remainingSeconds(entry, this.#parts.nowMs()),
     }
   }
 
-  async #live(leaseId: string): Promise<LiveToken | undefined> {
+  async #live(namespaceId: string, leaseId: string): Promise<LiveToken | undefined> {
     const id = tokenOfLease(leaseId)
     const found = id === undefined ? undefined : await this.#parts.tokens.findById(id)
-    return found !== undefined && leaseIdOf(found.id, found.entry) === leaseId ? found : undefined
+    return found !== undefined && isLeaseOf(found.id, found.entry, { namespaceId, leaseId }) ? found : undefined
   }
 
   /**
    * Returns the names of the direct children of a path; a folder ends in '/'. A `limit` of 0 means all. Expired leases
    * are left out, and folders that hold nothing else: they may still be stored, since removal only tidies up.
    */
-  async list(prefix: string, after: string, limit: number): Promise<string[]> {
+  async list(namespaceId: string, prefix: string, { after, limit }: Page): Promise<string[]> {
     const found: string[] = []
-    const below = LEASE_FOLDER + folder(prefix)
+    const ending = idEnding(namespaceId)
+    const below = leaseFolder(namespaceId) + folder(prefix)
     for (let last = after; ; ) {
       const names = await this.#parts.tokens.view.list(below, { after: last, limit: LIST_PAGE })
       for (const name of names) {
-        if (await (name.endsWith('/') ? this.#hasLive(below + name) : this.#isLive(name))) found.push(name)
+        const isFolder = name.endsWith('/')
+        if (await (isFolder ? this.#hasLive(below + name) : this.#isLive(name)))
+          found.push(isFolder ? name : name + ending)
         if (limit > 0 && found.length === limit) return found
       }
       if (names.length < LIST_PAGE) return found
@@ -97,8 +105,8 @@ export class Leases {
    * Renews the token behind the lease. The answer does not contain the token's text.
    * @throws Refusal if there is no such lease, or if the token cannot be renewed.
    */
-  async renew(leaseId: string, incrementSeconds: number): Promise<Answer> {
-    const found = await this.#live(leaseId)
+  async renew(namespaceId: string, leaseId: string, incrementSeconds: number): Promise<Answer> {
+    const found = await this.#live(namespaceId, leaseId)
     if (found === undefined) throw fail('no_such_entry', ['lease not found'])
     const answer = await this.#parts.renewal.renewById(found.id, incrementSeconds)
     const { lease_duration: durationSeconds, renewable } = answer.auth ?? { lease_duration: 0, renewable: false }
@@ -106,17 +114,17 @@ export class Leases {
   }
 
   /** Revokes the token and all its descendants; an unknown lease is no error. */
-  async revoke(leaseId: string): Promise<void> {
+  async revoke(namespaceId: string, leaseId: string): Promise<void> {
     const id = tokenOfLease(leaseId)
     const entry = id === undefined ? undefined : await this.#parts.tokens.entryOf(id)
-    if (id === undefined || entry === undefined || leaseIdOf(id, entry) !== leaseId) return
+    if (id === undefined || entry === undefined || !isLeaseOf(id, entry, { namespaceId, leaseId })) return
     await this.#parts.tokens.revoke(id)
   }
 
-  /** Revokes all leases below a path, and the lease of exactly this name if there is one. */
-  async revokePrefix(prefix: string): Promise<void> {
-    await this.revoke(prefix)
-    await this.#revokeBelow(prefix, () => true)
+  /** Revokes all leases of the namespace below a path, and the lease of exactly this name if there is one. */
+  async revokePrefix(namespaceId: string, prefix: string): Promise<void> {
+    await this.revoke(namespaceId, prefix)
+    await this.#revokeBelow(leaseFolder(namespaceId) + folder(prefix), () => true)
   }
 
   /**
@@ -124,14 +132,52 @@ export class Leases {
    * wrap its answers. Tokens of another mount that once had one of the paths stay. Logins of a removed mount are
    * refused as soon as it leaves the table; this only removes what is stored.
    */
-  async revokeByMount({ path, uuid, formerPaths = [] }: MountPaths): Promise<void> {
-    await this.#revokeBelow(path, ({ login }) => login === null || login.mountUuid === uuid)
-    for (const former of formerPaths) await this.#revokeBelow(former, ({ login }) => login?.mountUuid === uuid)
+  async revokeByMount({ namespace, path, uuid, formerPaths = [] }: MountPaths): Promise<void> {
+    const all = leaseFolder(namespace)
+    await this.#revokeBelow(all + path, ({ login }) => login === null || login.mountUuid === uuid)
+    for (const former of formerPaths) await this.#revokeBelow(all + former, ({ login }) => login?.mountUuid === uuid)
   }
 
-  async #revokeBelow(prefix: string, isMeant: (entry: TokenEntry) => boolean): Promise<void> {
+  /**
+   * Removes all tokens of a namespace that is being deleted, with what belongs to them; wrapping tokens are among them,
+   * and descendants in other namespaces fall too. Goes by accessors, which every stored token has, and takes each out
+   * with its token: called again after an interruption, it goes on with what is left.
+   */
+  async revokeAll(namespaceId: string): Promise<void> {
+    const { tokens, timers } = this.#parts
+    const { view } = tokens
+    const accessors = accessorFolder(namespaceId)
+    for (let more = true; more; ) {
+      const names = await view.list(accessors, { limit: LIST_PAGE })
+      const ids = await Promise.all(names.map((name) => view.get(accessors + name)))
+      await tokens.removal.removeAll(ids.flatMap((id) => (id === undefined ? [] : [id.toString('latin1')])))
+      await view.transaction(async (tx) => {
+        // Without a token it would stay.
+        for (const name of names) tx.delete(accessors + name)
+      })
+      more = names.length === LIST_PAGE
+      await timers.sleep(0)
+    }
+    await this.#dropStale(leaseFolder(namespaceId))
+  }
+
+  /** Removes what is left below a folder of leases whose tokens all are gone. */
+  async #dropStale(below: string): Promise<void> {
+    const { tokens, timers } = this.#parts
+    for (let more = true; more; ) {
+      more = await tokens.view.transaction(async (tx) => {
+        const keys = await tx.keys(below, '', LIST_PAGE)
+        for (const key of keys) tx.delete(key)
+        return keys.length === LIST_PAGE
+      })
+      await timers.sleep(0)
+    }
+  }
+
+  /** `below` is a whole folder of leases. */
+  async #revokeBelow(below: string, isMeant: (entry: TokenEntry) => boolean): Promise<void> {
     const { tokens } = this.#parts
-    for await (const page of leavesBelow(tokens.view, LEASE_FOLDER + folder(prefix))) {
+    for await (const page of leavesBelow(tokens.view, below)) {
       const ids: string[] = []
       for (const key of page) {
         const id = tokenOfLeaf(key.slice(key.lastIndexOf('/') + 1))
@@ -142,12 +188,12 @@ export class Leases {
     }
   }
 
-  /** Returns the leases that should have ended and whose removal failed several times. */
-  async stuck(): Promise<StuckLease[]> {
+  /** Returns the leases of the namespace that should have ended and whose removal failed several times. */
+  async stuck(namespaceId: string): Promise<StuckLease[]> {
     const found: StuckLease[] = []
     for (const [id, { cause }] of this.#parts.expiry.stuck()) {
       const entry = await this.#parts.tokens.entryOf(id)
-      const leaseId = entry === undefined ? undefined : leaseIdOf(id, entry)
+      const leaseId = entry?.namespace === namespaceId ? leaseIdOf(id, entry) : undefined
       if (leaseId !== undefined) found.push({ leaseId, cause })
     }
     return found
@@ -158,5 +204,12 @@ export class Leases {
     return this.#parts.tidy.start()
   }
 }
+
+/** True if the id is that of the token's lease, and the token is of the namespace. */
+const isLeaseOf = (
+  id: string,
+  entry: TokenEntry,
+  { namespaceId, leaseId }: { readonly namespaceId: string; readonly leaseId: string },
+): boolean => entry.namespace === namespaceId && leaseIdOf(id, entry) === leaseId
 
 const folder = (prefix: string): string => (prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`)

@@ -72,10 +72,10 @@ export class LoginService {
       format: 1,
       type,
       namespace: mount.namespace,
-      accessor: type === 'batch' ? '' : tokens.newAccessor(),
+      accessor: type === 'batch' ? '' : tokens.newAccessor(mount.namespace),
       policies,
       path: request.path,
-      displayName: displayNameOf(mount, login.displayName),
+      displayName: this.#displayNameOf(mount, login.displayName),
       meta: login.metadata,
       parent: '',
       createdAtMs: nowMs,
@@ -98,6 +98,14 @@ export class LoginService {
     }
     const identityPolicies = await rights.identityPoliciesOf(entry)
     return { isNewToken: true, auth: authBlock(token, entry, nowMs, identityPolicies), warnings: life.warnings }
+  }
+
+  /** Returns `userpass-bob` for the user `bob` of auth/userpass/, and `team-auth-userpass-bob` in the namespace team/. */
+  #displayNameOf(mount: MountEntry, name: string): string {
+    const namespacePath = this.#parts.tokens.namespaceOf(mount)?.path ?? ''
+    const path = namespacePath === '' ? mount.path.slice('auth/'.length) : namespacePath + mount.path
+    const inside = path.slice(0, -1).replaceAll('/', '-')
+    return name === '' ? inside : `${inside}-${name}`
   }
 
   /** Returns the lifetime of the token. @throws Refusal if it would not be positive. */
@@ -159,10 +167,4 @@ export function tokenLimitsOf(mount: MountEntry | undefined, system: TokenLimits
     defaultTtlSeconds: mountDefault > 0 ? mountDefault : system.defaultTtlSeconds,
     maxTtlSeconds: roleMaxTtlSeconds > 0 ? Math.min(roleMaxTtlSeconds, maxTtlSeconds) : maxTtlSeconds,
   }
-}
-
-/** Returns `userpass-bob` for the user `bob` of auth/userpass/. */
-function displayNameOf(mount: MountEntry, name: string): string {
-  const path = mount.path.slice('auth/'.length, -1).replaceAll('/', '-')
-  return name === '' ? path : `${path}-${name}`
 }

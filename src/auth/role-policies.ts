@@ -8,7 +8,8 @@ import { sanitizePolicies } from './token-rules.ts'
 export type PolicyWish = {
   /** Empty if the request named none. */
   readonly requested: readonly string[]
-  readonly ofParent: readonly string[]
+  /** Undefined for a maker of another namespace: its policies mean nothing in that of the new token. */
+  readonly ofParent: readonly string[] | undefined
   readonly hasSudo: boolean
   readonly withoutDefault: boolean
   readonly role: TokenRole | undefined
@@ -17,7 +18,8 @@ export type PolicyWish = {
 /**
  * Returns the policies, sorted; exactly `root` if that is among them. A child gets no policy that its parent lacks,
  * unless the caller has `sudo` or a role has lists of policies (threats T-05). Such a role decides alone: one that only
- * disallows gives any other policy that is requested, except `root`, which only a root token gives.
+ * disallows gives any other policy that is requested, except `root`, which only a root token gives. A maker of another
+ * namespace hands down nothing: it must have `sudo`, and gives what it names.
  * @throws Refusal if more is asked for than is allowed.
  */
 export function policiesOfNew(wish: PolicyWish): readonly string[] {
@@ -28,6 +30,9 @@ export function policiesOfNew(wish: PolicyWish): readonly string[] {
       ? policiesByRole(wish, role, withoutDefault)
       : policiesByParent(wish, withoutDefault)
   if (chosen.has('root')) {
+    // Wire text.
+    if (wish.ofParent === undefined)
+      throw fail('beyond_own_rights', ['root tokens may not be created from a parent namespace'])
     if (!wish.ofParent.includes('root')) {
       throw fail('beyond_own_rights', ['root tokens may not be created without parent token being root'])
     }
@@ -44,15 +49,15 @@ const isRestricting = (role: TokenRole): boolean =>
 function policiesByParent(wish: PolicyWish, withoutDefault: boolean): Set<string> {
   const { ofParent, hasSudo } = wish
   const requested = sanitizePolicies(wish.requested)
-  if (requested.includes('root') && !ofParent.includes('root')) return new Set(['root'])
+  if (requested.includes('root') && ofParent?.includes('root') !== true) return new Set(['root'])
   if (requested.length > 0 && !hasSudo) {
-    const beyond = requested.find((name) => !ofParent.includes(name))
+    const beyond = requested.find((name) => ofParent?.includes(name) !== true)
     if (beyond !== undefined)
       throw fail('beyond_own_rights', [`child policies must be subset of parent, "${beyond}" is not`])
   }
   const chosen = new Set(requested.length > 0 ? requested : ofParent)
   if (withoutDefault) chosen.delete('default')
-  else if (ofParent.includes('default') || (hasSudo && requested.length > 0)) chosen.add('default')
+  else if (ofParent?.includes('default') !== false || (hasSudo && requested.length > 0)) chosen.add('default')
   return chosen
 }
 

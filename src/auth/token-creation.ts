@@ -1,6 +1,7 @@
 // Makes the tokens that callers ask for by auth/token/create. A request that breaks several rules is refused for the
 // first, in the order of the checks here.
 import { fail } from '../api/errors.ts'
+import { type Namespace, ROOT_ID } from '../api/namespace.ts'
 import type { Answer, Caller } from '../api/request.ts'
 import { intersectCidrs } from '../lib/cidr.ts'
 import type { World } from '../lib/world.ts'
@@ -56,6 +57,14 @@ export type CreationParts = {
 /** Settings that request and role decide together. */
 type Terms = { readonly period: number; readonly explicitMax: number; readonly numUses: number }
 
+/** Where, by what and when a token is made. */
+type Making = {
+  readonly namespace: Namespace
+  readonly parent: LiveToken
+  readonly isRootToken: boolean
+  readonly nowMs: number
+}
+
 /** Creates tokens on the writing thread. The transaction that stores a service token checks its parent again. */
 export class TokenCreation {
   readonly #parts: CreationParts
@@ -65,30 +74,37 @@ export class TokenCreation {
   }
 
   /**
-   * Makes and stores a token, and returns the answer that carries it.
+   * Makes and stores a token of the namespace, and returns the answer that carries it. The caller's own may be another
+   * one, in which it then has no policies to hand down; the new token falls with it all the same.
    * @throws Refusal naming the first rule that the request breaks.
    */
-  async create(caller: Caller, wanted: TokenRequest, form: CreationForm): Promise<Answer> {
+  async create(namespace: Namespace, caller: Caller, wanted: TokenRequest, form: CreationForm): Promise<Answer> {
     const parent = await this.#parentOf(caller)
-    const role = form.by === 'role' ? await this.#roleOf(form.role) : undefined
+    const isOutsider = parent.entry.namespace !== namespace.id
+    const role = form.by === 'role' ? await this.#roleOf(namespace, form.role) : undefined
     const warnings: string[] = []
     const type = typeOf(wanted.type, role?.tokenType)
     const terms = termsOf(wanted, role, warnings)
     if (type === 'batch') refuseForBatch(wanted, terms)
     const alias = aliasOf(wanted, role)
-    if (wanted.id !== undefined) checkOwnText(caller, wanted.id, warnings)
+    if (wanted.id !== undefined) checkOwnText(caller, namespace, wanted.id, warnings)
     const hasSudo = isRoot(parent.entry) || caller.hasSudo()
-    const policies = policiesFor(wanted, type, { ofParent: parent.entry.policies, hasSudo, role })
+    // Wire text.
+    if (isOutsider && !hasSudo) throw fail('sudo_required', [sudoFor('directly generate a token in a child namespace')])
+    const ofParent = isOutsider ? undefined : parent.entry.policies
+    const policies = policiesFor(wanted, type, { ofParent, hasSudo, role })
     if (wanted.no_parent && !hasSudo) throw fail('sudo_required', [sudoFor('create orphan token')])
     if (wanted.period > 0 && !hasSudo) throw fail('sudo_required', [sudoFor('create periodic token')])
     const orphan = wanted.no_parent || form.by === 'create-orphan' || role?.orphan === true
     if (!orphan) await this.#requireNear(parent)
+    // An entity has tokens of its own namespace alone.
+    const ofMaker = orphan || isOutsider ? '' : parent.entry.entityId
     const nowMs = this.#parts.world.clock.nowMs()
-    const life = this.#lifetimeOf(wanted, terms, parent, policies.includes('root'), nowMs)
+    const life = this.#lifetimeOf(wanted, terms, { namespace, parent, isRootToken: policies.includes('root'), nowMs })
     const entry: TokenEntry = {
       format: 1,
-      namespace: parent.entry.namespace,
-      accessor: type === 'batch' ? '' : this.#parts.tokens.newAccessor(),
+      namespace: namespace.id,
+      accessor: type === 'batch' ? '' : this.#parts.tokens.newAccessor(namespace.id),
       policies,
       path: role === undefined || role.pathSuffix === '' ? form.path : `${form.path}/${role.pathSuffix}`,
       displayName: displayName(wanted.display_name),
@@ -103,12 +119,7 @@ export class TokenCreation {
       lastRenewalAtMs: null,
       numUses: terms.numUses,
       type,
-      entityId:
-        alias === undefined
-          ? orphan
-            ? ''
-            : parent.entry.entityId
-          : await this.#entityOf(parent.entry.namespace, alias),
+      entityId: alias === undefined ? ofMaker : await this.#entityOf(namespace.id, alias),
       boundCidrs: boundCidrsOf(parent.entry.boundCidrs, life.ttlSeconds === 0 ? [] : (role?.boundCidrs ?? [])),
       role: form.by === 'role' ? form.role : '',
       login: null,
@@ -143,8 +154,8 @@ export class TokenCreation {
     ])
   }
 
-  async #roleOf(name: string): Promise<TokenRole> {
-    const role = await this.#parts.roles.read(name)
+  async #roleOf({ id }: Namespace, name: string): Promise<TokenRole> {
+    const role = await this.#parts.roles.read(id, name)
     if (role === undefined) throw fail('no_such_entry', [`unknown role ${name}`])
     return role
   }
@@ -155,7 +166,7 @@ export class TokenCreation {
     return this.#parts.identities.entityOfLogin(mount, { name, metadata: {} }, [])
   }
 
-  #lifetimeOf(wanted: TokenRequest, terms: Terms, parent: LiveToken, isRootToken: boolean, nowMs: number) {
+  #lifetimeOf(wanted: TokenRequest, terms: Terms, { namespace, parent, isRootToken, nowMs }: Making) {
     if (isRootToken && wanted.ttl === 0 && terms.period === 0 && terms.explicitMax === 0) {
       if ('atMs' in parent.entry.expiry) {
         throw fail('beyond_own_rights', ['expiring root tokens cannot create non-expiring root tokens, give a ttl'])
@@ -166,7 +177,7 @@ export class TokenCreation {
       ttlSeconds: wanted.ttl,
       periodSeconds: terms.period,
       explicitMaxTtlSeconds: terms.explicitMax,
-      ...tokenLimitsOf(this.#parts.mounts().findIn(parent.entry.namespace, TOKEN_MOUNT), this.#parts.limits),
+      ...tokenLimitsOf(this.#parts.mounts().findIn(namespace.id, TOKEN_MOUNT), this.#parts.limits),
       issuedAtMs: nowMs,
       nowMs,
     })
@@ -256,8 +267,11 @@ function aliasOf({ entity_alias: alias }: TokenRequest, role: TokenRole | undefi
   return name
 }
 
-function checkOwnText(caller: Caller, text: string, warnings: string[]): void {
+function checkOwnText(caller: Caller, namespace: Namespace, text: string, warnings: string[]): void {
   if (!caller.hasSudo()) throw fail('sudo_required', [sudoFor('specify token id')])
+  // Wire text.
+  if (namespace.id !== ROOT_ID)
+    throw fail('field_not_applicable', ['token IDs can only be manually specified in the root namespace'])
   checkTokenText(text)
   warnings.push('A token of your own text is only as hard to find as that text: leave "id" out for a random one')
 }

@@ -1,6 +1,6 @@
 // The stored entry of a token, without its text. Times are absolute, so that no token lives longer because the server
 // was stopped.
-import { type Namespace, ROOT_ID } from '../api/namespace.ts'
+import { ROOT_ID } from '../api/namespace.ts'
 import type { AuthBlock } from '../api/request.ts'
 import {
   byMember,
@@ -122,12 +122,19 @@ function shown({ identity, external }: IdentityPolicies): ShownPolicies {
 
 type ShownPolicies = Pick<AuthBlock, 'identity_policies' | 'external_namespace_policies'>
 
+/** What look-up shows of a token besides its entry. */
+export type ShownBeside = {
+  readonly nowMs: number
+  /** '' in the root. */
+  readonly namespacePath: string
+  readonly identity: IdentityPolicies
+}
+
 /** Returns what look-up shows. `token` is the text if the caller gave it, otherwise empty. */
 export function tokenInfo(
   token: string,
   entry: TokenEntry,
-  nowMs: number,
-  identityPolicies: IdentityPolicies = NO_IDENTITY_POLICIES,
+  { nowMs, namespacePath, identity }: ShownBeside,
 ): Record<string, unknown> {
   const iso = (ms: number) => new Date(ms).toISOString()
   // Recorded exchanges leave out issue time and renewability for one kind only: the root tokens of initialisation and
@@ -143,12 +150,13 @@ export function tokenInfo(
     expire_time: 'atMs' in entry.expiry ? iso(entry.expiry.atMs) : null,
     explicit_max_ttl: entry.explicitMaxTtlSeconds,
     id: token,
-    ...shown(identityPolicies),
+    ...shown(identity),
     ...(isLeased ? { issue_time: iso(entry.createdAtMs) } : {}),
     ...(entry.lastRenewalAtMs === null
       ? {}
       : { last_renewal: iso(entry.lastRenewalAtMs), last_renewal_time: Math.floor(entry.lastRenewalAtMs / 1000) }),
     meta: entry.meta,
+    ...(namespacePath === '' ? {} : { namespace_path: namespacePath }),
     num_uses: entry.numUses,
     orphan: entry.parent === '',
     path: entry.path,

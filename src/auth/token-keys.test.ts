@@ -5,11 +5,16 @@ import { leaseIdOf, tokenOfLeaf, tokenOfLease } from './token-keys.ts'
 const ID = '0123456789abcdef'.repeat(4)
 const ENDS = { atMs: 1 }
 
-test('a lease names its token, also where the path is that of a list', () => {
-  for (const path of ['auth/userpass/login/bob', 'auth/token/accessors/']) {
-    const lease = leaseIdOf(ID, { path, expiry: ENDS })
-    assert.ok(lease !== undefined)
-    assert.equal(tokenOfLease(lease), ID)
+test('a lease names its token, also where the path is that of a list, or the namespace another one', () => {
+  for (const path of ['auth/userpass/login/bob', 'auth/token/accessors/', 'auth/a.b/login/c.d']) {
+    for (const [namespace, ending] of [
+      ['root', ''],
+      ['a1B2c3', '.a1B2c3'],
+    ] as const) {
+      const lease = leaseIdOf(ID, { namespace, path, expiry: ENDS })
+      assert.equal(lease, `${path.replace(/\/$/, '')}/h${ID}${ending}`)
+      assert.equal(tokenOfLease(lease), ID)
+    }
   }
 })
 

@@ -53,7 +53,10 @@ const placeOf = (namespaceId: string) => ({
   folder: `${namespaceId}/sys/token-role/`,
 })
 
-/** The store of the token roles of all namespaces. Roles are read where tokens are made, on the writing thread, so nothing is cached. */
+/**
+ * The store of the token roles of all namespaces. Roles are read where tokens are made, on the writing thread, so
+ * nothing is cached.
+ */
 export class TokenRoles {
   readonly #storage: SealedStorage
 

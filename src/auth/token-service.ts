@@ -4,6 +4,7 @@ import { type Namespace, ROOT_ID, splitId } from '../api/namespace.ts'
 import type { Answer, Caller } from '../api/request.ts'
 import type { World } from '../lib/world.ts'
 import { isBatchText } from './batch-tokens.ts'
+import type { IdentityPolicies } from './subject.ts'
 import { type CreationForm, type CreationParts, TokenCreation, type TokenRequest } from './token-creation.ts'
 import { type TokenEntry, tokenInfo } from './token-entry.ts'
 import { accessorFolder, ROOT_TOKEN_PATH } from './token-keys.ts'
@@ -65,10 +66,10 @@ export class TokenService {
 
   #info(shown: string, entry: TokenEntry): Record<string, unknown> | Promise<Record<string, unknown>> {
     const nowMs = this.#world.clock.nowMs()
+    const namespacePath = this.tokens.namespaceOf(entry)?.path ?? ''
     const identity = this.#parts.rights.identityPoliciesOf(entry)
-    return identity instanceof Promise
-      ? identity.then((found) => tokenInfo(shown, entry, nowMs, found))
-      : tokenInfo(shown, entry, nowMs, identity)
+    const describe = (found: IdentityPolicies) => tokenInfo(shown, entry, { nowMs, namespacePath, identity: found })
+    return identity instanceof Promise ? identity.then(describe) : describe(identity)
   }
 
   /** Finds a live token by its accessor. @throws Refusal if there is none, or its namespace is another one. */

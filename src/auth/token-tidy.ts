@@ -9,7 +9,7 @@ import {
   EXPIRY_FOLDER,
   ID_FOLDER,
   idKey,
-  LEASE_FOLDER,
+  LEASE_FOLDERS,
   PARENT_FOLDER,
   tokenOfLeaf,
 } from './token-keys.ts'
@@ -55,7 +55,8 @@ export class TokenTidy {
     )
     keys += await this.#dropDangling(PARENT_FOLDER, async (key) => lastSegment(key))
     keys += await this.#dropDangling(EXPIRY_FOLDER, async (key) => lastSegment(key))
-    keys += await this.#dropDangling(LEASE_FOLDER, async (key) => tokenOfLeaf(lastSegment(key)))
+    for (const folder of LEASE_FOLDERS)
+      keys += await this.#dropDangling(folder, async (key) => tokenOfLeaf(lastSegment(key)))
     this.#log('info', 'Tokens are tidy', { tokens, keys })
   }
 

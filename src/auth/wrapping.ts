@@ -3,9 +3,8 @@
 import { fail } from '../api/errors.ts'
 import type { WrapInfo } from '../api/request.ts'
 import type { World } from '../lib/world.ts'
-import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
-import { encode, putWith, readWith } from './cubbyhole.ts'
+import { encode, ownCubbyhole, putWith, readWith } from './cubbyhole.ts'
 import { DEFAULT_KEPT_LIMITS, type KeptAnswer, type KeptLimits, type KeptValues, type WrapForm } from './kept-values.ts'
 import type { TokenEntry } from './token-entry.ts'
 import type { LiveToken, TokenStore } from './token-store.ts'
@@ -19,6 +18,9 @@ export type ToWrap = {
   /** JSON text of the whole answer. */
   readonly body: string
   readonly ttlSeconds: number
+  /** Id of the namespace of the request, which the token is of. */
+  readonly namespaceId: string
+  /** Within that namespace. */
   readonly creationPath: string
   readonly wrappedAccessor?: string
   readonly form?: WrapForm
@@ -66,7 +68,7 @@ export class Wrapping {
   /** Stores an encoded answer under a new token; runs on the writing thread. */
   async keepAnswer({ value, ...asked }: KeptAnswer): Promise<WrapInfo> {
     const made = await this.#make(asked)
-    await this.#parts.tokens.view.transaction((tx) => this.#putWith(tx, made, value))
+    await this.#parts.tokens.transactionIn(asked.namespaceId, (tx) => this.#putWith(tx, made, value))
     return made.info
   }
 
@@ -74,17 +76,18 @@ export class Wrapping {
    * Makes a token without storing it. Its TTL is capped at the longest of the system, and the client is told the capped
    * one.
    */
-  async #make({ creationPath, wrappedAccessor, form = 'plain', ...asked }: Omit<ToWrap, 'body'>): Promise<Made> {
+  async #make({ wrappedAccessor, form = 'plain', ...asked }: Omit<ToWrap, 'body'>): Promise<Made> {
     const { tokens, world, jwt, longestTtlSeconds } = this.#parts
+    const { namespaceId, creationPath } = asked
     const ttlSeconds = Math.min(asked.ttlSeconds, longestTtlSeconds)
-    const token = tokens.newToken()
+    const token = tokens.newToken(namespaceId)
     const shown = form === 'plain' ? token : await jwt.sign({ token, wrappedAccessor, ttlSeconds })
     const nowMs = world.clock.nowMs()
     const entry: TokenEntry = {
       format: 1,
       type: 'service',
-      namespace: ROOT_NAMESPACE,
-      accessor: tokens.newAccessor(),
+      namespace: namespaceId,
+      accessor: tokens.newAccessor(namespaceId),
       policies: [POLICY],
       path: creationPath,
       displayName: '',
@@ -109,7 +112,7 @@ export class Wrapping {
   async #putWith(tx: ViewTransaction, { token, entry }: Made, value: Uint8Array): Promise<void> {
     const { tokens } = this.#parts
     if (!(await tokens.insertWith(tx, token, entry))) throw new Error('A new token was not new')
-    putWith(tx, tokens.idOf(token), RESPONSE, value)
+    putWith(tx, ownCubbyhole(tokens.idOf(token)), RESPONSE, value)
   }
 
   /**
@@ -145,21 +148,22 @@ export class Wrapping {
   }
 
   /**
-   * Moves the answer to a new token of the same form. It gets the TTL that the old one was made with, or `ttlSeconds`.
-   * One transaction does both, since between two the answer could be lost.
+   * Moves the answer to a new token of the same form and namespace. It gets the TTL that the old one was made with, or
+   * `ttlSeconds`. One transaction does both, since between two the answer could be lost.
    * @throws Refusal if the token wraps no answer.
    */
   async rewrap(token: string | undefined, ttlSeconds?: number): Promise<WrapInfo> {
     const found = await this.find(token)
-    const { meta, creationTtlSeconds, path: creationPath } = found.entry
+    const { meta, creationTtlSeconds, namespace: namespaceId, path: creationPath } = found.entry
     const wrappedAccessor = meta?.wrapped_accessor
     const made = await this.#make({
       ttlSeconds: ttlSeconds ?? creationTtlSeconds,
+      namespaceId,
       creationPath,
       form: token !== undefined && isJwt(token) ? 'jwt' : 'plain',
       ...(wrappedAccessor === undefined ? {} : { wrappedAccessor }),
     })
-    await this.#parts.tokens.view.transaction(async (tx) => {
+    await this.#parts.tokens.transactionIn(namespaceId, async (tx) => {
       const response = await this.#takeWith(tx, found)
       await this.#putWith(tx, made, encode({ response }))
     })
@@ -170,7 +174,7 @@ export class Wrapping {
   async #takeWith(tx: ViewTransaction, { id }: LiveToken): Promise<string> {
     const { tokens } = this.#parts
     const entry = await tokens.readUsable(tx, id)
-    const kept = entry === undefined ? undefined : await readWith(tx, id, RESPONSE)
+    const kept = entry === undefined ? undefined : await readWith(tx, ownCubbyhole(id), RESPONSE)
     if (typeof kept?.response !== 'string') throw fail('bad_wrapping_token', [])
     await tokens.removal.remove(tx, id)
     return kept.response

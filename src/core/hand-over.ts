@@ -106,6 +106,7 @@ function handed(exchange: Exchange): HandedRequest {
 
 const asserted = ({ entry }: LiveToken): AssertedCaller => ({
   policies: entry.policies,
+  namespace: entry.namespace,
   entityId: entry.entityId,
   displayName: entry.displayName,
   metadata: entry.meta,

@@ -23,6 +23,8 @@ import { isCanonical } from './target.ts'
 /** Ids are UUIDs. Audit logs show them as they are. */
 const ID = checked(text, (id) => /^[\w-]{1,64}$/.test(id))
 const NAMES = mapOf(text)
+/** Ids of namespaces are longer in no version. */
+const NAMESPACE_ID = checked(text, (id) => /^[0-9A-Za-z]{1,32}$/.test(id))
 /** Names of policies that a caller may have. They are looked up one by one. */
 const MAX_POLICIES = 1_000
 const POLICY = checked(text, (name) => name !== '' && isPrintableAscii(name))
@@ -34,6 +36,7 @@ const METADATA = checked(NAMES, (all) => Object.entries(all).flat().join('').len
 const CALLER: Kind<AssertedCaller> = group(
   {
     policies: POLICIES,
+    namespace: NAMESPACE_ID,
     entityId: text,
     displayName: text,
     metadata: nullable(NAMES),

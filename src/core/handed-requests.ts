@@ -2,7 +2,7 @@
 // the steps are those of any request. Quotas are counted, tokens made and answers wrapped where the caller is.
 import { fail, type Refusal } from '../api/errors.ts'
 import type { EnsuredEntity, WantedEntity } from '../api/login.ts'
-import { pathWithin } from '../api/namespace.ts'
+import { pathWithin, ROOT_ID } from '../api/namespace.ts'
 import { mayChange } from '../api/node-role.ts'
 import { type Answer, DecisionOutdated } from '../api/request.ts'
 import { isSpellingOf } from '../api/router.ts'
@@ -155,12 +155,17 @@ export class HandedRequests implements ToPrimary {
     }
   }
 
-  /** Puts the asserted caller on the exchange. One whose entity is gone or disabled is no caller. */
+  /** No token has the policy `root` beside others, or outside the root. */
+  #mayBe({ policies, namespace }: AssertedCaller): boolean {
+    if (!policies.includes('root')) return true
+    return policies.length === 1 && namespace === ROOT_ID && this.#secondary.mayActAsRoot
+  }
+
+  /** Puts the asserted caller on the exchange. One whose entity or namespace is gone or going is no caller. */
   async #assume(exchange: Exchange, caller: AssertedCaller): Promise<void> {
-    const { policies } = caller
-    // No token has the policy `root` beside others.
-    const mayHave = !policies.includes('root') || (policies.length === 1 && this.#secondary.mayActAsRoot)
-    if (!mayHave) throw fail('permission_denied', [])
+    if (!this.#mayBe(caller)) throw fail('permission_denied', [])
+    // It may be gone here already: its tokens are none then.
+    if (this.#services.tokens.namespaceOf(caller) === undefined) return
     if (caller.entityId !== '') {
       const subject = await this.#services.identities.subject(caller.entityId)
       if (subject === undefined || subject.disabled) return
@@ -243,11 +248,11 @@ function wireOf({ method, path, query, body, contentType, passed, remoteAddress 
 
 /** A token entry that says what the secondary asserted. It is never stored, and has no text. */
 function entryOf(caller: AssertedCaller, { path, namespace }: Exchange): TokenEntry {
-  const { policies, entityId, displayName, metadata, tokenType } = caller
+  const { entityId, displayName, metadata, policies, tokenType } = caller
   return {
     format: 1,
     type: tokenType,
-    namespace: namespace.id,
+    namespace: caller.namespace,
     accessor: '',
     policies,
     path: pathWithin(namespace, path),

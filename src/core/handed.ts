@@ -10,6 +10,8 @@ import type { Exchange } from './exchange.ts'
  */
 export type AssertedCaller = {
   readonly policies: readonly string[]
+  /** Id of the namespace of its token, in which these policies are. */
+  readonly namespace: string
   /** '' if there is none. */
   readonly entityId: string
   readonly displayName: string

@@ -3,6 +3,7 @@
 import { isOfferedIn } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { type Namespace, pathWithin, ROOT, splitId } from '../api/namespace.ts'
+import { isWrapping } from '../auth/wrapping.ts'
 import { isPrintableAscii } from '../lib/ascii.ts'
 import { own } from '../lib/own.ts'
 import { headerPath } from '../namespaces/names.ts'
@@ -78,10 +79,15 @@ export const refuseOutsideRoot = ({ namespace, endpoint }: Exchange): void => {
   throw endpoint.offeredIn === 'root-keys' ? fail('not_sealable', []) : fail('unsupported_path', [])
 }
 
-/** Step: a request about its own token goes to the namespace of the token. */
+/**
+ * Step: a request about its own token goes to the namespace of the token. So does one of a wrapping token: that has a
+ * right there alone, and whoever holds it may open it anywhere.
+ */
 export const moveToOwn = (exchange: Exchange, services: PipelineServices): void => {
   const { endpoint, token } = exchange
-  if (endpoint?.movesTo === 'token' && token !== undefined) move(exchange, services, token.entry.namespace)
+  if (endpoint === undefined || token === undefined) return
+  const isMeant = endpoint.movesTo === 'token' || (endpoint.takesWrappingToken === true && isWrapping(token.entry))
+  if (isMeant) move(exchange, services, token.entry.namespace)
 }
 
 /**
@@ -91,7 +97,8 @@ export const moveToOwn = (exchange: Exchange, services: PipelineServices): void 
 export const moveToNamed = async (exchange: Exchange, services: PipelineServices): Promise<void> => {
   if (typeof exchange.endpoint?.movesTo !== 'object') return
   const { field, names } = exchange.endpoint.movesTo
-  const text = own(exchange.input ?? {}, field) ?? own(exchange.pathParameters, field)
+  // In this order, as the fields are decoded: the handler must not come to another one.
+  const text = own(exchange.pathParameters, field) ?? own(exchange.input ?? {}, field)
   exchange.isMoved = true
   if (typeof text !== 'string' || text === '') return
   if (names === 'lease') return move(exchange, services, splitId(text).namespaceId)

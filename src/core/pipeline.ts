@@ -172,12 +172,8 @@ function isServedOtherwise({ mounted, routeError, path }: Exchange): boolean {
 const findExistence = (exchange: Exchange): void | Promise<void> => {
   const { endpoint, mounted } = exchange
   if (endpoint?.exists === undefined || mounted === undefined || exchange.token === undefined) return
-  const exists = endpoint.exists(
-    mounted.engine as never,
-    exchange.pathParameters,
-    exchange.token.id,
-    exchange.namespace,
-  )
+  const { pathParameters, token, namespace } = exchange
+  const exists = endpoint.exists(mounted.engine as never, pathParameters, token, namespace)
   const decide = (there: boolean): void => {
     exchange.operation = there ? 'update' : 'create'
   }

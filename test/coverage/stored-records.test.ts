@@ -2,6 +2,7 @@
 // read and stored again, those of still older versions among them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ROOT } from '../../src/api/namespace.ts'
 import { decodeTokenEntry, encodeTokenEntry } from '../../src/auth/token-entry.ts'
 import { TokenRoles } from '../../src/auth/token-role.ts'
 import { decodeMountEntry, encodeMountEntry } from '../../src/core/mount-entries.ts'
@@ -75,7 +76,12 @@ function within(path: string, change: (view: MemoryView) => Promise<unknown>): R
   }
 }
 const kept = <T>(thing: T | undefined): T => thing ?? assert.fail()
-const storageOf = (view: MemoryView): SealedStorage => ({ view: () => view }) as unknown as SealedStorage
+const storageOf = (view: MemoryView): SealedStorage =>
+  ({
+    view: () => view,
+    transaction: <T>(work: (folders: { at: () => unknown }) => Promise<T>) =>
+      view.transaction((tx) => work({ at: () => tx })),
+  }) as unknown as SealedStorage
 
 const SETTINGS = {
   ttlSeconds: 0,
@@ -169,7 +175,7 @@ const RECORDS: readonly Rewritten[] = [
   {
     name: 'token role',
     is: /\/sys\/token-role\//,
-    rewrite: within('r', (view) => new TokenRoles(storageOf(view)).write('r', (role) => role)),
+    rewrite: within('r', (view) => new TokenRoles(storageOf(view)).write(ROOT, 'r', (role) => role)),
     older: [
       [
         { format: 1, orphan: true, aMemberOfTomorrow: 1 },

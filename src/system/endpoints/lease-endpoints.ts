@@ -4,8 +4,9 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, duration, int, string } from '../../api/fields.ts'
 import { LIST_OF_NAMES, namesAnswer } from '../../api/named-things.ts'
+import type { Namespace } from '../../api/namespace.ts'
 import { DONE } from '../../api/request.ts'
-import { flag, group, integer, listOf, mapOf, nullable, type Shapes, text } from '../../api/shape.ts'
+import { flag, group, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../../api/shape.ts'
 import { tidyWarning } from '../../auth/token-tidy.ts'
 import { dictionary } from '../../lib/own.ts'
 import type { System as Whole } from '../system.ts'
@@ -13,6 +14,8 @@ import type { System as Whole } from '../system.ts'
 /** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'leases' | 'mounts'>
 
+/** A lease is of the namespace at the end of its id, wherever it is asked about. */
+const MOVES = { movesTo: { field: 'lease_id', names: 'lease' } } as const
 const leaseField = { lease_id: string('ID of the lease', { required: true }) }
 const prefixField = { prefix: string('Path prefix of the leases', { required: true }) }
 // Differs: docs/differences.md#tokens-and-policies. Without `sync` too, the answer comes when it is done.
@@ -26,6 +29,7 @@ const LEASE: Shapes = {
   issue_time: text('Time of creation, RFC 3339'),
   expire_time: nullable(text('Expiration time, RFC 3339; null: never expires')),
   last_renewal: nullable(text('Time of the last renewal, RFC 3339; null: not renewed yet')),
+  namespace_path: optional(text('Path of its namespace; absent in the root')),
   renewable: flag('The lease can be renewed'),
   ttl: integer('Remaining TTL in seconds; 0: never expires'),
 }
@@ -34,12 +38,15 @@ const lookup = endpoint({
   id: 'leases-lookup',
   operation: 'update',
   path: 'leases/lookup',
+  ...MOVES,
   capability: 'update',
   runsOn: 'any-node',
   summary: 'Looks up a lease',
   fields: leaseField,
   response: LEASE,
-  handler: async (system: System, { lease_id: id }) => ({ data: await system.leases.lookup(id) }),
+  handler: async (system: System, { lease_id: id }, { namespace }) => ({
+    data: await system.leases.lookup(namespace.id, id),
+  }),
 })
 
 const list = endpoint({
@@ -53,8 +60,8 @@ const list = endpoint({
     after: string('Returns only names that sort after this one', { default: '' }),
     limit: int('Maximum number of names to return; 0: all', { default: 0, min: 0 }),
   },
-  handler: async (system: System, { prefix, after, limit }) =>
-    namesAnswer(await system.leases.list(prefix, after, limit)),
+  handler: async (system: System, { prefix, ...page }, { namespace }) =>
+    namesAnswer(await system.leases.list(namespace.id, prefix, page)),
 })
 
 /** Maps the older path of an operation to the newer one, and back. */
@@ -75,6 +82,7 @@ const twinsOf =
 
 /** Twins of an operation whose lease may stand in the path or in the body. */
 const leaseTwins = (path: string) => ({
+  ...MOVES,
   twins: twinsOf(path, 'lease_id'),
   alsoNames: [
     {
@@ -102,7 +110,8 @@ const renew = (id: string, path: string) =>
       increment: duration('Requested TTL from now, in seconds; 0: the TTL set at creation', { default: 0 }),
     },
     givesToken: true,
-    handler: (system: System, { lease_id: lease, increment }) => system.leases.renew(lease, increment),
+    handler: (system: System, { lease_id: lease, increment }, { namespace }) =>
+      system.leases.renew(namespace.id, lease, increment),
   })
 
 /** Ends one lease. The token's children end with it, so nothing that it made outlives it. */
@@ -118,8 +127,8 @@ const revoke = (id: string, path: string) =>
     summary:
       'Revokes a lease, by revoking the token that it belongs to and its children; an unknown lease is not an error',
     fields: { ...leaseField, ...syncField },
-    handler: async (system: System, { lease_id: lease }) => {
-      await system.leases.revoke(lease)
+    handler: async (system: System, { lease_id: lease }, { namespace }) => {
+      await system.leases.revoke(namespace.id, lease)
       return DONE
     },
   })
@@ -137,8 +146,8 @@ const revokePrefix = (id: string, path: string, summary: string) =>
     writes: 'cluster',
     summary,
     fields: { ...prefixField, ...syncField },
-    handler: async (system: System, { prefix }) => {
-      await system.leases.revokePrefix(prefix)
+    handler: async (system: System, { prefix }, { namespace }) => {
+      await system.leases.revokePrefix(namespace.id, prefix)
       return DONE
     },
   })
@@ -172,6 +181,10 @@ function requireIrrevocable(type: string): void {
   if (type !== 'irrevocable') throw fail('field_invalid', ['type', 'must be irrevocable'])
 }
 
+/** The accessor of the mount that the lease lies below; '' if that is gone. */
+const accessorOf = ({ mounts }: System, { path }: Namespace, leaseId: string): string =>
+  mounts.serving(path + leaseId)?.accessor ?? ''
+
 const count = endpoint({
   id: 'leases-count',
   operation: 'read',
@@ -185,12 +198,12 @@ const count = endpoint({
     lease_count: integer('Total number of these leases'),
     counts: mapOf(integer('Number of leases'), 'Number of leases, by mount accessor'),
   },
-  handler: async (system: System, { type }) => {
+  handler: async (system: System, { type }, { namespace }) => {
     requireIrrevocable(type)
     const counts = dictionary<number>()
-    const stuck = await system.leases.stuck()
+    const stuck = await system.leases.stuck(namespace.id)
     for (const { leaseId } of stuck) {
-      const mount = system.mounts.serving(leaseId)?.accessor ?? ''
+      const mount = accessorOf(system, namespace, leaseId)
       counts[mount] = (counts[mount] ?? 0) + 1
     }
     return { data: { lease_count: stuck.length, counts } }
@@ -221,12 +234,12 @@ const stuck = endpoint({
       'Leases that could not be revoked',
     ),
   },
-  handler: async (system: System, { type, limit }) => {
+  handler: async (system: System, { type, limit }, { namespace }) => {
     requireIrrevocable(type)
-    const all = await system.leases.stuck()
+    const all = await system.leases.stuck(namespace.id)
     const leases = (limit > 0 ? all.slice(0, limit) : all).map(({ leaseId, cause }) => ({
       lease_id: leaseId,
-      mount_accessor: system.mounts.serving(leaseId)?.accessor ?? '',
+      mount_accessor: accessorOf(system, namespace, leaseId),
       error: cause,
     }))
     return { data: { lease_count: all.length, leases } }

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ROOT_ID } from '../../../src/api/namespace.ts'
 import { assembleWriting } from '../../../src/assembly/writing-node.ts'
 import type { TokenEntry } from '../../../src/auth/token-entry.ts'
 import { inlineWork } from '../../../src/lib/slow-work.ts'
@@ -73,7 +74,7 @@ async function fill(directory: string): Promise<string> {
   for (let made = 0; made < TOKENS; made += PAGE) {
     await tokens.view.transaction(async (tx) => {
       for (let at = made; at < Math.min(made + PAGE, TOKENS); at++) {
-        last = tokens.newToken()
+        last = tokens.newToken(ROOT_ID)
         const ttl = at % 2 === 0 ? 1_800 + (at % 1_000) : 36_000
         const entry: TokenEntry = {
           ...server.tokenService.rootEntry(),

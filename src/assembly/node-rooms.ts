@@ -136,12 +136,15 @@ function buildDeletion(
     readonly namespaces: NamespaceTable
     readonly namespaceStore: NamespaceStore
     readonly storage: StorageRoom
+    readonly auth: AuthServices
     readonly mounts: MountTable
     readonly quotas: QuotaStore
   },
 ): NamespaceDeletion {
-  const { namespaces, namespaceStore: store, storage, mounts, quotas } = rooms
+  const { namespaces, namespaceStore: store, storage, auth, mounts, quotas } = rooms
   const works: readonly NamespaceWork[] = [
+    ({ id }) => auth.leases.revokeAll(id),
+    ({ id }) => auth.cubbyhole.removeNamespace(id),
     (namespace) => mounts.unmountAll(namespace),
     ({ id }) => quotas.removeNamespace(id),
   ]

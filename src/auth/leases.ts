@@ -7,6 +7,7 @@ import type { Page } from '../api/named-things.ts'
 import { idEnding } from '../api/namespace.ts'
 import type { Answer } from '../api/request.ts'
 import type { Timers } from '../lib/world.ts'
+import { wipeFolder } from '../storage/wipe-folder.ts'
 import { remainingSeconds, type TokenEntry } from './token-entry.ts'
 import type { TokenExpiry } from './token-expiry.ts'
 import { accessorFolder, leaseFolder, leaseIdOf, tokenOfLeaf, tokenOfLease } from './token-keys.ts'
@@ -158,20 +159,7 @@ export class Leases {
       more = names.length === LIST_PAGE
       await timers.sleep(0)
     }
-    await this.#dropStale(leaseFolder(namespaceId))
-  }
-
-  /** Removes what is left below a folder of leases whose tokens all are gone. */
-  async #dropStale(below: string): Promise<void> {
-    const { tokens, timers } = this.#parts
-    for (let more = true; more; ) {
-      more = await tokens.view.transaction(async (tx) => {
-        const keys = await tx.keys(below, '', LIST_PAGE)
-        for (const key of keys) tx.delete(key)
-        return keys.length === LIST_PAGE
-      })
-      await timers.sleep(0)
-    }
+    await wipeFolder(view, leaseFolder(namespaceId))
   }
 
   /** `below` is a whole folder of leases. */

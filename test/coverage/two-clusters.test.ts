@@ -314,6 +314,7 @@ test('S8: each cluster records the request in its own log, the primary with the 
 
 const handedCaller = {
   policies: ['root'],
+  namespace: 'root',
   entityId: '',
   displayName: 'x',
   metadata: null,

@@ -100,7 +100,7 @@ export class LoginService {
     return { isNewToken: true, auth: authBlock(token, entry, nowMs, identityPolicies), warnings: life.warnings }
   }
 
-  /** Returns `userpass-bob` for the user `bob` of auth/userpass/, and `team-auth-userpass-bob` in the namespace team/. */
+  /** Returns `userpass-bob` for the user `bob` of auth/userpass/, `team-auth-userpass-bob` in the namespace team/. */
   #displayNameOf(mount: MountEntry, name: string): string {
     const namespacePath = this.#parts.tokens.namespaceOf(mount)?.path ?? ''
     const path = namespacePath === '' ? mount.path.slice('auth/'.length) : namespacePath + mount.path

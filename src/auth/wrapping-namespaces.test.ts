@@ -180,7 +180,7 @@ test('the limits of a cubbyhole are those of the token, over all namespaces', as
   assert.deepEqual([await write('y', ''), await write('y', 'a')], [204, 400], 'what went with the namespace is free')
 })
 
-test('the end of a token takes what it keeps in all namespaces, and that of a namespace what is kept there', async () => {
+test('the end of a token takes what it keeps in all namespaces, that of a namespace what is kept there', async () => {
   const own = await startNamespacedServer(['a', 'a/b', 'c'])
   const { tokens, namespaceDeletion, namespaces } = own.node
   const { text: as } = await own.token({}, { policies: ['root'], ttl: '1h' })

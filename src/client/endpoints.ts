@@ -3817,6 +3817,8 @@ export type Endpoints = {
       expire_time: string | null
       /** Time of the last renewal, RFC 3339; null: not renewed yet */
       last_renewal: string | null
+      /** Path of its namespace; absent in the root */
+      namespace_path?: string
       /** The lease can be renewed */
       renewable: boolean
       /** Remaining TTL in seconds; 0: never expires */
@@ -5491,6 +5493,8 @@ export type Endpoints = {
       last_renewal_time?: number
       /** Metadata set at creation, as key-value pairs */
       meta: Readonly<Record<string, string>> | null
+      /** Path of its namespace; absent for a token of the root */
+      namespace_path?: string
       /** Remaining uses; 0: unlimited */
       num_uses: number
       /** The token has no parent */
@@ -5546,6 +5550,8 @@ export type Endpoints = {
       last_renewal_time?: number
       /** Metadata set at creation, as key-value pairs */
       meta: Readonly<Record<string, string>> | null
+      /** Path of its namespace; absent for a token of the root */
+      namespace_path?: string
       /** Remaining uses; 0: unlimited */
       num_uses: number
       /** The token has no parent */
@@ -5598,6 +5604,8 @@ export type Endpoints = {
       last_renewal_time?: number
       /** Metadata set at creation, as key-value pairs */
       meta: Readonly<Record<string, string>> | null
+      /** Path of its namespace; absent for a token of the root */
+      namespace_path?: string
       /** Remaining uses; 0: unlimited */
       num_uses: number
       /** The token has no parent */
@@ -5650,6 +5658,8 @@ export type Endpoints = {
       last_renewal_time?: number
       /** Metadata set at creation, as key-value pairs */
       meta: Readonly<Record<string, string>> | null
+      /** Path of its namespace; absent for a token of the root */
+      namespace_path?: string
       /** Remaining uses; 0: unlimited */
       num_uses: number
       /** The token has no parent */
@@ -5705,6 +5715,8 @@ export type Endpoints = {
       last_renewal_time?: number
       /** Metadata set at creation, as key-value pairs */
       meta: Readonly<Record<string, string>> | null
+      /** Path of its namespace; absent for a token of the root */
+      namespace_path?: string
       /** Remaining uses; 0: unlimited */
       num_uses: number
       /** The token has no parent */
@@ -5782,7 +5794,7 @@ export type Endpoints = {
     }
     result: undefined
   }
-  /** Lists the accessors of all tokens, in no meaningful order. */
+  /** Lists the accessors of all tokens of the namespace, in no meaningful order. */
   'LIST auth/token/accessors': {
     fields: {
       /** Last accessor of the previous page: returns only those after it */

@@ -52,6 +52,7 @@ export async function isKnown(
   services: PipelineServices,
 ): Promise<boolean> {
   if (token === undefined || token === '' || services.sealed()) return false
+  if (services.namespaces.stale) await services.namespaces.refresh()
   const live = await services.tokens.find(token)
   if (live === undefined || !isInCidrs(remoteAddress, live.entry.boundCidrs)) return false
   if (live.entry.entityId === '') return true

@@ -15,6 +15,7 @@ import { writtenBy } from './hand-over.ts'
 import type { AssertedCaller, HandedRequest, MountQuestion, Secondary, ToPrimary } from './handed.ts'
 import { readQuestion, readRequest, readWanted } from './handed-form.ts'
 import type { Mounted } from './mount-table.ts'
+import { requireOpen } from './namespace-steps.ts'
 import { MAX_ATTEMPTS, newExchange } from './new-exchange.ts'
 import { findEndpoint, stepsBetween } from './pipeline.ts'
 import type { PipelineServices } from './pipeline-services.ts'
@@ -104,6 +105,7 @@ export class HandedRequests implements ToPrimary {
     exchange.mounted = mounted
     exchange.namespace = mounted.namespace
     exchange.path = mounted.path + request.path
+    requireOpen(exchange)
     findEndpoint(exchange, mounted)
     this.#requireTaken(exchange, request)
     exchange.wrapTtlSeconds = request.wrapTtlSeconds

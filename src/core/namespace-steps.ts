@@ -62,7 +62,7 @@ function isOfAll({ path }: Exchange, { mounts }: PipelineServices): boolean {
 }
 
 /** @throws Refusal while it is being deleted, or it or one around it is locked */
-function requireOpen({ namespace, path }: Exchange): void {
+export function requireOpen({ namespace, path }: Pick<Exchange, 'namespace' | 'path'>): void {
   if (namespace.isGoing) throw fail('namespace_going', [pathWithin(namespace, path)])
   const locked = lockedAround(namespace)
   if (locked === undefined) return

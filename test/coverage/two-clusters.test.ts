@@ -352,6 +352,7 @@ const FORGED: readonly { name: string; status: number; changes: () => Partial<Ha
   },
   { name: 'no caller', status: 403, changes: () => ({ caller: undefined }) },
   { name: 'an entity that is not there', status: 403, changes: () => callerWith({ entityId: 'none' }) },
+  { name: 'a caller of no namespace', status: 403, changes: () => callerWith({ namespace: 'none' }) },
   { name: 'a policy that grants nothing', status: 403, changes: () => callerWith({ policies: ['none'] }) },
   { name: 'a read', status: 403, changes: () => ({ endpoint: 'transit-key-read', method: 'read', path: 'keys/k' }) },
   { name: 'the seal', status: 403, changes: () => ofSystem('seal', 'seal') },

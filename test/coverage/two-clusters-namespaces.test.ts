@@ -1,0 +1,84 @@
+// A performance secondary hands over what is asked in a namespace; its primary judges the caller as one of that.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { SECONDARY, startTwoClusters, type TwoClusters } from '../fixtures/two-clusters.ts'
+
+let pair: TwoClusters
+before(async () => {
+  pair = await startTwoClusters()
+  const { primary } = pair
+  for (const name of ['w1', 'w2']) {
+    assert.equal((await primary.call('POST', `sys/namespaces/${name}`, {})).status, 200)
+    assert.equal((await primary.call('POST', `${name}/sys/mounts/transit`, { type: 'transit' })).status, 204)
+  }
+  await primary.call('POST', 'sys/mounts/transit', { type: 'transit' })
+  const policy = 'path "transit/*" { capabilities = ["create", "read", "update"] }'
+  await primary.call('POST', 'w1/sys/policies/acl/keys', { policy })
+  await pair.follow()
+})
+after(() => pair.close())
+
+async function tokenIn(namespace: string, settings: object): Promise<string> {
+  const { status, body } = await pair.secondary.call('POST', 'auth/token/create', settings, 'root', { namespace })
+  assert.equal(status, 200, JSON.stringify(body))
+  return (body.auth as { client_token: string }).client_token
+}
+
+test('a token of a namespace makes a key there, with the policies of that namespace', async () => {
+  const { primary, secondary } = pair
+  for (const settings of [{ policies: ['keys'] }, { policies: ['keys'], type: 'batch' }]) {
+    const token = await tokenIn('w1', settings)
+    const name = `of-${token.slice(0, 3)}`
+    pair.handed()
+    const made = await secondary.call('POST', `transit/keys/${name}`, {}, token, { namespace: 'w1' })
+    assert.equal(made.status, 200, JSON.stringify(made.body))
+    assert.deepEqual(pair.handed(), ['transit-key-create'])
+    assert.equal((await primary.call('GET', `w1/transit/keys/${name}`)).status, 200)
+    assert.equal((await primary.call('GET', `transit/keys/${name}`)).status, 404)
+    for (const namespace of ['', 'w2'])
+      assert.equal((await secondary.call('POST', 'transit/keys/other', {}, token, { namespace })).status, 403)
+  }
+})
+
+test('a policy of that name in another namespace is none of the token', async () => {
+  const { secondary } = pair
+  const token = await tokenIn('w2', { policies: ['keys'] })
+  assert.equal((await secondary.call('POST', 'transit/keys/k', {}, token, { namespace: 'w2' })).status, 403)
+  const ofRoot = await tokenIn('', { policies: ['keys'] })
+  assert.equal((await secondary.call('POST', 'transit/keys/k', {}, ofRoot, { namespace: 'w1' })).status, 403)
+})
+
+test('the primary takes no caller that no token can be, and none into a namespace that is shut', async () => {
+  const { primary } = pair
+  const mount = [...primary.node.mounts.mounted()].find(({ path }) => path === 'w1/transit/')?.entry.uuid ?? ''
+  const namespace = primary.node.namespaces.byPath('w1/')?.id ?? ''
+  const other = primary.node.namespaces.byPath('w2/')?.id ?? ''
+  const caller = { policies: ['keys'], namespace, entityId: '', displayName: '', metadata: null, tokenType: 'service' }
+  const ask = (name: string, changes: object) =>
+    primary.node.core.answersTo(SECONDARY).carryOut({
+      id: 'a',
+      endpoint: 'transit-key-create',
+      mount,
+      path: `keys/${name}`,
+      givenNames: undefined,
+      method: 'update',
+      query: '',
+      body: Buffer.from('{}'),
+      contentType: undefined,
+      passed: undefined,
+      remoteAddress: '127.0.0.1',
+      wrapTtlSeconds: 0,
+      caller: { ...caller, ...changes } as never,
+    })
+  const refused = (status: number) => ({ name: 'Refusal', status })
+  await assert.rejects(ask('x', { policies: ['root'] }), refused(403))
+  await assert.rejects(ask('x', { namespace: other }), refused(403))
+  await assert.rejects(ask('x', { namespace: 'abcdef' }), refused(403))
+  for (const bad of ['', 'a/b', '../root', 'x'.repeat(40), 5, undefined])
+    await assert.rejects(ask('x', { namespace: bad }), refused(400))
+  assert.equal(((await ask('fine', {})).data as { name: string }).name, 'fine')
+  const { body } = await primary.call('POST', 'sys/namespaces/api-lock/lock/w1', {})
+  await assert.rejects(ask('locked', {}), refused(503))
+  const key = { unlock_key: body.data?.unlock_key }
+  assert.equal((await primary.call('POST', 'sys/namespaces/api-lock/unlock/w1', key)).status, 204)
+})

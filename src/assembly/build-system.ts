@@ -108,7 +108,7 @@ function servicesOf({ world, directory, log }: CommonParts, rooms: SystemRooms):
     log: namedLog(log, 'core'),
     managedKeys,
     inventory: {
-      entityCount: () => auth.identities.countEntities(),
+      entityCount: (namespaceId) => auth.identities.countEntities(namespaceId),
       requests: () => telemetry.telemetry.requestsTaken(),
       hostInfo: () => readHostInfo(world.clock, directory),
     },

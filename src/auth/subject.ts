@@ -49,10 +49,10 @@ export interface Identities {
    */
   ensureEntity(mount: MountEntry, alias: LoginAlias): Promise<EnsuredEntity>
   /**
-   * The same for a cluster that keeps the alias itself: returns the entity with this id, or a new one if there is none.
-   * @throws Refusal like `entityOfLogin`.
+   * The same for a cluster that keeps the alias itself: returns the entity with this id, or a new one of the namespace
+   * if there is none. @throws Refusal like `entityOfLogin`.
    */
-  ensureEntityOfCluster(entityId: string): Promise<EnsuredEntity>
+  ensureEntityOfCluster(namespaceId: string, entityId: string): Promise<EnsuredEntity>
   /**
    * The half that belongs to this cluster, which follows the other one everywhere: sets the groups that the login gave.
    * Returns the id of the entity.

@@ -3,6 +3,7 @@
 import { fail } from '../api/errors.ts'
 import { fromPeer } from '../api/from-peer.ts'
 import type { WantedEntity } from '../api/login.ts'
+import { ROOT_ID } from '../api/namespace.ts'
 import { isPrintableAscii } from '../lib/ascii.ts'
 import {
   checked,
@@ -15,6 +16,7 @@ import {
   nullable,
   oneOf,
   orUndefined,
+  otherwise,
   text,
 } from '../lib/member-kinds.ts'
 import type { AssertedCaller, HandedRequest, MountQuestion } from './handed.ts'
@@ -65,7 +67,8 @@ const REQUEST: Kind<Omit<HandedRequest, 'body'>> = group(
 
 const WANTED: Kind<WantedEntity> = either(
   group({ of: oneOf('set'), mount: text, alias: group({ name: text, metadata: METADATA }, 'dropped') }, 'dropped'),
-  group({ of: oneOf('cluster'), entityId: text }, 'dropped'),
+  // A secondary of a release without namespaces names none.
+  group({ of: oneOf('cluster'), namespace: otherwise(text, ROOT_ID), entityId: text }, 'dropped'),
 )
 
 const QUESTION = group({ mount: text }, 'kept')

@@ -70,7 +70,8 @@ export class HandedRequests implements ToPrimary {
       const { identities } = this.#services
       if (wanted.of === 'cluster') {
         this.#requirePrimary()
-        return identities.ensureEntityOfCluster(wanted.entityId)
+        await this.#requireNamespace(wanted.namespace)
+        return identities.ensureEntityOfCluster(wanted.namespace, wanted.entityId)
       }
       const { entry } = await this.#sharedMount(wanted.mount)
       if (entry.kind !== 'auth') throw fail('permission_denied', [])
@@ -124,6 +125,13 @@ export class HandedRequests implements ToPrimary {
     const { sealed, nodeRole, primaryAddress } = this.#services
     if (sealed()) throw fail('sealed', [])
     if (!mayChange(nodeRole(), 'set')) throw fail('not_primary', [true, primaryAddress()])
+  }
+
+  /** @throws Refusal unless there is the namespace, and it stays */
+  async #requireNamespace(id: string): Promise<void> {
+    const { namespaces } = this.#services
+    if (namespaces.stale) await namespaces.refresh()
+    if (namespaces.byId(id)?.isGoing !== false) throw fail('bad_namespace', [])
   }
 
   /** @throws Refusal unless this node is an unsealed primary, and shares the mount with the secondary */

@@ -5,18 +5,18 @@ import { fail } from '../api/errors.ts'
 import { type Args, type Fields, map, string } from '../api/fields.ts'
 import { orNotFound, pageOf } from '../api/named-things.ts'
 import type { DataOwner } from '../api/node-role.ts'
-import { type Caller, DONE } from '../api/request.ts'
+import { DONE, type RequestInfo } from '../api/request.ts'
 import { type Shapes, text } from '../api/shape.ts'
 import { own } from '../lib/own.ts'
 import type { View } from '../storage/sealed-storage.ts'
-import { deleteAliasById, writeAlias } from './aliases.ts'
+import { type AskedAlias, deleteAliasById, writeAlias } from './aliases.ts'
 import { ALIAS_SHAPE, aliasBody, GROUP_ALIAS, groupAliasBody, type MountOf } from './answers.ts'
 import type { Alias } from './entries.ts'
-import { type AliasedGroup, findAliased, takeAlias, writeGroupAlias } from './group-aliases.ts'
+import { type AliasedGroup, aliasedIn, findAliased, takeAlias, writeGroupAlias } from './group-aliases.ts'
 import { createGroup } from './groups.ts'
 import type { IdentityStore } from './identity-store.ts'
 import { LISTED_WITH_INFO, pageFields, withInfo } from './listing.ts'
-import { type From, findAlias, listAliasIds } from './records.ts'
+import { aliasIn, type From, findAlias, idsIn, listAliasIds } from './records.ts'
 
 /** What differs between the two kinds. `T` is the thing that an alias is read as, `F` has the fields of a write. */
 type Aliases<T, F extends Fields> = {
@@ -27,8 +27,8 @@ type Aliases<T, F extends Fields> = {
   readonly removal: string
   readonly fields: F
   readonly response: Shapes
-  readonly ids: (view: View) => Promise<readonly string[]>
-  readonly find: (from: From, id: string) => Promise<T | undefined>
+  readonly ids: (view: View, namespaceId: string) => Promise<readonly string[]>
+  readonly find: (from: From, namespaceId: string, id: string) => Promise<T | undefined>
   readonly body: (thing: T, mountOf: MountOf) => Readonly<Record<string, unknown>>
   /**
    * Makes or changes an alias. `requireRight` is called with the id of an alias that was found by mount and name.
@@ -36,12 +36,12 @@ type Aliases<T, F extends Fields> = {
    */
   readonly write: (
     store: IdentityStore,
-    id: string | undefined,
+    asked: AskedAlias,
     args: Args<F>,
     requireRight: (aliasId: string) => void,
   ) => Promise<{ readonly id: string; readonly canonical_id: string }>
-  /** Removes an alias; does nothing if it does not exist. */
-  readonly remove: (store: IdentityStore, id: string) => Promise<void>
+  /** Removes an alias; does nothing if the namespace has none with the id. */
+  readonly remove: (store: IdentityStore, namespaceId: string, id: string) => Promise<void>
 }
 
 /** Members of `key_info` in a list; those that a kind does not have are left out. */
@@ -69,6 +69,8 @@ const mountsOfAlias = async ({ view, parts }: IdentityStore, args: object) => {
   return [sent, alias?.mountAccessor ?? ''].map((accessor) => parts.mountOf(accessor))
 }
 
+/** What of the request decides about a write, besides its fields. */
+type Asked = Pick<RequestInfo, 'namespace' | 'caller'>
 type AliasArgs = { readonly id?: string; readonly mount_accessor?: string }
 
 const pathOf = (owner: string): string => `${owner}-alias/id/:id`
@@ -94,12 +96,12 @@ function writesOf<T, F extends Fields>(aliases: Aliases<T, F>): readonly [make: 
     at: (id) => `${owner}/id/${id}`,
     onlyDenials: true,
   }
-  const write = async (store: IdentityStore, id: string | undefined, args: object, caller: Caller | undefined) => {
+  const write = async (store: IdentityStore, id: string | undefined, args: object, { namespace, caller }: Asked) => {
     // An alias can be named by id, or by mount and name. The pipeline has judged the id; the other way is judged here.
     const requireRight = (aliasId: string): void => {
       if (caller?.isRefusedAt(at(aliasId)) === true) throw fail('permission_denied', [])
     }
-    return { data: await aliases.write(store, id, args as Args<F>, requireRight) }
+    return { data: await aliases.write(store, { namespaceId: namespace.id, id }, args as Args<F>, requireRight) }
   }
   const make = endpoint({
     ...writing,
@@ -108,7 +110,7 @@ function writesOf<T, F extends Fields>(aliases: Aliases<T, F>): readonly [make: 
     alsoNames: [{ field: 'id', operation: 'update', at }, whose],
     summary: `Creates ${oneOf}, or updates the one with the given id, or with the given mount_accessor and name`,
     fields: { id: string(`ID of an existing ${noun}`, { default: '' }), ...fields },
-    handler: (store: IdentityStore, args, { caller }) => write(store, given(args.id), args, caller),
+    handler: (store: IdentityStore, args, request) => write(store, given(args.id), args, request),
   })
   const change = endpoint({
     ...writing,
@@ -117,7 +119,7 @@ function writesOf<T, F extends Fields>(aliases: Aliases<T, F>): readonly [make: 
     alsoNames: [whose],
     summary: `Updates ${oneOf}; a new name, mount or ${owner} removes the group memberships granted by its logins`,
     fields: { ...idField(noun), ...fields },
-    handler: (store: IdentityStore, args, { caller }) => write(store, args.id, args, caller),
+    handler: (store: IdentityStore, args, request) => write(store, args.id, args, request),
   })
   return [make, change]
 }
@@ -132,9 +134,9 @@ const list = <T, F extends Fields>({ owner, noun, ids, find, body }: Aliases<T, 
     summary: `Lists the IDs of the ${noun}es`,
     fields: pageFields,
     response: LISTED_WITH_INFO,
-    handler: async ({ view, parts }: IdentityStore, args) => ({
-      data: await withInfo(pageOf(await ids(view), args), async (id) => {
-        const found = await find(view, id)
+    handler: async ({ view, parts }: IdentityStore, args, { namespace }) => ({
+      data: await withInfo(pageOf(await ids(view, namespace.id), args), async (id) => {
+        const found = await find(view, namespace.id, id)
         if (found === undefined) return undefined
         const all = body(found, parts.mountOf)
         const listed = LISTED_MEMBERS.filter((name) => Object.hasOwn(all, name))
@@ -153,8 +155,8 @@ const read = <T, F extends Fields>({ owner, noun, oneOf, response, find, body }:
     summary: `Shows ${oneOf}`,
     fields: idField(noun),
     response,
-    handler: async ({ view, parts }: IdentityStore, { id }) => ({
-      data: body(orNotFound(await find(view, id)), parts.mountOf),
+    handler: async ({ view, parts }: IdentityStore, { id }, { namespace }) => ({
+      data: body(orNotFound(await find(view, namespace.id, id)), parts.mountOf),
     }),
   })
 
@@ -169,8 +171,8 @@ const remove = <T, F extends Fields>(aliases: Aliases<T, F>): Endpoint =>
     namedMounts: mountsOfAlias,
     summary: aliases.removal,
     fields: idField(aliases.noun),
-    handler: async (store: IdentityStore, { id }) => {
-      await aliases.remove(store, id)
+    handler: async (store: IdentityStore, { id }, { namespace }) => {
+      await aliases.remove(store, namespace.id, id)
       return DONE
     },
   })
@@ -190,9 +192,9 @@ export const ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
   },
   response: ALIAS_SHAPE,
   ids: listAliasIds,
-  find: findAlias,
+  find: aliasIn,
   body: (alias: Alias, mountOf) => aliasBody(alias, mountOf),
-  write: async (store, id, args, requireRight) => {
+  write: async (store, asked, args, requireRight) => {
     const { parts } = store
     const change = {
       name: given(args.name),
@@ -200,12 +202,15 @@ export const ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
       entityId: given(args.canonical_id) ?? given(args.entity_id),
       customMetadata: args.custom_metadata,
     }
-    const alias = await store.oneByOne({ id, accessor: change.mountAccessor, name: change.name }, () =>
-      store.withNewEntity((tx, makeEntity) => writeAlias(parts, tx, id, change, makeEntity, requireRight)),
+    const alias = await store.oneByOne({ id: asked.id, accessor: change.mountAccessor, name: change.name }, () =>
+      store.withNewEntity(asked.namespaceId, (tx, makeEntity) =>
+        writeAlias(parts, tx, asked, change, makeEntity, requireRight),
+      ),
     )
     return { id: alias.id, canonical_id: alias.entityId }
   },
-  remove: (store, id) => store.oneByOne({ id }, () => store.transaction((tx) => deleteAliasById(store.parts, tx, id))),
+  remove: (store, namespaceId, id) =>
+    store.oneByOne({ id }, () => store.transaction((tx) => deleteAliasById(store.parts, tx, namespaceId, id))),
 })
 
 /**
@@ -223,25 +228,26 @@ export const GROUP_ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
     canonical_id: string('ID of an external group; if unset for a new alias, a new group is created', { default: '' }),
   },
   response: GROUP_ALIAS,
-  ids: (view) => view.list('identity/group-alias/'),
-  find: findAliased,
+  ids: (view, namespaceId) => idsIn(view, 'identity/group-alias/', namespaceId),
+  find: aliasedIn,
   body: (group: AliasedGroup, mountOf) => groupAliasBody(group, mountOf),
-  write: async (store, id, args, requireRight) => {
+  write: async (store, asked, args, requireRight) => {
     const { parts } = store
     const change = {
       name: given(args.name),
       mountAccessor: given(args.mount_accessor),
       groupId: given(args.canonical_id),
     }
-    const { group, stale } = await store.transaction((tx) =>
-      writeGroupAlias(parts, tx, id, change, () => createGroup(parts, tx, { type: 'external' }), requireRight),
-    )
+    const { group, stale } = await store.transaction((tx) => {
+      const makeGroup = () => createGroup(parts, tx, asked.namespaceId, { type: 'external' })
+      return writeGroupAlias(parts, tx, asked, change, makeGroup, requireRight)
+    })
     for (const groupId of stale) await store.sweep(groupId)
     return { id: group.alias.id, canonical_id: group.id }
   },
-  remove: async (store, id) => {
+  remove: async (store, namespaceId, id) => {
     const group = await store.transaction(async (tx) => {
-      const found = await findAliased(tx, id)
+      const found = await aliasedIn(tx, namespaceId, id)
       if (found !== undefined) takeAlias(store.parts, tx, found)
       return found
     })

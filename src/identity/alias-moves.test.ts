@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { cutBetweenHalves, keysOf } from '../../test/fixtures/identity-server.ts'
 import { aliasOfEntity } from '../../test/fixtures/login-groups.ts'
 import { AGAIN, withMeanwhile, withTwoMounts } from '../../test/fixtures/two-login-mounts.ts'
+import { ROOT_ID } from '../api/namespace.ts'
 import { deleteAliasById, writeAlias } from './aliases.ts'
 import type { Halves } from './halves.ts'
 import { aliasesOf, putAlias, removeAlias } from './records.ts'
@@ -111,7 +112,9 @@ test('F8: a move from a shared to a local mount that was cut leaves the alias wh
   assert.deepEqual(await keysOf(server, 'local-identity/'), [])
   const { parts, view } = server.node.identities
   const move = (tx: Halves) =>
-    writeAlias(parts, tx, alias, { mountAccessor: here.accessor }, () => assert.fail('the entity is known'))
+    writeAlias(parts, tx, { namespaceId: ROOT_ID, id: alias }, { mountAccessor: here.accessor }, () =>
+      assert.fail('the entity is known'),
+    )
   await assert.rejects(withMeanwhile(view, move, async () => assert.fail('the server stops'), 3))
   assert.equal((await keysOf(server, 'local-identity/')).length, 3, 'it was cut behind the second half')
   assert.deepEqual(await known(), [undefined, id])
@@ -169,7 +172,7 @@ test('F8: what is changed between the halves of a change at a local mount refuse
   const { server, here, alias, known, toHere } = await withTwoMounts('here')
   const { parts, view } = server.node.identities
   const rename = (name: string) => (tx: Halves) =>
-    writeAlias(parts, tx, alias, { name }, () => assert.fail('the entity is known'))
+    writeAlias(parts, tx, { namespaceId: ROOT_ID, id: alias }, { name }, () => assert.fail('the entity is known'))
   await assert.rejects(
     withMeanwhile(view, rename('late'), () => toHere({ name: 'new' })),
     AGAIN,
@@ -177,7 +180,7 @@ test('F8: what is changed between the halves of a change at a local mount refuse
   const [id] = await known('new')
   assert.ok(id !== undefined)
   assert.deepEqual(await known('late'), [undefined, undefined])
-  const remove = (tx: Halves) => deleteAliasById(parts, tx, alias)
+  const remove = (tx: Halves) => deleteAliasById(parts, tx, ROOT_ID, alias)
   await assert.rejects(
     withMeanwhile(view, remove, () => toHere({ name: 'newer' })),
     AGAIN,
@@ -187,7 +190,10 @@ test('F8: what is changed between the halves of a change at a local mount refuse
   await assert.rejects(withMeanwhile(view, rename('late'), gone), AGAIN)
   assert.deepEqual(await known('late'), [undefined, undefined])
   const make = (name: string) => ({ name, mountAccessor: here.accessor, entityId: id })
-  const first = (tx: Halves) => writeAlias(parts, tx, undefined, make('one'), () => assert.fail('the entity is known'))
+  const first = (tx: Halves) =>
+    writeAlias(parts, tx, { namespaceId: ROOT_ID, id: undefined }, make('one'), () =>
+      assert.fail('the entity is known'),
+    )
   const second = { name: 'two', mount_accessor: here.accessor, canonical_id: id }
   await assert.rejects(
     withMeanwhile(view, first, () => server.ask('POST', 'identity/entity-alias', second)),
@@ -199,7 +205,8 @@ test('F8: what is changed between the halves of a change at a local mount refuse
 test('F8: an alias that leaves its local mount while it is renamed there logs in at the shared one alone', async () => {
   const { server, alias, id, known, toShared } = await withTwoMounts('here')
   const { parts, view } = server.node.identities
-  const rename = (tx: Halves) => writeAlias(parts, tx, alias, { name: 'late' }, () => assert.fail('it has an entity'))
+  const rename = (tx: Halves) =>
+    writeAlias(parts, tx, { namespaceId: ROOT_ID, id: alias }, { name: 'late' }, () => assert.fail('it has an entity'))
   const meanwhile = () => cutBetweenHalves(server, toShared)
   await assert.rejects(withMeanwhile(view, rename, meanwhile), AGAIN)
   assert.deepEqual([...(await known('ann')), ...(await known('late'))], [undefined, id, undefined, undefined])

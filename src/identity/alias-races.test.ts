@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { keysOf } from '../../test/fixtures/identity-server.ts'
 import { aliasOfEntity } from '../../test/fixtures/login-groups.ts'
 import { AGAIN, withMeanwhile, withTwoMounts } from '../../test/fixtures/two-login-mounts.ts'
-import { ROOT } from '../api/namespace.ts'
+import { ROOT, ROOT_ID } from '../api/namespace.ts'
 import { deleteAliasById, writeAlias } from './aliases.ts'
 import { createEntityOfAlias, mergeEntities } from './entities.ts'
 import type { Halves } from './halves.ts'
@@ -21,9 +21,10 @@ async function withChanges(from: 'here' | 'shared') {
     ...mounts,
     view,
     into,
-    move: (tx: Halves) => writeAlias(parts, tx, alias, { mountAccessor: here.accessor }, known),
-    rename: (tx: Halves) => writeAlias(parts, tx, alias, { name: 'late' }, known),
-    remove: (tx: Halves) => deleteAliasById(parts, tx, alias),
+    move: (tx: Halves) =>
+      writeAlias(parts, tx, { namespaceId: ROOT_ID, id: alias }, { mountAccessor: here.accessor }, known),
+    rename: (tx: Halves) => writeAlias(parts, tx, { namespaceId: ROOT_ID, id: alias }, { name: 'late' }, known),
+    remove: (tx: Halves) => deleteAliasById(parts, tx, ROOT_ID, alias),
     merge: (...ids: string[]) => {
       return async (tx: Halves) => {
         const entity = await findEntity(tx, into)
@@ -164,7 +165,8 @@ test('F8: a refused alias at a local mount leaves no entity that was made for it
   const { server, here } = await withTwoMounts('here')
   const { parts, view } = server.node.identities
   const given = { name: 'zed', mountAccessor: here.accessor }
-  const make = (tx: Halves) => writeAlias(parts, tx, undefined, given, () => createEntityOfAlias(parts, tx))
+  const make = (tx: Halves) =>
+    writeAlias(parts, tx, { namespaceId: ROOT_ID, id: undefined }, given, () => createEntityOfAlias(parts, tx, ROOT_ID))
   let own: string | undefined
   const login = async () => {
     own = await server.login('zed', { mount: here })

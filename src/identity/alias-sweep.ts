@@ -15,6 +15,7 @@ import {
   type From,
   findEntity,
   type IdentityParts,
+  idPagesOfAll,
   isRetired,
   LOCAL_FOLDER,
   removeAlias,
@@ -24,7 +25,6 @@ import {
 const EVERY_MS = 3_600_000
 /** Wait after a failed run. Nothing depends on its success. */
 const RETRY_MS = 60_000
-const PAGE = 500
 /** Entities looked at in one step of the event loop: about a millisecond. */
 const PER_STEP = 10
 const FOLDERS_BY_ENTITY = [`${LOCAL_FOLDER}alias/`, `${LOCAL_FOLDER}entity-group/`]
@@ -95,16 +95,13 @@ export class AliasSweep {
   /** Adds what does not count of the entities that are named in the folder. */
   async #collect(folder: string, found: Map<string, Leftovers>): Promise<void> {
     const { view, world } = this.#parts
-    for (let after: string | undefined = ''; after !== undefined; ) {
-      const names: string[] = await view.list(folder, { after, limit: PAGE })
-      for (const [at, name] of names.entries()) {
+    for await (const ids of idPagesOfAll(view, folder)) {
+      for (const [at, entityId] of ids.entries()) {
         if (at % PER_STEP === 0) await world.timers.sleep(0)
-        const entityId = name.replace(/\/$/, '')
         const leftovers = await leftoversOf(view, entityId)
         const { isGone, memberships, aliases } = leftovers
         if (isGone || memberships.length + aliases.length > 0) found.set(entityId, leftovers)
       }
-      after = names.length === PAGE ? names.at(-1) : undefined
     }
   }
 

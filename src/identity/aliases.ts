@@ -2,14 +2,15 @@
 // what belongs to this cluster to the second half (halves.ts).
 import { fail } from '../api/errors.ts'
 import type { MountEntry } from '../api/mount.ts'
-import { ROOT_NAMESPACE } from '../storage/contract.ts'
+import { splitId } from '../api/namespace.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import type { Alias } from './entries.ts'
 import type { Halves } from './halves.ts'
 import { newStamp, setLoginGroups } from './memberships.ts'
-import { checkAliasName } from './names.ts'
+import { checkAliasName, newId } from './names.ts'
 import {
   aliasesOf,
+  aliasIn,
   findAlias,
   findAliasAt,
   findEntity,
@@ -32,17 +33,21 @@ export type AliasChange = {
   readonly customMetadata?: Texts | undefined
 }
 
-/** A new alias at a mount, not stored yet. It is local if its mount is. */
+/** The alias that a request names, of the namespace of the request; `id` undefined: it is named otherwise, or new. */
+export type AskedAlias = { readonly namespaceId: string; readonly id: string | undefined }
+
+/** A new alias at a mount, not stored yet. It is local if its mount is, and of the namespace of its entity. */
 export function newAlias(
   { world }: IdentityParts,
   mount: MountEntry,
   given: Pick<Alias, 'entityId' | 'name'> & Partial<Pick<Alias, 'metadata' | 'customMetadata'>>,
 ): Alias {
   const nowMs = world.clock.nowMs()
+  const { namespaceId } = splitId(given.entityId)
   return {
     format: 1,
-    namespace: ROOT_NAMESPACE,
-    id: world.random.uuid(),
+    namespace: namespaceId,
+    id: newId(world.random, namespaceId),
     mountAccessor: mount.accessor,
     metadata: {},
     customMetadata: {},
@@ -60,6 +65,17 @@ export function loginMount({ mountOf }: IdentityParts, field: string, accessor: 
   const mount = mountOf(accessor)
   if (mount?.kind === 'auth') return mount
   throw fail('field_invalid', [field, 'no login mount has this accessor: sys/auth lists them'])
+}
+
+/**
+ * Checks the mount that an alias is to have. One that it has already may have moved to another namespace since: who
+ * logs in there is still the same entity.
+ * @throws Refusal if the mount is in another namespace than the request
+ */
+export function requireMountIn(namespaceId: string, mount: MountEntry, present: string | undefined): void {
+  // Wire text.
+  if (mount.namespace !== namespaceId && mount.accessor !== present)
+    throw fail('other_namespace', ['matching mount is in a different namespace than request'])
 }
 
 /**
@@ -182,11 +198,16 @@ function requireUnchanged(tx: Halves, { id, stamp }: Alias): void {
   })
 }
 
-/** Removes the alias with the id; does nothing if there is none. */
-export async function deleteAliasById(parts: IdentityParts, tx: Halves, id: string): Promise<void> {
+/** Removes the alias with the id; does nothing if the namespace has none. */
+export async function deleteAliasById(
+  parts: IdentityParts,
+  tx: Halves,
+  namespaceId: string,
+  id: string,
+): Promise<void> {
   // One without an entity is removed as well: a merge whose second half is still to come would move it.
   const alias = (await findAlias(tx, id)) ?? (await storedAlias(tx, id, true))
-  if (alias === undefined) return
+  if (alias?.namespace !== namespaceId) return
   if (alias.local) {
     // Another alias with the id is another change's. If there is none, the removal is done.
     tx.later(async (half) => {
@@ -198,35 +219,38 @@ export async function deleteAliasById(parts: IdentityParts, tx: Halves, id: stri
 }
 
 /**
- * Changes the alias with the id, else the one with the mount and the name; makes one if there is neither. `makeEntity`
+ * Changes the alias of the namespace with the id, else the one with the mount and the name; makes one if there is neither. `makeEntity`
  * returns the id of a new entity and is called if none is named. `requireRight` gets the id of an alias that was found
  * by mount and name; it throws if the caller may not change that one.
- * @throws Refusal for unknown ids, and for a name that another alias has at the mount (threats I-03)
+ * @throws Refusal for unknown ids, for a mount or an entity of another namespace, and for a name that another alias has
+ *   at the mount (threats I-03)
  */
 export async function writeAlias(
   parts: IdentityParts,
   tx: Halves,
-  id: string | undefined,
+  { namespaceId, id }: AskedAlias,
   change: AliasChange,
   makeEntity: () => Promise<string>,
   requireRight: (aliasId: string) => void = () => {},
 ): Promise<Alias> {
-  const byId = id === undefined ? undefined : await findAlias(tx, id)
+  const byId = id === undefined ? undefined : await aliasIn(tx, namespaceId, id)
   if (id !== undefined && byId === undefined) throw fail('field_invalid', ['id', 'no alias has this id'])
   const name = change.name ?? byId?.name
   const accessor = change.mountAccessor ?? byId?.mountAccessor
   if (name === undefined) throw fail('field_missing', ['name'])
   if (accessor === undefined) throw fail('field_missing', ['mount_accessor'])
   const mount = loginMount(parts, 'mount_accessor', accessor)
+  requireMountIn(namespaceId, mount, byId?.mountAccessor)
   const there = await findAliasAt(tx, mount, parts.digest(checkAliasName('name', name)))
   if (byId !== undefined && there !== undefined && there.id !== byId.id) {
     throw fail('field_invalid', ['name', `the alias ${there.id} has it at this mount: delete that one first`])
   }
   if (byId === undefined && there !== undefined) requireRight(there.id)
   const old = byId ?? there
+  if (old !== undefined && old.namespace !== namespaceId)
+    throw fail('other_namespace', ['alias is in a different namespace than request'])
   const named = change.entityId ?? old?.entityId
-  if (named !== undefined && (await findEntity(tx, named)) === undefined)
-    throw fail('field_invalid', ['canonical_id', 'no entity has this id'])
+  if (named !== undefined) await requireEntityIn(tx, namespaceId, named)
   // One that the primary has just made may come later than its alias.
   const entityId = named ?? (await makeEntity())
   const customMetadata = change.customMetadata ?? old?.customMetadata ?? {}
@@ -240,6 +264,14 @@ export async function writeAlias(
   }
   const alias = { ...old, entityId, name, mountAccessor: mount.accessor, local: mount.local, customMetadata }
   return moveAlias(parts, tx, old, alias)
+}
+
+/** @throws Refusal if no entity has the id, or one of another namespace */
+async function requireEntityIn(tx: ViewTransaction, namespaceId: string, id: string): Promise<void> {
+  const entity = await findEntity(tx, id)
+  if (entity === undefined) throw fail('field_invalid', ['canonical_id', 'no entity has this id'])
+  if (entity.namespace !== namespaceId)
+    throw fail('other_namespace', ['entity is in a different namespace than request'])
 }
 
 /**

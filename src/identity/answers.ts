@@ -35,7 +35,7 @@ export const ALIAS_SHAPE: Shapes = {
     listOf(text('ID'), 'IDs of the entities that it belonged to before they were merged; null if none'),
   ),
   local: flag('The login mount is local: a secondary for performance does not get it'),
-  namespace_id: text('root'),
+  namespace_id: text('ID of the namespace; root for the root namespace'),
   ...TIMES,
 }
 
@@ -75,7 +75,7 @@ export const ENTITY_SHAPE: Shapes = {
   inherited_group_ids: listOf(text('ID'), 'IDs of the groups that contain it through other groups'),
   merged_entity_ids: nullable(listOf(text('ID'), 'IDs of the entities that were merged into it; null if none')),
   mfa_secrets: group({ [OTHERS]: anything('Never present') }, 'Always empty: MFA is not offered'),
-  namespace_id: text('root'),
+  namespace_id: text('ID of the namespace; root for the root namespace'),
   ...TIMES,
 }
 
@@ -112,7 +112,7 @@ export const GROUP_ALIAS: Shapes = {
   ...MOUNT,
   metadata: nullable(METADATA),
   merged_from_canonical_ids: nullable(listOf(text('ID'), 'Always null: group aliases are not merged')),
-  namespace_id: text('root'),
+  namespace_id: text('ID of the namespace; root for the root namespace'),
   ...TIMES,
 }
 
@@ -144,7 +144,7 @@ export const GROUP_SHAPE: Shapes = {
   parent_group_ids: listOf(text('ID'), 'IDs of the groups that contain it'),
   alias: group({ [OTHERS]: anything('Same as in identity/group-alias') }, 'The group alias; empty if there is none'),
   modify_index: integer('Incremented with each write'),
-  namespace_id: text('root'),
+  namespace_id: text('ID of the namespace; root for the root namespace'),
   ...TIMES,
 }
 

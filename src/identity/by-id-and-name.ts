@@ -9,7 +9,7 @@ import type { Halves } from './halves.ts'
 import type { IdentityStore } from './identity-store.ts'
 import { LISTED_WITH_INFO, pageFields, withInfo } from './listing.ts'
 import { keptName } from './names.ts'
-import { type From, listNames } from './records.ts'
+import { type From, idsIn, listNames } from './records.ts'
 
 type Kind = 'entity' | 'group'
 
@@ -26,8 +26,9 @@ export type ByIdAndName<T, F extends Fields> = {
   readonly written: Shapes
   /** A write that changes a thing is answered without data; only one that makes a thing has them. */
   readonly isSilent?: true
-  readonly findById: (from: From, id: string) => Promise<T | undefined>
-  readonly findByName: (from: From, name: string) => Promise<T | undefined>
+  /** May refuse the id of a thing in another namespace; undefined says that there is none. */
+  readonly findById: (from: From, namespaceId: string, id: string) => Promise<T | undefined>
+  readonly findByName: (from: From, namespaceId: string, name: string) => Promise<T | undefined>
   /** The facts about a thing in the list of ids. */
   readonly info: (store: IdentityStore, thing: T) => Promise<Record<string, unknown>>
   /** The answer to a read. @throws Refusal `not_found` for undefined */
@@ -36,6 +37,7 @@ export type ByIdAndName<T, F extends Fields> = {
   readonly write: (
     store: IdentityStore,
     tx: Halves,
+    namespaceId: string,
     thing: T | undefined,
     name: string | undefined,
     args: Args<F>,
@@ -71,28 +73,35 @@ const removingOf = <T, F extends Fields>({ removal }: ByIdAndName<T, F>) =>
 const madeOf = <T, F extends Fields>({ written, isSilent }: ByIdAndName<T, F>) =>
   isSilent === true ? ({ response: written, mayBeEmpty: true } as const) : { response: written }
 
-type Writing = { readonly store: IdentityStore; readonly tx: Halves }
+type Writing = { readonly store: IdentityStore; readonly tx: Halves; readonly namespaceId: string }
 
 /** Changes the thing with the id; ids are never made by callers. @throws Refusal if there is none */
 async function writeById<T, F extends Fields>(
   things: ByIdAndName<T, F>,
-  { store, tx }: Writing,
+  { store, tx, namespaceId }: Writing,
   args: { readonly id: string; readonly name: string },
 ): Promise<Answer> {
-  const there = await things.findById(tx, args.id)
+  const there = await things.findById(tx, namespaceId, args.id)
   if (there === undefined) throw fail('field_invalid', ['id', `no ${things.kind} has this id`])
-  return things.write(store, tx, there, args.name === '' ? undefined : args.name, args as unknown as Args<F>)
+  return things.write(
+    store,
+    tx,
+    namespaceId,
+    there,
+    args.name === '' ? undefined : args.name,
+    args as unknown as Args<F>,
+  )
 }
 
 /** Changes the thing with the name, or makes it. */
 async function writeByName<T, F extends Fields>(
   things: ByIdAndName<T, F>,
-  { store, tx }: Writing,
+  { store, tx, namespaceId }: Writing,
   args: { readonly name: string },
 ): Promise<Answer> {
-  const there = await things.findByName(tx, args.name)
+  const there = await things.findByName(tx, namespaceId, args.name)
   const newName = there === undefined && args.name !== '' ? args.name : undefined
-  return things.write(store, tx, there, newName, args as unknown as Args<F>)
+  return things.write(store, tx, namespaceId, there, newName, args as unknown as Args<F>)
 }
 
 const make = <T, F extends Fields>(things: ByIdAndName<T, F>): Endpoint =>
@@ -108,8 +117,8 @@ const make = <T, F extends Fields>(things: ByIdAndName<T, F>): Endpoint =>
       ...(things.fields as Fields),
     },
     ...madeOf(things),
-    handler: (store: IdentityStore, args) =>
-      store.transaction((tx) => (args.id === '' ? writeByName : writeById)(things, { store, tx }, args)),
+    handler: (store: IdentityStore, args, { namespace: { id: namespaceId } }) =>
+      store.transaction((tx) => (args.id === '' ? writeByName : writeById)(things, { store, tx, namespaceId }, args)),
   })
 
 function byId<T, F extends Fields>(things: ByIdAndName<T, F>): readonly Endpoint[] {
@@ -122,9 +131,9 @@ function byId<T, F extends Fields>(things: ByIdAndName<T, F>): readonly Endpoint
     summary: `Lists the IDs of the ${things.plural}`,
     fields: pageFields,
     response: LISTED_WITH_INFO,
-    handler: async (store: IdentityStore, args) => ({
-      data: await withInfo(pageOf(await store.view.list(`identity/${kind}/`), args), async (id) => {
-        const found = await findById(store.view, id)
+    handler: async (store: IdentityStore, args, { namespace }) => ({
+      data: await withInfo(pageOf(await idsIn(store.view, `identity/${kind}/`, namespace.id), args), async (id) => {
+        const found = await findById(store.view, namespace.id, id)
         return found === undefined ? undefined : things.info(store, found)
       }),
     }),
@@ -134,7 +143,8 @@ function byId<T, F extends Fields>(things: ByIdAndName<T, F>): readonly Endpoint
     ...readingOf(things),
     ...one,
     id: `${kind}-read-id`,
-    handler: async (store: IdentityStore, { id }) => things.answer(store, await findById(store.view, id)),
+    handler: async (store: IdentityStore, { id }, { namespace }) =>
+      things.answer(store, await findById(store.view, namespace.id, id)),
   })
   const write = endpoint({
     ...WRITING,
@@ -144,13 +154,15 @@ function byId<T, F extends Fields>(things: ByIdAndName<T, F>): readonly Endpoint
     summary: `Updates ${things.oneOf}`,
     fields: { ...one.fields, name: string('New name', { default: '' }), ...fields },
     ...(things.isSilent === true ? {} : { response: things.written }),
-    handler: (store: IdentityStore, args) => store.transaction((tx) => writeById(things, { store, tx }, args)),
+    handler: (store: IdentityStore, args, { namespace: { id: namespaceId } }) =>
+      store.transaction((tx) => writeById(things, { store, tx, namespaceId }, args)),
   })
   const remove = endpoint({
     ...removingOf(things),
     ...one,
     id: `${kind}-delete-id`,
-    handler: (store: IdentityStore, { id }) => things.remove(store, (tx) => findById(tx, id)),
+    handler: (store: IdentityStore, { id }, { namespace }) =>
+      things.remove(store, (tx) => findById(tx, namespace.id, id)),
   })
   return [list, read, write, remove]
 }
@@ -164,8 +176,8 @@ function byName<T, F extends Fields>(things: ByIdAndName<T, F>): readonly Endpoi
     path: `${kind}/name`,
     summary: `Lists the names of the ${things.plural}`,
     fields: pageFields,
-    handler: async ({ view }: IdentityStore, args) => ({
-      data: { keys: pageOf((await listNames(view, `${kind}-name`)).sort(), args) },
+    handler: async ({ view }: IdentityStore, args, { namespace }) => ({
+      data: { keys: pageOf((await listNames(view, `${kind}-name`, namespace.id)).sort(), args) },
     }),
   })
   const one = { path: `${kind}/name/:name...`, fields: nameField(kind) }
@@ -173,7 +185,8 @@ function byName<T, F extends Fields>(things: ByIdAndName<T, F>): readonly Endpoi
     ...readingOf(things),
     ...one,
     id: `${kind}-read-name`,
-    handler: async (store: IdentityStore, { name }) => things.answer(store, await findByName(store.view, name)),
+    handler: async (store: IdentityStore, { name }, { namespace }) =>
+      things.answer(store, await findByName(store.view, namespace.id, name)),
   })
   const write = endpoint({
     ...WRITING,
@@ -182,13 +195,15 @@ function byName<T, F extends Fields>(things: ByIdAndName<T, F>): readonly Endpoi
     summary: `Creates ${things.oneOf} with this name, or updates it`,
     fields: { ...one.fields, ...fields },
     ...madeOf(things),
-    handler: (store: IdentityStore, args) => store.transaction((tx) => writeByName(things, { store, tx }, args)),
+    handler: (store: IdentityStore, args, { namespace: { id: namespaceId } }) =>
+      store.transaction((tx) => writeByName(things, { store, tx, namespaceId }, args)),
   })
   const remove = endpoint({
     ...removingOf(things),
     ...one,
     id: `${kind}-delete-name`,
-    handler: (store: IdentityStore, { name }) => things.remove(store, (tx) => findByName(tx, name)),
+    handler: (store: IdentityStore, { name }, { namespace }) =>
+      things.remove(store, (tx) => findByName(tx, namespace.id, name)),
   })
   return [list, read, write, remove]
 }

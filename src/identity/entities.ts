@@ -1,13 +1,20 @@
 // Makes, changes, removes and merges entities. Each function works inside a transaction of the caller.
 import { fail } from '../api/errors.ts'
-import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import { deleteAlias, moveAlias, removeAliasOf, retire } from './aliases.ts'
 import type { Alias, Entity } from './entries.ts'
 import type { Halves } from './halves.ts'
 import { membershipsOf, removeMembership } from './memberships.ts'
-import { checkName } from './names.ts'
-import { aliasesOf, findEntity, findEntityByName, freeName, type IdentityParts, putEntity } from './records.ts'
+import { checkName, newId, placeOf } from './names.ts'
+import {
+  aliasesOf,
+  entityIn,
+  findEntity,
+  findEntityByName,
+  freeName,
+  type IdentityParts,
+  putEntity,
+} from './records.ts'
 import { changeName, claimName, madeUpName } from './unique-names.ts'
 
 /** Members of an entity that a write may give; an absent one stays as it was. */
@@ -19,15 +26,21 @@ export type EntityChange = {
   readonly disabled?: boolean | undefined
 }
 
-/** Makes an entity; a name is made up if none is given. @throws Refusal if the name is taken */
-export async function createEntity(parts: IdentityParts, tx: ViewTransaction, change: EntityChange): Promise<Entity> {
+/** Makes an entity of the namespace; a name is made up if none is given. @throws Refusal if the name is taken there */
+export async function createEntity(
+  parts: IdentityParts,
+  tx: ViewTransaction,
+  namespaceId: string,
+  change: EntityChange,
+): Promise<Entity> {
   const { random, clock } = parts.world
   const nowMs = clock.nowMs()
-  const name = change.name ?? (await madeUpName(parts, 'entity', (made) => findEntityByName(tx, made)))
+  const find = (made: string) => findEntityByName(tx, namespaceId, made)
+  const name = change.name ?? (await madeUpName(parts, 'entity', namespaceId, find))
   const entity: Entity = {
     format: 1,
-    namespace: ROOT_NAMESPACE,
-    id: random.uuid(),
+    namespace: namespaceId,
+    id: newId(random, namespaceId),
     name: checkName('name', name),
     metadata: change.metadata ?? {},
     policies: change.policies ?? [],
@@ -42,8 +55,8 @@ export async function createEntity(parts: IdentityParts, tx: ViewTransaction, ch
 }
 
 /** Makes the entity of a new alias; it goes again if the alias is refused. Returns its id. */
-export async function createEntityOfAlias(parts: IdentityParts, tx: Halves): Promise<string> {
-  const { id } = await createEntity(parts, tx, {})
+export async function createEntityOfAlias(parts: IdentityParts, tx: Halves, namespaceId: string): Promise<string> {
+  const { id } = await createEntity(parts, tx, namespaceId, {})
   tx.ifRefused(async (back) => {
     const made = await findEntity(back, id)
     if (made !== undefined && (await aliasesOf(back, id)).length === 0) removeEntity(back, made)
@@ -87,9 +100,10 @@ export async function deleteEntity(parts: IdentityParts, tx: Halves, entity: Ent
   removeEntity(tx, entity)
 }
 
-function removeEntity(tx: ViewTransaction, { id, name }: Entity): void {
-  freeName(tx, 'entity-name', name)
-  tx.delete(`identity/entity/${id}`)
+/** Removes the entry of an entity and its name; what else there is of it counts no more. */
+export function removeEntity(tx: ViewTransaction, entity: Entity): void {
+  freeName(tx, 'entity-name', entity)
+  tx.delete(`identity/entity/${placeOf(entity.id)}`)
 }
 
 /**
@@ -110,7 +124,7 @@ export async function mergeEntities(
   const own = new Map((await aliasesOf(tx, into.id)).map((alias) => [alias.mountAccessor, alias]))
   for (const id of new Set(fromIds)) {
     if (id === into.id) throw fail('field_invalid', ['from_entity_ids', 'must not hold to_entity_id'])
-    const from = await findEntity(tx, id)
+    const from = await entityIn(tx, into.namespace, id)
     if (from === undefined) throw fail('field_invalid', ['from_entity_ids', 'no entity has one of the ids'])
     if (from.disabled) {
       // Its aliases would have access again by the merge.

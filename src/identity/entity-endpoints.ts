@@ -12,7 +12,7 @@ import { changeEntity, createEntity, deleteEntity, mergeEntities } from './entit
 import type { Entity } from './entries.ts'
 import type { IdentityStore } from './identity-store.ts'
 import { identityPolicies } from './policy-names.ts'
-import { aliasesOf, findEntity, findEntityByName } from './records.ts'
+import { aliasesOf, entityIn, findEntityByName } from './records.ts'
 import { entityFacts } from './subjects.ts'
 
 /** The answer to a read of an entity. @throws Refusal `not_found` for undefined */
@@ -39,7 +39,7 @@ const { make, others } = byIdAndName({
     aliases: listOf(text('ID'), 'Always empty: a new entity has no aliases'),
   },
   isSilent: true,
-  findById: findEntity,
+  findById: entityIn,
   findByName: findEntityByName,
   info: async ({ view, parts }, { id, name }: Entity) => {
     const aliases = (await aliasesOf(view, id)).map((alias) => ({
@@ -51,13 +51,13 @@ const { make, others } = byIdAndName({
   },
   answer: entityAnswer,
   /** 200 says that the entity is new, 204 that it existed: clients that manage entities tell the two apart. */
-  write: async ({ parts }, tx, there, name, { metadata, policies, disabled }) => {
+  write: async ({ parts }, tx, namespaceId, there, name, { metadata, policies, disabled }) => {
     const change = { name, metadata, policies: identityPolicies(policies), disabled }
     if (there !== undefined) {
       await changeEntity(parts, tx, there, change)
       return DONE
     }
-    const made = await createEntity(parts, tx, change)
+    const made = await createEntity(parts, tx, namespaceId, change)
     return { data: { id: made.id, name: made.name, aliases: [] } }
   },
   remove: async (store, find) => {
@@ -80,10 +80,11 @@ const batchDelete = endpoint({
   writes: 'set',
   summary: 'Deletes entities by their IDs, all or none; an unknown ID is not an error',
   fields: { entity_ids: strings('IDs of the entities', { required: true }) },
-  handler: (store: IdentityStore, { entity_ids: ids }) =>
+  handler: (store: IdentityStore, { entity_ids: ids }, { namespace }) =>
     store.transaction(async (tx) => {
       for (const id of new Set(ids)) {
-        const entity = await findEntity(tx, id)
+        // Paths of ids are judged in the namespace of the request, so what is of another one is unknown here.
+        const entity = await entityIn(tx, namespace.id, id)
         if (entity !== undefined) await deleteEntity(store.parts, tx, entity)
       }
       return DONE
@@ -118,9 +119,9 @@ const merge = endpoint({
     ),
     force: bool('Accepted from clients that send it, but has no effect', { default: false }),
   },
-  handler: (store: IdentityStore, args) =>
+  handler: (store: IdentityStore, args, { namespace }) =>
     store.transaction(async (tx) => {
-      const into = await findEntity(tx, args.to_entity_id)
+      const into = await entityIn(tx, namespace.id, args.to_entity_id)
       if (into === undefined) throw fail('field_invalid', ['to_entity_id', 'no entity has this id'])
       const keep = new Set(args.conflicting_alias_ids_to_keep)
       await mergeEntities(store.parts, tx, into, args.from_entity_ids, keep)

@@ -1,11 +1,12 @@
 // The names by which login methods know external groups. Each function works inside a transaction of the caller.
 import { fail } from '../api/errors.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
-import { loginMount } from './aliases.ts'
+import { type AskedAlias, loginMount, requireMountIn } from './aliases.ts'
 import type { Group, GroupAlias } from './entries.ts'
 import { newStamp } from './memberships.ts'
-import { checkAliasName } from './names.ts'
+import { checkAliasName, newId } from './names.ts'
 import {
+  type From,
   findGroup,
   findGroupOfAlias,
   findGroupOfAliasAt,
@@ -13,6 +14,7 @@ import {
   putGroup,
   putGroupAlias,
   removeGroupAlias,
+  requireSame,
 } from './records.ts'
 
 /** An external group with its alias. */
@@ -29,43 +31,52 @@ export type GroupAliasChange = {
 export const isAliased = (group: Group | undefined): group is AliasedGroup => (group?.alias ?? null) !== null
 
 /** The group with this group alias, if any. */
-export async function findAliased(from: Pick<ViewTransaction, 'get' | 'list'>, aliasId: string) {
+export async function findAliased(from: From, aliasId: string): Promise<AliasedGroup | undefined> {
   const group = await findGroupOfAlias(from, aliasId)
   return isAliased(group) ? group : undefined
 }
 
+/** The same, if the namespace has it. */
+export async function aliasedIn(from: From, namespaceId: string, aliasId: string): Promise<AliasedGroup | undefined> {
+  const group = await findAliased(from, aliasId)
+  return group?.namespace === namespaceId ? group : undefined
+}
+
 /**
- * Changes the group alias with the id, else the one with the mount and the name; makes one if there is neither.
+ * Changes the group alias of the namespace with the id, else the one with the mount and the name; makes one if there is neither.
  * `makeGroup` returns a new external group and is called if none is named. `requireRight` gets the id of an alias that
  * was found by mount and name; it throws if the caller may not change that one. The caller sweeps the memberships of
  * the groups in `stale` after the commit.
- * @throws Refusal for unknown ids, for a name that another group has at the mount, and for an internal group
+ * @throws Refusal for unknown ids, for a mount or a group of another namespace, for a name that another group has at
+ *   the mount, and for an internal group
  */
 export async function writeGroupAlias(
   parts: IdentityParts,
   tx: ViewTransaction,
-  id: string | undefined,
+  { namespaceId, id }: AskedAlias,
   change: GroupAliasChange,
   makeGroup: () => Promise<Group>,
   requireRight: (aliasId: string) => void = () => {},
 ): Promise<{ readonly group: AliasedGroup; readonly stale: readonly string[] }> {
-  const byId = id === undefined ? undefined : await findAliased(tx, id)
+  const byId = id === undefined ? undefined : await aliasedIn(tx, namespaceId, id)
   if (id !== undefined && byId === undefined) throw fail('field_invalid', ['id', 'no group alias has this id'])
   const name = change.name ?? byId?.alias.name
   const accessor = change.mountAccessor ?? byId?.alias.mountAccessor
   if (name === undefined) throw fail('field_missing', ['name'])
   if (accessor === undefined) throw fail('field_missing', ['mount_accessor'])
-  loginMount(parts, 'mount_accessor', accessor)
+  requireMountIn(namespaceId, loginMount(parts, 'mount_accessor', accessor), byId?.alias.mountAccessor)
   const there = await findGroupOfAliasAt(tx, accessor, parts.digest(checkAliasName('name', name)))
   if (byId !== undefined && there !== undefined && there.id !== byId.id)
     throw fail('field_invalid', ['name', `the group ${there.id} has this alias at this mount: delete that one first`])
   const old = byId ?? (isAliased(there) ? there : undefined)
   if (byId === undefined && old !== undefined) requireRight(old.alias.id)
+  requireSame(namespaceId, old)
   const target = await targetOf(tx, change.groupId, old, makeGroup)
+  requireSame(namespaceId, target)
   const nowMs = parts.world.clock.nowMs()
   const isSame = old?.id === target.id && old.alias.name === name && old.alias.mountAccessor === accessor
   const alias: GroupAlias = {
-    id: old?.alias.id ?? parts.world.random.uuid(),
+    id: old?.alias.id ?? newId(parts.world.random, namespaceId),
     mountAccessor: accessor,
     name,
     stamp: isSame ? old.alias.stamp : newStamp(parts.world.random),

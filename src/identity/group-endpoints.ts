@@ -12,7 +12,7 @@ import { changeGroup, createGroup, deleteGroup } from './groups.ts'
 import type { IdentityStore } from './identity-store.ts'
 import { membersOf, parentsOf } from './memberships.ts'
 import { identityPolicies } from './policy-names.ts'
-import { findGroup, findGroupByName } from './records.ts'
+import { findGroupByName, groupIn } from './records.ts'
 
 /** The answer to a read of a group. @throws Refusal `not_found` for undefined */
 export async function groupAnswer({ view, parts }: IdentityStore, group: Group | undefined): Promise<Answer> {
@@ -41,7 +41,7 @@ const { make, others } = byIdAndName({
   },
   response: GROUP_SHAPE,
   written: { id: text('ID of the group'), name: text('Name of the group') },
-  findById: findGroup,
+  findById: groupIn,
   findByName: findGroupByName,
   info: async ({ view }, group: Group) => ({
     name: group.name,
@@ -49,7 +49,7 @@ const { make, others } = byIdAndName({
     num_parent_groups: (await parentsOf(view, group.id)).length,
   }),
   answer: groupAnswer,
-  write: async ({ parts }, tx, there, name, args) => {
+  write: async ({ parts }, tx, namespaceId, there, name, args) => {
     const change = {
       name,
       type: args.type === '' ? undefined : (args.type as GroupType),
@@ -59,7 +59,9 @@ const { make, others } = byIdAndName({
       memberGroupIds: args.member_group_ids,
     }
     const group =
-      there === undefined ? await createGroup(parts, tx, change) : await changeGroup(parts, tx, there, change)
+      there === undefined
+        ? await createGroup(parts, tx, namespaceId, change)
+        : await changeGroup(parts, tx, there, change)
     return { data: { id: group.id, name: group.name } }
   },
   /** The first commit ends all memberships; the sweep only tidies up, so a crash in between gives no one access. */

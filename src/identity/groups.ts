@@ -1,6 +1,5 @@
 // Makes, changes and removes groups. Each function works inside a transaction of the caller.
 import { fail } from '../api/errors.ts'
-import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import type { Group, GroupType } from './entries.ts'
 import { refuseNesting } from './group-nesting.ts'
@@ -14,7 +13,7 @@ import {
   removeChild,
   removeMembership,
 } from './memberships.ts'
-import { checkName } from './names.ts'
+import { checkName, newId, placeOf } from './names.ts'
 import {
   findEntity,
   findGroup,
@@ -37,15 +36,24 @@ export type GroupChange = {
   readonly memberGroupIds?: readonly string[] | undefined
 }
 
-/** Makes a group; a name is made up if none is given. @throws Refusal if the name is taken, or for an unfit member */
-export async function createGroup(parts: IdentityParts, tx: ViewTransaction, change: GroupChange): Promise<Group> {
+/**
+ * Makes a group of the namespace; a name is made up if none is given. Its members may be of any namespace.
+ * @throws Refusal if the name is taken there, or for an unfit member
+ */
+export async function createGroup(
+  parts: IdentityParts,
+  tx: ViewTransaction,
+  namespaceId: string,
+  change: GroupChange,
+): Promise<Group> {
   const { random, clock } = parts.world
   const nowMs = clock.nowMs()
-  const name = change.name ?? (await madeUpName(parts, 'group', (made) => findGroupByName(tx, made)))
+  const find = (made: string) => findGroupByName(tx, namespaceId, made)
+  const name = change.name ?? (await madeUpName(parts, 'group', namespaceId, find))
   const group: Group = {
     format: 1,
-    namespace: ROOT_NAMESPACE,
-    id: random.uuid(),
+    namespace: namespaceId,
+    id: newId(random, namespaceId),
     name: checkName('name', name),
     type: change.type ?? 'internal',
     metadata: change.metadata ?? {},
@@ -137,7 +145,12 @@ export async function deleteGroup(parts: IdentityParts, tx: ViewTransaction, gro
   if (group.type === 'internal') await setMemberEntities(tx, group, new Set())
   for (const child of await childrenOf(tx, group.id)) removeChild(tx, group.id, child)
   for (const parent of await parentsOf(tx, group.id)) removeChild(tx, parent, group.id)
-  if (group.alias !== null) removeGroupAlias(tx, group.alias, parts.digest(group.alias.name))
-  freeName(tx, 'group-name', group.name)
-  tx.delete(`identity/group/${group.id}`)
+  removeGroup(parts, tx, group)
+}
+
+/** Removes the entry of a group, its name and its alias; what else there is of it counts no more. */
+export function removeGroup({ digest }: IdentityParts, tx: ViewTransaction, group: Group): void {
+  if (group.alias !== null) removeGroupAlias(tx, group.alias, digest(group.alias.name))
+  freeName(tx, 'group-name', group)
+  tx.delete(`identity/group/${placeOf(group.id)}`)
 }

@@ -2,8 +2,8 @@
 import type { PublishedIdentity } from '../api/identity-token.ts'
 import type { EnsuredEntity, LoginAlias, WantedEntity } from '../api/login.ts'
 import type { Engine, MountEntry } from '../api/mount.ts'
+import type { DataOwner } from '../api/node-role.ts'
 import type { BoundLogin, Identities, Subject } from '../auth/subject.ts'
-import { countBelow } from '../auth/view-walk.ts'
 import { OneAtATimeByKey } from '../lib/one-at-a-time.ts'
 import type { World } from '../lib/world.ts'
 import { systemScope } from '../storage/contract.ts'
@@ -18,6 +18,7 @@ import { type Halves, inHalves } from './halves.ts'
 import { bindLogin, ensureEntity, ensureEntityOfCluster, findLogin, renewGroups } from './logins.ts'
 import { moveLoginGroups, stampOf, sweepMembers } from './memberships.ts'
 import { checkAliasName } from './names.ts'
+import { removeNamespace } from './namespace-removal.ts'
 import {
   boundAliasAt,
   FOLDERS,
@@ -25,6 +26,7 @@ import {
   folderOf,
   IDENTITY_FOLDER,
   type IdentityParts,
+  idPages,
   storedAlias,
 } from './records.ts'
 import { Subjects } from './subjects.ts'
@@ -119,9 +121,14 @@ export class IdentityStore implements Identities, Engine {
       () => this.view.transaction((tx) => ensureEntity(this.parts, tx, mount, alias)),
       async (ask) =>
         mount.local
-          ? ask({ of: 'cluster', entityId: (await this.#boundAlias(mount, alias))?.entityId ?? '' })
+          ? ask(await this.#wantedOfCluster(mount, alias))
           : ask({ of: 'set', mount: mount.uuid, alias }, () => this.#ensured(mount, alias)),
     )
+  }
+
+  async #wantedOfCluster(mount: MountEntry, alias: LoginAlias): Promise<WantedEntity> {
+    const entityId = (await this.#boundAlias(mount, alias))?.entityId ?? ''
+    return { of: 'cluster', namespace: mount.namespace, entityId }
   }
 
   /** A login that is known here, as the primary would answer. */
@@ -135,24 +142,30 @@ export class IdentityStore implements Identities, Engine {
     return boundAliasAt(this.view, mount, this.parts.digest(checkAliasName('alias name', name)))
   }
 
-  ensureEntityOfCluster(entityId: string): Promise<EnsuredEntity> {
-    return this.view.transaction((tx) => ensureEntityOfCluster(this.parts, tx, entityId))
+  ensureEntityOfCluster(namespaceId: string, entityId: string): Promise<EnsuredEntity> {
+    return this.view.transaction((tx) => ensureEntityOfCluster(this.parts, tx, namespaceId, entityId))
   }
 
-  /** Runs a change that may make an entity, as `transaction`. The primary makes it where this cluster may not. */
-  withNewEntity<T>(work: (tx: Halves, makeEntity: () => Promise<string>) => Promise<T>): Promise<T> {
+  /**
+   * Runs a change that may make an entity of the namespace, as `transaction`. The primary makes it where this cluster
+   * may not.
+   */
+  withNewEntity<T>(
+    namespaceId: string,
+    work: (tx: Halves, makeEntity: () => Promise<string>) => Promise<T>,
+  ): Promise<T> {
     let isMade = false
     return this.#orPrimary(
       () =>
         this.transaction((tx) =>
           work(tx, async () => {
             isMade = true
-            return createEntityOfAlias(this.parts, tx)
+            return createEntityOfAlias(this.parts, tx, namespaceId)
           }),
         ),
       async (ask, cause) => {
         if (!isMade) throw cause
-        const { entityId } = await ask({ of: 'cluster', entityId: '' })
+        const { entityId } = await ask({ of: 'cluster', namespace: namespaceId, entityId: '' })
         return this.transaction((tx) => work(tx, async () => entityId))
       },
     )
@@ -231,9 +244,19 @@ export class IdentityStore implements Identities, Engine {
     }
   }
 
-  /** Counts the entities in the store; it pauses between pages, so that other requests get their time. */
-  countEntities(): Promise<number> {
-    return countBelow(this.view, 'identity/entity/', this.parts.world.timers)
+  /** Removes everything that there is of a namespace, as `removeNamespace` does it. */
+  async removeNamespace(namespaceId: string, halves: readonly DataOwner[] = ['set', 'cluster']): Promise<void> {
+    for (const owner of halves) await removeNamespace(this.parts, namespaceId, owner)
+  }
+
+  /** Counts the entities of a namespace; it pauses between pages, so that other requests get their time. */
+  async countEntities(namespaceId: string): Promise<number> {
+    let count = 0
+    for await (const page of idPages(this.view, 'identity/entity/', namespaceId)) {
+      count += page.length
+      await this.parts.world.timers.sleep(0)
+    }
+    return count
   }
 
   // Only the subjects are cached, and they register with the invalidation themselves.

@@ -14,8 +14,8 @@ import { checkAliasName } from './names.ts'
 import { aliasesOf, boundAliasAt, findEntity, findGroupOfAliasAt, type IdentityParts } from './records.ts'
 
 /**
- * The half of a login that the set shares: returns the entity, which is made at the first login, and stores the alias
- * of a shared mount. Writes nothing for a caller who is known as he is.
+ * The half of a login that the set shares: returns the entity, which is made at the first login in the namespace of the
+ * mount, and stores the alias of a shared mount. If the mount came from another namespace, who is known stays there. Writes nothing for a caller who is known as he is.
  * @throws Refusal if the entity is disabled
  */
 export async function ensureEntity(
@@ -25,24 +25,26 @@ export async function ensureEntity(
   login: LoginAlias,
 ): Promise<EnsuredEntity> {
   const found = await findLogin(parts, tx, mount, login)
-  const entityId = found?.entity.id ?? (await createEntity(parts, tx, {})).id
+  const entityId = found?.entity.id ?? (await createEntity(parts, tx, mount.namespace, {})).id
   if (mount.local) return { entityId, aliasStamp: '' }
   const alias = await setAlias(parts, tx, mount, login, found ?? { entityId })
   return { entityId, aliasStamp: stampOf(alias) }
 }
 
 /**
- * Returns the entity with this ID, or a new one if there is none, for a cluster that keeps the alias itself.
+ * Returns the entity with this ID, or a new one of the namespace if there is none, for a cluster that keeps the alias
+ * itself.
  * @throws Refusal if the entity is disabled
  */
 export async function ensureEntityOfCluster(
   parts: IdentityParts,
   tx: ViewTransaction,
+  namespaceId: string,
   entityId: string,
 ): Promise<EnsuredEntity> {
   const found = await findEntity(tx, entityId)
   if (found?.disabled === true) throw fail('permission_denied', [])
-  return { entityId: (found ?? (await createEntity(parts, tx, {}))).id, aliasStamp: '' }
+  return { entityId: (found ?? (await createEntity(parts, tx, namespaceId, {}))).id, aliasStamp: '' }
 }
 
 /**

@@ -3,24 +3,23 @@
 import { type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { string } from '../api/fields.ts'
-import { type Caller, DONE } from '../api/request.ts'
+import { type Caller, DONE, type RequestInfo } from '../api/request.ts'
 import { ENTITY_SHAPE, GROUP_SHAPE } from './answers.ts'
 import { namesIn } from './by-id-and-name.ts'
 import { entityAnswer } from './entity-endpoints.ts'
 import type { Entity, Group } from './entries.ts'
-import { isAliased } from './group-aliases.ts'
+import { aliasedIn, isAliased } from './group-aliases.ts'
 import { groupAnswer } from './group-endpoints.ts'
 import type { IdentityStore } from './identity-store.ts'
 import { checkAliasName } from './names.ts'
 import {
+  entityIn,
   findAlias,
   findAliasAt,
-  findEntity,
   findEntityByName,
-  findGroup,
   findGroupByName,
-  findGroupOfAlias,
   findGroupOfAliasAt,
+  groupIn,
 } from './records.ts'
 
 const fields = {
@@ -52,29 +51,32 @@ function requireRight(caller: Caller | undefined, path: string): void {
   if (caller?.isRefusedAt(path, 'read') === true) throw fail('permission_denied', [])
 }
 
-type Asked = { readonly known: Known; readonly caller: Caller | undefined }
+type Asked = { readonly known: Known } & Pick<RequestInfo, 'namespace' | 'caller'>
 
-async function lookUpEntity({ view, parts }: IdentityStore, { known, caller }: Asked): Promise<Entity | undefined> {
-  if (known.id !== '') return findEntity(view, known.id)
-  if (known.name !== '') return findEntityByName(view, known.name)
+async function lookUpEntity({ view, parts }: IdentityStore, asked: Asked): Promise<Entity | undefined> {
+  const { known, namespace, caller } = asked
+  if (known.id !== '') return entityIn(view, namespace.id, known.id)
+  if (known.name !== '') return findEntityByName(view, namespace.id, known.name)
   if (known.alias_id !== '') {
     const alias = await findAlias(view, known.alias_id)
-    return alias === undefined ? undefined : findEntity(view, alias.entityId)
+    return alias === undefined ? undefined : entityIn(view, namespace.id, alias.entityId)
   }
   const mount = parts.mountOf(known.alias_mount_accessor)
   const alias = mount === undefined ? undefined : await findAliasAt(view, mount, parts.digest(known.alias_name))
-  if (alias === undefined) return undefined
+  if (alias?.namespace !== namespace.id) return undefined
   requireRight(caller, `entity-alias/id/${alias.id}`)
-  return findEntity(view, alias.entityId)
+  return entityIn(view, namespace.id, alias.entityId)
 }
 
-async function lookUpGroup({ view, parts }: IdentityStore, { known, caller }: Asked): Promise<Group | undefined> {
-  if (known.id !== '') return findGroup(view, known.id)
-  if (known.name !== '') return findGroupByName(view, known.name)
-  if (known.alias_id !== '') return findGroupOfAlias(view, known.alias_id)
+async function lookUpGroup({ view, parts }: IdentityStore, asked: Asked): Promise<Group | undefined> {
+  const { known, namespace, caller } = asked
+  if (known.id !== '') return groupIn(view, namespace.id, known.id)
+  if (known.name !== '') return findGroupByName(view, namespace.id, known.name)
+  if (known.alias_id !== '') return aliasedIn(view, namespace.id, known.alias_id)
   const mount = parts.mountOf(known.alias_mount_accessor)
   if (mount === undefined) return undefined
   const found = await findGroupOfAliasAt(view, mount.accessor, parts.digest(known.alias_name))
+  if (found?.namespace !== namespace.id) return undefined
   if (isAliased(found)) requireRight(caller, `group-alias/id/${found.alias.id}`)
   return found
 }
@@ -93,9 +95,9 @@ const entity = endpoint({
   fields,
   response: ENTITY_SHAPE,
   mayBeEmpty: true,
-  handler: async (store: IdentityStore, known, { caller }) => {
+  handler: async (store: IdentityStore, known, { namespace, caller }) => {
     check(known)
-    const found = await lookUpEntity(store, { known, caller })
+    const found = await lookUpEntity(store, { known, namespace, caller })
     return found === undefined ? DONE : entityAnswer(store, found)
   },
 })
@@ -114,9 +116,9 @@ const group = endpoint({
   fields,
   response: GROUP_SHAPE,
   mayBeEmpty: true,
-  handler: async (store: IdentityStore, known, { caller }) => {
+  handler: async (store: IdentityStore, known, { namespace, caller }) => {
     check(known)
-    const found = await lookUpGroup(store, { known, caller })
+    const found = await lookUpGroup(store, { known, namespace, caller })
     return found === undefined ? DONE : groupAnswer(store, found)
   },
 })

@@ -9,6 +9,9 @@
 //   root/sys/identity/group-child/PARENT/CHILD                 the same, seen from above
 //   root/sys/identity/login-groups-moved                       empty: no login's memberships are left below identity/
 //
+// The ids of other namespaces than the root end in that of their namespace, and where one is first in a folder, it is
+// written `NS/UUID` (records.ts). Entities and groups may be members of groups of any namespace.
+//
 // STAMPS are the stamp of the group alias that the membership came by, and that of the alias which logged in:
 // `12ab34cd.56ef7890`. The second is missing for an alias that was stored before aliases had stamps.
 //
@@ -19,15 +22,16 @@
 // has another entity, mount or name since: no login confirms it (threats I-04). The stamps say so. So what another
 // cluster changed, what a long removal has not reached yet, and what a crash left between the halves of a change
 // (halves.ts), gives no access.
+import { ROOT_ID } from '../api/namespace.ts'
 import type { Random } from '../lib/world.ts'
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
 import type { Alias, Group } from './entries.ts'
-import { aliasesOf, FOLDERS, type From, findGroup, folderOf, LOCAL_FOLDER } from './records.ts'
+import { placeOf } from './names.ts'
+import { aliasesOf, FOLDERS, type From, findGroup, folderOf, idsIn, LOCAL_FOLDER } from './records.ts'
 
 const NOTHING = Buffer.alloc(0)
 /** Exists once `moveLoginGroups` has run to its end. */
 const MOVED = 'identity/login-groups-moved'
-const ID_CHARACTERS = 36
 /** Enough that a new stamp of one alias differs from its last ones; no secret depends on it. */
 const STAMP_BYTES = 4
 /** Memberships that one transaction of a sweep looks at. */
@@ -65,9 +69,13 @@ export const madeByOperator = (entityId: string, groupId: string): Membership =>
 const prefixOf = ({ stamp, aliasStamp }: Stamps): string =>
   [stamp, aliasStamp].map((one) => (one === '' ? '' : `${one}.`)).join('')
 
-function stampsIn(name: string): Stamps {
-  const [stamp = '', aliasStamp = ''] = name.slice(0, Math.max(0, name.length - ID_CHARACTERS - 1)).split('.')
-  return { stamp, aliasStamp }
+/** What the last segment of a membership's key says: its stamps, and the id of the other side. */
+export function membershipIn(name: string): { readonly stamps: Stamps; readonly id: string } {
+  const parts = name.split('.')
+  // Only the id has dashes. Behind it may be that of its namespace.
+  const at = parts.findIndex((part) => part.includes('-'))
+  const [stamp = '', aliasStamp = ''] = parts.slice(0, at)
+  return { stamps: { stamp, aliasStamp }, id: parts.slice(at).join('.') }
 }
 
 /** Whether both came by the same aliases, and not by those of before. */
@@ -78,9 +86,9 @@ export const haveSameStamps = (one: Stamps, other: Stamps | undefined): boolean 
 export async function membershipsOf(from: From, entityId: string): Promise<Membership[]> {
   const found: Membership[] = []
   for (const folder of FOLDERS) {
-    for (const name of await from.list(`${folder}entity-group/${entityId}/`)) {
-      const groupId = name.slice(-ID_CHARACTERS)
-      found.push({ entityId, groupId, ...stampsIn(name), local: folder === LOCAL_FOLDER })
+    for (const name of await from.list(`${folder}entity-group/${placeOf(entityId)}/`)) {
+      const { id: groupId, stamps } = membershipIn(name)
+      found.push({ entityId, groupId, ...stamps, local: folder === LOCAL_FOLDER })
     }
   }
   return found
@@ -99,8 +107,8 @@ export function removeMembership(tx: ViewTransaction, membership: Membership): v
 function pathsOf({ entityId, groupId, local, ...stamps }: Membership): readonly string[] {
   const [folder, prefix] = [folderOf(local), prefixOf(stamps)]
   return [
-    `${folder}entity-group/${entityId}/${prefix}${groupId}`,
-    `${folder}group-entity/${groupId}/${prefix}${entityId}`,
+    `${folder}entity-group/${placeOf(entityId)}/${prefix}${groupId}`,
+    `${folder}group-entity/${placeOf(groupId)}/${prefix}${entityId}`,
   ]
 }
 
@@ -128,9 +136,9 @@ function counts(
 export async function membersOf(from: From, group: Group): Promise<string[]> {
   const members: string[] = []
   for (const folder of FOLDERS) {
-    for (const name of await from.list(`${folder}group-entity/${group.id}/`)) {
-      const membership = { ...stampsIn(name), local: folder === LOCAL_FOLDER }
-      if (isOfGroup(membership, group)) members.push(name.slice(-ID_CHARACTERS))
+    for (const name of await from.list(`${folder}group-entity/${placeOf(group.id)}/`)) {
+      const { id, stamps } = membershipIn(name)
+      if (isOfGroup({ ...stamps, local: folder === LOCAL_FOLDER }, group)) members.push(id)
     }
   }
   return members.sort()
@@ -161,11 +169,11 @@ export async function idleMemberships(from: From, entityId: string): Promise<Mem
 
 /** Ids of the groups that this group is in itself. */
 export const parentsOf = (from: From, groupId: string): Promise<string[]> =>
-  from.list(`identity/group-parent/${groupId}/`)
+  from.list(`identity/group-parent/${placeOf(groupId)}/`)
 
 /** Ids of the groups in this group itself. */
 export const childrenOf = (from: From, groupId: string): Promise<string[]> =>
-  from.list(`identity/group-child/${groupId}/`)
+  from.list(`identity/group-child/${placeOf(groupId)}/`)
 
 /** All groups above the given ones, by any number of steps, without the given ones. Each is read once. */
 export async function inheritedGroups(from: From, direct: readonly Group[]): Promise<Group[]> {
@@ -187,15 +195,18 @@ export async function inheritedGroups(from: From, direct: readonly Group[]): Pro
 
 /** Puts a group into a group. The caller has checked the nesting (group-nesting.ts). */
 export function putChild(tx: ViewTransaction, parent: string, child: string): void {
-  tx.put(`identity/group-parent/${child}/${parent}`, NOTHING)
-  tx.put(`identity/group-child/${parent}/${child}`, NOTHING)
+  for (const path of nestingPaths(parent, child)) tx.put(path, NOTHING)
 }
 
 /** Takes a group out of a group. */
 export function removeChild(tx: ViewTransaction, parent: string, child: string): void {
-  tx.delete(`identity/group-parent/${child}/${parent}`)
-  tx.delete(`identity/group-child/${parent}/${child}`)
+  for (const path of nestingPaths(parent, child)) tx.delete(path)
 }
+
+const nestingPaths = (parent: string, child: string): readonly string[] => [
+  `identity/group-parent/${placeOf(child)}/${parent}`,
+  `identity/group-child/${placeOf(parent)}/${child}`,
+]
 
 /**
  * Removes the stale memberships of one page. Returns the name to continue after, undefined at the end; the first page
@@ -208,10 +219,10 @@ export async function sweepMembers(
   after: string,
 ): Promise<string | undefined> {
   const group = await findGroup(tx, groupId)
-  const names = await tx.list(`${folder}group-entity/${groupId}/`, { after, limit: SWEEP_PAGE })
+  const names = await tx.list(`${folder}group-entity/${placeOf(groupId)}/`, { after, limit: SWEEP_PAGE })
   for (const name of names) {
-    const entityId = name.slice(-ID_CHARACTERS)
-    const membership = { entityId, groupId, ...stampsIn(name), local: folder === LOCAL_FOLDER }
+    const { id: entityId, stamps } = membershipIn(name)
+    const membership = { entityId, groupId, ...stamps, local: folder === LOCAL_FOLDER }
     if (group === undefined || !isOfGroup(membership, group)) removeMembership(tx, membership)
   }
   return names.length < SWEEP_PAGE ? undefined : names.at(-1)
@@ -249,11 +260,12 @@ export async function setLoginGroups(
  */
 export async function moveLoginGroups(view: View): Promise<void> {
   if ((await view.get(MOVED)) !== undefined) return
-  for (const groupId of await view.list('identity/group/')) {
+  // Those releases had the root namespace alone.
+  for (const groupId of await idsIn(view, 'identity/group/', ROOT_ID)) {
     const folder = `identity/group-entity/${groupId}/`
     for (let after: string | undefined = ''; after !== undefined; ) {
       const names: string[] = await view.list(folder, { after, limit: SWEEP_PAGE })
-      const all = names.map((name) => ({ entityId: name.slice(-ID_CHARACTERS), groupId, ...stampsIn(name) }))
+      const all = names.map(membershipIn).map(({ id, stamps }) => ({ entityId: id, groupId, ...stamps }))
       const moved = all.filter(({ stamp }) => stamp !== '')
       await inEach(view, moved, (tx, one) => putMembership(tx, { ...one, local: true }))
       await inEach(view, moved, (tx, one) => removeMembership(tx, { ...one, local: false }))

@@ -1,12 +1,16 @@
-// Names of entities, groups and aliases, and how they become part of a stored key.
+// Names and ids of entities, groups and aliases, and how they become part of a stored key.
 import { fail } from '../api/errors.ts'
+import { idEnding, ROOT_ID, splitId } from '../api/namespace.ts'
 import { asciiLowerCase } from '../lib/ascii.ts'
+import type { Random } from '../lib/world.ts'
 
 /** Percent-encoded, a name may be three times as long, and a stored key has at most 1,024 bytes. */
 const MAX_NAME_BYTES = 256
 /** Alias names are stored under a digest, so they may be longer: login methods choose them. They keep their case. */
 const MAX_ALIAS_NAME_BYTES = 1_024
-const ID_CHARACTERS = 36
+const UUID_CHARACTERS = 36
+/** Ids of namespaces are this text: nothing that could end a segment of a key, and never a UUID. */
+const NAMESPACE_ID = /^[0-9A-Za-z]+$/
 
 /** Returns the name of an entity or a group if it may be one. @throws Refusal naming the field */
 export function checkName(field: string, name: string): string {
@@ -49,12 +53,40 @@ export function nameSegment(name: string): string | undefined {
   return encodeURIComponent(keptName(name)).replaceAll('.', '%2E')
 }
 
-/** True for a text with the form of an id, a UUID in lower case. Only then may it be part of a stored key. */
+/** Returns a new id for a thing of the namespace. */
+export const newId = (random: Random, namespaceId: string): string => random.uuid() + idEnding(namespaceId)
+
+/**
+ * True for a text with the form of an id, a UUID in lower case with the ending of its namespace. Only then may it be
+ * part of a stored key.
+ */
 export function isId(text: string): boolean {
-  if (text.length !== ID_CHARACTERS) return false
+  const { own, namespaceId } = splitId(text)
+  if (!isUuid(own)) return false
+  return own === text || (namespaceId !== ROOT_ID && NAMESPACE_ID.test(namespaceId))
+}
+
+/** True for the id of the thing without the ending of its namespace. */
+export function isUuid(text: string): boolean {
+  if (text.length !== UUID_CHARACTERS) return false
   for (let at = 0; at < text.length; at++) {
     const dash = at === 8 || at === 13 || at === 18 || at === 23
     if (dash ? text[at] !== '-' : !'0123456789abcdef'.includes(text.charAt(at))) return false
   }
   return true
+}
+
+/** Where things of a namespace begin in a folder that has those of all: the root's lie in the folder itself. */
+export const homeOf = (namespaceId: string): string => (namespaceId === ROOT_ID ? '' : `${namespaceId}/`)
+
+/** An id as the first segments behind a folder, so that what is of one namespace lies together. */
+export function placeOf(id: string): string {
+  const { own, namespaceId } = splitId(id)
+  return homeOf(namespaceId) + own
+}
+
+/** The id whose place a path begins with. */
+export function idAtPlace(path: string): string {
+  const [first = '', second = ''] = path.split('/', 2)
+  return isUuid(first) ? first : second + idEnding(first)
 }

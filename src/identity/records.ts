@@ -14,8 +14,15 @@
 //   root/sys/identity/group-alias/ALIAS                  the group of a group alias
 //   root/sys/identity/group-alias-name/ACCESSOR/DIGEST   the same, by mount and digest of the alias's name
 //
+// That is how it is in the root namespace. Ids of any other end in its id, UUID.NS, and what is first in a folder lies
+// one folder deeper: `entity/NS/UUID`, `entity-name/NS/NAME`, `alias/NS/UUID/UUID.NS`. So what is of one namespace can
+// be listed without all others. An alias is of the namespace of its entity, and a group alias of that of its group,
+// also when the mount has moved to another one.
+//
 // memberships.ts has the rest.
+import { fail } from '../api/errors.ts'
 import type { MountEntry } from '../api/mount.ts'
+import { idEnding, ROOT_ID } from '../api/namespace.ts'
 import type { World } from '../lib/world.ts'
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
@@ -31,7 +38,7 @@ import {
   REFERENCE,
   type Reference,
 } from './entries.ts'
-import { isId, nameSegment } from './names.ts'
+import { homeOf, isId, isUuid, nameSegment, placeOf } from './names.ts'
 
 /** Folder of the view through which this room reads and writes. */
 export const IDENTITY_FOLDER = `${ROOT_NAMESPACE}/sys/`
@@ -41,6 +48,9 @@ export const FOLDERS = ['identity/', 'local-identity/'] as const
 export const LOCAL_FOLDER = FOLDERS[1]
 /** The folder for an entry; `local` is that of its mount. */
 export const folderOf = (local: boolean): string => FOLDERS[local ? 1 : 0]
+
+/** Names that one step of a walk through a folder asks for. */
+const ID_PAGE = 500
 
 /** A reader: the view, or a transaction. */
 export type From = Pick<View, 'get' | 'list'>
@@ -56,43 +66,71 @@ export type IdentityParts = {
 
 /** An entity by its id; undefined also for a text that is no id. */
 export async function findEntity(from: From, id: string): Promise<Entity | undefined> {
-  const bytes = isId(id) ? await from.get(`identity/entity/${id}`) : undefined
+  const bytes = isId(id) ? await from.get(`identity/entity/${placeOf(id)}`) : undefined
   return bytes === undefined ? undefined : ENTITY.decode(bytes)
 }
 
-/** An entity by its name in any case of ASCII letters. */
-export async function findEntityByName(from: From, name: string): Promise<Entity | undefined> {
-  const reference = await findByName(from, 'entity-name', name)
+/** The entity with the id, if it is of the namespace. */
+export async function entityIn(from: From, namespaceId: string, id: string): Promise<Entity | undefined> {
+  const entity = await findEntity(from, id)
+  return entity?.namespace === namespaceId ? entity : undefined
+}
+
+/** An entity of the namespace by its name in any case of ASCII letters. */
+export async function findEntityByName(from: From, namespaceId: string, name: string): Promise<Entity | undefined> {
+  const reference = await findByName(from, 'entity-name', namespaceId, name)
   return reference === undefined ? undefined : findEntity(from, reference.id)
 }
 
 /** Stores an entity; its name is claimed apart (unique-names.ts). */
 export function putEntity(tx: ViewTransaction, entity: Entity): void {
-  tx.put(`identity/entity/${entity.id}`, ENTITY.encode(entity))
+  tx.put(`identity/entity/${placeOf(entity.id)}`, ENTITY.encode(entity))
 }
 
 /** A group by its id; undefined also for a text that is no id. */
 export async function findGroup(from: From, id: string): Promise<Group | undefined> {
-  const bytes = isId(id) ? await from.get(`identity/group/${id}`) : undefined
+  const bytes = isId(id) ? await from.get(`identity/group/${placeOf(id)}`) : undefined
   return bytes === undefined ? undefined : GROUP.decode(bytes)
 }
 
-/** A group by its name in any case of ASCII letters. */
-export async function findGroupByName(from: From, name: string): Promise<Group | undefined> {
-  const reference = await findByName(from, 'group-name', name)
+/** The group with the id. @throws Refusal if it is of another namespace */
+export async function groupIn(from: From, namespaceId: string, id: string): Promise<Group | undefined> {
+  const group = await findGroup(from, id)
+  requireSame(namespaceId, group)
+  return group
+}
+
+/** @throws Refusal if the group is of another namespace */
+export function requireSame(namespaceId: string, group: Group | undefined): void {
+  // Wire text.
+  if (group !== undefined && group.namespace !== namespaceId)
+    throw fail('other_namespace', ['request namespace is not the same as the group namespace'])
+}
+
+/** A group of the namespace by its name in any case of ASCII letters. */
+export async function findGroupByName(from: From, namespaceId: string, name: string): Promise<Group | undefined> {
+  const reference = await findByName(from, 'group-name', namespaceId, name)
   return reference === undefined ? undefined : findGroup(from, reference.id)
 }
 
 /** Stores a group; name, alias and members have entries of their own. */
 export function putGroup(tx: ViewTransaction, group: Group): void {
-  tx.put(`identity/group/${group.id}`, GROUP.encode(group))
+  tx.put(`identity/group/${placeOf(group.id)}`, GROUP.encode(group))
 }
 
 type NameIndex = 'entity-name' | 'group-name'
 
-async function findByName(from: From, index: NameIndex, name: string): Promise<Reference | undefined> {
+/** Whose a name is. */
+type Owner = { readonly id: string; readonly namespace: string }
+
+async function findByName(
+  from: From,
+  index: NameIndex,
+  namespaceId: string,
+  name: string,
+): Promise<Reference | undefined> {
   const segment = nameSegment(name)
-  return segment === undefined ? undefined : referenceAt(from, `identity/${index}/${segment}`)
+  return segment === undefined ? undefined : referenceAt(from, `identity/${index}/${homeOf(namespaceId)}${segment}`)
 }
 
 async function referenceAt(from: From, path: string): Promise<Reference | undefined> {
@@ -100,40 +138,76 @@ async function referenceAt(from: From, path: string): Promise<Reference | undefi
   return bytes === undefined ? undefined : REFERENCE.decode(bytes)
 }
 
-/** All names as they were given, in the order of the index, which is that of the folded names. */
-export async function listNames(from: From, index: NameIndex): Promise<string[]> {
+/** All names of the namespace as they were given, in the order of the index, which is that of the folded names. */
+export async function listNames(from: From, index: NameIndex, namespaceId: string): Promise<string[]> {
   const names: string[] = []
-  for (const segment of await from.list(`identity/${index}/`)) {
-    const reference = await referenceAt(from, `identity/${index}/${segment}`)
+  const folder = `identity/${index}/${homeOf(namespaceId)}`
+  for (const segment of await from.list(folder)) {
+    // The root's names lie beside the folders of other namespaces.
+    const reference = segment.endsWith('/') ? undefined : await referenceAt(from, folder + segment)
     if (reference?.name !== undefined) names.push(reference.name)
   }
   return names
 }
 
-/** Claims a checked name; false if another thing has it. */
-export async function takeName(
-  tx: ViewTransaction,
-  index: NameIndex,
-  name: string,
-  owner: { readonly id: string; readonly namespace: string },
-): Promise<boolean> {
-  const path = `identity/${index}/${nameSegment(name)}`
+const namePath = (index: NameIndex, namespaceId: string, name: string): string =>
+  `identity/${index}/${homeOf(namespaceId)}${nameSegment(name)}`
+
+/** Claims a checked name in the namespace of its owner; false if another thing has it there. */
+export async function takeName(tx: ViewTransaction, index: NameIndex, name: string, owner: Owner): Promise<boolean> {
+  const path = namePath(index, owner.namespace, name)
   const taken = await referenceAt(tx, path)
   if (taken !== undefined && taken.id !== owner.id) return false
   tx.put(path, encodeReference(owner.namespace, { id: owner.id, name }))
   return true
 }
 
-/** Removes a name from its index, so that another thing may have it. */
-export function freeName(tx: ViewTransaction, index: NameIndex, name: string): void {
-  tx.delete(`identity/${index}/${nameSegment(name)}`)
+/** Removes the name of a thing from its index, so that another one may have it. */
+export function freeName(tx: ViewTransaction, index: NameIndex, of: Pick<Entity | Group, 'namespace' | 'name'>): void {
+  tx.delete(namePath(index, of.namespace, of.name))
 }
+
+/** All ids of a namespace in the folder, which ends in '/': sorted, and without those of other namespaces. */
+export async function idsIn(from: From, folder: string, namespaceId: string): Promise<string[]> {
+  return idsAmong(await from.list(folder + homeOf(namespaceId)), namespaceId)
+}
+
+/** The same in pages, which may be empty. */
+export async function* idPages(from: From, folder: string, namespaceId: string): AsyncGenerator<readonly string[]> {
+  for await (const names of namePages(from, folder + homeOf(namespaceId))) yield idsAmong(names, namespaceId)
+}
+
+/** The ids of all namespaces in the folder, in pages that may be empty. */
+export async function* idPagesOfAll(from: From, folder: string): AsyncGenerator<readonly string[]> {
+  for await (const names of namePages(from, folder)) {
+    yield idsAmong(names, ROOT_ID)
+    for (const name of names.map(withoutSlash)) if (!isUuid(name)) yield* idPages(from, folder, name)
+  }
+}
+
+async function* namePages(from: From, folder: string): AsyncGenerator<readonly string[]> {
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const names: string[] = await from.list(folder, { after, limit: ID_PAGE })
+    yield names
+    after = names.length === ID_PAGE ? names.at(-1) : undefined
+  }
+}
+
+/** A name may be that of an entry, or of a folder with what belongs to the thing. */
+const withoutSlash = (name: string): string => (name.endsWith('/') ? name.slice(0, -1) : name)
+
+const idsAmong = (names: readonly string[], namespaceId: string): string[] =>
+  names
+    .map(withoutSlash)
+    .filter(isUuid)
+    .map((own) => own + idEnding(namespaceId))
 
 /**
  * Where it stands that a local alias is retired. The change of the set that ends the alias writes it, and it is needed
  * as long as the alias may still be stored here. The stamp tells the alias from the same one that has come back since.
  */
-const retiredPath = ({ entityId, id, stamp = '' }: Alias): string => `identity/alias-retired/${entityId}/${stamp}.${id}`
+const retiredPath = ({ entityId, id, stamp = '' }: Alias): string =>
+  `identity/alias-retired/${placeOf(entityId)}/${stamp}.${id}`
 
 /** Notes that a local alias is retired. From now on it is none. */
 export const putRetired = (tx: ViewTransaction, alias: Alias): void => tx.put(retiredPath(alias), Buffer.alloc(0))
@@ -159,6 +233,9 @@ export async function aliasesOf(from: From, entityId: string): Promise<Alias[]> 
   return aliases
 }
 
+const aliasPath = (folder: string, { entityId, id }: Pick<Alias, 'entityId' | 'id'>): string =>
+  `${folder}alias/${placeOf(entityId)}/${id}`
+
 /** What is stored in the folder as aliases of an entity: also what is retired, to remove it. */
 export async function storedAliasesOf(
   from: From,
@@ -166,8 +243,8 @@ export async function storedAliasesOf(
   folder: (typeof FOLDERS)[number],
 ): Promise<Alias[]> {
   const aliases: Alias[] = []
-  for (const id of await from.list(`${folder}alias/${entityId}/`)) {
-    const bytes = await from.get(`${folder}alias/${entityId}/${id}`)
+  for (const id of await from.list(`${folder}alias/${placeOf(entityId)}/`)) {
+    const bytes = await from.get(aliasPath(folder, { entityId, id }))
     if (bytes !== undefined) aliases.push(ALIAS.decode(bytes))
   }
   return aliases
@@ -176,7 +253,7 @@ export async function storedAliasesOf(
 /** The alias, if its entity is there. */
 async function withEntity(from: From, alias: Alias | undefined): Promise<Alias | undefined> {
   if (alias === undefined) return undefined
-  return (await from.get(`identity/entity/${alias.entityId}`)) === undefined ? undefined : alias
+  return (await from.get(`identity/entity/${placeOf(alias.entityId)}`)) === undefined ? undefined : alias
 }
 
 /** An alias by its id; undefined also for a text that is no id. */
@@ -186,11 +263,17 @@ export const findAlias = async (from: From, id: string): Promise<Alias | undefin
     (await storedAlias(from, id, false)) ?? (await unlessRetired(from, await storedAlias(from, id, true))),
   )
 
+/** The alias with the id, if it is of the namespace. */
+export async function aliasIn(from: From, namespaceId: string, id: string): Promise<Alias | undefined> {
+  const alias = await findAlias(from, id)
+  return alias?.namespace === namespaceId ? alias : undefined
+}
+
 /** What is stored as the alias with the id at shared or at local mounts: to remove it, even if it is none. */
 export async function storedAlias(from: From, id: string, local: boolean): Promise<Alias | undefined> {
   const folder = folderOf(local)
-  const owner = isId(id) ? await referenceAt(from, `${folder}alias-id/${id}`) : undefined
-  const bytes = owner === undefined ? undefined : await from.get(`${folder}alias/${owner.id}/${id}`)
+  const owner = isId(id) ? await referenceAt(from, `${folder}alias-id/${placeOf(id)}`) : undefined
+  const bytes = owner === undefined ? undefined : await from.get(aliasPath(folder, { entityId: owner.id, id }))
   return bytes === undefined ? undefined : ALIAS.decode(bytes)
 }
 
@@ -216,7 +299,8 @@ export async function storedAliasAt(
 ): Promise<Alias | undefined> {
   const folder = folderOf(mount.local)
   const found = await referenceAt(from, `${folder}alias-name/${mount.accessor}/${digest}`)
-  const bytes = found === undefined ? undefined : await from.get(`${folder}alias/${found.entityId}/${found.id}`)
+  if (found?.entityId === undefined) return undefined
+  const bytes = await from.get(aliasPath(folder, { entityId: found.entityId, id: found.id }))
   return bytes === undefined ? undefined : ALIAS.decode(bytes)
 }
 
@@ -224,25 +308,25 @@ export async function storedAliasAt(
 export function putAlias(tx: ViewTransaction, alias: Alias, digest: string): void {
   const folder = folderOf(alias.local)
   const { id, entityId, namespace } = alias
-  tx.put(`${folder}alias/${entityId}/${id}`, ALIAS.encode(alias))
-  tx.put(`${folder}alias-id/${id}`, encodeReference(namespace, { id: entityId }))
+  tx.put(aliasPath(folder, alias), ALIAS.encode(alias))
+  tx.put(`${folder}alias-id/${placeOf(id)}`, encodeReference(namespace, { id: entityId }))
   tx.put(`${folder}alias-name/${alias.mountAccessor}/${digest}`, encodeReference(namespace, { id, entityId }))
 }
 
 /** Removes what `putAlias` wrote for the same alias and digest, if it is still there: it may have moved since. */
 export async function removeAlias(tx: ViewTransaction, alias: Alias, digest: string): Promise<void> {
   const folder = folderOf(alias.local)
-  const bytes = await tx.get(`${folder}alias/${alias.entityId}/${alias.id}`)
+  const bytes = await tx.get(aliasPath(folder, alias))
   if (bytes === undefined || ALIAS.decode(bytes).stamp !== alias.stamp) return
-  tx.delete(`${folder}alias/${alias.entityId}/${alias.id}`)
-  tx.delete(`${folder}alias-id/${alias.id}`)
+  tx.delete(aliasPath(folder, alias))
+  tx.delete(`${folder}alias-id/${placeOf(alias.id)}`)
   tx.delete(`${folder}alias-name/${alias.mountAccessor}/${digest}`)
 }
 
-/** Ids of all aliases, sorted, replicated and local ones together. */
-export async function listAliasIds(from: From): Promise<string[]> {
-  const ids = await from.list('identity/alias-id/')
-  for (const id of await from.list(`${LOCAL_FOLDER}alias-id/`)) {
+/** Ids of all aliases of a namespace, sorted, replicated and local ones together. */
+export async function listAliasIds(from: From, namespaceId: string): Promise<string[]> {
+  const ids = await idsIn(from, 'identity/alias-id/', namespaceId)
+  for (const id of await idsIn(from, `${LOCAL_FOLDER}alias-id/`, namespaceId)) {
     const alias = await withEntity(from, await unlessRetired(from, await storedAlias(from, id, true)))
     if (alias !== undefined) ids.push(id)
   }
@@ -251,7 +335,7 @@ export async function listAliasIds(from: From): Promise<string[]> {
 
 /** The group that has this group alias. */
 export async function findGroupOfAlias(from: From, aliasId: string): Promise<Group | undefined> {
-  const owner = isId(aliasId) ? await referenceAt(from, `identity/group-alias/${aliasId}`) : undefined
+  const owner = isId(aliasId) ? await referenceAt(from, `identity/group-alias/${placeOf(aliasId)}`) : undefined
   return owner === undefined ? undefined : findGroup(from, owner.id)
 }
 
@@ -264,12 +348,12 @@ export async function findGroupOfAliasAt(from: From, accessor: string, digest: s
 /** Stores the index entries of a group's alias; the alias itself is part of the group. */
 export function putGroupAlias(tx: ViewTransaction, group: Group, alias: GroupAlias, digest: string): void {
   const owner = encodeReference(group.namespace, { id: group.id })
-  tx.put(`identity/group-alias/${alias.id}`, owner)
+  tx.put(`identity/group-alias/${placeOf(alias.id)}`, owner)
   tx.put(`identity/group-alias-name/${alias.mountAccessor}/${digest}`, owner)
 }
 
 /** Removes what `putGroupAlias` wrote for the same alias and digest. */
 export function removeGroupAlias(tx: ViewTransaction, alias: GroupAlias, digest: string): void {
-  tx.delete(`identity/group-alias/${alias.id}`)
+  tx.delete(`identity/group-alias/${placeOf(alias.id)}`)
   tx.delete(`identity/group-alias-name/${alias.mountAccessor}/${digest}`)
 }

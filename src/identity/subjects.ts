@@ -6,6 +6,7 @@ import { CoherentCache } from '../lib/coherent-cache.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { Alias, Entity, Group } from './entries.ts'
 import { directGroups, inheritedGroups } from './memberships.ts'
+import { idAtPlace } from './names.ts'
 import { aliasesOf, FOLDERS, type From, findEntity, type IdentityParts } from './records.ts'
 
 /** An entry has some hundred bytes, with groups and metadata some thousand. */
@@ -36,10 +37,7 @@ export class Subjects {
   constructor(parts: Pick<IdentityParts, 'view' | 'digest'>, invalidation: Invalidation) {
     this.#parts = parts
     const reset = () => this.#subjects.clear()
-    const forget = (rest: string) => {
-      const end = rest.indexOf('/')
-      this.#subjects.forget(end === -1 ? rest : rest.slice(0, end))
-    }
+    const forget = (rest: string) => this.#subjects.forget(idAtPlace(rest))
     for (const folder of FOLDERS) {
       for (const perEntity of ['entity/', 'alias/', 'alias-retired/', 'entity-group/']) {
         invalidation.register({ prefix: `sys/${folder}${perEntity}`, changed: forget, reset })

@@ -22,7 +22,7 @@ import { VersionHistory } from './version-history.ts'
 
 /** Figures from parts of the server that this room may not import; the assembly hands them in. */
 export type ServerInventory = {
-  readonly entityCount: () => Promise<number>
+  readonly entityCount: (namespaceId: string) => Promise<number>
   /** Requests of the whole server, all its threads, since it started. */
   readonly requests: () => { readonly sinceMs: number; readonly taken: number }
   /** The machine (host-info-endpoint.ts has its members). */

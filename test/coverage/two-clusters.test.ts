@@ -653,7 +653,7 @@ test('S8: the first login at a local mount has its entity made by the primary, a
   assert.equal(await primary.store.lastIndex(), before)
   await primary.call('POST', `identity/entity/id/${both[1]}`, { disabled: true })
   await assert.rejects(
-    primary.node.core.answersTo(SECONDARY).ensureEntity({ of: 'cluster', entityId: both[1] ?? '' }),
+    primary.node.core.answersTo(SECONDARY).ensureEntity({ of: 'cluster', namespace: 'root', entityId: both[1] ?? '' }),
     {
       status: 403,
     },

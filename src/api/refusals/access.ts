@@ -75,6 +75,13 @@ export const ACCESS_REFUSALS = {
       'second text tells the holder of a valid token what its policies lack (permission_denied_hints = false turns ' +
       'that off); sys/policies/explain-self says which rule decides. What does not exist is refused in the same way.',
   },
+  other_namespace: {
+    status: 403,
+    message: (what: string) => what,
+    remedy:
+      'An alias is of one namespace with its entity or group and its login mount, and each is read and changed in its ' +
+      'own namespace: name that one in X-Vault-Namespace. Only members of groups may be of any other.',
+  },
   operation_refused: {
     status: 403,
     message: (field: string, takes: string) =>

@@ -33,10 +33,10 @@ const entities = endpoint({
   id: 'counters-entities',
   ...shared,
   path: 'internal/counters/entities',
-  summary: 'Counts the entities that currently exist',
+  summary: 'Counts the entities that the namespace currently has',
   response: { counters: group({ entities: group(total, 'Entities') }, 'Counters') },
-  handler: async ({ services }: System) => ({
-    data: { counters: { entities: { total: await services.entityCount() } } },
+  handler: async ({ services }: System, _args, { namespace }) => ({
+    data: { counters: { entities: { total: await services.entityCount(namespace.id) } } },
   }),
 })
 

@@ -4,6 +4,7 @@
 // specific one, whether it grants more or less than the others that match. The checks of this order are threats A-01,
 //
 import assert from 'node:assert/strict'
+import { ROOT_ID } from '../api/namespace.ts'
 import { foldedPattern, type PathShape, type PlacedShape } from '../api/spelling.ts'
 import { isAbout, PathTree, type WildcardRule } from './path-tree.ts'
 import {
@@ -202,14 +203,15 @@ export function buildAcl(policies: readonly Policy[], resolve?: TemplateResolver
   if (root !== undefined) return rootAcl(root.namespace ?? '', policies.length)
   const sources: Source[] = []
   let staleAtMs = Infinity
-  for (const { name, namespace = '', rules, expiresAtMs: policyEndMs = Infinity } of policies) {
+  for (const one of policies) {
+    const { name, namespace = '', namespaceId = ROOT_ID, rules, expiresAtMs: policyEndMs = Infinity } = one
     assert(!namespace.includes('+') && !namespace.includes('*'), 'the path of a namespace has no wildcards')
     const policy = { name, namespace }
     for (const rule of rules) {
       const expiresAtMs = Math.min(rule.expiresAtMs ?? Infinity, policyEndMs)
       if (isOver(rule, expiresAtMs, nowMs)) continue
       staleAtMs = Math.min(staleAtMs, expiresAtMs)
-      const path = fillPattern(rule.path, resolve)
+      const path = fillPattern(rule.path, resolve, namespaceId)
       if ('text' in path) sources.push({ rule, policy, pattern: namespace + path.text })
     }
   }

@@ -1,5 +1,6 @@
 // Explains which rule decides about a request, and why the others do not: for the authors of policies. It goes through
 // all rules one by one, so it is slow; requests themselves are decided by acl.ts.
+import { ROOT_ID } from '../api/namespace.ts'
 import { foldedPattern } from '../api/spelling.ts'
 import { buildAcl } from './acl.ts'
 import type { PolicyCapability } from './capabilities.ts'
@@ -94,12 +95,12 @@ function candidatesFor(
 ): Candidate[] {
   const paths = askedPaths(request)
   const found: Candidate[] = []
-  for (const { name, namespace = '', rules, expiresAtMs: policyEndMs } of policies) {
+  for (const { name, namespace = '', namespaceId = ROOT_ID, rules, expiresAtMs: policyEndMs } of policies) {
     const isPolicyOver = isPast(policyEndMs, nowMs)
     for (const rule of rules) {
       const within = namespace === '' ? {} : { namespace }
       const reference = { policy: name, ...within, path: rule.pathText, line: rule.line }
-      const filled = fillPattern(rule.path, resolve)
+      const filled = fillPattern(rule.path, resolve, namespaceId)
       const { kind } = rule.path
       if ('unfilled' in filled) {
         if (mayBeAbout(rule, namespace, paths)) found.push({ rule, reference, role: filled.unfilled })

@@ -14,8 +14,11 @@ export type TemplateReference = {
   readonly key: string
 }
 
-/** Returns the identity's value for a reference; undefined if it has none. */
-export type TemplateResolver = (reference: TemplateReference) => string | undefined
+/**
+ * Returns the identity's value for a reference; undefined if it has none. A name of a group means one of the namespace
+ * with the id, that of the policy: whoever makes groups elsewhere does not fill its templates.
+ */
+export type TemplateResolver = (reference: TemplateReference, namespaceId: string) => string | undefined
 
 /** The parsed path of a rule. Kind and wildcards are known before templates are filled, since values can add none. */
 export type PathPattern = {
@@ -57,15 +60,21 @@ export type UnfilledReason = 'no-value' | 'unsafe-value'
 /** A path with its templates filled, or the reason why it cannot be. */
 export type FilledPath = { readonly text: string } | { readonly unfilled: UnfilledReason }
 
-/** Fills templates with the identity's values. Without `resolve` no template has a value. */
-export function fillPattern(pattern: PathPattern, resolve: TemplateResolver | undefined): FilledPath {
+/**
+ * Fills templates of a policy of the namespace with the identity's values. Without `resolve` no template has a value.
+ */
+export function fillPattern(
+  pattern: PathPattern,
+  resolve: TemplateResolver | undefined,
+  namespaceId: string,
+): FilledPath {
   let text = ''
   for (const part of pattern.parts) {
     if (typeof part === 'string') {
       text += part
       continue
     }
-    const value = resolve?.(part)
+    const value = resolve?.(part, namespaceId)
     if (value === undefined || value === '') return { unfilled: 'no-value' }
     if (!isSafeValue(value)) return { unfilled: 'unsafe-value' }
     text += value
@@ -136,8 +145,15 @@ function parseReference(text: string): TemplateReference | undefined {
   const [by, afterBy] = cut(rest)
   const [selector, field] = cut(afterBy)
   if (selector === '') return undefined
-  if (by === 'ids') return leaf('group-by-id', selector, field, ['name', 'metadata'])
+  if (by === 'ids') return groupById(selector, field)
   return by === 'names' ? leaf('group-by-name', selector, field, ['id', 'metadata']) : undefined
+}
+
+/** The id of a group may end in that of its namespace, behind a dot; no field is called as a namespace is. */
+function groupById(selector: string, rest: string): TemplateReference | undefined {
+  const [ending, field] = cut(rest)
+  const allowed = ['name', 'metadata'] as const
+  return leaf('group-by-id', selector, rest, allowed) ?? leaf('group-by-id', `${selector}.${ending}`, field, allowed)
 }
 
 function leaf(

@@ -280,17 +280,22 @@ export class PolicyStore {
     const generation = this.#generation
     // An expired policy is parsed too until it is swept: its rules grant nothing, and an explanation can say why.
     const stored = decoded(await this.#viewOf(namespaceId).get(name)) ?? builtin(name)
-    const { path } = namespace
-    const policy = stored && { ...parsePolicy(stored.text), name, namespace: path, expiresAtMs: stored.expiresAtMs }
+    const policy = stored && {
+      ...parsePolicy(stored.text),
+      name,
+      namespace: namespace.path,
+      namespaceId,
+      expiresAtMs: stored.expiresAtMs,
+    }
     if (generation === this.#generation) this.#parsed.keep(key, policy, weightOf(key, policy?.rules.length ?? 0))
     return policy
   }
 
   /** Logs values that would widen a rule: a mistake or an attempt (threats A-03). The value itself is in no log. */
   #logUnsafe(policies: readonly Policy[], resolve: TemplateResolver): void {
-    for (const { name, namespace, rules } of policies) {
+    for (const { name, namespace, namespaceId = ROOT.id, rules } of policies) {
       for (const { path, line } of rules) {
-        const filled = fillPattern(path, resolve)
+        const filled = fillPattern(path, resolve, namespaceId)
         if (!('unfilled' in filled) || filled.unfilled !== 'unsafe-value') continue
         this.#parts.log(
           'warn',

@@ -388,6 +388,11 @@ const TEMPLATES: readonly { text: string; is: TemplateReference | undefined }[] 
     is: reference('alias', 'auth_x_1', 'custom_metadata', 'k'),
   },
   { text: 'identity.groups.ids.g-1.name', is: reference('group-by-id', 'g-1', 'name') },
+  { text: 'identity.groups.ids.g-1.Ab0Cd9.name', is: reference('group-by-id', 'g-1.Ab0Cd9', 'name') },
+  {
+    text: 'identity.groups.ids.g-1.Ab0Cd9.metadata.k.l',
+    is: reference('group-by-id', 'g-1.Ab0Cd9', 'metadata', 'k.l'),
+  },
   { text: 'identity.groups.ids.g-1.metadata.k', is: reference('group-by-id', 'g-1', 'metadata', 'k') },
   { text: 'identity.groups.names.ops.id', is: reference('group-by-name', 'ops', 'id') },
   { text: 'identity.groups.names.ops.metadata.k', is: reference('group-by-name', 'ops', 'metadata', 'k') },
@@ -412,6 +417,9 @@ const TEMPLATES: readonly { text: string; is: TemplateReference | undefined }[] 
     'identity.groups.ids.g',
     'identity.groups.ids..name',
     'identity.groups.ids.g.id',
+    'identity.groups.ids.g.Ab0Cd9',
+    'identity.groups.ids.g.Ab0Cd9.id',
+    'identity.groups.ids.g.Ab0Cd9.x.name',
     'identity.groups.names.g.name',
     'identity.groups.all.g.name',
     'identity.groups.names.g.custom_metadata.k',
@@ -441,14 +449,14 @@ test('wildcards inside a template name metadata and are no wildcards of the path
 
 test('threats A-03: a value that is empty, or holds a slash, a wildcard or a control character, drops the rule', () => {
   const { path } = only('path "a/x{{identity.entity.name}}/*" {}')
-  const filled = (value: string | undefined) => fillPattern(path, () => value)
+  const filled = (value: string | undefined) => fillPattern(path, () => value, 'root')
   assert.deepEqual(filled('bob'), { text: 'a/xbob/*' })
   assert.deepEqual(filled('b.o-b {{x}} é'), { text: 'a/xb.o-b {{x}} é/*' })
   for (const value of ['/', 'a/b', '*', 'a*', '+', 'a+b', 'a\nb', '\0', '\x7f', '\x85', '\ud800']) {
     assert.deepEqual(filled(value), { unfilled: 'unsafe-value' }, JSON.stringify(value))
   }
   for (const value of [undefined, '']) assert.deepEqual(filled(value), { unfilled: 'no-value' })
-  assert.deepEqual(fillPattern(path, undefined), { unfilled: 'no-value' })
+  assert.deepEqual(fillPattern(path, undefined, 'root'), { unfilled: 'no-value' })
 })
 
 test('a policy may come as base64 of its text', () => {

@@ -47,6 +47,8 @@ export type Policy = {
   readonly name: string
   /** Path of the policy's namespace: empty, or ending in '/'. */
   readonly namespace?: string
+  /** Id of that namespace; absent: the root's. */
+  readonly namespaceId?: string
   readonly rules: readonly PolicyRule[]
   /** From this time on no rule of it grants anything; undefined if it never expires. */
   readonly expiresAtMs?: number | undefined

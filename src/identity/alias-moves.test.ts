@@ -94,7 +94,7 @@ test('F8: a move to another entity that was cut takes groups and templates from 
   assert.deepEqual(await server.policiesOf(other), [])
   const subject = await server.node.identities.subject(id)
   const reference = { subject: 'alias', selector: here.accessor, field: 'name', key: '' } as const
-  assert.equal(subject?.resolve(reference), undefined)
+  assert.equal(subject?.resolve(reference, ROOT_ID), undefined)
 })
 
 test('F8: the removal of a local mount leaves the alias that has left it', async () => {

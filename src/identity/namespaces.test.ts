@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { keysOf } from '../../test/fixtures/identity-server.ts'
 import { PATHS, type Path, reachOf, withNamespaces } from '../../test/fixtures/namespaced-identities.ts'
+import { fillPattern, parsePathPattern } from '../auth/policy-path.ts'
 import { placeOf } from './names.ts'
 
 const UUID = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}'
@@ -370,6 +371,44 @@ test('the policies of a subject are named with the namespace of entity or group'
   await server.ask('POST', `identity/entity/id/${id}`, { policies: [] }, 'w1')
   const own = (await server.node.identities.subject(id))?.policies.find(({ namespaceId }) => namespaceId !== 'root')
   assert.deepEqual(own?.names, ['a', 'same'])
+})
+
+test('a policy that names a group means one of its own namespace, and an id or an accessor any', async () => {
+  const server = await withNamespaces()
+  const id = await server.login('ann', { mount: server.mountIn.w1, metadata: { team: 't' } })
+  const groups: Partial<Record<Path, string>> = {}
+  for (const path of ['', 'w1', 'w2'] as const) {
+    const given = { name: 'ops', metadata: { of: `in-${path}` }, member_entity_ids: [id] }
+    groups[path] = await server.make(path, 'group', given)
+  }
+  const subject = await server.node.identities.subject(id)
+  const filled = (template: string, path: Path) => {
+    const found = fillPattern(parsePathPattern(`{{${template}}}`), subject?.resolve, server.idOf[path])
+    return 'text' in found ? found.text : undefined
+  }
+  for (const path of ['', 'w1', 'w2'] as const) {
+    assert.equal(filled('identity.groups.names.ops.id', path), groups[path])
+    assert.equal(filled('identity.groups.names.ops.metadata.of', path), `in-${path}`)
+    assert.equal(filled(`identity.groups.ids.${groups.w1}.metadata.of`, path), 'in-w1')
+    assert.equal(filled(`identity.entity.aliases.${server.mountIn.w1.accessor}.metadata.team`, path), 't')
+    assert.equal(filled('identity.entity.id', path), id)
+  }
+  assert.equal(filled('identity.groups.names.ops.id', 'w1/in'), undefined)
+})
+
+test('T14: a group of a namespace below fills no template of a policy above', async () => {
+  const server = await withNamespaces()
+  await server.ask('POST', 'sys/policies/acl/t', {
+    policy: 'path "sys/policies/acl/{{identity.groups.names.ops.metadata.may}}" { capabilities = ["read"] }',
+  })
+  const entity = await server.make('', 'entity', { policies: ['t'] })
+  const token = await server.tokenOf(entity)
+  const read = async () => (await server.call('GET', 'sys/policies/acl/p', undefined, token)).status
+  const given = { name: 'ops', metadata: { may: 'p' }, member_entity_ids: [entity] }
+  await server.make('w1', 'group', given)
+  assert.equal(await read(), 403)
+  await server.make('', 'group', given)
+  assert.equal(await read(), 200)
 })
 
 test('the count of entities is that of the namespace', async () => {

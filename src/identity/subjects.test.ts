@@ -11,7 +11,7 @@ import type { View } from '../storage/sealed-storage.ts'
 import { Subjects } from './subjects.ts'
 
 function filled(subject: Subject, template: string): string | undefined {
-  const path = fillPattern(parsePathPattern(`{{${template}}}`), subject.resolve)
+  const path = fillPattern(parsePathPattern(`{{${template}}}`), subject.resolve, 'root')
   return 'text' in path ? path.text : undefined
 }
 

@@ -81,7 +81,7 @@ export function subjectOf(facts: EntityFacts, digest: (text: string) => string):
     disabled: entity.disabled,
     policies: policiesOf([entity, ...groups]),
     key: digest(JSON.stringify(templateValues(facts, groups))),
-    resolve: (reference: TemplateReference) => resolve(facts, groups, reference),
+    resolve: (reference: TemplateReference, namespaceId: string) => resolve(facts, groups, reference, namespaceId),
   })
 }
 
@@ -120,6 +120,7 @@ function resolve(
   { entity, aliases }: EntityFacts,
   groups: readonly Group[],
   reference: TemplateReference,
+  namespaceId: string,
 ): string | undefined {
   const { subject, selector } = reference
   switch (subject) {
@@ -137,7 +138,7 @@ function resolve(
       )
     case 'group-by-name':
       return fieldOf(
-        groups.find(({ name }) => name === selector),
+        groups.find(({ name, namespace }) => name === selector && namespace === namespaceId),
         reference,
       )
   }

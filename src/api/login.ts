@@ -32,7 +32,8 @@ export type WantedEntity =
   /** The entity that has this alias at a shared mount, which has this UUID. It is made if there is none. */
   | { readonly of: 'set'; readonly mount: string; readonly alias: LoginAlias }
   /**
-   * An entity whose alias the asking cluster keeps: the one with this ID, or a new one of the namespace if there is none.
+   * An entity whose alias the asking cluster keeps: the one with this ID, or a new one of the namespace if there is
+   * none.
    */
   | { readonly of: 'cluster'; readonly namespace: string; readonly entityId: string }
 

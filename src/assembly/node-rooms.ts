@@ -146,6 +146,7 @@ function buildDeletion(
     ({ id }) => auth.leases.revokeAll(id),
     ({ id }) => auth.cubbyhole.removeNamespace(id),
     (namespace) => mounts.unmountAll(namespace),
+    ({ id }) => auth.identities.removeNamespace(id),
     ({ id }) => quotas.removeNamespace(id),
   ]
   return new NamespaceDeletion({

@@ -4601,7 +4601,7 @@ export type Endpoints = {
       }[]
     }
   }
-  /** Counts the entities that currently exist. */
+  /** Counts the entities that the namespace currently has. */
   'GET sys/internal/counters/entities': {
     fields: Record<never, never>
     result: {
@@ -6022,7 +6022,7 @@ export type Endpoints = {
         merged_from_canonical_ids: readonly string[] | null
         /** The login mount is local: a secondary for performance does not get it */
         local: boolean
-        /** root */
+        /** ID of the namespace; root for the root namespace */
         namespace_id: string
         /** Time of creation, RFC 3339 */
         creation_time: string
@@ -6048,7 +6048,7 @@ export type Endpoints = {
         /** Never present */
         [name: string]: unknown
       }
-      /** root */
+      /** ID of the namespace; root for the root namespace */
       namespace_id: string
       /** Time of creation, RFC 3339 */
       creation_time: string
@@ -6126,7 +6126,7 @@ export type Endpoints = {
         merged_from_canonical_ids: readonly string[] | null
         /** The login mount is local: a secondary for performance does not get it */
         local: boolean
-        /** root */
+        /** ID of the namespace; root for the root namespace */
         namespace_id: string
         /** Time of creation, RFC 3339 */
         creation_time: string
@@ -6152,7 +6152,7 @@ export type Endpoints = {
         /** Never present */
         [name: string]: unknown
       }
-      /** root */
+      /** ID of the namespace; root for the root namespace */
       namespace_id: string
       /** Time of creation, RFC 3339 */
       creation_time: string
@@ -6257,7 +6257,7 @@ export type Endpoints = {
       merged_from_canonical_ids: readonly string[] | null
       /** The login mount is local: a secondary for performance does not get it */
       local: boolean
-      /** root */
+      /** ID of the namespace; root for the root namespace */
       namespace_id: string
       /** Time of creation, RFC 3339 */
       creation_time: string
@@ -6369,7 +6369,7 @@ export type Endpoints = {
       }
       /** Incremented with each write */
       modify_index: number
-      /** root */
+      /** ID of the namespace; root for the root namespace */
       namespace_id: string
       /** Time of creation, RFC 3339 */
       creation_time: string
@@ -6453,7 +6453,7 @@ export type Endpoints = {
       }
       /** Incremented with each write */
       modify_index: number
-      /** root */
+      /** ID of the namespace; root for the root namespace */
       namespace_id: string
       /** Time of creation, RFC 3339 */
       creation_time: string
@@ -6552,7 +6552,7 @@ export type Endpoints = {
       metadata: Readonly<Record<string, string>> | null
       /** Always null: group aliases are not merged */
       merged_from_canonical_ids: readonly string[] | null
-      /** root */
+      /** ID of the namespace; root for the root namespace */
       namespace_id: string
       /** Time of creation, RFC 3339 */
       creation_time: string
@@ -6628,7 +6628,7 @@ export type Endpoints = {
         merged_from_canonical_ids: readonly string[] | null
         /** The login mount is local: a secondary for performance does not get it */
         local: boolean
-        /** root */
+        /** ID of the namespace; root for the root namespace */
         namespace_id: string
         /** Time of creation, RFC 3339 */
         creation_time: string
@@ -6654,7 +6654,7 @@ export type Endpoints = {
         /** Never present */
         [name: string]: unknown
       }
-      /** root */
+      /** ID of the namespace; root for the root namespace */
       namespace_id: string
       /** Time of creation, RFC 3339 */
       creation_time: string
@@ -6700,7 +6700,7 @@ export type Endpoints = {
       }
       /** Incremented with each write */
       modify_index: number
-      /** root */
+      /** ID of the namespace; root for the root namespace */
       namespace_id: string
       /** Time of creation, RFC 3339 */
       creation_time: string

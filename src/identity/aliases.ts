@@ -219,9 +219,9 @@ export async function deleteAliasById(
 }
 
 /**
- * Changes the alias of the namespace with the id, else the one with the mount and the name; makes one if there is neither. `makeEntity`
- * returns the id of a new entity and is called if none is named. `requireRight` gets the id of an alias that was found
- * by mount and name; it throws if the caller may not change that one.
+ * Changes the alias of the namespace with the id, else the one with the mount and the name; makes one if there is
+ * neither. `makeEntity` returns the id of a new entity and is called if none is named. `requireRight` gets the id of an
+ * alias that was found by mount and name; it throws if the caller may not change that one.
  * @throws Refusal for unknown ids, for a mount or an entity of another namespace, and for a name that another alias has
  *   at the mount (threats I-03)
  */

@@ -43,10 +43,10 @@ export async function aliasedIn(from: From, namespaceId: string, aliasId: string
 }
 
 /**
- * Changes the group alias of the namespace with the id, else the one with the mount and the name; makes one if there is neither.
- * `makeGroup` returns a new external group and is called if none is named. `requireRight` gets the id of an alias that
- * was found by mount and name; it throws if the caller may not change that one. The caller sweeps the memberships of
- * the groups in `stale` after the commit.
+ * Changes the group alias of the namespace with the id, else the one with the mount and the name; makes one if there is
+ * neither. `makeGroup` returns a new external group and is called if none is named. `requireRight` gets the id of an
+ * alias that was found by mount and name; it throws if the caller may not change that one. The caller sweeps the
+ * memberships of the groups in `stale` after the commit.
  * @throws Refusal for unknown ids, for a mount or a group of another namespace, for a name that another group has at
  *   the mount, and for an internal group
  */

@@ -15,7 +15,8 @@ import { aliasesOf, boundAliasAt, findEntity, findGroupOfAliasAt, type IdentityP
 
 /**
  * The half of a login that the set shares: returns the entity, which is made at the first login in the namespace of the
- * mount, and stores the alias of a shared mount. If the mount came from another namespace, who is known stays there. Writes nothing for a caller who is known as he is.
+ * mount, and stores the alias of a shared mount. Writes nothing for a caller who is known as he is. If the mount came
+ * from another namespace, who is known by it stays an entity of that one.
  * @throws Refusal if the entity is disabled
  */
 export async function ensureEntity(

@@ -71,6 +71,24 @@ test('the removal of a namespace takes all of it, and its members out of the gro
   }
 })
 
+test('a namespace that is deleted takes its identities with it, and one of its name has none', async () => {
+  const server = await withEverything(['', 'w1', 'w2'])
+  const id = server.idOf.w2
+  await server.ask('DELETE', 'sys/namespaces/w2')
+  assert.equal(await server.status('', 'GET', 'sys/namespaces/w2'), 404)
+  assert.deepEqual(
+    (await allKeys(server)).filter((key) => key.includes(id)),
+    [],
+  )
+  for (const path of ['', 'w1'] as const) {
+    const inner = await server.ask('GET', 'identity/group/name/inner', undefined, path)
+    assert.equal((inner.member_entity_ids as string[]).length, 6)
+  }
+  await server.ask('POST', 'sys/namespaces/w2')
+  for (const list of ['entity/id', 'entity/name', 'entity-alias/id', 'group/id', 'group/name', 'group-alias/id'])
+    assert.equal(await server.status('w2', 'LIST', `identity/${list}`), 404, list)
+})
+
 test('the halves of a removal are apart: each takes what it may write, in any order', async () => {
   for (const order of [HALVES, [...HALVES].reverse()]) {
     const server = await withEverything(['', 'w1'])

@@ -1,6 +1,5 @@
-// Removes what a namespace that is being deleted has of identities, and the memberships that others have by it. What the
-// set shares and what belongs to this cluster are removed apart, as halves.ts has it, since a secondary has only the
-// second part to remove.
+// Removes what a namespace that is being deleted has of identities, and the memberships that others have by it. What
+// the set shares and what belongs to this cluster are removed apart, as halves.ts has it.
 //
 // Each step is a transaction of bounded size: it takes the first keys that are left in a folder and removes them with
 // what they lead to. So a removal that was interrupted is called again and goes on, and one that has been done does

@@ -1,5 +1,5 @@
-// Names of entities and of groups are unique in a namespace, in any case of their letters. Each function works inside a transaction of
-// the caller.
+// Names of entities and of groups are unique in a namespace, in any case of their letters. Each function works inside a
+// transaction of the caller.
 import { fail } from '../api/errors.ts'
 import { idEnding } from '../api/namespace.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'

@@ -660,6 +660,28 @@ test('S8: the first login at a local mount has its entity made by the primary, a
   )
 })
 
+test('S8: a login at a local mount of a namespace has its entity made there by the primary', async () => {
+  const in1 = { namespace: 'w1' }
+  const { body } = await primary.call('POST', 'sys/namespaces/w1')
+  await pair.follow()
+  await secondary.call('POST', 'sys/auth/own1', { type: 'userpass', local: true }, undefined, in1)
+  await secondary.call('POST', 'auth/own1/users/eve', { password: 'x' }, undefined, in1)
+  const login = await secondary.call('POST', 'auth/own1/login/eve', { password: 'x' }, '', in1)
+  const id = authOf(login).entity_id ?? ''
+  assert.ok(id.endsWith(`.${body.data?.id}`), id)
+  const there = await primary.call('GET', `identity/entity/id/${id}`, undefined, undefined, in1)
+  assert.deepEqual([there.status, there.body.data?.aliases], [200, []])
+  await pair.follow()
+  const here = await secondary.call('GET', `identity/entity/id/${id}`, undefined, undefined, in1)
+  const [alias] = (here.body.data?.aliases ?? []) as { canonical_id: string }[]
+  assert.equal(alias?.canonical_id, id)
+  const asked = primary.node.core.answersTo(SECONDARY)
+  await assert.rejects(asked.ensureEntity({ of: 'cluster', namespace: 'none', entityId: '' }), { status: 404 })
+  // A secondary of an earlier release has the root namespace alone, and names none.
+  const { entityId } = await asked.ensureEntity({ of: 'cluster', entityId: '' } as WantedEntity)
+  assert.equal((await primary.call('GET', `identity/entity/id/${entityId}`)).status, 200)
+})
+
 test('S8: an alias at a local mount is made here, with an entity of the primary if none is named', async () => {
   await secondary.call('POST', 'sys/auth/kept', { type: 'userpass', local: true })
   const { accessor: mount_accessor } = secondary.node.mounts.find(ROOT, 'auth/kept/') ?? {}

@@ -79,8 +79,8 @@ export const ACCESS_REFUSALS = {
     status: 403,
     message: (what: string) => what,
     remedy:
-      'An alias is of one namespace with its entity or group and its login mount, and each is read and changed in its ' +
-      'own namespace: name that one in X-Vault-Namespace. Only members of groups may be of any other.',
+      'An alias is of one namespace with its entity or group and its login mount, and each is read and changed in ' +
+      'its own namespace: name that one in X-Vault-Namespace. Only members of groups may be of any other.',
   },
   operation_refused: {
     status: 403,

@@ -5,7 +5,7 @@ import { deleteAlias, moveAlias, removeAliasOf, retire } from './aliases.ts'
 import type { Alias, Entity } from './entries.ts'
 import type { Halves } from './halves.ts'
 import { membershipsOf, removeMembership } from './memberships.ts'
-import { checkName, newId, placeOf } from './names.ts'
+import { checkName, newId, placeOfId } from './names.ts'
 import {
   aliasesOf,
   entityIn,
@@ -103,7 +103,7 @@ export async function deleteEntity(parts: IdentityParts, tx: Halves, entity: Ent
 /** Removes the entry of an entity and its name; what else there is of it counts no more. */
 export function removeEntity(tx: ViewTransaction, entity: Entity): void {
   freeName(tx, 'entity-name', entity)
-  tx.delete(`identity/entity/${placeOf(entity.id)}`)
+  tx.delete(`identity/entity/${placeOfId(entity.id)}`)
 }
 
 /**

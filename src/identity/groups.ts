@@ -13,7 +13,7 @@ import {
   removeChild,
   removeMembership,
 } from './memberships.ts'
-import { checkName, newId, placeOf } from './names.ts'
+import { checkName, newId, placeOfId } from './names.ts'
 import {
   findEntity,
   findGroup,
@@ -152,5 +152,5 @@ export async function deleteGroup(parts: IdentityParts, tx: ViewTransaction, gro
 export function removeGroup({ digest }: IdentityParts, tx: ViewTransaction, group: Group): void {
   if (group.alias !== null) removeGroupAlias(tx, group.alias, digest(group.alias.name))
   freeName(tx, 'group-name', group)
-  tx.delete(`identity/group/${placeOf(group.id)}`)
+  tx.delete(`identity/group/${placeOfId(group.id)}`)
 }

@@ -26,7 +26,7 @@ import { ROOT_ID } from '../api/namespace.ts'
 import type { Random } from '../lib/world.ts'
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
 import type { Alias, Group } from './entries.ts'
-import { placeOf } from './names.ts'
+import { placeOfId } from './names.ts'
 import { aliasesOf, FOLDERS, type From, findGroup, folderOf, idsIn, LOCAL_FOLDER } from './records.ts'
 
 const NOTHING = Buffer.alloc(0)
@@ -86,7 +86,7 @@ export const haveSameStamps = (one: Stamps, other: Stamps | undefined): boolean 
 export async function membershipsOf(from: From, entityId: string): Promise<Membership[]> {
   const found: Membership[] = []
   for (const folder of FOLDERS) {
-    for (const name of await from.list(`${folder}entity-group/${placeOf(entityId)}/`)) {
+    for (const name of await from.list(`${folder}entity-group/${placeOfId(entityId)}/`)) {
       const { id: groupId, stamps } = membershipIn(name)
       found.push({ entityId, groupId, ...stamps, local: folder === LOCAL_FOLDER })
     }
@@ -107,8 +107,8 @@ export function removeMembership(tx: ViewTransaction, membership: Membership): v
 function pathsOf({ entityId, groupId, local, ...stamps }: Membership): readonly string[] {
   const [folder, prefix] = [folderOf(local), prefixOf(stamps)]
   return [
-    `${folder}entity-group/${placeOf(entityId)}/${prefix}${groupId}`,
-    `${folder}group-entity/${placeOf(groupId)}/${prefix}${entityId}`,
+    `${folder}entity-group/${placeOfId(entityId)}/${prefix}${groupId}`,
+    `${folder}group-entity/${placeOfId(groupId)}/${prefix}${entityId}`,
   ]
 }
 
@@ -136,7 +136,7 @@ function counts(
 export async function membersOf(from: From, group: Group): Promise<string[]> {
   const members: string[] = []
   for (const folder of FOLDERS) {
-    for (const name of await from.list(`${folder}group-entity/${placeOf(group.id)}/`)) {
+    for (const name of await from.list(`${folder}group-entity/${placeOfId(group.id)}/`)) {
       const { id, stamps } = membershipIn(name)
       if (isOfGroup({ ...stamps, local: folder === LOCAL_FOLDER }, group)) members.push(id)
     }
@@ -169,11 +169,11 @@ export async function idleMemberships(from: From, entityId: string): Promise<Mem
 
 /** Ids of the groups that this group is in itself. */
 export const parentsOf = (from: From, groupId: string): Promise<string[]> =>
-  from.list(`identity/group-parent/${placeOf(groupId)}/`)
+  from.list(`identity/group-parent/${placeOfId(groupId)}/`)
 
 /** Ids of the groups in this group itself. */
 export const childrenOf = (from: From, groupId: string): Promise<string[]> =>
-  from.list(`identity/group-child/${placeOf(groupId)}/`)
+  from.list(`identity/group-child/${placeOfId(groupId)}/`)
 
 /** All groups above the given ones, by any number of steps, without the given ones. Each is read once. */
 export async function inheritedGroups(from: From, direct: readonly Group[]): Promise<Group[]> {
@@ -204,8 +204,8 @@ export function removeChild(tx: ViewTransaction, parent: string, child: string):
 }
 
 const nestingPaths = (parent: string, child: string): readonly string[] => [
-  `identity/group-parent/${placeOf(child)}/${parent}`,
-  `identity/group-child/${placeOf(parent)}/${child}`,
+  `identity/group-parent/${placeOfId(child)}/${parent}`,
+  `identity/group-child/${placeOfId(parent)}/${child}`,
 ]
 
 /**
@@ -219,7 +219,7 @@ export async function sweepMembers(
   after: string,
 ): Promise<string | undefined> {
   const group = await findGroup(tx, groupId)
-  const names = await tx.list(`${folder}group-entity/${placeOf(groupId)}/`, { after, limit: SWEEP_PAGE })
+  const names = await tx.list(`${folder}group-entity/${placeOfId(groupId)}/`, { after, limit: SWEEP_PAGE })
   for (const name of names) {
     const { id: entityId, stamps } = membershipIn(name)
     const membership = { entityId, groupId, ...stamps, local: folder === LOCAL_FOLDER }

@@ -80,7 +80,7 @@ export function isUuid(text: string): boolean {
 export const homeOf = (namespaceId: string): string => (namespaceId === ROOT_ID ? '' : `${namespaceId}/`)
 
 /** An id as the first segments behind a folder, so that what is of one namespace lies together. */
-export function placeOf(id: string): string {
+export function placeOfId(id: string): string {
   const { own, namespaceId } = splitId(id)
   return homeOf(namespaceId) + own
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { keysOf } from '../../test/fixtures/identity-server.ts'
 import { PATHS, type Path, reachOf, withNamespaces } from '../../test/fixtures/namespaced-identities.ts'
 import { fillPattern, parsePathPattern } from '../auth/policy-path.ts'
-import { placeOf } from './names.ts'
+import { placeOfId } from './names.ts'
 
 const UUID = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 
@@ -429,16 +429,16 @@ test('at a local mount of a namespace aliases lie apart, and one without its ent
   const [ann, bob] = [await server.login('ann', { mount }), await server.login('bob', { mount })]
   const kept = await keysOf(server, 'local-identity/alias/')
   for (const id of [ann, bob])
-    assert.equal(kept.filter((key) => key.startsWith(`root/sys/local-identity/alias/${placeOf(id)}/`)).length, 1)
+    assert.equal(kept.filter((key) => key.startsWith(`root/sys/local-identity/alias/${placeOfId(id)}/`)).length, 1)
   assert.deepEqual(await keysOf(server, 'identity/alias/'), [])
   assert.equal(((await server.ask('LIST', 'identity/entity-alias/id', undefined, 'w1')).keys as string[]).length, 2)
   assert.equal(await server.status('', 'LIST', 'identity/entity-alias/id'), 404)
   // As another cluster deletes it: what is local here stays.
-  await server.node.identities.view.transaction(async (tx) => tx.delete(`identity/entity/${placeOf(ann)}`))
+  await server.node.identities.view.transaction(async (tx) => tx.delete(`identity/entity/${placeOfId(ann)}`))
   assert.equal((await keysOf(server, 'local-identity/')).length, 6)
   await server.node.aliasSweep.runNow()
   const left = await keysOf(server, 'local-identity/')
   assert.equal(left.length, 3)
-  assert.ok(left.some((key) => key.startsWith(`root/sys/local-identity/alias/${placeOf(bob)}/`)))
+  assert.ok(left.some((key) => key.startsWith(`root/sys/local-identity/alias/${placeOfId(bob)}/`)))
   assert.equal(await server.login('bob', { mount }), bob)
 })

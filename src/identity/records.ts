@@ -38,7 +38,7 @@ import {
   REFERENCE,
   type Reference,
 } from './entries.ts'
-import { homeOf, isId, isUuid, nameSegment, placeOf } from './names.ts'
+import { homeOf, isId, isUuid, nameSegment, placeOfId } from './names.ts'
 
 /** Folder of the view through which this room reads and writes. */
 export const IDENTITY_FOLDER = `${ROOT_NAMESPACE}/sys/`
@@ -66,7 +66,7 @@ export type IdentityParts = {
 
 /** An entity by its id; undefined also for a text that is no id. */
 export async function findEntity(from: From, id: string): Promise<Entity | undefined> {
-  const bytes = isId(id) ? await from.get(`identity/entity/${placeOf(id)}`) : undefined
+  const bytes = isId(id) ? await from.get(`identity/entity/${placeOfId(id)}`) : undefined
   return bytes === undefined ? undefined : ENTITY.decode(bytes)
 }
 
@@ -84,12 +84,12 @@ export async function findEntityByName(from: From, namespaceId: string, name: st
 
 /** Stores an entity; its name is claimed apart (unique-names.ts). */
 export function putEntity(tx: ViewTransaction, entity: Entity): void {
-  tx.put(`identity/entity/${placeOf(entity.id)}`, ENTITY.encode(entity))
+  tx.put(`identity/entity/${placeOfId(entity.id)}`, ENTITY.encode(entity))
 }
 
 /** A group by its id; undefined also for a text that is no id. */
 export async function findGroup(from: From, id: string): Promise<Group | undefined> {
-  const bytes = isId(id) ? await from.get(`identity/group/${placeOf(id)}`) : undefined
+  const bytes = isId(id) ? await from.get(`identity/group/${placeOfId(id)}`) : undefined
   return bytes === undefined ? undefined : GROUP.decode(bytes)
 }
 
@@ -115,7 +115,7 @@ export async function findGroupByName(from: From, namespaceId: string, name: str
 
 /** Stores a group; name, alias and members have entries of their own. */
 export function putGroup(tx: ViewTransaction, group: Group): void {
-  tx.put(`identity/group/${placeOf(group.id)}`, GROUP.encode(group))
+  tx.put(`identity/group/${placeOfId(group.id)}`, GROUP.encode(group))
 }
 
 type NameIndex = 'entity-name' | 'group-name'
@@ -207,7 +207,7 @@ const idsAmong = (names: readonly string[], namespaceId: string): string[] =>
  * as long as the alias may still be stored here. The stamp tells the alias from the same one that has come back since.
  */
 const retiredPath = ({ entityId, id, stamp = '' }: Alias): string =>
-  `identity/alias-retired/${placeOf(entityId)}/${stamp}.${id}`
+  `identity/alias-retired/${placeOfId(entityId)}/${stamp}.${id}`
 
 /** Notes that a local alias is retired. From now on it is none. */
 export const putRetired = (tx: ViewTransaction, alias: Alias): void => tx.put(retiredPath(alias), Buffer.alloc(0))
@@ -234,7 +234,7 @@ export async function aliasesOf(from: From, entityId: string): Promise<Alias[]> 
 }
 
 const aliasPath = (folder: string, { entityId, id }: Pick<Alias, 'entityId' | 'id'>): string =>
-  `${folder}alias/${placeOf(entityId)}/${id}`
+  `${folder}alias/${placeOfId(entityId)}/${id}`
 
 /** What is stored in the folder as aliases of an entity: also what is retired, to remove it. */
 export async function storedAliasesOf(
@@ -243,7 +243,7 @@ export async function storedAliasesOf(
   folder: (typeof FOLDERS)[number],
 ): Promise<Alias[]> {
   const aliases: Alias[] = []
-  for (const id of await from.list(`${folder}alias/${placeOf(entityId)}/`)) {
+  for (const id of await from.list(`${folder}alias/${placeOfId(entityId)}/`)) {
     const bytes = await from.get(aliasPath(folder, { entityId, id }))
     if (bytes !== undefined) aliases.push(ALIAS.decode(bytes))
   }
@@ -253,7 +253,7 @@ export async function storedAliasesOf(
 /** The alias, if its entity is there. */
 async function withEntity(from: From, alias: Alias | undefined): Promise<Alias | undefined> {
   if (alias === undefined) return undefined
-  return (await from.get(`identity/entity/${placeOf(alias.entityId)}`)) === undefined ? undefined : alias
+  return (await from.get(`identity/entity/${placeOfId(alias.entityId)}`)) === undefined ? undefined : alias
 }
 
 /** An alias by its id; undefined also for a text that is no id. */
@@ -272,7 +272,7 @@ export async function aliasIn(from: From, namespaceId: string, id: string): Prom
 /** What is stored as the alias with the id at shared or at local mounts: to remove it, even if it is none. */
 export async function storedAlias(from: From, id: string, local: boolean): Promise<Alias | undefined> {
   const folder = folderOf(local)
-  const owner = isId(id) ? await referenceAt(from, `${folder}alias-id/${placeOf(id)}`) : undefined
+  const owner = isId(id) ? await referenceAt(from, `${folder}alias-id/${placeOfId(id)}`) : undefined
   const bytes = owner === undefined ? undefined : await from.get(aliasPath(folder, { entityId: owner.id, id }))
   return bytes === undefined ? undefined : ALIAS.decode(bytes)
 }
@@ -309,7 +309,7 @@ export function putAlias(tx: ViewTransaction, alias: Alias, digest: string): voi
   const folder = folderOf(alias.local)
   const { id, entityId, namespace } = alias
   tx.put(aliasPath(folder, alias), ALIAS.encode(alias))
-  tx.put(`${folder}alias-id/${placeOf(id)}`, encodeReference(namespace, { id: entityId }))
+  tx.put(`${folder}alias-id/${placeOfId(id)}`, encodeReference(namespace, { id: entityId }))
   tx.put(`${folder}alias-name/${alias.mountAccessor}/${digest}`, encodeReference(namespace, { id, entityId }))
 }
 
@@ -319,7 +319,7 @@ export async function removeAlias(tx: ViewTransaction, alias: Alias, digest: str
   const bytes = await tx.get(aliasPath(folder, alias))
   if (bytes === undefined || ALIAS.decode(bytes).stamp !== alias.stamp) return
   tx.delete(aliasPath(folder, alias))
-  tx.delete(`${folder}alias-id/${placeOf(alias.id)}`)
+  tx.delete(`${folder}alias-id/${placeOfId(alias.id)}`)
   tx.delete(`${folder}alias-name/${alias.mountAccessor}/${digest}`)
 }
 
@@ -335,7 +335,7 @@ export async function listAliasIds(from: From, namespaceId: string): Promise<str
 
 /** The group that has this group alias. */
 export async function findGroupOfAlias(from: From, aliasId: string): Promise<Group | undefined> {
-  const owner = isId(aliasId) ? await referenceAt(from, `identity/group-alias/${placeOf(aliasId)}`) : undefined
+  const owner = isId(aliasId) ? await referenceAt(from, `identity/group-alias/${placeOfId(aliasId)}`) : undefined
   return owner === undefined ? undefined : findGroup(from, owner.id)
 }
 
@@ -348,12 +348,12 @@ export async function findGroupOfAliasAt(from: From, accessor: string, digest: s
 /** Stores the index entries of a group's alias; the alias itself is part of the group. */
 export function putGroupAlias(tx: ViewTransaction, group: Group, alias: GroupAlias, digest: string): void {
   const owner = encodeReference(group.namespace, { id: group.id })
-  tx.put(`identity/group-alias/${placeOf(alias.id)}`, owner)
+  tx.put(`identity/group-alias/${placeOfId(alias.id)}`, owner)
   tx.put(`identity/group-alias-name/${alias.mountAccessor}/${digest}`, owner)
 }
 
 /** Removes what `putGroupAlias` wrote for the same alias and digest. */
 export function removeGroupAlias(tx: ViewTransaction, alias: GroupAlias, digest: string): void {
-  tx.delete(`identity/group-alias/${placeOf(alias.id)}`)
+  tx.delete(`identity/group-alias/${placeOfId(alias.id)}`)
   tx.delete(`identity/group-alias-name/${alias.mountAccessor}/${digest}`)
 }

@@ -23,6 +23,7 @@ import { sha256 } from '../crypto/primitives/digest.ts'
 import { AliasSweep } from '../identity/alias-sweep.ts'
 import { IdentityStore } from '../identity/identity-store.ts'
 import { type Log, namedLog } from '../lib/log.ts'
+import { unlessGoing } from '../namespaces/namespace-store.ts'
 import type { AuthServices, CallersValues, TokenServices } from './auth-services.ts'
 import type { StorageRoom } from './build-storage.ts'
 import { keptElsewhere } from './kept-elsewhere.ts'
@@ -62,6 +63,7 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
         .all()
         .find((entry) => entry.accessor === accessor),
     published: pluginIdentity,
+    unlessGoing: (namespaceId) => unlessGoing(rooms.namespaces, namespaceId),
     orPrimary: sharedEntities({ toPrimary, primaryAddress }),
   })
   const rights = new RightsFinder({ identities, namespaces: rooms.namespaces, mode: rooms.groupPolicyMode })

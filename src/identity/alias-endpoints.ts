@@ -210,7 +210,9 @@ export const ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
     return { id: alias.id, canonical_id: alias.entityId }
   },
   remove: (store, namespaceId, id) =>
-    store.oneByOne({ id }, () => store.transaction((tx) => deleteAliasById(store.parts, tx, namespaceId, id))),
+    store.oneByOne({ id }, () =>
+      store.transaction(namespaceId, (tx) => deleteAliasById(store.parts, tx, namespaceId, id)),
+    ),
 })
 
 /**
@@ -238,7 +240,7 @@ export const GROUP_ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
       mountAccessor: given(args.mount_accessor),
       groupId: given(args.canonical_id),
     }
-    const { group, stale } = await store.transaction((tx) => {
+    const { group, stale } = await store.transaction(asked.namespaceId, (tx) => {
       const makeGroup = () => createGroup(parts, tx, asked.namespaceId, { type: 'external' })
       return writeGroupAlias(parts, tx, asked, change, makeGroup, requireRight)
     })
@@ -246,7 +248,7 @@ export const GROUP_ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
     return { id: group.alias.id, canonical_id: group.id }
   },
   remove: async (store, namespaceId, id) => {
-    const group = await store.transaction(async (tx) => {
+    const group = await store.transaction(namespaceId, async (tx) => {
       const found = await aliasedIn(tx, namespaceId, id)
       if (found !== undefined) takeAlias(store.parts, tx, found)
       return found

@@ -43,7 +43,11 @@ export type ByIdAndName<T, F extends Fields> = {
     args: Args<F>,
   ) => Promise<Answer>
   /** Removes a thing; does nothing if `find` gives none. */
-  readonly remove: (store: IdentityStore, find: (tx: From) => Promise<T | undefined>) => Promise<Answer>
+  readonly remove: (
+    store: IdentityStore,
+    namespaceId: string,
+    find: (tx: From) => Promise<T | undefined>,
+  ) => Promise<Answer>
 }
 
 /** Paths that a body names by `id` or `name`: what a policy says of them holds for the request too (threats T-09). */
@@ -118,7 +122,9 @@ const make = <T, F extends Fields>(things: ByIdAndName<T, F>): Endpoint =>
     },
     ...madeOf(things),
     handler: (store: IdentityStore, args, { namespace: { id: namespaceId } }) =>
-      store.transaction((tx) => (args.id === '' ? writeByName : writeById)(things, { store, tx, namespaceId }, args)),
+      store.transaction(namespaceId, (tx) =>
+        (args.id === '' ? writeByName : writeById)(things, { store, tx, namespaceId }, args),
+      ),
   })
 
 function byId<T, F extends Fields>(things: ByIdAndName<T, F>): readonly Endpoint[] {
@@ -155,14 +161,14 @@ function byId<T, F extends Fields>(things: ByIdAndName<T, F>): readonly Endpoint
     fields: { ...one.fields, name: string('New name', { default: '' }), ...fields },
     ...(things.isSilent === true ? {} : { response: things.written }),
     handler: (store: IdentityStore, args, { namespace: { id: namespaceId } }) =>
-      store.transaction((tx) => writeById(things, { store, tx, namespaceId }, args)),
+      store.transaction(namespaceId, (tx) => writeById(things, { store, tx, namespaceId }, args)),
   })
   const remove = endpoint({
     ...removingOf(things),
     ...one,
     id: `${kind}-delete-id`,
     handler: (store: IdentityStore, { id }, { namespace }) =>
-      things.remove(store, (tx) => findById(tx, namespace.id, id)),
+      things.remove(store, namespace.id, (tx) => findById(tx, namespace.id, id)),
   })
   return [list, read, write, remove]
 }
@@ -196,14 +202,14 @@ function byName<T, F extends Fields>(things: ByIdAndName<T, F>): readonly Endpoi
     fields: { ...one.fields, ...fields },
     ...madeOf(things),
     handler: (store: IdentityStore, args, { namespace: { id: namespaceId } }) =>
-      store.transaction((tx) => writeByName(things, { store, tx, namespaceId }, args)),
+      store.transaction(namespaceId, (tx) => writeByName(things, { store, tx, namespaceId }, args)),
   })
   const remove = endpoint({
     ...removingOf(things),
     ...one,
     id: `${kind}-delete-name`,
     handler: (store: IdentityStore, { name }, { namespace }) =>
-      things.remove(store, (tx) => findByName(tx, namespace.id, name)),
+      things.remove(store, namespace.id, (tx) => findByName(tx, namespace.id, name)),
   })
   return [list, read, write, remove]
 }

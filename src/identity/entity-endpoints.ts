@@ -60,8 +60,8 @@ const { make, others } = byIdAndName({
     const made = await createEntity(parts, tx, namespaceId, change)
     return { data: { id: made.id, name: made.name, aliases: [] } }
   },
-  remove: async (store, find) => {
-    await store.transaction(async (tx) => {
+  remove: async (store, namespaceId, find) => {
+    await store.transaction(namespaceId, async (tx) => {
       const entity = await find(tx)
       if (entity !== undefined) await deleteEntity(store.parts, tx, entity)
     })
@@ -81,7 +81,7 @@ const batchDelete = endpoint({
   summary: 'Deletes entities by their IDs, all or none; an unknown ID is not an error',
   fields: { entity_ids: strings('IDs of the entities', { required: true }) },
   handler: (store: IdentityStore, { entity_ids: ids }, { namespace }) =>
-    store.transaction(async (tx) => {
+    store.transaction(namespace.id, async (tx) => {
       for (const id of new Set(ids)) {
         // Paths of ids are judged in the namespace of the request, so what is of another one is unknown here.
         const entity = await entityIn(tx, namespace.id, id)
@@ -120,7 +120,7 @@ const merge = endpoint({
     force: bool('Accepted from clients that send it, but has no effect', { default: false }),
   },
   handler: (store: IdentityStore, args, { namespace }) =>
-    store.transaction(async (tx) => {
+    store.transaction(namespace.id, async (tx) => {
       const into = await entityIn(tx, namespace.id, args.to_entity_id)
       if (into === undefined) throw fail('field_invalid', ['to_entity_id', 'no entity has this id'])
       const keep = new Set(args.conflicting_alias_ids_to_keep)

@@ -65,8 +65,8 @@ const { make, others } = byIdAndName({
     return { data: { id: group.id, name: group.name } }
   },
   /** The first commit ends all memberships; the sweep only tidies up, so a crash in between gives no one access. */
-  remove: async (store, find) => {
-    const removed = await store.transaction(async (tx) => {
+  remove: async (store, namespaceId, find) => {
+    const removed = await store.transaction(namespaceId, async (tx) => {
       const group = await find(tx)
       if (group !== undefined) await deleteGroup(store.parts, tx, group)
       return group

@@ -2,6 +2,7 @@
 import type { PublishedIdentity } from '../api/identity-token.ts'
 import type { EnsuredEntity, LoginAlias, WantedEntity } from '../api/login.ts'
 import type { Engine, MountEntry } from '../api/mount.ts'
+import { ROOT_ID } from '../api/namespace.ts'
 import type { DataOwner } from '../api/node-role.ts'
 import type { BoundLogin, Identities, Subject } from '../auth/subject.ts'
 import { OneAtATimeByKey } from '../lib/one-at-a-time.ts'
@@ -9,7 +10,7 @@ import type { World } from '../lib/world.ts'
 import { systemScope } from '../storage/contract.ts'
 import type { WriteNotAllowed } from '../storage/errors.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
-import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
+import type { Guard, SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { deleteAlias } from './aliases.ts'
 import { createEntityOfAlias } from './entities.ts'
 import { REFERENCE } from './entries.ts'
@@ -60,6 +61,8 @@ export class IdentityStore implements Identities, Engine {
   readonly parts: IdentityParts
   /** Issuer and public keys of the tokens by which mounts prove their identity to a cloud. */
   readonly published: PublishedIdentity
+  readonly #storage: SealedStorage
+  readonly #unlessGoing: (namespaceId: string) => Guard
   readonly #subjects: Subjects
   readonly #turns = new OneAtATimeByKey()
   readonly #orPrimary: OrPrimary
@@ -73,11 +76,15 @@ export class IdentityStore implements Identities, Engine {
       readonly digest: (text: string) => string
       readonly mountOf: (accessor: string) => MountEntry | undefined
       readonly published: PublishedIdentity
+      /** Forbids transactions once the deletion of the namespace has begun. */
+      readonly unlessGoing: (namespaceId: string) => Guard
       /** Absent: this cluster follows no primary. */
       readonly orPrimary?: OrPrimary
     },
   ) {
-    const { published, orPrimary = (here) => here(), ...parts } = needs
+    const { published, unlessGoing, orPrimary = (here) => here(), ...parts } = needs
+    this.#storage = storage
+    this.#unlessGoing = unlessGoing
     this.published = published
     this.#orPrimary = orPrimary
     this.parts = { ...parts, view: storage.view(systemScope, IDENTITY_FOLDER) }
@@ -88,9 +95,19 @@ export class IdentityStore implements Identities, Engine {
     return this.parts.view
   }
 
-  /** Runs `work` in a transaction over all identities, and its second half in another; only on the writing thread. */
-  transaction<T>(work: (tx: Halves) => Promise<T>): Promise<T> {
-    return inHalves(this.view, work)
+  /**
+   * Runs `work`, which makes or changes what is of the namespace, in a transaction over all identities, and its second
+   * half in another; only on the writing thread.
+   * @throws Refusal if the namespace is gone, or being deleted: nothing may be written behind its removal
+   */
+  transaction<T>(namespaceId: string, work: (tx: Halves) => Promise<T>): Promise<T> {
+    return inHalves(this.#viewOf(namespaceId), work)
+  }
+
+  /** A view whose transactions are refused once the deletion of the namespace has begun. */
+  #viewOf(namespaceId: string): View {
+    if (namespaceId === ROOT_ID) return this.view
+    return this.#storage.view(systemScope, IDENTITY_FOLDER, this.#unlessGoing(namespaceId))
   }
 
   /**
@@ -118,7 +135,7 @@ export class IdentityStore implements Identities, Engine {
    */
   ensureEntity(mount: MountEntry, alias: LoginAlias): Promise<EnsuredEntity> {
     return this.#orPrimary(
-      () => this.view.transaction((tx) => ensureEntity(this.parts, tx, mount, alias)),
+      () => this.#viewOf(mount.namespace).transaction((tx) => ensureEntity(this.parts, tx, mount, alias)),
       async (ask) =>
         mount.local
           ? ask(await this.#wantedOfCluster(mount, alias))
@@ -143,7 +160,7 @@ export class IdentityStore implements Identities, Engine {
   }
 
   ensureEntityOfCluster(namespaceId: string, entityId: string): Promise<EnsuredEntity> {
-    return this.view.transaction((tx) => ensureEntityOfCluster(this.parts, tx, namespaceId, entityId))
+    return this.#viewOf(namespaceId).transaction((tx) => ensureEntityOfCluster(this.parts, tx, namespaceId, entityId))
   }
 
   /**
@@ -157,7 +174,7 @@ export class IdentityStore implements Identities, Engine {
     let isMade = false
     return this.#orPrimary(
       () =>
-        this.transaction((tx) =>
+        this.transaction(namespaceId, (tx) =>
           work(tx, async () => {
             isMade = true
             return createEntityOfAlias(this.parts, tx, namespaceId)
@@ -166,13 +183,13 @@ export class IdentityStore implements Identities, Engine {
       async (ask, cause) => {
         if (!isMade) throw cause
         const { entityId } = await ask({ of: 'cluster', namespace: namespaceId, entityId: '' })
-        return this.transaction((tx) => work(tx, async () => entityId))
+        return this.transaction(namespaceId, (tx) => work(tx, async () => entityId))
       },
     )
   }
 
   bindLogin(mount: MountEntry, bound: BoundLogin): Promise<string> {
-    return this.view.transaction((tx) => bindLogin(this.parts, tx, mount, bound))
+    return this.#viewOf(mount.namespace).transaction((tx) => bindLogin(this.parts, tx, mount, bound))
   }
 
   /** Moves the memberships that earlier releases stored as shared by the set. Runs before requests are served. */
@@ -186,7 +203,7 @@ export class IdentityStore implements Identities, Engine {
 
   /** Sets the groups of a known entity again, at a renewal: the login method may have changed them (threats I-04). */
   groupsOfLogin(mount: MountEntry, entityId: string, groups: readonly string[]): Promise<void> {
-    return this.view.transaction((tx) => renewGroups(this.parts, tx, mount, entityId, groups))
+    return this.#viewOf(mount.namespace).transaction((tx) => renewGroups(this.parts, tx, mount, entityId, groups))
   }
 
   subject(entityId: string): Subject | undefined | Promise<Subject | undefined> {
@@ -199,7 +216,7 @@ export class IdentityStore implements Identities, Engine {
    */
   async removeMount(mount: Pick<MountEntry, 'accessor' | 'local'>): Promise<void> {
     while (await this.#removeAliases(mount));
-    for (const groupId of await this.transaction((tx) => this.#takeGroupAliases(tx, mount.accessor))) {
+    for (const groupId of await this.view.transaction((tx) => this.#takeGroupAliases(tx, mount.accessor))) {
       await this.sweep(groupId)
     }
   }
@@ -207,7 +224,7 @@ export class IdentityStore implements Identities, Engine {
   /** Removes one page of aliases; true if there may be more. */
   #removeAliases({ accessor, local }: Pick<MountEntry, 'accessor' | 'local'>): Promise<boolean> {
     const folder = `${folderOf(local)}alias-name/${accessor}/`
-    return this.transaction(async (tx) => {
+    return inHalves(this.view, async (tx) => {
       const digests = await tx.list(folder, { limit: REMOVE_PAGE })
       for (const digest of digests) {
         const bytes = await tx.get(folder + digest)

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { keysOf } from '../../test/fixtures/identity-server.ts'
 import { type NamespacedServer, PATHS, type Path, withNamespaces } from '../../test/fixtures/namespaced-identities.ts'
 import type { DataOwner } from '../api/node-role.ts'
+import { createEntity } from './entities.ts'
 import { removeNamespace } from './namespace-removal.ts'
 
 const HALVES = ['set', 'cluster'] as const satisfies readonly DataOwner[]
@@ -87,6 +88,28 @@ test('a namespace that is deleted takes its identities with it, and one of its n
   await server.ask('POST', 'sys/namespaces/w2')
   for (const list of ['entity/id', 'entity/name', 'entity-alias/id', 'group/id', 'group/name', 'group-alias/id'])
     assert.equal(await server.status('w2', 'LIST', `identity/${list}`), 404, list)
+})
+
+test('T12: what was begun before the deletion of its namespace writes nothing behind it', async () => {
+  const server = await withNamespaces()
+  const { identities } = server.node
+  const id = server.idOf.w2
+  const [begun, deleted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const make = identities.transaction(id, async (tx) => {
+    await createEntity(identities.parts, tx, id, { name: 'late' })
+    begun.resolve()
+    await deleted.promise
+  })
+  const refused = assert.rejects(make, { status: 404 })
+  await begun.promise
+  await server.ask('DELETE', 'sys/namespaces/w2')
+  deleted.resolve()
+  await refused
+  await assert.rejects(server.login('late', { mount: server.mountIn.w2 }), { status: 404 })
+  assert.deepEqual(
+    (await allKeys(server)).filter((key) => key.includes(id)),
+    [],
+  )
 })
 
 test('the halves of a removal are apart: each takes what it may write, in any order', async () => {

@@ -83,11 +83,13 @@ export class TokenRoles {
   /** Stores what `change` makes of the present role, or of a new one. `change` may throw to refuse. */
   async write(namespace: Namespace, name: string, change: (old: TokenRole) => TokenRole): Promise<void> {
     const { scope, folder } = placeOf(namespace.id)
-    await this.#storage.view(scope, folder, (raw) => requireAlive(raw, namespace)).transaction(async (tx) => {
-      const bytes = await tx.get(name)
-      const role = change(bytes === undefined ? NEW_ROLE : TOKEN_ROLE.decode(bytes))
-      tx.put(name, TOKEN_ROLE.encode(role))
-    })
+    await this.#storage
+      .view(scope, folder, (raw) => requireAlive(raw, namespace))
+      .transaction(async (tx) => {
+        const bytes = await tx.get(name)
+        const role = change(bytes === undefined ? NEW_ROLE : TOKEN_ROLE.decode(bytes))
+        tx.put(name, TOKEN_ROLE.encode(role))
+      })
   }
 
   /** Deletes the role; its tokens stay. */

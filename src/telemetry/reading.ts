@@ -56,7 +56,11 @@ type MetricNames = {
  * Reads every metric that has a value, in the order of FAMILIES. Threads go on counting meanwhile, so numbers may
  * differ by the requests of that moment.
  */
-export function readMetrics(memory: MetricMemory, { endpoints, namespaces }: MetricNames, computed: Computed): Reading[] {
+export function readMetrics(
+  memory: MetricMemory,
+  { endpoints, namespaces }: MetricNames,
+  computed: Computed,
+): Reading[] {
   const rows = Array.from({ length: rowCount(memory) }, (_, row) => rowOf(memory, row))
   const total = sumOf(rows)
   const places = placesOf(memory, namespaces)

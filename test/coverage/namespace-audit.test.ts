@@ -174,3 +174,49 @@ test('a wrapped answer names its path within the namespace', async () => {
   const response = entries()[1]?.response
   assert.equal(response?.wrap_info?.creation_path, 't/keys/k')
 })
+
+test('a request about what lies in another namespace is recorded there', async () => {
+  const token = await tokenOf(['default'], 'team')
+  const [{ request }, { error }] = await recorded(call('POST', 'auth/token/lookup', { token }))
+  assert.equal(error, undefined)
+  assert.deepEqual(
+    [request.namespace, request.path, request.mount_point],
+    [{ id: ids['team/'], path: 'team/' }, 'auth/token/lookup', 'team/auth/token/'],
+  )
+  assert.ok(!JSON.stringify(request).includes(token))
+})
+
+test('policies that groups of other namespaces give are named with these', async () => {
+  await must(
+    'POST',
+    'sys/policies/acl/of-group',
+    { policy: 'path "t/*" { capabilities = ["read"] }' },
+    { namespace: 'team' },
+  )
+  const { body: enabled } = await must('GET', 'sys/auth')
+  const { accessor } = (enabled.data?.['token/'] ?? assert.fail()) as { accessor: string }
+  const { body: made } = await must('POST', 'identity/entity', { name: 'ann' })
+  const entity = String(made.data?.id)
+  await must('POST', 'identity/entity-alias', { name: 'ann', canonical_id: entity, mount_accessor: accessor })
+  const group = { name: 'of-team', policies: ['of-group'], member_entity_ids: [entity] }
+  await must('POST', 'identity/group', group, { namespace: 'team' })
+  await must('POST', 'auth/token/roles/as', { allowed_entity_aliases: ['ann'] })
+  const { body } = await must('POST', 'auth/token/create/as', { entity_alias: 'ann', policies: ['default'] })
+  const { client_token: token } = body.auth as { client_token: string }
+  entries()
+  const [{ auth }, { error }] = await recorded(call('GET', 't/keys/k', undefined, { namespace: 'team', token }))
+  assert.equal(error, undefined)
+  const external = ids['team/'] ?? assert.fail()
+  assert.deepEqual(
+    [auth?.policies, auth?.identity_policies, auth?.external_namespace_policies, auth?.policy_results],
+    [
+      ['default'],
+      undefined,
+      { [external]: ['of-group'] },
+      {
+        allowed: true,
+        granting_policies: [{ name: 'of-group', namespace_id: external, namespace_path: 'team/', type: 'acl' }],
+      },
+    ],
+  )
+})

@@ -5215,7 +5215,7 @@ export type Endpoints = {
   'GET sys/quotas/config': {
     fields: Record<never, never>
     result: {
-      /** Paths that no quota counts */
+      /** Full paths that no quota counts */
       rate_limit_exempt_paths: readonly string[]
       /** Responses have X-RateLimit-… headers */
       enable_rate_limit_response_headers: boolean
@@ -5226,7 +5226,7 @@ export type Endpoints = {
   /** Changes the settings for all quotas. */
   'POST sys/quotas/config': {
     fields: {
-      /** Paths that no quota counts; * at the end matches a prefix */
+      /** Full paths that no quota counts; * at the end matches a prefix */
       rate_limit_exempt_paths?: readonly string[] | undefined
       /** Adds X-RateLimit-… headers to responses */
       enable_rate_limit_response_headers?: boolean | undefined

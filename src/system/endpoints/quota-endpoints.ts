@@ -190,7 +190,7 @@ const readConfig = endpoint({
   summary: 'Shows the settings for all quotas',
   fields: {},
   response: {
-    rate_limit_exempt_paths: listOf(text('Path'), 'Paths that no quota counts'),
+    rate_limit_exempt_paths: listOf(text('Path'), 'Full paths that no quota counts'),
     enable_rate_limit_response_headers: flag('Responses have X-RateLimit-… headers'),
     enable_rate_limit_audit_logging: flag('Requests refused by a quota are recorded in the audit log'),
   },
@@ -216,7 +216,7 @@ const writeConfig = endpoint({
   writes: 'set',
   summary: 'Changes the settings for all quotas',
   fields: {
-    rate_limit_exempt_paths: strings('Paths that no quota counts; * at the end matches a prefix'),
+    rate_limit_exempt_paths: strings('Full paths that no quota counts; * at the end matches a prefix'),
     enable_rate_limit_response_headers: bool('Adds X-RateLimit-… headers to responses'),
     enable_rate_limit_audit_logging: bool(
       'Records refused requests in the audit log; each refusal then costs as much as any recorded request',

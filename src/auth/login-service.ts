@@ -91,12 +91,13 @@ export class LoginService {
       role: '',
       login: { mountUuid: mount.uuid, renewal: login.renewal },
     }
+    // Before the token is there: it would stay if this failed.
+    const identityPolicies = await rights.identityPoliciesOf(entry)
     const token = await tokens.issue(entry)
     if (!this.#parts.isMounted(mount.uuid)) {
       await this.#takeBack(token, mount)
       throw fail('no_route', [request.path])
     }
-    const identityPolicies = await rights.identityPoliciesOf(entry)
     return { isNewToken: true, auth: authBlock(token, entry, nowMs, identityPolicies), warnings: life.warnings }
   }
 

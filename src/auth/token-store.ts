@@ -364,8 +364,10 @@ export class TokenStore {
    * the transaction lose: nothing is added behind its back.
    * @throws Refusal if the namespace is gone, or going
    */
-  transactionIn<T>(namespaceId: string, work: (tx: ViewTransaction) => Promise<T>): Promise<T> {
+  async transactionIn<T>(namespaceId: string, work: (tx: ViewTransaction) => Promise<T>): Promise<T> {
     if (namespaceId === ROOT_ID) return this.view.transaction(work)
+    // Another thread may have learnt of the namespace first, and have asked this one.
+    if (this.#namespaces.stale) await this.#namespaces.refresh()
     const guard = unlessGoing(this.#namespaces, namespaceId)
     return this.#storage.view(systemScope, SYSTEM_FOLDER, guard).transaction(work)
   }

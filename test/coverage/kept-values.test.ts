@@ -1,6 +1,7 @@
 // Data of callers' own, in cubbyholes and wrapped: however they are made, they hold up nobody's writes.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
+import { ownCubbyhole } from '../../src/auth/cubbyhole.ts'
 import { DEFAULT_KEPT_LIMITS } from '../../src/auth/kept-values.ts'
 import { MAX_OBJECT_MEMBERS } from '../../src/lib/json.ts'
 import { type Called, type MemoryServer, startMemoryServer } from '../fixtures/memory-server.ts'
@@ -120,7 +121,12 @@ test('A2: what was kept is read back, unwrapped and found by its existence, as i
 
 test('A2: who is refused there is told so as here: a token that is gone, no rule, nothing to keep', async () => {
   const { serving, server, token } = await stage()
-  const outcome = await server.node.answer('kept', { what: 'entry', tokenId: 'gone', path: 'x', value: object(1) })
+  const outcome = await server.node.answer('kept', {
+    what: 'entry',
+    owner: ownCubbyhole('gone'),
+    path: 'x',
+    value: object(1),
+  })
   assert.deepEqual(outcome, { is: 'refused', code: 'permission_denied', status: 403, message: 'permission denied' })
   assert.equal((await serving.send('POST', 'cubbyhole/x', Buffer.from('{}'))).status, 400)
   await server.call('POST', 'auth/token/revoke', { token })
@@ -145,4 +151,24 @@ test('A2: parameters of a policy are judged before, and a token with a number of
   assert.equal((await bound.send('POST', 'cubbyhole/x', Buffer.from('{"secret":1}'))).status, 403)
   assert.equal((await bound.send('POST', 'cubbyhole/x', Buffer.from('{"other":1}'))).status, 204)
   assert.equal(bound.asked.length, 1)
+})
+
+test('A2: what is kept in another namespace than the own is kept there, apart from all else', async () => {
+  const { server } = await stage()
+  const serving = await servingBeside(server)
+  assert.equal((await serving.send('POST', 'sys/namespaces/w1', Buffer.from('{}'))).status, 200)
+  for (const [path, a] of [
+    ['cubbyhole/x', 1],
+    ['w1/cubbyhole/x', 2],
+  ] as const) {
+    assert.equal((await serving.send('POST', path, Buffer.from(JSON.stringify({ a })))).status, 204)
+    assert.equal((await serving.send('GET', path, undefined)).body.data?.a, a)
+    assert.equal((await server.call('GET', path)).body.data?.a, a)
+  }
+  const wrapped = await serving.send('POST', 'w1/sys/wrapping/wrap', Buffer.from('{"a":3}'), WRAP)
+  const { token } = wrapped.body.wrap_info as { token: string }
+  assert.ok(token.endsWith(`.${server.node.namespaces.byPath('w1/')?.id}`))
+  const opened = await serving.send('POST', 'sys/wrapping/unwrap', Buffer.from(JSON.stringify({ token })))
+  assert.deepEqual(opened.body.data, { a: 3 })
+  assert.equal(serving.asked.length, 3)
 })

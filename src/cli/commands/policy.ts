@@ -127,9 +127,9 @@ const explain = callCommand({
     operation: {
       kind: 'text',
       value: 'NAME',
-      oneOf: ['create', 'read', 'update', 'delete', 'list'],
+      oneOf: ['create', 'read', 'update', 'patch', 'delete', 'list', 'scan'],
       default: 'read',
-      about: 'Operation of the request: create, read, update, delete or list',
+      about: 'Operation of the request: create, read, update, patch, delete, list or scan',
     },
     policy: { kind: 'texts', value: 'NAME', about: 'Policy to evaluate, instead of those of a token' },
     'of-token': { kind: 'text', value: 'TOKEN', about: 'Token to evaluate, instead of the current one' },

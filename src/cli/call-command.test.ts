@@ -419,7 +419,10 @@ const REFUSED: readonly { argv: string; says: RegExp }[] = [
   { argv: 'token capabilities', says: /PATH is missing/ },
   { argv: 'lease revoke -force a/b', says: /-force goes with -prefix/ },
   { argv: 'policy explain -policy=a -accessor=b c', says: /exclude each other/ },
-  { argv: 'policy explain -operation=sing a', says: /must be create or read or update or delete or list/ },
+  {
+    argv: 'policy explain -operation=sing a',
+    says: /must be create or read or update or patch or delete or list or scan/,
+  },
   { argv: 'secrets enable', says: /TYPE is missing/ },
   { argv: 'secrets enable -options=a transit', says: /-options must be NAME=VALUE/ },
   { argv: 'token create -wrap-ttl=soon', says: /-wrap-ttl must be seconds/ },

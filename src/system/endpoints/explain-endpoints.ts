@@ -20,14 +20,15 @@ type System = Pick<Whole, 'mounts' | 'namespaces' | 'needsSudo' | 'policies' | '
 /** Operations as rules name them, not methods of HTTP: `create` and `update` are both a POST. */
 const OPERATIONS = ['create', 'read', 'update', 'delete', 'list', 'patch', 'scan'] as const
 type Asked = (typeof OPERATIONS)[number]
-/** The endpoint operation that each policy operation is routed by. No endpoint serves `scan`. */
+/** The endpoint operation that each policy operation is routed by. */
 const METHOD = {
   create: 'update',
   read: 'read',
   update: 'update',
   delete: 'delete',
   list: 'list',
-  patch: 'update',
+  patch: 'patch',
+  scan: 'scan',
 } as const
 
 const requestFields = {
@@ -113,7 +114,7 @@ async function explain(
 ): Promise<Answer> {
   const operation = args.operation as Asked
   const { path, spelling } = system.mounts.spelled(namespace.path + canonical(args.path))
-  const routed = operation === 'scan' ? undefined : system.mounts.routed(path, METHOD[operation])
+  const routed = system.mounts.routed(path, METHOD[operation])
   const request: AclRequest = {
     operation,
     path,

@@ -1,7 +1,7 @@
 // Endpoints for things that are kept under names: list the names; read, write and delete one thing.
 import { own } from '../lib/own.ts'
 import { type Endpoint, endpoint, type NamedMounts } from './endpoint.ts'
-import { fail } from './errors.ts'
+import { fail, type Refusal } from './errors.ts'
 import { type Args, type Fields, int, string } from './fields.ts'
 import type { Namespace } from './namespace.ts'
 import { type Answer, DONE, type RequestInfo } from './request.ts'
@@ -70,6 +70,8 @@ export type NamedThings<E, T, F extends Fields> = {
   /** Returns the names of one page, sorted; empty if none are left. */
   readonly names: (engine: E, page: Page, namespace: Namespace) => Promise<readonly string[]>
   readonly find: (engine: E, name: string, namespace: Namespace) => Promise<T | undefined>
+  /** What says that nothing has the name, where it is read; missing: 404 without a sentence. */
+  readonly missing?: (name: string) => Refusal
   /** The thing as it is shown. */
   readonly body: (thing: T, name: string, engine: E) => object
   readonly write: (engine: E, name: string, args: Args<F>, request: RequestInfo) => Promise<Answer>
@@ -114,7 +116,9 @@ const read = <E, T, F extends Fields>(things: NamedThings<E, T, F>, { path, name
     response: things.response,
     handler: async (engine: E, args, { namespace }) => {
       const name = nameIn(args)
-      return { data: things.body(orNotFound(await things.find(engine, name, namespace)), name, engine) }
+      const found = await things.find(engine, name, namespace)
+      if (found === undefined && things.missing !== undefined) throw things.missing(name)
+      return { data: things.body(orNotFound(found), name, engine) }
     },
   })
 

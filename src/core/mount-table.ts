@@ -106,7 +106,9 @@ export class MountTable implements Mounts {
 
   /** The mount at exactly this path of the namespace. */
   find(within: Namespace, path: string): MountEntry | undefined {
-    return this.#placed.at(within.path + path)?.entry
+    // A path that begins with the name of a namespace below is none of this one.
+    const found = this.#placed.at(within.path + path)
+    return found?.namespace.id === within.id ? found.entry : undefined
   }
 
   findIn(namespaceId: string, path: string): MountEntry | undefined {

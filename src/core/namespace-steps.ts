@@ -46,7 +46,7 @@ function place(exchange: Exchange, services: PipelineServices, named: string): v
   if (outer === undefined || isPlaced) return
   exchange.path = outer.path + exchange.path
   exchange.namespace = namespaces.around(exchange.path)
-  requireOpen(exchange)
+  requireStaying(exchange)
 }
 
 /** The path as the caller sent it, with its names as they are kept: without what the header named. */
@@ -61,9 +61,19 @@ function isOfAll({ path }: Exchange, { mounts }: PipelineServices): boolean {
   return mounts.routed(path, 'read')?.endpoint.offeredIn === 'all'
 }
 
+type Asked = Pick<Exchange, 'namespace' | 'path'>
+
 /** @throws Refusal while it is being deleted, or it or one around it is locked */
-export function requireOpen({ namespace, path }: Pick<Exchange, 'namespace' | 'path'>): void {
+export function requireOpen(asked: Asked): void {
+  requireStaying(asked)
+  requireUnlocked(asked)
+}
+
+function requireStaying({ namespace, path }: Asked): void {
   if (namespace.isGoing) throw fail('namespace_going', [pathWithin(namespace, path)])
+}
+
+function requireUnlocked({ namespace, path }: Asked): void {
   const locked = lockedAround(namespace)
   if (locked === undefined) return
   if (locked === namespace && pathWithin(namespace, path) === UNLOCK) return
@@ -71,12 +81,15 @@ export function requireOpen({ namespace, path }: Pick<Exchange, 'namespace' | 'p
 }
 
 /**
- * Step: what only the root has is refused in every other namespace, before anybody is asked for a token: it is no
- * secret which endpoints those are.
+ * Step: what only the root has is refused in every other namespace, and all but the unlocking in a locked one, before
+ * anybody is asked for a token: neither is a secret.
  */
-export const refuseOutsideRoot = ({ namespace, endpoint }: Exchange): void => {
-  if (endpoint === undefined || isOfferedIn(namespace, endpoint)) return
-  throw endpoint.offeredIn === 'root-keys' ? fail('not_sealable', []) : fail('unsupported_path', [])
+export const refuseOutsideRoot = (exchange: Exchange): void => {
+  const { namespace, endpoint } = exchange
+  if (namespace.id === ROOT.id) return
+  if (endpoint !== undefined && !isOfferedIn(namespace, endpoint))
+    throw endpoint.offeredIn === 'root-keys' ? fail('not_sealable', []) : fail('unsupported_path', [])
+  requireUnlocked(exchange)
 }
 
 /**

@@ -1,8 +1,8 @@
 // Mounts as the API shows them: the shapes of answers, and the functions that fill them. An optional list that is empty
 // is left out, because clients tell "not set" by the missing key.
 import { isSwitchedOff, type LockoutSettings } from '../api/lockout.ts'
-import type { MountConfig, MountEntry, Mounts } from '../api/mount.ts'
-import { type Namespace, ROOT } from '../api/namespace.ts'
+import type { MountConfig, MountEntry, Mounts, NamespacedPath } from '../api/mount.ts'
+import { type Namespace, type Namespaces, pathWithin, ROOT } from '../api/namespace.ts'
 import type { DataOwner } from '../api/node-role.ts'
 import { flag, group, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
 import { own } from '../lib/own.ts'
@@ -12,7 +12,11 @@ import type { System as Whole } from './system.ts'
 type System = Pick<Whole, 'facts' | 'mounts'>
 
 /** Kind of token that a login gives when its mount does not set `token_type`. */
-export const DEFAULT_TOKEN_TYPE = 'default-service'
+const DEFAULT_TOKEN_TYPE = 'default-service'
+
+/** The type of tokens, as it is shown where it is not set. That of the tokens of a namespace below the root differs. */
+export const defaultTokenType = ({ type, namespace }: MountEntry): string =>
+  type === 'token' && namespace !== ROOT.id ? 'default' : DEFAULT_TOKEN_TYPE
 
 /** The lockout settings of a login mount, in answers. */
 export const LOCKOUT = group(
@@ -143,7 +147,7 @@ export function mountBody(entry: MountEntry, version: string): object {
       ...(config.listingVisibility === '' ? {} : { listing_visibility: config.listingVisibility }),
       ...clearKeysBody(config),
       ...managedKeysBody(config),
-      ...(entry.kind === 'auth' ? { token_type: config.tokenType ?? DEFAULT_TOKEN_TYPE } : {}),
+      ...(entry.kind === 'auth' ? { token_type: config.tokenType ?? defaultTokenType(entry) } : {}),
       ...(passed === undefined ? {} : { passthrough_request_headers: passed }),
       ...passedBody(config),
       ...(config.lockout === undefined ? {} : { user_lockout_config: lockoutBody(config.lockout) }),
@@ -174,3 +178,14 @@ export const folder = (path: string): string => (path.endsWith('/') ? path : `${
 /** Whose data the mount's entry is. A path without a mount counts as shared: the primary may have one there. */
 export const ownerOfMount = (mounts: Pick<Mounts, 'find'>, within: Namespace, path: string): DataOwner =>
   mounts.find(within, path)?.local === true ? 'cluster' : 'set'
+
+/** The place that a path names, which may lie in a namespace below. */
+export function placeOf(
+  { namespaces }: { readonly namespaces: Namespaces },
+  within: Namespace,
+  path: string,
+): NamespacedPath {
+  const full = within.path + folder(path)
+  const namespace = namespaces.around(full)
+  return { namespace, path: pathWithin(namespace, full) }
+}

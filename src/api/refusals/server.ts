@@ -172,6 +172,11 @@ export const SERVER_REFUSALS = {
       'Nothing was changed. The sentence says what is in the way: what the cluster is in the family of replication, ' +
       'a field, or the primary that was asked, with its address.',
   },
+  no_such_policy: {
+    status: 404,
+    message: () => 'policy does not exist', // Wire text.
+    remedy: 'The list of sys/policies/password has the names of all in the namespace.',
+  },
   no_such_secondary: {
     status: 404,
     message: (what: string) => what,

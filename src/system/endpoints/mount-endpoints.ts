@@ -13,7 +13,7 @@ import {
   bodyOf,
   CLEAR_KEYS,
   clearKeysBody,
-  DEFAULT_TOKEN_TYPE,
+  defaultTokenType,
   folder,
   LOCKOUT,
   lockoutBody,
@@ -23,12 +23,13 @@ import {
   ownerOfMount,
   PASSED,
   passedBody,
+  placeOf,
 } from '../mount-view.ts'
 import type { WithServices } from '../services.ts'
 import type { System as Whole } from '../system.ts'
 
 /** The parts of the system that these endpoints use. */
-type System = Pick<Whole, 'facts' | 'mounts' | 'tokenLimits' | 'world'> & WithServices<'managedKeys'>
+type System = Pick<Whole, 'facts' | 'mounts' | 'namespaces' | 'tokenLimits' | 'world'> & WithServices<'managedKeys'>
 
 /** What differs between the two kinds. */
 type Kind = {
@@ -118,7 +119,9 @@ function readEndpoint(of: Kind): Endpoint<System> {
     fields: pathField,
     response: MOUNT,
     handler: (system: System, { path }, { namespace }) => {
-      const entry = system.mounts.find(namespace, fullPath(of, path))
+      // Also one of a namespace below, whose path stands before that of the mount.
+      const at = placeOf(system, namespace, fullPath(of, path))
+      const entry = system.mounts.find(at.namespace, at.path)
       // `sys/mounts/auth/PATH` shows a login method without sudo, as the list of all of them does: clients rely on it.
       if (entry === undefined || (kind === 'auth' && entry.kind !== kind)) {
         const missing = kind === 'auth' ? 'No auth engine at' : 'No secret engine mount at' // Wire text.
@@ -206,6 +209,8 @@ function unmountEndpoint(of: Kind): Endpoint<System> {
       const full = fullPath(of, path)
       // Wire text.
       if (full === TOKEN_MOUNT) throw fail('part_of_server', ['token credential backend cannot be disabled'])
+      if (placeOf(system, namespace, full).namespace.id !== namespace.id)
+        throw fail('field_invalid', ['path', 'lies in a namespace below: a mount is removed from its own'])
       const entry = system.mounts.find(namespace, full)
       // Each kind is removed under its own name only: a right to remove engines must not remove login methods.
       if (entry !== undefined && entry.kind !== kind)
@@ -307,7 +312,8 @@ const tuned = (entry: MountEntry, given: GivenTuning): MountEntry => ({
 const FIXED: ReadonlySet<string> = new Set(['system', 'cubbyhole', 'identity'])
 
 /** A mount's settings as they are in force: lifetimes that it does not set are those of the system. */
-function tuningBody(system: System, { kind, config, description, options }: MountEntry): object {
+function tuningBody(system: System, entry: MountEntry): object {
+  const { kind, config, description, options } = entry
   const { defaultTtlSeconds, maxTtlSeconds } = system.tokenLimits
   const hasOptions = options !== null && Object.keys(options).length > 0
   return {
@@ -320,7 +326,7 @@ function tuningBody(system: System, { kind, config, description, options }: Moun
     ...clearKeysBody(config),
     ...managedKeysBody(config),
     ...passedBody(config),
-    ...(kind === 'auth' ? { token_type: config.tokenType ?? DEFAULT_TOKEN_TYPE } : {}),
+    ...(kind === 'auth' ? { token_type: config.tokenType ?? defaultTokenType(entry) } : {}),
     ...(config.lockout === undefined ? {} : { user_lockout_config: lockoutBody(config.lockout) }),
   }
 }

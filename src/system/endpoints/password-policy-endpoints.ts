@@ -43,6 +43,7 @@ const policies = namedThings({
   fields: { policy: string('Text of the policy in HCL or JSON, optionally base64-encoded', { required: true }) },
   names: ({ services }: System, { after, limit }, { id }) => services.passwordPolicies.list(id, after, limit),
   find: ({ services }: System, name, { id }) => services.passwordPolicies.find(id, name),
+  missing: () => fail('no_such_policy', []),
   body: (policy) => ({ policy }),
   write: async ({ services }: System, name, { policy }, { namespace }) => {
     if (policy === '') throw fail('field_missing', ['policy', 'missing policy'])

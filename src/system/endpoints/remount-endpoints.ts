@@ -3,22 +3,13 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
-import type { NamespacedPath } from '../../api/mount.ts'
-import { type Namespace, pathWithin } from '../../api/namespace.ts'
 import { group, text } from '../../api/shape.ts'
-import { folder, ownerOfMount } from '../mount-view.ts'
+import { ownerOfMount, placeOf } from '../mount-view.ts'
 import type { Migration, System as Whole } from '../system.ts'
 import { mountPath } from './mount-endpoints.ts'
 
 /** The parts of the system that these endpoints use. */
 type System = Pick<Whole, 'leases' | 'migrations' | 'mounts' | 'namespaces' | 'world'>
-
-/** The place that a path names, which may lie in a namespace below. */
-function placeOf({ namespaces }: Pick<System, 'namespaces'>, within: Namespace, path: string): NamespacedPath {
-  const full = within.path + folder(path)
-  const namespace = namespaces.around(full)
-  return { namespace, path: pathWithin(namespace, full) }
-}
 
 /** The path of this API at which a mount is made and removed. */
 function mountPathOf(given: string): string {

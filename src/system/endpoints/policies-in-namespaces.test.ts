@@ -161,3 +161,40 @@ test('which groups grant something is set in the root, for all', async () => {
   for (const method of ['GET', 'POST']) assert.equal((await ask('w/', method, path)).status, 404)
   assert.equal(await mode(), 'any')
 })
+
+test('groups grant downwards, and everywhere as long as the setting says so: each change counts at once', async () => {
+  const { ask, ids, must, tokenOf } = tree
+  const homes = ['', 'w/', 'w/in/', 'x/']
+  for (const home of homes) await must(home, 'POST', 'sys/policies/acl/of-group', read('sys/mounts'))
+  const entity = String((await must('w/', 'POST', 'identity/entity', { name: 'ann' })).body.data?.id)
+  for (const home of homes)
+    await must(home, 'POST', 'identity/group', { policies: ['of-group'], member_entity_ids: [entity] })
+  const token = await tokenOf('w/', ['own'], entity)
+  const reached = async () => {
+    const asked = homes.map(async (home) => (await ask(home, 'GET', 'sys/mounts', undefined, token)).status === 200)
+    const each = await Promise.all(asked)
+    return homes.filter((_, at) => each[at])
+  }
+  const external = async () => {
+    const { data } = (await must('w/', 'POST', 'auth/token/lookup', { token })).body
+    return [data?.identity_policies, data?.external_namespace_policies]
+  }
+  const set = (mode: string) =>
+    must('', 'POST', 'sys/config/group-policy-application', { group_policy_application_mode: mode })
+  const of = (...paths: readonly string[]) =>
+    Object.fromEntries(paths.map((path) => [ids.get(path) ?? '', ['of-group']]))
+  assert.deepEqual(await reached(), ['w/', 'w/in/'])
+  assert.deepEqual(await external(), [['of-group'], of('w/in/')])
+  await set('any')
+  assert.deepEqual(await reached(), homes)
+  assert.deepEqual(await external(), [['of-group'], of('', 'w/in/', 'x/')])
+  await set('within_namespace_hierarchy')
+  assert.deepEqual(await reached(), ['w/', 'w/in/'])
+  await must('w/in/', 'DELETE', 'sys/namespaces/deep')
+  await must('w/', 'DELETE', 'sys/namespaces/in')
+  assert.deepEqual(await reached(), ['w/'])
+  assert.deepEqual(await external(), [['of-group'], undefined])
+  await must('w/', 'POST', 'sys/namespaces/in')
+  await must('w/in/', 'POST', 'sys/policies/acl/of-group', read('sys/mounts'))
+  assert.deepEqual(await reached(), ['w/'])
+})

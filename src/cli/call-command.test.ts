@@ -190,7 +190,7 @@ const CASES: readonly {
       rule: { policy: 'app', path: 'transit/*', line: 3 },
       considered: [
         { policy: 'app', path: 'transit/*', line: 3, why: 'decides' },
-        { policy: 'all', path: '*', line: 1, why: 'is less specific than the rule that decides' },
+        { policy: 'all', namespace: 'w/', path: '*', line: 1, why: 'is less specific than the rule that decides' },
       ],
       needed: ['update'],
     }),
@@ -204,7 +204,7 @@ const CASES: readonly {
       'Policy        app',
       'Rule          path "transit/*", line 3',
       'Needed        update',
-      'Other rule    path "*", line 1 of all: is less specific than the rule that decides',
+      'Other rule    path "*", line 1 of all in namespace w/: is less specific than the rule that decides',
     ],
   },
   {

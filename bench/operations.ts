@@ -19,6 +19,8 @@ export type Operation = {
   readonly policies?: number
   /** Lifetime of the wrapping, if answers are to come wrapped. */
   readonly wrapTtl?: string
+  /** X-Vault-Namespace, if it is sent. */
+  readonly namespace?: string
   /** True for logins: the caller has no token yet. */
   readonly anonymous?: boolean
 }

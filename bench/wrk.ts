@@ -73,7 +73,7 @@ async function wrk(args: readonly string[], seconds: number): Promise<string> {
 
 /** Returns the script that wrk runs, in Lua. */
 export function loadScript(target: Target, operation: Operation, run: number): string {
-  const { method, path, body, creates, policies, wrapTtl, anonymous } = operation
+  const { method, path, body, creates, policies, wrapTtl, namespace, anonymous } = operation
   const sent = body(target)
   const token = policies === undefined ? target.token : target.tokens.get(policies)
   if (token === undefined) throw new Error(`The target has no token with ${policies} policies`)
@@ -81,6 +81,7 @@ export function loadScript(target: Target, operation: Operation, run: number): s
     `wrk.method = "${method}"`,
     ...(anonymous === true ? [] : [`wrk.headers["X-Vault-Token"] = "${creates ? target.rootToken : token}"`]),
     ...(wrapTtl === undefined ? [] : [`wrk.headers["X-Vault-Wrap-TTL"] = "${wrapTtl}"`]),
+    ...(namespace === undefined ? [] : [`wrk.headers["X-Vault-Namespace"] = "${namespace}"`]),
     'wrk.headers["Content-Type"] = "application/json"',
     ...(sent === undefined ? [] : [`wrk.body = [==[${JSON.stringify(sent)}]==]`]),
     ...(creates

@@ -272,7 +272,7 @@ test('without sudo nobody makes a token in a namespace below', async () => {
   assert.equal(await server.status('POST', 'auth/token/create/free', {}, { in: 'w1', as }), 400)
 })
 
-test('only the root has root tokens and chosen texts, and no namespace has wrapping tokens for the asking', async () => {
+test('only the root has root tokens and chosen texts, and none gives wrapping tokens for the asking', async () => {
   const own = await server.token({ in: 'w1' }, { policies: ['all'] })
   const ask = (settings: object, asked: Asked = {}) =>
     server.ask('POST', 'auth/token/create', settings, { in: 'w1', ...asked })

@@ -38,8 +38,8 @@ const KNOWN_CHARACTERS: ReadonlyMap<string, number> = new Map([
 ])
 
 /**
- * Returns the part of `packet` that begins with LIST, SCAN or HELP. The parser stopped at `bytesParsed`, since it does not
- * know the method. Undefined for another method, and if its name began in an earlier packet.
+ * Returns the part of `packet` that begins with LIST, SCAN or HELP. The parser stopped at `bytesParsed`, since it does
+ * not know the method. Undefined for another method, and if its name began in an earlier packet.
  */
 export function findHead(packet: Buffer, bytesParsed: number): Buffer | undefined {
   for (const [method, known] of KNOWN_CHARACTERS) {

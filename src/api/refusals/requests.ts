@@ -33,8 +33,8 @@ export const REQUEST_REFUSALS = {
     message: () => 'The request is not well-formed HTTP',
     remedy:
       'Send HTTP/1.1 (RFC 9112), with one header Host, and X-Vault-Token, X-Vault-Namespace and X-Vault-Wrap-TTL at ' +
-      'most once. A LIST, SCAN or HELP request has no repeated header that matters, a head of at most 16 KiB, no body ' +
-      'or one that means nothing, and nothing behind it; GET with ?list=true, ?scan=true and ?help=1 are the same.',
+      'most once. A LIST, SCAN or HELP request has no repeated header that matters, a head of at most 16 KiB, no ' +
+      'body or one that means nothing, and nothing behind it; GET with ?list=true, ?scan=true and ?help=1 are the same.',
   },
   bad_forwarding: {
     status: 400,

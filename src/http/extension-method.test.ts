@@ -48,6 +48,7 @@ test('a head gives the request', () => {
 
 const TAKEN = [
   { name: 'HELP', head: 'HELP /v1/sys/health HTTP/1.1\r\nHost: a\r\n\r\n' },
+  { name: 'SCAN', head: 'SCAN /v1/sys/namespaces HTTP/1.1\r\nHost: a\r\n\r\n' },
   { name: 'an empty body that is said to be one', head: 'LIST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n' },
   { name: 'a bearer token', head: 'LIST / HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer root\r\n\r\n' },
   {
@@ -211,7 +212,7 @@ test('C1: what is not whole yet is waited for', () => {
   }
 })
 
-test('C1: LIST, HELP and GET with an empty or small body are served, in whatever parts it comes', async (context) => {
+test('C1: LIST, SCAN, HELP and GET with an empty or small body are served, in whatever parts it comes', async (context) => {
   const open = await openListener()
   context.after(() => open.stop())
   for (const text of [
@@ -221,7 +222,7 @@ test('C1: LIST, HELP and GET with an empty or small body are served, in whatever
     inChunks('2\r\n{}\r\n0\r\n\r\n'),
   ]) {
     const body = text.indexOf('\r\n\r\n') + 4
-    for (const method of ['LIST', 'HELP', 'GET']) {
+    for (const method of ['LIST', 'SCAN', 'HELP', 'GET']) {
       const request = method + text.slice('LIST'.length)
       for (const cut of [request.length, body - 4 + method.length, body + method.length - 3]) {
         const connection = await RawConnection.open(open.address)
@@ -259,10 +260,13 @@ test('a head is found where the parser stopped, and only there', () => {
   assert.equal(findHead(packet, 2), undefined)
   assert.equal(findHead(Buffer.from('ST /a HTTP/1.1'), 0), undefined)
   assert.equal(findHead(Buffer.from('LISTEN /a HTTP/1.1'), 2), undefined)
+  const scan = Buffer.from(`${GOOD}SCAN /v1/SCAN HTTP/1.1\r\n\r\n`)
+  assert.equal(findHead(scan, GOOD.length + 1)?.toString(), 'SCAN /v1/SCAN HTTP/1.1\r\n\r\n')
+  assert.equal(findHead(scan, GOOD.length + 2), undefined)
 })
 
 test('a word before a path is a method that is not known; other bytes are no HTTP', () => {
-  for (const text of ['FOO / HTTP/1.1', 'SCAN /v1/x HTTP/1.1', 'list / HTTP/1.1']) {
+  for (const text of ['FOO / HTTP/1.1', 'SCANS /v1/x HTTP/1.1', 'list / HTTP/1.1']) {
     assert.equal(beginsUnknownMethod(Buffer.from(text), 0), true, text)
   }
   for (const text of ['', 'FOO', 'FOO x', '/ HTTP', '\u0016\u0003\u0001 /', `${'A'.repeat(21)} /`, 'F"O /']) {

@@ -25,7 +25,7 @@ async function asker(context: TestContext) {
 
 test('A request of HTTP/1.1 has one Host, whichever way it is read', async (context) => {
   const { ask, handled } = await asker(context)
-  for (const method of ['GET', 'POST', 'LIST', 'HELP']) {
+  for (const method of ['GET', 'POST', 'LIST', 'SCAN', 'HELP']) {
     for (const lines of [[], ['Host: a', 'Host: a'], ['Host: a', 'hOST: b'], ['X-Host: a']]) {
       const answer = await ask(method, lines)
       assert.equal(answer?.status, 400, `${method} ${lines}`)

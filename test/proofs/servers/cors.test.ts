@@ -100,8 +100,11 @@ test('on: a preflight is answered without a token, for the methods that there ar
   await allow({ allowed_origins: [PAGE], allowed_headers: ['X-Trace'], allow_credentials: true })
   const answer = await preflight(PAGE, 'LIST')
   assert.deepEqual([answer.status, answer.body], [200, ''])
-  assert.equal(answer.headers.get('access-control-allow-methods'), 'DELETE, GET, OPTIONS, POST, PUT, LIST')
-  assert.match(answer.headers.get('access-control-allow-headers') ?? '', /^Content-Type, .*X-Vault-Token.*, X-Trace$/)
+  const methods = 'DELETE, GET, OPTIONS, PATCH, POST, PUT, LIST, SCAN'
+  assert.equal(answer.headers.get('access-control-allow-methods'), methods)
+  const headers = answer.headers.get('access-control-allow-headers') ?? ''
+  assert.match(headers, /^Content-Type, .*X-Vault-Namespace, .*X-Vault-Token.*, X-Trace$/)
+  for (const method of ['PATCH', 'SCAN']) assert.equal((await preflight(PAGE, method)).status, 200)
   assert.equal(answer.headers.get('access-control-max-age'), '300')
   assert.equal(answer.headers.get('access-control-allow-credentials'), 'true')
   assert.equal((await preflight(PAGE, 'TRACE')).status, 405)

@@ -212,7 +212,7 @@ test('C1: what is not whole yet is waited for', () => {
   }
 })
 
-test('C1: LIST, SCAN, HELP and GET with an empty or small body are served, in whatever parts it comes', async (context) => {
+test('C1: LIST, SCAN, HELP and GET with an empty or small body are served, in whatever parts', async (context) => {
   const open = await openListener()
   context.after(() => open.stop())
   for (const text of [

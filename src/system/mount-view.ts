@@ -180,7 +180,7 @@ export const ownerOfMount = (mounts: Pick<Mounts, 'find'>, within: Namespace, pa
   mounts.find(within, path)?.local === true ? 'cluster' : 'set'
 
 /** The place that a path names, which may lie in a namespace below. */
-export function placeOf(
+export function namedIn(
   { namespaces }: { readonly namespaces: Namespaces },
   within: Namespace,
   path: string,

@@ -34,7 +34,7 @@ export const REQUEST_REFUSALS = {
     remedy:
       'Send HTTP/1.1 (RFC 9112), with one header Host, and X-Vault-Token, X-Vault-Namespace and X-Vault-Wrap-TTL at ' +
       'most once. A LIST, SCAN or HELP request has no repeated header that matters, a head of at most 16 KiB, no ' +
-      'body or one that means nothing, and nothing behind it; GET with ?list=true, ?scan=true and ?help=1 are the same.',
+      'body or one that means nothing, and nothing behind it; GET with ?list=true, ?scan=true or ?help=1 is the same.',
   },
   bad_forwarding: {
     status: 400,

@@ -20,10 +20,10 @@ import {
   MANAGED_KEYS,
   MOUNT,
   managedKeysBody,
+  namedIn,
   ownerOfMount,
   PASSED,
   passedBody,
-  placeOf,
 } from '../mount-view.ts'
 import type { WithServices } from '../services.ts'
 import type { System as Whole } from '../system.ts'
@@ -120,7 +120,7 @@ function readEndpoint(of: Kind): Endpoint<System> {
     response: MOUNT,
     handler: (system: System, { path }, { namespace }) => {
       // Also one of a namespace below, whose path stands before that of the mount.
-      const at = placeOf(system, namespace, fullPath(of, path))
+      const at = namedIn(system, namespace, fullPath(of, path))
       const entry = system.mounts.find(at.namespace, at.path)
       // `sys/mounts/auth/PATH` shows a login method without sudo, as the list of all of them does: clients rely on it.
       if (entry === undefined || (kind === 'auth' && entry.kind !== kind)) {
@@ -209,7 +209,7 @@ function unmountEndpoint(of: Kind): Endpoint<System> {
       const full = fullPath(of, path)
       // Wire text.
       if (full === TOKEN_MOUNT) throw fail('part_of_server', ['token credential backend cannot be disabled'])
-      if (placeOf(system, namespace, full).namespace.id !== namespace.id)
+      if (namedIn(system, namespace, full).namespace.id !== namespace.id)
         throw fail('field_invalid', ['path', 'lies in a namespace below: a mount is removed from its own'])
       const entry = system.mounts.find(namespace, full)
       // Each kind is removed under its own name only: a right to remove engines must not remove login methods.

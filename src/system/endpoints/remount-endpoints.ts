@@ -4,7 +4,7 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
 import { group, text } from '../../api/shape.ts'
-import { ownerOfMount, placeOf } from '../mount-view.ts'
+import { namedIn, ownerOfMount } from '../mount-view.ts'
 import type { Migration, System as Whole } from '../system.ts'
 import { mountPath } from './mount-endpoints.ts'
 
@@ -34,11 +34,11 @@ const remount = endpoint({
   body: 'both',
   runsOn: 'writer',
   writes: (system: System, { from }, within) => {
-    const { namespace, path } = placeOf(system, within, from)
+    const { namespace, path } = namedIn(system, within, from)
     return ownerOfMount(system.mounts, namespace, path)
   },
   namedMounts: (system: System, { from }, within) => {
-    const { namespace, path } = placeOf(system, within, from)
+    const { namespace, path } = namedIn(system, within, from)
     return [system.mounts.find(namespace, path)]
   },
   summary: 'Moves a mount to another path and keeps its data; for a login method, prefix both paths with auth/',
@@ -49,7 +49,7 @@ const remount = endpoint({
   },
   response: { migration_id: text('ID to query the status with') },
   handler: async (system: System, args, { namespace: within }) => {
-    const [from, to] = [placeOf(system, within, args.from), placeOf(system, within, args.to)]
+    const [from, to] = [namedIn(system, within, args.from), namedIn(system, within, args.to)]
     mountPath(to.path)
     if (from.path.startsWith('auth/') !== to.path.startsWith('auth/'))
       throw fail('path_not_allowed', ['cannot remount between a secrets mount and an auth mount'])

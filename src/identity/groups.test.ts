@@ -36,6 +36,22 @@ test('policies of groups reach their members, directly and from above, and leave
   assert.deepEqual(await server.policiesOf(id), ['own'])
 })
 
+test('a group changes with each write, and when another one takes it in or lets it go', async () => {
+  const server = await startIdentityServer()
+  const inner = await make(server, 'inner')
+  const index = async (id: string) => (await server.ask('GET', `identity/group/id/${id}`)).modify_index
+  assert.equal(await index(inner), 1)
+  const outer = await make(server, 'outer', { member_group_ids: [inner] })
+  assert.deepEqual([await index(inner), await index(outer)], [2, 1])
+  await server.ask('POST', `identity/group/id/${outer}`, { member_group_ids: [inner] })
+  assert.deepEqual([await index(inner), await index(outer)], [2, 2])
+  await server.ask('POST', `identity/group/id/${outer}`, { member_group_ids: [] })
+  assert.deepEqual([await index(inner), await index(outer)], [3, 3])
+  await server.ask('POST', `identity/group/id/${outer}`, { member_group_ids: [inner] })
+  await server.ask('DELETE', `identity/group/id/${outer}`)
+  assert.equal(await index(inner), 5)
+})
+
 test('a group shows its members, parents and alias', async () => {
   const server = await startIdentityServer()
   const id = await server.login('a')

@@ -127,15 +127,24 @@ async function setMemberEntities(tx: ViewTransaction, group: Group, wanted: Read
 async function setMemberGroups(tx: ViewTransaction, group: Group, wanted: ReadonlySet<string>): Promise<void> {
   const present = new Set(await childrenOf(tx, group.id))
   // Members go before others come: a group that leaves may have been what would close a circle.
-  for (const child of present) if (!wanted.has(child)) removeChild(tx, group.id, child)
+  for (const child of present) {
+    if (wanted.has(child)) continue
+    removeChild(tx, group.id, child)
+    const found = await findGroup(tx, child)
+    if (found !== undefined) countChange(tx, found)
+  }
   for (const child of wanted) {
     if (present.has(child)) continue
-    if ((await findGroup(tx, child)) === undefined)
-      throw fail('field_invalid', ['member_group_ids', 'no group has one of the ids'])
+    const found = await findGroup(tx, child)
+    if (found === undefined) throw fail('field_invalid', ['member_group_ids', 'no group has one of the ids'])
     await refuseNesting(tx, group.id, child)
     putChild(tx, group.id, child)
+    countChange(tx, found)
   }
 }
+
+/** Its parents are shown with a group, so that a new one, or one less, is a change of it too. */
+const countChange = (tx: ViewTransaction, group: Group): void => putGroup(tx, { ...group, version: group.version + 1 })
 
 /**
  * Removes a group. No membership of it counts after that. An external group may have very many, which would not fit one
@@ -143,7 +152,7 @@ async function setMemberGroups(tx: ViewTransaction, group: Group, wanted: Readon
  */
 export async function deleteGroup(parts: IdentityParts, tx: ViewTransaction, group: Group): Promise<void> {
   if (group.type === 'internal') await setMemberEntities(tx, group, new Set())
-  for (const child of await childrenOf(tx, group.id)) removeChild(tx, group.id, child)
+  await setMemberGroups(tx, group, new Set())
   for (const parent of await parentsOf(tx, group.id)) removeChild(tx, parent, group.id)
   removeGroup(parts, tx, group)
 }

@@ -5945,8 +5945,8 @@ export type Endpoints = {
       id: string
       /** Name of the new entity */
       name: string
-      /** Always empty: a new entity has no aliases */
-      aliases: readonly string[]
+      /** Always null: a new entity has no aliases */
+      aliases: readonly string[] | null
     } | undefined
   }
   /** Deletes entities by their IDs, all or none; an unknown ID is not an error. */
@@ -6014,10 +6014,10 @@ export type Endpoints = {
         mount_path: string
         /** Type of the login mount; empty if it no longer exists */
         mount_type: string
-        /** Metadata, as key-value pairs */
+        /** Metadata, as key-value pairs; null if none */
         metadata: Readonly<Record<string, string>> | null
-        /** Metadata, as key-value pairs */
-        custom_metadata: Readonly<Record<string, string>>
+        /** Metadata from operators, as key-value pairs; null if only logins have written the alias */
+        custom_metadata: Readonly<Record<string, string>> | null
         /** IDs of the entities that it belonged to before they were merged; null if none */
         merged_from_canonical_ids: readonly string[] | null
         /** The login mount is local: a secondary for performance does not get it */
@@ -6031,7 +6031,7 @@ export type Endpoints = {
       }[]
       /** Policies attached to the entity */
       policies: readonly string[]
-      /** Metadata, as key-value pairs */
+      /** Metadata, as key-value pairs; null if none */
       metadata: Readonly<Record<string, string>> | null
       /** Disabled: all its tokens are refused */
       disabled: boolean
@@ -6118,10 +6118,10 @@ export type Endpoints = {
         mount_path: string
         /** Type of the login mount; empty if it no longer exists */
         mount_type: string
-        /** Metadata, as key-value pairs */
+        /** Metadata, as key-value pairs; null if none */
         metadata: Readonly<Record<string, string>> | null
-        /** Metadata, as key-value pairs */
-        custom_metadata: Readonly<Record<string, string>>
+        /** Metadata from operators, as key-value pairs; null if only logins have written the alias */
+        custom_metadata: Readonly<Record<string, string>> | null
         /** IDs of the entities that it belonged to before they were merged; null if none */
         merged_from_canonical_ids: readonly string[] | null
         /** The login mount is local: a secondary for performance does not get it */
@@ -6135,7 +6135,7 @@ export type Endpoints = {
       }[]
       /** Policies attached to the entity */
       policies: readonly string[]
-      /** Metadata, as key-value pairs */
+      /** Metadata, as key-value pairs; null if none */
       metadata: Readonly<Record<string, string>> | null
       /** Disabled: all its tokens are refused */
       disabled: boolean
@@ -6177,8 +6177,8 @@ export type Endpoints = {
       id: string
       /** Name of the new entity */
       name: string
-      /** Always empty: a new entity has no aliases */
-      aliases: readonly string[]
+      /** Always null: a new entity has no aliases */
+      aliases: readonly string[] | null
     } | undefined
   }
   /** Deletes an entity and its aliases; its tokens lose all access. */
@@ -6249,10 +6249,10 @@ export type Endpoints = {
       mount_path: string
       /** Type of the login mount; empty if it no longer exists */
       mount_type: string
-      /** Metadata, as key-value pairs */
+      /** Metadata, as key-value pairs; null if none */
       metadata: Readonly<Record<string, string>> | null
-      /** Metadata, as key-value pairs */
-      custom_metadata: Readonly<Record<string, string>>
+      /** Metadata from operators, as key-value pairs; null if only logins have written the alias */
+      custom_metadata: Readonly<Record<string, string>> | null
       /** IDs of the entities that it belonged to before they were merged; null if none */
       merged_from_canonical_ids: readonly string[] | null
       /** The login mount is local: a secondary for performance does not get it */
@@ -6354,20 +6354,20 @@ export type Endpoints = {
       type: string
       /** Policies granted to its members */
       policies: readonly string[]
-      /** Metadata, as key-value pairs */
+      /** Metadata, as key-value pairs; null if none */
       metadata: Readonly<Record<string, string>> | null
       /** IDs of the entities that are direct members */
       member_entity_ids: readonly string[]
-      /** IDs of the groups that are members */
-      member_group_ids: readonly string[]
-      /** IDs of the groups that contain it */
-      parent_group_ids: readonly string[]
+      /** IDs of the groups that are members; null if none */
+      member_group_ids: readonly string[] | null
+      /** IDs of the groups that contain it; null if none */
+      parent_group_ids: readonly string[] | null
       /** The group alias; empty if there is none */
       alias: {
         /** Same as in identity/group-alias */
         [name: string]: unknown
       }
-      /** Incremented with each write */
+      /** Incremented with each write, also of another group that takes this one in or lets it go */
       modify_index: number
       /** ID of the namespace; root for the root namespace */
       namespace_id: string
@@ -6438,20 +6438,20 @@ export type Endpoints = {
       type: string
       /** Policies granted to its members */
       policies: readonly string[]
-      /** Metadata, as key-value pairs */
+      /** Metadata, as key-value pairs; null if none */
       metadata: Readonly<Record<string, string>> | null
       /** IDs of the entities that are direct members */
       member_entity_ids: readonly string[]
-      /** IDs of the groups that are members */
-      member_group_ids: readonly string[]
-      /** IDs of the groups that contain it */
-      parent_group_ids: readonly string[]
+      /** IDs of the groups that are members; null if none */
+      member_group_ids: readonly string[] | null
+      /** IDs of the groups that contain it; null if none */
+      parent_group_ids: readonly string[] | null
       /** The group alias; empty if there is none */
       alias: {
         /** Same as in identity/group-alias */
         [name: string]: unknown
       }
-      /** Incremented with each write */
+      /** Incremented with each write, also of another group that takes this one in or lets it go */
       modify_index: number
       /** ID of the namespace; root for the root namespace */
       namespace_id: string
@@ -6548,7 +6548,7 @@ export type Endpoints = {
       mount_path: string
       /** Type of the login mount; empty if it no longer exists */
       mount_type: string
-      /** Metadata, as key-value pairs */
+      /** Metadata, as key-value pairs; null if none */
       metadata: Readonly<Record<string, string>> | null
       /** Always null: group aliases are not merged */
       merged_from_canonical_ids: readonly string[] | null
@@ -6620,10 +6620,10 @@ export type Endpoints = {
         mount_path: string
         /** Type of the login mount; empty if it no longer exists */
         mount_type: string
-        /** Metadata, as key-value pairs */
+        /** Metadata, as key-value pairs; null if none */
         metadata: Readonly<Record<string, string>> | null
-        /** Metadata, as key-value pairs */
-        custom_metadata: Readonly<Record<string, string>>
+        /** Metadata from operators, as key-value pairs; null if only logins have written the alias */
+        custom_metadata: Readonly<Record<string, string>> | null
         /** IDs of the entities that it belonged to before they were merged; null if none */
         merged_from_canonical_ids: readonly string[] | null
         /** The login mount is local: a secondary for performance does not get it */
@@ -6637,7 +6637,7 @@ export type Endpoints = {
       }[]
       /** Policies attached to the entity */
       policies: readonly string[]
-      /** Metadata, as key-value pairs */
+      /** Metadata, as key-value pairs; null if none */
       metadata: Readonly<Record<string, string>> | null
       /** Disabled: all its tokens are refused */
       disabled: boolean
@@ -6685,20 +6685,20 @@ export type Endpoints = {
       type: string
       /** Policies granted to its members */
       policies: readonly string[]
-      /** Metadata, as key-value pairs */
+      /** Metadata, as key-value pairs; null if none */
       metadata: Readonly<Record<string, string>> | null
       /** IDs of the entities that are direct members */
       member_entity_ids: readonly string[]
-      /** IDs of the groups that are members */
-      member_group_ids: readonly string[]
-      /** IDs of the groups that contain it */
-      parent_group_ids: readonly string[]
+      /** IDs of the groups that are members; null if none */
+      member_group_ids: readonly string[] | null
+      /** IDs of the groups that contain it; null if none */
+      parent_group_ids: readonly string[] | null
       /** The group alias; empty if there is none */
       alias: {
         /** Same as in identity/group-alias */
         [name: string]: unknown
       }
-      /** Incremented with each write */
+      /** Incremented with each write, also of another group that takes this one in or lets it go */
       modify_index: number
       /** ID of the namespace; root for the root namespace */
       namespace_id: string

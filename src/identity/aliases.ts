@@ -50,7 +50,7 @@ export function newAlias(
     id: newId(world.random, namespaceId),
     mountAccessor: mount.accessor,
     metadata: {},
-    customMetadata: {},
+    customMetadata: null,
     mergedFrom: [],
     local: mount.local,
     stamp: newStamp(world.random),

@@ -1,5 +1,5 @@
-// Entities, aliases and groups as answers show them: for each a shape, and the function that fills it. Some empty lists
-// are `null`, as other servers of this API send them and clients decode them.
+// Entities, aliases and groups as answers show them: for each a shape, and the function that fills it. Metadata without
+// pairs are `null`, and so are some empty lists, as other servers of this API send them and clients decode them.
 import type { MountEntry } from '../api/mount.ts'
 import { anything, flag, group, integer, listOf, mapOf, nullable, OTHERS, type Shapes, text } from '../api/shape.ts'
 import type { Alias, Group } from './entries.ts'
@@ -16,7 +16,7 @@ const TIMES: Shapes = {
   creation_time: text('Time of creation, RFC 3339'),
   last_update_time: text('Time of the last update, RFC 3339'),
 }
-const METADATA = mapOf(text('Value'), 'Metadata, as key-value pairs')
+const METADATA = nullable(mapOf(text('Value'), 'Metadata, as key-value pairs; null if none'))
 const MOUNT: Shapes = {
   mount_accessor: text('Accessor of the login mount'),
   mount_path: text('Path of the login mount; empty if it no longer exists'),
@@ -29,8 +29,10 @@ export const ALIAS_SHAPE: Shapes = {
   canonical_id: text('ID of its entity'),
   name: text('Name at the login mount'),
   ...MOUNT,
-  metadata: nullable(METADATA),
-  custom_metadata: METADATA,
+  metadata: METADATA,
+  custom_metadata: nullable(
+    mapOf(text('Value'), 'Metadata from operators, as key-value pairs; null if only logins have written the alias'),
+  ),
   merged_from_canonical_ids: nullable(
     listOf(text('ID'), 'IDs of the entities that it belonged to before they were merged; null if none'),
   ),
@@ -39,6 +41,10 @@ export const ALIAS_SHAPE: Shapes = {
   ...TIMES,
 }
 
+type Pairs = Readonly<Record<string, string>>
+const pairsOrNull = (pairs: Pairs): Pairs | null => (Object.keys(pairs).length === 0 ? null : pairs)
+const idsOrNull = (ids: readonly string[]): readonly string[] | null => (ids.length === 0 ? null : ids)
+
 /** An alias of an entity. */
 export function aliasBody(alias: Alias, mountOf: MountOf): Record<string, unknown> {
   return {
@@ -46,9 +52,9 @@ export function aliasBody(alias: Alias, mountOf: MountOf): Record<string, unknow
     canonical_id: alias.entityId,
     name: alias.name,
     ...aliasMountBody(alias.mountAccessor, mountOf),
-    metadata: alias.metadata,
+    metadata: pairsOrNull(alias.metadata),
     custom_metadata: alias.customMetadata,
-    merged_from_canonical_ids: alias.mergedFrom.length === 0 ? null : alias.mergedFrom,
+    merged_from_canonical_ids: idsOrNull(alias.mergedFrom),
     local: alias.local,
     namespace_id: alias.namespace,
     creation_time: iso(alias.createdAtMs),
@@ -68,7 +74,7 @@ export const ENTITY_SHAPE: Shapes = {
   name: text('Name of the entity'),
   aliases: listOf(group(ALIAS_SHAPE, 'Alias'), 'Aliases of the entity, which are its names at login mounts'),
   policies: listOf(text('Policy'), 'Policies attached to the entity'),
-  metadata: nullable(METADATA),
+  metadata: METADATA,
   disabled: flag('Disabled: all its tokens are refused'),
   group_ids: listOf(text('ID'), 'IDs of all groups that contain it, directly or through other groups'),
   direct_group_ids: listOf(text('ID'), 'IDs of the groups that contain it directly'),
@@ -91,12 +97,12 @@ export function entityBody(
     name: entity.name,
     aliases: aliases.map((alias) => aliasBody(alias, mountOf)),
     policies: entity.policies,
-    metadata: entity.metadata,
+    metadata: pairsOrNull(entity.metadata),
     disabled: entity.disabled,
     group_ids: idsOf([...direct, ...inherited]),
     direct_group_ids: idsOf(direct),
     inherited_group_ids: idsOf(inherited),
-    merged_entity_ids: entity.mergedIds.length === 0 ? null : entity.mergedIds,
+    merged_entity_ids: idsOrNull(entity.mergedIds),
     mfa_secrets: {},
     namespace_id: entity.namespace,
     creation_time: iso(entity.createdAtMs),
@@ -110,7 +116,7 @@ export const GROUP_ALIAS: Shapes = {
   canonical_id: text('ID of its group'),
   name: text('Name of the group at the login mount'),
   ...MOUNT,
-  metadata: nullable(METADATA),
+  metadata: METADATA,
   merged_from_canonical_ids: nullable(listOf(text('ID'), 'Always null: group aliases are not merged')),
   namespace_id: text('ID of the namespace; root for the root namespace'),
   ...TIMES,
@@ -138,12 +144,12 @@ export const GROUP_SHAPE: Shapes = {
   name: text('Name of the group'),
   type: text('internal: members are set on the group; external: membership follows logins'),
   policies: listOf(text('Policy'), 'Policies granted to its members'),
-  metadata: nullable(METADATA),
+  metadata: METADATA,
   member_entity_ids: listOf(text('ID'), 'IDs of the entities that are direct members'),
-  member_group_ids: listOf(text('ID'), 'IDs of the groups that are members'),
-  parent_group_ids: listOf(text('ID'), 'IDs of the groups that contain it'),
+  member_group_ids: nullable(listOf(text('ID'), 'IDs of the groups that are members; null if none')),
+  parent_group_ids: nullable(listOf(text('ID'), 'IDs of the groups that contain it; null if none')),
   alias: group({ [OTHERS]: anything('Same as in identity/group-alias') }, 'The group alias; empty if there is none'),
-  modify_index: integer('Incremented with each write'),
+  modify_index: integer('Incremented with each write, also of another group that takes this one in or lets it go'),
   namespace_id: text('ID of the namespace; root for the root namespace'),
   ...TIMES,
 }
@@ -155,10 +161,10 @@ export async function groupBody(from: From, found: Group, mountOf: MountOf): Pro
     name: found.name,
     type: found.type,
     policies: found.policies,
-    metadata: found.metadata,
+    metadata: pairsOrNull(found.metadata),
     member_entity_ids: await membersOf(from, found),
-    member_group_ids: await childrenOf(from, found.id),
-    parent_group_ids: await parentsOf(from, found.id),
+    member_group_ids: idsOrNull(await childrenOf(from, found.id)),
+    parent_group_ids: idsOrNull(await parentsOf(from, found.id)),
     alias: groupAliasBody(found, mountOf),
     modify_index: found.version,
     namespace_id: found.namespace,

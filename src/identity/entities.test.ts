@@ -16,7 +16,7 @@ test('an entity is made with 200, changed with 204, and read by id and by name',
   const made = await server.call('POST', 'identity/entity', { name: 'Bob', policies: 'b, A', metadata: { a: 'b' } })
   assert.equal(made.status, 200)
   const id = made.body.data?.id
-  assert.deepEqual(made.body.data, { id, name: 'Bob', aliases: [] })
+  assert.deepEqual(made.body.data, { id, name: 'Bob', aliases: null })
   assert.equal((await server.call('POST', 'identity/entity', { name: 'bob', metadata: { c: 'd' } })).status, 204)
   const read = await server.ask('GET', `identity/entity/id/${id}`)
   assert.deepEqual([read.name, read.policies, read.metadata, read.disabled], ['Bob', ['a', 'b'], { c: 'd' }, false])
@@ -153,7 +153,7 @@ test('I-02: a merge moves aliases and no rights, and the merged tokens have no a
   const token = await server.tokenOf(from)
   await server.ask('POST', 'identity/entity/merge', { to_entity_id: into, from_entity_ids: [from] })
   const merged = await server.ask('GET', `identity/entity/id/${into}`)
-  assert.deepEqual([merged.policies, merged.metadata, merged.group_ids], [[], {}, []])
+  assert.deepEqual([merged.policies, merged.metadata, merged.group_ids], [[], null, []])
   assert.deepEqual(merged.merged_entity_ids, [from])
   assert.equal((merged.aliases as unknown[]).length, 2)
   assert.equal((await server.call('GET', 'auth/token/lookup-self', undefined, token)).status, 403)

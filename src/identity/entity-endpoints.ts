@@ -4,7 +4,7 @@ import { fail } from '../api/errors.ts'
 import { bool, map, string, strings } from '../api/fields.ts'
 import { orNotFound } from '../api/named-things.ts'
 import { type Answer, DONE } from '../api/request.ts'
-import { listOf, text } from '../api/shape.ts'
+import { listOf, nullable, text } from '../api/shape.ts'
 import { keptPolicyName } from '../api/spelling.ts'
 import { aliasMountBody, ENTITY_SHAPE, entityBody } from './answers.ts'
 import { byIdAndName } from './by-id-and-name.ts'
@@ -36,7 +36,7 @@ const { make, others } = byIdAndName({
   written: {
     id: text('ID of the new entity'),
     name: text('Name of the new entity'),
-    aliases: listOf(text('ID'), 'Always empty: a new entity has no aliases'),
+    aliases: nullable(listOf(text('ID'), 'Always null: a new entity has no aliases')),
   },
   isSilent: true,
   findById: entityIn,
@@ -58,7 +58,7 @@ const { make, others } = byIdAndName({
       return DONE
     }
     const made = await createEntity(parts, tx, namespaceId, change)
-    return { data: { id: made.id, name: made.name, aliases: [] } }
+    return { data: { id: made.id, name: made.name, aliases: null } }
   },
   remove: async (store, namespaceId, find) => {
     await store.transaction(namespaceId, async (tx) => {

@@ -38,8 +38,8 @@ export const ALIAS = storedRecord('An alias', {
   name: text,
   /** From the login method, as of the last login. */
   metadata: mapOf(text),
-  /** From operators; logins never change it. */
-  customMetadata: mapOf(text),
+  /** From operators; logins never change it. Null if a login made the alias and no operator has written it since. */
+  customMetadata: nullable(mapOf(text)),
   /** Ids of the entities that it belonged to before they were merged. */
   mergedFrom: texts,
   /** True if its mount stays out of replication; the alias then does too. */
@@ -79,7 +79,7 @@ export const GROUP = storedRecord('A group', {
   type: GROUP_TYPE,
   metadata: mapOf(text),
   policies: texts,
-  /** Grows with each write. */
+  /** Grows with each write, also with one of another group that takes this one in or lets it go. */
   version: count,
   /** The name by which a login method knows an external group; null for an internal one, and before it has one. */
   alias: nullable(group(GROUP_ALIAS)),

@@ -30,8 +30,8 @@ test('policies of groups reach their members, directly and from above, and leave
   assert.deepEqual(await server.policiesOf(id), ['of-all', 'of-team', 'other', 'own'])
   await server.ask('DELETE', `identity/group/id/${staff}`)
   assert.deepEqual(await server.policiesOf(id), ['of-team', 'own'])
-  assert.deepEqual((await server.ask('GET', `identity/group/id/${all}`)).member_group_ids, [])
-  assert.deepEqual((await server.ask('GET', `identity/group/id/${team}`)).parent_group_ids, [])
+  assert.equal((await server.ask('GET', `identity/group/id/${all}`)).member_group_ids, null)
+  assert.equal((await server.ask('GET', `identity/group/id/${team}`)).parent_group_ids, null)
   await server.ask('POST', 'identity/group/name/team', { member_entity_ids: [] })
   assert.deepEqual(await server.policiesOf(id), ['own'])
 })
@@ -50,6 +50,20 @@ test('a group changes with each write, and when another one takes it in or lets 
   await server.ask('POST', `identity/group/id/${outer}`, { member_group_ids: [inner] })
   await server.ask('DELETE', `identity/group/id/${outer}`)
   assert.equal(await index(inner), 5)
+})
+
+test('a group without metadata and without groups around it has null for them, without entities a list', async () => {
+  const server = await startIdentityServer()
+  const id = await make(server, 'a')
+  const shown = await server.ask('GET', `identity/group/id/${id}`)
+  assert.deepEqual([shown.metadata, shown.member_group_ids, shown.parent_group_ids], [null, null, null])
+  assert.deepEqual(shown.member_entity_ids, [])
+  await server.ask('POST', `identity/group/id/${id}`, { metadata: { a: 'b' } })
+  await server.ask('POST', `identity/group/id/${id}`, { metadata: {} })
+  assert.deepEqual(await server.ask('POST', 'identity/lookup/group', { id }), {
+    ...(await server.ask('GET', `identity/group/id/${id}`)),
+    metadata: null,
+  })
 })
 
 test('a group shows its members, parents and alias', async () => {

@@ -15,6 +15,28 @@ test('a login makes its entity once, with a name of its own and the alias', asyn
   )
 })
 
+test('an alias that a login made has no metadata of operators, until one of them writes it', async () => {
+  const server = await startIdentityServer()
+  const id = await server.login('a')
+  const shown = async () => {
+    const { metadata, aliases } = await server.ask('GET', `identity/entity/id/${id}`)
+    const [alias] = aliases as Record<string, unknown>[]
+    return { metadata, alias: String(alias?.id), of: [alias?.metadata, alias?.custom_metadata] }
+  }
+  const { metadata, alias, of } = await shown()
+  assert.deepEqual([metadata, of], [null, [null, null]])
+  await server.login('a', { metadata: { b: 'c' } })
+  assert.deepEqual((await shown()).of, [{ b: 'c' }, null])
+  await server.ask('POST', `identity/entity-alias/id/${alias}`, { name: 'a' })
+  assert.deepEqual((await shown()).of, [{ b: 'c' }, {}])
+  const body = { name: 'b', mount_accessor: server.mount.accessor }
+  const { id: made } = await server.ask('POST', 'identity/entity-alias', body)
+  const read = await server.ask('GET', `identity/entity-alias/id/${made}`)
+  assert.deepEqual([read.metadata, read.custom_metadata], [null, {}])
+  await server.login('b', { metadata: { b: 'c' } })
+  assert.deepEqual((await server.ask('GET', `identity/entity-alias/id/${made}`)).custom_metadata, {})
+})
+
 test('concurrent first logins of one caller give one entity', async () => {
   const server = await startIdentityServer()
   const ids = await Promise.all(Array.from({ length: 50 }, (_, i) => server.login(`caller-${i % 2}`)))
@@ -96,7 +118,7 @@ test('I-03: the same name at another mount is another entity', async () => {
   const [one, two] = [await server.login('a'), await server.login('a', { mount: other, metadata: { from: 'other' } })]
   assert.notEqual(one, two)
   const { aliases } = await server.ask('GET', `identity/entity/id/${one}`)
-  assert.deepEqual((aliases as Record<string, unknown>[])[0]?.metadata, {})
+  assert.equal((aliases as Record<string, unknown>[])[0]?.metadata, null)
 })
 
 test('I-05: names that differ in case, blanks or form are different callers', async () => {

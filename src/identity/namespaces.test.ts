@@ -280,7 +280,7 @@ test('who is deleted leaves the groups of all namespaces', async () => {
   await server.ask('DELETE', `identity/group/id/${inner}`, undefined, 'w1')
   for (const path of PATHS) {
     const read = await server.ask('GET', 'identity/group/name/g', undefined, path)
-    assert.deepEqual([read.member_entity_ids, read.member_group_ids], [[], []])
+    assert.deepEqual([read.member_entity_ids, read.member_group_ids], [[], null])
   }
   assert.deepEqual(await keysOf(server, 'identity/group-entity/'), [])
   assert.deepEqual(await keysOf(server, 'identity/group-child/'), [])

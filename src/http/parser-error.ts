@@ -62,7 +62,7 @@ export class ParserErrors {
     }
   }
 
-  /** Returns the LIST, SCAN or HELP request if it is complete; a refusal if the packet is another thing, or malformed. */
+  /** Returns the LIST, SCAN or HELP request if it is complete; a refusal if the packet is malformed, or none. */
   #read(cause: ParserError, socket: Socket): ExtensionMessage | 'unfinished' | Refusal {
     const { code, rawPacket, bytesParsed } = cause
     if (code !== 'HPE_INVALID_METHOD' || rawPacket === undefined) return refusalOf(cause)

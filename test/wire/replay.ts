@@ -1,7 +1,8 @@
 // Replays recorded exchanges with a server of this API and says what is different.
 //
 // A scenario: { name, mounts?, auth?, namespaces?, steps: [STEP, …] }. A step: { note?, as?, ns?, headers?,
-// req: [METHOD, path, body?], save?, expect? }. `namespaces` are those below the root that it makes; `ns` of a step is X-Vault-Namespace.
+// req: [METHOD, path, body?], save?, expect? }. `namespaces` are those below the
+// root that it makes; `ns` of a step is X-Vault-Namespace.
 // "{{x}}" is a value saved before; alone in a string it keeps its type. In `expect` a string that begins with "$" is a
 // mask, see `fits`; {"$hash": …} in a request is the hash of an input. Compared are the status and every member that
 // the recording has; of errors and warnings only whether there are any. `as: null` sends no token.

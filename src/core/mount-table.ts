@@ -54,6 +54,8 @@ export class MountTable implements Mounts {
   /** Keys of entries that changed since the last load; undefined: all must be read. */
   #changed: Set<string> | undefined
   #areNamespacesChanged = false
+  /** The namespaces whose mounts are placed, by their ids. */
+  readonly #known = new Map<string, Namespace>()
   /** Whether engines of local mounts work by themselves (true), and those of the other ones (false). */
   readonly #works = new Set<boolean>()
   #refreshing: Promise<void> | undefined
@@ -254,15 +256,18 @@ export class MountTable implements Mounts {
 
   async #load(): Promise<void> {
     const changed = this.#changed
-    const isWhole = changed === undefined || this.#areNamespacesChanged
+    const areNamespacesChanged = this.#areNamespacesChanged
     this.#changed = new Set()
     this.#areNamespacesChanged = false
     try {
       if (this.#namespaces.stale) await this.#namespaces.refresh()
       await this.#read(changed)
       // Of a few changes only the mounts that they name are placed anew: there may be many thousands.
-      if (isWhole) this.#placeAll()
-      else for (const key of changed) this.#placeOne(key)
+      if (changed === undefined) this.#placeAll()
+      else {
+        if (areNamespacesChanged) await this.#followNamespaces()
+        for (const key of changed) this.#placeOne(key)
+      }
       const named = [...this.#placed.all()].flatMap(({ entry }) => entry.config.passthroughRequestHeaders ?? [])
       this.#passedHeaders = [...new Set(named.map((name) => name.toLowerCase()))]
     } catch (cause) {
@@ -287,7 +292,30 @@ export class MountTable implements Mounts {
     }
   }
 
+  /** Takes over which namespaces there are, and what they are now. Those that stayed as they were cost a look each. */
+  async #followNamespaces(): Promise<void> {
+    const present = new Set<string>([ROOT.id])
+    for (const namespace of this.#namespaces.below(ROOT)) {
+      present.add(namespace.id)
+      const known = this.#known.get(namespace.id)
+      if (known === namespace) continue
+      if (known === undefined) {
+        for (const { key, entry } of await this.#stored.all(namespace.id)) this.#entries.set(key, entry)
+        for (const entry of builtInMounts(namespace, ALWAYS)) this.#place(entry)
+        for (const entry of this.#entries.values()) if (entry.namespace === namespace.id) this.#place(entry)
+      } else for (const { entry } of [...this.#placed.of(namespace.id)]) this.#place(entry)
+      this.#known.set(namespace.id, namespace)
+    }
+    for (const id of this.#known.keys()) {
+      if (present.has(id)) continue
+      for (const { entry } of [...this.#placed.of(id)]) this.#forget(entry.uuid)
+      this.#known.delete(id)
+    }
+  }
+
   #placeAll(): void {
+    this.#known.clear()
+    for (const namespace of this.#namespaces.below(ROOT)) this.#known.set(namespace.id, namespace)
     const wanted = new Map<string, MountEntry>()
     for (const namespace of this.#namespaces.below(ROOT))
       for (const entry of builtInMounts(namespace, ALWAYS)) wanted.set(entry.uuid, entry)
@@ -371,6 +399,7 @@ export class MountTable implements Mounts {
     this.#resetEngines()
     this.#placed.clear()
     this.#entries.clear()
+    this.#known.clear()
     this.#passedHeaders = []
     this.#changed = undefined
   }

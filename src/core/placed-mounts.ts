@@ -75,7 +75,12 @@ export class PlacedMounts {
     return this.#byPath.values()
   }
 
-  /** Those of a namespace. */
+  /** Those of a namespace, also those that others hide. */
+  of(namespaceId: string): Iterable<Mounted> {
+    return this.#byNamespace.get(namespaceId)?.values() ?? []
+  }
+
+  /** Those of a namespace that can be found by a path. */
   shownIn(namespaceId: string): readonly Mounted[] {
     const own = [...(this.#byNamespace.get(namespaceId)?.values() ?? [])]
     if (namespaceId === this.#always.namespace.id) own.push(this.#always)

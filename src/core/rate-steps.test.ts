@@ -115,7 +115,7 @@ test('what a namespace refuses is counted, too: locked, or only in the root', as
   await quota('q', { path: 'w1', rate: 2, interval: 600 })
   await must('POST', 'sys/namespaces/api-lock/lock/w1', {})
   assert.equal((await call('GET', 'sys/mounts', undefined, 'w1')).status, 503)
-  assert.equal((await call('GET', 'sys/health', undefined, 'w1')).status, 503)
+  assert.equal((await call('GET', 'sys/health', undefined, 'w1')).status, 404)
   assert.equal((await call('GET', 'sys/mounts', undefined, 'w1')).status, 429)
 })
 

@@ -14,6 +14,7 @@ export class NamespaceTable implements Namespaces {
   readonly #view: View
   /** By the key of the entry, below `CORE`. */
   readonly #stored = new Map<string, StoredNamespace>()
+  readonly #made: Made = new WeakMap()
   /** Such keys that changed since the last load; undefined: all must be read. */
   #changed: Set<string> | undefined
   #tree = treeOf(new Map())
@@ -35,7 +36,7 @@ export class NamespaceTable implements Namespaces {
   }
 
   #replace(): void {
-    this.#tree = treeOf(this.#stored)
+    this.#tree = treeOf(this.#stored, this.#made)
     this.#generation++
   }
 
@@ -129,7 +130,7 @@ type Tree = {
 }
 
 /** Puts the entries together from the root on. One whose parent is not there is reachable by nothing, and left out. */
-function treeOf(stored: ReadonlyMap<string, StoredNamespace>): Tree {
+function treeOf(stored: ReadonlyMap<string, StoredNamespace>, made: Made = new WeakMap()): Tree {
   const byParent = new Map<string, Found[]>()
   for (const [key, one] of stored) {
     const others = byParent.get(one.parent) ?? []
@@ -140,7 +141,7 @@ function treeOf(stored: ReadonlyMap<string, StoredNamespace>): Tree {
   const byPath = new Map([[ROOT.path, ROOT]])
   const children = new Map<string, readonly Namespace[]>()
   for (const parent of byId.values()) {
-    const inner = (byParent.get(parent.id) ?? []).map((one) => namespaceOf(one, parent))
+    const inner = (byParent.get(parent.id) ?? []).map((one) => namespaceOf(one, parent, made))
     inner.sort((one, other) => (one.name < other.name ? -1 : 1))
     children.set(parent.id, inner)
     for (const one of inner) {
@@ -151,9 +152,17 @@ function treeOf(stored: ReadonlyMap<string, StoredNamespace>): Tree {
   return { byId, byPath, children }
 }
 
-/** A stored namespace as the program has it. */
-function namespaceOf({ stored, isGoing }: Found, parent: Namespace): Namespace {
+/** What was made of an entry as it is stored now. */
+type Made = WeakMap<StoredNamespace, Namespace>
+
+/** A stored namespace as the program has it: the same object as before where nothing of it has changed. */
+function namespaceOf({ stored, isGoing }: Found, parent: Namespace, made: Made): Namespace {
+  const before = made.get(stored)
+  if (before?.parent === parent && before.isGoing === isGoing) return before
   const { id, uuid, name, customMetadata, lockDigest } = stored
   const path = `${parent.path}${name}/`
-  return Object.freeze({ id, uuid, name, path, parent, customMetadata, isLocked: lockDigest !== null, isGoing })
+  const isLocked = lockDigest !== null
+  const namespace = Object.freeze({ id, uuid, name, path, parent, customMetadata, isLocked, isGoing })
+  made.set(stored, namespace)
+  return namespace
 }

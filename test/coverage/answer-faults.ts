@@ -103,8 +103,10 @@ const OPERATIONS: Readonly<Record<string, EndpointOperation>> = {
   GET: 'read',
   HEAD: 'read',
   LIST: 'list',
+  SCAN: 'scan',
   POST: 'update',
   PUT: 'update',
+  PATCH: 'patch',
   DELETE: 'delete',
 }
 
@@ -115,15 +117,16 @@ export function endpointOf({ method, target }: GeneratedRequest, extraMounts: re
   const operation = OPERATIONS[method]
   const path = operation === undefined ? undefined : safely(() => canonicalPath(rawPath))
   if (operation === undefined || path === undefined) return undefined
-  const list = new URLSearchParams(query).get('list')
-  const isList = operation === 'read' && list !== null && parseBool(list) === true
+  const parameters = new URLSearchParams(query)
+  const listed = (['list', 'scan'] as const).find((name) => parseBool(parameters.get(name) ?? 'false') === true)
+  const asked = operation === 'read' ? (listed ?? operation) : operation
   const transit = ROUTERS.filter(({ mountPath }) => mountPath === 'transit/')
   const extra = extraMounts.flatMap((mountPath) => transit.map(({ router }) => ({ mountPath, router })))
   for (const { mountPath, router } of [...ROUTERS, ...extra]) {
     // A mount answers without the slash at its end as well.
     const rest = `${path}/` === mountPath ? '' : path.startsWith(mountPath) ? path.slice(mountPath.length) : undefined
     if (rest === undefined) continue
-    const route = router.find(isList ? 'list' : operation, rest)
+    const route = router.find(asked, rest)
     if (route.kind === 'found') return route.endpoint
   }
   return undefined
@@ -151,8 +154,10 @@ function endpointFaults(endpoint: Endpoint, parsed: Json): string[] {
     body === 'both' && response !== undefined ? [...ENVELOPE_NAMES, ...Object.keys(data ?? {})] : ENVELOPE_NAMES
   const names = [...new Set(expected)].sort()
   if (JSON.stringify(Object.keys(parsed).sort()) !== JSON.stringify(names)) return [`members ${Object.keys(parsed)}`]
+  // An answer that may come without data, as 204, is no 204 where it warns.
+  const hasNone = response === undefined || (endpoint.mayBeEmpty === true && data === null && warnings !== null)
   return [
-    ...(response === undefined ? nullFaults('data', data) : misfits(response, data)),
+    ...(hasNone ? nullFaults('data', data) : misfits(response, data)),
     ...(givesToken === true ? misfits(AUTH_BLOCK, auth, 'auth') : nullFaults('auth', auth)),
     ...(warnings === null || isTextList(warnings) ? [] : ['warnings are neither null nor texts']),
     ...(response === undefined && givesToken !== true && warnings === null ? ['nothing to say, and not 204'] : []),

@@ -51,6 +51,8 @@ export class MountTable implements Mounts {
   /** The stored mounts by the keys of their entries, those that this version cannot serve included. */
   readonly #entries = new Map<string, MountEntry>()
   #passedHeaders: readonly string[] = []
+  /** The names of the headers that a mount passes on, by the UUIDs of the few mounts that do. */
+  readonly #passing = new Map<string, readonly string[]>()
   /** Keys of entries that changed since the last load; undefined: all must be read. */
   #changed: Set<string> | undefined
   #areNamespacesChanged = false
@@ -268,7 +270,7 @@ export class MountTable implements Mounts {
         if (areNamespacesChanged) await this.#followNamespaces()
         for (const key of changed) this.#placeOne(key)
       }
-      const named = [...this.#placed.all()].flatMap(({ entry }) => entry.config.passthroughRequestHeaders ?? [])
+      const named = [...this.#passing.values()].flat()
       this.#passedHeaders = [...new Set(named.map((name) => name.toLowerCase()))]
     } catch (cause) {
       this.#changed = undefined
@@ -342,6 +344,9 @@ export class MountTable implements Mounts {
     // The engine of a newer version of the program. Its data stay; its path answers 404 until this version knows the
     // type. A namespace that is not here yet, or no more, has no paths at all.
     if (type === undefined || namespace === undefined) return
+    const { passthroughRequestHeaders: passed } = entry.config
+    if (passed === undefined) this.#passing.delete(entry.uuid)
+    else this.#passing.set(entry.uuid, passed)
     const known = this.#placed.withUuid(entry.uuid)
     const engine = known?.engine ?? type.create(this.#context(entry))
     if (known === undefined && this.#works.has(entry.local)) engine.start?.()
@@ -375,6 +380,7 @@ export class MountTable implements Mounts {
   }
 
   #forget(uuid: string): void {
+    this.#passing.delete(uuid)
     const gone = this.#placed.remove(uuid)
     if (gone !== undefined && this.#works.has(gone.entry.local)) gone.engine.stop?.()
   }
@@ -400,6 +406,7 @@ export class MountTable implements Mounts {
     this.#placed.clear()
     this.#entries.clear()
     this.#known.clear()
+    this.#passing.clear()
     this.#passedHeaders = []
     this.#changed = undefined
   }

@@ -111,14 +111,16 @@ export class StoredMounts {
 
   /**
    * `always`: the mounts that the namespace has without an entry; such a one gets its entry now.
-   * @throws Refusal where no mount is at the path, and what `change` throws
+   * @throws Refusal where no mount is at the path, if the namespace is gone meanwhile, and what `change` throws
    */
   async tune(
     { namespace, path }: NamespacedPath,
     change: (entry: MountEntry) => MountEntry,
     always: readonly MountEntry[],
   ): Promise<void> {
-    await this.#coreOf(namespace.id).transaction(async (tx) => {
+    await this.#storage.transaction(async (folders) => {
+      await requireAlive(folders.raw, namespace)
+      const tx = folders.at(scopeOfNamespace(namespace.id), coreFolder(namespace.id))
       const entry = (await storedAt(tx, path)) ?? always.find((one) => one.path === path)
       if (entry === undefined) throw fail('no_such_entry', [`no mount at "${path}"`])
       tx.put(mountKey(entry), encodeMountEntry(change(entry)))

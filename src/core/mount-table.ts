@@ -450,9 +450,9 @@ export class MountTable implements Mounts {
   }
 
   async #remove(entry: MountEntry): Promise<void> {
-    await this.#stored.remove(entry)
+    const isRemoved = await this.#stored.remove(entry)
     await this.refresh()
-    await this.#stored.wipe(entry)
+    if (isRemoved) await this.#stored.wipe(entry)
   }
 
   /** Removes all mounts of a namespace that is being deleted, and what interrupted removals left in it. */
@@ -467,15 +467,16 @@ export class MountTable implements Mounts {
    * of an open server.
    */
   async finishUnmounts(isLocal: boolean): Promise<void> {
-    for (const id of this.#namespaceIds()) await this.#stored.finishRemovals(id, isLocal)
+    for (const id of await this.#namespaceIds()) await this.#stored.finishRemovals(id, isLocal)
   }
 
   /** Removes what this cluster keeps for itself of mounts that are gone. */
   wipeLeftovers(): Promise<void> {
-    return this.#stored.wipeLeftovers(this.#namespaceIds())
+    return this.#stored.wipeLeftovers(() => this.#namespaceIds())
   }
 
-  #namespaceIds(): readonly string[] {
+  async #namespaceIds(): Promise<readonly string[]> {
+    if (this.#namespaces.stale) await this.#namespaces.refresh()
     return [ROOT, ...this.#namespaces.below(ROOT)].map(({ id }) => id)
   }
 

@@ -127,9 +127,13 @@ export class StoredMounts {
     })
   }
 
-  /** @throws Refusal where no mount is at `from` or it cannot be moved, and for a `to` that is reserved or in use */
+  /**
+   * @throws Refusal where no mount is at `from` or it cannot be moved, for a `to` that is reserved or in use, and if one
+   * of the namespaces is gone, or going: its deletion takes its mounts along
+   */
   async move(from: NamespacedPath, to: NamespacedPath): Promise<void> {
     await this.#storage.transaction(async (folders) => {
+      await requireAlive(folders.raw, from.namespace)
       const source = folders.at(scopeOfNamespace(from.namespace.id), coreFolder(from.namespace.id))
       const entry = await storedAt(source, from.path)
       if (entry === undefined) throw fail('no_such_entry', [`no matching mount at "${from.path}"`]) // Wire text.
@@ -145,11 +149,16 @@ export class StoredMounts {
     })
   }
 
-  /** Ends the service of the mount. Its data stay until `wipe`, or until `finishRemovals` after an interruption. */
-  async remove(entry: MountEntry): Promise<void> {
-    await this.#coreOf(entry.namespace).transaction(async (tx) => {
+  /**
+   * Ends the service of the mount. Its data stay until `wipe`, or until `finishRemovals` after an interruption. Returns
+   * false, and does nothing, if the mount left the namespace meanwhile: its data are in use elsewhere, or gone.
+   */
+  remove(entry: MountEntry): Promise<boolean> {
+    return this.#coreOf(entry.namespace).transaction(async (tx) => {
+      if ((await tx.get(mountKey(entry))) === undefined) return false
       tx.delete(mountKey(entry))
       tx.put(unmountKey(entry), encodeMountEntry(entry))
+      return true
     })
   }
 
@@ -170,20 +179,21 @@ export class StoredMounts {
 
   /**
    * Removes what this cluster keeps for itself of mounts that are gone. The primary of a set removes the data of a
-   * mount that all share, but cannot reach this part of it. `namespaceIds` names all namespaces.
+   * mount that all share, but cannot reach this part of it. `namespaceIds` names all namespaces at the call.
    */
-  async wipeLeftovers(namespaceIds: readonly string[]): Promise<void> {
+  async wipeLeftovers(namespaceIds: () => Promise<readonly string[]>): Promise<void> {
     const found: { readonly namespace: string; readonly mount: string; readonly folder: string }[] = []
-    for (const namespace of namespaceIds) {
+    for (const namespace of await namespaceIds()) {
       const own = this.#storage.view(scopeOfNamespace(namespace), `${namespace}/`)
       for (const kind of ['logical/', 'auth/']) {
         for (const name of await own.list(kind))
           found.push({ namespace, mount: name.replace(/\/$/, ''), folder: `${namespace}/${kind}${name}` })
       }
     }
-    // The entries come after the folders: a mount has its entry before it has data, so none made meanwhile is lost.
+    // The entries come after the folders: a mount has its entry before it has data, so none made meanwhile is lost. It
+    // may have moved to a namespace that was made meanwhile as well.
     const kept = new Set<string>()
-    for (const id of namespaceIds)
+    for (const id of await namespaceIds())
       for (const name of await namesIn(this.#coreOf(id), [...MOUNT_FOLDERS, ...UNMOUNT_FOLDERS])) kept.add(name)
     for (const { namespace, mount, folder } of found) {
       if (kept.has(mount)) continue

@@ -85,6 +85,22 @@ test('a token works in its namespace and below, by header and by path', async ()
   }
 })
 
+test('A-10: help tells a token of the mounts in its namespace and below, and of no others', async () => {
+  assert.equal(await server.status('POST', 'sys/mounts/engine', { type: 'transit' }, { in: 'w2' }), 204)
+  const { text: as } = await server.token({ in: 'w1' })
+  for (const path of ['sys/mounts', 'engine/keys', 'nothing/keys']) {
+    for (const where of ['', 'w2']) {
+      assert.equal(await server.status('HELP', path, undefined, { in: where, as }), 403, `${where} ${path}`)
+      assert.equal(await server.status('GET', `${path}?help=1`, undefined, { in: where, as }), 403, `${where} ${path}`)
+    }
+    const isThere = path === 'sys/mounts'
+    for (const where of ['w1', 'w1/in'])
+      assert.equal(await server.status('HELP', path, undefined, { in: where, as }), isThere ? 200 : 404, path)
+  }
+  assert.equal(await server.status('HELP', 'engine/keys', undefined, { in: 'w2' }), 200)
+  assert.equal(await server.status('DELETE', 'sys/mounts/engine', undefined, { in: 'w2' }), 204)
+})
+
 test("a root's token has in a namespace what its own policies say, without the built-in one", async () => {
   await server.policy('into', ['w1/sys/mounts'], {}, ['read'])
   const { text: as } = await server.token({}, { policies: ['into'] })

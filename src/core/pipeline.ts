@@ -8,7 +8,7 @@ import { fail } from '../api/errors.ts'
 import { decodeFields } from '../api/fields.ts'
 import { describeEndpoint } from '../api/help.ts'
 import type { MountEntry } from '../api/mount.ts'
-import { pathWithin } from '../api/namespace.ts'
+import { isInside, pathWithin } from '../api/namespace.ts'
 import { NO_HEADERS, seen, settable } from '../api/passed-headers.ts'
 import type { Answer, RequestInfo } from '../api/request.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -323,12 +323,14 @@ const issueToken = (exchange: Exchange, services: PipelineServices): void | Prom
   })
 }
 
-const giveHelp = (exchange: Exchange): void => {
+const giveHelp = (exchange: Exchange, { tokens }: PipelineServices): void => {
   const asked =
     exchange.request.method === 'HELP' ||
     (exchange.method === 'read' && exchange.input?.help !== undefined && exchange.input.help !== '')
   if (!asked) return
-  if (exchange.token === undefined) throw fail('permission_denied', [])
+  // Help tells which mounts there are, and no policy is asked: it is given where the token is at home, and below.
+  const home = exchange.token && tokens.namespaceOf(exchange.token.entry)
+  if (home === undefined || !isInside(exchange.namespace, home)) throw fail('permission_denied', [])
   if (exchange.mounted === undefined) throw fail('no_route', [pathWithin(exchange.namespace, exchange.path)])
   const relative = exchange.path.slice(exchange.mounted.path.length)
   const help = describeEndpoint(exchange.mounted.router, relative)

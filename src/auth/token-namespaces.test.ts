@@ -262,6 +262,16 @@ test('the accessors of a namespace are listed there, in pages, each once', async
   )
 })
 
+test('the tokens of a namespace are counted there, and all of them in the root', async () => {
+  const fresh = await startNamespacedServer(['a', 'a/b'])
+  for (const where of ['a', 'a', 'a/b']) await fresh.token({ in: where })
+  const counted = async (where: string) =>
+    (await fresh.ask('GET', 'sys/internal/counters/tokens', undefined, { in: where })).body.data?.counters
+  assert.deepEqual(await counted('a'), { service_tokens: { total: 2 } })
+  assert.deepEqual(await counted('a/b'), { service_tokens: { total: 1 } })
+  assert.deepEqual(await counted(''), { service_tokens: { total: 4 } })
+})
+
 test('a caller from above gives what it names and the default policy, and nothing of its own', async () => {
   assert.deepEqual((await server.token({ in: 'w1' })).policies, ['default'])
   assert.deepEqual((await server.token({ in: 'w1' }, { policies: ['p', 'q'] })).policies, ['default', 'p', 'q'])

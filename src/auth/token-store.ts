@@ -170,9 +170,13 @@ export class TokenStore {
     return id
   }
 
-  /** Counts the stored tokens, including ended ones that are not removed yet. */
-  count(): Promise<number> {
-    return countBelow(this.view, ID_FOLDER, this.#world.timers)
+  /**
+   * Counts the stored tokens of the namespace, those of all for the root. Ended ones that are not removed yet are among
+   * them.
+   */
+  count(namespaceId: string): Promise<number> {
+    const folder = namespaceId === ROOT_ID ? ID_FOLDER : accessorFolder(namespaceId)
+    return countBelow(this.view, folder, this.#world.timers)
   }
 
   #accessorKey({ namespace, accessor }: Pick<TokenEntry, 'namespace' | 'accessor'>): string {

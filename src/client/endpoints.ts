@@ -4615,7 +4615,7 @@ export type Endpoints = {
       }
     }
   }
-  /** Counts the service tokens that are currently stored; batch tokens are not stored. */
+  /** Counts the service tokens of the namespace that are stored, in the root those of all; batch tokens are not. */
   'GET sys/internal/counters/tokens': {
     fields: Record<never, never>
     result: {

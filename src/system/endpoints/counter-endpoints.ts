@@ -44,10 +44,10 @@ const tokens = endpoint({
   id: 'counters-tokens',
   ...shared,
   path: 'internal/counters/tokens',
-  summary: 'Counts the service tokens that are currently stored; batch tokens are not stored',
+  summary: 'Counts the service tokens of the namespace that are stored, in the root those of all; batch tokens are not',
   response: { counters: group({ service_tokens: group(total, 'Service tokens') }, 'Counters') },
-  handler: async ({ tokens: store }: System) => ({
-    data: { counters: { service_tokens: { total: await store.count() } } },
+  handler: async ({ tokens: store }: System, _args, { namespace }) => ({
+    data: { counters: { service_tokens: { total: await store.count(namespace.id) } } },
   }),
 })
 

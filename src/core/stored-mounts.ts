@@ -128,8 +128,8 @@ export class StoredMounts {
   }
 
   /**
-   * @throws Refusal where no mount is at `from` or it cannot be moved, for a `to` that is reserved or in use, and if one
-   * of the namespaces is gone, or going: its deletion takes its mounts along
+   * @throws Refusal where no mount is at `from` or it cannot be moved, for a `to` that is reserved or in use, and if
+   * either namespace is gone, or going: its deletion takes its mounts along
    */
   async move(from: NamespacedPath, to: NamespacedPath): Promise<void> {
     await this.#storage.transaction(async (folders) => {

@@ -63,3 +63,49 @@ test('a mount of a namespace that is gone goes with its new one, and leaves noth
     [],
   )
 })
+
+test('a change of one namespace places the mounts of no other anew', async () => {
+  const { ask, node } = await startNamespacedServer(['a', 'a/in', 'b'])
+  for (const where of ['', 'a', 'a/in', 'b'])
+    assert.equal((await ask('POST', 'sys/mounts/t', { type: 'transit' }, { in: where })).status, 204)
+  const placed = () => new Map([...node.mounts.mounted()].map((mounted) => [mounted.path, mounted]))
+  const before = placed()
+  assert.equal((await ask('POST', 'sys/namespaces/a', { custom_metadata: { k: 'v' } })).status, 200)
+  assert.equal((await ask('POST', 'sys/namespaces/c', {})).status, 200)
+  const after = placed()
+  // What lies in the one that changed, or below, knows it as it is now, and keeps its engine.
+  for (const [path, mounted] of before) {
+    assert.equal(after.get(path) === mounted, !path.startsWith('a/'), path)
+    assert.equal(after.get(path)?.engine, mounted.engine)
+  }
+  assert.deepEqual(after.get('a/in/t/')?.namespace.parent?.customMetadata, { k: 'v' })
+  assert.equal((await ask('GET', 'sys/mounts', undefined, { in: 'c' })).status, 200)
+  assert.equal((await ask('DELETE', 'sys/namespaces/c')).status, 200)
+  await node.mounts.refresh()
+  assert.deepEqual([...placed().keys()].toSorted(), [...before.keys()].toSorted())
+})
+
+test('mounts that change places between namespaces are found where they are, on each thread', async () => {
+  const { ask, node } = await startNamespacedServer(['a', 'b', 'c'])
+  const namespaces = ['a', 'b', 'c']
+  const where = new Map<string, string>()
+  for (const [at, name] of namespaces.entries()) {
+    assert.equal((await ask('POST', `sys/mounts/m${at}`, { type: 'transit' }, { in: name })).status, 204)
+    where.set(`m${at}`, name)
+  }
+  for (let step = 0; step < 30; step++) {
+    const name = `m${step % 3}`
+    const [from, to] = [where.get(name), namespaces[(step * 2 + 1) % 3]]
+    if (from === undefined || to === undefined || from === to) continue
+    const { status } = await ask('POST', 'sys/remount', { from: `${from}/${name}`, to: `${to}/${name}` })
+    assert.equal(status, 200)
+    where.set(name, to)
+    if (step % 4 === 0) await ask('POST', `sys/namespaces/${to}`, { custom_metadata: { step: String(step) } })
+    for (const [mount, home] of where)
+      for (const other of namespaces)
+        assert.equal(
+          node.mounts.route(`${other}/${mount}/keys`)?.entry.namespace === node.namespaces.byPath(`${other}/`)?.id,
+          other === home,
+        )
+  }
+})

@@ -32,13 +32,21 @@ export class PlacedMounts {
   /** Puts a mount in its place; the same mount at another place leaves that. */
   put(mounted: Mounted): void {
     const { entry, path } = mounted
-    this.remove(entry.uuid)
+    const before = this.#byUuid.get(entry.uuid)
+    // One that stays where it is hides what it hid before, and is hidden as before.
+    const stays = before?.path === path && before.entry.namespace === entry.namespace
+    const isShown = stays && this.#byPath.get(path) === before
+    if (!stays) this.remove(entry.uuid)
     this.#byUuid.set(entry.uuid, mounted)
     const others = this.#byNamespace.get(entry.namespace) ?? new Map<string, Mounted>()
     this.#byNamespace.set(entry.namespace, others.set(entry.uuid, mounted))
     this.#longestPath = Math.max(this.#longestPath, path.length)
+    if (stays ? isShown : this.#isShownAt(mounted)) this.#byPath.set(path, mounted)
+  }
+
+  #isShownAt({ entry, path }: Mounted): boolean {
     const there = this.#byPath.get(path)
-    if (there === undefined || entry.local || !there.entry.local) this.#byPath.set(path, mounted)
+    return there === undefined || entry.local || !there.entry.local
   }
 
   /** Takes a mount out, and returns it. Another one that was hidden by it is found from now on. */

@@ -12,9 +12,10 @@ import { StorageCorrupt } from '../storage/errors.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
 import { type EngineContext, type EngineEnvironment, logOfMount } from './engine-context.ts'
-import { ALWAYS, MOUNT_FOLDERS, SINGLETONS } from './mount-entries.ts'
+import { ALWAYS, SINGLETONS } from './mount-entries.ts'
+import { MountFeed } from './mount-feed.ts'
 import { type Mounted, PlacedMounts } from './placed-mounts.ts'
-import { entryKey, type RemovalWork, StoredMounts } from './stored-mounts.ts'
+import { type RemovalWork, StoredMounts } from './stored-mounts.ts'
 
 /** Re-exported: who asks the table names what it answers. */
 export type { Mounted } from './placed-mounts.ts'
@@ -48,16 +49,10 @@ export class MountTable implements Mounts {
   readonly #namespaces: Namespaces
   readonly #given: EngineEnvironment
   readonly #placed: PlacedMounts
-  /** The stored mounts by the keys of their entries, those that this version cannot serve included. */
-  readonly #entries = new Map<string, MountEntry>()
+  readonly #feed: MountFeed
   #passedHeaders: readonly string[] = []
   /** The names of the headers that a mount passes on, by the UUIDs of the few mounts that do. */
   readonly #passing = new Map<string, readonly string[]>()
-  /** Keys of entries that changed since the last load; undefined: all must be read. */
-  #changed: Set<string> | undefined
-  #areNamespacesChanged = false
-  /** The namespaces whose mounts are placed, by their ids. */
-  readonly #known = new Map<string, Namespace>()
   /** Whether engines of local mounts work by themselves (true), and those of the other ones (false). */
   readonly #works = new Set<boolean>()
   #refreshing: Promise<void> | undefined
@@ -68,16 +63,9 @@ export class MountTable implements Mounts {
     this.#types = new Map(types.map((type) => [type.type, type]))
     this.#stored = new StoredMounts(storage, removals)
     this.#given = given
-    const reset = () => {
-      this.#changed = undefined
-    }
-    for (const folder of MOUNT_FOLDERS)
-      invalidation.register({ prefix: `core/${folder}`, changed: (_, key) => this.#changed?.add(key), reset })
-    const changed = () => {
-      this.#areNamespacesChanged = true
-    }
-    for (const prefix of ['core/namespace/', 'core/leaving-namespace/'])
-      invalidation.register({ prefix, changed, reset: changed })
+    const place = (entry: MountEntry) => this.#place(entry)
+    const forget = (uuid: string) => this.#forget(uuid)
+    this.#feed = new MountFeed({ namespaces, stored: this.#stored, placed: this.#placed, place, forget }, invalidation)
     for (const prefix of ['logical/', 'auth/']) {
       invalidation.register({ prefix, changed: (rest) => this.#dataChanged(rest), reset: () => this.#resetEngines() })
     }
@@ -235,11 +223,7 @@ export class MountTable implements Mounts {
   /** True while the table is older than the store: call `refresh` before `route`. */
   get stale(): boolean {
     // During a reload the table may still be the old one.
-    return this.#isBehind || this.#refreshing !== undefined
-  }
-
-  get #isBehind(): boolean {
-    return this.#changed === undefined || this.#changed.size > 0 || this.#areNamespacesChanged
+    return this.#feed.isBehind || this.#refreshing !== undefined
   }
 
   /** Reloads the table; resolves when it has the changes that this thread knew of at the call. */
@@ -252,90 +236,9 @@ export class MountTable implements Mounts {
   }
 
   async #loadUntilFresh(): Promise<void> {
-    do await this.#load()
-    while (this.#isBehind)
-  }
-
-  async #load(): Promise<void> {
-    const changed = this.#changed
-    const areNamespacesChanged = this.#areNamespacesChanged
-    this.#changed = new Set()
-    this.#areNamespacesChanged = false
-    try {
-      if (this.#namespaces.stale) await this.#namespaces.refresh()
-      await this.#read(changed)
-      // Of a few changes only the mounts that they name are placed anew: there may be many thousands.
-      if (changed === undefined) this.#placeAll()
-      else {
-        if (areNamespacesChanged) await this.#followNamespaces()
-        for (const key of changed) this.#placeOne(key)
-      }
-      const named = [...this.#passing.values()].flat()
-      this.#passedHeaders = [...new Set(named.map((name) => name.toLowerCase()))]
-    } catch (cause) {
-      this.#changed = undefined
-      throw cause
-    }
-  }
-
-  async #read(changed: ReadonlySet<string> | undefined): Promise<void> {
-    if (changed === undefined) {
-      const found = new Map<string, MountEntry>()
-      for (const { id } of [ROOT, ...this.#namespaces.below(ROOT)])
-        for (const { key, entry } of await this.#stored.all(id)) found.set(key, entry)
-      this.#entries.clear()
-      for (const [key, entry] of found) this.#entries.set(key, entry)
-      return
-    }
-    for (const key of changed) {
-      const entry = await this.#stored.at(key)
-      if (entry === undefined) this.#entries.delete(key)
-      else this.#entries.set(key, entry)
-    }
-  }
-
-  /** Takes over which namespaces there are, and what they are now. Those that stayed as they were cost a look each. */
-  async #followNamespaces(): Promise<void> {
-    const present = new Set<string>([ROOT.id])
-    for (const namespace of this.#namespaces.below(ROOT)) {
-      present.add(namespace.id)
-      const known = this.#known.get(namespace.id)
-      if (known === namespace) continue
-      if (known === undefined) {
-        for (const { key, entry } of await this.#stored.all(namespace.id)) this.#entries.set(key, entry)
-        for (const entry of builtInMounts(namespace, ALWAYS)) this.#place(entry)
-        for (const entry of this.#entries.values()) if (entry.namespace === namespace.id) this.#place(entry)
-      } else for (const { entry } of [...this.#placed.of(namespace.id)]) this.#place(entry)
-      this.#known.set(namespace.id, namespace)
-    }
-    for (const id of this.#known.keys()) {
-      if (present.has(id)) continue
-      for (const { entry } of [...this.#placed.of(id)]) this.#forget(entry.uuid)
-      this.#known.delete(id)
-    }
-  }
-
-  #placeAll(): void {
-    this.#known.clear()
-    for (const namespace of this.#namespaces.below(ROOT)) this.#known.set(namespace.id, namespace)
-    const wanted = new Map<string, MountEntry>()
-    for (const namespace of this.#namespaces.below(ROOT))
-      for (const entry of builtInMounts(namespace, ALWAYS)) wanted.set(entry.uuid, entry)
-    for (const entry of this.#entries.values()) wanted.set(entry.uuid, entry)
-    for (const { entry } of [...this.#placed.all()]) if (!wanted.has(entry.uuid)) this.#forget(entry.uuid)
-    for (const entry of wanted.values()) this.#place(entry)
-  }
-
-  /** A mount whose entry went may have moved to another namespace, and then has another entry. */
-  #placeOne(key: string): void {
-    const entry = this.#entries.get(key)
-    if (entry !== undefined) {
-      this.#place(entry)
-      return
-    }
-    const uuid = key.slice(key.lastIndexOf('/') + 1)
-    const placed = this.#placed.withUuid(uuid)
-    if (placed !== undefined && entryKey(placed.entry) === key) this.#forget(uuid)
+    do await this.#feed.load()
+    while (this.#feed.isBehind)
+    this.#passedHeaders = [...new Set([...this.#passing.values()].flat().map((name) => name.toLowerCase()))]
   }
 
   #place(entry: MountEntry): void {
@@ -404,11 +307,9 @@ export class MountTable implements Mounts {
     for (const isLocal of this.#works) this.stop(isLocal)
     this.#resetEngines()
     this.#placed.clear()
-    this.#entries.clear()
-    this.#known.clear()
+    this.#feed.clear()
     this.#passing.clear()
     this.#passedHeaders = []
-    this.#changed = undefined
   }
 
   /** Adds a mount. @throws Refusal for a type that cannot be mounted, and for a path that is reserved or in use */

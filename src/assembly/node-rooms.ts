@@ -8,6 +8,7 @@ import { namedLog } from '../lib/log.ts'
 import { NamespaceDeletion, type NamespaceWork } from '../namespaces/deletion.ts'
 import { NamespaceStore } from '../namespaces/namespace-store.ts'
 import { NamespaceTable } from '../namespaces/namespace-table.ts'
+import { OwnPartOfNamespaces } from '../namespaces/own-part.ts'
 import { QuotaStore } from '../quotas/quota-store.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
@@ -37,6 +38,8 @@ export type NodeRooms = AuthServices & {
   readonly namespaces: NamespaceTable
   /** Removes what is left of namespaces. Started only where data of the set may be written. */
   readonly namespaceDeletion: NamespaceDeletion
+  /** Removes what this cluster has of those that are gone. Started wherever its own data may be written. */
+  readonly ownPartOfNamespaces: OwnPartOfNamespaces
   readonly invalidation: Invalidation
   readonly gate: NodeGate
   /** The role of this node among others, at the time of the call. */
@@ -120,6 +123,7 @@ export function buildRooms(
     mounts,
     namespaces,
     namespaceDeletion: deletion,
+    ownPartOfNamespaces: buildOwnPart(parts, { ...below, mounts }),
     invalidation,
     gate,
     nodeRole,
@@ -139,9 +143,10 @@ function buildDeletion(
     readonly auth: AuthServices
     readonly mounts: MountTable
     readonly quotas: QuotaStore
+    readonly nodeRole: () => NodeRole
   },
 ): NamespaceDeletion {
-  const { namespaces, namespaceStore: store, storage, auth, mounts, quotas } = rooms
+  const { namespaces, namespaceStore: store, storage, auth, mounts, quotas, nodeRole } = rooms
   const works: readonly NamespaceWork[] = [
     ({ id }) => auth.leases.revokeAll(id),
     ({ id }) => auth.cubbyhole.removeNamespace(id),
@@ -154,6 +159,29 @@ function buildDeletion(
     store,
     storage: storage.storage,
     works,
+    isFollowed: () => nodeRole().performance === 'primary',
+    world,
+    log: namedLog(log, 'core'),
+  })
+}
+
+/** What this cluster alone has of a namespace. */
+function buildOwnPart(
+  { world, log }: NodeParts,
+  {
+    storage,
+    auth,
+    mounts,
+  }: { readonly storage: StorageRoom; readonly auth: AuthServices; readonly mounts: MountTable },
+): OwnPartOfNamespaces {
+  return new OwnPartOfNamespaces({
+    ...storage,
+    works: [
+      (id) => auth.leases.revokeAll(id),
+      (id) => auth.cubbyhole.removeNamespace(id),
+      (id) => mounts.unmountLocal(id),
+      (id) => auth.identities.removeNamespace(id, ['cluster']),
+    ],
     world,
     log: namedLog(log, 'core'),
   })

@@ -11,6 +11,7 @@ import type { Log } from '../lib/log.ts'
 import { oneByOne } from '../lib/one-by-one.ts'
 import type { Random } from '../lib/world.ts'
 import type { NamespaceDeletion } from '../namespaces/deletion.ts'
+import type { OwnPartOfNamespaces } from '../namespaces/own-part.ts'
 import type { Store } from '../storage/contract.ts'
 import { DataKeyUsedUp, StorageFull } from '../storage/errors.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
@@ -43,6 +44,7 @@ export type OwnWorkRooms = {
   readonly rotation: Pick<KeyringRotation, 'watch' | 'close' | 'beginTerms' | 'endTerms'>
   readonly mounts: Pick<MountTable, 'promoted' | 'addMissing' | 'finishUnmounts' | 'wipeLeftovers' | 'start' | 'stop'>
   readonly namespaceDeletion: Pick<NamespaceDeletion, 'start' | 'stop'>
+  readonly ownPartOfNamespaces: Pick<OwnPartOfNamespaces, 'start' | 'stop'>
   readonly services: Pick<SystemServices, 'versions' | 'reloads'>
   readonly upkeep: Pick<Upkeep, 'start' | 'stop'>
   readonly replication: Pick<ReplicationRoom, 'open' | 'close'>
@@ -103,6 +105,12 @@ export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
       changes: 'set',
       begin: () => namespaceDeletion.start(),
       end: () => namespaceDeletion.stop(),
+    },
+    {
+      name: 'what is left here of deleted namespaces',
+      changes: 'cluster',
+      begin: () => rooms.ownPartOfNamespaces.start(),
+      end: () => rooms.ownPartOfNamespaces.stop(),
     },
     { name: 'the end of policies', changes: 'set', begin: () => policySweep.start(), end: () => policySweep.stop() },
     {

@@ -363,6 +363,12 @@ export class MountTable implements Mounts {
     for (const isLocal of [false, true]) await this.#stored.finishRemovals(within.id, isLocal)
   }
 
+  /** Removes the local mounts of a namespace that is gone: they are of this cluster alone, which did not delete it. */
+  async unmountLocal(namespaceId: string): Promise<void> {
+    for (const { entry } of await this.#stored.all(namespaceId)) if (entry.local) await this.#remove(entry)
+    await this.#stored.finishRemovals(namespaceId, true)
+  }
+
   /**
    * Removes what an interrupted unmount of a local mount, or of another one, left behind. Called on the writing thread
    * of an open server.

@@ -33,6 +33,8 @@ type Parts = {
   readonly storage: Pick<SealedStorage, 'view'>
   /** Taken in this order. What is stored below the namespace's id is removed behind them. */
   readonly works: readonly NamespaceWork[]
+  /** True while other clusters follow this one: they have parts of their own of a namespace (own-part.ts). */
+  readonly isFollowed: () => boolean
   readonly world: World
   readonly log: Log
 }
@@ -76,6 +78,6 @@ export class NamespaceDeletion {
     for (const work of this.#parts.works) await work(namespace)
     const own = this.#parts.storage.view(scopeOfNamespace(namespace.id), `${namespace.id}/`)
     for (const folder of OWN_FOLDERS) await wipeFolder(own, folder)
-    await this.#parts.store.endDeletion(namespace)
+    await this.#parts.store.endDeletion(namespace, this.#parts.isFollowed())
   }
 }

@@ -9,9 +9,17 @@ import { type Reader, systemScope } from '../storage/contract.ts'
 import type { Folders, Guard, SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { MAX_DEPTH, MAX_PATH_LENGTH } from './names.ts'
 import type { NamespaceTable } from './namespace-table.ts'
-import { LEAVING_FOLDER, NAMESPACE, NAMESPACE_FOLDER, namespaceKey, type StoredNamespace } from './records.ts'
+import {
+  GONE_NAMESPACES,
+  LEAVING_FOLDER,
+  NAMESPACE,
+  NAMESPACE_FOLDER,
+  namespaceKey,
+  type StoredNamespace,
+} from './records.ts'
 
 const ID_LENGTH = 6
+const NOTHING = Buffer.alloc(0)
 const UNLOCK_KEY_LENGTH = 24
 /** Bounds of metadata, as other servers of this API document them for metadata elsewhere. */
 const MAX_METADATA = { pairs: 64, keyBytes: 128, valueBytes: 512 }
@@ -136,10 +144,13 @@ export class NamespaceStore {
     return this.#table.byPath(`${parent.path}${name}/`)
   }
 
-  /** Removes the entry, once nothing else is left of the namespace. */
-  async endDeletion(namespace: Namespace): Promise<void> {
+  /** Removes the entry, once nothing else is left of the namespace. `isNoted`: the id stays, for other clusters. */
+  async endDeletion(namespace: Namespace, isNoted: boolean): Promise<void> {
     const key = namespaceKey({ parent: requireParent(namespace).id, name: namespace.name })
-    await this.#storage.transaction(async (folders) => folders.at(systemScope, LEAVING_FOLDER).delete(key))
+    await this.#storage.transaction(async (folders) => {
+      folders.at(systemScope, LEAVING_FOLDER).delete(key)
+      if (isNoted) folders.at(systemScope, GONE_NAMESPACES).put(namespace.id, NOTHING)
+    })
     await this.#table.refresh()
   }
 

@@ -2,6 +2,7 @@
 //
 //   root/core/namespace/PARENT/NAME           the namespace; PARENT is the id of the one that it lies in
 //   root/core/leaving-namespace/PARENT/NAME   one that is being deleted; finished at the next start if interrupted
+//   root/core/gone-namespace/ID               empty: it was deleted, so that each cluster removes its own part of it
 import { mapOf, nullable, oneOf, text } from '../lib/member-kinds.ts'
 import { ROOT_NAMESPACE, type Scope, SYSTEM_SCOPE } from '../storage/contract.ts'
 import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
@@ -10,6 +11,8 @@ import { type RecordOf, storedRecord } from '../storage/stored-record.ts'
 export const NAMESPACE_FOLDER = `${ROOT_NAMESPACE}/core/namespace/`
 /** The folder of entries whose deletion has begun. */
 export const LEAVING_FOLDER = `${ROOT_NAMESPACE}/core/leaving-namespace/`
+/** The folder of the ids of all namespaces that were deleted. */
+export const GONE_NAMESPACES = `${ROOT_NAMESPACE}/core/gone-namespace/`
 
 /** The stored form of a namespace. */
 export const NAMESPACE = storedRecord('A namespace', {

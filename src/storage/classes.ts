@@ -34,6 +34,7 @@ export const CLASSES: readonly Rule[] = [
   { path: 'sys/local-identity/', class: 'local' },
   { path: 'core/namespace/', class: 'replicated' },
   { path: 'core/leaving-namespace/', class: 'replicated' },
+  { path: 'core/gone-namespace/', class: 'replicated' },
   { path: 'core/mounts/', class: 'replicated' },
   { path: 'core/local-mounts/', class: 'local' },
   { path: 'core/unmounting/', class: 'replicated' },

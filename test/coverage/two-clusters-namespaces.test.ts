@@ -82,3 +82,32 @@ test('the primary takes no caller that no token can be, and none into a namespac
   const key = { unlock_key: body.data?.unlock_key }
   assert.equal((await primary.call('POST', 'sys/namespaces/api-lock/unlock/w1', key)).status, 204)
 })
+
+test('T-18: a secondary removes what it alone has of a namespace that its primary deleted', async () => {
+  const { primary, secondary } = pair
+  const made = await primary.call('POST', 'sys/namespaces/short', {})
+  const id = String(made.body.data?.id)
+  assert.equal((await primary.call('POST', 'sys/namespaces/other', {})).status, 200)
+  await pair.follow()
+  const inside = { namespace: 'short' }
+  for (const name of ['here', 'moved']) {
+    const settings = { type: 'transit', local: true }
+    assert.equal((await secondary.call('POST', `sys/mounts/${name}`, settings, 'root', inside)).status, 204)
+    assert.equal((await secondary.call('POST', `${name}/keys/k`, {}, 'root', inside)).status, 200)
+  }
+  await tokenIn('short', {})
+  assert.equal((await secondary.call('POST', 'cubbyhole/x', { a: 1 }, 'root', inside)).status, 204)
+  const move = { from: 'short/moved', to: 'other/moved' }
+  assert.equal((await secondary.call('POST', 'sys/remount', move)).status, 200)
+  const moved = [...secondary.node.mounts.mounted()].find(({ path }) => path === 'other/moved/')?.entry.uuid ?? ''
+  assert.equal((await primary.call('DELETE', 'sys/namespaces/short')).status, 200)
+  await pair.follow()
+  const left = async () =>
+    (await secondary.store.scan('', '', 100_000))
+      .map(({ key }) => key)
+      .filter((key) => key.includes(id) && !key.includes(moved))
+  for (let turns = 0; turns < 10_000 && (await left()).length > 1; turns++)
+    await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual(await left(), [`root/core/gone-namespace/${id}`])
+  assert.equal((await secondary.call('GET', 'moved/keys/k', undefined, 'root', { namespace: 'other' })).status, 200)
+})

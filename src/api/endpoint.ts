@@ -118,6 +118,8 @@ type Common<E, F extends Fields> = {
   }
   /** Fields of the body that name what a path could name. Optional parts of the path itself are added by `endpoint`. */
   readonly alsoNames?: readonly AlsoNamed[]
+  /** As `AlsoNamed.mayLieBelow`, for a name in the path. */
+  readonly mayLieBelow?: string
   /** Other paths of the mount that do the same: a rule that denies one of them denies this request too. */
   readonly twins?: (path: Readonly<Record<string, string>>) => readonly string[]
   readonly summary: string
@@ -173,6 +175,8 @@ export type AlsoNamed = {
   readonly onlyDenials?: true
   /** No name in such a path has several spellings. */
   readonly foldsNone?: true
+  /** The name is the path of a mount, which may lie in a namespace below: rules that deny it there count, too. */
+  readonly mayLieBelow?: true
 }
 
 /** The part of an endpoint that policy rules about parameters are checked against. */

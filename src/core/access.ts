@@ -161,11 +161,12 @@ function evaluatePolicy(exchange: Exchange, acl: Acl, services: PipelineServices
 }
 
 /** The request at another path that does the same, if a rule denies it there; undefined otherwise (threats T-09). */
-function twinOf(exchange: Exchange, acl: Acl, { mounts }: PipelineServices): AclRequest | undefined {
-  const { endpoint, mounted, operation, pathParameters, path, wrapTtlSeconds } = exchange
-  if (endpoint?.twins === undefined || mounted === undefined) return undefined
-  const twinned = { endpoint, mountPath: mounted.path, pathParameters, path, wrapTtlSeconds }
-  return deniedAtTwin(twinned, operation, acl, mounts)
+function twinOf(exchange: Exchange, acl: Acl, services: PipelineServices): AclRequest | undefined {
+  const { endpoint, namespace, mounted, operation, pathParameters, path, wrapTtlSeconds } = exchange
+  const hasOthers = endpoint?.twins !== undefined || endpoint?.mayLieBelow !== undefined
+  if (endpoint === undefined || !hasOthers || mounted === undefined) return undefined
+  const twinned = { endpoint, namespace, mountPath: mounted.path, pathParameters, path, wrapTtlSeconds }
+  return deniedAtTwin(twinned, operation, acl, services)
 }
 
 /**
@@ -181,11 +182,11 @@ export const authoriseData = (exchange: Exchange, services: PipelineServices): v
 }
 
 /** The request at a path named in the body that the policies refuse; undefined if there is none. */
-function refusedOfNamed(exchange: Exchange, acl: Acl, { mounts }: PipelineServices): AclRequest | undefined {
-  const { endpoint, input, mounted, pathParameters, path, wrapTtlSeconds } = exchange
+function refusedOfNamed(exchange: Exchange, acl: Acl, services: PipelineServices): AclRequest | undefined {
+  const { endpoint, namespace, input, mounted, pathParameters, path, wrapTtlSeconds } = exchange
   if (endpoint?.alsoNames === undefined || input === undefined || mounted === undefined) return undefined
-  const naming = { endpoint, input, mountPath: mounted.path, pathParameters, path, wrapTtlSeconds }
-  return refusedByName(naming, acl, mounts)
+  const naming = { endpoint, namespace, input, mountPath: mounted.path, pathParameters, path, wrapTtlSeconds }
+  return refusedByName(naming, acl, services)
 }
 
 function judgeData(exchange: Exchange, acl: Acl, services: PipelineServices): void {

@@ -109,3 +109,19 @@ test('mounts that change places between namespaces are found where they are, on 
         )
   }
 })
+
+test('T-09: a mount of a namespace below is shown and moved where no rule about its own path denies it', async () => {
+  const { ask, status, token, policy } = await startNamespacedServer(['p', 'p/c'])
+  await ask('POST', 'sys/mounts/t', { type: 'transit' }, { in: 'p/c' })
+  await policy('sys', ['sys/*'], { in: 'p' })
+  await policy('not-below', ['c/*'], { in: 'p' }, ['deny'])
+  const both = { in: 'p', as: (await token({ in: 'p' }, { policies: ['sys', 'not-below'] })).text }
+  assert.equal(await status('GET', 'sys/mounts/c/t', undefined, both), 403)
+  assert.equal(await status('POST', 'sys/remount', { from: 'c/t', to: 'mine' }, both), 403)
+  assert.equal(await status('POST', 'sys/mounts/own', { type: 'transit' }, both), 204)
+  assert.equal(await status('POST', 'sys/remount', { from: 'own', to: 'c/own' }, both), 403)
+  assert.equal(await status('POST', 'sys/remount', { from: 'own', to: 'moved' }, both), 200)
+  const free = { in: 'p', as: (await token({ in: 'p' }, { policies: ['sys'] })).text }
+  assert.equal(await status('GET', 'sys/mounts/c/t', undefined, free), 200)
+  assert.equal(await status('POST', 'sys/remount', { from: 'c/t', to: 'mine' }, free), 200)
+})

@@ -129,9 +129,10 @@ async function explain(
   let twin: AclRequest | undefined
   if (ofPath.allowed && routed !== undefined) {
     const acl = await system.policies.acl(policies, subject)
-    const naming = { ...routed, path, input: args.parameters ?? {}, wrapTtlSeconds: args.wrap_ttl }
-    twin = deniedAtTwin(naming, operation, acl, system.mounts)
-    named = twin === undefined ? refusedByName(naming, acl, system.mounts) : undefined
+    const asked = system.namespaces.around(path)
+    const naming = { ...routed, namespace: asked, path, input: args.parameters ?? {}, wrapTtlSeconds: args.wrap_ttl }
+    twin = deniedAtTwin(naming, operation, acl, system)
+    named = twin === undefined ? refusedByName(naming, acl, system) : undefined
   }
   const other = twin ?? named
   const also = twin === undefined ? 'The parameters name' : 'The same is done by'

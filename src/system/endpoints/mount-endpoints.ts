@@ -110,6 +110,7 @@ function readEndpoint(of: Kind): Endpoint<System> {
     id: `${under}-read`,
     operation: 'read',
     path: `${under}/:path...`,
+    mayLieBelow: 'path',
     twins: twinsOf(of, ''),
     capability: 'read',
     ...guardOf(of),

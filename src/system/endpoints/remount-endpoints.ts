@@ -27,8 +27,8 @@ const remount = endpoint({
   capability: 'update',
   // A move removes a mount from one path and makes it at another: a caller who is denied either must not move it.
   alsoNames: [
-    { field: 'from', operation: 'delete', at: mountPathOf, onlyDenials: true },
-    { field: 'to', operation: 'update', at: mountPathOf, onlyDenials: true },
+    { field: 'from', operation: 'delete', at: mountPathOf, onlyDenials: true, mayLieBelow: true },
+    { field: 'to', operation: 'update', at: mountPathOf, onlyDenials: true, mayLieBelow: true },
   ],
   sudo: true,
   body: 'both',

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type AskIn, fillNamespace, requireUnusable } from '../fixtures/full-namespace.ts'
 import { type MemoryServer, startMemoryServer } from '../fixtures/memory-server.ts'
-import { NamespaceWriter } from '../fixtures/namespace-writers.ts'
+import { NamespaceWriter, writeAll } from '../fixtures/namespace-writers.ts'
 import { pseudoRandom } from '../fixtures/pseudo-random.ts'
 import { recordsNaming } from '../fixtures/records-naming.ts'
 import { testSeed } from '../fixtures/seed.ts'
@@ -60,6 +60,31 @@ test('T12: who writes in a namespace that is deleted leaves nothing behind, and 
   }
   t.diagnostic(JSON.stringify([...statuses]))
   for (const status of [200, 204, 404]) assert.ok(statuses.has(status), String(status))
+})
+
+test('T12: whatever was let in before the deletion, and comes to write behind it, writes nothing', async (t) => {
+  const server = await startMemoryServer()
+  const ask = askOf(server)
+  const full = await fillNamespace(ask, 'w')
+  const held = Promise.withResolvers<void>()
+  // Every request waits there, between its judgement and its handler.
+  const { audit } = server.node
+  const begin = audit.begin.bind(audit)
+  const waiting = t.mock.method(audit, 'begin', async (...given: Parameters<typeof begin>) => {
+    await held.promise
+    await begin(...given)
+  })
+  const answers = writeAll(ask, full, 'late')
+  await turns(20)
+  assert.ok(waiting.mock.callCount() > 20)
+  waiting.mock.restore()
+  await ask('DELETE', `sys/namespaces/${full.path}`)
+  await goneFrom(server, full.id)
+  held.resolve()
+  const { within, about } = await answers
+  for (const { status } of within) assert.ok(status >= 400 && status < 500, JSON.stringify(within))
+  for (const { status } of about) assert.ok(status < 500, JSON.stringify(about))
+  await requireNothing(server, [full.id])
 })
 
 test('a namespace and a mount at one path, asked for at one moment: one of them is made', async () => {

@@ -30,7 +30,7 @@ test('T12: who writes in a namespace that is deleted leaves nothing behind, and 
   const ids: string[] = []
   const statuses = new Map<number, number>()
   for (let round = 0; round < ROUNDS; round++) {
-    const full = await fillNamespace(ask, `w${round}`)
+    const full = await fillNamespace(ask, `going-${round}`)
     ids.push(full.id)
     let isOver = false
     const writers = Array.from(
@@ -85,6 +85,22 @@ test('T12: whatever was let in before the deletion, and comes to write behind it
   for (const { status } of within) assert.ok(status >= 400 && status < 500, JSON.stringify(within))
   for (const { status } of about) assert.ok(status < 500, JSON.stringify(about))
   await requireNothing(server, [full.id])
+})
+
+test('T12: the built-in mount of a namespace that is gone is not tuned, which would store it', async () => {
+  const server = await startMemoryServer()
+  const ask = askOf(server)
+  await ask('POST', 'sys/namespaces/w')
+  const { mounts, namespaces } = server.node
+  const namespace = namespaces.byPath('w/')
+  assert.ok(namespace !== undefined)
+  await ask('DELETE', 'sys/namespaces/w')
+  await goneFrom(server, namespace.id)
+  await assert.rejects(
+    mounts.tune(namespace, 'auth/token/', (entry) => entry),
+    { status: 404 },
+  )
+  assert.deepEqual(await recordsNaming(server, namespace.id), [])
 })
 
 test('a namespace and a mount at one path, asked for at one moment: one of them is made', async () => {

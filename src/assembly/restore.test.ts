@@ -501,3 +501,31 @@ for (const [theirs, ours] of [
     assert.equal(await server.call('GET', 'sys/mounts'), 200)
   })
 }
+
+test('a restored server has the namespaces of the snapshot, with their ids, locks and tokens', async (t) => {
+  const server = await start(t)
+  const ask = async (method: string, path: string, body?: unknown, token = 'root') => {
+    const { status, body: text } = await server.node.core.handle(wireRequest(method, path, body, token))
+    return { status, answer: text === undefined ? {} : JSON.parse(String(text)) }
+  }
+  for (const name of ['open', 'locked']) await ask('POST', `sys/namespaces/${name}`)
+  const { answer: made } = await ask('POST', 'open/auth/token/create', { policies: ['default'] })
+  const { answer: lock } = await ask('POST', 'sys/namespaces/api-lock/lock/locked')
+  const { answer: before } = await ask('LIST', 'sys/namespaces')
+  const snapshot = await save(server)
+  await ask('POST', 'sys/namespaces/api-lock/unlock/locked')
+  await ask('POST', 'sys/namespaces/later')
+  await ask('DELETE', 'sys/namespaces/open')
+  await ask('POST', 'sys/namespaces/open')
+
+  await server.node.operations.restore(ReadableStream.from([snapshot]), false)
+  await server.unseal()
+  assert.deepEqual((await ask('LIST', 'sys/namespaces')).answer.data, before.data)
+  const { client_token: token } = made.auth
+  assert.equal((await ask('GET', 'open/auth/token/lookup-self', undefined, token)).status, 200)
+  assert.equal((await ask('GET', 'locked/sys/mounts')).status, 503)
+  assert.equal((await ask('GET', 'later/sys/mounts')).status, 404)
+  const { unlock_key } = lock.data
+  assert.equal((await ask('POST', 'sys/namespaces/api-lock/unlock/locked', { unlock_key })).status, 204)
+  assert.equal((await ask('GET', 'locked/sys/mounts')).status, 200)
+})

@@ -1,5 +1,5 @@
-// Who may call what in a namespace: every endpoint of the table, by header and by path, with tokens of the namespace, of
-// another and of the root; and while the namespace is locked. test/proofs/servers/authorisation.test.ts has the root.
+// Who may call what in a namespace: every endpoint of the table, by header and by path, with tokens of the namespace,
+// of another and of the root; and while it is locked. test/proofs/servers/authorisation.test.ts has the root.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Endpoint } from '../../src/api/endpoint.ts'

@@ -1,6 +1,6 @@
-// T-18: a deletion of a namespace survives kill -9 at any moment, under load. What it did not come to it does after the
-// next start, by itself; nobody uses the namespace meanwhile; and nothing of it is left. NAMESPACE_KILLS says how often;
-// `npm run torture:deletions` is the long form.
+// T-18: a deletion of a namespace survives kill -9 at any moment, under load. What it did not come to it does after
+// the next start, by itself; nobody uses the namespace meanwhile; and nothing of it is left. NAMESPACE_KILLS says how
+// often; `npm run torture:deletions` is the long form.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -51,7 +51,8 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
   const { mounts, nodeRole, primaryAddress } = rooms
   const { storage, invalidation } = rooms.storage
   const log = namedLog(parts.log, 'auth')
-  const isMounted = (uuid: string): boolean => mounts().loginMethod(uuid) !== undefined
+  const isMounted = (uuid: string, namespaceId: string): boolean =>
+    mounts().loginMethod(uuid)?.mount.namespace === namespaceId
   const policies = new PolicyStore({ storage, namespaces: rooms.namespaces, clock: world.clock, invalidation, log })
   const tokens = new TokenStore({ storage, world, invalidation, namespaces: rooms.namespaces, isMounted })
   const pluginIdentity = new PluginIdentity({ storage, slow, world, apiAddress: facts.apiAddress })

@@ -23,7 +23,7 @@ type Parts = {
   readonly rights: RightsFinder
   readonly world: World
   readonly limits: TokenLimits
-  readonly isMounted: (mountUuid: string) => boolean
+  readonly isMounted: (mountUuid: string, namespaceId: string) => boolean
 }
 
 /** Issues the tokens of all login methods. Methods only describe the token they want; they never make one. */
@@ -94,7 +94,7 @@ export class LoginService {
     // Before the token is there: it would stay if this failed.
     const identityPolicies = await rights.identityPoliciesOf(entry)
     const token = await tokens.issue(entry)
-    if (!this.#parts.isMounted(mount.uuid)) {
+    if (!this.#parts.isMounted(mount.uuid, mount.namespace)) {
       await this.#takeBack(token, mount)
       throw fail('no_route', [request.path])
     }

@@ -18,13 +18,14 @@ const MOST_KEPT = 20_000
  */
 type Line = {
   readonly untilMs: number
-  readonly mountUuid: string | undefined
+  readonly mount: { readonly uuid: string; readonly namespaceId: string } | undefined
   readonly namespaces: readonly string[]
 }
 
 /** What must be there for a token to live, besides the tokens of its line. */
 export type LineGrounds = {
-  readonly isMounted: (mountUuid: string) => boolean
+  /** Whether the mount of a login is there, and in the namespace of the tokens that it gave. */
+  readonly isMounted: (mountUuid: string, namespaceId: string) => boolean
   readonly isInNamespace: (namespaceId: string) => boolean
 }
 
@@ -41,18 +42,19 @@ export class TokenLines {
   isAlive(id: string, nowMs: number, { isMounted, isInNamespace }: LineGrounds): boolean {
     const line = this.#lines.get(id)
     if (line === undefined || nowMs >= line.untilMs || !line.namespaces.every(isInNamespace)) return false
-    return line.mountUuid === undefined || isMounted(line.mountUuid)
+    return line.mount === undefined || isMounted(line.mount.uuid, line.mount.namespaceId)
   }
 
   /** Remembers a line: tokens from one ancestor to the top, each the child of the next, all alive now. */
   keep(line: readonly Ancestor[]): void {
     if (this.#lines.size + line.length > MOST_KEPT) this.clear()
-    let above: Line = { untilMs: Number.POSITIVE_INFINITY, mountUuid: undefined, namespaces: [] }
+    let above: Line = { untilMs: Number.POSITIVE_INFINITY, mount: undefined, namespaces: [] }
     for (const { id, entry } of line.toReversed()) {
       const untilMs = 'atMs' in entry.expiry ? Math.min(entry.expiry.atMs, above.untilMs) : above.untilMs
       const { namespace } = entry
       const namespaces = above.namespaces.includes(namespace) ? above.namespaces : [...above.namespaces, namespace]
-      above = { untilMs, mountUuid: entry.login?.mountUuid ?? above.mountUuid, namespaces }
+      const mount = entry.login === null ? above.mount : { uuid: entry.login.mountUuid, namespaceId: namespace }
+      above = { untilMs, mount, namespaces }
       this.#lines.set(id, above)
     }
   }

@@ -52,7 +52,8 @@ export type TokenStoreParts = {
   readonly invalidation: Invalidation
   readonly namespaces: Namespaces
   /** Tokens of a login count as dead as soon as this says that its mount is gone, before they are removed. */
-  readonly isMounted: (mountUuid: string) => boolean
+  /** A mount that moved to another namespace is none for the tokens that it gave before. */
+  readonly isMounted: (mountUuid: string, namespaceId: string) => boolean
 }
 
 /**
@@ -75,7 +76,7 @@ export class TokenStore {
   readonly #ids = new Map<string, string>()
   /** What remembered lines stand on, besides the entries. */
   readonly #grounds: LineGrounds = {
-    isMounted: (uuid) => this.#isMounted(uuid),
+    isMounted: (uuid, namespaceId) => this.#isMounted(uuid, namespaceId),
     isInNamespace: (id) => this.#isInNamespace(id),
   }
   /** Entries of batch tokens by storage id. Saves opening their texts. */
@@ -84,7 +85,7 @@ export class TokenStore {
   /** Tokens whose last request is being served. */
   readonly #lastUses = new Set<string>()
   #key: KeyObject | undefined
-  readonly #isMounted: (mountUuid: string) => boolean
+  readonly #isMounted: TokenStoreParts['isMounted']
 
   constructor({ storage, world, invalidation, namespaces, isMounted }: TokenStoreParts) {
     this.#isMounted = isMounted
@@ -253,9 +254,9 @@ export class TokenStore {
     return namespace === ROOT_ID || this.namespaceOf({ namespace }) !== undefined
   }
 
-  /** False once the mount is gone whose login gave the token. */
-  #hasOrigin({ login }: TokenEntry): boolean {
-    return login === null || this.#isMounted(login.mountUuid)
+  /** False once the mount whose login gave the token is gone, or in another namespace. */
+  #hasOrigin({ login, namespace }: TokenEntry): boolean {
+    return login === null || this.#isMounted(login.mountUuid, namespace)
   }
 
   /**

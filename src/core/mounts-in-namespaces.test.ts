@@ -125,3 +125,19 @@ test('T-09: a mount of a namespace below is shown and moved where no rule about 
   assert.equal(await status('GET', 'sys/mounts/c/t', undefined, free), 200)
   assert.equal(await status('POST', 'sys/remount', { from: 'c/t', to: 'mine' }, free), 200)
 })
+
+test('a token of a login is none once its mount moved to another namespace, also before it is revoked', async () => {
+  const { ask, node, status, idOf } = await startNamespacedServer(['a', 'b'])
+  for (const type of ['service', 'batch']) {
+    await ask('POST', `sys/auth/${type}`, { type: 'userpass' }, { in: 'a' })
+    await ask('POST', `auth/${type}/users/u`, { password: 'x', token_type: type }, { in: 'a' })
+    const { auth } = (await ask('POST', `auth/${type}/login/u`, { password: 'x' }, { in: 'a', as: '' })).body
+    const self = { in: 'a', as: (auth as { readonly client_token: string }).client_token }
+    assert.equal(await status('GET', 'auth/token/lookup-self', undefined, self), 200)
+    // As a kill between the move and the revocation leaves it.
+    const [from, to] = [node.namespaces.byId(idOf('a')), node.namespaces.byId(idOf('b'))]
+    assert.ok(from !== undefined && to !== undefined)
+    await node.mounts.move({ namespace: from, path: `auth/${type}/` }, { namespace: to, path: `auth/${type}/` })
+    assert.equal(await status('GET', 'auth/token/lookup-self', undefined, self), 403)
+  }
+})

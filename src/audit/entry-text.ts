@@ -105,7 +105,7 @@ export class EntryFormat {
     const headers = request.headers.audited === undefined ? '' : this.#headerText(request.headers.audited)
     const secondary = handedBy === undefined ? '' : `,"replication_cluster":${quoted(handedBy)}`
     return (
-      `${auth}"request":{"id":"${of.id}","operation":"${of.operation}",${mount}${caller}${namespaceText(of)},` +
+      `${auth}"request":{"id":"${of.id}","operation":"${of.operation}",${mount}${caller}${this.#namespace(of)},` +
       `"path":${quoted(this.#path(of))}${data === undefined ? '' : `,"data":${data}`},` +
       `"remote_address":${quoted(request.remoteAddress)}${wrap}${headers}${secondary}}`
     )
@@ -223,6 +223,13 @@ export class EntryFormat {
     return members.length === 0 ? '' : `,"headers":{${members.join(',')}}`
   }
 
+  #namespace({ namespace: { id, path }, unknownNamespace }: AuditedRequest): string {
+    // It has no id. The path of the request would be read as one of the root without it. What the header named may be
+    // anything, such as a token that was sent in the wrong one.
+    if (unknownNamespace !== undefined) return `"namespace":{"path":${this.#secret(unknownNamespace)}}`
+    return id === ROOT_ID ? IN_ROOT : `"namespace":{"id":"${id}","path":${quoted(path)}}`
+  }
+
   #secret(text: string): string {
     return redactText(text, this.#redaction)
   }
@@ -253,12 +260,6 @@ function externalText(external: AuditedPolicies['external']): string {
   if (external.length === 0) return ''
   const members = external.map(({ namespaceId, names }) => `${quoted(namespaceId)}:${quotedList(names)}`)
   return `"external_namespace_policies":{${members.join(',')}},`
-}
-
-function namespaceText({ namespace: { id, path }, unknownNamespace }: AuditedRequest): string {
-  // It has no id. The path of the request would be read as one of the root without it.
-  if (unknownNamespace !== undefined) return `"namespace":{"path":${quoted(unknownNamespace)}}`
-  return id === ROOT_ID ? IN_ROOT : `"namespace":{"id":"${id}","path":${quoted(path)}}`
 }
 
 /** The policies that allowed a request in a namespace, which may be policies of one around it. Begins with a comma. */

@@ -41,7 +41,7 @@ test('A request of HTTP/1.1 has one Host, whichever way it is read', async (cont
   assert.equal((await ask('GET', ['Host: a', 'Host: b'], '', '1.0'))?.status, 400)
 })
 
-test('A request names its token, its namespace and its wrapping once', async (context) => {
+test('N-41: a request names its token, its namespace and its wrapping once', async (context) => {
   const { ask, handled } = await asker(context)
   for (const method of ['GET', 'POST', 'LIST']) {
     for (const name of ['X-Vault-Token', 'X-Vault-Namespace', 'X-Vault-Wrap-TTL']) {

@@ -57,7 +57,7 @@ type Case = {
 
 /** Where a body is a stream, fields stand in the query. */
 const hasBody = ({ operation, takesStream }: Placed['endpoint']): boolean =>
-  operation === 'update' && takesStream !== true
+  (operation === 'update' || operation === 'patch') && takesStream !== true
 
 /** What else must be sent, since it may be missed before the field is looked at. */
 function requiredFields(fields: Readonly<Record<string, Member>>): JsonObject {
@@ -124,7 +124,7 @@ for (const placed of PLACED_ENDPOINTS) {
     for (const { name, named, body } of cases) {
       const query = new URLSearchParams(body as Record<string, string>)
       const answer = hasBody(placed.endpoint)
-        ? await api(server, 'POST', path, body)
+        ? await api(server, WIRE_METHODS[operation], path, body)
         : await api(server, WIRE_METHODS[operation], `${path}?${query}`)
       assert.equal(answer.status, 400, `${name}: ${JSON.stringify(answer.body)}`)
       assert(

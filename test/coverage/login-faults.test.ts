@@ -55,6 +55,8 @@ async function start(): Promise<Stage> {
   // Whatever else reads or writes would take the fault.
   empty.node.expiry.stop()
   empty.node.policySweep.stop()
+  empty.node.namespaceDeletion.stop()
+  empty.node.ownPartOfNamespaces.stop()
   const root = String(made.body.root_token)
   const call: MemoryServer['call'] = (method, path, body, token = root, headers = {}) =>
     empty.call(method, path, body, token, headers)

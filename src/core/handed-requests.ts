@@ -1,6 +1,7 @@
 // On a primary: carries out the requests that its secondaries hand over. From the decision between create and update on
 // the steps are those of any request. Quotas are counted, tokens made and answers wrapped where the caller is.
 import { fail, type Refusal } from '../api/errors.ts'
+import { METHODS } from '../api/help.ts'
 import type { EnsuredEntity, WantedEntity } from '../api/login.ts'
 import { pathWithin, ROOT_ID } from '../api/namespace.ts'
 import { mayChange } from '../api/node-role.ts'
@@ -25,14 +26,6 @@ import { API_PREFIX, parseQuery } from './target.ts'
 
 const JUDGE = stepsBetween('create or update', 'decode the fields')
 const HANDLE = stepsBetween('handle', 'handle')
-const METHODS = {
-  read: 'GET',
-  list: 'LIST',
-  scan: 'SCAN',
-  update: 'POST',
-  patch: 'PATCH',
-  delete: 'DELETE',
-} as const
 
 /** Carries out what one secondary hands over. Made for each secondary. */
 export class HandedRequests implements ToPrimary {

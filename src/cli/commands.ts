@@ -26,6 +26,7 @@ import {
   replicationDisable,
   replicationEnable,
   replicationRevoke,
+  replicationRotateAuthority,
   replicationSecondaryToken,
 } from './commands/replication-primary.ts'
 import { replicationActivate, replicationCheck, replicationPublicKey } from './commands/replication-secondary.ts'
@@ -98,6 +99,7 @@ export const COMMANDS: CommandGroup = {
             replicationDisable,
             replicationSecondaryToken,
             replicationRevoke,
+            replicationRotateAuthority,
             replicationPublicKey,
             replicationCheck,
             replicationActivate,

@@ -121,6 +121,12 @@ const CASES: readonly {
     stdout: 'Success! Revoked secondary: site-b\n',
   },
   {
+    argv: 'rotate-authority -format=json',
+    asks: 'POST sys/replication/dr/primary/rotate-authority {}',
+    answer: data({ waits_for: ['site-b'] }),
+    stdout: `${JSON.stringify(envelope({ data: { waits_for: ['site-b'] } }), null, 2)}\n`,
+  },
+  {
     argv: 'public-key',
     asks: 'POST sys/replication/dr/secondary/generate-public-key {}',
     answer: data({ secondary_public_key: 'some-key' }),
@@ -184,8 +190,8 @@ test('the commands of replication alone are listed', async () => {
   const ran = await runClient(['operator', 'replication'])
   assert.deepEqual([ran.code, ran.stdout], [1, ''])
   const names = [...ran.stderr.matchAll(/^ {4}(\S+) {2,}/gm)].map(([, name]) => name)
-  const all = ['status', 'enable', 'disable', 'secondary-token', 'revoke', 'public-key', 'check', 'activate']
-  all.push('undone', 'switchover', 'promote', 'demote', 'update-primary')
+  const all = ['status', 'enable', 'disable', 'secondary-token', 'revoke', 'rotate-authority', 'public-key']
+  all.push('check', 'activate', 'undone', 'switchover', 'promote', 'demote', 'update-primary')
   assert.deepEqual(names, all)
 })
 
@@ -212,7 +218,8 @@ test('an activation token that is typed is hidden', async () => {
 })
 
 const SAID = '"primary/enable" is not for a cluster in mode secondary'
-const COMMANDS = ['enable', 'disable -yes', 'secondary-token -id=b', 'revoke -id=b', 'public-key', 'activate a.b.c']
+const COMMANDS = ['enable', 'disable -yes', 'secondary-token -id=b', 'revoke -id=b', 'rotate-authority', 'public-key']
+COMMANDS.push('activate a.b.c')
 
 for (const argv of COMMANDS) {
   test(`a refusal of ${argv} is shown as it is, exit code 2`, async () => {

@@ -957,6 +957,14 @@ export type Endpoints = {
     }
     result: undefined
   }
+  /** Has the authority of the set followed by another one now; no link ends for it. */
+  'POST sys/replication/dr/primary/rotate-authority': {
+    fields: Record<never, never>
+    result: {
+      /** Secondaries that have not stored the next authority yet: it signs when they have, or were revoked */
+      waits_for: readonly string[]
+    }
+  }
   /** Makes the key that a primary seals an activation token for; an earlier key is void. */
   'POST sys/replication/dr/secondary/generate-public-key': {
     fields: {

@@ -122,6 +122,8 @@ export type ReplicationOperations = {
   secondaryToken(family: ReplicationFamily, wanted: WantedToken): Promise<IssuedToken>
   /** Resolves when nothing more is sent to it. */
   revokeSecondary(family: ReplicationFamily, id: string): Promise<void>
+  /** Returns the ids of secondaries that do not trust the next authority yet. */
+  rotateAuthority(family: ReplicationFamily): Promise<readonly string[]>
   /** The public half of a new key, as text. */
   generatePublicKey(family: ReplicationFamily): Promise<string>
   /** Resolves when the primary has let this cluster in, and its keys have taken the place of the own ones. */

@@ -43,6 +43,8 @@ export function connectOwner(port: Port, { control, takeStore, log }: OwnerLinkP
     claim: (...input) => answered(peer.call('claim', parcelOf(input))),
     confirm: (...input) => answered(peer.call('confirm', parcelOf(input))),
     renew: (...input) => answered(peer.call('renew', parcelOf(input))),
+    trustFor: (...input) => answered(peer.call('trustFor', parcelOf(input))),
+    trusts: (...input) => answered(peer.call('trusts', parcelOf(input))),
     note: (...input) => answered(peer.call('note', parcelOf(input))),
     sealFor: (...input) => answered(peer.call('sealFor', parcelOf(input))),
     hold: (...input) => answered(peer.call('hold', parcelOf(input))),
@@ -65,6 +67,7 @@ export function connectOwner(port: Port, { control, takeStore, log }: OwnerLinkP
       leaf.key.fill(0)
       return answered(peer.call('renewed', parcel))
     },
+    trustCame: (...input) => answered(peer.call('trustCame', parcelOf(input))),
     sealCame: (...input) => answered(peer.call('sealCame', parcelOf(input))),
     take: (...input) => answered(peer.call('take', parcelOf(input))),
     ownTree: (...input) => answered(peer.call('ownTree', parcelOf(input))),

@@ -69,6 +69,8 @@ const ASKED: Spoken<LinkOwner> = {
   ],
   confirm: [[ARRIVAL, { nonce: buffer('n'), receiver: buffer('r') }], 'confirmed'],
   renew: [[ARRIVAL, buffer('spki')], { certificate: buffer('new'), trusted: [buffer('old'), buffer('newer')] }],
+  trustFor: [[ARRIVAL], [buffer('ca'), buffer('next ca')]],
+  trusts: [[ARRIVAL, [buffer('print'), buffer('next print')]], undefined],
   note: [[ARRIVAL, { acknowledged: undefined, addresses: ['https://a:8201'], api: '' }], undefined],
   sealFor: [[ARRIVAL, { key: buffer('key'), number: 3 }], buffer('sealed')],
   hold: [[ARRIVAL, { kind: 'copy', from: 7 }], undefined],
@@ -80,7 +82,8 @@ const ASKED: Spoken<LinkOwner> = {
   unconfirmed: [['performance'], { nonce: buffer('n'), receiver: buffer('r') }],
   confirmed: [['dr', buffer('n')], undefined],
   primaryIsAt: [['dr', ['https://p:8201'], 'https://p:8200'], undefined],
-  renewed: [['dr', { certificate: buffer('c'), key: buffer('k') }], undefined],
+  renewed: [['dr', { certificate: buffer('c'), key: buffer('k'), trusted: [buffer('t')] }], undefined],
+  trustCame: [['dr', [buffer('ca'), buffer('next ca')]], undefined],
   sealCame: [['dr', buffer('sealed')], undefined],
   take: [['dr', BATCH], { kind: 'adopted', index: 12 }],
   ownTree: [[], PAGES],
@@ -202,10 +205,9 @@ test('each verb of the owner is asked as it was, and answers what it returned, b
   for (const [verb, [input, answer]] of Object.entries(ASKED)) {
     const given = structuredClone(input)
     const asked = (owner as unknown as Record<string, (...input: unknown[]) => Promise<unknown>>)[verb]
-    same(
-      await asked?.(...(verb === 'renewed' ? ['dr', { certificate: buffer('c'), key: buffer('k') }] : input)),
-      answer,
-    )
+    // The key of a leaf is wiped where it came from.
+    const own = { certificate: buffer('c'), key: buffer('k'), trusted: [buffer('t')] }
+    same(await asked?.(...(verb === 'renewed' ? ['dr', own] : input)), answer)
     const last = heard.at(-1)
     assert.equal(last?.verb, verb)
     assert.equal(last?.input.length, given.length)
@@ -256,11 +258,11 @@ test('a large batch is moved in one piece, and what it was cut from stays whole'
 test('the key of a renewed leaf is wiped where it came from', async (context) => {
   const { start, heard } = stage(context)
   const { owner } = start()
-  const leaf = { certificate: buffer('c'), key: buffer('secret') }
+  const leaf = { certificate: buffer('c'), key: buffer('secret'), trusted: [] }
   const renewed = owner.renewed('dr', leaf)
   same(leaf.key, Buffer.alloc(6))
   await renewed
-  same(heard.at(-1)?.input, ['dr', { certificate: buffer('c'), key: buffer('secret') }])
+  same(heard.at(-1)?.input, ['dr', { certificate: buffer('c'), key: buffer('secret'), trusted: [] }])
 })
 
 test('what the other end decides by is thrown as it was; of a defect only the name is told', async (context) => {

@@ -59,6 +59,7 @@ const bundle: ActivationBundle = {
   ...SET,
   id: SECONDARY.id,
   authority: authority.certificate,
+  nextAuthority: newAuthority(SET, making).certificate,
   ...secondaryLeaf(),
   nonce: new Secret(random.bytes(32)),
   endsAtMs: making.nowMs,
@@ -110,7 +111,7 @@ const TARGETS: readonly { readonly name: string; readonly good: readonly Buffer[
   },
   {
     name: 'bundles of activation',
-    good: [encodeActivation(bundle)],
+    good: [bundle, { ...bundle, nextAuthority: undefined }].map(encodeActivation),
     target: (input) =>
       activated(() => {
         // What is taken has one encoding.

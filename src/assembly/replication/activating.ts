@@ -13,7 +13,12 @@ import { sha256 } from '../../crypto/primitives/digest.ts'
 import { X25519_BYTES, x25519Key } from '../../crypto/primitives/hpke.ts'
 import type { World } from '../../lib/world.ts'
 import type { ActivationKnock, Knocked, LinkControl, NodeFacts } from '../../replication/link/link-sides.ts'
-import { type ActivationBundle, ActivationRefused, wipeActivation } from '../../replication/set/activation-bundle.ts'
+import {
+  type ActivationBundle,
+  ActivationRefused,
+  authoritiesIn,
+  wipeActivation,
+} from '../../replication/set/activation-bundle.ts'
 import {
   type ActivationToken,
   type CarriedToken,
@@ -252,11 +257,11 @@ function knockOf(
   facts: NodeFacts,
   what: 'look' | 'claim',
 ): ActivationKnock {
-  const { setId, family, id, authority, leaf, leafKey, clusterAddress, nonce } = bundle
+  const { setId, family, id, leaf, leafKey, clusterAddress, nonce } = bundle
   return {
     set: { setId, family },
     id,
-    identity: { key: loadScalar(P256, leafKey.reveal()), certificate: leaf, trusted: [authority] },
+    identity: { key: loadScalar(P256, leafKey.reveal()), certificate: leaf, trusted: authoritiesIn(bundle) },
     address: clusterAddress,
     facts,
     nonce: Buffer.from(nonce.reveal()),

@@ -22,6 +22,7 @@ import type { Activation, AlsoWritten } from '../activation.ts'
 import type { WritingParts } from '../node-parts.ts'
 import type { NodeRooms } from '../node-rooms.ts'
 import { Activating } from './activating.ts'
+import { ChangingAuthority } from './changing-authority.ts'
 import { ChangingRoles } from './changing-roles.ts'
 import { HandingOver } from './handing-over.ts'
 import { KeptUndone } from './kept-undone.ts'
@@ -111,7 +112,14 @@ class OwnReplication implements ReplicationRoom {
     const sendAway = async (family: ReplicationFamily, ids: readonly string[]): Promise<void> => {
       await Promise.all(ids.map((id) => links.control.disconnect(family, id)))
     }
-    const primarySide = new PrimarySide({ ...common, ...shared, bundle: seal.bundle, handingOver, sendAway })
+    const changingAuthority = new ChangingAuthority({
+      view: this.#view,
+      world,
+      log: this.#log,
+      play: () => this.#play(),
+    })
+    const ofPrimary = { bundle: seal.bundle, handingOver, sendAway, onTrust: () => changingAuthority.goOn() }
+    const primarySide = new PrimarySide({ ...common, ...shared, ...ofPrimary })
     const secondarySide = new SecondarySide({
       ...common,
       ...shared,
@@ -160,9 +168,11 @@ class OwnReplication implements ReplicationRoom {
       undone,
       facts,
       changed,
+      changingAuthority,
     })
     this.#renewal = new PeriodicTask(
       async () => {
+        await changingAuthority.goOn()
         if (!this.#isPlayed || !this.#ownParts.areGood) await this.#play()
         return LOOK_MS
       },
@@ -270,6 +280,8 @@ function joined(primary: PrimarySide, secondary: SecondarySide): LinkOwner {
     claim: (arrival, claim) => primary.claim(arrival, claim),
     confirm: (arrival, claim) => primary.confirm(arrival, claim),
     renew: (arrival, spki) => primary.renew(arrival, spki),
+    trustFor: (arrival) => primary.trustFor(arrival),
+    trusts: (arrival, fingerprints) => primary.trusts(arrival, fingerprints),
     note: (arrival, noted) => primary.note(arrival, noted),
     sealFor: (arrival, receiver) => primary.sealFor(arrival, receiver),
     hold: (arrival, hold) => primary.hold(arrival, hold),
@@ -282,6 +294,7 @@ function joined(primary: PrimarySide, secondary: SecondarySide): LinkOwner {
     confirmed: (family, nonce) => secondary.confirmed(family, nonce),
     primaryIsAt: (family, addresses, api) => secondary.primaryIsAt(family, addresses, api),
     renewed: (family, leaf) => secondary.renewed(family, leaf),
+    trustCame: (family, trusted) => secondary.trustCame(family, trusted),
     sealCame: (family, sealed) => secondary.sealCame(family, sealed),
     take: (family, batch) => secondary.take(family, batch),
     ownTree: () => secondary.ownTree(),

@@ -48,6 +48,7 @@ import type {
   WantedToken,
 } from '../../system/replication-operations.ts'
 import type { Activating } from './activating.ts'
+import type { ChangingAuthority } from './changing-authority.ts'
 import type { ChangingRoles } from './changing-roles.ts'
 import type { KeptUndone } from './kept-undone.ts'
 import type { PrimarySide } from './primary-side.ts'
@@ -63,6 +64,7 @@ export type OperationsParts = {
   readonly primarySide: Pick<PrimarySide, 'release' | 'dropHold' | 'issued'>
   readonly activating: Activating
   readonly changingRoles: Pick<ChangingRoles, 'promote' | 'demote' | 'disable' | 'updatePrimary'>
+  readonly changingAuthority: Pick<ChangingAuthority, 'begin'>
   readonly undone: KeptUndone
   readonly facts: () => NodeFacts
   /** Takes over the role and the links that the records say. */
@@ -153,6 +155,10 @@ export class OwnOperations implements ReplicationOperations {
   async revokeSecondary(family: ReplicationFamily, id: string): Promise<void> {
     await orRefused(() => this.#parts.view.transaction((tx) => revokeSecondary(tx, family, id)))
     await this.#cutOff(family, id)
+  }
+
+  rotateAuthority(family: ReplicationFamily): Promise<readonly string[]> {
+    return orRefused(() => this.#parts.changingAuthority.begin(family))
   }
 
   /** @throws SetRefused while nobody knows: the token would cut off a secondary that follows */
@@ -324,6 +330,7 @@ export function noOperations(): ReplicationOperations {
     disablePrimary: refuse,
     secondaryToken: refuse,
     revokeSecondary: refuse,
+    rotateAuthority: refuse,
     generatePublicKey: refuse,
     enableSecondary: refuse,
     promote: refuse,

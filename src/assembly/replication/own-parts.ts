@@ -12,6 +12,7 @@ import type { LinkIdentity } from '../../lib/links.ts'
 import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
 import type { FormerPart, PrimaryPart, SecondaryPart, SetPart } from '../../replication/link/link-sides.ts'
+import { readAuthorities, signingAuthority, signingOf, trustedOf } from '../../replication/set/authorities.ts'
 import {
   CertificateRefused,
   newLeaf,
@@ -20,7 +21,6 @@ import {
   renewalDueMs,
 } from '../../replication/set/certificates.ts'
 import { REPLICATION_FAMILIES, type SetName, serverNameOf } from '../../replication/set/peer-name.ts'
-import { storedAuthority } from '../../replication/set/primary-operations.ts'
 import {
   placeOfNote,
   readPromotions,
@@ -35,6 +35,8 @@ import type { ReplicationFamily } from '../../storage/peer-log.ts'
 type Served = {
   readonly serverName: string
   readonly identity: LinkIdentity
+  /** The authority of the leaf. */
+  readonly authority: Buffer
   readonly fromMs: number
   readonly dueMs: number
 }
@@ -125,13 +127,18 @@ export class OwnParts {
   }
 
   async #primary(tx: SetReader, set: SetName, node: string): Promise<PrimaryPart> {
+    const authorities = await readAuthorities(tx, set.family)
+    const signing = signingOf(authorities, this.#world.clock.nowMs())
     const known = this.#served.get(set.family)
-    if (known !== undefined && this.#isGood(known) && known.serverName === serverNameOf(set)) {
-      return { role: 'primary', set, identity: known.identity }
-    }
-    const served = await this.#newServed(tx, set, node)
-    this.#served.set(set.family, served)
-    return { role: 'primary', set, identity: served.identity }
+    const isKnown =
+      known !== undefined &&
+      this.#isGood(known) &&
+      known.serverName === serverNameOf(set) &&
+      known.authority.equals(signing.certificate)
+    const served = isKnown ? known : await this.#newServed(tx, set, node, signing.untilMs)
+    const trusting = withTrust(served, trustedOf(authorities))
+    this.#served.set(set.family, trusting)
+    return { role: 'primary', set, identity: trusting.identity }
   }
 
   /** One that was made while the clock was ahead is taken by nobody until then. */
@@ -140,16 +147,19 @@ export class OwnParts {
     return nowMs >= fromMs && nowMs < dueMs
   }
 
-  async #newServed(tx: SetReader, set: SetName, node: string): Promise<Served> {
+  /** Until `untilMs` at most: then another authority signs. */
+  async #newServed(tx: SetReader, set: SetName, node: string, untilMs: number): Promise<Served> {
     const { random, clock } = this.#world
-    const authority = await storedAuthority(tx, set.family)
+    const authority = await signingAuthority(tx, set.family, clock.nowMs())
     const scalar = newLeafKey(random)
     try {
       const peer = { ...set, role: 'primary', id: node } as const
       const certificate = newLeaf(authority, peer, publicKeyOf(scalar), { random, nowMs: clock.nowMs() })
       const identity = { key: loadScalar(P256, scalar), certificate, trusted: [authority.certificate] }
       const read = readCertificate(certificate)
-      return { serverName: serverNameOf(set), identity, fromMs: read.notBeforeMs, dueMs: renewalDueMs(read) }
+      const dueMs = Math.min(renewalDueMs(read), untilMs)
+      const made = { identity, authority: authority.certificate, fromMs: read.notBeforeMs, dueMs }
+      return { serverName: serverNameOf(set), ...made }
     } finally {
       scalar.fill(0)
       authority.key.fill(0)
@@ -159,12 +169,20 @@ export class OwnParts {
   async #secondary(tx: SetReader, set: SetName): Promise<SecondaryPart | undefined> {
     const found = await ownIdentity(tx, set.family)
     if (found === undefined) return undefined
-    const { record, authority, own, leaf } = found
-    const identity = { key: loadScalar(P256, own.key), certificate: own.certificate, trusted: [authority] }
+    const { record, trusted, own, leaf } = found
+    const identity = { key: loadScalar(P256, own.key), certificate: own.certificate, trusted }
     own.key.fill(0)
     const addresses = addressesOf(record)
     return { role: 'secondary', set, id: record.id, identity, renewalDueMs: renewalDueMs(leaf), addresses }
   }
+}
+
+/** As it is, if it trusts these already: links parse another object anew. */
+function withTrust(served: Served, trusted: readonly Buffer[]): Served {
+  const { identity } = served
+  const isSame =
+    identity.trusted.length === trusted.length && trusted.every((one, at) => identity.trusted[at]?.equals(one))
+  return isSame ? served : { ...served, identity: { ...identity, trusted } }
 }
 
 const isUnusable = (cause: unknown): boolean =>
@@ -176,8 +194,8 @@ async function formerPart(tx: SetReader, set: SetName): Promise<FormerPart | und
   const promotion = (await readPromotions(tx, family)).at(-1)
   const found = promotion && (await formerIdentity(tx, family))
   if (promotion === undefined || found === undefined) return undefined
-  const { record, authority, own, receiver } = found
-  const identity = { key: loadScalar(P256, own.key), certificate: own.certificate, trusted: [authority] }
+  const { record, trusted, own, receiver } = found
+  const identity = { key: loadScalar(P256, own.key), certificate: own.certificate, trusted }
   own.key.fill(0)
   const { publicKey } = x25519Key(receiver)
   receiver.fill(0)
@@ -195,7 +213,7 @@ const addressesOf = ({ clusterAddress, knownAddresses }: SecondaryIdentity): str
  * The families in which the records are of this cluster itself. What a DR secondary has of the other one is a copy of
  * what its primary is there: with it, it would serve that one's secondaries, or take its place.
  */
-async function ownFamilies(tx: SetReader): Promise<readonly ReplicationFamily[]> {
+export async function ownFamilies(tx: SetReader): Promise<readonly ReplicationFamily[]> {
   const mode = (await readState(tx, 'dr'))?.mode
   return mode === 'secondary' || mode === 'bootstrapping' ? ['dr'] : REPLICATION_FAMILIES
 }

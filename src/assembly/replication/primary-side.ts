@@ -1,5 +1,6 @@
 // What secondaries ask of their primary, answered by its store and its seal: on the thread that writes.
 
+import { describeCause } from '../../core/describe-cause.ts'
 import { encodeBase64 } from '../../lib/base64.ts'
 import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
@@ -13,12 +14,15 @@ import {
   type Greeting,
   isReceiverOf,
   noteSecondary,
+  noteTrust,
   type PeerRefusal,
   renewLeaf,
+  trustFor,
 } from '../../replication/set/admission.ts'
+import { readAuthorities, trustedOf } from '../../replication/set/authorities.ts'
 import { takeSuccessor } from '../../replication/set/changing-hands.ts'
 import { peerSegment, REPLICATION_FAMILIES, uriOfPeer } from '../../replication/set/peer-name.ts'
-import { authorityCertificate, knownSecondaries } from '../../replication/set/primary-operations.ts'
+import { knownSecondaries } from '../../replication/set/primary-operations.ts'
 import {
   type PromotionNote,
   placeNote,
@@ -56,6 +60,8 @@ export type PrimarySideParts = {
   /** Ends the links of these secondaries: they hear why when they come again. */
   readonly sendAway: (family: ReplicationFamily, ids: readonly string[]) => Promise<void>
   readonly checks: Pick<TreeChecks, 'suspect'>
+  /** A secondary trusts other authorities than before. */
+  readonly onTrust: () => Promise<void>
 }
 
 /** The name of the hold of a secondary's log. */
@@ -145,8 +151,22 @@ export class PrimarySide implements PrimaryOwner {
     return this.#run(async (tx) => {
       const renewed = await renewLeaf(tx, this.#greeting(arrival), spki, { random, nowMs: clock.nowMs() })
       if ('refused' in renewed) return renewed
-      return { certificate: renewed.certificate, trusted: [await authorityCertificate(tx, arrival.set.family)] }
+      const trusted = trustedOf(await readAuthorities(tx, arrival.set.family))
+      return { certificate: renewed.certificate, trusted }
     })
+  }
+
+  trustFor(arrival: Arrival): Promise<readonly Buffer[] | undefined> {
+    return this.#run((tx) => trustFor(tx, this.#greeting(arrival)))
+  }
+
+  async trusts(arrival: Arrival, fingerprints: readonly Buffer[]): Promise<void> {
+    const marks = fingerprints.map((one) => encodeBase64(one))
+    const isNews = await this.#run((tx) => noteTrust(tx, this.#greeting(arrival), marks))
+    if (!isNews) return
+    const { onTrust, log } = this.#parts
+    // Not awaited, and tried again at the next look: the link goes on.
+    onTrust().catch((cause: unknown) => log('debug', 'The links were not told of it', { cause: describeCause(cause) }))
   }
 
   async note({ set, id }: Arrival, noted: Parameters<PrimaryOwner['note']>[1]): Promise<void> {

@@ -26,7 +26,9 @@ import {
   enteredActivation,
   keepPrimaryAddresses,
   keepRenewedLeaf,
+  keepTrust,
   ownIdentity,
+  type RenewedLeaf,
 } from '../../replication/set/secondary-operations.ts'
 import { sinkKeeper } from '../../replication/sink/sink-keeper.ts'
 import type { SinkBatch, SinkKeeper, Transfer } from '../../replication/sink/sink-parts.ts'
@@ -135,7 +137,7 @@ export class SecondarySide implements SecondaryOwner {
     if (isNew) await onChanged()
   }
 
-  async renewed(family: ReplicationFamily, leaf: { readonly certificate: Buffer; readonly key: Buffer }) {
+  async renewed(family: ReplicationFamily, leaf: RenewedLeaf) {
     const { view, onChanged } = this.#parts
     try {
       await view.transaction((tx) => keepRenewedLeaf(tx, family, leaf))
@@ -143,6 +145,11 @@ export class SecondarySide implements SecondaryOwner {
       leaf.key.fill(0)
     }
     await onChanged()
+  }
+
+  async trustCame(family: ReplicationFamily, trusted: readonly Buffer[]): Promise<void> {
+    const { view, onChanged } = this.#parts
+    if (await view.transaction((tx) => keepTrust(tx, family, trusted))) await onChanged()
   }
 
   async sealCame(family: ReplicationFamily, sealed: Buffer): Promise<void> {

@@ -160,3 +160,23 @@ export const replicationRevoke = callCommand({
   }),
   done: ({ options }) => `Success! Revoked secondary: ${printableLine(options.id ?? '')}`,
 })
+
+/** `primary/rotate-authority`. */
+export const replicationRotateAuthority = callCommand({
+  name: 'rotate-authority',
+  summary: 'Have the authority of the set followed by another one, while the links go on',
+  usage: '',
+  describe: [
+    'A primary does it by itself when two thirds of the ten years of its authority are over. What is printed are the ' +
+      'secondaries that have not stored the next authority yet: it signs certificates once they have, or were ' +
+      'revoked. The token needs "update" and "sudo" on sys/replication/FAMILY/primary/rotate-authority.',
+  ],
+  examples: ['operator replication rotate-authority'],
+  options: { ...FAMILY_OPTION },
+  request: ({ options }) => ({
+    doing: 'rotating the authority of the set',
+    method: 'POST',
+    path: `sys/replication/${familyOf(options)}/primary/rotate-authority`,
+    body: '{}',
+  }),
+})

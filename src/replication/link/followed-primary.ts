@@ -1,4 +1,5 @@
 // The secondary's end of a link that it follows by, from its greeting to its end.
+import { certificateFingerprint } from '../../crypto/signatures/certificate.ts'
 import { StorageFull } from '../../storage/errors.ts'
 import { Tree } from '../../storage/log/tree.ts'
 import { ProtocolFault } from '../protocol/frames.ts'
@@ -206,7 +207,7 @@ export class FollowedPrimary {
         case 'refused':
           throw new RefusedByPrimary(message)
         case 'certificate':
-          void this.#parts.renewal.came(message)
+          void (message.certificate.length === 0 ? this.#trustCame(message) : this.#parts.renewal.came(message))
           break
         case 'seal-bundle':
           void this.#sealCame(message)
@@ -248,6 +249,21 @@ export class FollowedPrimary {
       // It is sent again over the next link, and over this one no more: the shares of before would open this server.
       this.stop(cause as Error)
     }
+  }
+
+  /** What is not kept is told again over the next link; until then the authority of before is trusted. */
+  async #trustCame({ trusted }: Message<'certificate'>): Promise<void> {
+    const { owner, part, log } = this.#parts
+    const { family } = part().set
+    const copied = trusted.map((one) => Buffer.from(one))
+    try {
+      await owner.trustCame(family, copied)
+    } catch (cause) {
+      log('warn', 'The authorities of the set were not kept', { family, why: (cause as Error).message })
+      return
+    }
+    const fingerprints = copied.map(certificateFingerprint)
+    await this.#link.send({ kind: 'trusts', fingerprints }).catch((cause: Error) => this.stop(cause))
   }
 
   #keeper(): SinkKeeper {

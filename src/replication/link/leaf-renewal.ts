@@ -41,13 +41,14 @@ export class LeafRenewal {
   }
 
   /** Takes the answer. One that nobody asked for is left alone. */
-  async came({ certificate }: Message<'certificate'>): Promise<void> {
+  async came({ certificate, trusted }: Message<'certificate'>): Promise<void> {
     const { owner, log } = this.#parts
     const key = this.#key
     if (key === undefined) return
     this.#key = undefined
     try {
-      await owner.renewed(this.#family, { certificate: Buffer.from(certificate), key })
+      const leaf = { certificate: Buffer.from(certificate), trusted: trusted.map((one) => Buffer.from(one)), key }
+      await owner.renewed(this.#family, leaf)
       log('info', 'The certificate of this secondary was renewed', { family: this.#family })
     } catch (cause) {
       // The one before holds on for now, and another is asked for later.

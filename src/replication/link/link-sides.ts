@@ -9,6 +9,7 @@ import type { History, LogHold, ReplicationFamily } from '../../storage/peer-log
 import type { Message, Place } from '../protocol/messages.ts'
 import type { PeerRefusal } from '../set/admission.ts'
 import type { SetName } from '../set/peer-name.ts'
+import type { RenewedLeaf } from '../set/secondary-operations.ts'
 import type { SinkBatch, SinkProgress } from '../sink/sink-parts.ts'
 import type { SecondaryStanding } from '../source/decision.ts'
 
@@ -250,6 +251,10 @@ export interface PrimaryOwner {
     arrival: Arrival,
     spki: Buffer,
   ): Promise<{ readonly certificate: Buffer; readonly trusted: readonly Buffer[] } | PeerRefusal>
+  /** All authorities of the set that this secondary is to trust; undefined: it has said that it does. */
+  trustFor(arrival: Arrival): Promise<readonly Buffer[] | undefined>
+  /** The secondary has stored, durably, that it trusts the authorities of these fingerprints. */
+  trusts(arrival: Arrival, fingerprints: readonly Buffer[]): Promise<void>
   /** Notes how far a secondary is, and where. Called now and then. */
   note(
     arrival: Arrival,
@@ -297,8 +302,10 @@ export interface SecondaryOwner {
   confirmed(family: ReplicationFamily, nonce: Buffer): Promise<void>
   /** The primary told where it is. */
   primaryIsAt(family: ReplicationFamily, addresses: readonly string[], apiAddress: string): Promise<void>
-  /** A renewed leaf and its private number, which is wiped by the callee. */
-  renewed(family: ReplicationFamily, leaf: { readonly certificate: Buffer; readonly key: Buffer }): Promise<void>
+  /** A renewed leaf with all authorities that are trusted, and its private number, which is wiped by the callee. */
+  renewed(family: ReplicationFamily, leaf: RenewedLeaf): Promise<void>
+  /** All authorities of the set that are trusted from now on. Resolves when they are stored, durably. */
+  trustCame(family: ReplicationFamily, trusted: readonly Buffer[]): Promise<void>
   /** The primary's seal after a rekey, sealed for the receiver of `standing`. */
   sealCame(family: ReplicationFamily, sealed: Buffer): Promise<void>
   /** As the verbs of SinkKeeper. */

@@ -46,10 +46,15 @@ export class PrimaryEnd {
 
   /** Takes over what this node is primary of. Links of other sets are broken off. */
   play(parts: readonly PrimaryPart[]): void {
+    const before = this.#sets
     this.#sets = new Map(parts.map((part) => [keyOfSet(part.set), part]))
     this.#breakOff(({ set }) => !this.#sets.has(keyOfSet(set)), 'this cluster is no primary of the set any more')
     for (const [key, { peer }] of this.#remembered) {
       if (!this.#sets.has(keyOfSet(peer.set))) this.#remembered.delete(key)
+    }
+    for (const served of this.#following.values()) {
+      const key = keyOfSet(served.peer.set)
+      if (!haveSameTrust(before.get(key), this.#sets.get(key))) served.trustChanged()
     }
   }
 
@@ -165,6 +170,12 @@ function refuse(link: MessageLink, code: RefusedCode, sentence: string): void {
   const retryAfterMs = code === 'busy' ? BUSY_RETRY_MS : 0
   void link.hangUp(refusedMessage(code, sentence, retryAfterMs), sentence)
 }
+
+const trustText = (part: PrimaryPart | undefined): string | undefined =>
+  part?.identity.trusted.map((one) => one.toString('base64')).join()
+
+const haveSameTrust = (one: PrimaryPart | undefined, other: PrimaryPart | undefined): boolean =>
+  trustText(one) === trustText(other)
 
 /** The id of the one secondary of the set that the names are those of; undefined if they are of anything else. */
 function secondaryIn(set: SetName, names: readonly string[]): string | undefined {

@@ -8,15 +8,15 @@ import type { SetName } from '../set/peer-name.ts'
 import { LogSource } from '../source/source.ts'
 import { type FromSecondary, SecondaryRefused } from '../source/source-parts.ts'
 import type { BeatFacts } from './beats.ts'
+import { DueSender } from './due-sender.ts'
 import type { PrimaryParts } from './end-parts.ts'
 import { Heartbeat } from './heartbeat.ts'
-import type { Arrival, Greeted, SecondaryStatus } from './link-sides.ts'
+import type { Arrival, Greeted, PrimaryOwner, SecondaryStatus } from './link-sides.ts'
 import { linkedKeeper } from './linked-keeper.ts'
 import { LogEnd } from './log-end.ts'
 import { Marks } from './marks.ts'
 import type { MessageLink } from './message-link.ts'
 import { messageOfRefusal, RefusedPeer, refusedMessage, requireAdmitted } from './refusals.ts'
-import { SealSender } from './seal-sender.ts'
 import { agreedProtocol, ownSpeech } from './version-rule.ts'
 
 /** Whose end it is. The id is that of the certificate. */
@@ -37,6 +37,7 @@ const FROM_SECONDARY: ReadonlySet<MessageKind> = new Set([
   'resume',
   'beat',
   'certificate-wanted',
+  'trusts',
   'fault',
 ])
 
@@ -59,7 +60,8 @@ export class ServedSecondary {
   #admission: Admission | undefined
   /** There from the welcome on. */
   #source: LogSource | undefined
-  #seals: SealSender | undefined
+  #seals: DueSender<Message<'seal-bundle'>> | undefined
+  #trust: DueSender<Message<'certificate'>> | undefined
   #isWhole = false
   #acknowledged: number | undefined
   /** Index of the last change that the secondary gets. */
@@ -115,6 +117,11 @@ export class ServedSecondary {
   /** Asks whether there is a newer seal than the secondary has, and sends it. */
   sealChanged(): void {
     this.#seals?.due().catch((cause: Error) => this.#stop(cause))
+  }
+
+  /** Asks whether the secondary is to trust other authorities than it does, and tells it. */
+  trustChanged(): void {
+    this.#trust?.due().catch((cause: Error) => this.#stop(cause))
   }
 
   get status(): SecondaryStatus {
@@ -205,8 +212,10 @@ export class ServedSecondary {
     this.#rootAtMs = this.#noteAtMs
     this.#heartbeat.start()
     const receiver = { key: hello.receiver, number: hello.sealNumber }
-    this.#seals = new SealSender({ owner, arrival, receiver, send })
+    this.#seals = new DueSender({ news: () => sealNews(owner, arrival, receiver), send })
+    this.#trust = new DueSender({ news: () => trustNews(owner, arrival), send })
     this.sealChanged()
+    this.trustChanged()
     counts(this.peer.set.family)('links', 1)
     log('info', 'A secondary follows', this.#fields())
   }
@@ -222,6 +231,7 @@ export class ServedSecondary {
   #handle(source: LogSource, message: Message, bytes: number): void {
     if (message.kind === 'beat') this.#heard(source, message)
     else if (message.kind === 'certificate-wanted') this.#renew(message).catch((cause) => this.#stop(cause))
+    else if (message.kind === 'trusts') this.#trusts(message).catch((cause) => this.#stop(cause))
     else {
       if (message.kind === 'compare') this.#differs()
       source.received(message as FromSecondary, bytes)
@@ -315,6 +325,12 @@ export class ServedSecondary {
     this.#parts.log('warn', 'A certificate was not renewed', { ...this.#fields(), why: renewed.sentence })
   }
 
+  async #trusts({ fingerprints }: Message<'trusts'>): Promise<void> {
+    if (this.#admission === undefined) return
+    const copied = fingerprints.map((one) => Buffer.from(one))
+    await this.#parts.owner.trusts(this.#admission.arrival, copied)
+  }
+
   /** Gives the link up for this cause. */
   #stop(cause: Error): void {
     this.#cause ??= cause
@@ -336,6 +352,23 @@ export class ServedSecondary {
   #fields(): Record<string, string> {
     return { family: this.peer.set.family, secondary: this.peer.id }
   }
+}
+
+async function sealNews(
+  owner: Pick<PrimaryOwner, 'sealFor'>,
+  arrival: Arrival,
+  receiver: Parameters<PrimaryOwner['sealFor']>[1],
+): Promise<Message<'seal-bundle'> | undefined> {
+  const sealed = await owner.sealFor(arrival, receiver)
+  return sealed && { kind: 'seal-bundle', sealed }
+}
+
+async function trustNews(
+  owner: Pick<PrimaryOwner, 'trustFor'>,
+  arrival: Arrival,
+): Promise<Message<'certificate'> | undefined> {
+  const trusted = await owner.trustFor(arrival)
+  return trusted && { kind: 'certificate', certificate: Buffer.alloc(0), trusted }
 }
 
 /** What the secondary is told of the cause; undefined if it is no refusal. */

@@ -57,6 +57,8 @@ export const MAX_PAGES = 1_024
 /** A scope is `NAMESPACE/MOUNT-UUID` or `NAMESPACE/system`. */
 const MAX_SCOPE_BYTES = 1 * KIB
 const CERTIFICATE_BYTES = 16 * KIB
+/** Most authorities of a set that are trusted at a time: the present one, the one before, and the next one. */
+export const MAX_AUTHORITIES = 3
 /** An X25519 public key, and the nonce of an activation token (src/replication/set). */
 const RECEIVER_BYTES = 32
 const NONCE_BYTES = 32
@@ -228,11 +230,16 @@ const MESSAGES = {
   compare: message(17, 4 * KIB, { course: u32, sentence: shownText(MAX_SENTENCE_BYTES) }),
   /** From the secondary: a request to certify its new public key. Answered by `certificate`. */
   'certificate-wanted': message(18, CERTIFICATE_BYTES, { publicKey: bytesUpTo(1 * KIB) }),
-  /** From the primary: a new leaf, and all certificates of the set that are trusted. */
+  /**
+   * From the primary: a new leaf, and all authorities of the set that are trusted. Without a leaf it was not asked for,
+   * and is answered by `trusts`; programs that know of one authority alone pay no heed to it.
+   */
   certificate: message(19, 4 * CERTIFICATE_BYTES, {
     certificate: bytesUpTo(CERTIFICATE_BYTES),
-    trusted: list(bytesUpTo(CERTIFICATE_BYTES), 3),
+    trusted: list(bytesUpTo(CERTIFICATE_BYTES), MAX_AUTHORITIES),
   }),
+  /** From the secondary: it has stored that it trusts these authorities, by their fingerprints, and no other. */
+  trusts: message(32, 1 * KIB, { fingerprints: list(fixed(DIGEST_BYTES), MAX_AUTHORITIES) }),
   /** From the primary after a rekey: its seal, sealed for this secondary (src/system/seal/seal-bundle.ts). */
   'seal-bundle': message(20, 2 * MIB, { sealed: bytesUpTo(2 * MIB - 64) }),
   /** From a cluster that wants to be let in, first on a link for that. The primary answers with a welcome. */

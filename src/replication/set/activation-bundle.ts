@@ -1,10 +1,11 @@
 // What an activation token carries: all that a cluster needs to be let in as a secondary, once. It holds no key of any
 // data; those come over the link that it opens.
 //
-//   bundle   format u8 = 1 | family u8 (1 dr, 2 performance) | set id 16 | epoch u32 | history id 16
+//   bundle   format u8 = 1 or 2 | family u8 (1 dr, 2 performance) | set id 16 | epoch u32 | history id 16
 //            | ends u64 (ms since 1970, by the issuer's clock) | nonce 32 | id length u16 | id
 //            | authority length u16 | authority (DER) | leaf length u16 | leaf (DER) | leaf key 32
 //            | cluster address length u16 | cluster address | API address length u16 | API address (empty: not known)
+//            | in format 2: next authority length u16 | next authority (DER)
 import { Secret } from '../../crypto/primitives/secret.ts'
 import { secretBytes } from '../../crypto/primitives/secret-bytes.ts'
 import { MAX_CERTIFICATE_BYTES } from '../../crypto/signatures/certificate.ts'
@@ -27,6 +28,8 @@ export type ActivationBundle = SetName & {
   readonly id: string
   /** Certificates in DER. */
   readonly authority: Buffer
+  /** The authority that is about to follow: the primary may show a leaf of either. */
+  readonly nextAuthority: Buffer | undefined
   readonly leaf: Buffer
   readonly leafKey: Secret
   /** The right to be let in, once. The issuer keeps its digest. */
@@ -54,14 +57,14 @@ export class ActivationRefused extends Error {
   }
 }
 
-const FORMAT = 1
+const FORMAT = { oneAuthority: 1, twoAuthorities: 2 } as const
 const UUID_BYTES = 16
 const HISTORY_ID_BYTES = 16
 /** 256 bits: it cannot be guessed, so a plain digest is kept of it. */
 export const NONCE_BYTES = 32
 const LEAF_KEY_BYTES = 32
 const FIXED_BYTES = 2 + UUID_BYTES + 4 + HISTORY_ID_BYTES + 8 + NONCE_BYTES + LEAF_KEY_BYTES + 5 * 2
-/** Longest encoded bundle: in base64, and sealed, it stays below 8 KiB. */
+/** Longest encoded bundle: in base64, and sealed, it stays below 8 KiB. Certificates are far below their limit. */
 export const MAX_ACTIVATION_BYTES =
   FIXED_BYTES + MAX_PEER_ID_BYTES + 2 * MAX_CERTIFICATE_BYTES + 2 * MAX_ADDRESS_CHARACTERS
 
@@ -69,12 +72,13 @@ export const MAX_ACTIVATION_BYTES =
 export function encodeActivation(bundle: ActivationBundle): Buffer {
   const fault = faultOfTexts(bundle)
   if (fault !== undefined) throw new RangeError(`No activation token can be made: ${fault}`)
-  const { family, setId, id, authority, leaf, leafKey, nonce, endsAtMs, epoch, historyId } = bundle
+  const { family, setId, id, authority, nextAuthority, leaf, leafKey, nonce, endsAtMs, epoch, historyId } = bundle
   const texts = [id, bundle.clusterAddress, bundle.apiAddress].map((text) => Buffer.from(text))
   const [idBytes, clusterAddress, apiAddress] = texts as [Buffer, Buffer, Buffer]
   const parts = [idBytes, authority, leaf, clusterAddress, apiAddress]
-  const out = secretBytes(parts.reduce((sum, { length }) => sum + length, FIXED_BYTES))
-  let at = out.writeUInt8(FORMAT)
+  const nextBytes = nextAuthority === undefined ? 0 : 2 + nextAuthority.length
+  const out = secretBytes(parts.reduce((sum, { length }) => sum + length, FIXED_BYTES + nextBytes))
+  let at = out.writeUInt8(nextAuthority === undefined ? FORMAT.oneAuthority : FORMAT.twoAuthorities)
   at = out.writeUInt8(REPLICATION_FAMILIES.indexOf(family) + 1, at)
   at += Buffer.from(setId.replaceAll('-', ''), 'hex').copy(out, at)
   at = out.writeUInt32BE(epoch, at)
@@ -88,6 +92,7 @@ export function encodeActivation(bundle: ActivationBundle): Buffer {
   for (const part of [idBytes, authority, leaf]) put(part)
   at += leafKey.reveal().copy(out, at)
   for (const part of [clusterAddress, apiAddress]) put(part)
+  if (nextAuthority !== undefined) put(nextAuthority)
   return out
 }
 
@@ -95,7 +100,7 @@ export function encodeActivation(bundle: ActivationBundle): Buffer {
 export function decodeActivation(bytes: Buffer): ActivationBundle {
   if (bytes.length === 0 || bytes.length > MAX_ACTIVATION_BYTES)
     throw new ActivationRefused('damaged', `An activation token holds 1 to ${MAX_ACTIVATION_BYTES} bytes`)
-  if (bytes[0] !== FORMAT)
+  if (bytes[0] !== FORMAT.oneAuthority && bytes[0] !== FORMAT.twoAuthorities)
     throw new ActivationRefused('version', 'The activation token was made by a newer version of the program')
   try {
     return readActivation(new RecordReader(bytes, 'activation token'))
@@ -107,7 +112,7 @@ export function decodeActivation(bytes: Buffer): ActivationBundle {
 }
 
 function readActivation(reader: RecordReader): ActivationBundle {
-  reader.u8('format')
+  const format = reader.u8('format')
   const family = REPLICATION_FAMILIES[reader.u8('family') - 1]
   if (family === undefined) throw reader.fault('its family is not known')
   const setId = uuidOf(reader.bytes(UUID_BYTES, 'set id'))
@@ -121,13 +126,17 @@ function readActivation(reader: RecordReader): ActivationBundle {
   const leafKey = reader.bytes(LEAF_KEY_BYTES, 'leaf key')
   const clusterAddress = textOf(reader, 'cluster address', MAX_ADDRESS_CHARACTERS)
   const apiAddress = textOf(reader, 'API address', MAX_ADDRESS_CHARACTERS)
+  const hasNext = format === FORMAT.twoAuthorities
+  const nextAuthority = hasNext ? Buffer.from(partOf(reader, 'next authority', MAX_CERTIFICATE_BYTES)) : undefined
   if (!reader.atEnd) throw reader.fault('something follows it')
   const fault = faultOfTexts({ setId, id, clusterAddress, apiAddress })
   if (fault !== undefined) throw reader.fault(fault)
   requireLeaf({ setId, family, role: 'secondary', id }, authority, leaf, leafKey)
+  if (nextAuthority !== undefined) readAuthority({ setId, family }, nextAuthority)
   // Secrets are copied last, so that no error leaves one behind.
   const secrets = { leafKey: new Secret(leafKey), nonce: new Secret(nonce) }
-  return { setId, family, id, authority, leaf, endsAtMs, clusterAddress, apiAddress, epoch, historyId, ...secrets }
+  const certificates = { authority, nextAuthority, leaf }
+  return { setId, family, id, ...certificates, endsAtMs, clusterAddress, apiAddress, epoch, historyId, ...secrets }
 }
 
 type Texts = Pick<ActivationBundle, 'setId' | 'id' | 'clusterAddress' | 'apiAddress'>
@@ -182,3 +191,10 @@ export function wipeActivation({ leafKey, nonce }: Pick<ActivationBundle, 'leafK
   leafKey.wipe()
   nonce.wipe()
 }
+
+/** The authorities that a bundle has its cluster trust. */
+export const authoritiesIn = ({
+  authority,
+  nextAuthority,
+}: Pick<ActivationBundle, 'authority' | 'nextAuthority'>): Buffer[] =>
+  nextAuthority === undefined ? [authority] : [authority, nextAuthority]

@@ -43,6 +43,7 @@ function bundleFor(changed: Partial<ActivationBundle> = {}, holder: Partial<Peer
   return {
     ...named,
     authority: authority.certificate,
+    nextAuthority: undefined,
     leaf,
     leafKey: new Secret(key),
     nonce: new Secret(NONCE),
@@ -64,6 +65,8 @@ const LONGEST = bundleFor({
   endsAtMs: Number.MAX_SAFE_INTEGER,
 })
 const WITHOUT_API = bundleFor({ apiAddress: '' })
+const NEXT = newAuthority({ setId: GOOD.setId, family: 'dr' }, making).certificate
+const TWO_AUTHORITIES = bundleFor({ setId: GOOD.setId, nextAuthority: NEXT })
 
 const clear = ({ leafKey, nonce, ...rest }: ActivationBundle) => ({
   ...rest,
@@ -86,7 +89,7 @@ const carried = (text: string): CarriedToken => {
 }
 const NO_KEY = { family: 'dr', seed: undefined } as const
 
-for (const [name, bundle] of Object.entries({ GOOD, LONGEST, WITHOUT_API })) {
+for (const [name, bundle] of Object.entries({ GOOD, LONGEST, WITHOUT_API, TWO_AUTHORITIES })) {
   test(`an activation token is read as it was made, ${name}`, () => {
     const encoded = encodeActivation(bundle)
     assert.deepEqual(clear(decodeActivation(encoded)), clear(bundle))
@@ -208,12 +211,19 @@ test('lengths above their limits, and a format or family of tomorrow, are refuse
     bytes.copy(copy, at)
     return refused(() => decodeActivation(copy))
   }
-  assert.deepEqual([changed(0, Buffer.of(2)).reason, changed(1, Buffer.of(3)).reason], ['version', 'damaged'])
+  assert.deepEqual([changed(0, Buffer.of(3)).reason, changed(1, Buffer.of(3)).reason], ['version', 'damaged'])
   const lengthAt = idAt + 2 + Buffer.byteLength(GOOD.id)
   assert.match(changed(idAt, Buffer.from('0101', 'hex')).message, /id is above 256 bytes/)
   assert.match(changed(lengthAt, Buffer.from('0801', 'hex')).message, /authority is above 2048 bytes/)
   assert.match(changed(idAt + 2, Buffer.of(0xff)).message, /id is not UTF-8/)
   assert.match(changed(2 + 16 + 4 + 16, Buffer.alloc(8, 255)).message, /beyond 2\^53/)
+})
+
+test('the next authority of an activation token is one of its set', () => {
+  for (const nextAuthority of [GOOD.leaf, newAuthority({ setId: random.uuid(), family: 'dr' }, making).certificate]) {
+    const encoded = encodeActivation({ ...GOOD, nextAuthority })
+    assert.equal(refused(() => decodeActivation(encoded)).reason, 'damaged')
+  }
 })
 
 const world = realWorld()

@@ -4,9 +4,11 @@ import { constantTimeEqual } from '../../crypto/primitives/constant-time.ts'
 import { certificateFingerprint, type ReadCertificate } from '../../crypto/signatures/certificate.ts'
 import { encodeBase64 } from '../../lib/base64.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import { authorityMark, readAuthorities, signingAuthority, trustedOf } from './authorities.ts'
 import {
   CertificateRefused,
   holdsAt,
+  issuerOf,
   type Making,
   newLeaf,
   readAuthority,
@@ -16,7 +18,7 @@ import {
 } from './certificates.ts'
 import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
 import type { SetName } from './peer-name.ts'
-import { authorityCertificate, digestOf, leafFacts, storedAuthority } from './primary-operations.ts'
+import { digestOf, leafFacts } from './primary-operations.ts'
 import { findSecondary, putSecondary, readState, type SecondaryEntry, type SetTransaction } from './records.ts'
 
 /**
@@ -107,9 +109,10 @@ const countsOf = ({ leaf, renewed }: SecondaryEntry): string[] =>
   renewed === null ? [leaf.fingerprint] : [leaf.fingerprint, renewed.fingerprint]
 
 async function shownBy(tx: SetTransaction, set: SetName, certificate: Buffer): Promise<ShownPeer | PeerRefusal> {
-  const authority = await authorityCertificate(tx, set.family)
+  const authorities = await readAuthorities(tx, set.family)
   try {
-    const shown = readLeaf(readAuthority(set, authority), certificate)
+    const issuer = issuerOf(trustedOf(authorities), certificate) ?? authorities.present
+    const shown = readLeaf(readAuthority(set, issuer), certificate)
     return shown.peer.role === 'secondary'
       ? shown
       : refusedPeer('set_mismatch', 'The certificate is not of a secondary')
@@ -209,12 +212,12 @@ export async function renewLeaf(
   if (greeting.nowMs < renewalDueMs(known.leaf))
     return refusedPeer('not_due', 'The certificate is not due for renewal yet')
   const { family, says } = greeting
-  const authority = await storedAuthority(tx, family)
+  const authority = await signingAuthority(tx, family, greeting.nowMs)
   try {
     const { setId, id } = says
     const certificate = newLeaf(authority, { setId, family, role: 'secondary', id }, spki, making)
     readLeaf(readAuthority(says, authority.certificate), certificate)
-    const entry = { ...known.entry, renewed: leafFacts(certificate) }
+    const entry = { ...known.entry, renewed: leafFacts(certificate, authority.certificate) }
     putSecondary(tx, family, entry)
     return { ...known, entry, certificate }
   } catch (cause) {
@@ -223,6 +226,32 @@ export async function renewLeaf(
   } finally {
     authority.key.fill(0)
   }
+}
+
+/**
+ * The authorities that a secondary is to trust from now on, all of them; undefined: it has said that it does. Who is
+ * not let in is told nothing.
+ */
+export async function trustFor(tx: SetTransaction, greeting: Greeting): Promise<readonly Buffer[] | undefined> {
+  const known = await admitSecondary(tx, greeting)
+  if ('refused' in known) return undefined
+  const trusted = trustedOf(await readAuthorities(tx, greeting.family))
+  return trustsAll(known.entry, trusted.map(authorityMark)) ? undefined : trusted
+}
+
+/** Whether a secondary trusts these authorities, and no other, as far as it has said. */
+function trustsAll({ trusts }: SecondaryEntry, marks: readonly string[]): boolean {
+  // One that never said anything has the authority that its token came with.
+  if (trusts.length === 0) return marks.length === 1
+  return trusts.length === marks.length && marks.every((mark) => trusts.includes(mark))
+}
+
+/** Notes the authorities that a secondary says it trusts. False: that is not news. */
+export async function noteTrust(tx: SetTransaction, greeting: Greeting, trusts: readonly string[]): Promise<boolean> {
+  const known = await admitSecondary(tx, greeting)
+  if ('refused' in known || trustsAll(known.entry, trusts)) return false
+  putSecondary(tx, greeting.family, { ...known.entry, trusts })
+  return true
 }
 
 /** What a secondary told of itself since it was last noted. `acknowledged` undefined: not known, so what was stays. */

@@ -56,15 +56,22 @@ export const publicKeyOf = (key: Buffer): Buffer => spkiDer(loadScalar(P256, key
 /** The common name of a set's authority. */
 const authorityName = (set: SetName): string => `ca.${serverNameOf(set)}`
 
-/** Makes the authority of a new set. */
-export function newAuthority(set: SetName, { random, nowMs, signer }: Making): KeyedCertificate {
+/**
+ * Makes an authority of a set. One that is to follow another holds from when that one did: what was made while the
+ * clock was years ahead is still good when the clock is right again.
+ */
+export function newAuthority(
+  set: SetName,
+  { random, nowMs, signer }: Making,
+  notBeforeMs = nowMs - AUTHORITY_EARLY_MS,
+): KeyedCertificate {
   const key = newLeafKey(random)
   const spki = publicKeyOf(key)
   const facts: CertificateFacts = {
     kind: 'authority',
     serial: newSerial(random),
     issuer: authorityName(set),
-    notBeforeMs: nowMs - AUTHORITY_EARLY_MS,
+    notBeforeMs,
     notAfterMs: nowMs + AUTHORITY_LIFE_MS,
     spki,
     dnsNames: [],
@@ -123,6 +130,12 @@ export function readAuthority(set: SetName, certificate: Buffer): ReadCertificat
 /** A peer as its leaf shows it. Whether the leaf holds now, and is the one that counts, is for others to judge. */
 export type ShownPeer = { readonly peer: PeerName; readonly leaf: ReadCertificate }
 
+/** The one of these authorities that has signed a leaf; undefined: none of them. @throws CertificateRefused */
+export function issuerOf(authorities: readonly Buffer[], leaf: Buffer): Buffer | undefined {
+  const read = readOne('leaf', leaf)
+  return authorities.find((each) => isIssuedBy(read, readOne('authority', each)))
+}
+
 /**
  * Reads who a leaf is for. It must name one peer and nothing else, be of the kind that the peer's role uses, and be
  * signed by the authority of that peer's set.
@@ -169,3 +182,7 @@ export function holdsAt({ notBeforeMs, notAfterMs }: ReadCertificate, nowMs: num
 export function renewalDueMs({ notBeforeMs, notAfterMs }: Pick<ReadCertificate, 'notBeforeMs' | 'notAfterMs'>): number {
   return notBeforeMs + Math.floor((notAfterMs - notBeforeMs) * RENEWAL)
 }
+
+/** When an authority is due for another: a third of the life that one has when it is made is left. */
+export const successorDueMs = ({ notAfterMs }: Pick<ReadCertificate, 'notAfterMs'>): number =>
+  notAfterMs - Math.ceil(AUTHORITY_LIFE_MS * (1 - RENEWAL))

@@ -31,6 +31,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'dr primary/disable': 'p- pb pp ps',
   'dr primary/secondary-token': 'p- pb pp ps',
   'dr primary/revoke-secondary': 'p- pb pp ps',
+  'dr primary/rotate-authority': 'p- pb pp ps',
   'dr secondary/generate-public-key': '-- -b -p -s s- sb sp ss',
   'dr secondary/enable': '--',
   'dr secondary/promote': 's- sb sp ss',
@@ -41,6 +42,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'performance primary/disable': '-p pp',
   'performance primary/secondary-token': '-p pp',
   'performance primary/revoke-secondary': '-p pp',
+  'performance primary/rotate-authority': '-p pp',
   'performance secondary/generate-public-key': '-- -s p- ps',
   'performance secondary/enable': '--',
   'performance secondary/promote': '-s ps',
@@ -83,7 +85,7 @@ test('a refusal names the operation or the other family, both modes, and what to
         // The whole is a sentence or two, and without its last period, as all refusals are.
         assert.match(refusal.sentence, /^["A-Zp].*[a-z]$/)
       }
-  assert.equal(refused, ALL.length * 20 - Object.values(ALLOWED).join(' ').split(' ').length)
+  assert.equal(refused, ALL.length * 22 - Object.values(ALLOWED).join(' ').split(' ').length)
 })
 
 const sentence = (state: FamilyParts, family: 'dr' | 'performance', operation: FamilyOperation): string =>
@@ -114,13 +116,17 @@ test('what users run into says what to do', () => {
   }
 })
 
+const NOT_BY_A_FENCED_ONE: ReadonlySet<string> = new Set(
+  ['secondary-token', 'revoke-secondary', 'rotate-authority'].map((one) => `primary/${one}`),
+)
+
 test('a fenced primary can be demoted and disabled, and does nothing else', () => {
   for (const family of REPLICATION_FAMILIES) {
     const state = family === 'dr' ? parts('primary', 'disabled', 'dr') : parts('disabled', 'primary', 'performance')
     for (const operation of FAMILY_OPERATIONS) {
       const refusal = refusalOfOperation(state, family, operation)
       if (operation === 'primary/demote' || operation === 'primary/disable') assert.equal(refusal, undefined)
-      else if (operation === 'primary/secondary-token' || operation === 'primary/revoke-secondary')
+      else if (NOT_BY_A_FENCED_ONE.has(operation))
         assert.deepEqual([refusal?.status, /took over/.test(refusal?.sentence ?? '')], [503, true])
       else assert.equal(refusal?.status, 400)
     }

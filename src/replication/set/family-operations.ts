@@ -30,6 +30,7 @@ const RULES = {
   'primary/disable': { modes: ['primary'], whenFenced: true },
   'primary/secondary-token': { modes: ['primary'] },
   'primary/revoke-secondary': { modes: ['primary'] },
+  'primary/rotate-authority': { modes: ['primary'] },
   'secondary/generate-public-key': { modes: ['disabled', 'secondary'] },
   'secondary/enable': { modes: ['disabled'] },
   'secondary/promote': { modes: ['secondary'] },

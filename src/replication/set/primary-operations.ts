@@ -6,7 +6,8 @@ import { certificateFingerprint, readCertificate } from '../../crypto/signatures
 import { encodeBase64 } from '../../lib/base64.ts'
 import { StorageCorrupt } from '../../storage/errors.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
-import type { ActivationBundle } from './activation-bundle.ts'
+import { type ActivationBundle, authoritiesIn } from './activation-bundle.ts'
+import { authorityMark, readAuthorities, signingAuthority } from './authorities.ts'
 import { CertificateRefused, type KeyedCertificate, type Making, newLeaf, publicKeyOf } from './certificates.ts'
 import { type FamilyOperation, refusalOfOperation } from './family-operations.ts'
 import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
@@ -136,19 +137,20 @@ export async function issueActivation(tx: SetTransaction, issuing: Issuing): Pro
   }
   await makeRoom(tx, family, nowMs, former !== undefined)
   const { setId, epoch } = state
-  const { authority, leaf } = await leafFor(tx, setId, issuing)
+  const { authority, leaf, nextAuthority } = await leafFor(tx, setId, issuing)
   const endsAtMs = nowMs + ttlMs
   putSecondary(tx, family, {
     id,
     state: 'issued',
     issuedAtMs: nowMs,
     activatedAtMs: null,
-    leaf: leafFacts(leaf),
+    leaf: leafFacts(leaf, authority),
     renewed: null,
     bootstrap: { nonceDigest: digestOf(nonce.reveal()), endsAtMs, receiverDigest: null, isUsed: false },
     acknowledged: null,
     clusterAddresses: [],
     apiAddress: '',
+    trusts: authoritiesIn({ authority, nextAuthority }).map(authorityMark),
   })
   // The secondary may be given another address, so a bad one is no reason to refuse.
   const apiAddress = faultOfApiAddress(issuing.apiAddress) === undefined ? issuing.apiAddress : ''
@@ -158,6 +160,7 @@ export async function issueActivation(tx: SetTransaction, issuing: Issuing): Pro
     family,
     id,
     authority,
+    nextAuthority,
     leaf,
     leafKey,
     nonce,
@@ -175,13 +178,15 @@ async function leafFor(
   tx: SetTransaction,
   setId: string,
   issuing: Issuing,
-): Promise<{ authority: Buffer; leaf: Buffer }> {
-  const { family, id, leafKey } = issuing
-  const authority = await storedAuthority(tx, family)
+): Promise<Pick<ActivationBundle, 'authority' | 'leaf' | 'nextAuthority'>> {
+  const { family, id, leafKey, nowMs } = issuing
+  const authority = await signingAuthority(tx, family, nowMs)
   try {
     const spki = publicKeyOf(leafKey.reveal())
     const leaf = newLeaf(authority, { setId, family, role: 'secondary', id }, spki, issuing)
-    return { authority: authority.certificate, leaf }
+    const { next } = await readAuthorities(tx, family)
+    const isNext = next === undefined || next.equals(authority.certificate)
+    return { authority: authority.certificate, leaf, nextAuthority: isNext ? undefined : next }
   } catch (cause) {
     if (!(cause instanceof CertificateRefused)) throw cause
     throw new SetRefused(400, `${cause.message}: "primary/disable" and "primary/enable" begin a new one`)
@@ -243,29 +248,18 @@ async function stateOfPrimary(tx: SetReader, family: ReplicationFamily): Promise
   return (await readState(tx, family)) ?? missing('state')
 }
 
-/** The certificate of a set's authority. @throws StorageCorrupt if a primary has none */
-export async function authorityCertificate(tx: SetReader, family: ReplicationFamily): Promise<Buffer> {
-  return (await tx.get(setPath(family, 'authority'))) ?? missing('authority')
-}
-
-/** The authority of a set; the caller wipes its key. @throws StorageCorrupt if a primary has none */
-export async function storedAuthority(tx: SetReader, family: ReplicationFamily): Promise<KeyedCertificate> {
-  const certificate = await authorityCertificate(tx, family)
-  const key = (await tx.get(setPath(family, 'authority-key'))) ?? missing('authority-key')
-  return { certificate, key }
-}
-
 function missing(entry: string): never {
   throw new StorageCorrupt(`A primary has no entry "${entry}" of its set`)
 }
 
-/** What the registry keeps of a certificate. */
-export function leafFacts(certificate: Buffer): SecondaryEntry['leaf'] {
+/** What the registry keeps of a certificate, and of the authority that signed it. */
+export function leafFacts(certificate: Buffer, authority: Buffer): SecondaryEntry['leaf'] {
   const { serial, notAfterMs } = readCertificate(certificate)
   return {
     serial: serial.toString('hex'),
     fingerprint: encodeBase64(certificateFingerprint(certificate)),
     notAfterMs,
+    authority: authorityMark(authority),
   }
 }
 

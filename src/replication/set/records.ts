@@ -5,6 +5,9 @@
 //   FAMILY/state             what the cluster is in the family; missing where that is disabled
 //   FAMILY/authority         on the primary: the authority of the set, in DER
 //   FAMILY/authority-key     its private number, 32 bytes (not in a JSON record: a text cannot be wiped)
+//   FAMILY/next-authority    the one that is to follow it (authority-change.ts), until it has
+//   FAMILY/next-authority-key    and its private number
+//   FAMILY/old-authority     the one before, in DER, while there may be leaves of it
 //   FAMILY/secondary/ID      on the primary: the registry, an entry for each secondary (ID as in peer-name.ts)
 //   FAMILY/identity          on a secondary: who it is, and where its primary is
 //   FAMILY/leaf-key          the private number of its leaf, 32 bytes
@@ -23,7 +26,7 @@
 //   dr/handing-over          on a primary that hands over (handing-over-note.ts)
 //   abandoned                histories that restores left; of class ignored
 import { decodeBase64, encodeBase64 } from '../../lib/base64.ts'
-import { base64, count, flag, group, listOf, nullable, oneOf, text, texts } from '../../lib/member-kinds.ts'
+import { base64, count, flag, group, listOf, nullable, oneOf, otherwise, text, texts } from '../../lib/member-kinds.ts'
 import { ROOT_NAMESPACE } from '../../storage/contract.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { ViewTransaction } from '../../storage/sealed-storage.ts'
@@ -60,6 +63,8 @@ const LEAF = group({
   serial: text,
   fingerprint: base64,
   notAfterMs: count,
+  /** Fingerprint of the authority that signed it; '' in records of older versions: the first one of the set. */
+  authority: otherwise(base64, ''),
 })
 
 /** An entry of the registry. */
@@ -89,6 +94,8 @@ export const SECONDARY_ENTRY = storedRecord('A secondary of a set', {
   acknowledged: nullable(group({ historyId: base64, index: count })),
   clusterAddresses: texts,
   apiAddress: text,
+  /** Fingerprints of the authorities that it trusts, by its own word; none: that of its leaf alone. */
+  trusts: otherwise(listOf(base64), []),
 })
 /** A secondary as the primary knows it. */
 export type SecondaryEntry = RecordOf<typeof SECONDARY_ENTRY>
@@ -96,9 +103,11 @@ export type SecondaryEntry = RecordOf<typeof SECONDARY_ENTRY>
 /** Who a secondary is. */
 export const SECONDARY_IDENTITY = storedRecord('The identity of a secondary', {
   id: text,
-  /** Certificates in DER. */
+  /** Certificates in DER. The authority is that of the leaf. */
   authority: base64,
   leaf: base64,
+  /** Further authorities of the set, which are trusted too: one is about to follow another. */
+  alsoTrusted: otherwise(listOf(base64), []),
   /** Where the primary is: the address of the activation token, then those that the primary told. */
   clusterAddress: text,
   knownAddresses: texts,
@@ -196,6 +205,9 @@ export type SetEntry =
   | 'state'
   | 'authority'
   | 'authority-key'
+  | 'next-authority'
+  | 'next-authority-key'
+  | 'old-authority'
   | 'identity'
   | 'leaf-key'
   | 'pending-key'

@@ -12,8 +12,9 @@ import {
 import { encodeActivation } from './activation-bundle.ts'
 import { openActivation, readActivationToken, sealActivation } from './activation-token.ts'
 import { MAX_KEPT_ADDRESSES, noteSecondary } from './admission.ts'
+import { signingAuthority } from './authorities.ts'
 import { CLIENT_LIFE_MS, newLeaf, newLeafKey, publicKeyOf } from './certificates.ts'
-import { disableFamily, storedAuthority } from './primary-operations.ts'
+import { disableFamily } from './primary-operations.ts'
 import { familyParts, findSecondary, readState, type SetTransaction } from './records.ts'
 import {
   activationOf,
@@ -116,7 +117,13 @@ test('a secondary keeps a renewed leaf with its key, and no leaf that is not its
   const { cluster, bundle } = await primaryOfSet(19)
   const secondary = new SetCluster(20)
   await assert.rejects(
-    secondary.run((tx) => keepRenewedLeaf(tx, 'dr', { certificate: bundle.leaf, key: bundle.leafKey.reveal() })),
+    secondary.run((tx) =>
+      keepRenewedLeaf(tx, 'dr', {
+        certificate: bundle.leaf,
+        key: bundle.leafKey.reveal(),
+        trusted: [bundle.authority],
+      }),
+    ),
     { name: 'CertificateRefused' },
   )
   await cluster.letIn(bundle)
@@ -127,7 +134,8 @@ test('a secondary keeps a renewed leaf with its key, and no leaf that is not its
   const { certificate, key } = renewed
   const { bundle: other } = await cluster.issue('dr', 'site/c')
   const before = new Map(secondary.view.entries)
-  const authority = await cluster.run((tx) => storedAuthority(tx, 'dr'))
+  const authority = await cluster.run((tx) => signingAuthority(tx, 'dr', cluster.nowMs))
+  const trusted = [authority.certificate]
   const node = newLeaf(authority, { ...bundle, role: 'primary' }, publicKeyOf(key), cluster)
   for (const bad of [
     { certificate: node, key },
@@ -136,11 +144,11 @@ test('a secondary keeps a renewed leaf with its key, and no leaf that is not its
     { certificate: Buffer.alloc(3), key },
   ])
     await assert.rejects(
-      secondary.run((tx) => keepRenewedLeaf(tx, 'dr', bad)),
+      secondary.run((tx) => keepRenewedLeaf(tx, 'dr', { ...bad, trusted })),
       { name: 'CertificateRefused' },
     )
   assert.deepEqual(secondary.view.entries, before)
-  await secondary.run((tx) => keepRenewedLeaf(tx, 'dr', { certificate, key }))
+  await secondary.run((tx) => keepRenewedLeaf(tx, 'dr', { certificate, key, trusted }))
   const identity = (await secondary.run((tx) => ownIdentity(tx, 'dr'))) ?? assert.fail()
   assert.deepEqual(identity.own, { certificate, key })
   outcome(await cluster.admit(bundle, identity.own.certificate), 'admitted')

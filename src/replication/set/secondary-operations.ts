@@ -9,6 +9,7 @@ import { constantTimeEqual } from '../../crypto/primitives/constant-time.ts'
 import { decodeBase64, encodeBase64 } from '../../lib/base64.ts'
 import { StorageCorrupt } from '../../storage/errors.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import { MAX_AUTHORITIES } from '../protocol/messages.ts'
 import {
   type ActivationBundle,
   ActivationRefused,
@@ -19,6 +20,7 @@ import {
 import { secondaryKeyText } from './activation-token.ts'
 import {
   CertificateRefused,
+  issuerOf,
   type KeyedCertificate,
   publicKeyOf,
   readAuthority,
@@ -26,6 +28,7 @@ import {
   type ShownPeer,
 } from './certificates.ts'
 import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
+import type { SetName } from './peer-name.ts'
 import { requireOperation } from './primary-operations.ts'
 import {
   putState,
@@ -152,10 +155,11 @@ export async function becomeSecondary(tx: SetTransaction, kept: KeptActivation, 
 
 /** Stores who the cluster is by an activation that the primary has accepted. */
 export function putEntered(tx: SetTransaction, { bundle, receiver }: KeptActivation): void {
-  const { family, clusterAddress, id, authority, leaf, leafKey, apiAddress } = bundle
+  const { family, clusterAddress, id, authority, nextAuthority, leaf, leafKey, apiAddress } = bundle
   putIdentity(tx, family, {
     id,
     authority: encodeBase64(authority),
+    alsoTrusted: nextAuthority === undefined ? [] : [encodeBase64(nextAuthority)],
     leaf: encodeBase64(leaf),
     clusterAddress,
     knownAddresses: [],
@@ -182,7 +186,8 @@ export async function copyIsWhole(tx: SetTransaction, family: ReplicationFamily,
 /** Who this secondary is, as it shows itself to its primary. The caller wipes the key. */
 export type OwnIdentity = ShownPeer & {
   readonly record: SecondaryIdentity
-  readonly authority: Buffer
+  /** The authorities that it trusts, that of its leaf first. */
+  readonly trusted: readonly Buffer[]
   readonly own: KeyedCertificate
 }
 
@@ -215,32 +220,68 @@ async function identityAt(
   const [authority, certificate] = [decodeBase64(record.authority), decodeBase64(record.leaf)]
   try {
     const shown = readLeaf(readAuthority({ setId: state.setId, family }, authority), certificate)
-    return { ...shown, record, authority, own: { certificate, key } }
+    const trusted = [authority, ...record.alsoTrusted.map(decodeBase64)]
+    return { ...shown, record, trusted, own: { certificate, key } }
   } catch (cause) {
     if (!(cause instanceof CertificateRefused)) throw cause
     throw new StorageCorrupt(`The identity of a secondary cannot be read: ${cause.message}`, { cause })
   }
 }
 
+/** A leaf that the primary sent, with its key, and all authorities that it says are trusted. */
+export type RenewedLeaf = KeyedCertificate & { readonly trusted: readonly Buffer[] }
+
 /**
- * Keeps a renewed leaf and its key, in place of those before. @throws CertificateRefused unless it is the leaf of this
- * secondary for that key
+ * Keeps a renewed leaf and its key, in place of those before, and the authorities that come with it. @throws
+ * CertificateRefused unless it is the leaf of this secondary for that key, by one of them
  */
 export async function keepRenewedLeaf(
   tx: SetTransaction,
   family: ReplicationFamily,
-  { certificate, key }: KeyedCertificate,
+  { certificate, key, trusted }: RenewedLeaf,
 ): Promise<void> {
   const identity = await ownIdentity(tx, family)
   if (identity === undefined) throw new CertificateRefused('This cluster is no secondary that a leaf could be for')
-  const { peer, record, authority, own } = identity
+  const { peer, record, own } = identity
   own.key.fill(0)
-  const shown = readLeaf(readAuthority(peer, authority), certificate)
+  const told = trustOf(peer, trusted, certificate)
+  const shown = readLeaf(readAuthority(peer, decodeBase64(told.authority)), certificate)
   const isOurs = shown.peer.id === peer.id && shown.peer.role === peer.role
   if (!isOurs || !shown.leaf.spki.equals(publicKeyOf(key)))
     throw new CertificateRefused('The renewed certificate is not for this secondary and its new key')
-  putIdentity(tx, family, { ...record, leaf: encodeBase64(certificate) })
+  putIdentity(tx, family, { ...record, ...told, leaf: encodeBase64(certificate) })
   tx.put(setPath(family, 'leaf-key'), key)
+}
+
+/**
+ * Keeps the authorities that the primary says are trusted, in place of those before. That of the own leaf must be one
+ * of them. False if nothing is new. @throws CertificateRefused
+ */
+export async function keepTrust(
+  tx: SetTransaction,
+  family: ReplicationFamily,
+  trusted: readonly Buffer[],
+): Promise<boolean> {
+  const identity = await ownIdentity(tx, family)
+  if (identity === undefined) throw new CertificateRefused('This cluster is no secondary that trusts an authority')
+  const { peer, record, own } = identity
+  own.key.fill(0)
+  const told = trustOf(peer, trusted, own.certificate)
+  if (told.alsoTrusted.join() === record.alsoTrusted.join()) return false
+  putIdentity(tx, family, { ...record, ...told })
+  return true
+}
+
+/** What a record has of these authorities, beside a leaf of one of them. @throws CertificateRefused */
+function trustOf(set: SetName, trusted: readonly Buffer[], leaf: Buffer) {
+  for (const each of trusted) readAuthority(set, each)
+  const authority = issuerOf(trusted, leaf)
+  if (authority === undefined || trusted.length > MAX_AUTHORITIES)
+    throw new CertificateRefused('The authority of the certificate of this secondary is not among those trusted')
+  return {
+    authority: encodeBase64(authority),
+    alsoTrusted: trusted.filter((one) => !one.equals(authority)).map((one) => encodeBase64(one)),
+  }
 }
 
 /** Most addresses of a primary that are kept. */

@@ -89,12 +89,15 @@ test('a secondary is revoked with 204, a key and looks are data', async () => {
   const { server, asked } = await stage({ check: async () => [look] })
   const revoked = await server.call('POST', at('primary/revoke-secondary'), { id: 'site b/1' })
   assert.deepEqual(revoked, { status: 204, body: {} })
+  const rotated = await server.call('POST', at('primary/rotate-authority'))
+  assert.deepEqual(envelopeOf(rotated), { ...EMPTY_ENVELOPE, data: { waits_for: ['site-b'] } })
   const key = await server.call('POST', at('secondary/generate-public-key'))
   assert.deepEqual(envelopeOf(key), { ...EMPTY_ENVELOPE, data: { secondary_public_key: 'the-key' } })
   const checked = await server.call('POST', at('secondary/check'), ACTIVATION)
   assert.deepEqual(envelopeOf(checked), { ...EMPTY_ENVELOPE, data: { checks: [look] } })
   assert.deepEqual(asked(), [
     ['revokeSecondary', 'dr', 'site b/1'],
+    ['rotateAuthority', 'dr'],
     ['generatePublicKey', 'dr'],
     ['check', 'dr', GIVEN],
   ])
@@ -105,6 +108,7 @@ const ALL = [
   'primary/disable',
   'primary/secondary-token',
   'primary/revoke-secondary',
+  'primary/rotate-authority',
   'secondary/generate-public-key',
   'secondary/enable',
   'secondary/check',
@@ -143,7 +147,9 @@ test('T16: fields that no endpoint knows are ignored with a warning, and what is
   }
 })
 
-test('T16: tokens for secondaries need sudo, the rest what its path needs', async () => {
+const NEED_SUDO: ReadonlySet<string> = new Set(['primary/secondary-token', 'primary/rotate-authority'])
+
+test('T16: tokens for secondaries and another authority need sudo, the rest what its path needs', async () => {
   const { server, asked } = await stage()
   await server.call('POST', 'sys/policies/acl/plain', {
     policy: 'path "sys/replication/*" { capabilities = ["update"] }',
@@ -152,11 +158,11 @@ test('T16: tokens for secondaries need sudo, the rest what its path needs', asyn
   const { client_token: token } = made.body.auth as Record<string, string>
   for (const path of ALL) {
     const { status } = await server.call('POST', at(path), ENOUGH, token)
-    const isRefused = path === 'primary/secondary-token'
+    const isRefused = NEED_SUDO.has(path)
     assert.ok(isRefused ? status === 403 : status < 300, `${path}: ${status}`)
     assert.equal((await server.call('POST', at(path), ENOUGH, '')).status, 403)
   }
-  assert.equal(asked().length, ALL.length - 1)
+  assert.equal(asked().length, ALL.length - NEED_SUDO.size)
 })
 
 test('an edition without the family refuses each operation, whatever the cluster is', async () => {
@@ -191,6 +197,7 @@ test('a refusal of an operation keeps status and sentence, with whatever wrappin
       disablePrimary: refused,
       secondaryToken: refused,
       revokeSecondary: refused,
+      rotateAuthority: refused,
       generatePublicKey: refused,
       enableSecondary: refused,
       check: refused,

@@ -2,7 +2,7 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { duration, string } from '../../api/fields.ts'
 import { type Answer, DONE } from '../../api/request.ts'
-import { text } from '../../api/shape.ts'
+import { listOf, text } from '../../api/shape.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { IssuedToken } from '../replication-operations.ts'
 import { carryOut, changed, NAME_OF, OPERATION, type ReplicationSystem } from './replication-family.ts'
@@ -120,10 +120,35 @@ const revokeSecondary = (family: ReplicationFamily): Endpoint<ReplicationSystem>
     },
   })
 
+const rotateAuthority = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
+  endpoint({
+    ...OPERATION,
+    sudo: true,
+    id: `replication-${family}-primary-rotate-authority`,
+    path: `replication/${family}/primary/rotate-authority`,
+    summary: 'Has the authority of the set followed by another one now; no link ends for it',
+    describe:
+      'A primary does it by itself when two thirds of the ten years of its authority are over. Secondaries trust both ' +
+      'meanwhile: the new one signs once all of them have stored it, and the former one is trusted until each ' +
+      'certificate of it was renewed, which takes 60 days. A call while this is under way begins nothing.',
+    fields: {},
+    response: {
+      waits_for: listOf(
+        text('Id'),
+        'Secondaries that have not stored the next authority yet: it signs when they have, or were revoked',
+      ),
+    },
+    handler: async (system: ReplicationSystem) => {
+      const waitsFor = await carryOut(system, family, (operations) => operations.rotateAuthority(family))
+      return { data: { waits_for: [...waitsFor] } }
+    },
+  })
+
 /** What a primary of the family does for operators. */
 export const primaryEndpoints = (family: ReplicationFamily): readonly Endpoint<ReplicationSystem>[] => [
   enable(family),
   disable(family),
   secondaryToken(family),
   revokeSecondary(family),
+  rotateAuthority(family),
 ]

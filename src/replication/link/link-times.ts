@@ -29,7 +29,7 @@ export type LinkTimes = {
   /** From one call of a former primary to the next, and how long one may take: it is to know soon after a heal. */
   readonly takeoverRetryMs: number
   readonly takeoverMs: number
-  /** From one question for a new leaf to the next. */
+  /** From one question for a new leaf to the next, and from one look whether a secondary trusts all authorities. */
   readonly renewalMs: number
   /** The pause before a port that could not be opened is tried again. */
   readonly portMs: number

@@ -70,6 +70,7 @@ export class ServedSecondary {
   #noted = ''
   #noteAtMs = 0
   #rootAtMs = 0
+  #trustAtMs = 0
   #isRenewing = false
   #comparisons = 0
 
@@ -210,6 +211,7 @@ export class ServedSecondary {
     )
     this.#noteAtMs = world.clock.monotonicMs()
     this.#rootAtMs = this.#noteAtMs
+    this.#trustAtMs = this.#noteAtMs
     this.#heartbeat.start()
     const receiver = { key: hello.receiver, number: hello.sealNumber }
     this.#seals = new DueSender({ news: () => sealNews(owner, arrival, receiver), send })
@@ -280,6 +282,11 @@ export class ServedSecondary {
     if (nowMs - this.#rootAtMs >= times.rootMs) {
       this.#rootAtMs = nowMs
       this.#source?.tellRoot()
+    }
+    if (nowMs - this.#trustAtMs >= times.renewalMs) {
+      // Again, in case that the secondary could not keep it, or was judged by a clock that was wrong.
+      this.#trustAtMs = nowMs
+      this.trustChanged()
     }
     if (nowMs - this.#noteAtMs >= times.noteMs) {
       this.#noteAtMs = nowMs

@@ -176,7 +176,7 @@ test('T35: a secondary that was away comes back with a leaf of the old authority
   await servers.requireSame(primary, secondary)
 })
 
-test('T35: one that was away until its leaf ended says so, is waited for until it is revoked, and has a new token', async () => {
+test('T35: one that was away until its leaf ended says so, is waited for until revoked, and gets a new token', async () => {
   const { servers, primary, secondary } = await followedServers(355)
   const share = shareOf(primary)
   secondary.kill()
@@ -225,7 +225,7 @@ test('T35: a token that was made in between lets in before the change and behind
 })
 
 for (const isChanged of [false, true]) {
-  test(`T35: a secondary takes over ${isChanged ? 'behind the change' : 'before it'}, and its former primary hears of it`, async () => {
+  test(`T35: a takeover ${isChanged ? 'behind' : 'before'} the change reaches the former primary`, async () => {
     const { servers, primary, secondary, token } = await pair(357)
     const { present } = await authorities(servers, primary)
     const third = await servers.start('three')

@@ -2,7 +2,10 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { NOW, primaryOfSet, RECEIVER, SetCluster } from '../../../test/fixtures/set-cluster.ts'
 import { readCertificate } from '../../crypto/signatures/certificate.ts'
-import { holdsAt } from '../../replication/set/certificates.ts'
+import { noteTrust } from '../../replication/set/admission.ts'
+import { authorityMark, CLOSE_TO_END_MS, readAuthorities } from '../../replication/set/authorities.ts'
+import { beginAuthorityChange, stepAuthority } from '../../replication/set/authority-change.ts'
+import { holdsAt, issuerOf } from '../../replication/set/certificates.ts'
 import { putPromotions } from '../../replication/set/records.ts'
 import { becomeSecondary, copyIsWhole } from '../../replication/set/secondary-operations.ts'
 import { OwnParts } from './own-parts.ts'
@@ -121,4 +124,47 @@ test('links stay while the clock is beyond the end of the authority, and go on w
   nowMs = NOW + DAY_MS
   assert.ok((await identity()) !== undefined)
   assert.equal(own.areGood, true)
+})
+
+test('a node trusts the next authority at once, and has a leaf of it when it signs', async () => {
+  const { cluster, bundle } = await primaryOfSet(25)
+  await cluster.letIn(bundle)
+  const own = ownPartsOf(cluster)
+  const identity = async () => (await cluster.run((tx) => own.read(tx, NODE)))[0]?.identity ?? assert.fail()
+  const first = await identity()
+  await cluster.run((tx) => beginAuthorityChange(tx, 'dr', cluster))
+  const { present, next = assert.fail() } = await cluster.run((tx) => readAuthorities(tx, 'dr'))
+  const trusting = await identity()
+  assert.deepEqual([trusting.certificate, trusting.key], [first.certificate, first.key])
+  assert.deepEqual([first.trusted, trusting.trusted], [[present], [present, next]])
+  assert.equal(await identity(), trusting)
+  const marks = [present, next].map(authorityMark)
+  await cluster.run((tx) => noteTrust(tx, cluster.greeting(bundle), marks))
+  await cluster.run((tx) => stepAuthority(tx, 'dr', cluster))
+  const changed = await identity()
+  assert.deepEqual(changed.trusted, [next, present])
+  assert.deepEqual(issuerOf(changed.trusted, changed.certificate), next)
+  assert.equal(own.areGood, true)
+})
+
+test('close to the end of the authority a node has a leaf of the next one, though not all trust it', async () => {
+  const { cluster, bundle } = await primaryOfSet(26)
+  await cluster.letIn(bundle)
+  await cluster.run((tx) => beginAuthorityChange(tx, 'dr', cluster))
+  const own = ownPartsOf(cluster)
+  const { present, next } = await cluster.run((tx) => readAuthorities(tx, 'dr'))
+  const issuer = async () => {
+    const [part] = await cluster.run((tx) => own.read(tx, NODE))
+    const { certificate } = part?.identity ?? assert.fail()
+    return issuerOf([present, next ?? assert.fail()], certificate)
+  }
+  cluster.nowMs = readCertificate(present).notAfterMs - CLOSE_TO_END_MS - 1_000
+  assert.deepEqual(await issuer(), present)
+  assert.equal(own.areGood, true)
+  cluster.nowMs += 1_000
+  assert.equal(own.areGood, false, 'its leaf holds on, and is due')
+  assert.deepEqual(await issuer(), next)
+  // The clock was ahead, and is set.
+  cluster.nowMs = NOW
+  assert.deepEqual(await issuer(), present)
 })

@@ -17,6 +17,7 @@ import { LogEnd } from './log-end.ts'
 import { Marks } from './marks.ts'
 import type { MessageLink } from './message-link.ts'
 import { messageOfRefusal, RefusedPeer, refusedMessage, requireAdmitted } from './refusals.ts'
+import { TrustTelling } from './trust-telling.ts'
 import { agreedProtocol, ownSpeech } from './version-rule.ts'
 
 /** Whose end it is. The id is that of the certificate. */
@@ -61,7 +62,7 @@ export class ServedSecondary {
   /** There from the welcome on. */
   #source: LogSource | undefined
   #seals: DueSender<Message<'seal-bundle'>> | undefined
-  #trust: DueSender<Message<'certificate'>> | undefined
+  #trust: TrustTelling | undefined
   #isWhole = false
   #acknowledged: number | undefined
   /** Index of the last change that the secondary gets. */
@@ -215,7 +216,7 @@ export class ServedSecondary {
     this.#heartbeat.start()
     const receiver = { key: hello.receiver, number: hello.sealNumber }
     this.#seals = new DueSender({ news: () => sealNews(owner, arrival, receiver), send })
-    this.#trust = new DueSender({ news: () => trustNews(owner, arrival), send })
+    this.#trust = new TrustTelling({ owner, arrival, send })
     this.sealChanged()
     this.trustChanged()
     counts(this.peer.set.family)('links', 1)
@@ -233,7 +234,7 @@ export class ServedSecondary {
   #handle(source: LogSource, message: Message, bytes: number): void {
     if (message.kind === 'beat') this.#heard(source, message)
     else if (message.kind === 'certificate-wanted') this.#renew(message).catch((cause) => this.#stop(cause))
-    else if (message.kind === 'trusts') this.#trusts(message).catch((cause) => this.#stop(cause))
+    else if (message.kind === 'trusts') this.#trust?.answered(message).catch((cause) => this.#stop(cause))
     else {
       if (message.kind === 'compare') this.#differs()
       source.received(message as FromSecondary, bytes)
@@ -332,12 +333,6 @@ export class ServedSecondary {
     this.#parts.log('warn', 'A certificate was not renewed', { ...this.#fields(), why: renewed.sentence })
   }
 
-  async #trusts({ fingerprints }: Message<'trusts'>): Promise<void> {
-    if (this.#admission === undefined) return
-    const copied = fingerprints.map((one) => Buffer.from(one))
-    await this.#parts.owner.trusts(this.#admission.arrival, copied)
-  }
-
   /** Gives the link up for this cause. */
   #stop(cause: Error): void {
     this.#cause ??= cause
@@ -368,14 +363,6 @@ async function sealNews(
 ): Promise<Message<'seal-bundle'> | undefined> {
   const sealed = await owner.sealFor(arrival, receiver)
   return sealed && { kind: 'seal-bundle', sealed }
-}
-
-async function trustNews(
-  owner: Pick<PrimaryOwner, 'trustFor'>,
-  arrival: Arrival,
-): Promise<Message<'certificate'> | undefined> {
-  const trusted = await owner.trustFor(arrival)
-  return trusted && { kind: 'certificate', certificate: Buffer.alloc(0), trusted }
 }
 
 /** What the secondary is told of the cause; undefined if it is no refusal. */

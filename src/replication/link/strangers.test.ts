@@ -131,15 +131,34 @@ test('a secondary that comes again before it has greeted has one link', async ()
   assert.ok(clusters.time.nowMs - startedMs > 9_000)
 })
 
+/** Greets as this secondary. */
+async function greet(clusters: LinkedClusters, link: Link, id: string): Promise<void> {
+  const { receiver, ...standing } = await clusters.primary.owner.standing('dr')
+  const hello = { ...knock(id), kind: 'hello', addresses: [], apiAddress: '', receiver, ...standing } as const
+  const { sentAtMs: _, ...sent } = hello
+  for (const frame of encodeMessage(sent)) await link.send(frame)
+}
+
 test('a hello in the name of another secondary is refused', async () => {
   const clusters = await LinkedClusters.begin(6)
   const [s, t] = [await clusters.issue('s'), await clusters.issue('t')]
   for (const bundle of [s, t]) await clusters.registry.letIn(bundle)
   const link = await clusters.dial(s, FOLLOWING)
-  const { receiver, ...standing } = await clusters.primary.owner.standing('dr')
-  const hello = { ...knock('t'), kind: 'hello', addresses: [], apiAddress: '', receiver, ...standing } as const
-  const { sentAtMs: _, ...sent } = hello
-  for (const frame of encodeMessage(sent)) await link.send(frame)
+  await greet(clusters, link, 't')
   const answer = await answerOver(clusters, link)
   assert.ok(!(answer instanceof Error) && answer.kind === 'refused' && answer.code === 'other-set', String(answer))
+})
+
+test('a secondary that says whom it trusts without being asked is hung up on, and nothing is stored', async () => {
+  const clusters = await LinkedClusters.begin(8)
+  const bundle = await clusters.issue('s')
+  await clusters.registry.letIn(bundle)
+  const link = await clusters.dial(bundle, FOLLOWING)
+  await greet(clusters, link, 's')
+  await clusters.time.pass(100)
+  const before = String(await clusters.registry.view.get('dr/secondary/s'))
+  for (const frame of encodeMessage({ kind: 'trusts', fingerprints: [Buffer.alloc(32, 7)] })) await link.send(frame)
+  await clusters.time.pass(100)
+  assert.ok(clusters.primary.lines.some(({ why }) => /without being asked/.test(why)))
+  assert.equal(String(await clusters.registry.view.get('dr/secondary/s')), before)
 })

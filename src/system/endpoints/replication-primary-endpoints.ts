@@ -128,8 +128,8 @@ const rotateAuthority = (family: ReplicationFamily): Endpoint<ReplicationSystem>
     path: `replication/${family}/primary/rotate-authority`,
     summary: 'Has the authority of the set followed by another one now; no link ends for it',
     describe:
-      'A primary does it by itself when two thirds of the ten years of its authority are over. Secondaries trust both ' +
-      'meanwhile: the new one signs once all of them have stored it; the former one is trusted until each ' +
+      'A primary does it by itself when two thirds of the ten years of its authority are over. Secondaries trust ' +
+      'both meanwhile: the new one signs once all of them have stored it; the former one is trusted until each ' +
       'certificate of it was renewed, which takes 60 days. A call while this is under way begins nothing.',
     fields: {},
     response: {

@@ -24,7 +24,10 @@ const OF_DR = `${FOLDER}dr/`
 const LEASE_MS = 10_000
 const FENCED_WITHIN_MS = 1_000
 /** What a cluster that lost its set, or has another role, may not have any more. */
-const OF_PRIMARIES = ['authority', 'authority-key', 'former', 'former-key', 'former-receiver'] as const
+const OF_PRIMARIES = [
+  ...['authority', 'authority-key', 'next-authority', 'next-authority-key', 'old-authority'],
+  ...['former', 'former-key', 'former-receiver'],
+]
 const OF_SECONDARIES = ['identity', 'leaf-key', 'receiver', 'parted'] as const
 
 /** Paths below the folder of the family, with what is stored there in clear. */
@@ -425,10 +428,11 @@ export class RoleWatcher {
     for (const [cluster, { records }] of this.#seen) {
       const former = records.get('former')
       if (former === undefined || stateIn(records)?.mode !== 'primary') continue
-      const { authority } = SECONDARY_IDENTITY.decode(former)
-      const primary = [...this.#seen].find(
-        ([, theirs]) => theirs.records.get('authority')?.toString('base64') === authority,
-      )
+      const { authority, alsoTrusted } = SECONDARY_IDENTITY.decode(former)
+      const primary = [...this.#seen].find(([, theirs]) => {
+        const present = theirs.records.get('authority')?.toString('base64')
+        return present !== undefined && [authority, ...alsoTrusted].includes(present)
+      })
       if (primary !== undefined) return `${primary[0].name} does not know that ${cluster.name} took over`
     }
     return undefined
@@ -453,6 +457,7 @@ function faultOf(records: RoleRecords): string | undefined {
     if ([...records.keys()].some((path) => path.startsWith('secondary/')))
       return `a cluster in mode ${mode} has the registry of a primary`
   } else if (!has('authority') || !has('authority-key')) return 'a primary has no authority'
+  if (has('next-authority') !== has('next-authority-key')) return 'a primary has only one half of its next authority'
   if (mode === 'primary' || mode === 'disabled') {
     const left = OF_SECONDARIES.find(has)
     return left && `a cluster in mode ${mode} has the record "${left}" of a secondary`

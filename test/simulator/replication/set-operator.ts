@@ -66,7 +66,8 @@ export class SetOperator {
     const kind = random.int(100)
     const [leader] = this.primaries
     const some = this.#secondaries.length === 0 ? undefined : random.pick(this.#secondaries)
-    if (kind < 34 || leader === undefined || some === undefined) this.tidy()
+    if (kind < 33 || leader === undefined || some === undefined) this.tidy()
+    else if (kind < 34) this.#rotateAuthority(leader)
     else if (kind < 60) this.#promote(some, false)
     else if (kind < 74) this.#promoteCutOff(leader, some, kind < 68)
     else if (kind < 79) this.#demote(leader)
@@ -137,6 +138,10 @@ export class SetOperator {
 
   #demote(cluster: SimulatedCluster): void {
     this.#work('demotion', [cluster], () => this.#operationsOf(cluster).demote('dr'))
+  }
+
+  #rotateAuthority(cluster: SimulatedCluster): void {
+    this.#work('another authority', [cluster], () => this.#operationsOf(cluster).rotateAuthority('dr'))
   }
 
   #disable(cluster: SimulatedCluster): void {

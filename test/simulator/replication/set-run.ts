@@ -139,6 +139,7 @@ class SetRun {
     else if (kind < 82) this.#stray(secondary)
     else if (kind < 85) this.#asPrimary('rotation', async () => primary.life?.rotation.rotate())
     else if (kind < 86) this.#asPrimary('rekey', () => primary.rekey())
+    else if (kind < 87) this.#rotateAuthority(secondary)
     else if (kind < 89) this.#snapshot()
     else if (kind < 91) this.#restore()
     else if (kind < 93) this.#revoke(secondary)
@@ -252,7 +253,14 @@ class SetRun {
     })
   }
 
-  /** A restore would bring back the registry of a performance set. */
+  #rotateAuthority({ family }: Secondary): void {
+    this.#asPrimary(`another authority for ${family}`, async () => {
+      this.#forgetSnapshots(family)
+      await this.#primary.life?.room.operations.rotateAuthority(family)
+    })
+  }
+
+  /** A restore would bring back the registry of a performance set, and its authority. */
   #forgetSnapshots(family: ReplicationFamily): void {
     if (family === 'performance') this.#snapshots = []
   }

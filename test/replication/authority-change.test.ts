@@ -1,4 +1,4 @@
-// T35: the authority of a set is followed by another one, and no link ends for it. Whole servers, over the simulated
+// T35, threats R-11: the authority of a set is followed by another one, and no link ends for it. Whole servers, over the simulated
 // network, in virtual time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

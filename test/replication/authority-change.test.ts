@@ -1,5 +1,5 @@
-// T35, threats R-11: the authority of a set is followed by another one, and no link ends for it. Whole servers, over the simulated
-// network, in virtual time.
+// T35, threats R-11: the authority of a set is followed by another one, and no link ends for it. Whole servers, over
+// the simulated network, in virtual time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readCertificate } from '../../src/crypto/signatures/certificate.ts'
@@ -176,7 +176,7 @@ test('T35: a secondary that was away comes back with a leaf of the old authority
   await servers.requireSame(primary, secondary)
 })
 
-test('T35: one that was away until its leaf ended says so, is waited for until revoked, and gets a new token', async () => {
+test('T35: one that was away until its leaf ended says so, is waited for till revoked, and needs a token', async () => {
   const { servers, primary, secondary } = await followedServers(355)
   const share = shareOf(primary)
   secondary.kill()
@@ -270,4 +270,21 @@ test('T35: while the clock is years ahead nothing is done that keeps the set apa
   assert.equal((await authorities(servers, primary)).present, ahead.next)
   await live(servers, primary, secondary, 80)
   await servers.requireSame(primary, secondary)
+})
+
+test('T35: one that trusts the old authority alone when the next one signs is told that it needs a token', async () => {
+  const { servers, primary, secondary } = await followedServers(359)
+  const share = shareOf(primary)
+  const files = secondary.tables.copy()
+  await rotate(primary)
+  await servers.time.pass(1_000)
+  assert.equal((await authorities(servers, primary)).next, undefined)
+  // Its files are those of before: an image of the machine.
+  secondary.kill()
+  secondary.putBack(files)
+  await servers.time.until(secondary.restart(share))
+  await servers.time.pass(2 * MINUTE_MS)
+  const { connection_state: connection, idle_reason: reason, idle_sentence: sentence } = await secondary.status()
+  assert.deepEqual([connection, reason], ['transient_failure', 'untrusted'])
+  assert.match(String(sentence), /another authority by now: a new activation token is needed/)
 })

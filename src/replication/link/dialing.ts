@@ -24,7 +24,9 @@ const REMEDIES: Readonly<Record<LinkFailure, string>> = {
   timeout: CHECK_NETWORK,
   broken: 'Try again; if it stays so, the log of the primary may say why',
   foreign: 'No cluster port answers at this address. A load balancer before one must pass TCP through, and not end TLS',
-  untrusted: 'The primary of this set does not answer at this address: does it lead to another cluster?',
+  untrusted:
+    'The primary of this set does not answer at this address: does it lead to another cluster? If it does not, the ' +
+    'set has another authority by now: a new activation token is needed',
   rejected:
     'Check whether the address leads to the primary of this set, and whether that revoked this secondary: it then ' +
     'needs a new activation token',

@@ -129,7 +129,11 @@ test('T8: what is wrong with an address is said with host and port and what to d
     [{ address: 'https://q:2' }, 'foreign', /^q:2 .*must pass TCP through/],
     [{ address: 'https://q:3' }, 'timeout', /^q:3 takes connections, and does not answer.*Check "cluster_addr"/],
     [{ set: stranger.set, identity }, 'rejected', /^p:8201 does not serve this set.*leads to the primary of this set/],
-    [{ identity }, 'untrusted', /^p:8201 showed a certificate.*does it lead to another cluster\?$/],
+    [
+      { identity },
+      'untrusted',
+      /^p:8201 showed a certificate.*does it lead to another cluster\? .* a new activation token is needed$/,
+    ],
     [{ address: 'http://p:8201' }, 'unreachable', /^The address of the cluster port is no address that begins with/],
   ]
   for (const [changed, reason, sentence] of cases) {

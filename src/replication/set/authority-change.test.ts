@@ -207,7 +207,7 @@ test('all that there was of a change is gone with the set, and with a promotion'
   assert.deepEqual(trustedOf(await kept(secondary)), [authority.certificate])
 })
 
-test('a secondary trusts what it is told, if that has the authority of its leaf, and nothing else is taken', async () => {
+test('a secondary trusts what it is told, if that has the authority of its leaf, and nothing else', async () => {
   const { cluster, bundle, secondary } = await letIn(79)
   await begin(cluster)
   const { present, next = assert.fail() } = await kept(cluster)

@@ -37,7 +37,7 @@ async function rotate(): Promise<void> {
   await until(async () => changes(one) > before, 'another authority signs')
 }
 
-test('T35: another authority follows under writes, and no link ends; both sides prove themselves after kills', async () => {
+test('T35: another authority follows under writes, and no link ends; both prove themselves after kills', async () => {
   const [one, two] = both()
   await levelled(one, two)
   const linked = await links(one)

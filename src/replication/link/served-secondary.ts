@@ -123,7 +123,7 @@ export class ServedSecondary {
 
   /** Asks whether the secondary is to trust other authorities than it does, and tells it. */
   trustChanged(): void {
-    this.#trust?.due().catch((cause: Error) => this.#stop(cause))
+    this.#trust?.due().catch((cause: Error) => this.#trustUnknown(cause))
   }
 
   get status(): SecondaryStatus {
@@ -234,7 +234,7 @@ export class ServedSecondary {
   #handle(source: LogSource, message: Message, bytes: number): void {
     if (message.kind === 'beat') this.#heard(source, message)
     else if (message.kind === 'certificate-wanted') this.#renew(message).catch((cause) => this.#stop(cause))
-    else if (message.kind === 'trusts') this.#trust?.answered(message).catch((cause) => this.#stop(cause))
+    else if (message.kind === 'trusts') this.#trust?.answered(message).catch((cause) => this.#trustUnknown(cause))
     else {
       if (message.kind === 'compare') this.#differs()
       source.received(message as FromSecondary, bytes)
@@ -331,6 +331,12 @@ export class ServedSecondary {
     if (message !== undefined) throw new RefusedPeer(message)
     // The secondary asks again later: its leaf holds on for now.
     this.#parts.log('warn', 'A certificate was not renewed', { ...this.#fields(), why: renewed.sentence })
+  }
+
+  /** The store may take nothing now, as while the primary hands over. The secondary is told again later. */
+  #trustUnknown(cause: Error): void {
+    if (cause instanceof ProtocolFault) this.#stop(cause)
+    this.#parts.log('debug', 'It is not known whom a secondary trusts', { ...this.#fields(), why: whyOf(cause) })
   }
 
   /** Gives the link up for this cause. */

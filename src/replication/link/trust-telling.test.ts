@@ -80,3 +80,26 @@ test('a program of before, which keeps nothing and says nothing, has its link as
   assert.deepEqual([told, await marks()], [[], before])
   assert.equal(await registry.run((tx) => stepAuthority(tx, 'dr', registry)), undefined)
 })
+
+test('a primary that cannot note whom a secondary trusts keeps the link, and asks again after a while', async () => {
+  const { clusters, s, told, trusted, marks, begin } = await stage(35)
+  const links = () => s.lines.filter(({ message }) => message === 'This secondary follows its primary').length
+  const { owner } = clusters.primary
+  const { trusts, trustFor } = owner
+  const fails = async (): Promise<never> => {
+    throw new Error('The store takes nothing now')
+  }
+  owner.trusts = fails
+  const before = await marks()
+  await begin()
+  await clusters.time.pass(1_000)
+  assert.deepEqual([told.length, await marks()], [1, before])
+  Object.assign(owner, { trusts, trustFor: fails })
+  await clusters.time.pass(RENEWAL_MS)
+  assert.deepEqual([told.length, await marks()], [1, before])
+  owner.trustFor = trustFor
+  await clusters.time.pass(RENEWAL_MS)
+  await clusters.untilSame(s)
+  assert.deepEqual(await marks(), (await trusted()).map(authorityMark))
+  assert.deepEqual([told.length, links()], [2, 1])
+})

@@ -11,7 +11,7 @@ import { AUTHORITY_LIFE_MS, newAuthority, readAuthority, readLeaf, renewalDueMs 
 import { promotePrimary, takeConflict } from './changing-hands.ts'
 import { noteHandingOver } from './handing-over-note.ts'
 import { disableFamily, revokeSecondary } from './primary-operations.ts'
-import { findSecondary, setPath } from './records.ts'
+import { findSecondary, putSecondary, setPath } from './records.ts'
 import { becomeSecondary, copyIsWhole, keepRenewedLeaf, keepTrust, ownIdentity } from './secondary-operations.ts'
 
 const DAY_MS = 86_400_000
@@ -166,11 +166,74 @@ test('who was away for years does not keep a set from a third authority', async 
     assert.equal(await step(cluster), undefined)
   }
   cluster.nowMs += DAY_MS
+  assert.equal(await step(cluster), undefined, 'the clock alone says so')
+  await cluster.letIn((await cluster.issue('dr', 'c')).bundle)
   assert.equal(await step(cluster), 'changed')
   assert.equal(await step(cluster), 'begun')
   const third = await kept(cluster)
   assert.deepEqual([third.present, third.old], [next, present])
   assert.equal(await step(cluster), undefined)
+})
+
+test('one that is revoked is refused with a leaf of either authority, at each step', async () => {
+  for (const steps of [0, 1, 2]) {
+    const { cluster, bundle } = await letIn(84)
+    cluster.nowMs = renewalDueMs(readCertificate(bundle.leaf))
+    await begin(cluster)
+    await trusts(cluster, bundle)
+    if (steps > 0) assert.equal(await step(cluster), 'changed')
+    const renewed = await cluster.renew(bundle)
+    assert.ok('certificate' in renewed)
+    if (steps > 1) outcome(await cluster.admit(bundle, renewed.certificate), 'admitted')
+    await cluster.run((tx) => revokeSecondary(tx, 'dr', 'site/b'))
+    for (const leaf of [bundle.leaf, renewed.certificate]) outcome(await cluster.admit(bundle, leaf), 'revoked')
+    assert.equal(await step(cluster), steps === 0 ? 'changed' : 'dropped')
+    assert.equal(await step(cluster), steps === 0 ? 'dropped' : undefined)
+    // Who has a leaf of an authority that is gone is not of the set at all.
+    outcome(await cluster.admit(bundle), 'set_mismatch')
+  }
+})
+
+test('a clock that is years ahead takes the place of the old one from nobody whose leaf is of it', async () => {
+  const { cluster, bundle } = await letIn(81)
+  await begin(cluster)
+  await trusts(cluster, bundle)
+  assert.equal(await step(cluster), 'changed')
+  await begin(cluster)
+  await trusts(cluster, bundle)
+  const before = await kept(cluster)
+  cluster.nowMs = END_MS + AUTHORITY_LIFE_MS
+  assert.equal(await step(cluster), undefined)
+  assert.deepEqual(await kept(cluster), before)
+  cluster.nowMs = NOW
+  outcome(await cluster.admit(bundle), 'admitted')
+})
+
+test('one that is made while the clock is years behind ends no earlier than that which it follows', async () => {
+  const { cluster, bundle } = await letIn(82)
+  cluster.nowMs = NOW - 5 * AUTHORITY_LIFE_MS
+  await begin(cluster)
+  cluster.nowMs = NOW
+  const { present, next = assert.fail() } = await kept(cluster)
+  assert.deepEqual([readCertificate(next).notAfterMs, readCertificate(present).notAfterMs], [END_MS, END_MS])
+  await trusts(cluster, bundle)
+  assert.equal(await step(cluster), 'changed')
+  outcome(await cluster.admit((await cluster.issue('dr', 'c')).bundle), 'not_activated')
+})
+
+test('the old one stays while a leaf of it counts, be it one that was not used yet', async () => {
+  const { cluster, bundle } = await letIn(83)
+  await begin(cluster)
+  await trusts(cluster, bundle)
+  assert.equal(await step(cluster), 'changed')
+  const { present, old } = await kept(cluster)
+  const entry = (await cluster.run((tx) => findSecondary(tx, 'dr', 'site/b'))) ?? assert.fail()
+  const ofNew = { ...entry.leaf, authority: authorityMark(present) }
+  await cluster.run(async (tx) => putSecondary(tx, 'dr', { ...entry, leaf: ofNew, renewed: entry.leaf }))
+  assert.equal(await step(cluster), undefined)
+  assert.deepEqual((await kept(cluster)).old, old)
+  await cluster.run(async (tx) => putSecondary(tx, 'dr', { ...entry, leaf: ofNew, renewed: null }))
+  assert.equal(await step(cluster), 'dropped')
 })
 
 test('only the primary that writes begins one, and asking twice begins one', async () => {

@@ -7,7 +7,8 @@
 //           ── drop ───▶ present            once no leaf is of the old one: secondaries are told to trust one again
 //
 // By the clock alone nothing is done that cannot be undone: one that was years ahead for a moment is set, and the set
-// must go on. So close to the end of the present one the next one signs (authorities.ts), and nothing is stored.
+// must go on. So close to the end of the present one the next one signs (authorities.ts), and nothing is stored. What
+// ended by the clock counts as ended only if a secondary has a leaf that holds by it: that one was made by it lately.
 import { readCertificate } from '../../crypto/signatures/certificate.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import { authorityMark, readAuthorities, type SetAuthorities } from './authorities.ts'
@@ -76,7 +77,7 @@ async function begin(
   making: Making,
   { present }: SetAuthorities,
 ): Promise<AuthorityStep> {
-  const made = newAuthority(set, making, readCertificate(present).notBeforeMs)
+  const made = newAuthority(set, making, readCertificate(present))
   tx.put(setPath(set.family, 'next-authority'), made.certificate)
   tx.put(setPath(set.family, 'next-authority-key'), made.key)
   made.key.fill(0)
@@ -85,11 +86,12 @@ async function begin(
 
 /**
  * All have stored the next one. Or nobody of the present one can come any more, and the next one is itself due: who was
- * away for years is not waited for.
+ * away for years is not waited for, once another secondary shows that they went by.
  */
 function canChange({ present, next, old }: SetAuthorities, members: readonly SecondaryEntry[], nowMs: number): boolean {
   if (next === undefined) return false
-  const hasEnded = (one: Buffer): boolean => readCertificate(one).notAfterMs < nowMs
+  const isClockRight = members.some(({ state, leaf }) => state === 'active' && leaf.notAfterMs >= nowMs)
+  const hasEnded = (one: Buffer): boolean => isClockRight && readCertificate(one).notAfterMs < nowMs
   // The place of the old one is taken.
   if (old !== undefined && !hasEnded(old)) return false
   const isOverdue = hasEnded(present) && nowMs >= successorDueMs(readCertificate(next))
@@ -112,8 +114,11 @@ async function change(
   return 'changed'
 }
 
-const canDrop = ({ present, old }: SetAuthorities, members: readonly SecondaryEntry[]): boolean =>
-  old !== undefined && members.every(({ leaf }) => leaf.authority === authorityMark(present))
+function canDrop({ present, old }: SetAuthorities, members: readonly SecondaryEntry[]): boolean {
+  if (old === undefined) return false
+  const mark = authorityMark(present)
+  return members.every(({ leaf, renewed }) => [leaf, renewed ?? leaf].every(({ authority }) => authority === mark))
+}
 
 function dropOld(tx: SetTransaction, family: ReplicationFamily): AuthorityStep {
   tx.delete(setPath(family, 'old-authority'))

@@ -57,13 +57,13 @@ export const publicKeyOf = (key: Buffer): Buffer => spkiDer(loadScalar(P256, key
 const authorityName = (set: SetName): string => `ca.${serverNameOf(set)}`
 
 /**
- * Makes an authority of a set. One that is to follow another holds from when that one did: what was made while the
- * clock was years ahead is still good when the clock is right again.
+ * Makes an authority of a set. One that is to follow another holds from when that one did, and for as long at least:
+ * what was made while the clock was years off is still good when the clock is right again.
  */
 export function newAuthority(
   set: SetName,
   { random, nowMs, signer }: Making,
-  notBeforeMs = nowMs - AUTHORITY_EARLY_MS,
+  before?: Pick<ReadCertificate, 'notBeforeMs' | 'notAfterMs'>,
 ): KeyedCertificate {
   const key = newLeafKey(random)
   const spki = publicKeyOf(key)
@@ -71,8 +71,8 @@ export function newAuthority(
     kind: 'authority',
     serial: newSerial(random),
     issuer: authorityName(set),
-    notBeforeMs,
-    notAfterMs: nowMs + AUTHORITY_LIFE_MS,
+    notBeforeMs: before?.notBeforeMs ?? nowMs - AUTHORITY_EARLY_MS,
+    notAfterMs: Math.max(nowMs + AUTHORITY_LIFE_MS, before?.notAfterMs ?? 0),
     spki,
     dnsNames: [],
     uris: [],

@@ -75,6 +75,8 @@ export class SecondarySide implements SecondaryOwner {
   readonly #keepers: Readonly<Record<ReplicationFamily, SinkKeeper>>
   /** One step after the other, so that a promotion can be between two. */
   readonly #taking = new OneAtATime()
+  /** Leaves and authorities are kept in the order in which they were sent: the last word of the primary counts. */
+  readonly #certificates = new OneAtATime()
   /** Families in which this cluster was promoted, has left its set, or was given another primary. */
   readonly #ended = new Set<ReplicationFamily>()
   /** False: what this secondary has is what it applied of its present primary. Missing: not known. */
@@ -140,7 +142,7 @@ export class SecondarySide implements SecondaryOwner {
   async renewed(family: ReplicationFamily, leaf: RenewedLeaf) {
     const { view, onChanged } = this.#parts
     try {
-      await view.transaction((tx) => keepRenewedLeaf(tx, family, leaf))
+      await this.#certificates.run(() => view.transaction((tx) => keepRenewedLeaf(tx, family, leaf)))
     } finally {
       leaf.key.fill(0)
     }
@@ -149,7 +151,9 @@ export class SecondarySide implements SecondaryOwner {
 
   async trustCame(family: ReplicationFamily, trusted: readonly Buffer[]): Promise<void> {
     const { view, onChanged } = this.#parts
-    if (await view.transaction((tx) => keepTrust(tx, family, trusted))) await onChanged()
+    await this.#certificates.run(() => view.transaction((tx) => keepTrust(tx, family, trusted)))
+    // Also where nothing is new: the links may not have heard of it when it was, and the primary counts on them.
+    await onChanged()
   }
 
   async sealCame(family: ReplicationFamily, sealed: Buffer): Promise<void> {

@@ -4,6 +4,7 @@ import { LinkedClusters, partOf } from '../../../test/fixtures/linked-clusters.t
 import { P256 } from '../../crypto/forms/ec-curves.ts'
 import { loadScalar } from '../../crypto/forms/ec-private-key.ts'
 import { readCertificate } from '../../crypto/signatures/certificate.ts'
+import { beginAuthorityChange } from '../set/authority-change.ts'
 import { publicKeyOf, renewalDueMs } from '../set/certificates.ts'
 
 const DAY_MS = 86_400_000
@@ -44,6 +45,32 @@ test('T34: a leaf that is due is renewed over the link, which is then made anew 
   await clusters.leap(50 * DAY_MS)
   await clusters.untilSame(s)
   assert.equal(s.lines.filter(({ message }) => message === RENEWED).length, 1)
+})
+
+test('a leaf from before another authority was begun comes before the word of that, however late', async () => {
+  const { clusters, s, part } = await nearRenewal(3)
+  const { owner } = clusters.primary
+  const { registry, time } = clusters
+  const renew = owner.renew.bind(owner)
+  const gate = Promise.withResolvers<void>()
+  owner.renew = async (...asked) => {
+    const renewed = await renew(...asked)
+    await gate.promise
+    return renewed
+  }
+  const came: number[] = []
+  s.owner.onRenewed = ({ trusted }) => void came.push(trusted.length)
+  s.owner.onTrust = async (trusted = []) => void came.push(trusted.length)
+  await clusters.leap(part.renewalDueMs - time.nowMs + 1_000)
+  await clusters.untilSame(s)
+  await time.pass(2_000)
+  await registry.run((tx) => beginAuthorityChange(tx, 'dr', registry))
+  await clusters.leap(0)
+  await time.pass(5_000)
+  assert.deepEqual(came, [], 'the leaf is on its way')
+  gate.resolve()
+  await time.pass(5_000)
+  assert.deepEqual(came, [1, 2])
 })
 
 test('a leaf that was not kept is asked for again later, and not at once', async () => {

@@ -2,6 +2,7 @@
 //
 //   hello ─▶ version rule ─▶ registry ─▶ decision of the source ─▶ welcome, then the log, beats, the seal, leaves
 //                 └────────────┴──────────────┴─▶ refused
+import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import { ProtocolFault } from '../protocol/frames.ts'
 import type { Message, MessageKind } from '../protocol/messages.ts'
 import type { SetName } from '../set/peer-name.ts'
@@ -73,6 +74,8 @@ export class ServedSecondary {
   #rootAtMs = 0
   #trustAtMs = 0
   #isRenewing = false
+  /** A leaf goes with the authorities of its hour, so nothing newer of them may come before it. */
+  readonly #certificates = new OneAtATime()
   #comparisons = 0
 
   /** `onAdmitted` is called when the secondary is known to be one that may follow. */
@@ -123,7 +126,7 @@ export class ServedSecondary {
 
   /** Asks whether the secondary is to trust other authorities than it does, and tells it. */
   trustChanged(): void {
-    this.#trust?.due().catch((cause: Error) => this.#trustUnknown(cause))
+    this.#certificates.run(async () => this.#trust?.due()).catch((cause: Error) => this.#trustUnknown(cause))
   }
 
   get status(): SecondaryStatus {
@@ -233,7 +236,7 @@ export class ServedSecondary {
 
   #handle(source: LogSource, message: Message, bytes: number): void {
     if (message.kind === 'beat') this.#heard(source, message)
-    else if (message.kind === 'certificate-wanted') this.#renew(message).catch((cause) => this.#stop(cause))
+    else if (message.kind === 'certificate-wanted') this.#wanted(message).catch((cause) => this.#stop(cause))
     else if (message.kind === 'trusts') this.#trust?.answered(message).catch((cause) => this.#trustUnknown(cause))
     else {
       if (message.kind === 'compare') this.#differs()
@@ -320,11 +323,16 @@ export class ServedSecondary {
     return acknowledged && Math.min(acknowledged, this.#lastIndex ?? acknowledged)
   }
 
-  async #renew({ publicKey }: Message<'certificate-wanted'>): Promise<void> {
+  async #wanted({ publicKey }: Message<'certificate-wanted'>): Promise<void> {
     if (this.#admission === undefined) return
     if (this.#isRenewing) throw new ProtocolFault('damaged', 'A secondary asks for two certificates at once')
     this.#isRenewing = true
-    const renewed = await this.#parts.owner.renew(this.#admission.arrival, publicKey)
+    const [{ arrival }, copied] = [this.#admission, Buffer.from(publicKey)]
+    await this.#certificates.run(() => this.#renew(arrival, copied))
+  }
+
+  async #renew(arrival: Arrival, publicKey: Buffer): Promise<void> {
+    const renewed = await this.#parts.owner.renew(arrival, publicKey)
     this.#isRenewing = false
     if (!('refused' in renewed)) return this.#link.send({ kind: 'certificate', ...renewed })
     const message = messageOfRefusal(renewed)

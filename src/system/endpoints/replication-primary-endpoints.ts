@@ -130,7 +130,8 @@ const rotateAuthority = (family: ReplicationFamily): Endpoint<ReplicationSystem>
     describe:
       'A primary does it by itself when two thirds of the ten years of its authority are over. Secondaries trust ' +
       'both meanwhile: the new one signs once all of them have stored it; the former one is trusted until each ' +
-      'certificate of it was renewed, which takes 60 days. A call while this is under way begins nothing.',
+      'certificate of it was renewed, which takes 60 days. A call before the new one signs begins nothing; one after ' +
+      'that begins another, which signs when the former one is trusted no longer.',
     fields: {},
     response: {
       waits_for: listOf(

@@ -20,7 +20,7 @@ const CASES: readonly { name: string; role: Partial<NodeRole>; may: readonly Dat
     role: { performance: 'secondary', dr: 'primary' },
     may: OF_CLUSTER,
   },
-  { name: 'a performance copy in progress: its own', role: { performance: 'bootstrapping' }, may: OF_NODE },
+  { name: 'a performance copy in progress: its own', role: { performance: 'bootstrapping' }, may: OF_CLUSTER },
   {
     name: 'a standby of a performance secondary: its own',
     role: { performance: 'secondary', isStandby: true },

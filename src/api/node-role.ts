@@ -39,15 +39,15 @@ export const OWNER_OF_CLASS = {
 } as const satisfies Readonly<Record<string, DataOwner>>
 
 /**
- * True if this node may change data of this owner. A performance secondary may change what is its own; shared data is
- * changed by its primary alone.
+ * True if this node may change data of this owner. A performance secondary may change what is its own, also while it is
+ * copied; shared data is changed by its primary alone.
  */
 export function mayChange(role: NodeRole, owner: DataOwner): boolean {
   const { isStandby, dr, performance, isFenced, isHandingOver = false } = role
   if (owner === 'node') return true
   if (isStandby || isFenced || isHandingOver || dr === 'secondary') return false
-  if (dr === 'bootstrapping' || performance === 'bootstrapping') return false
-  return owner === 'cluster' || performance !== 'secondary'
+  if (dr === 'bootstrapping') return false
+  return owner === 'cluster' || (performance !== 'secondary' && performance !== 'bootstrapping')
 }
 
 /**
@@ -55,6 +55,9 @@ export function mayChange(role: NodeRole, owner: DataOwner): boolean {
  * place of its primary.
  */
 export const servesClients = ({ dr }: NodeRole): boolean => dr !== 'secondary' && dr !== 'bootstrapping'
+
+/** True while a performance secondary has a part of the shared data only: it answers those who operate it. */
+export const isCopied = ({ performance }: NodeRole): boolean => performance === 'bootstrapping'
 
 /** True if this node maintains the data of a mount, for example rotates its keys. */
 export function maintains(role: NodeRole, mount: { readonly local: boolean }): boolean {

@@ -73,7 +73,12 @@ const ROLES: readonly { readonly name: string; readonly role: Partial<NodeRole>;
     { name: 'the active primary', role: {}, does: [...OF_A_SET, ...OF_A_CLUSTER, ...OF_A_NODE] },
     { name: 'a performance secondary', role: { performance: 'secondary' }, does: [...OF_A_CLUSTER, ...OF_A_NODE] },
     { name: 'a secondary for disaster recovery', role: { dr: 'secondary' }, does: OF_A_NODE },
-    { name: 'a secondary whose copy is not whole', role: { performance: 'bootstrapping' }, does: OF_A_NODE },
+    {
+      name: 'a performance secondary whose copy is not whole',
+      role: { performance: 'bootstrapping' },
+      does: ['keys of this cluster', ...OF_A_NODE],
+    },
+    { name: 'a DR secondary whose copy is not whole', role: { dr: 'bootstrapping' }, does: OF_A_NODE },
     { name: 'a standby', role: { isStandby: true }, does: OF_A_NODE },
     {
       name: 'a standby of a performance secondary',

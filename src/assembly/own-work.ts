@@ -2,7 +2,7 @@
 // it changes, which decides in which roles a node does it (api/node-role.ts). It begins and ends with the role, and
 // with the seal; what waits for a data key begins with the next one. What a node must do to serve at all, in every
 // role, is not here (node-gate.ts).
-import { type DataOwner, mayChange, type NodeRole } from '../api/node-role.ts'
+import { type DataOwner, isCopied, mayChange, type NodeRole } from '../api/node-role.ts'
 import type { Audit } from '../audit/audit.ts'
 import { addMissingIndexes } from '../auth/token-indexes.ts'
 import type { MountTable } from '../core/mount-table.ts'
@@ -177,6 +177,13 @@ const workOfMounts = ({ mounts, upkeep }: OwnWorkRooms, which: Sharing): readonl
   ]
 }
 
+/**
+ * True if a node in this role does it. While a performance secondary is copied its mounts are not all there: it makes
+ * its own keys, by which it can be operated, and leaves the rest of what it owns alone.
+ */
+const isDoneIn = (role: NodeRole, { changes, when }: OwnWork): boolean =>
+  mayChange(role, changes) && (changes === 'node' || when === 'before serving' || !isCopied(role))
+
 /** The list while the server is open: which lines run. Each runs at most once at a time. */
 export class RunningWork {
   readonly #list: readonly OwnWork[]
@@ -197,7 +204,7 @@ export class RunningWork {
    * other, and is begun by the next call. @throws what the first of them threw, unless that only waits for a data key
    */
   async begin(role: NodeRole, when?: 'before serving'): Promise<void> {
-    const toBegin = this.#list.filter((line) => line.when === when && mayChange(role, line.changes))
+    const toBegin = this.#list.filter((line) => line.when === when && isDoneIn(role, line))
     await oneByOne(toBegin.map((line) => () => this.#begin(line)))
   }
 
@@ -213,9 +220,9 @@ export class RunningWork {
 
   /** Ends each line that the role does not allow. */
   keepTo(role: NodeRole): void {
-    for (const line of this.#lacking) if (!mayChange(role, line.changes)) this.#lacking.delete(line)
-    for (const line of this.#running) if (!mayChange(role, line.changes)) this.#end(line)
-    for (const line of this.#waiting) if (!mayChange(role, line.changes)) this.#waiting.delete(line)
+    for (const line of this.#lacking) if (!isDoneIn(role, line)) this.#lacking.delete(line)
+    for (const line of this.#running) if (!isDoneIn(role, line)) this.#end(line)
+    for (const line of this.#waiting) if (!isDoneIn(role, line)) this.#waiting.delete(line)
   }
 
   /** Ends all lines. */

@@ -108,7 +108,7 @@ test('a node that lacks the keys of its cluster opens where it may make none, an
   const copy = await startMemoryServer({
     store,
     key: shares[0] as Buffer,
-    firstRole: stateOf({ performance: 'bootstrapping' }),
+    firstRole: stateOf({ isStandby: true }),
     announce: async (news) => serving?.told(news),
   })
   serving = await servingBeside(copy)
@@ -128,11 +128,11 @@ test('a node that lacks the keys of its cluster opens where it may make none, an
 /** Opens the store of a server in a role that changes nothing. It takes no entry of class local until it is allowed. */
 async function openedWithoutLocal({ store, node, shares }: MemoryServer) {
   await node.operations.seal()
-  const firstRole = stateOf({ performance: 'bootstrapping' })
+  const firstRole = stateOf({ isStandby: true })
   const copy = await startMemoryServer({ store, key: shares[0] as Buffer, firstRole })
   const { setWritable } = store
   store.setWritable = (mayWrite) =>
-    setWritable.call(store, (storageClass) => storageClass !== 'local' && mayWrite(storageClass))
+    setWritable.call(store, (storageClass, key) => storageClass !== 'local' && mayWrite(storageClass, key))
   const allowLocal = (): void => {
     store.setWritable = setWritable
   }

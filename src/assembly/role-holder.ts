@@ -1,8 +1,18 @@
 // The one object that says what this node is. It lives on the writing thread; the other threads are told of each change
 // as they are told of the seal (seal-state.ts). What operators do with replication changes it
 // (replication/build-replication.ts).
-import { FOLLOWS_NONE, mayChange, type NodeRole, OWNER_OF_CLASS, type RoleState } from '../api/node-role.ts'
+import {
+  FOLLOWS_NONE,
+  mayChange,
+  type NodeRole,
+  OWNER_OF_CLASS,
+  type RoleState,
+  servesClients,
+} from '../api/node-role.ts'
+import { SETS_FOLDER } from '../replication/set/records.ts'
 import type { Store } from '../storage/contract.ts'
+
+const PERFORMANCE_FOLDER = `${SETS_FOLDER}performance/`
 
 /** Holds the role of the node, and keeps the gate of the store as it demands. */
 export class RoleHolder {
@@ -35,6 +45,14 @@ export class RoleHolder {
    * done before it is the other one to callers. Resolves as `take` does.
    */
   open(role: NodeRole): Promise<void> {
-    return this.#store.setWritable((storageClass) => mayChange(role, OWNER_OF_CLASS[storageClass]))
+    return this.#store.setWritable(
+      (storageClass, key) => mayChange(role, OWNER_OF_CLASS[storageClass]) || isOwnPart(role, key),
+    )
   }
 }
+
+/**
+ * What a cluster is in its sets is stored in any role that it leads to: a fenced primary, and one that hands over, is
+ * to be demoted. For performance replication it is of class local, and on a DR secondary that of its primary.
+ */
+const isOwnPart = (role: NodeRole, key: string): boolean => key.startsWith(PERFORMANCE_FOLDER) && servesClients(role)

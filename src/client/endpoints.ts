@@ -1071,6 +1071,236 @@ export type Endpoints = {
     }
     result: undefined
   }
+  /** Makes this cluster the primary of a new set for performance replication. */
+  'POST sys/replication/performance/primary/enable': {
+    fields: {
+      /**
+       * Address of the cluster port, https://host:port, that secondaries use first; default: as in the configuration
+       */
+      primary_cluster_addr?: string | undefined
+    }
+    result: undefined
+  }
+  /** As sys/replication/performance/primary/enable. */
+  'POST sys/replication/primary/enable': {
+    fields: {
+      /**
+       * Address of the cluster port, https://host:port, that secondaries use first; default: as in the configuration
+       */
+      primary_cluster_addr?: string | undefined
+    }
+    result: undefined
+  }
+  /** Ends the set for performance replication, with the certificates of its secondaries. */
+  'POST sys/replication/performance/primary/disable': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** As sys/replication/performance/primary/disable. */
+  'POST sys/replication/primary/disable': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** Makes a token by which one secondary is let in, once. */
+  'POST sys/replication/performance/primary/secondary-token': {
+    fields: {
+      /** Name of the secondary, of your choice; a token or secondary that has it is replaced */
+      id: string
+      /** How long the token can be used, from 1 second to 768 hours */
+      ttl?: Duration | undefined
+      /** Public key that secondary/generate-public-key gave on the cluster to be let in */
+      secondary_public_key?: string | undefined
+    }
+    result: {
+      /** The token, sealed for the key; `wrap_info.token` takes its place in an answer that is wrapped */
+      token: string
+    }
+  }
+  /** As sys/replication/performance/primary/secondary-token. */
+  'POST sys/replication/primary/secondary-token': {
+    fields: {
+      /** Name of the secondary, of your choice; a token or secondary that has it is replaced */
+      id: string
+      /** How long the token can be used, from 1 second to 768 hours */
+      ttl?: Duration | undefined
+      /** Public key that secondary/generate-public-key gave on the cluster to be let in */
+      secondary_public_key?: string | undefined
+    }
+    result: {
+      /** The token, sealed for the key; `wrap_info.token` takes its place in an answer that is wrapped */
+      token: string
+    }
+  }
+  /** Sends a secondary away, or makes its token void; only a new token lets it in again. */
+  'POST sys/replication/performance/primary/revoke-secondary': {
+    fields: {
+      /** Name that the token was made for */
+      id: string
+    }
+    result: undefined
+  }
+  /** As sys/replication/performance/primary/revoke-secondary. */
+  'POST sys/replication/primary/revoke-secondary': {
+    fields: {
+      /** Name that the token was made for */
+      id: string
+    }
+    result: undefined
+  }
+  /** Has the authority of the set followed by another one now; no link ends for it. */
+  'POST sys/replication/performance/primary/rotate-authority': {
+    fields: Record<never, never>
+    result: {
+      /** Secondaries that have not stored the next authority yet: it signs when they have, or were revoked */
+      waits_for: readonly string[]
+    }
+  }
+  /** Makes the key that a primary seals an activation token for; an earlier key is void. */
+  'POST sys/replication/performance/secondary/generate-public-key': {
+    fields: Record<never, never>
+    result: {
+      /** The public key, for primary/secondary-token on the primary */
+      secondary_public_key: string
+    }
+  }
+  /** Makes this cluster a secondary for performance replication: its data give way to those of the primary. */
+  'POST sys/replication/performance/secondary/enable': {
+    fields: {
+      /** Activation token: wrap_info.token or data.token of primary/secondary-token */
+      token: string
+      /** Address of the API of the primary, in place of the one in a token that is unwrapped there */
+      primary_api_addr?: string | undefined
+      /** File on this server with CA certificates (PEM) that the API of the primary is trusted by */
+      ca_file?: string | undefined
+      /** Directory on this server with such files; default of both: the CAs of the system */
+      ca_path?: string | undefined
+    }
+    result: undefined
+  }
+  /** As sys/replication/performance/secondary/enable. */
+  'POST sys/replication/secondary/enable': {
+    fields: {
+      /** Activation token: wrap_info.token or data.token of primary/secondary-token */
+      token: string
+      /** Address of the API of the primary, in place of the one in a token that is unwrapped there */
+      primary_api_addr?: string | undefined
+      /** File on this server with CA certificates (PEM) that the API of the primary is trusted by */
+      ca_file?: string | undefined
+      /** Directory on this server with such files; default of both: the CAs of the system */
+      ca_path?: string | undefined
+    }
+    result: undefined
+  }
+  /** Looks for what would keep secondary/enable with these fields from success; changes nothing, here or there. */
+  'POST sys/replication/performance/secondary/check': {
+    fields: {
+      /** Activation token: wrap_info.token or data.token of primary/secondary-token */
+      token: string
+      /** Address of the API of the primary, in place of the one in a token that is unwrapped there */
+      primary_api_addr?: string | undefined
+      /** File on this server with CA certificates (PEM) that the API of the primary is trusted by */
+      ca_file?: string | undefined
+      /** Directory on this server with such files; default of both: the CAs of the system */
+      ca_path?: string | undefined
+    }
+    result: {
+      /** In the order in which they were taken */
+      checks: readonly {
+        /** What was looked at */
+        what: 'token' | 'api' | 'cluster port' | 'version' | 'clock' | 'admission'
+        /** How it is */
+        result: 'good' | 'bad' | 'not looked at'
+        /** What was found, and what to do about it */
+        sentence: string
+      }[]
+    }
+  }
+  /** Makes this primary a secondary that follows nobody; its data stay. */
+  'POST sys/replication/performance/primary/demote': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** As sys/replication/performance/primary/demote. */
+  'POST sys/replication/primary/demote': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** Makes this secondary the primary of its set; its own tokens, leases and local mounts stay. */
+  'POST sys/replication/performance/secondary/promote': {
+    fields: {
+      /**
+       * Address of the cluster port, https://host:port, that secondaries use first; default: as in the configuration
+       */
+      primary_cluster_addr?: string | undefined
+      /** Promotes the cluster whatever it lacks, and although its primary may go on; loses what is missing */
+      force?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** As sys/replication/performance/secondary/promote. */
+  'POST sys/replication/secondary/promote': {
+    fields: {
+      /**
+       * Address of the cluster port, https://host:port, that secondaries use first; default: as in the configuration
+       */
+      primary_cluster_addr?: string | undefined
+      /** Promotes the cluster whatever it lacks, and although its primary may go on; loses what is missing */
+      force?: boolean | undefined
+    }
+    result: undefined
+  }
+  /** Takes this secondary out of its set; it goes on by itself with the data that it has. */
+  'POST sys/replication/performance/secondary/disable': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** As sys/replication/performance/secondary/disable. */
+  'POST sys/replication/secondary/disable': {
+    fields: Record<never, never>
+    result: undefined
+  }
+  /** Gives this secondary another primary of its set; what differs is sent, and nothing is copied anew. */
+  'POST sys/replication/performance/secondary/update-primary': {
+    fields: {
+      /** Activation token of the new primary; blank: the cluster forgets the one that it has */
+      token?: string | undefined
+      /** Address of the API of the primary, in place of the one in a token that is unwrapped there */
+      primary_api_addr?: string | undefined
+      /** File on this server with CA certificates (PEM) that the API of the primary is trusted by */
+      ca_file?: string | undefined
+      /** Directory on this server with such files; default of both: the CAs of the system */
+      ca_path?: string | undefined
+      /** Takes a token of another set too, if this cluster follows nobody */
+      force?: boolean | undefined
+      /**
+       * Cluster addresses, https://host:port, that are tried in order: the first where the primary answers is kept,
+       * with those behind it. Not together with token
+       */
+      update_primary_addrs?: readonly string[] | undefined
+    }
+    result: undefined
+  }
+  /** As sys/replication/performance/secondary/update-primary. */
+  'POST sys/replication/secondary/update-primary': {
+    fields: {
+      /** Activation token of the new primary; blank: the cluster forgets the one that it has */
+      token?: string | undefined
+      /** Address of the API of the primary, in place of the one in a token that is unwrapped there */
+      primary_api_addr?: string | undefined
+      /** File on this server with CA certificates (PEM) that the API of the primary is trusted by */
+      ca_file?: string | undefined
+      /** Directory on this server with such files; default of both: the CAs of the system */
+      ca_path?: string | undefined
+      /** Takes a token of another set too, if this cluster follows nobody */
+      force?: boolean | undefined
+      /**
+       * Cluster addresses, https://host:port, that are tried in order: the first where the primary answers is kept,
+       * with those behind it. Not together with token
+       */
+      update_primary_addrs?: readonly string[] | undefined
+    }
+    result: undefined
+  }
   /** Lists what this cluster had and its new primary did not, by the times when that was undone. */
   'POST sys/replication/dr/secondary/undone': {
     fields: {

@@ -9,6 +9,7 @@ import { decodeFields } from '../api/fields.ts'
 import { describeEndpoint } from '../api/help.ts'
 import type { MountEntry } from '../api/mount.ts'
 import { isInside, pathWithin } from '../api/namespace.ts'
+import { isCopied } from '../api/node-role.ts'
 import { NO_HEADERS, seen, settable } from '../api/passed-headers.ts'
 import type { Answer, RequestInfo } from '../api/request.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -151,6 +152,17 @@ const refuseOnDrSecondary = (exchange: Exchange, services: PipelineServices): vo
   if (!servesNoClient(services)) return
   if (services.sealed() || exchange.endpoint?.onDrSecondary !== undefined || isOpen(exchange)) return
   throw isServedOtherwise(exchange) ? fail('unsupported_operation', []) : fail('dr_secondary', [])
+}
+
+/**
+ * A performance secondary whose copy is not whole has no mounts, policies or keys that could be relied on. It tells its
+ * state, and a token made by generate-root can take it out of its set.
+ */
+const refuseWhileCopied = ({ endpoint }: Exchange, services: PipelineServices): void => {
+  if (!isCopied(services.nodeRole()) || services.sealed() || servesNoClient(services)) return
+  const { whileCopied, whileSealed, onDrSecondary } = endpoint ?? {}
+  if (whileCopied !== true && whileSealed !== true && onDrSecondary === undefined)
+    throw fail('being_copied', [services.primaryAddress()])
 }
 
 const OPERATIONS: readonly EndpointOperation[] = ['read', 'update', 'patch', 'list', 'scan', 'delete']
@@ -364,6 +376,7 @@ export const STEPS: readonly Step[] = [
   { name: 'wrap what can be wrapped', run: limitWrapping },
   { name: 'refuse while sealed', run: refuseWhileSealed },
   { name: 'refuse on a DR secondary', run: refuseOnDrSecondary },
+  { name: 'refuse while it is copied', run: refuseWhileCopied },
   { name: 'limit the rate', run: limitRate },
   { name: 'find the audit devices', run: findAuditDevices },
   { name: 'authenticate', run: authenticate },

@@ -53,7 +53,7 @@ export type StorageClass = 'replicated' | 'local' | 'ignored'
 export type Entry = { readonly key: string; readonly value: Buffer }
 
 /** Says which classes may be written. It must not throw, and answers from memory: each written entry asks. */
-export type MayWrite = (storageClass: StorageClass) => boolean
+export type MayWrite = (storageClass: StorageClass, key: string) => boolean
 
 /** One page of a `list`. */
 export type ListOptions = {
@@ -413,9 +413,9 @@ export interface Store extends ReadStore {
    */
   setLeafKey(key: Buffer | undefined): void
   /**
-   * Says which classes may be written from now on; a new store allows all. A transaction that puts or deletes an entry
-   * of another class throws WriteNotAllowed, and nothing of it is written. Resolves when every commit that was allowed
-   * before has ended, so that no forbidden write follows. What is applied from a peer is not bound by it.
+   * Says which entries may be written from now on, by class and key; a new store allows all. A transaction that puts or
+   * deletes another entry throws WriteNotAllowed, and nothing of it is written. Resolves when every commit that was
+   * allowed before has ended, so that no forbidden write follows. What is applied from a peer is not bound by it.
    */
   setWritable(mayWrite: MayWrite): Promise<void>
   /**

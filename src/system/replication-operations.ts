@@ -134,6 +134,10 @@ export type ReplicationOperations = {
   disableSecondary(family: ReplicationFamily): Promise<void>
   /** With a blank token the cluster follows no primary any more. `force`: one of another set, too. */
   updatePrimary(family: ReplicationFamily, given: GivenActivation, force: boolean): Promise<void>
+  /**
+   * The primary has other addresses: the first that it answers at is tried first from now on, the others behind it.
+   */
+  movePrimary(family: ReplicationFamily, addresses: readonly string[]): Promise<void>
   /** The looks of `enableSecondary`, and nothing is changed. */
   check(family: ReplicationFamily, given: GivenActivation): Promise<readonly ActivationCheck[]>
   readonly undone: UndoneRecords

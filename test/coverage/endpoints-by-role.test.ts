@@ -28,13 +28,15 @@ const NOT_DONE: readonly RegExp[] = [
   /^(cloud-login|cloud-rotate-root|audit-hash|audit-headers-read)/,
   /^approle-secret-id-(accessor-destroy|destroy-delete)/,
   // There is no other cluster whose token could be used.
-  /^replication-dr-secondary-enable$/,
+  /^replication-(dr|performance|former)-secondary-enable$/,
+  // This server is a secondary of none.
+  /^replication-(performance|former)-secondary-(promote|disable|update-primary)$/,
   // Only a secondary for disaster recovery has operation tokens, and answers what takes one.
   /^replication-dr-secondary-(generate-operation-token|operation-token|promote|disable|update-primary|undone)/,
   /^replication-undone-(show|delete)$/,
   /^replication-dr-secondary-(reindex|recover|merkle-check)$/,
   // It would make a secondary, which answers little else.
-  /^replication-dr-primary-demote$/,
+  /^replication-(dr|performance|former)-primary-demote$/,
   // This server follows no primary.
   /^replication-recover$/,
   // They need shares, or the other kind of seal.
@@ -112,7 +114,7 @@ before(async () => {
 })
 
 /** Carried out alone: elsewhere they would change the role that the test gave to the server, which has no links. */
-const NEEDS_LINKS = /^replication-(dr-(primary|secondary)|undone)-/
+const NEEDS_LINKS = /^replication-((dr|performance|former)-(primary|secondary)|undone)-/
 function requireAsAlone({ answer }: Outcome, id: string): void {
   const expected = NEEDS_LINKS.test(id) ? 400 : alone.get(id)?.answer.status
   assert.equal(answer.status, expected ?? answer.status, `${id}: ${JSON.stringify(answer)}`)
@@ -179,7 +181,6 @@ test('E-08: a performance secondary whose link is down refuses what its primary 
 const POWERLESS: readonly { name: string; role: Partial<NodeRole> }[] = [
   { name: 'a standby', role: { isStandby: true } },
   { name: 'a fenced primary', role: { isFenced: true, performance: 'primary', dr: 'primary' } },
-  { name: 'a performance secondary whose copy is not whole', role: { performance: 'bootstrapping' } },
 ]
 for (const { name, role } of POWERLESS) {
   test(`E-08: ${name} writes nothing but what is of its own node, and answers what writes nothing`, async () => {
@@ -189,13 +190,31 @@ for (const { name, role } of POWERLESS) {
       const shown = `${id}: ${answer.status} ${JSON.stringify(answer.body)}`
       assert.ok(answer.status < 500 || isRefusedForRole(answer), shown)
       for (const one of classes) assert.equal(one, 'ignored', `${id} wrote ${one}`)
-      const readsAlone = role.isStandby === true || role.isFenced === true
-      if (id === 'health') assert.equal(answer.status, readsAlone ? 473 : 200, shown)
+      if (id === 'health') assert.equal(answer.status, 473, shown)
       else if (writes === undefined || writes === 'node') requireAsAlone(outcome, id)
       else if (alone.get(id)?.classes.some((one) => one !== 'ignored')) assert.equal(answer.status, 503, shown)
     })
   })
 }
+
+test('E-08: a performance secondary whose copy is not whole tells its state, and serves no client', async () => {
+  let served = 0
+  each(await callAll({ performance: 'bootstrapping' }, ['snapshot-save', ...SLOW]), (outcome, id) => {
+    const { placed, answer, classes } = outcome
+    const { whileCopied, whileSealed, onDrSecondary } = placed.endpoint
+    const shown = `${id}: ${answer.status} ${JSON.stringify(answer.body)}`
+    for (const one of classes) assert.equal(one, 'ignored', `${id} wrote ${one}`)
+    if (whileCopied === true || whileSealed === true || onDrSecondary !== undefined) {
+      served++
+      if (id === 'health') assert.equal(answer.status, 473, shown)
+      else requireAsAlone(outcome, id)
+    } else {
+      assert.equal(answer.status, 503, shown)
+      assert.match(errorsOf(answer), /is being copied from its primary/)
+    }
+  })
+  assert.ok(served > 20, `${served}`)
+})
 
 /** What a DR secondary answers that other clusters do not. No share is one of its primary. */
 const OF_ATTEMPT: Readonly<Record<string, number>> = {

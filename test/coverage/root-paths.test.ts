@@ -51,6 +51,7 @@ const ALSO: Readonly<Record<string, string>> = {
   'sys/generate-root-token*': 'by a token, what shares alone can do elsewhere',
   'sys/replication/undone*': 'its values are those of sys/raw',
   'sys/replication/dr/primary/rotate-authority': 'replaces a key that all clusters of the set trust',
+  'sys/replication/performance/primary/rotate-authority': 'the same',
   'sys/hardening': 'tells an attacker what is weak',
   'sys/leases/lookup': 'a list of all leases is a list of their paths, as below it',
   'sys/config/ui/headers': 'a list, whose path ends in a slash, is below it',

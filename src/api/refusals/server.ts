@@ -235,6 +235,15 @@ export const SERVER_REFUSALS = {
       'Nothing was written: send the request to the primary. Once this cluster is a primary itself, it carries the ' +
       'request out.',
   },
+  being_copied: {
+    status: 503,
+    message: (primaryAddress: string) =>
+      'This cluster is being copied from its primary' +
+      `${primaryAddress === '' ? '' : `, at ${primaryAddress}`}, and answers once it has all of it`,
+    remedy:
+      'Send the request to the primary, or wait: sys/replication/performance/status shows how far the copy is. ' +
+      'A root token of generate-root, by the shares of the primary, can give it up with secondary/disable.',
+  },
   replication_not_now: {
     status: 503,
     message: (what: string) => what,

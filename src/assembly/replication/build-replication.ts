@@ -154,6 +154,7 @@ class OwnReplication implements ReplicationRoom {
       log: this.#log,
       secondarySide,
       activating,
+      facts,
       changed,
     })
     this.operations = new OwnOperations({

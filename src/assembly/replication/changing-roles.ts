@@ -7,7 +7,7 @@ import { fail } from '../../api/errors.ts'
 import { describeCause } from '../../core/describe-cause.ts'
 import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
-import type { LinkControl, PrimaryStatus } from '../../replication/link/link-sides.ts'
+import type { LinkControl, NodeFacts, PrimaryStatus } from '../../replication/link/link-sides.ts'
 import { newAuthority } from '../../replication/set/certificates.ts'
 import {
   changePrimary,
@@ -20,7 +20,7 @@ import {
 } from '../../replication/set/changing-hands.ts'
 import { disableFamily, requireOperation } from '../../replication/set/primary-operations.ts'
 import { readState, SETS_FOLDER, type SetReader, SetRefused, setPath } from '../../replication/set/records.ts'
-import type { KeptActivation } from '../../replication/set/secondary-operations.ts'
+import { type KeptActivation, movePrimary } from '../../replication/set/secondary-operations.ts'
 import { putTakenOver } from '../../replication/set/taken-over.ts'
 import { HISTORY_ID_BYTES } from '../../storage/backend.ts'
 import type { Barrier } from '../../storage/barrier.ts'
@@ -33,6 +33,7 @@ import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
 import type { TreeChecks } from '../../system/tree-checks.ts'
 import type { Activating } from './activating.ts'
 import { type HandingOver, OPERATOR, PROMOTION_MS } from './handing-over.ts'
+import { answeringOf, HAS_NO_PRIMARY } from './moving-primary.ts'
 import { readTransfer, type SecondarySide, transferPath } from './secondary-side.ts'
 
 /** How long a demotion waits for secondaries that have not got all of the log. */
@@ -54,6 +55,7 @@ export type ChangingRolesParts = {
   readonly log: Log
   readonly secondarySide: Pick<SecondarySide, 'whileNothingComes'>
   readonly activating: Activating
+  readonly facts: () => NodeFacts
   /** Takes over the role and the links that the records say. */
   readonly changed: () => Promise<void>
 }
@@ -264,6 +266,17 @@ export class ChangingRoles {
           view.transaction((tx) => changePrimary(tx, kept, force))
         await activating.update(family, given, force, (kept) => secondarySide.whileNothingComes(family, change(kept)))
       }
+      await this.#becomes()
+    })
+  }
+
+  /** `secondary/update-primary` with addresses of the primary. @throws SetRefused; nothing was changed then */
+  movePrimary(family: ReplicationFamily, addresses: readonly string[]): Promise<void> {
+    return this.#alone(async () => {
+      await this.#mustAllow(family, 'secondary/update-primary')
+      const answering = await answeringOf(this.#parts, family, addresses)
+      const isMoved = await this.#parts.view.transaction((tx) => movePrimary(tx, family, answering))
+      if (!isMoved) throw new SetRefused(400, HAS_NO_PRIMARY)
       await this.#becomes()
     })
   }

@@ -63,7 +63,7 @@ export type OperationsParts = {
   readonly links: LinkControl
   readonly primarySide: Pick<PrimarySide, 'release' | 'dropHold' | 'issued'>
   readonly activating: Activating
-  readonly changingRoles: Pick<ChangingRoles, 'promote' | 'demote' | 'disable' | 'updatePrimary'>
+  readonly changingRoles: Pick<ChangingRoles, 'promote' | 'demote' | 'disable' | 'updatePrimary' | 'movePrimary'>
   readonly changingAuthority: Pick<ChangingAuthority, 'begin'>
   readonly undone: KeptUndone
   readonly facts: () => NodeFacts
@@ -234,6 +234,10 @@ export class OwnOperations implements ReplicationOperations {
     return orRefused(() => this.#parts.changingRoles.updatePrimary(family, given, force))
   }
 
+  movePrimary(family: ReplicationFamily, addresses: readonly string[]): Promise<void> {
+    return orRefused(() => this.#parts.changingRoles.movePrimary(family, addresses))
+  }
+
   async check(family: ReplicationFamily, given: GivenActivation): Promise<readonly ActivationCheck[]> {
     return orRefused(() => this.#parts.activating.check(family, given))
   }
@@ -337,6 +341,7 @@ export function noOperations(): ReplicationOperations {
     demote: refuse,
     disableSecondary: refuse,
     updatePrimary: refuse,
+    movePrimary: refuse,
     check: refuse,
     undone: { list: refuse, show: refuse, remove: refuse },
     recover: refuse,

@@ -6,7 +6,7 @@ import { serverNameOf } from '../set/peer-name.ts'
 import { dialClusterPort, NoLink, shownAddress } from './dialing.ts'
 import type { LinkEndParts } from './end-parts.ts'
 import { ACTIVATION_PROTOCOL } from './link-protocols.ts'
-import type { Knock, Knocked } from './link-sides.ts'
+import type { Knock, Knocked, PingKnock } from './link-sides.ts'
 import { MessageLink, onOneLine, PeerHungUp } from './message-link.ts'
 import { ownSpeech } from './version-rule.ts'
 
@@ -62,6 +62,7 @@ async function asked(parts: KnockParts, knock: Knock, link: Link): Promise<Knock
   const welcome = await expected(messages, 'welcome')
   if (welcome.kind === 'refused') return welcome
   const clockSkewMs = Math.round(welcome.sentAtMs - (sentAtMs + clock.nowMs()) / 2)
+  if (knock.what === 'ping') return { kind: 'welcome', version: welcome.version, clockSkewMs }
   await messages.send(questionOf(knock))
   const answer = await expected(messages, what === 'claim' ? 'package' : 'done')
   if (answer.kind === 'refused') return answer
@@ -72,7 +73,7 @@ async function asked(parts: KnockParts, knock: Knock, link: Link): Promise<Knock
   return { kind: 'package', package: copied, clockSkewMs }
 }
 
-function questionOf(knock: Knock): Message<'claim' | 'took-over'> {
+function questionOf(knock: Exclude<Knock, PingKnock>): Message<'claim' | 'took-over'> {
   if (knock.what === 'took-over') return { kind: 'took-over', ...knock.takeover, apiAddress: knock.facts.apiAddress }
   const { what, nonce, receiver } = knock
   return { kind: 'claim', what, nonce, receiver }

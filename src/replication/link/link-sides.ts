@@ -102,8 +102,14 @@ export type ActivationKnock = AnyKnock & {
   readonly what: 'look' | 'claim' | 'confirm'
 }
 
-/** What an activation asks of a primary, or a promoted cluster tells its former one. */
-export type Knock = ActivationKnock | (AnyKnock & { readonly what: 'took-over'; readonly takeover: Takeover })
+/** Whether the primary of the set answers at an address: nothing is asked of it. */
+export type PingKnock = AnyKnock & { readonly what: 'ping' }
+
+/** What an activation asks of a primary, a promoted cluster tells its former one, or a secondary looks for. */
+export type Knock =
+  | ActivationKnock
+  | PingKnock
+  | (AnyKnock & { readonly what: 'took-over'; readonly takeover: Takeover })
 
 /** How the question of a secondary ended, whether its primary hands over to it. */
 export type HandOver =

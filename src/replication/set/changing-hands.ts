@@ -47,8 +47,9 @@ export type Promotion = {
 }
 
 /**
- * `secondary/promote`: the cluster is the primary of its set from now on, with a new authority and no secondaries. Who
- * it was stays, until the former primary knows. @throws SetRefused
+ * `secondary/promote`: the cluster is the primary of its set from now on, with a new authority and no secondaries. For
+ * disaster recovery, who it was stays until the former primary knows. In a set for performance replication no secondary
+ * can prove to its primary that it took over. @throws SetRefused
  */
 export async function promotePrimary(tx: SetTransaction, promotion: Promotion): Promise<void> {
   const { family, authority, clusterAddress, nowMs } = promotion
@@ -57,7 +58,7 @@ export async function promotePrimary(tx: SetTransaction, promotion: Promotion): 
   const state = await requireState(tx, family)
   const epoch = state.epoch + 1
   const promotions = [...(await readPromotions(tx, family)), noteOf(promotion, epoch)]
-  const former = await formerOf(tx, family)
+  const former = family === 'dr' ? await formerOf(tx, family) : []
   await wipeFamily(tx, family)
   putState(tx, family, { mode: 'primary', setId: state.setId, epoch, clusterAddress, isFenced: false, sinceMs: nowMs })
   tx.put(setPath(family, 'authority'), authority.certificate)
@@ -67,6 +68,19 @@ export async function promotePrimary(tx: SetTransaction, promotion: Promotion): 
     tx.put(setPath(family, entry), value)
     value.fill(0)
   }
+  if (family === 'dr') await takePlaceInSet(tx, epoch, nowMs)
+}
+
+/**
+ * A cluster that takes the place of its primary for disaster recovery takes it in performance replication too: it has
+ * the records of that one. As the primary of that set it begins an epoch, so that no secondary goes back to the other.
+ */
+async function takePlaceInSet(tx: SetTransaction, epochOfDr: number, nowMs: number): Promise<void> {
+  const state = await readState(tx, 'performance')
+  if (state?.mode !== 'primary') return
+  const epoch = Math.max(state.epoch + 1, epochOfDr)
+  // The address that secondaries use first was that of the other cluster.
+  putState(tx, 'performance', { ...state, epoch, clusterAddress: '', isFenced: false, sinceMs: nowMs })
 }
 
 function noteOf({ historyId, followed, nowMs }: Promotion, epoch: number) {

@@ -1,11 +1,11 @@
-// The note that a primary for disaster recovery hands over, in the view of `core/replication/` (records.ts), of class
+// The note that a primary of either family hands over, in the view of `core/replication/` (records.ts), of class
 // ignored. While it is there the cluster writes nothing.
 //
 //   dr/handing-over   written before the secondary hears that the primary drains; removed when the secondary was
 //                     promoted, or was not
 import { count } from '../../lib/member-kinds.ts'
 import { storedRecord } from '../../storage/stored-record.ts'
-import { readState, type SetReader, type SetTransaction, setPath } from './records.ts'
+import { familyParts, type SetReader, type SetTransaction, setPath } from './records.ts'
 
 const PATH = setPath('dr', 'handing-over')
 
@@ -19,7 +19,8 @@ export async function isHandingOver(tx: SetReader): Promise<boolean> {
 
 /** Notes it, for a primary. */
 export async function noteHandingOver(tx: SetTransaction, nowMs: number): Promise<void> {
-  if ((await readState(tx, 'dr'))?.mode !== 'primary') return
+  const { dr, performance } = await familyParts(tx)
+  if (dr.mode !== 'primary' && performance.mode !== 'primary') return
   tx.put(PATH, HANDING_OVER.encode({ sinceMs: Math.floor(nowMs) }))
 }
 

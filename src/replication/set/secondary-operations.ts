@@ -150,6 +150,10 @@ export async function becomeSecondary(tx: SetTransaction, kept: KeptActivation, 
     isFenced: false,
     sinceMs: nowMs,
   })
+  // The data of before went, and with them what is of class local: it is written again.
+  const encoded = encodeActivation(kept.bundle)
+  tx.put(setPath(family, 'activation'), encoded)
+  encoded.fill(0)
   putEntered(tx, kept)
 }
 
@@ -285,7 +289,23 @@ function trustOf(set: SetName, trusted: readonly Buffer[], leaf: Buffer) {
 }
 
 /** Most addresses of a primary that are kept. */
-const MAX_KNOWN_ADDRESSES = 16
+export const MAX_KNOWN_ADDRESSES = 16
+
+/**
+ * `secondary/update-primary` with addresses: the primary answers there from now on. Who the cluster is in the set
+ * stays. False where it has no primary any more. The addresses have no fault.
+ */
+export async function movePrimary(
+  tx: SetTransaction,
+  family: ReplicationFamily,
+  [first = '', ...others]: readonly string[],
+): Promise<boolean> {
+  await requireOperation(tx, family, 'secondary/update-primary')
+  const stored = await tx.get(setPath(family, 'identity'))
+  if (stored === undefined) return false
+  putIdentity(tx, family, { ...SECONDARY_IDENTITY.decode(stored), clusterAddress: first, knownAddresses: others })
+  return true
+}
 
 /**
  * Keeps the addresses that the primary told, without what is none; that of the activation token stays beside them. An

@@ -313,7 +313,7 @@ export class Committer {
     try {
       for (const write of transaction.writes.values()) {
         // A delete of a missing entry too: where another node may write, it may be there.
-        if (!mayWrite(write.class)) throw new WriteNotAllowed(write.class)
+        if (!mayWrite(write.class, write.key)) throw new WriteNotAllowed(write.class)
         const operation = this.#operationOf(write, group.heads.get(write.key))
         if (operation !== undefined) operations.push(operation)
       }

@@ -21,6 +21,7 @@ const define = keyHolderEndpoints({
 
 const read = define({
   name: 'read',
+  whileCopied: true,
   operation: 'read',
   path: 'attempt',
   writes: 'node',
@@ -32,6 +33,7 @@ const read = define({
 
 const start = define({
   name: '',
+  whileCopied: true,
   operation: 'update',
   path: 'attempt',
   writes: 'node',
@@ -45,6 +47,7 @@ const start = define({
 
 const cancel = define({
   name: 'cancel',
+  whileCopied: true,
   operation: 'delete',
   path: 'attempt',
   writes: 'node',
@@ -58,6 +61,7 @@ const cancel = define({
 
 const update = define({
   name: 'update',
+  whileCopied: true,
   operation: 'update',
   path: 'update',
   writes: 'cluster',

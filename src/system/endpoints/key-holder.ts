@@ -38,6 +38,7 @@ type Definition<T, F extends Fields> = {
   /** Whose data it writes; 'node' if it changes only the attempt, which is in memory. */
   readonly writes: DataOwner
   readonly onlyOnPrimary?: true
+  readonly whileCopied?: true
   readonly fields: F
   readonly response?: Shapes
   /** Carries the request out, at both paths alike. */

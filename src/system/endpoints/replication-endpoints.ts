@@ -2,16 +2,23 @@
 import type { Endpoint } from '../../api/endpoint.ts'
 import { CHANGING_ENDPOINTS } from './replication-changing-endpoints.ts'
 import type { ReplicationSystem } from './replication-family.ts'
+import { withFormerPath } from './replication-former-paths.ts'
+import { PERFORMANCE_CHANGING_ENDPOINTS } from './replication-performance-endpoints.ts'
 import { primaryEndpoints } from './replication-primary-endpoints.ts'
 import { secondaryEndpoints } from './replication-secondary-endpoints.ts'
 import { REPLICATION_STATUS_ENDPOINTS, type StatusSystem } from './replication-status-endpoints.ts'
 import { UNDONE_ENDPOINTS } from './replication-undone-endpoints.ts'
 
-/** Status of both families, and the operations of disaster recovery. */
+/** Status of both families, and their operations. */
 export const REPLICATION_ENDPOINTS: readonly Endpoint<ReplicationSystem & StatusSystem>[] = [
   ...REPLICATION_STATUS_ENDPOINTS,
   ...primaryEndpoints('dr'),
   ...secondaryEndpoints('dr'),
   ...CHANGING_ENDPOINTS,
+  ...[
+    ...primaryEndpoints('performance'),
+    ...secondaryEndpoints('performance'),
+    ...PERFORMANCE_CHANGING_ENDPOINTS,
+  ].flatMap(withFormerPath),
   ...UNDONE_ENDPOINTS,
 ]

@@ -326,7 +326,7 @@ const ROLES_SHOWN: readonly {
 }[] = [
   { role: { dr: 'primary', performance: 'primary' }, shows: [200, 'primary', 'primary', false] },
   { role: { performance: 'secondary' }, shows: [200, 'disabled', 'secondary', false] },
-  { role: { performance: 'bootstrapping' }, shows: [200, 'disabled', 'bootstrapping', false] },
+  { role: { performance: 'bootstrapping' }, shows: [473, 'disabled', 'bootstrapping', false] },
   { role: { dr: 'secondary' }, shows: [472, 'secondary', 'disabled', false] },
   { role: { dr: 'bootstrapping' }, shows: [472, 'bootstrapping', 'disabled', false] },
   { role: { dr: 'secondary', isStandby: true }, shows: [472, 'secondary', 'disabled', true] },

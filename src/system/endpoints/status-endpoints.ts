@@ -1,7 +1,7 @@
 // sys/health and sys/leader: what load balancers and clients ask first. They need no token and answer while sealed.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { bool, int } from '../../api/fields.ts'
-import type { NodeRole } from '../../api/node-role.ts'
+import { isCopied, type NodeRole } from '../../api/node-role.ts'
 import { flag, group, integer, optional, text } from '../../api/shape.ts'
 import type { System as Whole } from '../system.ts'
 import { clusterShown, versionShown } from './shown-facts.ts'
@@ -29,8 +29,8 @@ const health = endpoint({
   summary: 'Shows the health of this node, also in the status code: 200 active, 501 not initialised, 503 sealed',
   describe:
     'A secondary for disaster recovery answers 472. A standby answers 473, since it serves reads, and so does a ' +
-    'primary that another cluster took over from: none is of the kind that answers 429. A performance secondary ' +
-    'serves clients, and is healthy with 200.',
+    'primary that another cluster took over from, and a performance secondary whose copy is not whole: none is of ' +
+    'the kind that answers 429. A performance secondary that has all of it serves clients, and is healthy with 200.',
   fields: {
     activecode: statusCode('active'),
     standbycode: statusCode('a standby'),
@@ -113,7 +113,7 @@ function healthCode({ initialized, sealed, role }: Health, codes: HealthCodes): 
   if (sealed) return codes.sealedcode ?? 503
   if (role.dr === 'secondary' || role.dr === 'bootstrapping') return codes.drsecondarycode ?? 472
   // A load balancer that sends clients to any 200 is to send them to the primary that writes.
-  const readsAlone = role.isStandby || role.isFenced
+  const readsAlone = role.isStandby || role.isFenced || isCopied(role)
   if (readsAlone && codes.perfstandbyok !== true) return codes.performancestandbycode ?? 473
   return codes.activecode ?? 200
 }

@@ -1,0 +1,64 @@
+// A primary has other addresses: each is asked whether the primary of the set answers there. It needs no token, since
+// who this cluster is in the set stays as it is.
+import { P256 } from '../../crypto/forms/ec-curves.ts'
+import { loadScalar } from '../../crypto/forms/ec-private-key.ts'
+import type { LinkControl, NodeFacts, PingKnock } from '../../replication/link/link-sides.ts'
+import { faultOfClusterAddress } from '../../replication/set/peer-address.ts'
+import { SetRefused } from '../../replication/set/records.ts'
+import { MAX_KNOWN_ADDRESSES, type OwnIdentity, ownIdentity } from '../../replication/set/secondary-operations.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import type { View } from '../../storage/sealed-storage.ts'
+
+/** What a cluster is told that has no certificate of a primary. */
+export const HAS_NO_PRIMARY =
+  'This cluster has no primary whose addresses could change: give it one with "token", which comes with certificates'
+
+/** The parts that it works with. */
+export type MovingParts = {
+  readonly view: View
+  readonly links: Pick<LinkControl, 'knock'>
+  readonly facts: () => NodeFacts
+}
+
+/** The addresses at which the primary answers, in the given order. @throws SetRefused if there are none */
+export async function answeringOf(
+  { view, links, facts }: MovingParts,
+  family: ReplicationFamily,
+  addresses: readonly string[],
+): Promise<readonly string[]> {
+  requireAddresses(addresses)
+  const identity = await view.transaction((tx) => ownIdentity(tx, family))
+  if (identity === undefined) throw new SetRefused(400, HAS_NO_PRIMARY)
+  const knock = knockOf(identity, facts())
+  const answering: string[] = []
+  const silent: string[] = []
+  for (const address of addresses) {
+    const knocked = await links.knock({ ...knock, address })
+    if (knocked.kind === 'welcome') answering.push(address)
+    else if (knocked.kind !== 'package') silent.push(knocked.sentence)
+  }
+  if (answering.length > 0) return answering
+  throw new SetRefused(400, `The primary answers at none of "update_primary_addrs". ${silent.join('. ')}`)
+}
+
+function requireAddresses(addresses: readonly string[]): void {
+  if (addresses.length > MAX_KNOWN_ADDRESSES)
+    throw new SetRefused(400, `"update_primary_addrs" has more than ${MAX_KNOWN_ADDRESSES} addresses`)
+  for (const address of addresses) {
+    const fault = faultOfClusterAddress(address)
+    if (fault !== undefined) throw new SetRefused(400, `An address in "update_primary_addrs" ${fault}`)
+  }
+}
+
+function knockOf({ peer, own, trusted }: OwnIdentity, facts: NodeFacts): Omit<PingKnock, 'address'> {
+  const { setId, family, id } = peer
+  const key = loadScalar(P256, own.key)
+  own.key.fill(0)
+  return {
+    what: 'ping',
+    set: { setId, family },
+    id,
+    identity: { key, certificate: own.certificate, trusted },
+    facts,
+  }
+}

@@ -1,0 +1,93 @@
+// What both families have in common where a set changes hands (Interface 3.1, 4.4, 4.5).
+import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { type Args, bool, string } from '../../api/fields.ts'
+import type { Answer } from '../../api/request.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import { carryOut, changed, OPERATION, type ReplicationSystem } from './replication-family.ts'
+import { ACTIVATION, givenBy } from './replication-secondary-endpoints.ts'
+
+const PROMOTED = 'This cluster becomes the primary of its set: requests may fail for a moment'
+const DEMOTED: Readonly<Record<ReplicationFamily, string>> = {
+  dr:
+    'This cluster becomes a secondary that follows nobody, and serves no client: give it a primary with ' +
+    '"secondary/update-primary"',
+  performance:
+    'This cluster becomes a secondary that follows nobody: it answers what it can by itself, and changes nothing ' +
+    'that the set shares until it has a primary. Give it one with "secondary/update-primary"',
+}
+const LEFT =
+  'This cluster has left its set, and goes on by itself with the data that it has. Its former primary still has it ' +
+  'in its list: revoke it there'
+const FOLLOWS =
+  'The primary has let this cluster in: what differs is sent in the background, and the status shows how far'
+const FOLLOWS_NOBODY = 'This cluster follows nobody any more; its data stay as they are'
+
+/** A change of what this cluster is: its answer is not to be lost, whatever became of the caller's token. */
+export const CHANGE = { neverWrapped: true, alwaysWarns: true } as const
+
+/** `primary/demote`. */
+export const demoteEndpoint = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
+  endpoint({
+    ...OPERATION,
+    ...CHANGE,
+    id: `replication-${family}-primary-demote`,
+    path: `replication/${family}/primary/demote`,
+    summary: 'Makes this primary a secondary that follows nobody; its data stay',
+    describe:
+      'Secondaries that are connected get the rest of the log first, for at most five seconds. The cluster stays in ' +
+      'its set: secondary/update-primary with a token of the new primary lets it follow, and moves only what differs.',
+    fields: {},
+    handler: async (system: ReplicationSystem) => {
+      await carryOut(system, family, (operations) => operations.demote(family))
+      return { ...changed(DEMOTED[family]), isOnlyCopy: true }
+    },
+  })
+
+/** Fields of `secondary/promote`. */
+export const PROMOTION = {
+  primary_cluster_addr: string(
+    'Address of the cluster port, https://host:port, that secondaries use first; default: as in the configuration',
+    { default: '' },
+  ),
+  force: bool('Promotes the cluster whatever it lacks, and although its primary may go on; loses what is missing', {
+    default: false,
+  }),
+}
+
+/** The answer to a promotion; `former`: what became of the former primary. */
+export const promoted = (former: string): Answer => ({ ...changed(PROMOTED, former), isOnlyCopy: true })
+
+/** Carries out `secondary/disable`. */
+export async function leaveSet(system: ReplicationSystem, family: ReplicationFamily): Promise<Answer> {
+  await carryOut(system, family, (operations) => operations.disableSecondary(family))
+  return { ...changed(LEFT), isOnlyCopy: true }
+}
+
+/** What `secondary/update-primary` does in both families. */
+export const UPDATE_PRIMARY = {
+  summary: 'Gives this secondary another primary of its set; what differs is sent, and nothing is copied anew',
+  describe:
+    'What this cluster wrote and its new primary does not have is undone, and kept aside. A primary that cannot be ' +
+    'reached, or refuses, changes nothing here. With a blank token the cluster follows nobody from now on.',
+} as const
+
+/** Fields of `secondary/update-primary`. */
+export const UPDATE = {
+  ...ACTIVATION,
+  token: string('Activation token of the new primary; blank: the cluster forgets the one that it has', {
+    required: true,
+    secret: true,
+  }),
+  force: bool('Takes a token of another set too, if this cluster follows nobody', { default: false }),
+}
+
+/** Carries out `secondary/update-primary` with a token. */
+export async function followAnother(
+  system: ReplicationSystem,
+  family: ReplicationFamily,
+  args: Args<typeof UPDATE>,
+): Promise<Answer> {
+  const given = givenBy(args)
+  await carryOut(system, family, (operations) => operations.updatePrimary(family, given, args.force))
+  return changed(given.token.trim() === '' ? FOLLOWS_NOBODY : FOLLOWS)
+}

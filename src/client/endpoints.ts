@@ -1493,6 +1493,65 @@ export type Endpoints = {
     }
     result: undefined
   }
+  /** Shows the filter of a secondary; without one the answer is empty. */
+  'GET sys/replication/performance/primary/paths-filter/:id': {
+    fields: {
+      /** Id that the token of the secondary was made for, or the id of its cluster while it is connected */
+      id: string
+    }
+    result: {
+      /** allow: nothing but the paths; deny: all but them */
+      mode: 'allow' | 'deny'
+      /** Paths of mounts and namespaces */
+      paths: readonly string[]
+    } | undefined
+  }
+  /** Sets which mounts and namespaces a secondary is to get. */
+  'POST sys/replication/performance/primary/paths-filter/:id': {
+    fields: {
+      /** Id that the token of the secondary was made for, or the id of its cluster while it is connected */
+      id: string
+      /** allow: nothing but the paths; deny: all but them */
+      mode?: string | undefined
+      /** Paths of mounts and namespaces, from the root */
+      paths?: readonly string[] | undefined
+    }
+    result: undefined
+  }
+  /** Removes the filter of a secondary, if it has one. */
+  'DELETE sys/replication/performance/primary/paths-filter/:id': {
+    fields: {
+      /** Id that the token of the secondary was made for, or the id of its cluster while it is connected */
+      id: string
+    }
+    result: undefined
+  }
+  /** Shows what a filter keeps from a secondary now. */
+  'GET sys/replication/performance/primary/dynamic-filter/:id': {
+    fields: {
+      /** Id that the token of the secondary was made for, or the id of its cluster while it is connected */
+      id: string
+    }
+    result: {
+      /** Mounts that the secondary does not get now */
+      dynamic_filtered_mounts: readonly string[]
+      /** Namespaces that the secondary does not get now */
+      dynamic_filtered_namespaces: readonly string[]
+    }
+  }
+  /** Shows, on the secondary itself, what a filter keeps from it now. */
+  'GET sys/replication/performance/secondary/dynamic-filter/:id': {
+    fields: {
+      /** Id that the token of the secondary was made for, or the id of its cluster while it is connected */
+      id: string
+    }
+    result: {
+      /** Mounts that the secondary does not get now */
+      dynamic_filtered_mounts: readonly string[]
+      /** Namespaces that the secondary does not get now */
+      dynamic_filtered_namespaces: readonly string[]
+    }
+  }
   /** Compares the tree over all entries with them, and makes anew what is wrong, in the background. */
   'POST sys/replication/reindex': {
     fields: {

@@ -115,6 +115,19 @@ export type UndoneRecords = {
   remove(id: string): Promise<boolean>
 }
 
+/** Which mounts and namespaces a secondary is to get; full paths, each with its last '/'. */
+export type WantedFilter = { readonly mode: 'allow' | 'deny'; readonly paths: readonly string[] }
+
+/** Filters of secondaries for performance. An id is that of a token, or of the cluster that is connected by it. */
+export type PathsFilters = {
+  /** Undefined for a secondary without one. */
+  read(id: string): Promise<WantedFilter | undefined>
+  write(id: string, filter: WantedFilter): Promise<void>
+  remove(id: string): Promise<void>
+  /** On a secondary: the id is its own. */
+  requireOwn(id: string): Promise<void>
+}
+
 /** The operations. Each throws a Refusal that says what is wrong and what to do; nothing was changed then. */
 export type ReplicationOperations = {
   enablePrimary(family: ReplicationFamily, clusterAddress: string): Promise<void>
@@ -141,6 +154,7 @@ export type ReplicationOperations = {
   /** The looks of `enableSecondary`, and nothing is changed. */
   check(family: ReplicationFamily, given: GivenActivation): Promise<readonly ActivationCheck[]>
   readonly undone: UndoneRecords
+  readonly filters: PathsFilters
   /** Dials anew, though the last link ended with an error. */
   recover(): Promise<void>
   /** Has a secondary compare what it has with its primary. */

@@ -30,6 +30,7 @@ const NOT_DONE: readonly RegExp[] = [
   // There is no other cluster whose token could be used.
   /^replication-(dr|performance|former)-secondary-enable$/,
   // This server is a secondary of none.
+  /^dynamic-filter-secondary-read$/,
   /^replication-(performance|former)-secondary-(promote|disable|update-primary)$/,
   // Only a secondary for disaster recovery has operation tokens, and answers what takes one.
   /^replication-dr-secondary-(generate-operation-token|operation-token|promote|disable|update-primary|undone)/,
@@ -114,7 +115,7 @@ before(async () => {
 })
 
 /** Carried out alone: elsewhere they would change the role that the test gave to the server, which has no links. */
-const NEEDS_LINKS = /^replication-((dr|performance|former)-(primary|secondary)|undone)-/
+const NEEDS_LINKS = /^(replication-((dr|performance|former)-(primary|secondary)|undone)|(paths|dynamic)-filter)-/
 function requireAsAlone({ answer }: Outcome, id: string): void {
   const expected = NEEDS_LINKS.test(id) ? 400 : alone.get(id)?.answer.status
   assert.equal(answer.status, expected ?? answer.status, `${id}: ${JSON.stringify(answer)}`)

@@ -42,6 +42,7 @@ import type {
   GivenActivation,
   GivenPromotion,
   IssuedToken,
+  PathsFilters,
   ReplicationOperations,
   ToldFormer,
   UndoneRecords,
@@ -51,6 +52,7 @@ import type { Activating } from './activating.ts'
 import type { ChangingAuthority } from './changing-authority.ts'
 import type { ChangingRoles } from './changing-roles.ts'
 import type { KeptUndone } from './kept-undone.ts'
+import { pathsFilters } from './paths-filters.ts'
 import type { PrimarySide } from './primary-side.ts'
 import { orRefused } from './set-refusals.ts'
 
@@ -82,10 +84,12 @@ const RETRIES = 100
 /** The operations of one server. */
 export class OwnOperations implements ReplicationOperations {
   readonly undone: UndoneRecords
+  readonly filters: PathsFilters
   readonly #parts: OperationsParts
 
   constructor(parts: OperationsParts) {
     this.undone = parts.undone
+    this.filters = pathsFilters({ ...parts, clusterId: () => parts.facts().clusterId })
     this.#parts = parts
   }
 
@@ -315,6 +319,7 @@ function withoutLink(
     .map(({ id, apiAddress, clusterAddresses, acknowledged }) => ({
       family,
       id,
+      clusterId: '',
       isConnected: false,
       apiAddress,
       clusterAddress: clusterAddresses[0] ?? '',
@@ -344,6 +349,7 @@ export function noOperations(): ReplicationOperations {
     movePrimary: refuse,
     check: refuse,
     undone: { list: refuse, show: refuse, remove: refuse },
+    filters: { read: refuse, write: refuse, remove: refuse, requireOwn: refuse },
     recover: refuse,
     compareAgain: async () => {},
     told: async () => undefined,

@@ -136,6 +136,7 @@ export class ServedSecondary {
     return {
       family: this.peer.set.family,
       id: this.peer.id,
+      clusterId: this.#admission?.hello.clusterId ?? '',
       isConnected: this.#source !== undefined && !this.#isOver,
       apiAddress: this.#whereabouts.apiAddress,
       clusterAddress: this.#whereabouts.addresses[0] ?? '',

@@ -32,6 +32,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'dr primary/secondary-token': 'p- pb pp ps',
   'dr primary/revoke-secondary': 'p- pb pp ps',
   'dr primary/rotate-authority': 'p- pb pp ps',
+  'dr primary/paths-filter': 'p- pb pp ps',
+  'dr secondary/dynamic-filter': 's- sb sp ss',
   'dr secondary/generate-public-key': '-- -b -p -s s- sb sp ss',
   'dr secondary/enable': '--',
   'dr secondary/promote': 's- sb sp ss',
@@ -43,6 +45,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'performance primary/secondary-token': '-p pp',
   'performance primary/revoke-secondary': '-p pp',
   'performance primary/rotate-authority': '-p pp',
+  'performance primary/paths-filter': '-p pp',
+  'performance secondary/dynamic-filter': '-s ps',
   'performance secondary/generate-public-key': '-- -s p- ps',
   'performance secondary/enable': '--',
   'performance secondary/promote': '-s ps',
@@ -85,7 +89,11 @@ test('a refusal names the operation or the other family, both modes, and what to
         // The whole is a sentence or two, and without its last period, as all refusals are.
         assert.match(refusal.sentence, /^["A-Zp].*[a-z]$/)
       }
-  assert.equal(refused, ALL.length * 22 - Object.values(ALLOWED).join(' ').split(' ').length)
+  assert.equal(
+    refused,
+    ALL.length * REPLICATION_FAMILIES.length * FAMILY_OPERATIONS.length -
+      Object.values(ALLOWED).join(' ').split(' ').length,
+  )
 })
 
 const sentence = (state: FamilyParts, family: 'dr' | 'performance', operation: FamilyOperation): string =>
@@ -117,7 +125,7 @@ test('what users run into says what to do', () => {
 })
 
 const NOT_BY_A_FENCED_ONE: ReadonlySet<string> = new Set(
-  ['secondary-token', 'revoke-secondary', 'rotate-authority'].map((one) => `primary/${one}`),
+  ['secondary-token', 'revoke-secondary', 'rotate-authority', 'paths-filter'].map((one) => `primary/${one}`),
 )
 
 test('a fenced primary can be demoted and disabled, and does nothing else', () => {

@@ -31,6 +31,8 @@ const RULES = {
   'primary/secondary-token': { modes: ['primary'] },
   'primary/revoke-secondary': { modes: ['primary'] },
   'primary/rotate-authority': { modes: ['primary'] },
+  'primary/paths-filter': { modes: ['primary'] },
+  'secondary/dynamic-filter': { modes: ['secondary'] },
   'secondary/generate-public-key': { modes: ['disabled', 'secondary'] },
   'secondary/enable': { modes: ['disabled'] },
   'secondary/promote': { modes: ['secondary'] },

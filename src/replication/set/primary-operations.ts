@@ -15,6 +15,7 @@ import { faultOfPeerId, peerSegment } from './peer-name.ts'
 import {
   allSecondaries,
   familyParts,
+  filterPath,
   findSecondary,
   MAX_SECONDARIES,
   putSecondary,
@@ -136,6 +137,7 @@ export async function issueActivation(tx: SetTransaction, issuing: Issuing): Pro
     throw new SetRefused(400, '"id" names a secondary that is connected: revoke it first, or choose another id')
   }
   await makeRoom(tx, family, nowMs, former !== undefined)
+  await dropFilter(tx, family, id)
   const { setId, epoch } = state
   const { authority, leaf, nextAuthority } = await leafFor(tx, setId, issuing)
   const endsAtMs = nowMs + ttlMs
@@ -236,6 +238,12 @@ export async function revokeSecondary(tx: SetTransaction, family: ReplicationFam
   if (entry === undefined || entry.state === 'revoked')
     throw new SetRefused(404, 'No secondary has this id: "known_secondaries" of the status lists them')
   putSecondary(tx, family, { ...entry, state: 'revoked', renewed: null, bootstrap: null })
+  await dropFilter(tx, family, id)
+}
+
+/** The id stands for another secondary from now on, or for none: what filtered the one of before goes with it. */
+async function dropFilter(tx: SetTransaction, family: ReplicationFamily, id: string): Promise<void> {
+  if (family === 'performance' && (await tx.get(filterPath(id))) !== undefined) tx.delete(filterPath(id))
 }
 
 /** Ids of all secondaries but revoked ones, whether or not their tokens were used. */

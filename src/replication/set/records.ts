@@ -23,6 +23,7 @@
 //   FAMILY/former-key        the private number of the leaf that goes with it
 //   FAMILY/former-receiver   and its X25519 key
 //   FAMILY/successor         who took over from this cluster
+//   performance/filter/ID    which mounts a secondary is to get (paths-filter.ts)
 //   dr/handing-over          on a primary that hands over (handing-over-note.ts)
 //   abandoned                histories that restores left; of class ignored
 import { decodeBase64, encodeBase64 } from '../../lib/base64.ts'
@@ -225,6 +226,8 @@ export type SetEntry =
 
 /** The path of an entry in the view. */
 export const setPath = (family: ReplicationFamily, entry: SetEntry): string => `${family}/${entry}`
+/** The path of a filter in the view (paths-filter.ts). */
+export const filterPath = (id: string): string => `performance/filter/${peerSegment(id)}`
 /** The folder of the registry in the view. */
 export const registryFolder = (family: ReplicationFamily): string => `${family}/secondary/`
 

@@ -213,6 +213,7 @@ export const RULES: readonly Rule[] = [
     except: {
       'src/storage/stored-record.ts': 'the codec',
       'src/crypto/jwt/': 'parts of tokens that are sent',
+      'src/rpc/packed.ts': 'calls that are sent to another cluster',
       'src/telemetry/span-exporter.ts': 'a request that is sent',
     },
   },

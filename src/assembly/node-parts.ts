@@ -40,8 +40,8 @@ export type CommonParts = {
   readonly facts: ServerFacts
   readonly tokenLimits: TokenLimits & { readonly kept?: KeptLimits }
   /**
-   * The link to its primary, at the time of the call; missing: it has none. Only the thread that writes uses it. Only
-   * tests hand one in as yet: performance replication will.
+   * The link to its primary, at the time of the call. Only the thread that writes uses it. Missing: the links to other
+   * clusters, if there are any.
    */
   readonly toPrimary?: () => ToPrimary | undefined
   /** The queue of the thread; missing: the node makes one of its own. */

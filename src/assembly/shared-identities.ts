@@ -11,7 +11,7 @@ import { WriteNotAllowed } from '../storage/errors.ts'
 type Primary = { readonly toPrimary: () => ToPrimary | undefined; readonly primaryAddress: () => string }
 
 /** Refusals that say nothing of the caller: the primary was not asked, or gave no answer. */
-const WITHOUT_PRIMARY: readonly ErrorCode[] = ['not_primary', 'primary_unreachable', 'primary_silent']
+const WITHOUT_PRIMARY: readonly ErrorCode[] = ['not_primary', 'primary_unreachable', 'primary_busy', 'primary_silent']
 
 /**
  * Returns what asks the primary where this cluster may not write for the set. A login writes nothing if nothing

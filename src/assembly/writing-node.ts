@@ -1,6 +1,7 @@
 // The node of a thread that writes. It owns the seal, and tells the serving threads when it opens and closes.
 import { FOLLOWS_NONE } from '../api/node-role.ts'
 import type { CallWriter } from '../core/engine-context.ts'
+import type { ToPrimary } from '../core/handed.ts'
 import type { LinkOwner } from '../replication/link/link-sides.ts'
 import { Seal } from '../system/seal/seal.ts'
 import { buildSeal, type SealRoom } from './build-seal.ts'
@@ -8,6 +9,7 @@ import { forgetCommits } from './build-storage.ts'
 import { answerKept, KEPT_MOUNT } from './kept-elsewhere.ts'
 import type { WritingParts } from './node-parts.ts'
 import { buildRooms, type NodeRooms } from './node-rooms.ts'
+import { PrimaryLink } from './replication/primary-link.ts'
 import { RoleHolder } from './role-holder.ts'
 import { writeOrRefuse } from './writer-refusals.ts'
 
@@ -28,12 +30,16 @@ export async function assembleWriting(parts: WritingParts): Promise<WritingNode>
   const role = new RoleHolder(store)
   await role.take(parts.firstRole ?? FOLLOWS_NONE)
   // Sealing closes all rooms, and sys/, one of them, triggers it: it gets a function.
-  const rooms = buildRooms(parts, {
-    status: () => seal.status(),
-    operations: () => sealRoom.operations,
-    roleState: () => role.state,
-    replication: parts.replication ?? (() => sealRoom.replication.operations),
-  })
+  const toPrimary = parts.toPrimary ?? linkToPrimary(parts, role)
+  const rooms = buildRooms(
+    { ...parts, toPrimary },
+    {
+      status: () => seal.status(),
+      operations: () => sealRoom.operations,
+      roleState: () => role.state,
+      replication: parts.replication ?? (() => sealRoom.replication.operations),
+    },
+  )
   forgetCommits(store, rooms.invalidation)
   const sealRoom = buildSeal(parts, { seal, role }, rooms)
   const answer: CallWriter = (mount, question) =>
@@ -41,4 +47,16 @@ export async function assembleWriting(parts: WritingParts): Promise<WritingNode>
       ? answerKept(rooms, question)
       : writeOrRefuse(() => rooms.mounts.answer(mount, question), rooms.primaryAddress)
   return { ...rooms, ...sealRoom, answer, linkOwner: () => sealRoom.replication.owner }
+}
+
+/** The link of a performance secondary whose copy is whole. A cluster of any other kind has none. */
+function linkToPrimary({ links, world }: WritingParts, role: RoleHolder): () => ToPrimary | undefined {
+  if (links === undefined) return () => undefined
+  const { control } = links
+  const link = new PrimaryLink({
+    ask: (call, body) => control.ask(call, body),
+    timers: world.timers,
+    primaryAddress: () => role.state.primaryAddress,
+  })
+  return () => (role.role.performance === 'secondary' ? link : undefined)
 }

@@ -92,7 +92,7 @@ export class Core {
     return isKnown(headers.token, remoteAddress, this.#services)
   }
 
-  /** On a primary: what one of its secondaries may ask of it. Only tests call it as yet. */
+  /** On a primary: what one of its secondaries may ask of it. */
   answersTo(secondary: Secondary): ToPrimary {
     return new HandedRequests(this.#services, secondary, this.#log)
   }

@@ -37,6 +37,7 @@ export async function beginLinks({ world, ...parts }: BegunLinks): Promise<Links
     knock: (knock) => host.knock(knock),
     handOver: (family, withinMs) => host.handOver(family, withinMs),
     takeBack: (family) => host.takeBack(family),
+    ask: (call, body) => host.ask(call, body),
     sealChanged: () => host.sealChanged(),
     recover: (family) => host.recover(family),
     compareAgain: (family) => host.compareAgain(family),

@@ -10,7 +10,10 @@ import { PackedError, packed, unpacked } from './packed.ts'
  * A code that only another version has is carried as it is: status and sentence say the rest. Codes are looked up in
  * tables, which answer to names that all objects have.
  */
-const CODE = checked(text, (code) => /^[a-z]\w{0,63}$/.test(code) && !(code in Object.prototype)) as Kind<ErrorCode>
+const CODE = checked(
+  text,
+  (code) => /^[a-z]\w{0,63}$/.test(code) && !Object.hasOwn(Object.prototype, code),
+) as Kind<ErrorCode>
 /** Sentences have half of it at most. */
 const MAX_SENTENCE_CHARACTERS = 16_384
 const SENTENCE = checked(text, ({ length }) => length <= MAX_SENTENCE_CHARACTERS)

@@ -25,6 +25,10 @@ function stage(begin?: () => Promise<LinksHost>) {
       return { kind: 'drained' }
     },
     takeBack: async (family) => void heard.push(`takeBack ${family}`),
+    ask: async (call, body) => {
+      heard.push(`ask ${call}`)
+      return { kind: 'answer', body }
+    },
     sealChanged: () => void heard.push('sealChanged'),
     recover: async (family) => void heard.push(`recover ${family}`),
     compareAgain: async (family) => void heard.push(`compare ${family}`),

@@ -1,6 +1,14 @@
 // Links that are begun when there is something to do: most servers follow no other and are followed by none. Until then
 // neither TLS nor the protocol is loaded, and no port is open.
-import type { HandOver, Knock, Knocked, LinkControl, LinkState, LinkStatus } from '../replication/link/link-sides.ts'
+import type {
+  AskOutcome,
+  HandOver,
+  Knock,
+  Knocked,
+  LinkControl,
+  LinkState,
+  LinkStatus,
+} from '../replication/link/link-sides.ts'
 import type { ReplicationFamily } from '../storage/peer-log.ts'
 
 /** What has the links, once there is something to do. */
@@ -56,6 +64,11 @@ export class LateLinks implements LinksHost {
   async takeBack(family: ReplicationFamily): Promise<void> {
     const host = await this.#present()
     await host?.takeBack(family)
+  }
+
+  async ask(call: string, body: Buffer): Promise<AskOutcome> {
+    const host = await this.#present()
+    return host?.ask(call, body) ?? { kind: 'no-link' }
   }
 
   sealChanged(): void {

@@ -77,8 +77,10 @@ const ASKED: Spoken<LinkOwner> = {
   tree: [[], { index: 5, pages: PAGES }],
   keysIn: [[BUCKETS], { index: 5, keys: KEYS }],
   root: [['dr'], { index: 5, root: buffer('root') }],
+  handed: [[ARRIVAL, 'carryOut', buffer('asked')], buffer('answered')],
   differs: [[ARRIVAL], undefined],
   standing: [['dr'], { epoch: 1, histories: [], receiver: buffer('r'), sealNumber: 0 } as never],
+  receiver: [['performance'], buffer('r')],
   unconfirmed: [['performance'], { nonce: buffer('n'), receiver: buffer('r') }],
   confirmed: [['dr', buffer('n')], undefined],
   primaryIsAt: [['dr', ['https://p:8201'], 'https://p:8200'], undefined],
@@ -112,7 +114,10 @@ const ASKED: Spoken<LinkOwner> = {
 
 /** What the writing thread says, and what it is answered. */
 const SAID: Spoken<
-  Pick<LinkControl, 'play' | 'disconnect' | 'recover' | 'compareAgain' | 'knock' | 'handOver' | 'takeBack' | 'status'>
+  Pick<
+    LinkControl,
+    'play' | 'disconnect' | 'recover' | 'compareAgain' | 'knock' | 'handOver' | 'takeBack' | 'ask' | 'status'
+  >
 > = {
   play: [[STATE], undefined],
   disconnect: [['dr', 'a'], undefined],
@@ -128,6 +133,7 @@ const SAID: Spoken<
   ],
   handOver: [['dr', 5_000], { kind: 'drained' }],
   takeBack: [['dr'], undefined],
+  ask: [['carryOut', buffer('asked')], { kind: 'answer', body: buffer('answered') }],
   status: [[], { ...NO_LINKS, ports: [8201], faults: ['a fault'] }],
 }
 

@@ -4,6 +4,7 @@
 import type { Log } from '../lib/log.ts'
 import type { Timers } from '../lib/world.ts'
 import type {
+  AskOutcome,
   HandOver,
   Knock,
   Knocked,
@@ -13,7 +14,7 @@ import type {
   LinkStatus,
 } from '../replication/link/link-sides.ts'
 import type { Handlers } from '../rpc/calls.ts'
-import { CallLate, PeerGone, Unreachable } from '../rpc/errors.ts'
+import { CallLate, PeerGone, TooManyCalls, Unreachable } from '../rpc/errors.ts'
 import { parcelOf } from '../rpc/parcel.ts'
 import { connectPeer, type Peer } from '../rpc/peer.ts'
 import { type Port, portChannel } from '../rpc/ports.ts'
@@ -109,6 +110,18 @@ export class ThreadLinks implements LinkControl {
       await answered(peer.call('takeBack', parcelOf([family])))
     } catch (cause) {
       if (!(cause instanceof PeerGone)) throw cause
+    }
+  }
+
+  async ask(call: string, body: Buffer): Promise<AskOutcome> {
+    const peer = this.#present
+    if (peer === undefined) return { kind: 'no-link' }
+    try {
+      return await answered(peer.call('ask', parcelOf([call, body])))
+    } catch (cause) {
+      if (cause instanceof TooManyCalls) return { kind: 'busy' }
+      if (!(cause instanceof PeerGone)) throw cause
+      return { kind: 'silent' }
     }
   }
 
@@ -216,8 +229,10 @@ function ownerHandlers(owner: () => LinkOwner): Handlers<typeof OWNER_CALLS> {
     tookOver: answer((...input) => owner().tookOver(...input)),
     takeoverKnown: answer((...input) => owner().takeoverKnown(...input)),
     conflict: answer((...input) => owner().conflict(...input)),
+    handed: answer((...input) => owner().handed(...input)),
     differs: answer((...input) => owner().differs(...input)),
     standing: answer((...input) => owner().standing(...input)),
+    receiver: answer((...input) => owner().receiver(...input)),
     unconfirmed: answer((...input) => owner().unconfirmed(...input)),
     confirmed: answer((...input) => owner().confirmed(...input)),
     primaryIsAt: answer((...input) => owner().primaryIsAt(...input)),

@@ -3,12 +3,10 @@
 // a token and without.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { MessageChannel } from 'node:worker_threads'
 import type { NodeRole } from '../../src/api/node-role.ts'
-import { portChannel } from '../../src/rpc/ports.ts'
+import { PrimaryLink } from '../../src/assembly/replication/primary-link.ts'
 import type { StorageClass } from '../../src/storage/contract.ts'
 import { NO_LINKS } from '../../src/threads/late-links.ts'
-import { PrimaryLink } from '../../src/threads/primary-link.ts'
 import { mountAll, PLACED_ENDPOINTS, type Placed } from '../fixtures/endpoint-table.ts'
 import type { Called, MemoryServerOptions } from '../fixtures/memory-server.ts'
 import { inOrder, makeThings, plausibleCall } from '../fixtures/plausible-calls.ts'
@@ -62,6 +60,7 @@ const LINKS: NonNullable<MemoryServerOptions['links']> = {
     knock: async () => ({ kind: 'no-link', reason: 'unreachable', sentence: 'Nothing is there' }),
     handOver: async () => ({ kind: 'no-link' }),
     takeBack: async () => {},
+    ask: async () => ({ kind: 'no-link' }),
     sealChanged: () => {},
     recover: async () => {},
     compareAgain: async () => {},
@@ -164,16 +163,11 @@ test('E-08: a performance secondary without a link refuses what its primary woul
 })
 
 test('E-08: a performance secondary whose link is down refuses what its primary would do', async () => {
-  const { port1, port2 } = new MessageChannel()
   const link = new PrimaryLink({
-    channel: portChannel(port1),
+    ask: async () => ({ kind: 'no-link' }),
     timers: steppedTime(0).timers,
-    log: () => {},
     primaryAddress: () => PRIMARY_ADDRESS,
   })
-  link.close()
-  port1.close()
-  port2.close()
   const leaves = ['snapshot-save', ...SLOW]
   const outcomes = await callAll({ performance: 'secondary' }, leaves, (server) => server.linkTo(link))
   requireSecondary(outcomes, /cannot be reached: nothing was written/)

@@ -3,14 +3,13 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
-import { MessageChannel } from 'node:worker_threads'
 import type { WantedEntity } from '../../src/api/login.ts'
 import { ROOT } from '../../src/api/namespace.ts'
+import { PRIMARY_CALLS, PRIMARY_DEADLINE_MS, PrimaryLink } from '../../src/assembly/replication/primary-link.ts'
 import type { HandedRequest, MountQuestion, ToPrimary } from '../../src/core/handed.ts'
 import type { Transit } from '../../src/engines/transit/transit.ts'
-import { portChannel } from '../../src/rpc/ports.ts'
-import { PRIMARY_CALLS, PRIMARY_DEADLINE_MS, PrimaryLink } from '../../src/threads/primary-link.ts'
 import { readEntries, requirePairs } from '../fixtures/audit-log.ts'
+import { HandingLine } from '../fixtures/handing-line.ts'
 import { namesInRoot } from '../fixtures/identity-server.ts'
 import type { Called } from '../fixtures/memory-server.ts'
 import { PRIMARY_ADDRESS, type ServerWithRole, startWithRole } from '../fixtures/roles.ts'
@@ -603,10 +602,10 @@ test('S8: a primary that is one no more, or is sealed, takes nothing', async () 
 })
 
 test('S8: an answer that does not come in time may have been carried out, and the refusal says so', async () => {
-  const { port1, port2 } = new MessageChannel()
   const time = steppedTime(0)
-  const parts = { timers: time.timers, log: () => {}, primaryAddress: () => PRIMARY_ADDRESS }
-  const link = new PrimaryLink({ ...parts, channel: portChannel(port1) })
+  const line = new HandingLine(() => new Promise(() => {}))
+  const ask = line.ask.bind(line)
+  const link = new PrimaryLink({ ask, timers: time.timers, primaryAddress: () => PRIMARY_ADDRESS })
   const other = await startTwoClusters()
   other.secondary.linkTo(link)
   const late = other.secondary.call('POST', 'sys/policies/acl/x', { policy: 'path "a" {}' })
@@ -617,10 +616,8 @@ test('S8: an answer that does not come in time may have been carried out, and th
   assert.match(errorsOf(refused), /gave no answer in time: whether the request was carried out is not known/)
   const broken = other.secondary.call('POST', 'sys/policies/acl/x', { policy: 'path "a" {}' })
   await until(async () => time.waiting().length === 1)
-  link.close()
+  line.cut()
   assert.match(errorsOf(await broken), /whether the request was carried out is not known/)
-  port1.close()
-  port2.close()
   other.close()
 })
 

@@ -255,6 +255,14 @@ export const SERVER_REFUSALS = {
       `The primary${primaryAddress === '' ? '' : `, at ${primaryAddress},`} cannot be reached: nothing was written`,
     remedy: 'Send the request again once the link is back. Reads, and requests that write nothing shared, go on.',
   },
+  primary_busy: {
+    status: 503,
+    message: (primaryAddress: string) => {
+      const where = primaryAddress === '' ? '' : `, at ${primaryAddress},`
+      return `The primary${where} has as much to do for this cluster as it takes at once: nothing was written`
+    },
+    remedy: 'Send the request again in a while, and fewer of them at once.',
+  },
   primary_silent: {
     status: 503,
     message: (primaryAddress: string) => {

@@ -2,6 +2,7 @@
 // another thread may have. The links are open while the server is: they begin and end with its own work.
 
 import { FOLLOWS_NONE, type RoleState } from '../../api/node-role.ts'
+import type { Core } from '../../core/core.ts'
 import { describeCause } from '../../core/describe-cause.ts'
 import { type Log, namedLog } from '../../lib/log.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
@@ -24,6 +25,7 @@ import type { NodeRooms } from '../node-rooms.ts'
 import { Activating } from './activating.ts'
 import { ChangingAuthority } from './changing-authority.ts'
 import { ChangingRoles } from './changing-roles.ts'
+import { handedSide } from './handed-side.ts'
 import { HandingOver } from './handing-over.ts'
 import { KeptUndone } from './kept-undone.ts'
 import { noOperations, OwnOperations } from './operations.ts'
@@ -45,7 +47,9 @@ export type SealForLinks = {
 }
 
 /** Rooms that the links need. */
-export type RoomsOfLinks = Pick<NodeRooms, 'storage'> & WithServices<'treeChecks'>
+export type RoomsOfLinks = Pick<NodeRooms, 'storage'> & {
+  readonly core: Pick<Core, 'answersTo'>
+} & WithServices<'treeChecks'>
 
 /** A server without links. */
 const NO_LINKS: ReplicationRoom = {
@@ -87,7 +91,8 @@ class OwnReplication implements ReplicationRoom {
   /** False until the links have taken over what was played last. */
   #isPlayed = false
 
-  constructor(parts: WritingParts, links: ReplicationParts, { storage, services }: RoomsOfLinks, seal: SealForLinks) {
+  constructor(parts: WritingParts, links: ReplicationParts, rooms: RoomsOfLinks, seal: SealForLinks) {
+    const { storage, services, core } = rooms
     const { world, store } = parts
     this.#parts = parts
     this.#links = links
@@ -130,7 +135,7 @@ class OwnReplication implements ReplicationRoom {
     })
     this.#primarySide = primarySide
     this.#secondarySide = secondarySide
-    this.owner = joined(primarySide, secondarySide)
+    this.owner = joined(primarySide, secondarySide, handedSide({ core, log: this.#log }))
     const facts = (): NodeFacts => this.#facts()
     const { control, primaryApi } = links
     const activating = new Activating({
@@ -275,8 +280,9 @@ class OwnReplication implements ReplicationRoom {
 }
 
 /** Both sides as one object: which of them is asked follows from the verb. */
-function joined(primary: PrimarySide, secondary: SecondarySide): LinkOwner {
+function joined(primary: PrimarySide, secondary: SecondarySide, handed: LinkOwner['handed']): LinkOwner {
   return {
+    handed,
     admit: (arrival, receiver) => primary.admit(arrival, receiver),
     claim: (arrival, claim) => primary.claim(arrival, claim),
     confirm: (arrival, claim) => primary.confirm(arrival, claim),
@@ -291,6 +297,7 @@ function joined(primary: PrimarySide, secondary: SecondarySide): LinkOwner {
     root: (family) => primary.root(family),
     differs: (arrival) => primary.differs(arrival),
     standing: (family) => secondary.standing(family),
+    receiver: (family) => secondary.receiver(family),
     unconfirmed: (family) => secondary.unconfirmed(family),
     confirmed: (family, nonce) => secondary.confirmed(family, nonce),
     primaryIsAt: (family, addresses, api) => secondary.primaryIsAt(family, addresses, api),

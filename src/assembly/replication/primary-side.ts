@@ -79,7 +79,7 @@ const OTHER_RECEIVER =
 class OnlyLooked extends Error {}
 
 /** The primary's side of all sets. */
-export class PrimarySide implements PrimaryOwner {
+export class PrimarySide implements Omit<PrimaryOwner, 'handed'> {
   readonly #parts: PrimarySideParts
   /** Holds of secondaries that were revoked: what they still have under way must not hold the log again. */
   readonly #released = new Set<string>()

@@ -119,6 +119,10 @@ export class SecondarySide implements SecondaryOwner {
     return { ...stands, epoch, receiver, histories: await store.histories(), sealNumber: sealNumber() }
   }
 
+  receiver(family: ReplicationFamily): Promise<Buffer> {
+    return this.#parts.view.transaction((tx) => receiverOf(tx, family))
+  }
+
   async unconfirmed(family: ReplicationFamily) {
     const kept = await this.#parts.view.transaction((tx) => enteredActivation(tx, family))
     if (kept === undefined) return undefined

@@ -2,9 +2,16 @@
 // off. Nothing is decided by the clock of a peer: the figures are shown.
 import type { Clock } from '../../lib/world.ts'
 import type { Message } from '../protocol/messages.ts'
+import type { NodeFacts } from './link-sides.ts'
 
 /** What an end says with each beat. */
 export type BeatFacts = Pick<Message<'beat'>, 'epoch' | 'lastIndex' | 'committedAtMs' | 'apiAddress' | 'addresses'>
+
+/** What an end says on a link that has nothing to do with the log. */
+export const beatsWithoutLog = (facts: () => NodeFacts) => (): BeatFacts => {
+  const { apiAddress, clusterAddresses: addresses } = facts()
+  return { epoch: 0, lastIndex: 0, committedAtMs: 0, apiAddress, addresses }
+}
 
 /** Beats that an echo may come for. One that is further back was held for longer than a link may be silent. */
 const MAX_SENT = 32

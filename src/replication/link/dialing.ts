@@ -3,7 +3,9 @@
 import { readCertificate } from '../../crypto/signatures/certificate.ts'
 import { type Dialing, type DialLimits, type Link, LinkFailed, type LinkFailure } from '../../lib/links.ts'
 import { faultOfClusterAddress, linkAddressOf } from '../set/peer-address.ts'
+import { serverNameOf } from '../set/peer-name.ts'
 import type { LinkWorld } from './end-parts.ts'
+import type { SecondaryPart } from './link-sides.ts'
 
 /** There is no link, or none any more ('cut'). The message is for the operator. */
 export class NoLink extends Error {
@@ -57,6 +59,34 @@ export async function dialClusterPort(
     throw new NoLink(cause.reason, `${cause.message}. ${hasEnded ? HAS_ENDED : REMEDIES[cause.reason]}`)
   }
 }
+
+/** A link to a primary, at which address, and by which certificate. */
+export type DialedPrimary = { readonly link: Link; readonly address: string; readonly by: Buffer }
+
+/** Dials the primary of a set at one address after the other. @throws NoLink for the first of them */
+export async function dialPrimary(
+  world: Pick<LinkWorld, 'links' | 'clock'>,
+  { identity, set }: SecondaryPart,
+  addresses: readonly string[],
+  protocol: string,
+  signal: AbortSignal,
+): Promise<DialedPrimary> {
+  const as = { identity, serverName: serverNameOf(set), protocol }
+  let failure: NoLink | undefined
+  for (const address of addresses) {
+    try {
+      const link = await dialClusterPort(world, address, as, { signal })
+      return { link, address, by: identity.certificate }
+    } catch (cause) {
+      if (!(cause instanceof NoLink) || signal.aborted) throw cause
+      failure ??= cause
+    }
+  }
+  throw failure ?? noAddress()
+}
+
+/** There is nothing to dial. */
+export const noAddress = (): NoLink => new NoLink('unreachable', 'No address of the primary is known')
 
 /** The address as it stands in sentences: host and port alone. */
 export const shownAddress = (address: string): string => address.replace(/^https:\/\//, '').replace(/\/$/, '')

@@ -2,19 +2,18 @@
 import { certificateFingerprint } from '../../crypto/signatures/certificate.ts'
 import { StorageFull } from '../../storage/errors.ts'
 import { Tree } from '../../storage/log/tree.ts'
-import { ProtocolFault } from '../protocol/frames.ts'
 import type { Message, MessageKind } from '../protocol/messages.ts'
 import { LogSink } from '../sink/sink.ts'
 import { type FromPrimary, type SinkKeeper, SinkStopped } from '../sink/sink-parts.ts'
 import type { BeatFacts } from './beats.ts'
 import type { LinkEndParts } from './end-parts.ts'
+import { greetPrimary, outOfPlace } from './greeting.ts'
 import { Heartbeat } from './heartbeat.ts'
 import type { LeafRenewal } from './leaf-renewal.ts'
 import type { FollowerStanding, PeerStatus, SecondaryPart } from './link-sides.ts'
 import type { MessageLink } from './message-link.ts'
 import type { PrimaryView } from './primary-view.ts'
 import { RefusedByPrimary } from './refusals.ts'
-import { agreedProtocol, ownSpeech, type Speaks } from './version-rule.ts'
 
 /** The kinds of message that a secondary takes. */
 export const KINDS_OF_PRIMARY: ReadonlySet<MessageKind> = new Set([
@@ -153,17 +152,10 @@ export class FollowedPrimary {
   }
 
   async #follow(): Promise<never> {
-    const { facts, part, standing, times, view, log, counts, onWelcome } = this.#parts
-    const { version, clusterId, clusterAddresses, apiAddress } = facts()
-    const { id, set } = part()
-    const speech = ownSpeech(version)
-    const own = { ...speech, clusterId, secondaryId: id, addresses: clusterAddresses, apiAddress }
-    await this.#link.send({ kind: 'hello', ...own, ...standing })
-    const { message } = await this.#link.nextWithin(times.greetingMs)
-    if (message.kind === 'refused') throw new RefusedByPrimary(message)
-    if (message.kind !== 'welcome') throw unexpected(message)
-    requireOlder(message, speech)
-    view.version = message.version
+    const { part, standing, view, log, counts, onWelcome } = this.#parts
+    const { set } = part()
+    const { version } = await greetPrimary(this.#parts, this.#link, part(), standing)
+    view.version = version
     this.#sink = this.#newSink()
     onWelcome()
     counts(set.family)('links', 1)
@@ -213,7 +205,7 @@ export class FollowedPrimary {
           void this.#sealCame(message)
           break
         case 'welcome':
-          throw unexpected(message)
+          throw outOfPlace(message)
         default:
           sink.received(message as FromPrimary, bytes)
       }
@@ -278,15 +270,3 @@ export class FollowedPrimary {
     }
   }
 }
-
-/** The primary has judged by its own rule; this one holds if its program is of another mind. */
-function requireOlder(welcome: Message<'welcome'>, speech: Speaks): void {
-  const { protocol, recordFormat, version } = welcome
-  const primary = { oldest: protocol, newest: protocol, recordFormat, version }
-  const agreed = agreedProtocol(primary, speech)
-  if (typeof agreed === 'number') return
-  throw new RefusedByPrimary({ code: 'version', sentence: agreed.sentence, retryAfterMs: 0, address: '' })
-}
-
-const unexpected = ({ kind }: Message): ProtocolFault =>
-  new ProtocolFault('damaged', `The primary sent "${kind}" where it has no place`)

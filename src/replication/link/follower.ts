@@ -3,12 +3,12 @@
 //
 //   unconfirmed? ─▶ dial ─▶ link (followed-primary.ts) ─▶ its end ─▶ pause (pauses.ts) ─┐
 //        ▲──────────────────────────────────────────────────────────────────────────────┘
-import { type Link, LinkClosed } from '../../lib/links.ts'
-import type { Timer } from '../../lib/world.ts'
+import { LinkClosed } from '../../lib/links.ts'
 import { linkAddressOf } from '../set/peer-address.ts'
-import { serverNameOf } from '../set/peer-name.ts'
-import { dialClusterPort, NoLink } from './dialing.ts'
+import { type DialedPrimary, dialPrimary, NoLink, noAddress } from './dialing.ts'
 import type { LinkEndParts } from './end-parts.ts'
+import { EndablePause } from './endable-pause.ts'
+import { changesIn, isSamePart } from './followed-part.ts'
 import { FollowedPrimary, KINDS_OF_PRIMARY } from './followed-primary.ts'
 import { askPrimary } from './knocking.ts'
 import { LeafRenewal } from './leaf-renewal.ts'
@@ -46,11 +46,17 @@ export class Follower {
   #activeAt: string | undefined
   #toldAt = ''
   #isTelling = false
-  #pause: { readonly timer: Timer; readonly end: () => void } | undefined
+  readonly #pause: EndablePause
+  readonly #onLinked: () => void
 
-  /** `before` resolves when nothing that came from an earlier primary of the family is being applied. */
-  constructor(parts: LinkEndParts, part: SecondaryPart, before: Promise<unknown>) {
+  /**
+   * `before` resolves when nothing that came from an earlier primary of the family is being applied. `onLinked` is
+   * called when the primary has taken this secondary.
+   */
+  constructor(parts: LinkEndParts, part: SecondaryPart, before: Promise<unknown>, onLinked: () => void = () => {}) {
     this.#parts = parts
+    this.#pause = new EndablePause(parts.world.timers)
+    this.#onLinked = onLinked
     this.#part = part
     this.#pauses = new Pauses(parts.world.random, parts.times)
     this.#view = new PrimaryView(parts.world.clock)
@@ -58,28 +64,24 @@ export class Follower {
     void this.#run(before)
   }
 
-  /** True if the part is in the same set, with the same id and the same primary: each has an authority of its own. */
-  isFor({ set, id, identity }: SecondaryPart): boolean {
-    const { set: own, id: ownId, identity: ownIdentity } = this.#part
-    const isSameAuthority = ownIdentity.trusted.some((one) => identity.trusted.some((other) => other.equals(one)))
-    return own.setId === set.setId && own.family === set.family && ownId === id && isSameAuthority
+  /** True if the part is the one that it follows by, with whatever leaf. */
+  isFor(part: SecondaryPart): boolean {
+    return isSamePart(this.#part, part)
   }
 
   /** Takes over a leaf and addresses that may be new. Where they are, a pause is over. */
   update(part: SecondaryPart): void {
-    const { identity, addresses } = this.#part
+    const { isRenewed, isMoved } = changesIn(this.#part, part)
     this.#part = part
-    const isRenewed = !identity.certificate.equals(part.identity.certificate)
-    const isMoved = addresses.join() !== part.addresses.join()
     // The first use of a new leaf ends the one before at the primary.
     if (isRenewed) this.#link?.stop(new GivenUp('the certificate was renewed'))
-    if (isRenewed || isMoved) this.#pause?.end()
+    if (isRenewed || isMoved) this.#pause.end()
   }
 
   /** Dials anew at once, if it waits. */
   recover(): void {
     this.#pauses.reset()
-    this.#pause?.end()
+    this.#pause.end()
   }
 
   /** Compares over the link that is there. Over a new one the roots are compared soon. */
@@ -92,7 +94,7 @@ export class Follower {
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#link?.stop(new GivenUp('this cluster does not follow any more'))
-    this.#pause?.end()
+    this.#pause.end()
     await this.#link?.applied
   }
 
@@ -208,20 +210,10 @@ export class Follower {
     throw answer?.kind === 'no-link' ? new NoLink(answer.reason, answer.sentence) : noAddress()
   }
 
-  async #dial(): Promise<{ readonly link: Link; readonly address: string; readonly by: Buffer }> {
-    const { identity, set } = this.#part
-    const as = { identity, serverName: serverNameOf(set), protocol: FOLLOWING_PROTOCOLS[set.family] }
-    let failure: NoLink | undefined
-    for (const address of this.#addresses()) {
-      try {
-        const link = await dialClusterPort(this.#parts.world, address, as, { signal: this.#stopping.signal })
-        return { link, address, by: identity.certificate }
-      } catch (cause) {
-        if (!(cause instanceof NoLink) || this.#isStopped) throw cause
-        failure ??= cause
-      }
-    }
-    throw failure ?? noAddress()
+  #dial(): Promise<DialedPrimary> {
+    const part = this.#part
+    const protocol = FOLLOWING_PROTOCOLS[part.set.family]
+    return dialPrimary(this.#parts.world, part, this.#addresses(), protocol, this.#stopping.signal)
   }
 
   #addresses(): readonly string[] {
@@ -233,6 +225,7 @@ export class Follower {
     this.#connection = 'ready'
     this.#idle = undefined
     this.#linkedAtMs = this.#parts.world.clock.monotonicMs()
+    this.#onLinked()
   }
 
   /** Pauses as the cause asks for. Whatever changes the part ends it. */
@@ -248,14 +241,7 @@ export class Follower {
     this.#connection = connection
     this.#idle = idle
     if (this.#isSentOn(cause)) return
-    await new Promise<void>((resolve) => {
-      const end = (): void => {
-        this.#pause?.timer.cancel()
-        this.#pause = undefined
-        resolve()
-      }
-      this.#pause = { timer: world.timers.after(afterMs, end), end }
-    })
+    await this.#pause.rest(afterMs)
   }
 
   /** True where another node is said to be active: it is tried at once. One that sends on in turn is not believed. */
@@ -281,5 +267,3 @@ export class Follower {
     }
   }
 }
-
-const noAddress = (): NoLink => new NoLink('unreachable', 'No address of the primary is known')

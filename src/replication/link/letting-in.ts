@@ -5,6 +5,7 @@ import { strict as assert } from 'node:assert'
 import type { Message } from '../protocol/messages.ts'
 import type { SetName } from '../set/peer-name.ts'
 import type { PrimaryParts } from './end-parts.ts'
+import { welcomeOf } from './greeting.ts'
 import type { MessageLink } from './message-link.ts'
 import { RefusedPeer, refusedMessage, requireAdmitted } from './refusals.ts'
 import { agreedProtocol, ownSpeech } from './version-rule.ts'
@@ -21,18 +22,12 @@ export async function letIn(parts: PrimaryParts, link: MessageLink, set: SetName
   }
 }
 
-async function answerOf(
-  { owner, times, facts, world, log }: PrimaryParts,
-  link: MessageLink,
-  set: SetName,
-): Promise<Message<'done' | 'package'>> {
+async function answerOf(parts: PrimaryParts, link: MessageLink, set: SetName): Promise<Message<'done' | 'package'>> {
+  const { owner, times, facts, log } = parts
   const knock = await link.only('knock', times.greetingMs)
-  const { version, clusterId, clusterAddresses: addresses } = facts()
-  const speech = ownSpeech(version)
-  const protocol = agreedProtocol(speech, knock)
+  const protocol = agreedProtocol(ownSpeech(facts().version), knock)
   if (typeof protocol === 'object') throw new RefusedPeer(refusedMessage('version', protocol.sentence))
-  const own = { protocol, recordFormat: speech.recordFormat, version, clusterId, addresses }
-  await link.send({ kind: 'welcome', ...own, epoch: 0, histories: [], sentAtMs: world.clock.nowMs() })
+  await link.send(welcomeOf(parts, protocol))
   const question = await link.only(['claim', 'took-over'], times.greetingMs)
   const arrival = { set, id: knock.secondaryId, certificate: link.peer.certificate }
   const fields = { family: set.family, secondary: knock.secondaryId }

@@ -2,8 +2,10 @@
 // thread, no socket and no time of its own.
 //
 //   cluster port ─▶ PrimaryEnd ─▶ ServedSecondary (a link each) ─┐
+//                            ├─▶ AskingSecondary (a link each)   │
 //                            └─▶ letIn                           ├──▶ LinkOwner
 //   Follower (a family each) ─▶ FollowedPrimary (a link each) ───┤
+//   Asker ─▶ AnsweringPrimary (a link) ──────────────────────────────┤
 //   TakeoverCaller (a family each) ──────────────────────────────┘
 import type { Log } from '../../lib/log.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
@@ -11,12 +13,14 @@ import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { LinkCounts } from '../counts.ts'
 import { SINK_LIMITS } from '../sink/sink-parts.ts'
 import { SOURCE_LIMITS, type SourceStore } from '../source/source-parts.ts'
+import { Asker } from './asker.ts'
 import { ClusterPorts } from './cluster-ports.ts'
 import type { LinkLimits, LinkWorld, PrimaryParts } from './end-parts.ts'
 import { Follower } from './follower.ts'
 import { askPrimary } from './knocking.ts'
-import { ACTIVATION_PROTOCOL, FOLLOWING_PROTOCOLS } from './link-protocols.ts'
+import { ACTIVATION_PROTOCOL, ASKING_PROTOCOL, FOLLOWING_PROTOCOLS } from './link-protocols.ts'
 import type {
+  AskOutcome,
   FormerPart,
   HandOver,
   Knock,
@@ -51,6 +55,8 @@ export class LinkHost implements LinkControl {
   readonly #primary: PrimaryEnd
   readonly #ports: ClusterPorts
   readonly #followers = new Map<ReplicationFamily, Follower>()
+  /** The link by which the primary carries out requests: of the family performance alone. */
+  #asker: Asker | undefined
   readonly #callers = new Map<ReplicationFamily, TakeoverCaller>()
   readonly #playing = new OneAtATime()
   #facts = NO_FACTS
@@ -66,7 +72,7 @@ export class LinkHost implements LinkControl {
       ...this.#parts,
       serving: {
         identities: (serverName) => primary.identityFor(serverName),
-        protocols: [...Object.values(FOLLOWING_PROTOCOLS), ACTIVATION_PROTOCOL],
+        protocols: [...Object.values(FOLLOWING_PROTOCOLS), ASKING_PROTOCOL, ACTIVATION_PROTOCOL],
         accept: (link) => primary.accept(link),
       },
     })
@@ -92,12 +98,17 @@ export class LinkHost implements LinkControl {
     await this.#followers.get(family)?.takeBack()
   }
 
+  async ask(call: string, body: Buffer): Promise<AskOutcome> {
+    return this.#asker?.ask(call, body) ?? { kind: 'no-link' }
+  }
+
   sealChanged(): void {
     this.#primary.sealChanged()
   }
 
   async recover(family: ReplicationFamily): Promise<void> {
     this.#followers.get(family)?.recover()
+    if (family === 'performance') this.#asker?.recover()
   }
 
   async compareAgain(family: ReplicationFamily): Promise<void> {
@@ -125,7 +136,9 @@ export class LinkHost implements LinkControl {
       this.#questions = new AbortController()
     }
     this.#primary.play(parts.filter((part): part is PrimaryPart => part.role === 'primary'))
-    this.#follow(parts.filter((part): part is SecondaryPart => part.role === 'secondary'))
+    const secondaries = parts.filter((part): part is SecondaryPart => part.role === 'secondary')
+    this.#handOverBy(secondaries.find(({ set }) => set.family === 'performance'))
+    this.#follow(secondaries)
     this.#call(parts.filter((part): part is FormerPart => part.role === 'former'))
     await this.#ports.listen(listenAt)
   }
@@ -142,6 +155,16 @@ export class LinkHost implements LinkControl {
     }
   }
 
+  #handOverBy(part: SecondaryPart | undefined): void {
+    if (part === undefined || this.#asker?.isFor(part) === false) {
+      this.#asker?.stop()
+      this.#asker = undefined
+    }
+    if (part === undefined) return
+    if (this.#asker === undefined) this.#asker = new Asker(this.#parts, part)
+    else this.#asker.update(part)
+  }
+
   #follow(parts: readonly SecondaryPart[]): void {
     const stopped = new Map<ReplicationFamily, Promise<void>>()
     for (const [family, follower] of this.#followers) {
@@ -153,7 +176,15 @@ export class LinkHost implements LinkControl {
       const { family } = part.set
       const follower = this.#followers.get(family)
       if (follower !== undefined) follower.update(part)
-      else this.#followers.set(family, new Follower(this.#parts, part, stopped.get(family) ?? Promise.resolve()))
+      else this.#followers.set(family, this.#newFollower(part, stopped.get(family)))
     }
+  }
+
+  #newFollower(part: SecondaryPart, before: Promise<void> = Promise.resolve()): Follower {
+    // A primary that answers on the one link does on the other.
+    const onLinked = (): void => {
+      if (part.set.family === 'performance') this.#asker?.recover()
+    }
+    return new Follower(this.#parts, part, before, onLinked)
   }
 }

@@ -9,6 +9,8 @@ export const FOLLOWING_PROTOCOLS: Readonly<Record<ReplicationFamily, string>> = 
 }
 /** The service by which a secondary is let in. */
 export const ACTIVATION_PROTOCOL = 'rep-boot/1'
+/** The service by which a secondary has its primary carry out requests. */
+export const ASKING_PROTOCOL = 'fwd/1'
 
 /** A text that no other set or id has. */
 export const keyOfPeer = ({ setId, family }: SetName, id: string): string => `${family}/${setId}/${id}`

@@ -120,6 +120,15 @@ export type HandOver =
   /** The primary did not answer in time. */
   | { readonly kind: 'failed'; readonly sentence: string }
 
+/** How a question to the primary of the family performance ended. What is in the bodies is not known here. */
+export type AskOutcome =
+  | { readonly kind: 'answer'; readonly body: Buffer }
+  /** Nothing was done: there is no link, or as much is asked already as may be at once. */
+  | { readonly kind: 'no-link' }
+  | { readonly kind: 'busy' }
+  /** There will be no answer, and whether anything was done is not known. */
+  | { readonly kind: 'silent' }
+
 /** What a primary hands over to a secondary that it lets in. All of it is ciphertext. */
 export type KeyPackage = {
   /** The seal of the primary, sealed for the receiver of the claim (src/system/seal/seal-bundle.ts). */
@@ -216,6 +225,11 @@ export interface LinkControl {
   handOver(family: ReplicationFamily, withinMs: number): Promise<HandOver>
   /** Tells it that it may write again, if there is a link. */
   takeBack(family: ReplicationFamily): Promise<void>
+  /**
+   * Asks the primary of the family performance for what it alone may do. It never rejects, and never waits for a link.
+   * How long an answer is waited for is up to the caller.
+   */
+  ask(call: string, body: Buffer): Promise<AskOutcome>
   /** The seal was rekeyed: connected secondaries get it. */
   sealChanged(): void
   /** Ends the pause of a secondary that follows nothing: it dials anew. With a link it does nothing. */
@@ -284,6 +298,8 @@ export interface PrimaryOwner {
     arrival: Arrival,
     takeover: Takeover & { readonly clusterId: string; readonly apiAddress: string },
   ): Promise<'fenced' | PeerRefusal>
+  /** Answers what a secondary asks, which may be any call with any body. A rejection tells it nothing. */
+  handed(arrival: Arrival, call: string, body: Buffer): Promise<Buffer>
   /** A secondary compared and has another root still: a tree is wrong, and it may be the one here. */
   differs(arrival: Arrival): Promise<void>
 }
@@ -301,6 +317,8 @@ export type FollowerStanding = SecondaryStanding & {
 /** What a secondary is asked, by the host on behalf of its primary. */
 export interface SecondaryOwner {
   standing(family: ReplicationFamily): Promise<FollowerStanding>
+  /** The receiver of `standing` alone, for links that have nothing to do with the log. */
+  receiver(family: ReplicationFamily): Promise<Buffer>
   /**
    * Says to the primary what it must still hear of the activation, before anything is followed: undefined if it has
    * heard all.

@@ -1,28 +1,26 @@
 // The primary's end of a link that a secondary follows by, from its greeting to its end.
 //
-//   hello ─▶ version rule ─▶ registry ─▶ decision of the source ─▶ welcome, then the log, beats, the seal, leaves
-//                 └────────────┴──────────────┴─▶ refused
+//   greeting.ts ─▶ decision of the source ─▶ welcome, then the log, beats, the seal, leaves
+//        └──────────────┴─▶ refused
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import { ProtocolFault } from '../protocol/frames.ts'
 import type { Message, MessageKind } from '../protocol/messages.ts'
-import type { SetName } from '../set/peer-name.ts'
 import { LogSource } from '../source/source.ts'
 import { type FromSecondary, SecondaryRefused } from '../source/source-parts.ts'
 import type { BeatFacts } from './beats.ts'
 import { DueSender } from './due-sender.ts'
 import type { PrimaryParts } from './end-parts.ts'
+import { type AdmittedSecondary, admitted, welcomeOf } from './greeting.ts'
 import { Heartbeat } from './heartbeat.ts'
 import type { Arrival, Greeted, PrimaryOwner, SecondaryStatus } from './link-sides.ts'
 import { linkedKeeper } from './linked-keeper.ts'
 import { LogEnd } from './log-end.ts'
 import { Marks } from './marks.ts'
 import type { MessageLink } from './message-link.ts'
-import { messageOfRefusal, RefusedPeer, refusedMessage, requireAdmitted } from './refusals.ts'
+import { messageOfRefusal, RefusedPeer, refusedMessage } from './refusals.ts'
+import type { ServedLink } from './served-links.ts'
+import type { ServedPeer } from './served-peer.ts'
 import { TrustTelling } from './trust-telling.ts'
-import { agreedProtocol, ownSpeech } from './version-rule.ts'
-
-/** Whose end it is. The id is that of the certificate. */
-export type ServedPeer = { readonly set: SetName; readonly id: string }
 
 /** What a primary remembers of a secondary. */
 export type RememberedSecondary = { readonly peer: ServedPeer; readonly status: SecondaryStatus }
@@ -43,11 +41,8 @@ const FROM_SECONDARY: ReadonlySet<MessageKind> = new Set([
   'fault',
 ])
 
-/** A secondary that may follow, and what its source needs. */
-type Admission = { readonly arrival: Arrival; readonly hello: Message<'hello'>; readonly greeted: Greeted }
-
 /** One link. */
-export class ServedSecondary {
+export class ServedSecondary implements ServedLink {
   readonly peer: ServedPeer
   readonly #parts: PrimaryParts
   readonly #link: MessageLink
@@ -59,7 +54,7 @@ export class ServedSecondary {
   readonly #stopped = Promise.withResolvers<never>()
   #cause: Error | undefined
   #isOver = false
-  #admission: Admission | undefined
+  #admission: AdmittedSecondary | undefined
   /** There from the welcome on. */
   #source: LogSource | undefined
   #seals: DueSender<Message<'seal-bundle'>> | undefined
@@ -95,7 +90,6 @@ export class ServedSecondary {
     })
   }
 
-  /** Serves until the link is over. Never rejects. */
   async run(): Promise<void> {
     try {
       await this.#serve()
@@ -104,14 +98,12 @@ export class ServedSecondary {
     }
   }
 
-  /** Breaks the link off: nothing more is sent over it, and nothing is asked of the owner for it. */
   disconnect(why: string): void {
     this.#admission = undefined
     this.#link.destroy(why)
     this.#stop(new Error(why))
   }
 
-  /** Another link of the same secondary takes the place of this one. */
   replaced(): void {
     const sentence =
       'Another cluster follows with the id and the certificate of this secondary: if you know of none, revoke the ' +
@@ -165,13 +157,10 @@ export class ServedSecondary {
   }
 
   async #serve(): Promise<void> {
-    const { owner, times, limits, store, facts, counts } = this.#parts
+    const { owner, limits, store, counts } = this.#parts
     const { set } = this.peer
-    const hello = await this.#link.only('hello', times.greetingMs)
-    const protocol = agreedProtocol(ownSpeech(facts().version), hello)
-    if (typeof protocol === 'object') throw new RefusedPeer(refusedMessage('version', protocol.sentence))
-    const arrival = { set, id: hello.secondaryId, certificate: this.#link.peer.certificate }
-    const admission = { arrival, hello, greeted: requireAdmitted<Greeted>(await owner.admit(arrival, hello.receiver)) }
+    const admission = await admitted(this.#parts, this.#link, set)
+    const { arrival, hello } = admission
     // It may have been disconnected meanwhile.
     if (this.#cause !== undefined) throw this.#cause
     this.#admission = admission
@@ -184,7 +173,7 @@ export class ServedSecondary {
     const { abandoned, followed } = admission.greeted
     const { family } = set
     const parts = { family, store, keeper, send, limits: limits.source, abandoned, followed, count: counts(family) }
-    const serving = LogSource.serve(parts, hello, (source) => this.#begin(source, protocol, admission))
+    const serving = LogSource.serve(parts, hello, (source) => this.#begin(source, admission))
     await Promise.race([serving, this.#receive(), this.#stopped.promise])
   }
 
@@ -198,22 +187,16 @@ export class ServedSecondary {
     })
   }
 
-  #begin(source: LogSource, protocol: number, { arrival, hello, greeted }: Admission): void {
-    const { world, facts, owner, log, counts } = this.#parts
+  #begin(source: LogSource, { arrival, hello, greeted, protocol }: AdmittedSecondary): void {
+    const { world, owner, log, counts } = this.#parts
     if (this.#isOver) {
       source.end(new Error('The link has ended'))
       return
     }
     this.#source = source
-    const { clusterId, version, clusterAddresses } = facts()
-    const { recordFormat } = ownSpeech(version)
-    const own = { protocol, recordFormat, version, clusterId, addresses: clusterAddresses }
     const send = (message: Message): Promise<void> => this.#link.send(message)
-    const { epoch, histories } = greeted
     // What the source sends is behind it.
-    send({ kind: 'welcome', ...own, epoch, histories, sentAtMs: world.clock.nowMs() }).catch((cause) =>
-      this.#stop(cause),
-    )
+    send(welcomeOf(this.#parts, protocol, greeted)).catch((cause) => this.#stop(cause))
     this.#noteAtMs = world.clock.monotonicMs()
     this.#rootAtMs = this.#noteAtMs
     this.#trustAtMs = this.#noteAtMs

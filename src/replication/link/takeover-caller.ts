@@ -1,7 +1,8 @@
 // A cluster that was promoted tells its former primary, which writes nothing from then on. That one may be gone, cut
 // off, or come back after days: it is called until it knows.
-import type { Timer } from '../../lib/world.ts'
+
 import type { LinkEndParts } from './end-parts.ts'
+import { EndablePause } from './endable-pause.ts'
 import { askPrimary } from './knocking.ts'
 import type { FormerPart, Knocked } from './link-sides.ts'
 
@@ -19,7 +20,7 @@ export class TakeoverCaller {
   readonly #parts: LinkEndParts
   readonly #part: FormerPart
   readonly #stopping = new AbortController()
-  #pause: { readonly timer: Timer; readonly end: () => void } | undefined
+  readonly #pause: EndablePause
   #tries = 0
   /** Why it does not know yet. */
   sentence = 'The former primary is being called'
@@ -27,6 +28,7 @@ export class TakeoverCaller {
   constructor(parts: LinkEndParts, part: FormerPart) {
     this.#parts = parts
     this.#part = part
+    this.#pause = new EndablePause(parts.world.timers)
     void this.#run()
   }
 
@@ -38,7 +40,7 @@ export class TakeoverCaller {
 
   stop(): void {
     this.#stopping.abort()
-    this.#pause?.end()
+    this.#pause.end()
   }
 
   async #run(): Promise<void> {
@@ -50,7 +52,7 @@ export class TakeoverCaller {
         this.#says((cause as Error).message)
       }
       this.#tries++
-      await this.#rest()
+      if (!this.#stopping.signal.aborted) await this.#pause.rest(this.#parts.times.takeoverRetryMs)
     }
     log('debug', 'The former primary is called no more', { family: this.#part.set.family })
   }
@@ -89,18 +91,5 @@ export class TakeoverCaller {
     this.sentence = sentence
     const fields = { family: this.#part.set.family, why: sentence }
     if (isNews) this.#parts.log('warn', 'The former primary does not know that this cluster took over', fields)
-  }
-
-  async #rest(): Promise<void> {
-    const { world, times } = this.#parts
-    if (this.#stopping.signal.aborted) return
-    await new Promise<void>((resolve) => {
-      const end = (): void => {
-        this.#pause?.timer.cancel()
-        this.#pause = undefined
-        resolve()
-      }
-      this.#pause = { timer: world.timers.after(times.takeoverRetryMs, end), end }
-    })
   }
 }

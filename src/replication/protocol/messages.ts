@@ -65,6 +65,11 @@ const NONCE_BYTES = 32
 /** A record has its keys and values, and some 100 bytes for each operation. A longer one is not sent. */
 export const MAX_RECORD_BYTES = 2 * MAX_TRANSACTION_BYTES
 
+/** Longest body of a question to the primary: the largest request of usual listeners, and what goes with it. */
+export const MAX_ASK_BYTES = 33 * MIB
+/** Longest body of an answer. A batch has more of it than it had of a request. */
+export const MAX_ANSWER_BYTES = 64 * MIB
+
 /** A place in the log of the primary: the history, and index and chain of its last record up to there. */
 const place = group({ historyId: fixed(CHAIN_BYTES), index: u64, chain: fixed(CHAIN_BYTES) })
 const parent = group({ id: fixed(CHAIN_BYTES), index: u64, chain: fixed(CHAIN_BYTES) })
@@ -294,6 +299,20 @@ const MESSAGES = {
   }),
   /** From the primary: what was asked for is done, or would be. */
   done: message(27, 16, {}),
+  /**
+   * From a secondary whose requests its primary carries out, on a link for that: what it asks. `number` is one that no
+   * other question of the link has. Only those who answer know the calls, and what is in their bodies.
+   */
+  ask: message(33, MAX_ASK_BYTES + 1 * KIB, { number: u64, call: text(64), body: bytesUpTo(MAX_ASK_BYTES) }),
+  /**
+   * From the primary: the answer to the question of this number, in any order. 'busy': nothing was done, since too
+   * much waits. 'lost': there is no answer, and whether anything was done is not known. Both have no body.
+   */
+  answered: message(34, MAX_ANSWER_BYTES + 1 * KIB, {
+    number: u64,
+    how: numbered('answer', 'busy', 'lost'),
+    body: bytesUpTo(MAX_ANSWER_BYTES),
+  }),
   /** From both: why this end hangs up. */
   fault: message(21, 4 * KIB, {
     reason: numbered('version', 'damaged', 'closing'),

@@ -166,6 +166,7 @@ export class SimulatedCluster {
             knock: (knock) => control().knock({ ...knock, facts: { ...knock.facts, version } }),
             handOver: (family, withinMs) => control().handOver(family, withinMs),
             takeBack: (family) => control().takeBack(family),
+            ask: (call, body) => control().ask(call, body),
             sealChanged: () => control().sealChanged(),
             recover: (family) => control().recover(family),
             compareAgain: (family) => control().compareAgain(family),
@@ -177,6 +178,8 @@ export class SimulatedCluster {
         },
       } as unknown as WritingParts,
       {
+        // Secondaries for disaster recovery hand nothing over.
+        core: { answersTo: () => assert.fail('nothing is handed over') },
         storage,
         services: {
           treeChecks: new TreeChecks({

@@ -1,0 +1,99 @@
+// The calls between a performance secondary and its primary, over the links to other clusters. Refusals travel as they
+// were thrown. What happens to the link becomes a refusal here, which says whether the request may have been carried
+// out.
+import { type ErrorCode, fail, Refusal } from '../../api/errors.ts'
+import { describeCause } from '../../core/describe-cause.ts'
+import type { ToPrimary } from '../../core/handed.ts'
+import { readAnswer, readEnsured } from '../../core/handed-answers.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Timers } from '../../lib/world.ts'
+import type { AskOutcome, LinkControl } from '../../replication/link/link-sides.ts'
+import { MAX_ASK_BYTES } from '../../replication/protocol/messages.ts'
+import { UnknownCall } from '../../rpc/errors.ts'
+import { packed, unpacked } from '../../rpc/packed.ts'
+import { packedAnswer, unpackedAnswer } from '../../rpc/packed-answer.ts'
+
+/** How long a secondary waits for its primary. Clients wait no longer for an answer than they would there. */
+export const PRIMARY_DEADLINE_MS = 10_000
+
+type Calls = { readonly [N in keyof ToPrimary]: (sent: unknown) => Awaited<ReturnType<ToPrimary[N]>> }
+
+/** Calls that a primary answers to a secondary, each with what reads its answer. */
+export const PRIMARY_CALLS: Calls = {
+  carryOut: readAnswer,
+  ensureEntity: readEnsured,
+  // The engine that asks checks what comes.
+  askMount: (answer) => answer,
+}
+
+/** What the caller is told of a question without an answer. */
+const UNANSWERED = {
+  busy: 'primary_busy',
+  'no-link': 'primary_unreachable',
+  silent: 'primary_silent',
+} as const satisfies Record<Exclude<AskOutcome['kind'], 'answer'>, ErrorCode>
+
+/** Parts of the secondary's end. */
+export type PrimaryLinkParts = {
+  readonly ask: LinkControl['ask']
+  readonly timers: Pick<Timers, 'after'>
+  readonly primaryAddress: () => string
+}
+
+/** The end of the secondary. */
+export class PrimaryLink implements ToPrimary {
+  readonly #parts: PrimaryLinkParts
+
+  constructor(parts: PrimaryLinkParts) {
+    this.#parts = parts
+  }
+
+  readonly carryOut: ToPrimary['carryOut'] = (request) => this.#call('carryOut', request)
+  readonly ensureEntity: ToPrimary['ensureEntity'] = (wanted) => this.#call('ensureEntity', wanted)
+  readonly askMount: ToPrimary['askMount'] = (asked) => this.#call('askMount', asked)
+
+  async #call<N extends keyof ToPrimary>(name: N, input: unknown): Promise<ReturnType<Calls[N]>> {
+    const body = packed(input)
+    if (body.length > MAX_ASK_BYTES) throw fail('body_too_large', [MAX_ASK_BYTES])
+    const asked = await this.#withinDeadline(this.#parts.ask(name, body))
+    const address = this.#parts.primaryAddress()
+    if (asked.kind !== 'answer') throw fail(UNANSWERED[asked.kind], [address])
+    try {
+      return PRIMARY_CALLS[name](unpackedAnswer(name, asked.body)) as ReturnType<Calls[N]>
+    } catch (cause) {
+      // A client of this cluster would take it for the state of this one.
+      const isSealed = cause instanceof Refusal && cause.code === 'sealed'
+      throw isSealed ? fail('primary_unreachable', [address], cause) : cause
+    }
+  }
+
+  async #withinDeadline(asked: Promise<AskOutcome>): Promise<AskOutcome> {
+    const late = Promise.withResolvers<AskOutcome>()
+    const deadline = this.#parts.timers.after(PRIMARY_DEADLINE_MS, () => late.resolve({ kind: 'silent' }))
+    try {
+      return await Promise.race([asked, late.promise])
+    } finally {
+      deadline.cancel()
+    }
+  }
+}
+
+/** Answers one call at the primary. `answers` is what the secondary may ask. Never rejects. */
+export function answerSecondary(answers: ToPrimary, call: string, body: Buffer, log: Log): Promise<Buffer> {
+  const handlers: ReadonlyMap<string, (input: never) => Promise<unknown>> = new Map(
+    Object.entries({
+      carryOut: answers.carryOut.bind(answers),
+      ensureEntity: answers.ensureEntity.bind(answers),
+      askMount: answers.askMount.bind(answers),
+    } satisfies Record<keyof ToPrimary, unknown>),
+  )
+  const work = async (): Promise<unknown> => {
+    const handler = handlers.get(call)
+    // A secondary may be newer.
+    if (handler === undefined) throw new UnknownCall('A secondary asks what this version does not know')
+    return handler(unpacked(body) as never)
+  }
+  return packedAnswer(work, (cause) =>
+    log('error', 'What a secondary asked failed inside', { call, cause: describeCause(cause) }),
+  )
+}

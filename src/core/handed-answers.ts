@@ -1,0 +1,75 @@
+// The form of what a primary answers to its secondaries. A primary of another version may answer with something else: a
+// member that is not known here is dropped, and one that cannot be is no answer.
+import type { EnsuredEntity, Login } from '../api/login.ts'
+import { TOKEN_SETTINGS } from '../api/login.ts'
+import type { Answer } from '../api/request.ts'
+import type { JsonValue } from '../lib/json.ts'
+import {
+  count,
+  flag,
+  group,
+  integer,
+  type Kind,
+  listOf,
+  Misfit,
+  mapOf,
+  object,
+  oneOf,
+  optional,
+  orUndefined,
+  text,
+} from '../lib/member-kinds.ts'
+
+/** What a primary answered is none that a secondary can read. The message names the member, and no value. */
+export class AnswerUnreadable extends Error {
+  override name = 'AnswerUnreadable'
+}
+
+const TEXTS = mapOf(text)
+const LOGIN: Kind<Login> = group(
+  {
+    displayName: text,
+    settings: TOKEN_SETTINGS,
+    metadata: TEXTS,
+    alias: orUndefined(group({ name: text, metadata: TEXTS }, 'dropped')),
+    groups: listOf(text),
+    renewal: object,
+  },
+  'dropped',
+)
+
+/** What handlers answer. Tokens and wrapped answers are made where the caller is, and come in none. */
+const ANSWER: Kind<Answer> = group(
+  {
+    status: optional(integer({ min: 200, max: 599 })),
+    data: optional(object),
+    credentialAccessor: optional(text),
+    lease: optional(group({ id: text, renewable: flag, durationSeconds: count }, 'dropped')),
+    login: optional(LOGIN),
+    wrapAs: optional(group({ ttlSeconds: count, form: oneOf('plain', 'jwt') }, 'dropped')),
+    body: optional(text),
+    isOnlyCopy: optional(oneOf(true)),
+    maxAgeSeconds: optional(count),
+    contentType: optional(text),
+    headers: optional(TEXTS),
+    warnings: optional(listOf(text)),
+  },
+  'dropped',
+)
+
+const ENSURED: Kind<EnsuredEntity> = group({ entityId: text, aliasStamp: text }, 'dropped')
+
+/** @throws AnswerUnreadable, as each function here */
+export const readAnswer = (sent: unknown): Answer => ofForm(ANSWER, sent)
+
+/** The entity of a login. */
+export const readEnsured = (sent: unknown): EnsuredEntity => ofForm(ENSURED, sent)
+
+function ofForm<T>(kind: Kind<T>, sent: unknown): T {
+  try {
+    return kind.read(sent as JsonValue)
+  } catch (cause) {
+    if (!(cause instanceof Misfit)) throw cause
+    throw new AnswerUnreadable(`The primary answered what cannot be read here: ${cause.message}`)
+  }
+}

@@ -1,0 +1,15 @@
+// What changes in the part of a secondary, and what makes it another one.
+import type { SecondaryPart } from './link-sides.ts'
+
+/** True if both are in the same set, with the same id and the same primary: each has an authority of its own. */
+export function isSamePart(own: SecondaryPart, other: SecondaryPart): boolean {
+  const isSameAuthority = own.identity.trusted.some((one) => other.identity.trusted.some((each) => each.equals(one)))
+  const isSameSet = own.set.setId === other.set.setId && own.set.family === other.set.family
+  return isSameSet && own.id === other.id && isSameAuthority
+}
+
+/** Whether the leaf, and the addresses of the primary, are other ones. */
+export function changesIn(from: SecondaryPart, to: SecondaryPart): { isRenewed: boolean; isMoved: boolean } {
+  const isRenewed = !from.identity.certificate.equals(to.identity.certificate)
+  return { isRenewed, isMoved: from.addresses.join() !== to.addresses.join() }
+}

@@ -10,7 +10,7 @@ import type { Timers } from '../../lib/world.ts'
 import type { AskOutcome, LinkControl } from '../../replication/link/link-sides.ts'
 import { MAX_ASK_BYTES } from '../../replication/protocol/messages.ts'
 import { UnknownCall } from '../../rpc/errors.ts'
-import { packed, unpacked } from '../../rpc/packed.ts'
+import { PackedError, packed, unpacked } from '../../rpc/packed.ts'
 import { packedAnswer, unpackedAnswer } from '../../rpc/packed-answer.ts'
 
 /** How long a secondary waits for its primary. Clients wait no longer for an answer than they would there. */
@@ -93,7 +93,9 @@ export function answerSecondary(answers: ToPrimary, call: string, body: Buffer, 
     if (handler === undefined) throw new UnknownCall('A secondary asks what this version does not know')
     return handler(unpacked(body) as never)
   }
-  return packedAnswer(work, (cause) =>
-    log('error', 'What a secondary asked failed inside', { call, cause: describeCause(cause) }),
-  )
+  return packedAnswer(work, (cause) => {
+    const isOurs = !(cause instanceof UnknownCall || cause instanceof PackedError)
+    const fields = { call: handlers.has(call) ? call : '', cause: describeCause(cause) }
+    log(isOurs ? 'error' : 'warn', 'What a secondary asked failed inside', fields)
+  })
 }

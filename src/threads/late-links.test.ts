@@ -67,6 +67,14 @@ test('a knock begins the host', async () => {
   assert.deepEqual(heard, ['begin', 'knock https://p:8201'])
 })
 
+test('a question to the primary begins nothing, and goes to the host that there is', async () => {
+  const { heard, links } = stage()
+  assert.deepEqual(await links.ask('carryOut', Buffer.from('a')), { kind: 'no-link' })
+  await links.play(LISTENING)
+  assert.deepEqual(await links.ask('carryOut', Buffer.from('a')), { kind: 'answer', body: Buffer.from('a') })
+  assert.deepEqual(heard, ['begin', 'play 1', 'ask carryOut'])
+})
+
 test('a host that could not begin is begun again for the next state', async () => {
   let tries = 0
   const { heard, links, host } = stage(async () => {

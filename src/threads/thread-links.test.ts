@@ -422,3 +422,32 @@ test('without an owner, what the thread asks fails', async (context) => {
   const owner = connectOwner(port2, { control: side, takeStore: async () => {}, log: () => {} })
   await assert.rejects(owner.tree(), { name: 'CallFailed, for Unreachable' })
 })
+
+test('a question to the primary is not asked without a thread, and has no answer from one that ends', async (context) => {
+  const { links, start } = stage(context)
+  same(await links.ask('carryOut', buffer('body')), { kind: 'no-link' })
+  const asked = Promise.withResolvers<void>()
+  const first = start({
+    ask: () => {
+      asked.resolve()
+      return new Promise(() => {})
+    },
+  })
+  const waiting = links.ask('carryOut', buffer('body'))
+  await asked.promise
+  await first.die()
+  same(await waiting, { kind: 'silent' })
+  same(await links.ask('carryOut', buffer('body')), { kind: 'no-link' })
+  start()
+  same(await links.ask('carryOut', buffer('body')), { kind: 'answer', body: buffer('answered') })
+})
+
+test('the bytes of a question and of its answer are moved, not cloned', async (context) => {
+  const body = Buffer.alloc(4 << 20, 7)
+  const { links, start } = stage(context)
+  const { moved, heard } = start({ ask: async (_call, came) => ({ kind: 'answer', body: came }) })
+  const answer = await links.ask('carryOut', body)
+  assert.ok(answer.kind === 'answer' && answer.body.equals(body))
+  assert.ok(moved.some((bytes) => bytes === body.length))
+  assert.equal(heard.length, 0)
+})

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { identityOf, LinkedCluster, LinkedClusters, serverIdentity } from '../../../test/fixtures/linked-clusters.ts'
 import { RECEIVER } from '../../../test/fixtures/set-cluster.ts'
+import { P256 } from '../../crypto/forms/ec-curves.ts'
+import { loadScalar } from '../../crypto/forms/ec-private-key.ts'
 import type { Link } from '../../lib/links.ts'
 import { MAX_ANSWER_BYTES, MAX_ASK_BYTES, type Message, type MessageKind } from '../protocol/messages.ts'
 import type { ActivationBundle } from '../set/activation-bundle.ts'
@@ -281,6 +283,28 @@ test('a primary that comes back has the links of its secondaries soon', async ()
   await clusters.time.pass(15_000)
   assert.equal(said(s, LINKED).length, 2)
   assert.equal((await ask()).kind, 'answer')
+})
+
+test('with a renewed certificate there is a new link, and the one before is given up', async () => {
+  const { clusters, primary, s, ask } = await linked(22)
+  const [part] = s.state.parts
+  assert.ok(part?.role === 'secondary')
+  s.owner.onRenewed = ({ certificate, key }) => {
+    const identity = { ...part.identity, certificate, key: loadScalar(P256, Buffer.from(key)) }
+    void s.host.play({ facts: s.facts, ...s.state, parts: [{ ...part, identity, renewalDueMs: Infinity }] })
+  }
+  const waiting = held(primary)
+  await clusters.leap(part.renewalDueMs - clusters.time.nowMs - 30_000)
+  await clusters.time.pass(15_000)
+  const links = said(s, LINKED).length
+  const asked = s.host.ask('carryOut', BODY)
+  await clusters.until(async () => waiting.length === 1, 'it has come')
+  assert.deepEqual(await clusters.time.until(asked), SILENT)
+  primary.owner.answers = echo
+  assert.ok((await untilLinked(clusters, s, links + 1)) < 1_000)
+  assert.equal((await ask()).kind, 'answer')
+  // The new leaf is in use: the one before is not taken any more.
+  assert.match(String(await clusters.registry.view.get('performance/secondary/s')), /"renewed":null/)
 })
 
 const KINDS: ReadonlySet<MessageKind> = new Set(['welcome', 'refused', 'answered', 'beat', 'fault'])

@@ -10,6 +10,7 @@ import { ends, until } from '../../../test/fixtures/until.ts'
 import { tlsLinks } from '../../lib/tls-links.ts'
 import { eventLoop } from '../../lib/world.ts'
 import { systemScope } from '../../storage/contract.ts'
+import { MAX_ASK_BYTES } from '../protocol/messages.ts'
 import { LinkHost } from './link-host.ts'
 import type { LinkState } from './link-sides.ts'
 
@@ -66,4 +67,40 @@ test('a cluster is let in and follows over real links, and an older one reads wh
 
   await primary.host.disconnect('dr', 's')
   await until(async () => (await s.host.status()).primaries[0]?.connection !== 'ready', 'the link is closed')
+})
+
+test('a request of 33 MiB and its answer pass over real links, beside small ones', async (t) => {
+  const registry = new SetCluster(5)
+  const set = { setId: await registry.begin('performance'), family: 'performance' } as const
+  const { clock, timers } = steppedTime(NOW)
+  const newHost = (seed: number) => {
+    const store = newStore(seed)
+    const owner = new MemoryLinkOwner({ store, clock, cluster: registry })
+    const world = { clock, timers, random: registry.random, ticks: eventLoop, links: tlsLinks({ clock, timers }) }
+    const host = new LinkHost({ world, owner, store, log: () => {}, counts: () => () => {} })
+    t.after(() => host.play(SEALED))
+    return { owner, host }
+  }
+  const primary = newHost(6)
+  primary.owner.answers = async (_call, body) => body
+  const identity = await serverIdentity(registry, set)
+  const listenAt = [{ host: HOST, port: 0 }]
+  await primary.host.play({ facts: FACTS, listenAt, parts: [{ role: 'primary', set, identity }] })
+  const [port] = (await primary.host.status()).ports
+  const { bundle } = await registry.issue('performance', 's')
+  await registry.letIn(bundle)
+  const s = newHost(7)
+  const part = { ...partOf(bundle), addresses: [`https://${HOST}:${port}`] }
+  await s.host.play({ facts: FACTS, listenAt: [], parts: [part] })
+  const body = Buffer.alloc(MAX_ASK_BYTES, 'a')
+  await until(async () => (await s.host.ask('carryOut', Buffer.alloc(0))).kind === 'answer', 'the link is there')
+  const asked = [body, Buffer.from('small')].map((one) => s.host.ask('carryOut', one))
+  const answers = await ends(Promise.all(asked), 'both answers')
+  assert.deepEqual(
+    answers.map((one) => one.kind === 'answer' && one.body.length),
+    [body.length, 5],
+  )
+  assert.ok(answers[0]?.kind === 'answer' && answers[0].body.equals(body))
+  await primary.host.disconnect('performance', 's')
+  await until(async () => (await s.host.ask('carryOut', body)).kind === 'no-link', 'the link is closed')
 })

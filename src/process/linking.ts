@@ -1,5 +1,6 @@
 // The thread of the links to other clusters. TLS and framing run here, so that they never hold up the thread that
-// writes. It has no key of the server: what it reads of the store, and passes on, is ciphertext.
+// writes. It has no key of the server: what it reads of the store, and passes on, is ciphertext. Requests that a
+// secondary hands to its primary pass in clear.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { SharedTelemetry } from '../assembly/shared-telemetry.ts'
 import type { ServerConfig } from '../config/config.ts'

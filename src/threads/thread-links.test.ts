@@ -423,7 +423,7 @@ test('without an owner, what the thread asks fails', async (context) => {
   await assert.rejects(owner.tree(), { name: 'CallFailed, for Unreachable' })
 })
 
-test('a question to the primary is not asked without a thread, and has no answer from one that ends', async (context) => {
+test('a question is not asked without a thread, and has no answer from one that ends', async (context) => {
   const { links, start } = stage(context)
   same(await links.ask('carryOut', buffer('body')), { kind: 'no-link' })
   const asked = Promise.withResolvers<void>()

@@ -41,7 +41,8 @@ test('a secondary copies what its primary has, and follows what that writes', as
     const { secondaries, ports, faults } = await primary.host.status()
     const { index } = await primary.store.position()
     assert.deepEqual([ports, faults], [[8_201], []])
-    const { canaryAgeMs, lastBeatMs, ...told } = secondaries[0] ?? assert.fail('it is not known')
+    const { canaryAgeMs, lastBeatMs, clusterId, ...told } = secondaries[0] ?? assert.fail('it is not known')
+    assert.notEqual(clusterId, '')
     assert.deepEqual(told, {
       family,
       id: 's',

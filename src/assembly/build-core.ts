@@ -9,10 +9,14 @@ import type { PipelineServices } from '../core/pipeline-services.ts'
 import { namedLog } from '../lib/log.ts'
 import type { QuotaStore } from '../quotas/quota-store.ts'
 import { RateLimiter } from '../quotas/rate-limiter.ts'
+import type { Store } from '../storage/contract.ts'
+import { StorageClosed } from '../storage/errors.ts'
+import type { Position } from '../storage/peer-log.ts'
 import type { SystemServices } from '../system/services.ts'
 import { uiHeaderTexts } from '../system/ui-headers.ts'
 import { CELL } from '../telemetry/cells.ts'
 import type { AuthServices } from './auth-services.ts'
+import type { StorageRoom } from './build-storage.ts'
 import type { SealSide } from './build-system.ts'
 import type { NodeGate } from './node-gate.ts'
 import type { CommonParts, ToWriter } from './node-parts.ts'
@@ -22,6 +26,7 @@ import { forwardOrRefuse } from './writer-refusals.ts'
 /** Parts of other rooms that the pipeline needs. */
 export type CoreRooms = {
   readonly seal: SealSide
+  readonly storage: StorageRoom
   readonly auth: AuthServices
   readonly namespaces: Namespaces
   readonly audit: Audit
@@ -76,10 +81,21 @@ function pipelineServices(
     initialized: () => seal.status().initialized,
     nodeRole,
     toPrimary,
+    position: () => positionOf(rooms.storage.writes),
     primaryAddress,
     permissionHints: facts.permissionHints ?? true,
     mostFreeBytes: (tokenLimits.kept ?? DEFAULT_KEPT_LIMITS).entryBytes,
     forward: writer && forwardOrRefuse(writer.forward),
+  }
+}
+
+function positionOf(store: Store | undefined): Position | undefined {
+  try {
+    return store?.positionNow()
+  } catch (cause) {
+    // Another store is taking its place.
+    if (cause instanceof StorageClosed) return undefined
+    throw cause
   }
 }
 

@@ -79,6 +79,7 @@ function primaryOf({ toPrimary = () => undefined }: CommonParts, { primaryAddres
   return async (mount, question) => {
     const primary = toPrimary()
     if (primary === undefined) throw fail('not_primary', [true, primaryAddress()])
-    return primary.askMount({ mount, question })
+    const { answer } = await primary.askMount({ mount, question })
+    return answer
   }
 }

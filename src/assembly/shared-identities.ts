@@ -38,8 +38,9 @@ export function sharedEntities(primary: Primary): OrPrimary {
   }
 }
 
-function asked({ toPrimary, primaryAddress }: Primary, wanted: WantedEntity): Promise<EnsuredEntity> {
+async function asked({ toPrimary, primaryAddress }: Primary, wanted: WantedEntity): Promise<EnsuredEntity> {
   const to = toPrimary()
   if (to === undefined) throw fail('not_primary', [true, primaryAddress()])
-  return to.ensureEntity(wanted)
+  const { entity } = await to.ensureEntity(wanted)
+  return entity
 }

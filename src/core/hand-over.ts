@@ -67,7 +67,8 @@ export async function handOver(exchange: Exchange, services: PipelineServices): 
   if (services.forward !== undefined) return forward(exchange, services.forward)
   const primary = services.toPrimary()
   if (primary === undefined) throw notPrimary(services, true)
-  exchange.answer = await primary.carryOut(handed(exchange))
+  const { answer } = await primary.carryOut(handed(exchange))
+  exchange.answer = answer
 }
 
 /**

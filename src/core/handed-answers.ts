@@ -19,6 +19,7 @@ import {
   orUndefined,
   text,
 } from '../lib/member-kinds.ts'
+import type { CarriedOut, EntityThere, MountAnswer, WrittenAt } from './handed.ts'
 
 /** What a primary answered is none that a secondary can read. The message names the member, and no value. */
 export class AnswerUnreadable extends Error {
@@ -59,11 +60,23 @@ const ANSWER: Kind<Answer> = group(
 
 const ENSURED: Kind<EnsuredEntity> = group({ entityId: text, aliasStamp: text }, 'dropped')
 
+/** A primary of an earlier version does not say where it stands. */
+const WRITTEN: Kind<WrittenAt | undefined> = orUndefined(group({ historyId: text, index: count }, 'dropped'))
+const CARRIED_OUT: Kind<CarriedOut> = group({ answer: ANSWER, written: WRITTEN }, 'dropped')
+const ENTITY_THERE: Kind<EntityThere> = group({ entity: ENSURED, written: WRITTEN }, 'dropped')
+const MOUNT_ANSWER: Kind<Pick<MountAnswer, 'written'>> = group({ written: WRITTEN }, 'dropped')
+
 /** @throws AnswerUnreadable, as each function here */
-export const readAnswer = (sent: unknown): Answer => ofForm(ANSWER, sent)
+export const readCarriedOut = (sent: unknown): CarriedOut => ofForm(CARRIED_OUT, sent)
 
 /** The entity of a login. */
-export const readEnsured = (sent: unknown): EnsuredEntity => ofForm(ENSURED, sent)
+export const readEntityThere = (sent: unknown): EntityThere => ofForm(ENTITY_THERE, sent)
+
+/** What the engine of a mount answers, which the engine here checks. */
+export const readMountAnswer = (sent: unknown): MountAnswer => ({
+  ...ofForm(MOUNT_ANSWER, sent),
+  answer: (sent as { readonly answer?: unknown }).answer,
+})
 
 function ofForm<T>(kind: Kind<T>, sent: unknown): T {
   try {

@@ -13,7 +13,17 @@ import { LongText } from '../lib/long-text.ts'
 import { describeCause } from './describe-cause.ts'
 import type { Exchange, WireRequest } from './exchange.ts'
 import { writtenBy } from './hand-over.ts'
-import type { AssertedCaller, HandedRequest, MountQuestion, Secondary, ToPrimary } from './handed.ts'
+import type {
+  AssertedCaller,
+  CarriedOut,
+  EntityThere,
+  HandedRequest,
+  MountAnswer,
+  MountQuestion,
+  Secondary,
+  ToPrimary,
+  WrittenAt,
+} from './handed.ts'
 import { readQuestion, readRequest, readWanted } from './handed-form.ts'
 import type { Mounted } from './mount-table.ts'
 import { requireOpen } from './namespace-steps.ts'
@@ -40,7 +50,7 @@ export class HandedRequests implements ToPrimary {
   }
 
   /** @throws Refusal whatever goes wrong: a defect is logged here, and is an internal error there */
-  async carryOut(sent: HandedRequest): Promise<Answer> {
+  async carryOut(sent: HandedRequest): Promise<CarriedOut> {
     const request = readRequest(sent)
     let before: Exchange | undefined
     for (let attempt = 0; ; attempt++) {
@@ -52,34 +62,46 @@ export class HandedRequests implements ToPrimary {
         if (cause instanceof DecisionOutdated && attempt < MAX_ATTEMPTS) continue
         await this.#refuse(exchange, cause)
       }
-      return this.#answered(exchange)
+      const answer = await this.#answered(exchange)
+      return { answer, written: this.#written() }
     }
   }
 
   /** @throws Refusal as `carryOut` */
-  ensureEntity(sent: WantedEntity): Promise<EnsuredEntity> {
+  ensureEntity(sent: WantedEntity): Promise<EntityThere> {
     return this.#refusing(async () => {
-      const wanted = readWanted(sent)
-      const { identities } = this.#services
-      if (wanted.of === 'cluster') {
-        this.#requirePrimary()
-        await this.#requireNamespace(wanted.namespace)
-        return identities.ensureEntityOfCluster(wanted.namespace, wanted.entityId)
-      }
-      const { entry } = await this.#sharedMount(wanted.mount)
-      if (entry.kind !== 'auth') throw fail('permission_denied', [])
-      return identities.ensureEntity(entry, wanted.alias)
+      const entity = await this.#entity(readWanted(sent))
+      return { entity, written: this.#written() }
     })
   }
 
   /** @throws Refusal as `carryOut` */
-  askMount(sent: MountQuestion): Promise<unknown> {
+  askMount(sent: MountQuestion): Promise<MountAnswer> {
     return this.#refusing(async () => {
       const { mount, question } = readQuestion(sent)
       const { engine } = await this.#sharedMount(mount)
       if (engine.handleClusterCall === undefined) throw fail('permission_denied', [])
-      return engine.handleClusterCall(question)
+      const answer = await engine.handleClusterCall(question)
+      return { answer, written: this.#written() }
     })
+  }
+
+  async #entity(wanted: WantedEntity): Promise<EnsuredEntity> {
+    const { identities } = this.#services
+    if (wanted.of === 'cluster') {
+      this.#requirePrimary()
+      await this.#requireNamespace(wanted.namespace)
+      return identities.ensureEntityOfCluster(wanted.namespace, wanted.entityId)
+    }
+    const { entry } = await this.#sharedMount(wanted.mount)
+    if (entry.kind !== 'auth') throw fail('permission_denied', [])
+    return identities.ensureEntity(entry, wanted.alias)
+  }
+
+  /** Read last: what others commit meanwhile is in front of the answer, too. */
+  #written(): WrittenAt | undefined {
+    const position = this.#services.position()
+    return position && { historyId: position.historyId.toString('hex'), index: position.lastReplicatedIndex }
   }
 
   /** Errors of the rooms below become refusals, as in a request. A defect passes, and the link logs it. */

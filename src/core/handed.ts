@@ -49,15 +49,36 @@ export type HandedRequest = {
 /** A question of an engine to the same mount on the primary. */
 export type MountQuestion = { readonly mount: string; readonly question: unknown }
 
+/** A place of the primary's log, which its performance secondaries follow. */
+export type WrittenAt = {
+  /** In hexadecimal digits. */
+  readonly historyId: string
+  /** The last change of class `replicated` up to there. */
+  readonly index: number
+}
+
+/**
+ * Where the primary stands when it answers. Whatever the answer rests on is there, written by this call or found by it,
+ * so a secondary that has come to this place shows it. Undefined: the primary does not tell.
+ */
+type Written = { readonly written: WrittenAt | undefined }
+
 /** The link to the primary, as the rooms of a secondary use it. */
 export type ToPrimary = {
   /** Has the request carried out. @throws Refusal as the primary threw it, or if the primary cannot be reached */
-  readonly carryOut: (request: HandedRequest) => Promise<Answer>
+  readonly carryOut: (request: HandedRequest) => Promise<CarriedOut>
   /** Returns the entity, which is made if there is none. @throws Refusal as `carryOut` */
-  readonly ensureEntity: (wanted: WantedEntity) => Promise<EnsuredEntity>
+  readonly ensureEntity: (wanted: WantedEntity) => Promise<EntityThere>
   /** Returns what the engine of the mount answers there. @throws Refusal as `carryOut` */
-  readonly askMount: (asked: MountQuestion) => Promise<unknown>
+  readonly askMount: (asked: MountQuestion) => Promise<MountAnswer>
 }
+
+/** What became of a request that was handed over. */
+export type CarriedOut = Written & { readonly answer: Answer }
+/** The entity of a login, as the primary has it. */
+export type EntityThere = Written & { readonly entity: EnsuredEntity }
+/** What the engine of a mount answers on the primary. */
+export type MountAnswer = Written & { readonly answer: unknown }
 
 /** A secondary, as its primary knows it: by its certificate, not by what it says. */
 export type Secondary = {

@@ -11,6 +11,7 @@ import type { TokenStore } from '../auth/token-store.ts'
 import type { Wrapping } from '../auth/wrapping.ts'
 import type { QuotaStore } from '../quotas/quota-store.ts'
 import type { RateLimiter } from '../quotas/rate-limiter.ts'
+import type { Position } from '../storage/peer-log.ts'
 import type { WireRequest, WireResponse } from './exchange.ts'
 import type { ToPrimary } from './handed.ts'
 import type { MountTable } from './mount-table.ts'
@@ -46,6 +47,8 @@ export type PipelineServices = {
   readonly nodeRole: () => NodeRole
   /** The link to the primary, at the time of the call; undefined if there is none, and on threads that only serve. */
   readonly toPrimary: () => ToPrimary | undefined
+  /** Where the store stands, from memory; undefined on threads that only serve, and while no store is open. */
+  readonly position: () => Position | undefined
   /** Where the primary of this node answers; '': there is none, or it is not known. */
   readonly primaryAddress: () => string
   /** True if the holder of a valid token is told what its policies lack for a request. */

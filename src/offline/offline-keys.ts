@@ -119,9 +119,10 @@ export async function* typedShares(io: CliIo): AsyncGenerator<string> {
 
 /** A store for the seal, which only reads here. What it would write is the business of a server. */
 function readOnlyStore(reader: ReadStore): Store {
-  const refuse = async (): Promise<never> => {
+  const refuseNow = (): never => {
     throw new StorageReadOnly('An offline store is read-only')
   }
+  const refuse = async (): Promise<never> => refuseNow()
   return {
     get: (key) => reader.get(key),
     list: (prefix, options) => reader.list(prefix, options),
@@ -135,6 +136,7 @@ function readOnlyStore(reader: ReadStore): Store {
     close: () => reader.close(),
     transaction: refuse,
     commit: refuse,
+    positionNow: refuseNow,
     committedAfter: refuse,
     adopt: refuse,
     beginHistory: refuse,

@@ -388,6 +388,8 @@ export interface Store extends ReadStore {
    *   `also` throw; nothing is written then
    */
   adopt(changes: readonly AdoptedChange[], options: AdoptOptions): Promise<Adopted>
+  /** `position` from memory, behind the last durable change. @throws StorageClosed when the store is closed */
+  positionNow(): Position
   /**
    * Waits until a change after `index` is durable and all listeners have heard of it; resolves with the last such
    * index, at once if there is one. Other threads wait on a counter (threads/committed-index.ts).

@@ -118,6 +118,10 @@ export class ReplaceableStore extends ReplaceableReader<Store> implements Store 
     return this.store.adopt(changes, options)
   }
 
+  positionNow(): Position {
+    return this.store.positionNow()
+  }
+
   async committedAfter(index: number): Promise<number> {
     return this.store.committedAfter(index)
   }

@@ -46,6 +46,7 @@ export function tracedStore(store: Store): Store {
     release: (name) => store.release(name),
     retained: () => store.retained(),
     adopt: (changes, options) => store.adopt(changes, options),
+    positionNow: () => store.positionNow(),
     committedAfter: (index) => store.committedAfter(index),
     transaction: async (work) => (await commit(work)).result,
     commit,

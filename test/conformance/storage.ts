@@ -635,6 +635,23 @@ function indexClauses(clause: Clause): void {
     },
   )
 
+  clause('the position in memory is the stored one, and moves when all have heard of a change', async (stage) => {
+    const { store, faults } = stage
+    await put(store, 'a')
+    const before = store.positionNow()
+    assert.deepEqual(before, await store.position())
+    const heard: number[] = []
+    store.onCommit(() => heard.push(store.positionNow().lastReplicatedIndex))
+    faults.hold()
+    const write = put(store, 'b')
+    while (faults.appends < 2) await nextLoop()
+    assert.deepEqual([store.positionNow(), heard], [before, []])
+    faults.release()
+    await write
+    assert.deepEqual([heard, store.positionNow()], [[2], await store.position()])
+    assert.deepEqual((await stage.reopen()).positionNow(), await (await stage.reopen()).position())
+  })
+
   clause('F3: who waits for a change hears of it when it is durable and told to all', async ({ store, faults }) => {
     await put(store, 'a')
     assert.equal(await store.committedAfter(0), 1)
@@ -1076,6 +1093,7 @@ function closingClauses(clause: Clause): void {
       () => store.lastIndex(),
       () => store.changesSince(0, 1),
       () => store.position(),
+      () => store.positionNow(),
       () => store.records(0, 1),
       () => store.commit(async () => {}),
       () => store.committedAfter(0),

@@ -76,7 +76,7 @@ test('the primary takes no caller that no token can be, and none into a namespac
   await assert.rejects(ask('x', { namespace: 'abcdef' }), refused(403))
   for (const bad of ['', 'a/b', '../root', 'x'.repeat(40), 5, undefined])
     await assert.rejects(ask('x', { namespace: bad }), refused(400))
-  assert.equal(((await ask('fine', {})).data as { name: string }).name, 'fine')
+  assert.equal(((await ask('fine', {})).answer.data as { name: string }).name, 'fine')
   const { body } = await primary.call('POST', 'sys/namespaces/api-lock/lock/w1', {})
   await assert.rejects(ask('locked', {}), refused(503))
   const key = { unlock_key: body.data?.unlock_key }

@@ -417,7 +417,27 @@ test('S8: the same request is taken as it should be, and not from a secondary th
   await assert.rejects(filtered.ensureEntity({ of: 'set', mount: whole.mount, alias: { name: 'x', metadata: {} } }), {
     status: 404,
   })
-  assert.equal(((await primary.node.core.answersTo(SECONDARY).carryOut(whole)).data as { name: string }).name, 'forged')
+  const { answer } = await primary.node.core.answersTo(SECONDARY).carryOut(whole)
+  assert.equal((answer.data as { name: string }).name, 'forged')
+})
+
+test('4c.20: the primary tells how far its log goes behind each answer', async () => {
+  const answers = primary.node.core.answersTo(SECONDARY)
+  const mount = uuidOf('auth/userpass/')
+  const here = async () => {
+    const { historyId, lastReplicatedIndex: index } = await primary.store.position()
+    return { historyId: historyId.toString('hex'), index }
+  }
+  const before = await here()
+  const { written } = await answers.carryOut(handedRequest({ path: 'keys/told' }, 'transit/'))
+  assert.deepEqual(written, await here())
+  assert.ok((written?.index ?? 0) > before.index)
+  const wanted = { of: 'set', mount, alias: { name: 'told', metadata: {} } } as const
+  const made = await answers.ensureEntity(wanted)
+  assert.deepEqual(made.written, await here())
+  assert.ok((made.written?.index ?? 0) > (written?.index ?? 0))
+  // Found, not made: the secondary asks because it has not come so far.
+  assert.deepEqual(await answers.ensureEntity(wanted), made)
 })
 
 const AN_ENTITY = { of: 'set', alias: { name: 'x', metadata: {} } } as const
@@ -543,7 +563,7 @@ test('S8: an alias that a secondary wants has metadata of bounded length', async
     const alias = { name: `bounded-${length}`, metadata: { k: 'v'.repeat(length) } }
     return answers.ensureEntity({ of: 'set', mount: uuidOf('auth/userpass/'), alias })
   }
-  assert.equal((await wanted(65_535)).entityId.length, 36)
+  assert.equal((await wanted(65_535)).entity.entityId.length, 36)
   await assert.rejects(wanted(65_536), { name: 'Refusal', status: 400 })
 })
 
@@ -675,8 +695,8 @@ test('S8: a login at a local mount of a namespace has its entity made there by t
   const asked = primary.node.core.answersTo(SECONDARY)
   await assert.rejects(asked.ensureEntity({ of: 'cluster', namespace: 'none', entityId: '' }), { status: 404 })
   // A secondary of an earlier release has the root namespace alone, and names none.
-  const { entityId } = await asked.ensureEntity({ of: 'cluster', entityId: '' } as WantedEntity)
-  assert.equal((await primary.call('GET', `identity/entity/id/${entityId}`)).status, 200)
+  const { entity } = await asked.ensureEntity({ of: 'cluster', entityId: '' } as WantedEntity)
+  assert.equal((await primary.call('GET', `identity/entity/id/${entity.entityId}`)).status, 200)
 })
 
 test('S8: an alias at a local mount is made here, with an entity of the primary if none is named', async () => {

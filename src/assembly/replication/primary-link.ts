@@ -4,7 +4,7 @@
 import { type ErrorCode, fail, Refusal } from '../../api/errors.ts'
 import { describeCause } from '../../core/describe-cause.ts'
 import type { ToPrimary } from '../../core/handed.ts'
-import { readAnswer, readEnsured } from '../../core/handed-answers.ts'
+import { readCarriedOut, readEntityThere, readMountAnswer } from '../../core/handed-answers.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Timers } from '../../lib/world.ts'
 import type { AskOutcome, LinkControl } from '../../replication/link/link-sides.ts'
@@ -20,10 +20,9 @@ type Calls = { readonly [N in keyof ToPrimary]: (sent: unknown) => Awaited<Retur
 
 /** Calls that a primary answers to a secondary, each with what reads its answer. */
 export const PRIMARY_CALLS: Calls = {
-  carryOut: readAnswer,
-  ensureEntity: readEnsured,
-  // The engine that asks checks what comes.
-  askMount: (answer) => answer,
+  carryOut: readCarriedOut,
+  ensureEntity: readEntityThere,
+  askMount: readMountAnswer,
 }
 
 /** What the caller is told of a question without an answer. */

@@ -111,6 +111,11 @@ export class Committer {
     return this.#position.index
   }
 
+  /** Where the store stands behind that change. */
+  get position(): Position {
+    return this.#position
+  }
+
   /** The id of the present history. */
   get historyId(): Buffer {
     return this.#position.historyId

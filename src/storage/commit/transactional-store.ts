@@ -90,6 +90,11 @@ export class TransactionalStore extends BackendReadStore implements Store {
     })
   }
 
+  positionNow(): Position {
+    this.requireOpen()
+    return this.#committer.position
+  }
+
   async committedAfter(index: number): Promise<number> {
     this.requireOpen()
     return this.#committer.committedAfter(index)

@@ -16,6 +16,7 @@ import { TokenStore } from '../auth/token-store.ts'
 import { TokenTidy } from '../auth/token-tidy.ts'
 import { Wrapping } from '../auth/wrapping.ts'
 import { WrappingJwt } from '../auth/wrapping-jwt.ts'
+import type { Consistency } from '../core/consistency.ts'
 import type { CallWriter } from '../core/engine-context.ts'
 import type { MountTable } from '../core/mount-table.ts'
 import type { RemovalWork } from '../core/stored-mounts.ts'
@@ -43,12 +44,13 @@ export type AuthRooms = {
   readonly nodeRole: () => NodeRole
   /** Where the primary of this node answers; '': it has none, or that is not known. */
   readonly primaryAddress: () => string
+  readonly consistency: Consistency
 }
 
 /** Builds all of access control. It reads nothing before the barrier is open. */
 export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
   const { world, slow, facts, tokenLimits: limits, toPrimary = () => undefined } = parts
-  const { mounts, nodeRole, primaryAddress } = rooms
+  const { mounts, nodeRole, primaryAddress, consistency } = rooms
   const { storage, invalidation } = rooms.storage
   const log = namedLog(parts.log, 'auth')
   const isMounted = (uuid: string, namespaceId: string): boolean =>
@@ -65,7 +67,7 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
         .find((entry) => entry.accessor === accessor),
     published: pluginIdentity,
     unlessGoing: (namespaceId) => unlessGoing(rooms.namespaces, namespaceId),
-    orPrimary: sharedEntities({ toPrimary, primaryAddress }),
+    orPrimary: sharedEntities({ toPrimary, primaryAddress, consistency }),
   })
   const rights = new RightsFinder({ identities, namespaces: rooms.namespaces, mode: rooms.groupPolicyMode })
   const expiry = new TokenExpiry(tokens, world, log)

@@ -3,6 +3,7 @@ import type { Namespaces } from '../api/namespace.ts'
 import type { NodeRole } from '../api/node-role.ts'
 import type { Audit } from '../audit/audit.ts'
 import { DEFAULT_KEPT_LIMITS } from '../auth/kept-values.ts'
+import type { Consistency } from '../core/consistency.ts'
 import { Core } from '../core/core.ts'
 import type { MountTable } from '../core/mount-table.ts'
 import type { PipelineServices } from '../core/pipeline-services.ts'
@@ -28,6 +29,7 @@ export type CoreRooms = {
   readonly seal: SealSide
   readonly storage: StorageRoom
   readonly auth: AuthServices
+  readonly consistency: Consistency
   readonly namespaces: Namespaces
   readonly audit: Audit
   readonly quotas: QuotaStore
@@ -81,6 +83,7 @@ function pipelineServices(
     initialized: () => seal.status().initialized,
     nodeRole,
     toPrimary,
+    consistency: rooms.consistency,
     position: () => positionOf(rooms.storage.writes),
     primaryAddress,
     permissionHints: facts.permissionHints ?? true,

@@ -4,6 +4,7 @@ import { newLoginQueue } from '../api/login-queue.ts'
 import type { MountEntry } from '../api/mount.ts'
 import { type Namespaces, ROOT } from '../api/namespace.ts'
 import type { NodeRole } from '../api/node-role.ts'
+import type { Consistency } from '../core/consistency.ts'
 import type { CallWriter, EngineEnvironment } from '../core/engine-context.ts'
 import { newMountEntry } from '../core/mount-entries.ts'
 import { MountTable } from '../core/mount-table.ts'
@@ -31,6 +32,7 @@ export type EngineRooms = {
   /** Asks the writing thread; undefined if this is it. */
   readonly callWriter: CallWriter | undefined
   readonly primaryAddress: () => string
+  readonly consistency: Consistency
 }
 
 /** Builds the table with all engine types. Until the barrier is open it serves sys/ alone. */
@@ -75,11 +77,15 @@ function engineEnvironment(parts: CommonParts, rooms: EngineRooms): EngineEnviro
 }
 
 /** How an engine asks the same mount on the primary. */
-function primaryOf({ toPrimary = () => undefined }: CommonParts, { primaryAddress }: EngineRooms): CallWriter {
+function primaryOf(
+  { toPrimary = () => undefined }: CommonParts,
+  { primaryAddress, consistency }: EngineRooms,
+): CallWriter {
   return async (mount, question) => {
     const primary = toPrimary()
     if (primary === undefined) throw fail('not_primary', [true, primaryAddress()])
-    const { answer } = await primary.askMount({ mount, question })
+    const { answer, written } = await primary.askMount({ mount, question })
+    await consistency.arrived(written)
     return answer
   }
 }

@@ -15,6 +15,7 @@ import type { Log } from '../lib/log.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import type { Devices } from '../managed-keys/device-link.ts'
+import type { ConsistencySettings } from '../replication/consistency/settings.ts'
 import type { ReadStore, Store } from '../storage/contract.ts'
 import type { ReplicationOperations } from '../system/replication-operations.ts'
 import type { AutoSeal } from '../system/seal/auto-seal.ts'
@@ -44,6 +45,8 @@ export type CommonParts = {
    * clusters, if there are any.
    */
   readonly toPrimary?: () => ToPrimary | undefined
+  /** How long requests and answers wait for the state of other clusters; missing: as without a configuration. */
+  readonly consistency?: ConsistencySettings
   /** The queue of the thread; missing: the node makes one of its own. */
   readonly endOfTick?: EndOfTickQueue
   /** Missing: telemetry of a server with one thread is made. */
@@ -71,6 +74,8 @@ export type ToWriter = {
   readonly forward: (request: WireRequest) => Promise<WireResponse>
   /** Has a question of an engine answered there. */
   readonly ask: CallWriter
+  /** As `Store.committedAfter`, of the commits there. */
+  readonly committedAfter: (index: number) => Promise<number>
   /** Brings the caches up to what was committed there; returns undefined if they are up to date. */
   readonly catchUp: () => Promise<void> | undefined
 }

@@ -17,6 +17,7 @@ import type { SystemServices } from '../system/services.ts'
 import type { AuthServices } from './auth-services.ts'
 import { buildAudit } from './build-audit.ts'
 import { buildAuth } from './build-auth.ts'
+import { buildConsistency } from './build-consistency.ts'
 import { buildCore } from './build-core.ts'
 import { buildMounts } from './build-mounts.ts'
 import { buildStorage, type StorageRoom } from './build-storage.ts'
@@ -80,6 +81,8 @@ export function buildRooms(
   const namespaces = new NamespaceTable(storage, invalidation)
   const namespaceStore = new NamespaceStore(storage, namespaces, world, mountInTheWay)
   const namespaceDeletion = () => deletion
+  const clusterId = () => seal.status().cluster?.id ?? ''
+  const consistency = buildConsistency(parts, { storage: storageRoom, nodeRole, clusterId, writer })
   const auth = buildAuth(parts, {
     namespaces,
     groupPolicyMode: () => groupPolicyMode(system.services.groupPolicies),
@@ -88,6 +91,7 @@ export function buildRooms(
     callWriter,
     nodeRole,
     primaryAddress,
+    consistency,
   })
   const quotas = new QuotaStore(storage, invalidation)
   const audit = buildAudit(parts, storageRoom)
@@ -107,6 +111,7 @@ export function buildRooms(
     callWriter,
     nodeRole,
     primaryAddress,
+    consistency,
     replication,
   }
   const system = buildSystem(parts, { ...below, mounts: table })

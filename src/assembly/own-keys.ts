@@ -6,13 +6,10 @@ import { SYSTEM_FOLDER } from '../auth/token-keys.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import { CORE_FOLDER } from '../core/mount-entries.ts'
 import type { Random } from '../lib/world.ts'
+import { addIndexKey } from '../replication/consistency/index-key.ts'
 import type { Barrier } from '../storage/barrier.ts'
 import { systemScope, type Transaction } from '../storage/contract.ts'
 import { sealedTransaction } from '../storage/sealed-storage.ts'
-
-/** Below `root/core/`: the HMAC key of consistency tokens. Every cluster of a set reads what another one made. */
-const INDEX_KEY = 'index-key'
-const INDEX_KEY_BYTES = 32
 
 /** The parts that make keys. */
 export type KeyMakers = {
@@ -32,9 +29,5 @@ export async function makeOwnKeys(tx: Transaction, { barrier, tokens, random }: 
 
 /** Makes the keys that all clusters of a set share. Only a cluster that may change what the set shares calls it. */
 export async function makeSharedKeys(tx: Transaction, { barrier, random }: KeyMakers): Promise<void> {
-  const core = sealedTransaction(barrier, systemScope, CORE_FOLDER, tx)
-  if ((await core.get(INDEX_KEY)) !== undefined) return
-  const key = random.bytes(INDEX_KEY_BYTES)
-  core.put(INDEX_KEY, key)
-  key.fill(0)
+  await addIndexKey(sealedTransaction(barrier, systemScope, CORE_FOLDER, tx), random)
 }

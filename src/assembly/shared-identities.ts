@@ -3,12 +3,17 @@
 import type { ErrorCode } from '../api/errors.ts'
 import { fail, Refusal } from '../api/errors.ts'
 import type { EnsuredEntity, WantedEntity } from '../api/login.ts'
+import type { Consistency } from '../core/consistency.ts'
 import type { ToPrimary } from '../core/handed.ts'
 import type { AskEntity, OrPrimary } from '../identity/identity-store.ts'
 import { WriteNotAllowed } from '../storage/errors.ts'
 
 /** The primary, as a cluster that may follow one knows it. */
-type Primary = { readonly toPrimary: () => ToPrimary | undefined; readonly primaryAddress: () => string }
+type Primary = {
+  readonly toPrimary: () => ToPrimary | undefined
+  readonly primaryAddress: () => string
+  readonly consistency: Pick<Consistency, 'arrived'>
+}
 
 /** Refusals that say nothing of the caller: the primary was not asked, or gave no answer. */
 const WITHOUT_PRIMARY: readonly ErrorCode[] = ['not_primary', 'primary_unreachable', 'primary_busy', 'primary_silent']
@@ -38,9 +43,13 @@ export function sharedEntities(primary: Primary): OrPrimary {
   }
 }
 
-async function asked({ toPrimary, primaryAddress }: Primary, wanted: WantedEntity): Promise<EnsuredEntity> {
+async function asked(
+  { toPrimary, primaryAddress, consistency }: Primary,
+  wanted: WantedEntity,
+): Promise<EnsuredEntity> {
   const to = toPrimary()
   if (to === undefined) throw fail('not_primary', [true, primaryAddress()])
-  const { entity } = await to.ensureEntity(wanted)
+  const { entity, written } = await to.ensureEntity(wanted)
+  await consistency.arrived(written)
   return entity
 }

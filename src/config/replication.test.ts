@@ -14,17 +14,22 @@ test('replication is on without a stanza, and with an empty one', () => {
     isEnabled: true,
     allowedCaPaths: [],
     makesOperationTokensOpenly: true,
+    consistency: { waitMs: 100, awaitStateMs: 2_000, heldMs: 2_000 },
   })
 })
 
 test('each setting of replication is read', () => {
   const keys = `enabled = false
     allowed_ca_paths = ["/etc/keywright/ca", "/etc/ssl/certs"]
-    unauthenticated_operation_token = false`
+    unauthenticated_operation_token = false
+    best_effort_wal_wait_duration = "0s"
+    consistency_wait = "250ms"
+    await_state_limit = 60`
   assert.deepEqual(read(keys), {
     isEnabled: false,
     allowedCaPaths: ['/etc/keywright/ca', '/etc/ssl/certs'],
     makesOperationTokensOpenly: false,
+    consistency: { waitMs: 250, awaitStateMs: 60_000, heldMs: 0 },
   })
 })
 
@@ -32,6 +37,10 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['enable = false', /unknown key "enable" in replication, did you mean "enabled"\?/],
   ['enabled = "never"', /"enabled" must be true or false/],
   ['allowed_ca_paths = "ca"', /line 1: "allowed_ca_paths" must be a list of absolute paths/],
+  ['consistency_wait = "soon"', /"consistency_wait" must be seconds or a duration such as 500ms, and 60s at most/],
+  ['best_effort_wal_wait_duration = "-1s"', /"best_effort_wal_wait_duration" must be/],
+  ['await_state_limit = "60001ms"', /"await_state_limit" must be/],
+  ['consistency_waits = 1', /did you mean "consistency_wait"\?/],
   ['allowed_ca_paths = [1]', /"allowed_ca_paths" must be a list of texts/],
 ]
 
@@ -46,7 +55,6 @@ test('keys of the reference that do nothing for replication are taken, each with
     'logshipper_buffer_length = 16384',
     'logshipper_buffer_size = "1gb"',
     'allow_forwarding_via_header = true',
-    'best_effort_wal_wait_duration = "2s"',
     'allow_forwarding_via_token = "new_token"',
   ]
   const { warnings, replication } = settled(`replication {\n${keys.join('\n')}\n}`)
@@ -69,6 +77,9 @@ test('the settings of replication are shown by their names', () => {
     enabled: true,
     allowed_ca_paths: [],
     unauthenticated_operation_token: true,
+    best_effort_wal_wait_duration: 2,
+    consistency_wait: 0.1,
+    await_state_limit: 2,
   })
   assert.equal(listeners[0]?.config.cluster_address, '127.0.0.1:8201')
   assert.equal(listeners[0]?.config.disable_replication_status_endpoints, false)

@@ -1,8 +1,9 @@
 // The stanza `replication`: whether this server takes part in replication, and what operations of it may do.
 import { isAbsolute } from 'node:path'
 import type { HclObject } from '../lib/hcl-tree.ts'
+import { type ConsistencySettings, DEFAULT_CONSISTENCY } from '../replication/consistency/settings.ts'
 import { ignored, type Stanza, setting } from './setting.ts'
-import { ConfigError, checkKeys, listIn, only, switchOf } from './values.ts'
+import { ConfigError, checkKeys, listIn, millisecondsIn, only, switchOf } from './values.ts'
 
 /** The settings with their defaults. It is plain data, as the whole configuration is. */
 export type ReplicationConfig = {
@@ -12,6 +13,7 @@ export type ReplicationConfig = {
   readonly allowedCaPaths: readonly string[]
   /** Whether key shares alone make an operation token for disaster recovery; false: a batch token too. */
   readonly makesOperationTokensOpenly: boolean
+  readonly consistency: ConsistencySettings
 }
 
 /** The settings of a server without the stanza. */
@@ -19,7 +21,11 @@ export const DEFAULT_REPLICATION: ReplicationConfig = {
   isEnabled: true,
   allowedCaPaths: [],
   makesOperationTokensOpenly: true,
+  consistency: DEFAULT_CONSISTENCY,
 }
+
+/** A request has to be answered within the limits of its listener, whatever it waits for. */
+const MAX_WAIT_MS = 60_000
 
 const READ_FROM_STORE = 'secondaries are sent the log as the store has it: its limits are those of the storage stanza'
 
@@ -43,6 +49,22 @@ export const REPLICATION_STANZA: Stanza = {
       'Whether key shares alone make an operation token on a secondary for disaster recovery; if not, a batch token ' +
         'of the primary whose policy allows the path is needed too, in `X-Vault-Token`',
     ),
+    best_effort_wal_wait_duration: setting(
+      'duration',
+      '2s',
+      'How long a performance secondary holds the answer to a write that its primary carried out, until it can be ' +
+        'read here; then it is given with a warning. At most 60s; 0s: no answer is held',
+    ),
+    consistency_wait: setting(
+      'duration',
+      '100ms',
+      'How long a request waits for the state in its `X-Vault-Index` before it is refused with 412. At most 60s',
+    ),
+    await_state_limit: setting(
+      'duration',
+      '2s',
+      'The same for requests with `X-Vault-Inconsistent: await-state`. At most 60s',
+    ),
     // docs/decisions/0025-heartbeats-as-canary.md
     replication_canary_write_interval_seconds: ignored(
       'secondaries measure their lag by heartbeats, and nothing is written for it',
@@ -50,8 +72,7 @@ export const REPLICATION_STANZA: Stanza = {
     resolver_discover_servers: ignored('a primary has one active node, and tells secondaries where it is'),
     logshipper_buffer_length: ignored(READ_FROM_STORE),
     logshipper_buffer_size: ignored(READ_FROM_STORE),
-    allow_forwarding_via_header: ignored('no header has a request forwarded'),
-    best_effort_wal_wait_duration: ignored('no answer waits for other nodes'),
+    allow_forwarding_via_header: ignored('a cluster has one node, so no request is forwarded within it'),
     allow_forwarding_via_token: ignored('tokens carry no state of a node'),
   },
 }
@@ -75,6 +96,17 @@ export function replicationOf(body: HclObject): {
       'unauthenticated_operation_token',
       DEFAULT_REPLICATION.makesOperationTokensOpenly,
     ),
+    consistency: consistencyOf(block.body),
   }
   return { replication, ...(warnings.length === 0 ? {} : { warnings }) }
+}
+
+function consistencyOf(body: HclObject): ConsistencySettings {
+  const { waitMs, awaitStateMs, heldMs } = DEFAULT_CONSISTENCY
+  const duration = (key: string, missing: number): number => millisecondsIn(body, key, MAX_WAIT_MS) ?? missing
+  return {
+    waitMs: duration('consistency_wait', waitMs),
+    awaitStateMs: duration('await_state_limit', awaitStateMs),
+    heldMs: duration('best_effort_wal_wait_duration', heldMs),
+  }
 }

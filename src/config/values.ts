@@ -1,7 +1,7 @@
 // Reads values out of a stanza of the configuration. It checks that each has its type and stands once, and that every
 // key is known.
 
-import { DurationError, parseDurationSeconds } from '../lib/duration.ts'
+import { DurationError, parseDurationNanoseconds, parseDurationSeconds } from '../lib/duration.ts'
 import { blocksOf, type HclBlock, HclError, hclStrings, itemsOf, scalar } from '../lib/hcl.ts'
 import type { HclObject } from '../lib/hcl-tree.ts'
 import { nearest } from '../lib/nearest.ts'
@@ -123,6 +123,19 @@ export function secondsIn(body: HclObject, key: string): number | undefined {
     if (!(cause instanceof DurationError)) throw cause
   }
   throw new ConfigError(`"${key}" must be seconds or a duration such as 90m`)
+}
+
+/** Returns a duration in whole milliseconds, likewise. @throws ConfigError, for one above `mostMs` too */
+export function millisecondsIn(body: HclObject, key: string, mostMs: number): number | undefined {
+  const value = single(body, key)
+  if (value === undefined) return undefined
+  try {
+    const ms = Number(parseDurationNanoseconds(typeof value === 'number' ? value : String(value)) / 1_000_000n)
+    if (ms >= 0 && ms <= mostMs) return ms
+  } catch (cause) {
+    if (!(cause instanceof DurationError)) throw cause
+  }
+  throw new ConfigError(`"${key}" must be seconds or a duration such as 500ms, and ${mostMs / 1_000}s at most`)
 }
 
 /** Returns a whole number; as text it has decimal digits alone, since `0x10` and `1e3` are rarely meant. */

@@ -10,6 +10,7 @@ import { StorageReadOnly, WriteNotAllowed } from '../storage/errors.ts'
 import type { ObservedRequest, RequestObserver } from '../telemetry/request-observer.ts'
 import { isKnown } from './access.ts'
 import { withExtraHeaders } from './browser-steps.ts'
+import { withIndex } from './consistency-steps.ts'
 import { describeCause } from './describe-cause.ts'
 import type { Exchange, WireHeaders, WireRequest, WireResponse } from './exchange.ts'
 import { forward } from './forward.ts'
@@ -82,7 +83,7 @@ export class Core {
     // A negative count marks the last use. The token goes only now, since the response above may still need it.
     if (exchange.token !== undefined && exchange.token.entry.numUses < 0) await this.#spend(exchange.token)
     if (exchange.endpoint?.changesSeal === true) this.#noteSeal(exchange, response.status)
-    return withExtraHeaders(exchange, response)
+    return withExtraHeaders(exchange, await withIndex(exchange, response, this.#services))
   }
 
   /** True if these headers would identify a caller now. Spends no use: listeners ask before they read a large body. */

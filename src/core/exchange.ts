@@ -15,6 +15,7 @@ import type { OwnWrites } from '../storage/own-writes.ts'
 import type { PassedOn } from '../telemetry/request-observer.ts'
 import type { RequestTrace } from '../telemetry/request-trace.ts'
 import type { Mounted } from './mount-table.ts'
+import type { PrimaryWrites } from './primary-writes.ts'
 
 /** A request as the listener read it. Plain data, so that it can be sent to another thread as it is. */
 export type WireRequest = {
@@ -53,6 +54,9 @@ export type WireHeaders = {
   readonly wrapTtl: string | undefined
   readonly wrapFormat?: string | undefined
   readonly contentType: string | undefined
+  /** X-Vault-Index: states that the answer must contain; X-Vault-Inconsistent: what is done where it would not. */
+  readonly index?: string | undefined
+  readonly inconsistent?: string | undefined
   /** Sent by browsers: the origin of the page that asks. */
   readonly origin?: string | undefined
   /** In a preflight, the method that the page wants to use. */
@@ -164,6 +168,10 @@ export type Exchange = {
   isForwarded: boolean
   /** What the handler wrote here so far; set only where it may have to be handed to the primary after all. */
   own: OwnWrites | undefined
+  /** Index of the log before the handler; undefined where the answer does not tell that it wrote. */
+  indexBefore: number | undefined
+  /** What its primary wrote for it; set only on a performance secondary. */
+  atPrimary: PrimaryWrites | undefined
   /** The secondary that handed the request over; undefined if a caller sent it here. */
   readonly handedBy: string | undefined
   /** The record of the request that audit has made so far. */

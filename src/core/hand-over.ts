@@ -67,8 +67,9 @@ export async function handOver(exchange: Exchange, services: PipelineServices): 
   if (services.forward !== undefined) return forward(exchange, services.forward)
   const primary = services.toPrimary()
   if (primary === undefined) throw notPrimary(services, true)
-  const { answer } = await primary.carryOut(handed(exchange))
+  const { answer, written } = await primary.carryOut(handed(exchange))
   exchange.answer = answer
+  await services.consistency.arrived(written, exchange.atPrimary)
 }
 
 /**

@@ -55,6 +55,8 @@ export function newExchange(
     isRateLimitAudited: false,
     isForwarded: false,
     own: undefined,
+    indexBefore: undefined,
+    atPrimary: undefined,
     handedBy,
     record: before?.record,
     error: undefined,

@@ -12,6 +12,7 @@ import type { Wrapping } from '../auth/wrapping.ts'
 import type { QuotaStore } from '../quotas/quota-store.ts'
 import type { RateLimiter } from '../quotas/rate-limiter.ts'
 import type { Position } from '../storage/peer-log.ts'
+import type { Consistency } from './consistency.ts'
 import type { WireRequest, WireResponse } from './exchange.ts'
 import type { ToPrimary } from './handed.ts'
 import type { MountTable } from './mount-table.ts'
@@ -47,6 +48,8 @@ export type PipelineServices = {
   readonly nodeRole: () => NodeRole
   /** The link to the primary, at the time of the call; undefined if there is none, and on threads that only serve. */
   readonly toPrimary: () => ToPrimary | undefined
+  /** What clients see of the way from one cluster of a set to another. */
+  readonly consistency: Consistency
   /** Where the store stands, from memory; undefined on threads that only serve, and while no store is open. */
   readonly position: () => Position | undefined
   /** Where the primary of this node answers; '': there is none, or it is not known. */

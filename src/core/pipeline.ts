@@ -17,6 +17,7 @@ import { ownWrites } from '../storage/own-writes.ts'
 import { authenticate, authorise, authoriseData, isMoveDue, isOpen, judgesCaller, servesNoClient } from './access.ts'
 import { parseBody } from './body.ts'
 import { tellBrowsers } from './browser-steps.ts'
+import { awaitState, noteBefore, warnOfLate } from './consistency-steps.ts'
 import type { Exchange } from './exchange.ts'
 import { ExchangeCaller } from './exchange-caller.ts'
 import { forward } from './forward.ts'
@@ -25,6 +26,7 @@ import { noteIgnored } from './ignored-fields.ts'
 import type { Mounted } from './mount-table.ts'
 import { moveToNamed, moveToOwn, readNamespace, refuseOutsideRoot } from './namespace-steps.ts'
 import type { PipelineServices } from './pipeline-services.ts'
+import { primaryWrites } from './primary-writes.ts'
 import { limitRate, limitRateOfEntity } from './rate-steps.ts'
 import { successResponse } from './response.ts'
 import { API_PREFIX, canonicalPath, parseQuery } from './target.ts'
@@ -281,10 +283,7 @@ const handle = (exchange: Exchange, services: PipelineServices): void | Promise<
   if (endpoint === undefined || mounted === undefined)
     throw new Error('A request without an endpoint reached its handler')
   const info = requestInfo(exchange, mounted.entry, services)
-  const answer =
-    exchange.own === undefined
-      ? endpoint.handler(mounted.engine as never, exchange.args as never, info)
-      : ownWrites.run(exchange.own, endpoint.handler, mounted.engine as never, exchange.args as never, info)
+  const answer = noted(exchange, () => endpoint.handler(mounted.engine as never, exchange.args as never, info))
   if (!(answer instanceof Promise)) {
     exchange.answer = answer
     return
@@ -292,6 +291,12 @@ const handle = (exchange: Exchange, services: PipelineServices): void | Promise<
   return answer.then((found: Answer) => {
     exchange.answer = found
   })
+}
+
+/** Runs work of a performance secondary so that what is written here and by the primary is noted. */
+function noted<T>({ own, atPrimary }: Exchange, work: () => T): T {
+  const asking = atPrimary === undefined ? work : () => primaryWrites.run(atPrimary, work)
+  return own === undefined ? asking() : ownWrites.run(own, asking)
 }
 
 function requestInfo(
@@ -330,7 +335,8 @@ const issueToken = (exchange: Exchange, services: PipelineServices): void | Prom
   if (mounted.entry.kind !== 'auth') throw new Error('An engine that is no login method gave a login')
   const path = pathWithin(exchange.namespace, exchange.path)
   const request = { path, remoteAddress: exchange.request.remoteAddress }
-  return services.logins.issue(answer.login, mounted.entry, request).then((issued) => {
+  const { login } = answer
+  return noted(exchange, () => services.logins.issue(login, mounted.entry, request)).then((issued) => {
     exchange.answer = { ...issued, warnings: [...(answer.warnings ?? []), ...(issued.warnings ?? [])] }
   })
 }
@@ -368,6 +374,7 @@ const writeResponse = (exchange: Exchange): void => {
 export const STEPS: readonly Step[] = [
   { name: 'tell browsers', run: tellBrowsers },
   { name: 'read the path', run: readPath },
+  { name: 'wait for the state that is asked for', run: awaitState },
   { name: 'read the namespace', run: readNamespace },
   { name: 'read the method', run: readMethod },
   { name: 'read the wrapping', run: readWrapping },
@@ -393,9 +400,11 @@ export const STEPS: readonly Step[] = [
   { name: 'forward writes', run: forwardWrites },
   { name: 'record the request', run: recordRequest },
   { name: 'decode the fields', run: decode },
+  { name: 'note where the log stands', run: noteBefore },
   { name: 'hand to the primary', run: handToPrimary },
   { name: 'handle', run: handle },
   { name: 'issue the token of a login', run: issueToken },
+  { name: 'warn of what is on its way', run: warnOfLate },
   { name: 'wrap the answer', run: wrapAnswer },
   { name: 'write the response', run: writeResponse },
 ]

@@ -27,8 +27,8 @@ const UNIQUE = [
   'origin',
 ]
 
-/** Several lines of this header form one list, in their order (RFC 9110 section 5.3). */
-const LIST_HEADER = 'x-forwarded-for'
+/** Several lines of each of these form one list, in their order (RFC 9110 section 5.3). */
+const LIST_HEADERS = ['x-forwarded-for', 'x-vault-index', 'x-vault-inconsistent']
 
 /** How many characters of each the parser accepts before it fails: they begin like LINK, HEAD and SEARCH. */
 const KNOWN_CHARACTERS: ReadonlyMap<string, number> = new Map([
@@ -182,7 +182,7 @@ function readHeaders(lines: readonly string[]): Record<string, string> | undefin
     const value = line.slice(colon + 1).trim()
     if (!isToken(name) || !isFieldValue(value)) return undefined
     if (Object.hasOwn(headers, name) && UNIQUE.includes(name)) return undefined
-    headers[name] = name === LIST_HEADER && Object.hasOwn(headers, name) ? `${headers[name]}, ${value}` : value
+    headers[name] = LIST_HEADERS.includes(name) && Object.hasOwn(headers, name) ? `${headers[name]}, ${value}` : value
   }
   return headers
 }

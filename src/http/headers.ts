@@ -28,10 +28,15 @@ export function wireHeaders(
     origin: one('origin'),
     pageAsksFor: one('access-control-request-method'),
     traceparent: one('traceparent'),
+    ...(asksForState(headers) ? { index: one('x-vault-index'), inconsistent: one('x-vault-inconsistent') } : NOTHING),
     ...(audited.length === 0 ? NOTHING : { audited: named(headers, audited) }),
     ...(passed.length === 0 ? NOTHING : { passed: named(headers, passed) }),
   }
 }
+
+/** Few requests do. Repeated headers of these names come as one list. */
+const asksForState = (headers: HeaderSource): boolean =>
+  own(headers, 'x-vault-index') !== undefined || own(headers, 'x-vault-inconsistent') !== undefined
 
 const NONE: readonly string[] = []
 const NOTHING = {}

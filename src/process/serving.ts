@@ -12,7 +12,7 @@ import { portChannel } from '../rpc/ports.ts'
 import { ReplaceableReader } from '../storage/replaceable-store.ts'
 import type { SealStatus } from '../system/seal/seal.ts'
 import { ChangeFollower, type PublishedIndex } from '../threads/change-follower.ts'
-import type { CommittedIndex } from '../threads/committed-index.ts'
+import { CommittedFollower, type CommittedIndex } from '../threads/committed-index.ts'
 import { EarlyOrders } from '../threads/early-orders.ts'
 import { faultLog } from '../threads/fault-log.ts'
 import { PooledWork, type PoolHandle } from '../threads/pooled-work.ts'
@@ -117,6 +117,7 @@ async function followWriter(data: ServingData, own: ThreadTelemetry, endOfTick: 
   let status = UNKNOWN
   let roleState = UNTOLD_ROLE
   let follower: ChangeFollower | undefined
+  const committed = new CommittedFollower(data.committed)
   // The writer opens and closes the node, and the node asks the writer: it gets functions.
   const node = assembleServing({
     ...commonParts({ config, own, slow: new PooledWork(data.slow, { meter: poolMeterOf(own) }), devices }),
@@ -132,6 +133,7 @@ async function followWriter(data: ServingData, own: ThreadTelemetry, endOfTick: 
       roleState: () => roleState,
       forward: (request) => link.forward(request),
       ask: (mount, question) => link.ask(mount, question),
+      committedAfter: (index) => committed.after(index),
       catchUp: () => follower?.catchUp(),
     },
   })

@@ -31,6 +31,7 @@ export function commonParts({ config, own, slow, devices }: ThreadParts) {
     facts: serverFacts(config),
     telemetry: own,
     tokenLimits: config,
+    consistency: config.replication.consistency,
   } satisfies CommonParts
 }
 

@@ -4,7 +4,7 @@
 // may still fail, and a waiter that was told of it would have been told too much. So there are two.
 //
 // The thread that has the links to other clusters waits here, for what it sends to secondaries.
-import { CommitWaiters } from '../storage/commit/commit-waiters.ts'
+import { CommitWaiters } from '../storage/commit-waiters.ts'
 import { StorageClosed } from '../storage/errors.ts'
 
 /** The whole index in shared memory, since waiting needs its order, or CLOSED; then how often it became CLOSED. */

@@ -53,6 +53,7 @@ async function readingThread({ store, node: writer }: MemoryServer): Promise<Rea
       roleState: () => writer.role.state,
       forward: (request) => writer.core.handle(request),
       ask: (mount, question) => writer.answer(mount, question),
+      committedAfter: (index) => store.committedAfter(index),
       catchUp: () => follower?.catchUp(),
     },
   })

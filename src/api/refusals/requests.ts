@@ -57,6 +57,13 @@ export const REQUEST_REFUSALS = {
       'of token: a duration such as 5m, and jwt or nothing. sys/wrapping/wrap wants them; what is no answer in ' +
       'JSON, and what anybody may read, is given without them.',
   },
+  consistency_header: {
+    status: 400,
+    message: (header: string, what: string) => `The header ${header} ${what}`,
+    remedy:
+      'Send X-Vault-Index as an answer of a cluster of this set had it, at most twice, or leave it out; ' +
+      'X-Vault-Inconsistent takes the words that docs/consistency.md has.',
+  },
   origin_refused: {
     status: 403,
     message: () => 'origin not allowed', // Wire text.
@@ -103,6 +110,20 @@ export const REQUEST_REFUSALS = {
     status: 408,
     message: () => 'The request took too long to arrive',
     remedy: 'Send the request faster, or raise http_read_header_timeout or http_read_timeout of the listener.',
+  },
+  state_missing: {
+    status: 412,
+    message: () => 'required index state not present', // Wire text.
+    remedy:
+      'This cluster has not come as far as X-Vault-Index asks for: send the request again in a moment, with ' +
+      'X-Vault-Inconsistent: await-state to have it wait for longer, or to the cluster that gave the value.',
+  },
+  write_lost: {
+    status: 412,
+    message: () => 'required index state not present: the write that it is of was lost in a failover or a restore',
+    remedy:
+      'It never arrives. Read what was written, write it again where it is missing, and go on with the X-Vault-Index ' +
+      'of that answer: docs/consistency.md.',
   },
   body_too_large: {
     status: 413,

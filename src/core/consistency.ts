@@ -1,0 +1,153 @@
+// What clients see of the way from one cluster of a set to another. An answer to a write says how far the logs were
+// (X-Vault-Index), and a later request may ask for as much. What a secondary had its primary write is awaited, so that
+// whoever wrote it can read it. docs/consistency.md says what follows from it.
+import type { KeyObject } from 'node:crypto'
+import { fail } from '../api/errors.ts'
+import type { NodeRole } from '../api/node-role.ts'
+import type { Arrivals } from '../replication/consistency/arrivals.ts'
+import type { IndexKey } from '../replication/consistency/index-key.ts'
+import { decodeIndex, encodeIndex, type IndexValue } from '../replication/consistency/index-value.ts'
+import { gapsOf, gapsOfSet, isLost } from '../replication/consistency/lost-writes.ts'
+import type { ConsistencySettings } from '../replication/consistency/settings.ts'
+import type { ReadStore } from '../storage/contract.ts'
+import type { Position } from '../storage/peer-log.ts'
+import type { WireHeaders } from './exchange.ts'
+import type { WrittenAt } from './handed.ts'
+import { type PrimaryWrites, primaryWrites } from './primary-writes.ts'
+
+/** The header of answers and requests. */
+export const INDEX_HEADER = 'X-Vault-Index'
+/** The header of requests that says what becomes of those which are too early. */
+export const INCONSISTENT_HEADER = 'X-Vault-Inconsistent'
+/** Clients keep two states at most: those of two clusters that neither contains the other's. */
+const MAX_STATES = 2
+const MAX_WISHES = 2
+/** A cluster has one node, so there is none to forward to: such a request waits as any other. */
+const WISHES = ['forward-active-node', 'fail', 'await-state']
+
+/** What consistency needs of a thread. */
+export type ConsistencyParts = {
+  readonly settings: ConsistencySettings
+  readonly key: IndexKey
+  readonly arrivals: Arrivals
+  readonly nodeRole: () => NodeRole
+  /** The id of this cluster; '' before it has one. */
+  readonly clusterId: () => string
+  readonly store: Pick<ReadStore, 'position' | 'histories'>
+  /** As the pipeline has it. */
+  readonly catchUp: () => Promise<void> | undefined
+}
+
+type Role = 'primary' | 'secondary'
+
+/** The headers and the waiting, on one thread. Nothing of it happens while performance replication is off. */
+export class Consistency {
+  readonly #parts: ConsistencyParts
+
+  constructor(parts: ConsistencyParts) {
+    this.#parts = parts
+  }
+
+  /** What this cluster is in the set whose clusters all serve clients; undefined: it is in none. */
+  get role(): Role | undefined {
+    const { performance } = this.#parts.nodeRole()
+    return performance === 'primary' || performance === 'secondary' ? performance : undefined
+  }
+
+  /**
+   * Waits until this thread shows the states that the headers name. Undefined if they name none.
+   * @throws Refusal for headers without meaning, and for a state that is not here in time, or never will be
+   */
+  states({ index, inconsistent }: WireHeaders): Promise<void> | undefined {
+    if ((index === undefined && inconsistent === undefined) || this.role === undefined) return undefined
+    const ms = this.#waitOf(inconsistent)
+    const texts = index?.split(',').map((text) => text.trim()) ?? []
+    if (texts.length > MAX_STATES) throw invalid(INDEX_HEADER, `has more than ${MAX_STATES} values`)
+    return texts.length === 0 ? undefined : this.#states(texts, ms)
+  }
+
+  /**
+   * Waits until this cluster shows what the primary wrote, and notes what became of it. All threads show it then: each
+   * catches up with the last commit before its next request.
+   */
+  async arrived(written: WrittenAt | undefined, noted = primaryWrites.getStore()): Promise<void> {
+    const { arrivals, settings } = this.#parts
+    if (written === undefined) return
+    if (noted !== undefined) noted.index = Math.max(noted.index, written.index)
+    if (settings.heldMs === 0) return
+    // It is done, so nothing that goes wrong here may become a refusal.
+    const isHere = await arrivals
+      .wait((position) => appliedIn(position) >= written.index, settings.heldMs)
+      .catch(() => false)
+    if (noted !== undefined && !isHere) noted.isLate = true
+  }
+
+  /** What is told of a write whose traces are still on their way. */
+  get lateWarning(): string {
+    const { heldMs } = this.#parts.settings
+    return `The primary has done this, but it was not here after ${heldMs} ms: this cluster may not show it yet`
+  }
+
+  /** The value for an answer given at this position. A promise only if the key is not in memory. */
+  valueAt(position: Position, there: PrimaryWrites | undefined): string | undefined | Promise<string | undefined> {
+    const key = this.#parts.key.get()
+    const cluster = this.#parts.clusterId()
+    const { role } = this
+    const shared =
+      role === 'secondary' ? Math.max(appliedIn(position), there?.index ?? 0) : position.lastReplicatedIndex
+    const value = { cluster, local: position.index, replicated: shared }
+    if (role === undefined || cluster === '') return undefined
+    if (!(key instanceof Promise)) return encodeIndex(key, value)
+    // The write is done, so its answer does not fail for want of a header.
+    return key.then((found) => found && encodeIndex(found, value)).catch(() => undefined)
+  }
+
+  #waitOf(inconsistent: string | undefined): number {
+    const { waitMs, awaitStateMs } = this.#parts.settings
+    if (inconsistent === undefined) return waitMs
+    const wishes = inconsistent.split(',').map((wish) => wish.trim())
+    if (wishes.length > MAX_WISHES || !wishes.every((wish) => WISHES.includes(wish)))
+      throw invalid(INCONSISTENT_HEADER, `must be one or two of ${WISHES.join(', ')}`)
+    if (wishes.includes('await-state')) return awaitStateMs
+    return wishes.includes('fail') ? 0 : waitMs
+  }
+
+  async #states(texts: readonly string[], ms: number): Promise<void> {
+    const { key, arrivals, store, catchUp } = this.#parts
+    const wanted = readAll(await key.get(), texts)
+    await this.#refuseLost(wanted, await store.position())
+    const isThere = (position: Position): boolean => wanted.every((each) => this.#isThere(each, position))
+    if (!(await arrivals.wait(isThere, ms))) throw fail('state_missing', [])
+    // The caches of this thread come after the store.
+    await catchUp()
+  }
+
+  #isThere({ cluster, local, replicated }: IndexValue, position: Position): boolean {
+    if (cluster === this.#parts.clusterId() && local > position.index) return false
+    return replicated <= (this.role === 'secondary' ? appliedIn(position) : position.index)
+  }
+
+  /** @throws Refusal if one of the states is of a write that was lost */
+  async #refuseLost(wanted: readonly IndexValue[], position: Position): Promise<void> {
+    const histories = await this.#parts.store.histories()
+    const own = gapsOf(histories)
+    const ofSet = this.role === 'secondary' ? [] : gapsOfSet(histories, position.origins)
+    for (const { cluster, local, replicated } of wanted) {
+      const isOwn = cluster === this.#parts.clusterId() && isLost(local, own)
+      if (isOwn || isLost(replicated, ofSet)) throw fail('write_lost', [])
+    }
+  }
+}
+
+/** How far the log of the primary is applied here. */
+const appliedIn = ({ origins }: Position): number => origins.find(({ family }) => family === 'performance')?.index ?? 0
+
+function readAll(key: KeyObject | undefined, texts: readonly string[]): readonly IndexValue[] {
+  return texts.map((text) => {
+    const value = key && decodeIndex(key, text)
+    if (value === undefined) throw invalid(INDEX_HEADER, 'is not a value that a cluster of this set gave')
+    return value
+  })
+}
+
+const invalid = (header: string, what: string) => fail('consistency_header', [header, what])

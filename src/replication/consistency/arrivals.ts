@@ -1,0 +1,79 @@
+// Waits, on one thread, until the store has come to some place. All who wait share one wait for the next commit, so
+// that those who gave up leave nothing behind where nothing is committed for long.
+import type { Timers } from '../../lib/world.ts'
+import type { Position } from '../../storage/peer-log.ts'
+
+/** The store as a thread sees it. */
+export type Progress = {
+  readonly position: () => Position | Promise<Position>
+  /** As `Store.committedAfter`. */
+  readonly committedAfter: (index: number) => Promise<number>
+}
+
+type Waiter = { readonly isThere: (position: Position) => boolean; readonly end: (isThere: boolean) => void }
+
+/** Those of one thread who wait. */
+export class Arrivals {
+  readonly #progress: Progress
+  readonly #timers: Pick<Timers, 'after'>
+  readonly #waiting = new Set<Waiter>()
+  #isFollowing = false
+
+  constructor(progress: Progress, timers: Pick<Timers, 'after'>) {
+    this.#progress = progress
+    this.#timers = timers
+  }
+
+  /** How many wait. For tests. */
+  get size(): number {
+    return this.#waiting.size
+  }
+
+  /**
+   * Resolves with true once the store is there, with false if it is not after `ms`.
+   * @throws StorageClosed if it is closed at the beginning
+   */
+  async wait(isThere: Waiter['isThere'], ms: number): Promise<boolean> {
+    if (ms <= 0) return isThere(await this.#progress.position())
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const waiter = { isThere, end: resolve }
+    // Before the look: what is committed behind it wakes the waiter.
+    this.#waiting.add(waiter)
+    try {
+      if (isThere(await this.#progress.position())) return true
+      void this.#follow()
+      const timer = this.#timers.after(ms, () => void this.#lookLast(waiter))
+      const arrived = await promise
+      timer.cancel()
+      return arrived
+    } finally {
+      this.#waiting.delete(waiter)
+    }
+  }
+
+  /** A place of a peer's log can be reached without a commit, where nothing in between was for this cluster. */
+  async #lookLast({ isThere, end }: Waiter): Promise<void> {
+    try {
+      end(isThere(await this.#progress.position()))
+    } catch {
+      end(false)
+    }
+  }
+
+  async #follow(): Promise<void> {
+    if (this.#isFollowing) return
+    this.#isFollowing = true
+    try {
+      while (this.#waiting.size > 0) {
+        const position = await this.#progress.position()
+        for (const { isThere, end } of this.#waiting) if (isThere(position)) end(true)
+        await this.#progress.committedAfter(position.index)
+      }
+    } catch {
+      // The store is closed, or writes no more: nothing arrives in it.
+      for (const { end } of this.#waiting) end(false)
+    } finally {
+      this.#isFollowing = false
+    }
+  }
+}

@@ -3,6 +3,7 @@ import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { Faults, faultyBackend } from '../../test/conformance/faulty-backend.ts'
 import { realWorld } from '../lib/world.ts'
+import { Arrivals } from '../replication/consistency/arrivals.ts'
 import { HISTORY_ID_BYTES } from '../storage/backend.ts'
 import { openStore } from '../storage/commit/transactional-store.ts'
 import { type ReadStore, systemScope } from '../storage/contract.ts'
@@ -123,4 +124,25 @@ const readVerbs = (store: ReadStore): ReadStore => ({
   changesSince: (index, limit) => store.changesSince(index, limit),
   snapshot: () => store.snapshot(),
   close: () => store.close(),
+})
+
+test('4c.20: once an arrival is told, no thread serves its next request without it', async () => {
+  const { store, follower, seen, write, faults } = await stage()
+  const { timers } = realWorld()
+  const progress = {
+    position: () => store.positionNow(),
+    committedAfter: (index: number) => store.committedAfter(index),
+  }
+  faults.hold()
+  const writing = write('arrived')
+  const arriving = new Arrivals(progress, timers).wait(({ index }) => index >= 1, 60_000)
+  while (faults.appends === 0) await new Promise(setImmediate)
+  // Another thread looked while the commit was under way, found nothing, and looks again.
+  await follower.catchUp()
+  assert.deepEqual(seen, [])
+  faults.release()
+  assert.equal(await arriving, true)
+  await follower.catchUp()
+  assert.deepEqual(seen, ['arrived'])
+  await writing
 })

@@ -90,13 +90,14 @@ export class Consistency {
 
   /** The value for an answer given at this position. A promise only if the key is not in memory. */
   valueAt(position: Position, there: PrimaryWrites | undefined): string | undefined | Promise<string | undefined> {
-    const key = this.#parts.key.get()
-    const cluster = this.#parts.clusterId()
     const { role } = this
+    const cluster = this.#parts.clusterId()
+    // The request may have been the one that ended replication.
+    if (role === undefined || cluster === '') return undefined
     const shared =
       role === 'secondary' ? Math.max(appliedIn(position), there?.index ?? 0) : position.lastReplicatedIndex
     const value = { cluster, local: position.index, replicated: shared }
-    if (role === undefined || cluster === '') return undefined
+    const key = this.#parts.key.get()
     if (!(key instanceof Promise)) return encodeIndex(key, value)
     // The write is done, so its answer does not fail for want of a header.
     return key.then((found) => found && encodeIndex(found, value)).catch(() => undefined)

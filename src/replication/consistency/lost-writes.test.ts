@@ -19,7 +19,7 @@ const history = (number: number, startIndex: number, parentIndex?: number): Hist
 })
 const origin = (index: number): Origin => ({ family: 'dr', historyId: id(9), index, chain: id(0) })
 
-test('a store that was promoted has lost what lies between its parent and its first change, and nothing else', async () => {
+test('a promoted store has lost what lies between its parent and its first change, and nothing else', async () => {
   const { random, clock } = realWorld()
   const store = createMemoryStore({ random, clock })
   store.setLeafKey(Buffer.alloc(32, 1))

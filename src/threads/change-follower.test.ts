@@ -2,6 +2,7 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { Faults, faultyBackend } from '../../test/conformance/faulty-backend.ts'
+import { steppedTime } from '../../test/fixtures/stepped-time.ts'
 import { realWorld } from '../lib/world.ts'
 import { Arrivals } from '../replication/consistency/arrivals.ts'
 import { HISTORY_ID_BYTES } from '../storage/backend.ts'
@@ -128,7 +129,7 @@ const readVerbs = (store: ReadStore): ReadStore => ({
 
 test('4c.20: once an arrival is told, no thread serves its next request without it', async () => {
   const { store, follower, seen, write, faults } = await stage()
-  const { timers } = realWorld()
+  const { timers } = steppedTime(0)
   const progress = {
     position: () => store.positionNow(),
     committedAfter: (index: number) => store.committedAfter(index),

@@ -1,6 +1,8 @@
 // Whole servers in virtual time: a performance secondary takes what the set shares, and keeps what is its own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { bodyText, type WireRequest } from '../../src/core/exchange.ts'
+import { type Headers, wireRequest } from '../fixtures/memory-server.ts'
 import { performanceServers } from '../fixtures/replicated-servers.ts'
 
 test('a performance secondary has the mounts, keys and policies of its primary, and none of its tokens', async () => {
@@ -31,4 +33,25 @@ test('what the set shares is written by the primary, and read back here', async 
   servers.heal(primary, secondary)
   await servers.time.pass(20_000)
   await secondary.must('POST', 'transit/keys/another')
+})
+
+test('4c.20: what an answer of the primary had is awaited on a secondary, until the link has brought it', async () => {
+  const { servers, primary, secondary } = await performanceServers(3)
+  await servers.level(primary, secondary, 60_000, 'performance')
+  const send = (to: typeof primary, method: string, body: unknown, headers: Headers = {}) => {
+    const request = wireRequest(method, 'sys/policies/acl/p', body, to.rootToken ?? 'root')
+    const whole = { ...request, headers: { ...request.headers, ...headers } } as WireRequest
+    return servers.time.until(to.server.node.core.handle(whole))
+  }
+  for (let round = 0; round < 5; round++) {
+    const written = await send(primary, 'POST', { policy: `path "p${round}" {}` })
+    const index = written.headers?.['X-Vault-Index'] ?? ''
+    const read = await send(secondary, 'GET', undefined, { index, inconsistent: 'await-state' })
+    assert.deepEqual([read.status, bodyText(read).includes(`p${round}`)], [200, true], bodyText(read))
+  }
+  servers.cut(primary, secondary)
+  const { headers } = await send(primary, 'POST', { policy: 'path "cut" {}' })
+  const startMs = servers.time.nowMs
+  const late = await send(secondary, 'GET', undefined, { index: headers?.['X-Vault-Index'] ?? '' })
+  assert.deepEqual([late.status, servers.time.nowMs - startMs], [412, 100])
 })

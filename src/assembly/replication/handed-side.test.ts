@@ -116,7 +116,7 @@ for (const [outcome, sentence] of OUTCOMES) {
 
 test('an answer is what the caller gets, and members of another version are left out', async () => {
   const answer = { data: { name: 'p' }, warnings: ['w'], auth: { client_token: 't' }, later: { more: 1 } }
-  const body = packed({ answer })
+  const body = packed({ answer: { answer, written: undefined, later: 1 } })
   const secondary = await server({ performance: 'secondary' }, async () => ({ kind: 'answer', body }))
   const got = await secondary.call('POST', 'sys/policies/acl/p', policy)
   assert.deepEqual([got.status, got.body.data, got.body.warnings, got.body.auth], [200, { name: 'p' }, ['w'], null])
@@ -138,7 +138,9 @@ const UNREADABLE: readonly unknown[] = [
 test('an answer that cannot be read is an internal error, and ends nothing', async () => {
   let body: Buffer = Buffer.alloc(0)
   const secondary = await server({ performance: 'secondary' }, async () => ({ kind: 'answer', body }))
-  const bodies = [Buffer.alloc(0), Buffer.from('text'), packed({}), ...UNREADABLE.map((answer) => packed({ answer }))]
+  const unreadable = UNREADABLE.flatMap((answer) => [packed({ answer }), packed({ answer: { answer } })])
+  const unplaced = packed({ answer: { answer: {}, written: { historyId: 1, index: 2 } } })
+  const bodies = [Buffer.alloc(0), Buffer.from('text'), packed({}), ...unreadable, unplaced]
   for (const each of bodies) {
     body = each
     const refused = await secondary.call('POST', 'sys/policies/acl/p', policy)

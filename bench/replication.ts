@@ -9,6 +9,7 @@ import { measureCopy } from './replication/copy.ts'
 import { measureLag } from './replication/lag.ts'
 import { measurePromote } from './replication/promote.ts'
 import { measureRecords } from './replication/records.ts'
+import { measureRegion, measureRegionStart } from './replication/region.ts'
 import { measureReindex } from './replication/reindex.ts'
 import { type Figure, type Sizes, Stage } from './replication/stage.ts'
 import { measureSwitchover } from './replication/switchover.ts'
@@ -17,8 +18,8 @@ import { markdownTable } from './report.ts'
 
 const HELP = `npm run bench:replication -- [options]
 
-  --parts A,B        Only these: lag, records, catch-up, copy, reindex, throughput, encrypt, promote,
-                     switchover
+  --parts A,B        Only these: lag, records, catch-up, copy, reindex, throughput, encrypt, region,
+                     region-start, promote, switchover
   --seconds N        How long each stretch lasts (default 20)
   --rounds N         Rounds of throughput and encrypt; medians are taken (default 5)
   --rates A,B        Writes/s over HTTP for lag and switchover (default 200,1000)
@@ -86,6 +87,8 @@ const partsOf = ({ keys }: Sizes): readonly Part[] => [
   ...keys.map((count) => ({ name: 'reindex', measure: (stage: Stage) => measureReindex(stage, count) })),
   { name: 'throughput', measure: measureThroughput },
   { name: 'encrypt', measure: measureEncrypt },
+  { name: 'region', measure: measureRegion },
+  ...keys.map((count) => ({ name: 'region-start', measure: (stage: Stage) => measureRegionStart(stage, count) })),
   { name: 'promote', measure: (stage: Stage) => measurePromote(stage, keys[0] ?? 0) },
   { name: 'switchover', measure: (stage: Stage) => measureSwitchover(stage, keys[0] ?? 0) },
 ]

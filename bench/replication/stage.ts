@@ -1,7 +1,7 @@
 // What a part of the measurements works with: a directory, processes that are ended with it, and the time that it has.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { untilFollowed } from '../../test/fixtures/followed-stores.ts'
-import { activate, Cluster, type ClusterOptions } from '../../test/fixtures/real-cluster.ts'
+import { activate, addRegion, Cluster, type ClusterOptions, isLevel } from '../../test/fixtures/real-cluster.ts'
 import { temporaryDirectory } from '../../test/fixtures/server-process.ts'
 import { until } from '../../test/fixtures/until.ts'
 import { KEY, MOUNT } from '../targets.ts'
@@ -93,6 +93,14 @@ export class Stage {
     const secondary = await this.cluster()
     await activate(primary, secondary)
     await this.untilFollowed(primary, secondary)
+    return secondary
+  }
+
+  /** A performance secondary of the primary, that has all. */
+  async region(primary: Cluster): Promise<Cluster> {
+    const secondary = await this.cluster()
+    await addRegion(primary, secondary)
+    await this.until(() => isLevel(primary, secondary, 'performance'), `${secondary.name} has all`)
     return secondary
   }
 

@@ -10,7 +10,8 @@ const CONNECTIONS = 16
 const WARM_UP_SECONDS = 2
 const WRITES = { connections: 16, perSecond: 100 }
 
-type Rate = { readonly perSecond: number; readonly cpuMicroseconds: number }
+/** Requests a second, and processor time of the server for each. */
+export type Rate = { readonly perSecond: number; readonly cpuMicroseconds: number }
 
 /** Creations and encryptions with each number of secondaries, and at the end with none again. */
 export async function measureThroughput(stage: Stage): Promise<Figure[]> {
@@ -89,7 +90,8 @@ async function warm(stage: Stage, primary: Cluster): Promise<void> {
   }
 }
 
-async function rateOf(stage: Stage, primary: Cluster, order: ReturnType<typeof encrypts>): Promise<Rate> {
+/** The rate of a load over a stretch of time. */
+export async function rateOf(stage: Stage, primary: Cluster, order: ReturnType<typeof encrypts>): Promise<Rate> {
   const load = await stage.load({ ...order, connections: CONNECTIONS })
   const [startMs, cpu] = [performance.now(), cpuMicroseconds(primary.pid)]
   await stage.pause()
@@ -99,7 +101,8 @@ async function rateOf(stage: Stage, primary: Cluster, order: ReturnType<typeof e
   return { perSecond: (length * 1_000) / (performance.now() - startMs), cpuMicroseconds: used / length }
 }
 
-function text(rates: readonly Rate[]): string {
+/** Medians. */
+export function text(rates: readonly Rate[]): string {
   const [perSecond, cpu] = [rates.map((rate) => rate.perSecond), rates.map((rate) => rate.cpuMicroseconds)]
   return `${median(perSecond).toFixed(0)}/s, ${median(cpu).toFixed(0)} µs`
 }

@@ -211,8 +211,7 @@ export class ChangingRoles {
         await handingOver.end(OPERATOR)
         throw cause
       }
-      handingOver.drop()
-      await this.#becomes()
+      await handingOver.demoted()
     })
   }
 

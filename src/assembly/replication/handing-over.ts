@@ -82,6 +82,15 @@ export class HandingOver {
     if (this.isOn && this.#asked.size === 0) await this.#end()
   }
 
+  /**
+   * The cluster was demoted. The note is of another class than what says so, and goes in a step of its own: a server
+   * that ends between the two removes it when the lease ends. Left behind, it would keep a performance secondary from
+   * writing what is its own. Resolves when the role is taken.
+   */
+  demoted(): Promise<void> {
+    return this.#end()
+  }
+
   async #end(): Promise<void> {
     const { view, log, changed } = this.#parts
     this.drop()

@@ -1,0 +1,216 @@
+// A set of the performance family changes hands: promotion, demotion, another primary, and leaving. Whole servers, over
+// the simulated network, in virtual time. What is a cluster's own stays through all of it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { has, POLICY, shareOf, write } from '../fixtures/failing-over.ts'
+import type { Called } from '../fixtures/memory-server.ts'
+import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
+import { performanceServers, type ReplicatedServers } from '../fixtures/replicated-servers.ts'
+
+const PERFORMANCE = 'sys/replication/performance'
+const FAMILY = 'performance'
+
+const tokenOf = ({ body }: Called): string => (body.auth as { readonly client_token: string }).client_token
+const promote = (cluster: ReplicatedServer, more: object = {}): Promise<Called> =>
+  cluster.call('POST', `${PERFORMANCE}/secondary/promote`, more)
+const demote = (cluster: ReplicatedServer): Promise<Called> => cluster.must('POST', `${PERFORMANCE}/primary/demote`)
+
+const modeOf = async (cluster: ReplicatedServer): Promise<unknown> => {
+  const { mode, state } = await cluster.status(FAMILY)
+  return mode === 'primary' ? mode : [mode, state]
+}
+
+/** A token of a primary makes a cluster follow it. */
+async function update(servers: ReplicatedServers, primary: ReplicatedServer, of: ReplicatedServer, more: object = {}) {
+  const token = await servers.token(primary, of.name, {}, FAMILY)
+  return of.call('POST', `${PERFORMANCE}/secondary/update-primary`, { token, ...more })
+}
+
+const level = (servers: ReplicatedServers, primary: ReplicatedServer, secondary: ReplicatedServer) =>
+  servers.level(primary, secondary, 60_000, FAMILY)
+
+/** What is a cluster's own, and no other has. */
+async function ownOf(cluster: ReplicatedServer) {
+  const create = async (wanted: object): Promise<string> =>
+    tokenOf(await cluster.must('POST', 'auth/token/create', { ttl: '700h', policies: ['default'], ...wanted }))
+  const service = await create({})
+  await cluster.must('POST', 'cubbyhole/own', { of: cluster.name }, service)
+  await cluster.must('POST', 'sys/mounts/own', { type: 'transit', local: true })
+  await cluster.must('POST', 'own/keys/k')
+  const sealed = await cluster.must('POST', 'own/encrypt/k', { plaintext: 'aGk=' })
+  const { body } = await cluster.must('GET', 'auth/token/lookup-self', undefined, service)
+  return {
+    cluster,
+    service,
+    accessor: String(body.data?.accessor),
+    path: String(body.data?.path),
+    batch: await create({ type: 'batch', no_parent: true }),
+    child: await create({ type: 'batch' }),
+    ciphertext: String(sealed.body.data?.ciphertext),
+  }
+}
+
+/** It is all there, and can be changed: whatever the cluster is in its set. */
+async function requireOwn({ cluster, service, batch, child, ciphertext, path }: Awaited<ReturnType<typeof ownOf>>) {
+  for (const token of [service, batch, child]) await cluster.must('GET', 'auth/token/lookup-self', undefined, token)
+  assert.equal((await cluster.must('GET', 'cubbyhole/own', undefined, service)).body.data?.of, cluster.name)
+  await cluster.must('POST', 'cubbyhole/own', { of: cluster.name }, service)
+  await cluster.must('LIST', `sys/leases/lookup/${path}`)
+  await cluster.must('POST', 'auth/token/create', { ttl: '1h', policies: ['default'] })
+  const opened = await cluster.must('POST', 'own/decrypt/k', { ciphertext })
+  assert.equal(opened.body.data?.plaintext, 'aGk=')
+  await cluster.must('POST', 'own/keys/k/rotate')
+}
+
+/** A pair whose clusters both have something of their own. */
+async function pair(seed: number) {
+  const all = await performanceServers(seed)
+  const { servers, primary, secondary } = all
+  await primary.must('POST', 'sys/mounts/shared', { type: 'transit' })
+  await primary.must('POST', 'shared/keys/k')
+  await write(primary, 5)
+  await level(servers, primary, secondary)
+  return { ...all, ofPrimary: await ownOf(primary), ofSecondary: await ownOf(secondary) }
+}
+
+test('a primary that can be reached drains for a performance secondary, and nothing that it said is done is lost', async () => {
+  const { servers, primary, secondary, ofPrimary, ofSecondary } = await pair(641)
+  const promoting = promote(secondary)
+  const done: string[] = []
+  for (let each = 0; each < 100; each++) {
+    const { status } = await primary.call('PUT', `sys/policies/acl/meanwhile${each}`, POLICY)
+    if (status === 204) done.push(`meanwhile${each}`)
+    await servers.time.pass(1)
+  }
+  const promoted = await promoting
+  assert.equal(promoted.status, 200, JSON.stringify(promoted.body))
+  assert.match(String(promoted.body.warnings), /former primary is not told: demote it/)
+  assert.ok(done.length < 100, `${done.length} were written`)
+  for (const name of done) assert.ok(await has(secondary, name), name)
+  assert.equal(await modeOf(secondary), 'primary')
+  await requireOwn(ofSecondary)
+  await write(secondary, 3, 'new')
+  await demote(primary)
+  assert.deepEqual(await modeOf(primary), ['secondary', 'idle'])
+  await requireOwn(ofPrimary)
+  assert.equal((await update(servers, secondary, primary)).status, 200)
+  await level(servers, secondary, primary)
+  assert.ok(await has(primary, 'new2'))
+  await requireOwn(ofPrimary)
+  assert.equal((await primary.call('GET', 'auth/token/lookup-self', undefined, ofSecondary.service)).status, 403)
+  await primary.must('GET', 'auth/token/lookup-self', undefined, ofSecondary.batch)
+  assert.equal((await primary.call('GET', 'auth/token/lookup-self', undefined, ofSecondary.child)).status, 403)
+})
+
+test('a primary that handed over and started anew before it was demoted writes what is its own afterwards', async () => {
+  const { servers, primary, secondary, ofPrimary } = await pair(642)
+  assert.equal((await promote(secondary)).status, 200)
+  primary.kill()
+  await servers.time.until(primary.restart(shareOf(primary)))
+  assert.equal((await primary.call('PUT', 'sys/policies/acl/late', POLICY)).status, 503, 'it still hands over')
+  await demote(primary)
+  primary.kill()
+  await servers.time.until(primary.restart(shareOf(primary)))
+  await requireOwn(ofPrimary)
+  assert.equal((await update(servers, secondary, primary)).status, 200)
+  await level(servers, secondary, primary)
+})
+
+test('without its primary a performance secondary is promoted where nothing was missing; else it says what', async () => {
+  const whole = await pair(643)
+  whole.servers.cut(whole.primary, whole.secondary)
+  await whole.servers.time.pass(15_000)
+  const promoted = await promote(whole.secondary)
+  assert.equal(promoted.status, 200, JSON.stringify(promoted.body))
+  await write(whole.secondary, 2, 'new')
+
+  const { servers, primary, secondary, ofPrimary } = await pair(644)
+  servers.network.set('one', 'two', { bytesPerSecond: 1_000 })
+  await write(primary, 60, 'lost')
+  await servers.time.pass(5_000)
+  servers.cut(primary, secondary)
+  await servers.time.pass(15_000)
+  const refused = await promote(secondary)
+  assert.equal(refused.status, 503, JSON.stringify(refused.body))
+  assert.match(JSON.stringify(refused.body), /not caught up: its link was slow/)
+  assert.equal(((await modeOf(secondary)) as string[])[0], 'secondary')
+  assert.equal((await promote(secondary, { force: true })).status, 200)
+  assert.equal(await modeOf(secondary), 'primary')
+  assert.ok(!(await has(secondary, 'lost59')))
+
+  // Both write: what the former primary has alone is undone when it follows, and kept aside.
+  await write(primary, 3, 'alone')
+  await primary.must('POST', 'sys/rotate')
+  await write(primary, 2, 'sealed')
+  await write(secondary, 3, 'new')
+  servers.network.set('one', 'two', { bytesPerSecond: Number.POSITIVE_INFINITY })
+  servers.heal(primary, secondary)
+  await servers.time.pass(60_000)
+  await demote(primary)
+  assert.equal((await update(servers, secondary, primary)).status, 200)
+  await level(servers, secondary, primary)
+  for (const name of ['lost59', 'alone0', 'sealed1']) assert.ok(!(await has(primary, name)), name)
+  assert.ok(await has(primary, 'new2'))
+  await requireOwn(ofPrimary)
+  const kept = await undoneNames(primary)
+  for (const name of ['lost59', 'alone2', 'sealed1']) assert.ok(kept.has(name), `${name} of ${[...kept]}`)
+  assert.ok(!kept.has('p0'))
+})
+
+/** Names of the policies in what was undone on a cluster. Each of their values can be read. */
+async function undoneNames(cluster: ReplicatedServer): Promise<ReadonlySet<string>> {
+  const names = new Set<string>()
+  const { body } = await cluster.must('GET', 'sys/replication/undone')
+  for (const { id } of body.data?.undone as readonly { readonly id: string }[]) {
+    const shown = await cluster.must('GET', `sys/replication/undone/${id}?values=true`)
+    const records = shown.body.data?.records as readonly { readonly operations: readonly Undone[] }[]
+    for (const { class: storageClass, path, value } of records.flatMap(({ operations }) => operations)) {
+      assert.equal(storageClass, 'replicated', path)
+      if (!path.startsWith('sys/policy/')) continue
+      assert.match(Buffer.from(value ?? '', 'base64').toString(), /capabilities/, path)
+      names.add(path.slice('sys/policy/'.length))
+    }
+  }
+  return names
+}
+
+type Undone = { readonly class: string; readonly path: string; readonly value?: string }
+
+test('T64: behind the promotion of a performance secondary the others need new tokens, and go on by them', async () => {
+  const { servers, primary, secondary } = await pair(645)
+  const third = await servers.start('three')
+  await servers.activate(primary, third, 'three', FAMILY)
+  await level(servers, primary, third)
+  await servers.giveRootToken(primary, third)
+  const own = await ownOf(third)
+  await write(primary, 1, 'before')
+  const old = await servers.token(primary, 'four', {}, FAMILY)
+  await demote(primary)
+  assert.equal((await promote(secondary, { force: true })).status, 200)
+  // The old authority is not that of the new primary.
+  const moved = { update_primary_addrs: ['https://two:8201'] }
+  const refused = await third.call('POST', `${PERFORMANCE}/secondary/update-primary`, moved)
+  assert.equal(refused.status, 400, JSON.stringify(refused.body))
+  const stale = await third.call('POST', `${PERFORMANCE}/secondary/update-primary`, { token: old })
+  assert.equal(stale.status, 400, JSON.stringify(stale.body))
+  await requireOwn(own)
+  assert.equal((await update(servers, secondary, third)).status, 200)
+  await write(secondary, 3, 'new')
+  await level(servers, secondary, third)
+  assert.ok(await has(third, 'new2'))
+  assert.ok(await has(third, 'before0'))
+  await requireOwn(own)
+})
+
+test('a primary that is demoted first has all of its log at its secondary, which is promoted, and follows it', async () => {
+  const { servers, primary, secondary, ofPrimary, ofSecondary } = await pair(646)
+  await write(primary, 20, 'late')
+  await demote(primary)
+  assert.ok(await has(secondary, 'late19'), 'the demotion waited for it')
+  assert.equal((await promote(secondary)).status, 200, 'nothing was missing')
+  assert.equal((await update(servers, secondary, primary)).status, 200)
+  await level(servers, secondary, primary)
+  assert.equal(((await primary.must('GET', 'sys/replication/undone')).body.data?.undone as readonly object[]).length, 0)
+  await requireOwn(ofPrimary)
+  await requireOwn(ofSecondary)
+})

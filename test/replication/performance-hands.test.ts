@@ -157,11 +157,16 @@ test('without its primary a performance secondary is promoted where nothing was 
   assert.ok(!kept.has('p0'))
 })
 
+/** The sets of records that were undone on a cluster. */
+async function undoneOf(cluster: ReplicatedServer): Promise<readonly { readonly id: string }[]> {
+  const { body } = await cluster.must('GET', 'sys/replication/undone')
+  return (body.data?.undone ?? []) as readonly { readonly id: string }[]
+}
+
 /** Names of the policies in what was undone on a cluster. Each of their values can be read. */
 async function undoneNames(cluster: ReplicatedServer): Promise<ReadonlySet<string>> {
   const names = new Set<string>()
-  const { body } = await cluster.must('GET', 'sys/replication/undone')
-  for (const { id } of body.data?.undone as readonly { readonly id: string }[]) {
+  for (const { id } of await undoneOf(cluster)) {
     const shown = await cluster.must('GET', `sys/replication/undone/${id}?values=true`)
     const records = shown.body.data?.records as readonly { readonly operations: readonly Undone[] }[]
     for (const { class: storageClass, path, value } of records.flatMap(({ operations }) => operations)) {
@@ -210,7 +215,115 @@ test('a primary that is demoted first has all of its log at its secondary, which
   assert.equal((await promote(secondary)).status, 200, 'nothing was missing')
   assert.equal((await update(servers, secondary, primary)).status, 200)
   await level(servers, secondary, primary)
-  assert.equal(((await primary.must('GET', 'sys/replication/undone')).body.data?.undone as readonly object[]).length, 0)
+  assert.deepEqual(await undoneOf(primary), [])
   await requireOwn(ofPrimary)
   await requireOwn(ofSecondary)
+})
+
+test('a performance secondary is given no primary, another set by force alone, and back: its own data stay', async () => {
+  const { servers, primary, secondary, ofSecondary } = await pair(647)
+  const given = (body: object) => secondary.call('POST', `${PERFORMANCE}/secondary/update-primary`, body)
+  const other = await servers.start('other')
+  await servers.enable(other, FAMILY)
+  for (const [body, says] of [
+    [{ token: await servers.token(other, 'two', {}, FAMILY) }, /of another set/],
+    [{ token: await servers.token(other, 'two', {}, FAMILY), force: true }, /follows a primary: give a blank/],
+    [{ token: 'garbage' }, /token/],
+    [{}, /token/],
+  ] as const) {
+    const refused = await given(body)
+    assert.equal(refused.status, 400, JSON.stringify(refused.body))
+    assert.match(JSON.stringify(refused.body), says)
+  }
+  await write(primary, 2, 'on')
+  await level(servers, primary, secondary)
+  assert.equal((await given({ token: ' ' })).status, 200)
+  await write(primary, 3, 'missed')
+  for (let each = 0; each < 2; each++) {
+    await servers.time.pass(5_000)
+    assert.deepEqual(await modeOf(secondary), ['secondary', 'idle'])
+    await requireOwn(ofSecondary)
+    assert.ok(!(await has(secondary, 'missed0')))
+    assert.equal((await secondary.call('PUT', 'sys/policies/acl/none', POLICY)).status, 503)
+    secondary.kill()
+    await servers.time.until(secondary.restart(shareOf(primary)))
+  }
+  // Its keys are not those of the other set, so that its own data could not be opened there.
+  const foreign = await given({ token: await servers.token(other, 'two', {}, FAMILY), force: true })
+  assert.equal(foreign.status, 400, JSON.stringify(foreign.body))
+  await requireOwn(ofSecondary)
+  await primary.must('POST', `${PERFORMANCE}/primary/revoke-secondary`, { id: 'two' })
+  assert.equal((await update(servers, primary, secondary)).status, 200)
+  await level(servers, primary, secondary)
+  assert.ok(await has(secondary, 'missed2'))
+  await requireOwn(ofSecondary)
+})
+
+test('update_primary_addrs takes the addresses where the primary answers; where none does, nothing changes', async () => {
+  const { servers, primary, secondary, ofSecondary } = await pair(648)
+  const moved = (addresses: readonly string[], more: object = {}, of = secondary) =>
+    of.call('POST', `${PERFORMANCE}/secondary/update-primary`, { update_primary_addrs: addresses, ...more })
+  const other = await servers.start('other')
+  await servers.enable(other, FAMILY)
+  const before = await secondary.status(FAMILY)
+  const refuse = async (says: RegExp, ...of: Parameters<typeof moved>) => {
+    const refused = await moved(...of)
+    assert.equal(refused.status, 400, JSON.stringify(refused.body))
+    assert.match(JSON.stringify(refused.body), says)
+  }
+  await refuse(/answers at none of/, ['https://nowhere:8201', 'https://other:8201'])
+  await refuse(/excludes .+token/, ['https://one:8201'], { token: 'any' })
+  await refuse(/update_primary_addrs/, ['http://one:8201'])
+  await refuse(/more than 16/, new Array<string>(17).fill('https://one:8201'))
+  const { primary_cluster_addr: address } = await secondary.status(FAMILY)
+  assert.deepEqual(address, before.primary_cluster_addr)
+  assert.equal((await moved(['https://nowhere:8201', 'https://one:8201'])).status, 200)
+  await write(primary, 2, 'on')
+  await level(servers, primary, secondary)
+  await requireOwn(ofSecondary)
+  await demote(primary)
+  await refuse(/no primary whose addresses/, ['https://two:8201'], {}, primary)
+})
+
+test('T67: a performance set that one side leaves and enables again is another one', async () => {
+  const { servers, primary, secondary, ofPrimary, ofSecondary } = await pair(649)
+  const id = (await primary.status(FAMILY)).cluster_id
+  await secondary.must('POST', `${PERFORMANCE}/secondary/disable`)
+  assert.deepEqual(await secondary.status(FAMILY), { mode: 'disabled' })
+  // On its own, with all that the set shared.
+  await requireOwn(ofSecondary)
+  assert.ok(await has(secondary, 'p4'))
+  await secondary.must('POST', 'shared/keys/k/rotate')
+  await write(primary, 2, 'later')
+  await servers.time.pass(20_000)
+  assert.ok(!(await has(secondary, 'later0')))
+  await servers.enable(secondary, FAMILY)
+  const third = await servers.start('three')
+  await servers.activate(secondary, third, 'three', FAMILY)
+  await level(servers, secondary, third)
+  assert.notEqual((await secondary.status(FAMILY)).cluster_id, id)
+  assert.notEqual((await primary.must('GET', 'shared/keys/k')).body.data?.latest_version, 2)
+
+  await primary.must('POST', `${PERFORMANCE}/primary/disable`)
+  await requireOwn(ofPrimary)
+  await primary.must('POST', `${PERFORMANCE}/primary/enable`, {})
+  assert.notEqual((await primary.status(FAMILY)).cluster_id, id)
+  assert.deepEqual((await primary.status(FAMILY)).known_secondaries, [])
+})
+
+test('a performance secondary that is revoked is cut off within a second, and serves what it has', async () => {
+  const { servers, primary, secondary, ofSecondary } = await pair(650)
+  await primary.must('POST', `${PERFORMANCE}/primary/revoke-secondary`, { id: 'two' })
+  await servers.time.pass(1_000)
+  await write(primary, 2, 'later')
+  await servers.time.pass(70_000)
+  const { mode, state, idle_reason: reason } = await secondary.status(FAMILY)
+  assert.deepEqual([mode, state, reason], ['secondary', 'idle', 'revoked'])
+  assert.ok(!(await has(secondary, 'later0')))
+  assert.ok(await has(secondary, 'p4'))
+  await secondary.must('GET', 'shared/keys/k')
+  await requireOwn(ofSecondary)
+  assert.equal((await update(servers, primary, secondary)).status, 200)
+  await level(servers, primary, secondary)
+  assert.ok(await has(secondary, 'later1'))
 })

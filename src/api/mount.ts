@@ -70,6 +70,14 @@ export const MOUNT_MEMBERS = {
 /** A mount as the program has it. */
 export type MountEntry = GroupOf<typeof MOUNT_MEMBERS>
 
+/** What a promoted cluster is to a mount. */
+export type PromotedAs = {
+  /** What is local to the cluster is that of the one whose place it took, as it was a while ago. */
+  readonly takesPlace: boolean
+  /** It changes what the mount has: not, if it follows a performance primary and the mount is shared. */
+  readonly isOwner: boolean
+}
+
 /** The methods of a mounted engine besides its endpoints; above all, to forget data that changed. */
 export interface Engine {
   /** The entry at `path`, relative to the mount's data, has changed: drop what is cached of it. */
@@ -89,11 +97,11 @@ export interface Engine {
    */
   handleClusterCall?(question: unknown): Promise<unknown>
   /**
-   * This cluster has taken the place of another, of whose last changes it may lack some: stores whatever must count for
-   * them. Called on the thread that writes, before it serves; with the same name again after a crash or a failure. All
-   * threads `reset` afterwards.
+   * This cluster was promoted, and may lack some of the last changes of the one that was the primary: stores whatever
+   * must count for them. Called on the thread that writes, before it serves; with the same name again after a crash or
+   * a failure. All threads `reset` afterwards.
    */
-  promoted?(promotion: string): Promise<void>
+  promoted?(promotion: string, as: PromotedAs): Promise<void>
   /** Begins periodic work, on the thread that writes, once the server is unsealed. */
   start?(): void
   /** Ends that work: the server is being sealed, or the mount is removed. */

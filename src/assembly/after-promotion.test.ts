@@ -72,9 +72,9 @@ test('S6: each mount of a promoted cluster counts what it may not know of, befor
   // As whoever comes finds it while the mounts are not told yet.
   const statuses: number[] = []
   const promoted = mounts.promoted.bind(mounts)
-  mounts.promoted = async function* (promotion) {
+  mounts.promoted = async function* (promotion, takesPlace) {
     statuses.push((await server.call('POST', `${sharedPath(0)}encrypt/k`, ENCRYPT)).status)
-    yield* promoted(promotion)
+    yield* promoted(promotion, takesPlace)
   }
   await servers.time.until(promote(server))
   assert.deepEqual(statuses, [400])
@@ -113,8 +113,8 @@ test('S6: a crash between two mounts has all of them counted, and each of them o
   const { server } = secondary
   const { mounts } = server.node
   const promoted = mounts.promoted.bind(mounts)
-  mounts.promoted = async function* (promotion) {
-    for await (const page of promoted(promotion)) {
+  mounts.promoted = async function* (promotion, takesPlace) {
+    for await (const page of promoted(promotion, takesPlace)) {
       yield page
       throw new StorageFull('The storage device is full')
     }
@@ -188,7 +188,7 @@ test('S6: a thread that had messages before the promotion gives none of them awa
   const { cluster } = await standingOf(server.node, 'transit/')
   await server.node.changeRole(stateOf({ dr: 'secondary' }))
   const sets = server.node.storage.view(systemScope, SETS_FOLDER)
-  await sets.transaction(async (tx) => putTakenOver(tx, { epoch: 2, atMs: 0 }))
+  await sets.transaction(async (tx) => putTakenOver(tx, { epoch: 2, atMs: 0, takesPlace: true }))
   await server.node.changeRole(stateOf({ dr: 'primary' }))
   assert.equal(await encrypt(), 200)
   assert.equal(lives(), 2)

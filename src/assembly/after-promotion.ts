@@ -2,7 +2,7 @@
 // mount counts for it, once. All of it can be done again, so a crash anywhere in between does no harm.
 import type { Audit } from '../audit/audit.ts'
 import type { MountTable } from '../core/mount-table.ts'
-import { SETS_FOLDER } from '../replication/set/records.ts'
+import { familyParts, SETS_FOLDER } from '../replication/set/records.ts'
 import { clearTakenOver, readTakenOver } from '../replication/set/taken-over.ts'
 import { systemScope } from '../storage/contract.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
@@ -19,11 +19,17 @@ export type AfterPromotionRooms = {
 /** Does it, if a promotion left a note. @throws what storing throws; the note stays then */
 export async function afterPromotion({ audit, mounts, services, storage }: AfterPromotionRooms): Promise<void> {
   const sets = storage.view(systemScope, SETS_FOLDER)
-  const taken = await readTakenOver(sets)
+  const { taken, performance } = await sets.transaction(async (tx) => ({
+    taken: await readTakenOver(tx),
+    performance: (await familyParts(tx)).performance.mode,
+  }))
   if (taken === undefined) return
   // A node that stays open through a promotion noted its history before.
   await audit.noteHistory()
-  for await (const uuids of mounts.promoted(`${taken.epoch} ${taken.atMs}`)) {
+  // Not by the role of this node: it takes that when this is done.
+  const ownsShared = performance === 'disabled' || performance === 'primary'
+  const { epoch, atMs, takesPlace } = taken
+  for await (const uuids of mounts.promoted(`${epoch} ${atMs}`, { takesPlace, ownsShared })) {
     // What threads hold of these mounts is of the time before: they drop it, each before its next request.
     await services.reloads.reload(uuids, 'here')
   }

@@ -79,7 +79,8 @@ export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
     { name: 'the history that audit knows', changes: 'node', when: 'before serving', begin: audit.noteHistory },
     {
       name: 'what a promotion leaves to do',
-      changes: 'set',
+      // Of a DR secondary that takes over a performance secondary too: that changes nothing which the set shares.
+      changes: 'cluster',
       isVital: true,
       when: 'before serving',
       begin: () => afterPromotion(rooms),

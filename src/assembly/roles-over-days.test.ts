@@ -125,7 +125,7 @@ async function fill({ node, call }: MemoryServer, without: readonly string[]): P
     tx.put('audit-origin', AUDIT_ORIGIN.encode({ history: '00', restored: undefined, promoted: undefined })),
   )
   const sets = node.storage.view(systemScope, SETS_FOLDER)
-  await sets.transaction(async (tx) => putTakenOver(tx, { epoch: 2, atMs: START_MS }))
+  await sets.transaction(async (tx) => putTakenOver(tx, { epoch: 2, atMs: START_MS, takesPlace: true }))
   const tokens = node.storage.view(systemScope, 'root/sys/token/')
   await tokens.transaction(async (tx) => tx.delete('indexed'))
 }

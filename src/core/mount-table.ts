@@ -4,7 +4,16 @@ import type { EndpointOperation } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import type { Lockout } from '../api/lockout.ts'
 import type { LoginMethod } from '../api/login-method.ts'
-import type { Engine, EngineType, MountEntry, MountKind, Mounts, NamespacedPath, Routed } from '../api/mount.ts'
+import type {
+  Engine,
+  EngineType,
+  MountEntry,
+  MountKind,
+  Mounts,
+  NamespacedPath,
+  PromotedAs,
+  Routed,
+} from '../api/mount.ts'
 import { type Namespace, type Namespaces, ROOT } from '../api/namespace.ts'
 import type { PlacedShape } from '../api/spelling.ts'
 import { builtInMounts } from '../namespaces/built-in-mounts.ts'
@@ -19,6 +28,9 @@ import { type RemovalWork, StoredMounts } from './stored-mounts.ts'
 
 /** Re-exported: who asks the table names what it answers. */
 export type { Mounted } from './placed-mounts.ts'
+
+/** What a promoted cluster is: `ownsShared`, to shared mounts. */
+export type Promotion = Pick<PromotedAs, 'takesPlace'> & { readonly ownsShared: boolean }
 
 /** Engines that are told of a promotion at once: enough to share a sync, few enough to keep memory small. */
 const TOLD_AT_ONCE = 64
@@ -175,22 +187,26 @@ export class MountTable implements Mounts {
    * are corrupt holds up no other.
    * @throws what storing throws
    */
-  async *promoted(promotion: string): AsyncGenerator<readonly string[]> {
+  async *promoted(promotion: string, { takesPlace, ownsShared }: Promotion): AsyncGenerator<readonly string[]> {
     if (this.stale) await this.refresh()
-    const mounted = [...this.#placed.all()].filter(({ engine }) => engine.promoted !== undefined)
+    const told = [...this.#placed.all()].filter(({ engine }) => engine.promoted !== undefined)
+    // What is local to a cluster that goes on as it was has the same owner as before.
+    const mounted = takesPlace ? told : told.filter(({ entry }) => !entry.local)
     for (const isLocal of [false, true]) {
       const some = mounted.filter(({ entry }) => entry.local === isLocal)
       for (let from = 0; from < some.length; from += TOLD_AT_ONCE) {
         const page = some.slice(from, from + TOLD_AT_ONCE)
-        await Promise.all(page.map((one) => this.#tellPromoted(one, promotion)))
+        await Promise.all(
+          page.map((one) => this.#tellPromoted(one, promotion, { takesPlace, isOwner: isLocal || ownsShared })),
+        )
         yield page.map(({ entry }) => entry.uuid)
       }
     }
   }
 
-  async #tellPromoted({ path, engine }: Mounted, promotion: string): Promise<void> {
+  async #tellPromoted({ path, engine }: Mounted, promotion: string, as: PromotedAs): Promise<void> {
     try {
-      await engine.promoted?.(promotion)
+      await engine.promoted?.(promotion, as)
     } catch (cause) {
       if (!(cause instanceof StorageCorrupt)) throw cause
       // It needs the same records to give anything away, so it gives nothing until they are repaired.

@@ -56,7 +56,7 @@ export const OWNER_CALLS = {
   handed: verb<LinkOwner['handed']>(),
   differs: verb<LinkOwner['differs']>(),
   standing: verb<LinkOwner['standing']>(),
-  receiver: verb<LinkOwner['receiver']>(),
+  shown: verb<LinkOwner['shown']>(),
   unconfirmed: verb<LinkOwner['unconfirmed']>(),
   confirmed: verb<LinkOwner['confirmed']>(),
   primaryIsAt: verb<LinkOwner['primaryIsAt']>(),

@@ -60,7 +60,7 @@ export function connectOwner(port: Port, { control, takeStore, log }: OwnerLinkP
     handed: (...input) => answered(peer.call('handed', parcelOf(input))),
     differs: (...input) => answered(peer.call('differs', parcelOf(input))),
     standing: (...input) => answered(peer.call('standing', parcelOf(input))),
-    receiver: (...input) => answered(peer.call('receiver', parcelOf(input))),
+    shown: (...input) => answered(peer.call('shown', parcelOf(input))),
     unconfirmed: (...input) => answered(peer.call('unconfirmed', parcelOf(input))),
     confirmed: (...input) => answered(peer.call('confirmed', parcelOf(input))),
     primaryIsAt: (...input) => answered(peer.call('primaryIsAt', parcelOf(input))),

@@ -60,7 +60,7 @@ type Spoken<S> = { readonly [N in keyof S]: S[N] extends (...input: infer I) => 
 /** What the link thread asks, and what it is answered. */
 const ASKED: Spoken<LinkOwner> = {
   admit: [
-    [ARRIVAL, buffer('receiver')],
+    [ARRIVAL, buffer('receiver'), 1],
     { epoch: 2, histories: [{ id: buffer('h') } as never], abandoned: ['01'], followed: [] },
   ],
   claim: [
@@ -79,8 +79,8 @@ const ASKED: Spoken<LinkOwner> = {
   root: [['dr'], { index: 5, root: buffer('root') }],
   handed: [[ARRIVAL, 'carryOut', buffer('asked')], buffer('answered')],
   differs: [[ARRIVAL], undefined],
-  standing: [['dr'], { epoch: 1, histories: [], receiver: buffer('r'), sealNumber: 0 } as never],
-  receiver: [['performance'], buffer('r')],
+  standing: [['dr'], { epoch: 1, histories: [], receiver: buffer('r'), sealNumber: 0, instance: 0 } as never],
+  shown: [['performance'], { receiver: buffer('r'), instance: 1 }],
   unconfirmed: [['performance'], { nonce: buffer('n'), receiver: buffer('r') }],
   confirmed: [['dr', buffer('n')], undefined],
   primaryIsAt: [['dr', ['https://p:8201'], 'https://p:8200'], undefined],

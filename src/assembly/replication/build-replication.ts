@@ -283,7 +283,7 @@ class OwnReplication implements ReplicationRoom {
 function joined(primary: PrimarySide, secondary: SecondarySide, handed: LinkOwner['handed']): LinkOwner {
   return {
     handed,
-    admit: (arrival, receiver) => primary.admit(arrival, receiver),
+    admit: (arrival, receiver, instance) => primary.admit(arrival, receiver, instance),
     claim: (arrival, claim) => primary.claim(arrival, claim),
     confirm: (arrival, claim) => primary.confirm(arrival, claim),
     renew: (arrival, spki) => primary.renew(arrival, spki),
@@ -297,7 +297,7 @@ function joined(primary: PrimarySide, secondary: SecondarySide, handed: LinkOwne
     root: (family) => primary.root(family),
     differs: (arrival) => primary.differs(arrival),
     standing: (family) => secondary.standing(family),
-    receiver: (family) => secondary.receiver(family),
+    shown: (family) => secondary.shown(family),
     unconfirmed: (family) => secondary.unconfirmed(family),
     confirmed: (family, nonce) => secondary.confirmed(family, nonce),
     primaryIsAt: (family, addresses, api) => secondary.primaryIsAt(family, addresses, api),

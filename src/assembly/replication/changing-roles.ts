@@ -183,9 +183,10 @@ export class ChangingRoles {
         const begin = async (tx: ViewTransaction): Promise<void> => {
           await promotePrimary(tx, promotion)
           tx.delete(transferPath(family))
-          putTakenOver(tx, { epoch: epoch + 1, atMs: nowMs })
+          putTakenOver(tx, { epoch: epoch + 1, atMs: nowMs, takesPlace: family === 'dr' })
         }
-        await this.#beginHistory(begin, next, async () => (await this.#modeOf(family)) === 'primary')
+        const isDone = async (): Promise<boolean> => (await this.#modeOf(family)) === 'primary'
+        await this.#beginHistory(begin, next, isDone, await this.#termsAfter(family))
       })
     } finally {
       authority.key.fill(0)
@@ -242,7 +243,7 @@ export class ChangingRoles {
         await disableFamily(tx, family, 'secondary/disable')
         tx.delete(transferPath(family))
         // It uses the keys of the set on its own from now on, as a promoted cluster does.
-        putTakenOver(tx, { epoch: state.epoch + 1, atMs: nowMs })
+        putTakenOver(tx, { epoch: state.epoch + 1, atMs: nowMs, takesPlace: family === 'dr' })
       }
       const hasLeft = async (): Promise<boolean> => (await this.#modeOf(family)) === undefined
       await secondarySide.whileNothingComes(family, () => this.#beginHistory(leave, next, hasLeft))
@@ -294,9 +295,10 @@ export class ChangingRoles {
     work: (tx: ViewTransaction) => Promise<void>,
     next: NewHistory,
     isDone: () => Promise<boolean>,
+    terms: 'new term' | 'same terms' = 'new term',
   ): Promise<void> {
     try {
-      await this.#parts.rotation.beginHistory(this.#inSets(work), next)
+      await this.#parts.rotation.beginHistory(this.#inSets(work), next, terms)
     } catch (cause) {
       if (!(await isDone().catch(() => false))) throw cause
       this.#failedBehind(cause)
@@ -307,6 +309,12 @@ export class ChangingRoles {
     this.#parts.log('error', 'The role of this cluster has changed, and not all of its work could begin', {
       cause: describeCause(cause),
     })
+  }
+
+  /** A DR secondary that takes over a performance secondary has the keys of that set, which its primary changes. */
+  async #termsAfter(family: ReplicationFamily): Promise<'new term' | 'same terms'> {
+    const isOfSet = family === 'dr' && (await this.#modeOf('performance')) === 'secondary'
+    return isOfSet ? 'same terms' : 'new term'
   }
 
   async #modeOf(family: ReplicationFamily): Promise<string | undefined> {

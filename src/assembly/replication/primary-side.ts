@@ -7,6 +7,7 @@ import type { World } from '../../lib/world.ts'
 import type { Arrival, Greeted, KeyPackage, PrimaryOwner } from '../../replication/link/link-sides.ts'
 import type { Place } from '../../replication/protocol/messages.ts'
 import {
+  admitInstance,
   admitSecondary,
   type BootstrapClaim,
   claimBootstrap,
@@ -15,12 +16,13 @@ import {
   isReceiverOf,
   noteSecondary,
   noteTrust,
+  OTHER_RECEIVER,
   type PeerRefusal,
   renewLeaf,
   trustFor,
 } from '../../replication/set/admission.ts'
 import { readAuthorities, trustedOf } from '../../replication/set/authorities.ts'
-import { takeSuccessor } from '../../replication/set/changing-hands.ts'
+import { leavePlaceInSet, takeSuccessor } from '../../replication/set/changing-hands.ts'
 import { peerSegment, REPLICATION_FAMILIES, uriOfPeer } from '../../replication/set/peer-name.ts'
 import { knownSecondaries } from '../../replication/set/primary-operations.ts'
 import {
@@ -71,10 +73,6 @@ export const holdOf = (family: ReplicationFamily, id: string): string => `${fami
 export const contextOf = ({ set, id }: Pick<Arrival, 'set' | 'id'>): Buffer =>
   Buffer.from(uriOfPeer({ ...set, role: 'secondary', id }))
 
-const OTHER_RECEIVER =
-  'A cluster came with the certificate of this secondary and another key than it was let in with: if you know of no ' +
-  'copy of its activation token, revoke the id'
-
 /** Thrown to leave a transaction without a change. */
 class OnlyLooked extends Error {}
 
@@ -88,12 +86,10 @@ export class PrimarySide implements Omit<PrimaryOwner, 'handed'> {
     this.#parts = parts
   }
 
-  async admit(arrival: Arrival, receiver: Buffer): Promise<Greeted | PeerRefusal> {
+  async admit(arrival: Arrival, receiver: Buffer, instance: number): Promise<Greeted | PeerRefusal> {
     return this.#run(async (tx) => {
-      const admitted = await admitSecondary(tx, this.#greeting(arrival))
+      const admitted = await admitInstance(tx, this.#greeting(arrival), { receiver, instance })
       if ('refused' in admitted) return admitted
-      // A copy of the token has the certificate, and not this key: it would push the secondary from its place.
-      if (!isReceiverOf(admitted.entry, receiver)) return { refused: 'revoked', sentence: OTHER_RECEIVER }
       const { family } = arrival.set
       const [epoch, abandoned] = [await epochOf(tx, family), await readAbandoned(tx)]
       const followed = followedBy(await readPromotions(tx, family))
@@ -250,11 +246,13 @@ export class PrimarySide implements Omit<PrimaryOwner, 'handed'> {
       log('warn', 'A secondary says that it took over, and is not believed', { ...fields, why: taken.sentence })
       return taken
     }
+    const hasLeft = await this.#run(leavePlaceInSet)
     handingOver.drop()
     await onChanged()
     log('warn', 'Another cluster took over as primary: this one writes nothing from now on', fields)
     const others = (await this.#run((tx) => knownSecondaries(tx, family))).filter((id) => id !== arrival.id)
     await sendAway(family, others)
+    if (hasLeft) await sendAway('performance', await this.#run((tx) => knownSecondaries(tx, 'performance')))
     return taken
   }
 

@@ -8,7 +8,7 @@ import type { Log } from '../../lib/log.ts'
 import { oneOf, text } from '../../lib/member-kinds.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import type { World } from '../../lib/world.ts'
-import type { FollowerStanding, SecondaryOwner } from '../../replication/link/link-sides.ts'
+import type { FollowerStanding, SecondaryOwner, ShownStanding } from '../../replication/link/link-sides.ts'
 import type { Place } from '../../replication/protocol/messages.ts'
 import { wipeActivation } from '../../replication/set/activation-bundle.ts'
 import { forgetFormer, readParted, takeConflict } from '../../replication/set/changing-hands.ts'
@@ -28,6 +28,7 @@ import {
   keepRenewedLeaf,
   keepTrust,
   ownIdentity,
+  ownInstance,
   type RenewedLeaf,
 } from '../../replication/set/secondary-operations.ts'
 import { sinkKeeper } from '../../replication/sink/sink-keeper.ts'
@@ -105,10 +106,11 @@ export class SecondarySide implements SecondaryOwner {
     await this.#taking.run(() => this.#begins(family))
     const position = await store.position()
     const followed = position.origins.find((origin) => origin.family === family)
-    const { transfer, epoch, receiver, mode, parted } = await view.transaction(async (tx) => ({
+    const { transfer, epoch, receiver, mode, parted, instance } = await view.transaction(async (tx) => ({
       transfer: await readTransfer(tx, family),
       parted: await readParted(tx, family),
       receiver: await receiverOf(tx, family),
+      instance: await ownInstance(tx, family),
       ...(await modeOf(tx, family)),
     }))
     // The process may have ended right behind the last piece.
@@ -116,11 +118,14 @@ export class SecondarySide implements SecondaryOwner {
     this.#isParted.set(family, parted !== undefined)
     const applied = parted?.isOwnLog ? position : followed
     const stands = { applied, isParted: parted !== undefined, transfer }
-    return { ...stands, epoch, receiver, histories: await store.histories(), sealNumber: sealNumber() }
+    return { ...stands, epoch, receiver, instance, histories: await store.histories(), sealNumber: sealNumber() }
   }
 
-  receiver(family: ReplicationFamily): Promise<Buffer> {
-    return this.#parts.view.transaction((tx) => receiverOf(tx, family))
+  shown(family: ReplicationFamily): Promise<ShownStanding> {
+    return this.#parts.view.transaction(async (tx) => ({
+      receiver: await receiverOf(tx, family),
+      instance: await ownInstance(tx, family),
+    }))
   }
 
   async unconfirmed(family: ReplicationFamily) {

@@ -1,7 +1,7 @@
 // The transit engine: named keys that stay in the service, and operations with them on data that clients send.
 import { DEFAULT_EDITION, type Edition } from '../../api/edition.ts'
 import type { DeviceRandom, ManagedKeys } from '../../api/managed-keys.ts'
-import type { Engine, MountableType } from '../../api/mount.ts'
+import type { Engine, MountableType, PromotedAs } from '../../api/mount.ts'
 import { ACTIVE_PRIMARY, type NodeRole } from '../../api/node-role.ts'
 import { Router } from '../../api/router.ts'
 import { NoncePool } from '../../crypto/primitives/nonce-pool.ts'
@@ -147,8 +147,8 @@ export class Transit implements Engine {
     return this.ledger.answer(question)
   }
 
-  promoted(promotion: string): Promise<void> {
-    return this.ledger.promoted(true, promotion)
+  promoted(promotion: string, as: PromotedAs): Promise<void> {
+    return this.ledger.promoted(as, promotion)
   }
 
   upkeep(): Promise<void> {

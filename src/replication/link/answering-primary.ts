@@ -6,7 +6,7 @@ import { beatsWithoutLog } from './beats.ts'
 import type { LinkEndParts } from './end-parts.ts'
 import { greetPrimary, outOfPlace } from './greeting.ts'
 import { Heartbeat } from './heartbeat.ts'
-import type { AskOutcome, SecondaryPart } from './link-sides.ts'
+import type { AskOutcome, SecondaryPart, ShownStanding } from './link-sides.ts'
 import type { MessageLink } from './message-link.ts'
 import { RefusedByPrimary } from './refusals.ts'
 
@@ -19,7 +19,7 @@ type Waiting = { readonly bytes: number; readonly resolve: (asked: AskOutcome) =
 export type AnsweringPrimaryParts = LinkEndParts & {
   readonly part: SecondaryPart
   /** The key that this secondary was let in with. */
-  readonly receiver: Buffer
+  readonly shown: ShownStanding
   /** Called when the primary has taken this secondary. */
   readonly onWelcome: () => void
 }
@@ -77,9 +77,9 @@ export class AnsweringPrimary {
   }
 
   async #serve(): Promise<never> {
-    const { part, receiver, onWelcome } = this.#parts
+    const { part, shown, onWelcome } = this.#parts
     const log = { epoch: 0, histories: [], applied: undefined, isParted: false, transfer: undefined }
-    await greetPrimary(this.#parts, this.#link, part, { ...log, receiver, sealNumber: 0 })
+    await greetPrimary(this.#parts, this.#link, part, { ...log, ...shown, sealNumber: 0 })
     this.#isWelcome = true
     this.#heartbeat.start()
     onWelcome()

@@ -328,6 +328,7 @@ async function greeted(clusters: LinkedClusters, bundle: ActivationBundle) {
     apiAddress: '',
     receiver: RECEIVER,
     sealNumber: 0,
+    instance: 0,
   }
   await clusters.time.until(messages.send(hello))
   return { link, messages }

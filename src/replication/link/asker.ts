@@ -39,10 +39,11 @@ export class Asker {
 
   /** Takes over a leaf and addresses that may be new. Where they are, a pause is over. */
   update(part: SecondaryPart): void {
-    const { isRenewed, isMoved } = changesIn(this.#part, part)
+    const { isRenewed, isMoved, isElsewhere } = changesIn(this.#part, part)
     this.#part = part
     // The first use of a new leaf ends the one before at the primary.
     if (isRenewed) this.#link?.stop(new Error('the certificate was renewed'))
+    else if (isElsewhere) this.#link?.stop(new Error('the primary is at another address'))
     if (isRenewed || isMoved) this.#pause.end()
   }
 
@@ -83,7 +84,7 @@ export class Asker {
       // Before the primary has heard that, it takes this cluster for none of its secondaries.
       if ((await owner.unconfirmed(family)) !== undefined)
         throw new NoLink('cut', 'The activation is not confirmed yet')
-      const receiver = await owner.receiver(family)
+      const shown = await owner.shown(family)
       const { signal } = this.#stopping
       const part = this.#part
       const { link, address } = await dialPrimary(world, part, part.addresses, ASKING_PROTOCOL, signal)
@@ -97,7 +98,7 @@ export class Asker {
         log('info', 'This secondary can hand requests to its primary', { family, address })
       }
       const messages = new MessageLink(link, { ...this.#parts, count: counts(family) }, KINDS_OF_ANSWERS)
-      this.#link = new AnsweringPrimary({ ...this.#parts, part, receiver, onWelcome }, messages)
+      this.#link = new AnsweringPrimary({ ...this.#parts, part, shown, onWelcome }, messages)
       return await this.#link.run()
     } catch (cause) {
       return cause as Error

@@ -8,8 +8,9 @@ export function isSamePart(own: SecondaryPart, other: SecondaryPart): boolean {
   return isSameSet && own.id === other.id && isSameAuthority
 }
 
-/** Whether the leaf, and the addresses of the primary, are other ones. */
-export function changesIn(from: SecondaryPart, to: SecondaryPart): { isRenewed: boolean; isMoved: boolean } {
+/** Whether the leaf, and the addresses of the primary, are other ones; `isElsewhere`: the one that an operator gave. */
+export function changesIn(from: SecondaryPart, to: SecondaryPart) {
   const isRenewed = !from.identity.certificate.equals(to.identity.certificate)
-  return { isRenewed, isMoved: from.addresses.join() !== to.addresses.join() }
+  const isElsewhere = from.addresses[0] !== to.addresses[0]
+  return { isRenewed, isElsewhere, isMoved: from.addresses.join() !== to.addresses.join() }
 }

@@ -69,12 +69,16 @@ export class Follower {
     return isSamePart(this.#part, part)
   }
 
-  /** Takes over a leaf and addresses that may be new. Where they are, a pause is over. */
+  /**
+   * Takes over a leaf and addresses that may be new. Where they are, a pause is over. The first address is what an
+   * operator gave: if that is another one, the link goes there.
+   */
   update(part: SecondaryPart): void {
-    const { isRenewed, isMoved } = changesIn(this.#part, part)
+    const { isRenewed, isMoved, isElsewhere } = changesIn(this.#part, part)
     this.#part = part
     // The first use of a new leaf ends the one before at the primary.
     if (isRenewed) this.#link?.stop(new GivenUp('the certificate was renewed'))
+    else if (isElsewhere) this.#link?.stop(new GivenUp('the primary is at another address'))
     if (isRenewed || isMoved) this.#pause.end()
   }
 

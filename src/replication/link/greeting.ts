@@ -64,7 +64,7 @@ export async function admitted(
   const protocol = agreedProtocol(ownSpeech(facts().version), hello)
   if (typeof protocol === 'object') throw new RefusedPeer(refusedMessage('version', protocol.sentence))
   const arrival = { set, id: hello.secondaryId, certificate: link.peer.certificate }
-  const greeted = requireAdmitted<Greeted>(await owner.admit(arrival, hello.receiver))
+  const greeted = requireAdmitted<Greeted>(await owner.admit(arrival, hello.receiver, hello.instance))
   return { arrival, hello, greeted, protocol }
 }
 

@@ -257,8 +257,11 @@ export type Greeted = {
 
 /** What a primary is asked, by the host on behalf of secondaries. */
 export interface PrimaryOwner {
-  /** `receiver`: the key that it wants keys sealed for, which must be the one that it was let in with. */
-  admit(arrival: Arrival, receiver: Buffer): Promise<Greeted | PeerRefusal>
+  /**
+   * `receiver`: the key that it wants keys sealed for, which must be the one that it was let in with. `instance`: how
+   * often another cluster has taken over who it is; none before the last one is admitted.
+   */
+  admit(arrival: Arrival, receiver: Buffer, instance: number): Promise<Greeted | PeerRefusal>
   /** `isLook`: whether the claim would be allowed; nothing is changed. */
   claim(
     arrival: Arrival,
@@ -312,13 +315,18 @@ export type FollowerStanding = SecondaryStanding & {
   readonly receiver: Buffer
   /** The number of its seal bundle; 0 if it has none. */
   readonly sealNumber: number
+  /** How often another cluster has taken over who this secondary is. */
+  readonly instance: number
 }
+
+/** What the registry of the primary asks of a secondary. */
+export type ShownStanding = Pick<FollowerStanding, 'receiver' | 'instance'>
 
 /** What a secondary is asked, by the host on behalf of its primary. */
 export interface SecondaryOwner {
   standing(family: ReplicationFamily): Promise<FollowerStanding>
-  /** The receiver of `standing` alone, for links that have nothing to do with the log. */
-  receiver(family: ReplicationFamily): Promise<Buffer>
+  /** What of `standing` the registry asks for, for links that have nothing to do with the log. */
+  shown(family: ReplicationFamily): Promise<ShownStanding>
   /**
    * Says to the primary what it must still hear of the activation, before anything is followed: undefined if it has
    * heard all.

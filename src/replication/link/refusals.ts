@@ -16,6 +16,7 @@ const CODES: Readonly<Record<Exclude<PeerRefusalCode, 'not_due' | 'bad_key'>, Re
   certificate_ended: 'revoked',
   revoked: 'revoked',
   not_activated: 'not-activated',
+  replaced: 'replaced',
   token_unknown: 'token',
   token_used: 'token',
   token_taken: 'token',

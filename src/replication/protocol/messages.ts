@@ -111,6 +111,8 @@ const MESSAGES = {
     /** The X25519 key that keys are sealed for, and the number of the seal that it has (src/system/seal). */
     receiver: fixed(RECEIVER_BYTES),
     sealNumber: u64,
+    /** How often another cluster has taken over who this secondary is. */
+    instance: u64,
   }),
   /** From the primary: the link is accepted, and this is how the secondary gets what it lacks. */
   welcome: message(2, 256 * KIB, {

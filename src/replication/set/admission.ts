@@ -24,7 +24,8 @@ import { findSecondary, putSecondary, readState, type SecondaryEntry, type SetTr
 /**
  * Why a peer is refused. 'not_primary': this cluster is none in the family. 'fenced': another took over from it.
  * 'set_mismatch': the peer is of another set, or not who it says. 'clock': its certificate does not hold yet.
- * 'certificate_ended', 'revoked': it needs a new token. 'not_activated': it was not let in yet. 'token_…': about the
+ * 'certificate_ended', 'revoked': it needs a new token. 'not_activated': it was not let in yet. 'replaced': another
+ * instance of it follows. 'token_…': about the
  * right to be let in. 'not_due', 'bad_key': about a renewal. 'conflict': two clusters were promoted.
  */
 export type PeerRefusalCode =
@@ -35,6 +36,7 @@ export type PeerRefusalCode =
   | 'certificate_ended'
   | 'revoked'
   | 'not_activated'
+  | 'replaced'
   | 'token_unknown'
   | 'token_used'
   | 'token_taken'
@@ -67,11 +69,40 @@ const REVOKED =
   'The primary revoked this secondary, or issued a newer token for its id: only an activation of a new store, with a ' +
   'new token, lets it in again'
 
+/** The key that a secondary comes with is not the one that it was let in with. */
+export const OTHER_RECEIVER =
+  'A cluster came with the certificate of this secondary and another key than it was let in with: if you know of no ' +
+  'copy of its activation token, revoke the id'
+const REPLACED =
+  'A DR secondary of this cluster was promoted, and follows in its place: demote this one for dr, and make it follow ' +
+  'that cluster'
+
 /** Whether a secondary may follow. The first use of a renewed leaf ends the one before. */
 export async function admitSecondary(tx: SetTransaction, greeting: Greeting): Promise<Admitted | PeerRefusal> {
   const known = await identify(tx, greeting)
   if ('refused' in known || known.entry.state === 'active') return known
   return refusedPeer('not_activated', 'This secondary was not let in yet: use its activation token')
+}
+
+/**
+ * As `admitSecondary`, for the link by which it follows. Once a cluster came that took over who a secondary is, the one
+ * before is refused: it may not know of that.
+ */
+export async function admitInstance(
+  tx: SetTransaction,
+  greeting: Greeting,
+  { receiver, instance }: { readonly receiver: Buffer; readonly instance: number },
+): Promise<Admitted | PeerRefusal> {
+  const admitted = await admitSecondary(tx, greeting)
+  if ('refused' in admitted) return admitted
+  const { entry } = admitted
+  // A copy of the token has the certificate, and not this key: it would push the secondary from its place.
+  if (!isReceiverOf(entry, receiver)) return refusedPeer('revoked', OTHER_RECEIVER)
+  if (instance < entry.instance) return refusedPeer('replaced', REPLACED)
+  if (instance === entry.instance) return admitted
+  const taken = { ...entry, instance }
+  putSecondary(tx, greeting.family, taken)
+  return { ...admitted, entry: taken }
 }
 
 /** A secondary with a leaf that counts in the registry, let in or not. */

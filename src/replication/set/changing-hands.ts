@@ -30,7 +30,7 @@ import {
   type Successor,
   setPath,
 } from './records.ts'
-import { type KeptActivation, putEntered } from './secondary-operations.ts'
+import { type KeptActivation, putEntered, takeOverIdentity } from './secondary-operations.ts'
 
 /** What a promotion begins with. The authority is made before: a transaction may run several times. */
 export type Promotion = {
@@ -68,19 +68,22 @@ export async function promotePrimary(tx: SetTransaction, promotion: Promotion): 
     tx.put(setPath(family, entry), value)
     value.fill(0)
   }
-  if (family === 'dr') await takePlaceInSet(tx, epoch, nowMs)
+  if (family === 'dr') await takePlaceInSet(tx, promotion, epoch)
 }
 
 /**
  * A cluster that takes the place of its primary for disaster recovery takes it in performance replication too: it has
- * the records of that one. As the primary of that set it begins an epoch, so that no secondary goes back to the other.
+ * the records of that one. As a secondary it is another instance of the same one. As the primary of that set it begins an epoch, so that no secondary goes back to the other;
+ * they come from the log that it followed, so where it stood there is noted for them, and for its own DR secondaries.
  */
-async function takePlaceInSet(tx: SetTransaction, epochOfDr: number, nowMs: number): Promise<void> {
+async function takePlaceInSet(tx: SetTransaction, promotion: Promotion, epochOfDr: number): Promise<void> {
   const state = await readState(tx, 'performance')
+  if (state?.mode === 'secondary') await takeOverIdentity(tx)
   if (state?.mode !== 'primary') return
   const epoch = Math.max(state.epoch + 1, epochOfDr)
   // The address that secondaries use first was that of the other cluster.
-  putState(tx, 'performance', { ...state, epoch, clusterAddress: '', isFenced: false, sinceMs: nowMs })
+  putState(tx, 'performance', { ...state, epoch, clusterAddress: '', isFenced: false, sinceMs: promotion.nowMs })
+  putPromotions(tx, 'performance', [...(await readPromotions(tx, 'performance')), noteOf(promotion, epoch)])
 }
 
 function noteOf({ historyId, followed, nowMs }: Promotion, epoch: number) {
@@ -227,6 +230,18 @@ export async function takeSuccessor(
   putSuccessor(tx, family, { ...takeover, atMs: nowMs })
   clearHandingOver(tx)
   return 'fenced'
+}
+
+/**
+ * The cluster that took over has taken the place of this one in performance replication too: this cluster is no primary
+ * there either. Written behind `takeSuccessor`, as it is of another class; who took over calls until both are. False
+ * where there is nothing to change.
+ */
+export async function leavePlaceInSet(tx: SetTransaction): Promise<boolean> {
+  const state = await readState(tx, 'performance')
+  if (state?.mode !== 'primary' || state.isFenced) return false
+  putState(tx, 'performance', { ...state, isFenced: true })
+  return true
 }
 
 const OTHER_CLUSTER = 'Another cluster than the one that was let in says that it took over'

@@ -88,6 +88,8 @@ export async function disableFamily(
 ): Promise<void> {
   await requireOperation(tx, family, operation)
   await wipeFamily(tx, family)
+  // A DR secondary has the records of its primary for performance replication: there cannot be two of that one.
+  if (family === 'dr' && operation === 'secondary/disable') await wipeFamily(tx, 'performance')
 }
 
 /** Removes all that the cluster keeps of a family. */
@@ -153,6 +155,7 @@ export async function issueActivation(tx: SetTransaction, issuing: Issuing): Pro
     clusterAddresses: [],
     apiAddress: '',
     trusts: authoritiesIn({ authority, nextAuthority }).map(authorityMark),
+    instance: 0,
   })
   // The secondary may be given another address, so a bad one is no reason to refuse.
   const apiAddress = faultOfApiAddress(issuing.apiAddress) === undefined ? issuing.apiAddress : ''

@@ -97,6 +97,8 @@ export const SECONDARY_ENTRY = storedRecord('A secondary of a set', {
   apiAddress: text,
   /** Fingerprints of the authorities that it trusts, by its own word; none: that of its leaf alone. */
   trusts: otherwise(listOf(base64), []),
+  /** The highest `instance` that came as this secondary: none before it is let in again. */
+  instance: otherwise(count, 0),
 })
 /** A secondary as the primary knows it. */
 export type SecondaryEntry = RecordOf<typeof SECONDARY_ENTRY>
@@ -113,6 +115,8 @@ export const SECONDARY_IDENTITY = storedRecord('The identity of a secondary', {
   clusterAddress: text,
   knownAddresses: texts,
   apiAddress: text,
+  /** How often a DR secondary has taken over who this one is, in performance replication. */
+  instance: otherwise(count, 0),
 })
 /** A secondary as it knows itself. */
 export type SecondaryIdentity = RecordOf<typeof SECONDARY_IDENTITY>

@@ -168,11 +168,29 @@ export function putEntered(tx: SetTransaction, { bundle, receiver }: KeptActivat
     clusterAddress,
     knownAddresses: [],
     apiAddress,
+    instance: 0,
   })
   tx.put(setPath(family, 'leaf-key'), leafKey.reveal())
   tx.put(setPath(family, 'receiver'), receiver)
   tx.delete(setPath(family, 'activation-receiver'))
   tx.delete(setPath(family, 'pending-key'))
+}
+
+/**
+ * This cluster takes over who the primary that it followed for disaster recovery is in performance replication: the
+ * primary of that set lets no earlier instance in any more.
+ */
+export async function takeOverIdentity(tx: SetTransaction): Promise<void> {
+  const stored = await tx.get(setPath('performance', 'identity'))
+  if (stored === undefined) return
+  const record = SECONDARY_IDENTITY.decode(stored)
+  putIdentity(tx, 'performance', { ...record, instance: record.instance + 1 })
+}
+
+/** How often this secondary was taken over. */
+export async function ownInstance(tx: SetReader, family: ReplicationFamily): Promise<number> {
+  const stored = await tx.get(setPath(family, 'identity'))
+  return stored === undefined ? 0 : SECONDARY_IDENTITY.decode(stored).instance
 }
 
 function putIdentity(tx: SetTransaction, family: ReplicationFamily, identity: SecondaryIdentity): void {

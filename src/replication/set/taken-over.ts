@@ -4,7 +4,7 @@
 //   taken-over     written with the promotion, in one step; removed when what it leaves to do is done
 //
 // So a crash between the two loses nothing: the next start finds the note, and does all of it again.
-import { count } from '../../lib/member-kinds.ts'
+import { count, flag, otherwise } from '../../lib/member-kinds.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 import type { SetReader, SetTransaction } from './records.ts'
 
@@ -15,6 +15,11 @@ export const TAKEN_OVER = storedRecord('The note of a promotion that is not sett
   /** The epoch that the promotion began. */
   epoch: count,
   atMs: count,
+  /**
+   * True for a cluster that has what is local to the one whose place it took, as it was a while ago. False for one that
+   * goes on with its own.
+   */
+  takesPlace: otherwise(flag, true),
 })
 /** A promotion that is not settled. */
 export type TakenOver = RecordOf<typeof TAKEN_OVER>

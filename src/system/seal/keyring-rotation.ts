@@ -304,14 +304,18 @@ export class KeyringRotation {
   /**
    * Begins a new history with what `work` writes and with a new term, in one durable step: for promotion. So nothing is
    * sealed under a key that another cluster, which still takes itself for the primary, seals with. Resolves when every
-   * thread has the term.
+   * thread has the term. 'same terms': for a cluster whose keyring another one changes.
    * @throws what `Store.beginHistory` throws; nothing is written then
    */
-  beginHistory<T>(work: (tx: Transaction) => Promise<T>, next: NewHistory): Promise<T> {
+  beginHistory<T>(
+    work: (tx: Transaction) => Promise<T>,
+    next: NewHistory,
+    terms: 'new term' | 'same terms' = 'new term',
+  ): Promise<T> {
     return this.#oneAtATime.run(async () => {
       let keyring: Keyring | undefined
       const result = await this.#parts.store.beginHistory(async (tx) => {
-        keyring = await this.#addTerm(tx)
+        if (terms === 'new term') keyring = await this.#addTerm(tx)
         return work(tx)
       }, next)
       if (keyring !== undefined) await this.#make(keyring)

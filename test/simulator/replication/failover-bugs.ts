@@ -88,8 +88,8 @@ function firstAuthorityForEver(): Seams {
     }),
     owner: (owner, cluster) => ({
       ...owner,
-      admit: async (arrival, receiver) => {
-        const answer = await owner.admit(arrival, receiver)
+      admit: async (arrival, receiver, instance) => {
+        const answer = await owner.admit(arrival, receiver, instance)
         const { life } = cluster
         if (!('refused' in answer) || life === undefined) return answer
         return { epoch: 0, histories: await life.store.histories(), abandoned: [], followed: [] }

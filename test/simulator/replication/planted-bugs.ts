@@ -219,8 +219,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     seams: {
       owner: (owner) => ({
         ...owner,
-        admit: async (arrival, receiver) => {
-          const answer = await owner.admit(arrival, receiver)
+        admit: async (arrival, receiver, instance) => {
+          const answer = await owner.admit(arrival, receiver, instance)
           return 'refused' in answer ? answer : { ...answer, abandoned: [] }
         },
       }),

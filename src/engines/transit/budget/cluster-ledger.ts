@@ -3,6 +3,7 @@
 // that no cluster can have more than one block of a version that is lost so. The cluster that is promoted counts one
 // block for each cluster it knows of, and for one that it may not know of.
 import { fromPeer } from '../../../api/from-peer.ts'
+import type { PromotedAs } from '../../../api/mount.ts'
 import { maintains } from '../../../api/node-role.ts'
 import { checked, count, group, integer, oneOf, text } from '../../../lib/member-kinds.ts'
 import { own } from '../../../lib/own.ts'
@@ -154,24 +155,25 @@ export class ClusterLedger {
   /**
    * Counts what may have been granted and is not known here: to be called when this cluster has become the owner, and
    * before it grants anything. `takesPlace`: it has taken the place of another one, of whose use it knows the past
-   * alone, and goes on under a name of its own; the engine is to be reset on every thread then. Nothing but two entries
-   * is written, whatever the number of keys.
+   * alone, and goes on under a name of its own; the engine is to be reset on every thread then. One that does not own
+   * the ledger asks the owner to name it, as any cluster does. Nothing but two entries is written, whatever the number
+   * of keys.
    * `promotion` names the change: it counts once then, however often this is called before the first life after it.
    */
-  async promoted(takesPlace: boolean, promotion?: string): Promise<void> {
+  async promoted({ takesPlace, isOwner }: PromotedAs, promotion?: string): Promise<void> {
     await this.#parts.storage.transaction(async (tx) => {
       const { clusters, gone } = await readClusters(tx)
-      const { cluster, promotion: known } = await readClusterLives(tx)
+      const { lives, cluster, promotion: known } = await readClusterLives(tx)
       if (promotion !== undefined && promotion === known) return
       const unseen = Math.max(LEAST_UNSEEN, clusters.length + 1)
       const others = clusters.filter((one) => one !== cluster)
       const name = takesPlace ? newClusterName(this.#parts.randomBytes) : cluster
+      const own = { lives: takesPlace ? 0 : lives, cluster: name, ...(promotion === undefined ? {} : { promotion }) }
+      tx.put(CLUSTER_LIVES, CLUSTER_LIVES_COUNT.encode(own))
+      if (!isOwner) return
       const after = name === '' ? others : [...others, name]
       const left = takesPlace ? clusters.length - others.length : 0
       tx.put(CLUSTERS, CLUSTERS_RECORD.encode({ clusters: after, gone: gone + unseen + left }))
-      if (!takesPlace) return
-      const lives = { lives: 0, cluster: name, ...(promotion === undefined ? {} : { promotion }) }
-      tx.put(CLUSTER_LIVES, CLUSTER_LIVES_COUNT.encode(lives))
     })
   }
 

@@ -1,0 +1,146 @@
+// Clusters in both families at once: a DR secondary stands in for a member of a performance set. Whole servers, over the
+// simulated network, in virtual time.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { has, operationToken, POLICY, promote, shareOf, write } from '../fixtures/failing-over.ts'
+import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
+import { performanceServers } from '../fixtures/replicated-servers.ts'
+
+const PERFORMANCE = 'sys/replication/performance'
+const DR = 'sys/replication/dr'
+const FAMILY = 'performance'
+
+/** A performance pair, and a DR secondary of one of the two. */
+async function withStandIn(seed: number, of: 'primary' | 'secondary') {
+  const all = await performanceServers(seed)
+  const { servers, primary, secondary } = all
+  await primary.must('POST', 'sys/mounts/shared', { type: 'transit' })
+  await primary.must('POST', 'shared/keys/k')
+  const token = await operationToken(primary)
+  await write(primary, 5)
+  await servers.level(primary, secondary, 60_000, FAMILY)
+  const followed = all[of]
+  await followed.must('POST', 'sys/mounts/own', { type: 'transit', local: true })
+  await followed.must('POST', 'own/keys/k')
+  const standIn = await servers.start('stand-in')
+  await servers.activate(followed, standIn)
+  await servers.level(followed, standIn)
+  await servers.time.pass(1_000)
+  await servers.level(followed, standIn)
+  standIn.rootToken = followed.rootToken
+  return { ...all, standIn, token }
+}
+
+const moveTo = (of: ReplicatedServer, to: ReplicatedServer) =>
+  of.call('POST', `${PERFORMANCE}/secondary/update-primary`, { update_primary_addrs: [`https://${to.name}:8201`] })
+
+test('T62: a DR secondary of a performance primary takes its place in the set, and secondaries follow by its address', async () => {
+  const { servers, primary, secondary, standIn, token } = await withStandIn(62, 'primary')
+  const before = await primary.status(FAMILY)
+  assert.equal((await standIn.status(FAMILY)).mode, 'disabled', JSON.stringify(await standIn.status(FAMILY)))
+  await write(primary, 3, 'last')
+  await servers.level(primary, standIn)
+  await servers.level(primary, secondary, 60_000, FAMILY)
+  primary.kill()
+  await servers.time.pass(15_000)
+  const promoted = await promote(standIn, token)
+  assert.equal(promoted.status, 200, JSON.stringify(promoted.body))
+  const after = await standIn.status(FAMILY)
+  assert.deepEqual([after.mode, after.cluster_id, after.known_secondaries], ['primary', before.cluster_id, ['two']])
+  await write(standIn, 3, 'new')
+  servers.sentBytes = 0
+  const moved = await moveTo(secondary, standIn)
+  assert.equal(moved.status, 200, JSON.stringify(moved.body))
+  await servers.level(standIn, secondary, 60_000, FAMILY)
+  assert.ok(await has(secondary, 'last2'))
+  assert.ok(await has(secondary, 'new2'))
+  assert.ok(servers.sentBytes < 60_000, `${servers.sentBytes} bytes`)
+  assert.equal((await secondary.status(FAMILY)).undone_records, undefined)
+
+  await servers.time.until(primary.restart(shareOf(primary)))
+  await servers.time.pass(15_000)
+  assert.deepEqual([(await primary.status()).fenced, (await primary.status(FAMILY)).fenced], [true, true])
+  assert.equal((await primary.call('PUT', 'sys/policies/acl/late', POLICY)).status, 503)
+  await primary.must('POST', `${DR}/primary/demote`)
+  const given = { dr_operation_token: token, token: await servers.token(standIn, 'one') }
+  assert.equal((await primary.call('POST', `${DR}/secondary/update-primary`, given, '')).status, 200)
+  await servers.level(standIn, primary)
+  await servers.requireSame(standIn, primary)
+  // And back: the set has its first primary again.
+  await servers.time.pass(2_000)
+  const back = await promote(primary, token)
+  assert.equal(back.status, 200, JSON.stringify(back.body))
+  assert.equal((await primary.status(FAMILY)).mode, 'primary')
+  await write(primary, 2, 'back')
+  assert.equal((await moveTo(secondary, primary)).status, 200)
+  await servers.level(primary, secondary, 60_000, FAMILY)
+  assert.ok(await has(secondary, 'back1'))
+})
+
+test('T62: secondaries of a performance primary that is fenced are sent away, and follow the one that took over', async () => {
+  const { servers, primary, secondary, standIn, token } = await withStandIn(621, 'primary')
+  assert.equal((await promote(standIn, token)).status, 200)
+  await servers.time.pass(5_000)
+  const { mode, state, idle_reason: reason } = await secondary.status(FAMILY)
+  assert.deepEqual([mode, state, reason], ['secondary', 'idle', 'fenced'])
+  assert.deepEqual([(await primary.status()).fenced, (await primary.status(FAMILY)).fenced], [true, true])
+  await write(standIn, 2, 'new')
+  assert.equal((await moveTo(secondary, standIn)).status, 200)
+  await servers.level(standIn, secondary, 60_000, FAMILY)
+  assert.ok(await has(secondary, 'new1'))
+  // The former primary has the certificates of the set, and is followed no more for all that.
+  await moveTo(secondary, primary)
+  await write(standIn, 1, 'later')
+  await servers.time.pass(5_000)
+  assert.equal((await secondary.status(FAMILY)).idle_reason, 'fenced')
+  assert.equal((await moveTo(secondary, standIn)).status, 200)
+  await servers.level(standIn, secondary, 60_000, FAMILY)
+  assert.ok(await has(secondary, 'later0'))
+})
+
+test('T62: what a performance secondary had ahead of the DR secondary that took over is undone, and kept aside', async () => {
+  const { servers, primary, secondary, standIn, token } = await withStandIn(622, 'primary')
+  servers.cut(primary, standIn)
+  await write(primary, 3, 'ahead')
+  await servers.level(primary, secondary, 60_000, FAMILY)
+  primary.kill()
+  await servers.time.pass(15_000)
+  assert.equal((await promote(standIn, token, { force: true })).status, 200)
+  await write(standIn, 3, 'new')
+  assert.equal((await moveTo(secondary, standIn)).status, 200)
+  await servers.level(standIn, secondary, 60_000, FAMILY)
+  assert.ok(!(await has(secondary, 'ahead0')))
+  assert.ok(await has(secondary, 'new2'))
+  // The status is that of a moment ago.
+  await servers.time.pass(1_000)
+  assert.equal((await secondary.status(FAMILY)).undone_records, 3)
+})
+
+test('T63: a DR secondary of a performance secondary takes over who it is, and the old one is refused', async () => {
+  const { servers, primary, secondary, standIn, token } = await withStandIn(63, 'secondary')
+  const before = await secondary.status(FAMILY)
+  servers.cut(secondary, standIn)
+  servers.cut(secondary, primary)
+  await servers.time.pass(15_000)
+  await write(primary, 3, 'later')
+  servers.sentBytes = 0
+  const promoted = await promote(standIn, token, { force: true })
+  assert.equal(promoted.status, 200, JSON.stringify(promoted.body))
+  await servers.level(primary, standIn, 60_000, FAMILY)
+  const after = await standIn.status(FAMILY)
+  assert.deepEqual([after.mode, after.cluster_id, after.secondary_id], ['secondary', before.cluster_id, 'two'])
+  assert.ok(await has(standIn, 'later2'))
+  await standIn.must('POST', 'own/keys/k/rotate')
+  await standIn.must('GET', 'auth/token/lookup-self')
+  assert.deepEqual((await primary.status(FAMILY)).known_secondaries, ['two'])
+  // The old one comes back to the primary, and does not hear of the promotion itself.
+  servers.heal(secondary, primary)
+  await servers.time.pass(60_000)
+  const old = await secondary.status(FAMILY)
+  assert.deepEqual([old.mode, old.state], ['secondary', 'idle'])
+  const links = standIn.links
+  await servers.time.pass(300_000)
+  assert.equal(standIn.links, links, 'its link was never broken off')
+  await write(primary, 2, 'on')
+  await servers.level(primary, standIn, 60_000, FAMILY)
+})

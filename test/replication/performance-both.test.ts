@@ -137,10 +137,44 @@ test('T63: a DR secondary of a performance secondary takes over who it is, and t
   servers.heal(secondary, primary)
   await servers.time.pass(60_000)
   const old = await secondary.status(FAMILY)
-  assert.deepEqual([old.mode, old.state], ['secondary', 'idle'])
+  assert.deepEqual([old.mode, old.state, old.idle_reason], ['secondary', 'idle', 'replaced'])
   const links = standIn.links
   await servers.time.pass(300_000)
   assert.equal(standIn.links, links, 'its link was never broken off')
   await write(primary, 2, 'on')
   await servers.level(primary, standIn, 60_000, FAMILY)
+  // It sealed under no term of its own, and has those that its primary adds.
+  await primary.must('POST', 'sys/rotate')
+  await servers.level(primary, standIn, 60_000, FAMILY)
+  const term = async (of: ReplicatedServer) => (await of.must('GET', 'sys/key-status')).body.data?.term
+  assert.equal(await term(standIn), await term(primary))
+  // The old one follows where it was followed, and can take its place again.
+  servers.heal(secondary, standIn)
+  await servers.time.pass(15_000)
+  assert.equal((await secondary.status()).fenced, true)
+  await secondary.must('POST', `${DR}/primary/demote`)
+  const given = { dr_operation_token: token, token: await servers.token(standIn, 'old') }
+  assert.equal((await secondary.call('POST', `${DR}/secondary/update-primary`, given, '')).status, 200)
+  await servers.level(standIn, secondary)
+  await servers.requireSame(standIn, secondary)
+  await servers.time.pass(2_000)
+  assert.equal((await promote(secondary, token)).status, 200)
+  await servers.level(primary, secondary, 60_000, FAMILY)
+  await servers.time.pass(15_000)
+  assert.equal((await standIn.status(FAMILY)).idle_reason, 'replaced')
+})
+
+test('a DR secondary that leaves its set has no part in the performance set of its primary', async () => {
+  for (const which of ['primary', 'secondary'] as const) {
+    const { servers, primary, secondary, standIn, token } = await withStandIn(67, which)
+    const left = await standIn.call('POST', `${DR}/secondary/disable`, { dr_operation_token: token }, '')
+    assert.equal(left.status, 200, JSON.stringify(left.body))
+    assert.deepEqual(await standIn.status(FAMILY), { mode: 'disabled' })
+    await write(standIn, 2, 'alone')
+    await servers.time.pass(10_000)
+    assert.equal((await secondary.status(FAMILY)).state, 'stream-wals')
+    assert.ok(!(await has(secondary, 'alone1')))
+    await write(primary, 2, 'on')
+    await servers.level(primary, secondary, 60_000, FAMILY)
+  }
 })

@@ -2,6 +2,15 @@
 // the simulated network, in virtual time. What is a cluster's own stays through all of it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { P256 } from '../../src/crypto/forms/ec-curves.ts'
+import { loadScalar } from '../../src/crypto/forms/ec-private-key.ts'
+import { x25519Key } from '../../src/crypto/primitives/hpke.ts'
+import { askPrimary } from '../../src/replication/link/knocking.ts'
+import { LINK_TIMES } from '../../src/replication/link/link-times.ts'
+import { SETS_FOLDER } from '../../src/replication/set/records.ts'
+import { ownIdentity } from '../../src/replication/set/secondary-operations.ts'
+import { systemScope } from '../../src/storage/contract.ts'
+import { VERSION } from '../../src/version.ts'
 import { has, POLICY, shareOf, write } from '../fixtures/failing-over.ts'
 import type { Called } from '../fixtures/memory-server.ts'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
@@ -326,4 +335,69 @@ test('a performance secondary that is revoked is cut off within a second, and se
   assert.equal((await update(servers, primary, secondary)).status, 200)
   await level(servers, primary, secondary)
   assert.ok(await has(secondary, 'later1'))
+})
+
+/** Who a performance secondary is, and the public half of the key that it was let in with. */
+async function identityOf({ servers, secondary }: Awaited<ReturnType<typeof pair>>) {
+  const sets = secondary.server.node.storage.view(systemScope, SETS_FOLDER)
+  return servers.time.until(
+    sets.transaction(async (tx) => {
+      const found = (await ownIdentity(tx, FAMILY)) ?? assert.fail('it is a secondary')
+      const seed = (await tx.get('performance/receiver')) ?? assert.fail('it was let in')
+      return { ...found, receiver: x25519Key(seed).publicKey }
+    }),
+  )
+}
+
+test('T65: a performance secondary proves no takeover with its certificate: that is refused, and logged', async () => {
+  const all = await pair(651)
+  const { servers, primary, secondary } = all
+  const { peer, own, trusted, receiver } = await identityOf(all)
+  const { historyId } = await servers.time.until(secondary.server.store.position())
+  const { setId, family, id } = peer
+  const knock = {
+    what: 'took-over',
+    set: { setId, family },
+    id,
+    identity: { key: loadScalar(P256, own.key), certificate: own.certificate, trusted },
+    address: 'https://one:8201',
+    facts: { version: VERSION, clusterId: 'two', clusterAddresses: [], apiAddress: 'https://two:8200' },
+    takeover: { epoch: 9, historyId, receiver, followed: undefined },
+  } as const
+  const world = { ...secondary.server.world, links: servers.network.host('two').links }
+  const parts = { world, times: LINK_TIMES, counts: () => () => {} }
+  assert.deepEqual(await servers.time.until(askPrimary(parts, knock, new AbortController().signal)), {
+    kind: 'refused',
+    code: 'not-primary',
+    sentence: 'Only disaster recovery has clusters that take over from a primary',
+  })
+  assert.match(primary.server.logged.join(), /A secondary says that it took over, and is not believed[^\n]*"two"/)
+  assert.equal((await primary.status(FAMILY)).fenced, false)
+  await write(primary, 1, 'on')
+})
+
+test('a promoted performance secondary rotates the keys of the set by itself, and shares its new term', async () => {
+  const { servers, primary, secondary } = await pair(652)
+  const third = await servers.start('three')
+  await primary.must('POST', 'shared/keys/often', { auto_rotate_period: '1h' })
+  await level(servers, primary, secondary)
+  const versionOn = async (of: ReplicatedServer) =>
+    Number((await of.must('GET', 'shared/keys/often')).body.data?.latest_version)
+  const termOn = async (of: ReplicatedServer) => Number((await of.must('GET', 'sys/key-status')).body.data?.term)
+  const term = await termOn(primary)
+  primary.kill()
+  await servers.time.pass(2 * 3_600_000)
+  assert.equal(await versionOn(secondary), 1, 'its primary is to do that')
+  assert.equal((await promote(secondary, { force: true })).status, 200)
+  await servers.time.pass(3_600_000 + 60_000)
+  assert.ok((await versionOn(secondary)) > 1)
+  assert.equal(await termOn(secondary), term + 1)
+  await servers.activate(secondary, third, 'three', FAMILY)
+  await level(servers, secondary, third)
+  await servers.giveRootToken(primary, third)
+  assert.equal(await termOn(third), term + 1)
+  assert.equal(await versionOn(third), await versionOn(secondary))
+  // The ledger of a shared mount goes on under the name that the cluster has.
+  const data = await secondary.must('POST', 'shared/encrypt/k', { plaintext: 'aGk=' })
+  assert.match(String(data.body.data?.ciphertext), /^vault:v1:/)
 })

@@ -16,7 +16,7 @@ import { verifyAudit } from '../offline/audit-verification.ts'
 import { leavingStore, restorableStore } from '../process/restorable-store.ts'
 import { noteSecondary } from '../replication/set/admission.ts'
 import { revokeSecondary } from '../replication/set/primary-operations.ts'
-import { findSecondary, SETS_FOLDER } from '../replication/set/records.ts'
+import { findSecondary, readState, SETS_FOLDER } from '../replication/set/records.ts'
 import { systemScope } from '../storage/contract.ts'
 import { storageIn, storeLocation } from '../storage/drivers.ts'
 import { encodeKeyring, firstKeyring, type Keyring, replacedBy } from '../storage/keyring.ts'
@@ -176,6 +176,39 @@ for (const when of ['before', 'behind'] as const) {
     assert.equal(await server.store.get('root/sys/policy/before'), undefined)
   })
 }
+
+test('a performance primary stays what it is in its set when a snapshot of before is restored', async (t) => {
+  const server = await start(t)
+  const view = server.node.storage.view(systemScope, SETS_FOLDER)
+  const stateOf = async () => (await view.transaction((tx) => findSecondary(tx, 'performance', 'site/b')))?.state
+  const before = await save(server)
+  const other = await primaryOfSet(72, 'performance')
+  await other.cluster.letIn(other.bundle)
+  await view.transaction(async (tx) => {
+    for (const [path, value] of other.cluster.view.entries) tx.put(path, value)
+  })
+  const active = await save(server)
+  assert.equal(await server.call('PUT', 'sys/policies/acl/later', POLICY), 204)
+  const entries = async () => (await server.store.list('root/core/replication/performance/')).length
+  const count = await entries()
+  for (const [snapshot, state] of [
+    [before, 'active'],
+    [active, 'revoked'],
+  ] as const) {
+    if (state === 'revoked') await view.transaction((tx) => revokeSecondary(tx, 'performance', 'site/b'))
+    await server.node.operations.restore(ReadableStream.from([snapshot]), false)
+    await server.unseal()
+    assert.equal(await stateOf(), state)
+    assert.equal((await view.transaction((tx) => readState(tx, 'performance')))?.setId, other.setId)
+    assert.equal(await entries(), count)
+    assert.equal(await server.call('GET', 'sys/policies/acl/later'), 404)
+    assert.equal(await server.call('PUT', 'sys/policies/acl/later', POLICY), 204)
+  }
+  // They are in the tree as other entries are: a restore compares its roots with the leaves of all of them.
+  await server.node.operations.restore(ReadableStream.from([await save(server)]), false)
+  await server.unseal()
+  assert.equal(await stateOf(), 'revoked')
+})
 
 /** A primary with a secondary that was let in. */
 async function primaryWith(t: TestContext, ...options: OptionsOfStart) {

@@ -136,14 +136,16 @@ export class Restore {
       },
       // Left out, since the snapshot cannot know how often its key has encrypted after it was made, here or elsewhere.
       isLeftOut: (key) => key === KEY_USE || isOfSeal(key) || isOfReplication(key),
-      added: async () => {
+      added: async (leafKey) => {
         const entries = await restoredSeal.entries(seal, opened)
         // Other data have another keyring, which no secondary of this cluster could follow.
         if (opened === undefined || !restoredSeal.isOf(seal.rootKey)) {
           lost = await this.#lostReplication()
           return entries
         }
-        return [...entries, ...(await keptReplication(this.#parts.store, barrier, opened, header.histories))]
+        if (leafKey === undefined) throw new StorageCorrupt('The snapshot has a keyring and no leaf key')
+        const restored = { barrier: opened, leafKey, histories: header.histories }
+        return [...entries, ...(await keptReplication(this.#parts.store, barrier, restored))]
       },
       check: (staged) => restorable.check(staged),
     })

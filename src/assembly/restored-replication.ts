@@ -1,17 +1,18 @@
 // What a cluster is in its sets stays when a snapshot is restored: roles, epochs and fences of that day would bring a
 // demoted primary back, and a revoked secondary. So the records of now stand in the place of those of the snapshot.
+import type { KeyObject } from 'node:crypto'
 import { sha256 } from '../crypto/primitives/digest.ts'
 import { ABANDONED, ABANDONED_HISTORIES, SECONDARY_ENTRY } from '../replication/set/records.ts'
 import type { Barrier } from '../storage/barrier.ts'
-import { mayHaveClass } from '../storage/classes.ts'
-import type { Reader, ReadStore, StoredEntry } from '../storage/contract.ts'
+import { classify } from '../storage/classes.ts'
+import { type Reader, type ReadStore, type StoredEntry, systemScope } from '../storage/contract.ts'
 import { MAX_HISTORIES } from '../storage/log/histories.ts'
+import { leafOf, NO_LEAF } from '../storage/log/leaf.ts'
 import type { History } from '../storage/peer-log.ts'
 
 /** What a cluster stores of its part in replication, in both families. */
 const FOLDER = 'root/core/replication/'
 const ABANDONED_KEY = FOLDER + ABANDONED
-const NO_LEAF = Buffer.alloc(0)
 /** Entries of the registry, of either family. */
 const OF_SECONDARY = /^root\/core\/replication\/[^/]+\/secondary\//
 /** A registry has a thousand entries at most, and there are some more. */
@@ -25,27 +26,37 @@ export const REPLICATION_LOST =
   'The snapshot is of other data: this cluster is in no set for replication any more, and its secondaries must be ' +
   'activated anew'
 
+/** What the records are to fit: the keys of the snapshot, and the histories in its list. */
+export type RestoredStore = {
+  readonly barrier: Barrier
+  readonly leafKey: KeyObject
+  readonly histories: readonly History[]
+}
+
 /**
- * The records of now, sealed under the keyring of the snapshot, and the histories of now that are not in the list of
- * the snapshot (`restoredHistories`): its secondaries may have followed them.
+ * The records of now, sealed under the keyring of the snapshot, and the histories of now that are not in its list: its
+ * secondaries may have followed them.
  */
 export async function keptReplication(
   store: Pick<ReadStore, 'scan' | 'histories'>,
   present: Barrier,
-  restored: Barrier,
-  restoredHistories: readonly History[],
+  { barrier, leafKey, histories }: RestoredStore,
 ): Promise<readonly StoredEntry[]> {
   const kept: StoredEntry[] = []
   const keep = (key: string, clear: Buffer): void => {
-    kept.push({ key, value: restored.seal(key, clear), class: 'ignored', leaf: NO_LEAF })
+    const value = barrier.seal(key, clear)
+    const storageClass = classify(systemScope, key)
+    const isIgnored = storageClass === 'ignored'
+    const leaf = isIgnored ? NO_LEAF : leafOf(leafKey, storageClass, systemScope.mount, key, value)
+    kept.push({ key, value, class: storageClass, leaf })
   }
   let abandoned: readonly string[] = []
   await eachRecord(store, present, (key, clear) => {
     if (key === ABANDONED_KEY) abandoned = ABANDONED_HISTORIES.decode(clear).ids
-    else if (mayHaveClass(key, 'ignored')) keep(key, clear)
+    else keep(key, clear)
   })
   if (kept.length === 0) return kept
-  const known = new Set(restoredHistories.map(({ id }) => id.toString('hex')))
+  const known = new Set(histories.map(({ id }) => id.toString('hex')))
   const left = (await store.histories()).map(({ id }) => id.toString('hex'))
   const ids = [...abandoned, ...left].filter((id) => !known.has(id)).slice(-MAX_HISTORIES)
   if (ids.length > 0) keep(ABANDONED_KEY, ABANDONED_HISTORIES.encode({ ids }))

@@ -145,7 +145,7 @@ export interface StagedWriter {
   close(): Promise<void>
 }
 
-/** An entry that is not in the store, and that its roots are nevertheless over. */
+/** An entry that is not in the store, and that its roots are nevertheless over; or one that is, and they are not. */
 export type LeftOut = { readonly class: TreeClass; readonly key: string; readonly leaf: Uint8Array }
 
 /** What a check is given, and where it reports. */

@@ -5,16 +5,19 @@ import { test } from 'node:test'
 import { P256 } from '../../src/crypto/forms/ec-curves.ts'
 import { loadScalar } from '../../src/crypto/forms/ec-private-key.ts'
 import { x25519Key } from '../../src/crypto/primitives/hpke.ts'
+import { importSecret } from '../../src/crypto/primitives/secret-key.ts'
 import { askPrimary } from '../../src/replication/link/knocking.ts'
 import { LINK_TIMES } from '../../src/replication/link/link-times.ts'
 import { SETS_FOLDER } from '../../src/replication/set/records.ts'
 import { ownIdentity } from '../../src/replication/set/secondary-operations.ts'
 import { systemScope } from '../../src/storage/contract.ts'
+import { openRootKey, ROOT_KEY, readRecord } from '../../src/system/seal/seal-records.ts'
 import { VERSION } from '../../src/version.ts'
 import { has, POLICY, shareOf, write } from '../fixtures/failing-over.ts'
 import type { Called } from '../fixtures/memory-server.ts'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
 import { performanceServers, type ReplicatedServers } from '../fixtures/replicated-servers.ts'
+import { restoredTables, takeSnapshot } from '../simulator/replication/restoring.ts'
 
 const PERFORMANCE = 'sys/replication/performance'
 const FAMILY = 'performance'
@@ -400,4 +403,37 @@ test('a promoted performance secondary rotates the keys of the set by itself, an
   // The ledger of a shared mount goes on under the name that the cluster has.
   const data = await secondary.must('POST', 'shared/encrypt/k', { plaintext: 'aGk=' })
   assert.match(String(data.body.data?.ciphertext), /^vault:v1:/)
+})
+
+test('T49: a performance primary that is restored stays one, and its secondaries follow it back', async () => {
+  const { servers, primary, secondary, ofSecondary } = await pair(653)
+  const { server } = primary
+  const record = await servers.time.until(readRecord(server.store, ROOT_KEY))
+  // One share opens it, and so is its key.
+  const life = {
+    ...server,
+    barrier: server.node.storage.barrier,
+    rootKey: openRootKey(importSecret(shareOf(primary)), record),
+  }
+  const taken = await servers.time.until(takeSnapshot(life))
+  const third = await servers.start('three')
+  await servers.activate(primary, third, 'three', FAMILY)
+  await level(servers, primary, third)
+  await write(primary, 3, 'later')
+  await primary.must('POST', `${PERFORMANCE}/primary/revoke-secondary`, { id: 'three' })
+  await level(servers, primary, secondary)
+  const tables = await servers.time.until(restoredTables(life, taken))
+  primary.kill()
+  primary.putBack(tables)
+  await servers.time.until(primary.restart(shareOf(primary)))
+  assert.deepEqual((await primary.status(FAMILY)).known_secondaries, ['two'], 'as it was before the restore')
+  await write(primary, 2, 'new')
+  await level(servers, primary, secondary)
+  assert.ok(await has(secondary, 'new1'))
+  assert.ok(!(await has(secondary, 'later0')))
+  await requireOwn(ofSecondary)
+  await servers.time.pass(70_000)
+  assert.equal((await third.status(FAMILY)).idle_reason, 'revoked')
+  // A secondary is not restored: its primary has what is to stay.
+  assert.equal((await secondary.call('POST', 'sys/storage/snapshot')).status, 400)
 })

@@ -1,5 +1,6 @@
 // Takes a snapshot into a second store beside the one in use (`Staging`). Each entry is checked as input like any other
 // (threats D-06). The staged store is then checked as a whole before it may replace the one in use.
+import type { KeyObject } from 'node:crypto'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import type { Ticks } from '../../lib/world.ts'
 import { type Barrier, type RecordForm, requireForm } from '../barrier.ts'
@@ -54,9 +55,10 @@ export type StageOptions = {
   readonly isLeftOut: (key: string) => boolean
   /**
    * Entries that stand in the place of those left out, with other keys than those taken. Called once, behind
-   * `openKeyring`. @throws StorageCorrupt for a snapshot that cannot be used
+   * `openKeyring`, with the key of the snapshot that leaves are made with; undefined if that cannot be opened. @throws
+   * StorageCorrupt for a snapshot that cannot be used
    */
-  readonly added: () => Promise<readonly StoredEntry[]>
+  readonly added: (leafKey: KeyObject | undefined) => Promise<readonly StoredEntry[]>
   /** Makes the staged store durable and checks it (staged-check.ts), on any thread. @throws SnapshotDamaged */
   readonly check: (check: StagedCheck) => Promise<void>
 }
@@ -74,20 +76,20 @@ export async function stageSnapshot(read: ReadSnapshot, options: StageOptions): 
 async function stage({ header, chunks }: ReadSnapshot, options: StageOptions): Promise<void> {
   const writer = await options.staging.begin()
   const intake = new Intake(options)
-  let barrier: Barrier | undefined
   let end: SnapshotEnd | undefined
-  let added = 0
+  let keys: StagedCheck['keys']
+  let added: readonly StoredEntry[] = []
   try {
     for await (const chunk of chunks) {
       if (chunk.kind === 'entries') await writer.write(intake.take(chunk.entries))
       else {
         end = chunk.end
         intake.requireComplete()
-        barrier = options.openKeyring(intake.records)
+        const barrier = options.openKeyring(intake.records)
         requireSeal(chunk.end, chunk.hashBefore, barrier)
-        const entries = await options.added()
-        await writer.write(entries)
-        added = entries.length
+        keys = keysOf(barrier, intake.records.get(LEAF_KEY))
+        added = await options.added(keys?.leafKey)
+        await writer.write(added)
       }
       // Chunks that have arrived already come without a wait: this lets other requests in between.
       await options.ticks.next()
@@ -97,9 +99,9 @@ async function stage({ header, chunks }: ReadSnapshot, options: StageOptions): P
   }
   if (end === undefined) throw new SnapshotDamaged('The snapshot has no end')
   const { replicated, local } = end
-  const entries = end.entries - intake.leftOutCount + added
-  const { leftOut } = intake
-  const keys = keysOf(barrier, intake.records.get(LEAF_KEY))
+  const entries = end.entries - intake.leftOutCount + added.length
+  // The roots of the snapshot are over none of those added. A leaf that is counted twice is not counted.
+  const leftOut = [...intake.leftOut, ...added.flatMap(inTree)]
   await options.check({ ...beginningOf(header, options), entries, replicated, local, leftOut, keys })
 }
 
@@ -156,6 +158,11 @@ class Intake {
       throw new SnapshotDamaged(`The entry ${key} of the snapshot has a leaf or value of a wrong length`)
     }
   }
+}
+
+/** As it is counted in the tree, if it is. */
+function inTree({ class: storageClass, key, leaf }: StoredEntry): readonly LeftOut[] {
+  return storageClass === 'ignored' ? [] : [{ class: storageClass, key, leaf }]
 }
 
 function requireSeal(end: SnapshotEnd, hashBefore: Buffer, barrier: Barrier | undefined): void {

@@ -40,7 +40,6 @@ const OF_A_SET = [
   'shared mounts that are missing',
   'unmounting of shared mounts that was cut off',
   'memberships of earlier releases',
-  'what a promotion leaves to do',
   'the key of wrapping tokens',
   'the deletion of namespaces',
   'the end of policies',
@@ -49,6 +48,7 @@ const OF_A_SET = [
 ]
 const OF_A_CLUSTER = [
   'keys of this cluster',
+  'what a promotion leaves to do',
   'audit entries of earlier releases',
   'local mounts that are missing',
   'unmounting of local mounts that was cut off',
@@ -76,7 +76,7 @@ const ROLES: readonly { readonly name: string; readonly role: Partial<NodeRole>;
     {
       name: 'a performance secondary whose copy is not whole',
       role: { performance: 'bootstrapping' },
-      does: ['keys of this cluster', ...OF_A_NODE],
+      does: ['keys of this cluster', 'what a promotion leaves to do', ...OF_A_NODE],
     },
     { name: 'a DR secondary whose copy is not whole', role: { dr: 'bootstrapping' }, does: OF_A_NODE },
     { name: 'a standby', role: { isStandby: true }, does: OF_A_NODE },

@@ -76,7 +76,7 @@ const ROLES: readonly { readonly name: string; readonly role: Partial<NodeRole>;
     {
       name: 'a performance secondary whose copy is not whole',
       role: { performance: 'bootstrapping' },
-      does: ['keys of this cluster', 'what a promotion leaves to do', ...OF_A_NODE],
+      does: ['keys of this cluster', ...OF_A_NODE],
     },
     { name: 'a DR secondary whose copy is not whole', role: { dr: 'bootstrapping' }, does: OF_A_NODE },
     { name: 'a standby', role: { isStandby: true }, does: OF_A_NODE },

@@ -32,6 +32,8 @@ export type OwnWork = {
   readonly isVital?: boolean
   /** 'before serving': it ends before the first request is answered. Missing: afterwards. */
   readonly when?: 'before serving'
+  /** True for what a performance secondary does of its own while it is copied, and its mounts are not all there. */
+  readonly whileCopied?: true
   readonly begin: () => Promise<void> | void
   /** Missing: it has ended when `begin` resolves. */
   readonly end?: () => void
@@ -67,6 +69,7 @@ export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
       name: 'keys of this cluster',
       changes: 'cluster',
       when: 'before serving',
+      whileCopied: true,
       begin: () => store.transaction((tx) => makeOwnKeys(tx, makers)),
     },
     {
@@ -182,8 +185,8 @@ const workOfMounts = ({ mounts, upkeep }: OwnWorkRooms, which: Sharing): readonl
  * True if a node in this role does it. While a performance secondary is copied its mounts are not all there: it makes
  * its own keys, by which it can be operated, and leaves the rest of what it owns alone.
  */
-const isDoneIn = (role: NodeRole, { changes, when }: OwnWork): boolean =>
-  mayChange(role, changes) && (changes === 'node' || when === 'before serving' || !isCopied(role))
+const isDoneIn = (role: NodeRole, { changes, whileCopied }: OwnWork): boolean =>
+  mayChange(role, changes) && (changes === 'node' || whileCopied === true || !isCopied(role))
 
 /** The list while the server is open: which lines run. Each runs at most once at a time. */
 export class RunningWork {

@@ -15,7 +15,7 @@ import {
 } from '../api/node-role.ts'
 import { AUDIT_ORIGIN } from '../audit/state-origin.ts'
 import { realWorld, type World } from '../lib/world.ts'
-import { SETS_FOLDER } from '../replication/set/records.ts'
+import { putState, SETS_FOLDER } from '../replication/set/records.ts'
 import { putTakenOver } from '../replication/set/taken-over.ts'
 import { type MayWrite, type StorageClass, type Store, systemScope } from '../storage/contract.ts'
 import { VERSION } from '../version.ts'
@@ -75,7 +75,7 @@ type Stage = {
 const OK = new Set([200, 204])
 
 /** Leaves something to do for each line of the list, now or within days, and the store `without` some entries. */
-async function fill({ node, call }: MemoryServer, without: readonly string[]): Promise<void> {
+async function fill({ node, call }: MemoryServer, role: Partial<NodeRole>, without: readonly string[]): Promise<void> {
   const must = async (path: string, body: object): Promise<void> => {
     const { status, body: answer } = await call('POST', path, body)
     assert.ok(OK.has(status), `${path}: ${status} ${JSON.stringify(answer)}`)
@@ -126,6 +126,10 @@ async function fill({ node, call }: MemoryServer, without: readonly string[]): P
   )
   const sets = node.storage.view(systemScope, SETS_FOLDER)
   await sets.transaction(async (tx) => putTakenOver(tx, { epoch: 2, atMs: START_MS, takesPlace: true }))
+  // What a promotion leaves to do follows from what the cluster is in its sets, before it is in that role.
+  const { performance: mode = 'disabled' } = role
+  const state = { setId: 'set', epoch: 1, clusterAddress: '', isFenced: false, sinceMs: START_MS }
+  if (mode !== 'disabled') await sets.transaction(async (tx) => putState(tx, 'performance', { mode, ...state }))
   const tokens = node.storage.view(systemScope, 'root/sys/token/')
   await tokens.transaction(async (tx) => tx.delete('indexed'))
 }
@@ -140,7 +144,7 @@ async function stage(role: Partial<NodeRole>, without: readonly string[] = []): 
   }
   const world = { ...time, outbound: { request } }
   const first = await startMemoryServer({ world })
-  await fill(first, without)
+  await fill(first, role, without)
   await first.node.operations.seal()
   const { store } = first
   let seen = await store.lastIndex()

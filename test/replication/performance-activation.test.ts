@@ -1,5 +1,5 @@
-// How a cluster becomes a performance secondary: either side ends at any point of it, a token is used twice, the copy is
-// cut off, or given up. Whole servers, over the simulated network, in virtual time.
+// How a cluster becomes a performance secondary: either side ends at any point of it, a token is used twice, the copy
+// is cut off, or given up. Whole servers, over the simulated network, in virtual time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { has, POLICY, shareOf, write } from '../fixtures/failing-over.ts'
@@ -106,7 +106,7 @@ for (const [id, who, isWrapped] of [
   ['T10', 'secondary', true],
   ['T11', 'primary', false],
 ] as const) {
-  test(`${id}: a ${who} that ends at any of ${POINTS} points of an activation for performance leaves no half`, async (t) => {
+  test(`${id}: a ${who} that ends at any of ${POINTS} points of a performance activation leaves no half`, async (t) => {
     const outcomes = new Set<boolean>()
     const random = pseudoRandom(testSeed(t))
     for (let point = 0; point < POINTS; point++) {

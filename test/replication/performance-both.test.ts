@@ -1,5 +1,5 @@
-// Clusters in both families at once: a DR secondary stands in for a member of a performance set. Whole servers, over the
-// simulated network, in virtual time.
+// Clusters in both families at once: a DR secondary stands in for a member of a performance set. Whole servers, over
+// the simulated network, in virtual time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { has, operationToken, POLICY, promote, shareOf, write } from '../fixtures/failing-over.ts'
@@ -34,7 +34,7 @@ async function withStandIn(seed: number, of: 'primary' | 'secondary') {
 const moveTo = (of: ReplicatedServer, to: ReplicatedServer) =>
   of.call('POST', `${PERFORMANCE}/secondary/update-primary`, { update_primary_addrs: [`https://${to.name}:8201`] })
 
-test('T62: a DR secondary of a performance primary takes its place in the set, and secondaries follow by its address', async () => {
+test('T62: a DR secondary of a performance primary takes its place, and secondaries follow by its address', async () => {
   const { servers, primary, secondary, standIn, token } = await withStandIn(62, 'primary')
   const before = await primary.status(FAMILY)
   assert.equal((await standIn.status(FAMILY)).mode, 'disabled', JSON.stringify(await standIn.status(FAMILY)))
@@ -77,7 +77,7 @@ test('T62: a DR secondary of a performance primary takes its place in the set, a
   assert.ok(await has(secondary, 'back1'))
 })
 
-test('T62: secondaries of a performance primary that is fenced are sent away, and follow the one that took over', async () => {
+test('T62: secondaries of a fenced performance primary are sent away, and follow the one that took over', async () => {
   const { servers, primary, secondary, standIn, token } = await withStandIn(621, 'primary')
   assert.equal((await promote(standIn, token)).status, 200)
   await servers.time.pass(5_000)
@@ -98,7 +98,7 @@ test('T62: secondaries of a performance primary that is fenced are sent away, an
   assert.ok(await has(secondary, 'later0'))
 })
 
-test('T62: what a performance secondary had ahead of the DR secondary that took over is undone, and kept aside', async () => {
+test('T62: what a performance secondary had ahead of the cluster that took over is undone, and kept', async () => {
   const { servers, primary, secondary, standIn, token } = await withStandIn(622, 'primary')
   servers.cut(primary, standIn)
   await write(primary, 3, 'ahead')

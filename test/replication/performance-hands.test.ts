@@ -85,7 +85,7 @@ async function pair(seed: number) {
   return { ...all, ofPrimary: await ownOf(primary), ofSecondary: await ownOf(secondary) }
 }
 
-test('a primary that can be reached drains for a performance secondary, and nothing that it said is done is lost', async () => {
+test('a primary that can be reached drains for a performance secondary, and loses nothing', async () => {
   const { servers, primary, secondary, ofPrimary, ofSecondary } = await pair(641)
   const promoting = promote(secondary)
   const done: string[] = []
@@ -114,7 +114,7 @@ test('a primary that can be reached drains for a performance secondary, and noth
   assert.equal((await primary.call('GET', 'auth/token/lookup-self', undefined, ofSecondary.child)).status, 403)
 })
 
-test('a primary that handed over and started anew before it was demoted writes what is its own afterwards', async () => {
+test('a primary that handed over, started anew and was demoted writes what is its own', async () => {
   const { servers, primary, secondary, ofPrimary } = await pair(642)
   assert.equal((await promote(secondary)).status, 200)
   primary.kill()
@@ -128,7 +128,7 @@ test('a primary that handed over and started anew before it was demoted writes w
   await level(servers, secondary, primary)
 })
 
-test('without its primary a performance secondary is promoted where nothing was missing; else it says what', async () => {
+test('without its primary a performance secondary is promoted if nothing was missing, or says what', async () => {
   const whole = await pair(643)
   whole.servers.cut(whole.primary, whole.secondary)
   await whole.servers.time.pass(15_000)
@@ -219,7 +219,7 @@ test('T64: behind the promotion of a performance secondary the others need new t
   await requireOwn(own)
 })
 
-test('a primary that is demoted first has all of its log at its secondary, which is promoted, and follows it', async () => {
+test('a primary that is demoted first leaves nothing behind, and follows its secondary', async () => {
   const { servers, primary, secondary, ofPrimary, ofSecondary } = await pair(646)
   await write(primary, 20, 'late')
   await demote(primary)
@@ -232,7 +232,7 @@ test('a primary that is demoted first has all of its log at its secondary, which
   await requireOwn(ofSecondary)
 })
 
-test('a performance secondary is given no primary, another set by force alone, and back: its own data stay', async () => {
+test('a performance secondary is given no primary, another set, and its primary: its own data stay', async () => {
   const { servers, primary, secondary, ofSecondary } = await pair(647)
   const given = (body: object) => secondary.call('POST', `${PERFORMANCE}/secondary/update-primary`, body)
   const other = await servers.start('other')
@@ -271,7 +271,7 @@ test('a performance secondary is given no primary, another set by force alone, a
   await requireOwn(ofSecondary)
 })
 
-test('update_primary_addrs takes the addresses where the primary answers; where none does, nothing changes', async () => {
+test('update_primary_addrs takes addresses where the primary answers; without one nothing changes', async () => {
   const { servers, primary, secondary, ofSecondary } = await pair(648)
   const moved = (addresses: readonly string[], more: object = {}, of = secondary) =>
     of.call('POST', `${PERFORMANCE}/secondary/update-primary`, { update_primary_addrs: addresses, ...more })

@@ -1,5 +1,5 @@
-// The keys of a performance set: a new term, new shares, and what a cluster sealed under terms of its own. Whole servers,
-// over the simulated network, in virtual time.
+// The keys of a performance set: a new term, new shares, and what a cluster sealed under terms of its own. Whole
+// servers, over the simulated network, in virtual time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { has, shareOf, write } from '../fixtures/failing-over.ts'
@@ -33,7 +33,7 @@ async function opens(servers: ReplicatedServers, cluster: ReplicatedServer, shar
   return (await cluster.call('GET', 'sys/seal-status', undefined, '')).body.sealed === false
 }
 
-test('T77: a new term reaches a performance secondary before what is sealed under it, also when it was off', async () => {
+test('T77: a new term reaches a performance secondary before what is sealed under it, also later', async () => {
   const { servers, primary, secondary } = await performanceServers(77)
   const first = Number(await termOf(primary))
   await primary.must('POST', 'sys/rotate')
@@ -73,7 +73,7 @@ test('T77: a rotation that a performance secondary is asked for is made by its p
   assert.equal(await termOf(secondary), first + 1)
 })
 
-test('T77: new shares of the primary open a performance secondary that has caught up; the old ones until then', async () => {
+test('T77: new shares of the primary open a performance secondary once it caught up, and old ones before', async () => {
   const { servers, primary, secondary } = await performanceServers(772)
   const old = shareOf(primary)
   const fresh = await rekey(primary)

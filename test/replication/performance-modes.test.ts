@@ -1,5 +1,5 @@
-// What a cluster in each pair of modes is asked, through its API: an operation that the pair does not allow is refused by
-// its name, and changes nothing. Whole servers, over the simulated network, in virtual time.
+// What a cluster in each pair of modes is asked, through its API: an operation that the pair does not allow is refused
+// by its name, and changes nothing. Whole servers, over the simulated network, in virtual time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

@@ -73,8 +73,9 @@ export async function promotePrimary(tx: SetTransaction, promotion: Promotion): 
 
 /**
  * A cluster that takes the place of its primary for disaster recovery takes it in performance replication too: it has
- * the records of that one. As a secondary it is another instance of the same one. As the primary of that set it begins an epoch, so that no secondary goes back to the other;
- * they come from the log that it followed, so where it stood there is noted for them, and for its own DR secondaries.
+ * the records of that one. As a secondary it is another instance of the same one. As the primary of that set it begins
+ * an epoch, so that no secondary goes back to the other; they come from the log that it followed, so where it stood
+ * there is noted for them, and for its own DR secondaries.
  */
 async function takePlaceInSet(tx: SetTransaction, promotion: Promotion, epochOfDr: number): Promise<void> {
   const state = await readState(tx, 'performance')

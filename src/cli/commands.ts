@@ -29,7 +29,12 @@ import {
   replicationRotateAuthority,
   replicationSecondaryToken,
 } from './commands/replication-primary.ts'
-import { replicationActivate, replicationCheck, replicationPublicKey } from './commands/replication-secondary.ts'
+import {
+  replicationActivate,
+  replicationCheck,
+  replicationPublicKey,
+  replicationRecover,
+} from './commands/replication-secondary.ts'
 import { replicationStatus } from './commands/replication-status.ts'
 import { replicationSwitchover } from './commands/replication-switchover.ts'
 import { replicationUndone } from './commands/replication-undone.ts'
@@ -103,6 +108,7 @@ export const COMMANDS: CommandGroup = {
             replicationPublicKey,
             replicationCheck,
             replicationActivate,
+            replicationRecover,
             replicationUndone,
             replicationSwitchover,
             replicationPromote,

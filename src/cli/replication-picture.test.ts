@@ -90,6 +90,26 @@ const PICTURES: readonly {
 `,
   },
   {
+    name: 'bootstrapping, while the copy runs',
+    status: {
+      mode: 'bootstrapping',
+      state: 'merkle-sync',
+      connection_state: 'ready',
+      secondary_id: 'site-b',
+      primary_cluster_addr: 'https://a1:8201',
+      known_primary_cluster_addrs: ['https://a1:8201'],
+      primaries: [],
+      merkle_sync_progress: { sync_progress: 1000, sync_total_keys: 4000 },
+    },
+    leftMs: 90_000,
+    attention: false,
+    shows: `* Disaster recovery: bootstrapping site-b, merkle-sync
+                It is being set up as a secondary: look again
+  Primary       https://a1:8201, link: ready
+  Copying       ######..................  1000 of 4000 keys, about 2 min
+`,
+  },
+  {
     name: 'a primary that nobody follows yet',
     status: { ...PRIMARY, known_secondaries: [], secondaries: [], retained_for: [] },
     attention: false,
@@ -378,6 +398,38 @@ for (const { name, status, leftMs, attention, shows } of PICTURES) {
     assert.equal(needsAttention(status), attention)
   })
 }
+
+test('a picture of performance: what its secondaries get, ids of any length, mounts that local ones hide', () => {
+  const id = 'a-region-of-a-name-that-is-longer-than-any-label-'.repeat(3)
+  const { last_dr_wal: _, ...known } = PRIMARY
+  const status = {
+    ...known,
+    last_performance_wal: 219,
+    known_secondaries: [id],
+    secondaries: [{ ...LINK, node_id: id }],
+    retained_for: [{ ...PRIMARY.retained_for[0], name: `performance/${id}` } as Json],
+  }
+  assert.equal(
+    picture(status, undefined, 'performance'),
+    `* Performance: primary, running
+  Set           ${SET}, epoch 1
+  Last change   223, the last one for secondaries: 219
+  Merkle root   ${ROOT}
+  Secondaries   1 of 1 connected
+    ${id}
+                connected, up to date as of 640 ms ago, heard 4 s ago, round trip 1 ms
+  Log           12.0 MiB, from change 101, needed by
+    performance/${id}
+                512 B of at most 10.0 GiB, behind change 220
+`,
+  )
+  const hidden = { ...SECONDARY, conflicting_local_mounts: ['transit/', 'auth/people/'] }
+  const rows = picture(hidden, undefined, 'performance').split('\n').slice(7, 9)
+  assert.deepEqual(rows, [
+    '  Hidden        transit/, auth/people/ of the set: a local mount here has that path. It appears when',
+    '                the local one is gone',
+  ])
+})
 
 test('a picture names its family, and has signs and colours on a terminal that wants them', () => {
   assert.equal(picture({ mode: 'disabled' }, undefined, 'performance'), '* Performance: disabled\n')

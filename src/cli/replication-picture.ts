@@ -24,13 +24,26 @@ export function formatReplication(view: ReplicationView, style: Style): string {
   const { status } = view
   const mode = lineIn(status, 'mode')
   const lines = [headLine(view, style)]
-  if (mode === 'bootstrapping') lines.push(...row(style, '', 'It is being set up as a secondary: look again'))
+  if (mode === 'bootstrapping') lines.push(...beginningRows(view, style))
   if (mode === 'primary' || mode === 'secondary') lines.push(...setRows(status, style))
   if (mode === 'primary') lines.push(...takeoverRows(status, style), ...secondaryRows(view, style))
   if (mode === 'secondary') lines.push(...primaryRows(view, style), ...behindRows(view, style))
   if (mode === 'primary' || mode === 'secondary')
-    lines.push(...idleRows(status, style), ...undoneRows(status, style), ...logRows(status, style))
+    lines.push(
+      ...hiddenRows(status, style),
+      ...idleRows(status, style),
+      ...undoneRows(status, style),
+      ...logRows(status, style),
+    )
   return `${lines.map((line, at) => (at === 0 ? line : `  ${line}`)).join('\n')}\n`
+}
+
+/** A server that has just begun knows no more than the mode. */
+function beginningRows(view: ReplicationView, style: Style): string[] {
+  const { status } = view
+  const begins = row(style, '', 'It is being set up as a secondary: look again')
+  if (lineIn(status, 'state') === '') return begins
+  return [...begins, ...primaryRows(view, style), ...behindRows(view, style), ...idleRows(status, style)]
 }
 
 function headLine({ family, status }: ReplicationView, style: Style): string {
@@ -71,7 +84,8 @@ function setRows(status: Json, style: Style): string[] {
 
 /** What concerns a cluster alone is in its log too, and no secondary gets it. */
 function lastChange(status: Json): string {
-  const [last, sent] = [lineIn(status, 'last_wal'), lineIn(status, 'last_dr_wal')]
+  const last = lineIn(status, 'last_wal')
+  const sent = lineIn(status, 'last_dr_wal') || lineIn(status, 'last_performance_wal')
   return sent === '' || sent === last ? last : `${last}, the last one for secondaries: ${sent}`
 }
 
@@ -89,6 +103,14 @@ function takeoverRows(status: Json, style: Style): string[] {
     ...(untold === '' ? [] : row(style, 'Not told', `${UNTOLD}: ${untold}`, 'caution')),
   ]
 }
+
+/** Mounts of the set that nobody reaches here, since a local one has their path. */
+function hiddenRows(status: Json, style: Style): string[] {
+  const paths = linesIn(status, 'conflicting_local_mounts')
+  return paths.length === 0 ? [] : row(style, 'Hidden', `${paths.join(', ')} of the set: ${HIDDEN}`, 'caution')
+}
+
+const HIDDEN = 'a local mount here has that path. It appears when the local one is gone'
 
 /** What was undone is lost to the set until somebody writes it again, and nothing else says so. */
 function undoneRows(status: Json, style: Style): string[] {

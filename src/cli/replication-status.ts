@@ -10,9 +10,15 @@ export const FAMILY_NAMES = { dr: 'Disaster recovery', performance: 'Performance
 /** A family of replication, as paths and answers name it. */
 export type FamilyName = keyof typeof FAMILY_NAMES
 
-/** The option of commands that work on one family: the server has operations of no other as yet. */
+/** The option of commands that work on one family. */
 export const FAMILY_OPTION = {
-  family: { kind: 'text', value: 'dr', oneOf: ['dr'], default: 'dr', about: 'Family of replication' },
+  family: {
+    kind: 'text',
+    value: 'dr|performance',
+    oneOf: ['dr', 'performance'],
+    default: 'dr',
+    about: 'Family of replication: disaster recovery, or performance',
+  },
 } as const satisfies OptionTable
 /** The option of commands that show both families where none is named. */
 export const EITHER_FAMILY_OPTION = {

@@ -169,7 +169,7 @@ const NOT_SENT: readonly (readonly [argv: string, says: RegExp])[] = [
   ['disable', /^keywright operator replication disable: every secondary of the set .* confirm it with -yes\n/],
   ['secondary-token', /-id is missing/],
   ['revoke -id=', /-id is missing/],
-  ['enable -family=performance', /-family must be dr, not "performance"/],
+  ['enable -family=both', /-family must be dr or performance, not "both"/],
   ['status -family=both', /-family must be dr or performance, not "both"/],
   ['activate -', /^Error: The activation token is empty\n$/],
   ['activate', /^Error: The activation token is empty: hand it in on standard input\n$/],
@@ -191,7 +191,7 @@ test('the commands of replication alone are listed', async () => {
   assert.deepEqual([ran.code, ran.stdout], [1, ''])
   const names = [...ran.stderr.matchAll(/^ {4}(\S+) {2,}/gm)].map(([, name]) => name)
   const all = ['status', 'enable', 'disable', 'secondary-token', 'revoke', 'rotate-authority', 'public-key']
-  all.push('check', 'activate', 'undone', 'switchover', 'promote', 'demote', 'update-primary')
+  all.push('check', 'activate', 'recover', 'undone', 'switchover', 'promote', 'demote', 'update-primary')
   assert.deepEqual(names, all)
 })
 

@@ -5,7 +5,7 @@ import { command } from '../command.ts'
 import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { exactMember, type Json } from '../exact-json.ts'
-import { ABOUT_OPERATION_TOKEN, OPERATION_TOKEN_OPTION, readOperationToken } from '../operation-token.ts'
+import { ABOUT_CALLER_TOKEN, ABOUT_OPERATION_TOKEN, OPERATION_TOKEN_OPTION, operatorField } from '../operation-token.ts'
 import { printAlone } from '../output.ts'
 import { FAMILY_NAMES, FAMILY_OPTION, familyOf } from '../replication-status.ts'
 import { printableLine } from '../terminal-text.ts'
@@ -16,9 +16,14 @@ export const replicationEnable = callCommand({
   name: 'enable',
   summary: 'Make this cluster the primary of a new set',
   usage: '',
-  describe: ['The token needs "update" on sys/replication/FAMILY/primary/enable.'],
+  describe: [
+    'A secondary for disaster recovery gets everything, and serves nobody until it is promoted. One for performance ' +
+      'gets what the set shares, serves clients with tokens of its own, and hands writes to this cluster.',
+    'The token needs "update" on sys/replication/FAMILY/primary/enable.',
+  ],
   examples: [
     'operator replication enable',
+    'operator replication enable -family=performance',
     'operator replication enable -primary-cluster-addr=https://keys.example.org:8201',
   ],
   options: {
@@ -51,10 +56,12 @@ export const replicationDisable = callCommand({
       'sys/replication/FAMILY/primary/disable.',
     'With -secondary this cluster is a secondary, and goes on by itself with the data that it has.',
     ABOUT_OPERATION_TOKEN,
+    ABOUT_CALLER_TOKEN,
   ],
   examples: [
     'operator replication disable -yes',
     'operator replication disable -secondary -yes -operation-token=@operation-token',
+    'operator replication disable -family=performance -secondary -yes',
   ],
   options: {
     ...FAMILY_OPTION,
@@ -64,12 +71,12 @@ export const replicationDisable = callCommand({
   },
   request: async ({ io, options }) => {
     if (!options.yes) throw new UsageError(`${options.secondary ? LEAVES : CUTS_OFF}: confirm it with -yes`)
-    const token = options.secondary ? await readOperationToken(io, options['operation-token']) : undefined
+    const operator = options.secondary ? await operatorField(io, options) : {}
     return {
       doing: 'disabling replication',
       method: 'POST',
       path: `sys/replication/${familyOf(options)}/${options.secondary ? 'secondary' : 'primary'}/disable`,
-      body: JSON.stringify({ dr_operation_token: token }),
+      body: JSON.stringify(operator),
     }
   },
   done: ({ options }) => `Success! Replication is disabled: ${FAMILY_NAMES[familyOf(options)]}`,
@@ -92,8 +99,9 @@ export const replicationSecondaryToken = command({
   summary: 'Print an activation token, which lets one cluster in as a secondary, once',
   usage: '',
   describe: [
-    'Whoever has the token can get a copy of all data. It is printed alone; warnings go to standard error. ' +
-      '`operator replication activate` on the other cluster takes it.',
+    'Whoever has the token can get a copy of all data; with -family=performance, of what the set shares, root key ' +
+      'included, and can ask for changes in the name of any caller. It is printed alone; warnings go to standard ' +
+      'error. `operator replication activate` on the other cluster takes it.',
     'With -secondary-public-key the token is encrypted for one cluster, which then needs no way to the API of this ' +
       'one: `operator replication public-key` there prints the key.',
     'The token of the caller needs "update" and "sudo" on sys/replication/FAMILY/primary/secondary-token.',
@@ -101,6 +109,7 @@ export const replicationSecondaryToken = command({
   examples: [
     'operator replication secondary-token -id=site-b > activation-token',
     'operator replication secondary-token -id=site-b -ttl=10m -secondary-public-key=@site-b.key',
+    'operator replication secondary-token -family=performance -id=region-b > activation-token',
   ],
   options: {
     ...FAMILY_OPTION,

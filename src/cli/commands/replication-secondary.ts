@@ -1,11 +1,13 @@
 // `keywright operator replication …` on a cluster that becomes a secondary.
 import { ABOUT_ACTIVATION_TOKEN, ACTIVATION_OPTIONS, ACTIVATION_USAGE, activationBody } from '../activation.ts'
 import { itemsIn } from '../answer-members.ts'
+import { callCommand } from '../call-command.ts'
 import { answeredByExitCode, RemoteFailure } from '../cli-error.ts'
 import { command } from '../command.ts'
 import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { exactMember } from '../exact-json.ts'
+import { ABOUT_OPERATION_TOKEN, OPERATION_TOKEN_OPTION, operatorField } from '../operation-token.ts'
 import { printAlone, printAnswer, printDone } from '../output.ts'
 import { styleOf } from '../picture.ts'
 import { activationVerdict, formatLooks, isGoodEnough } from '../replication-looks.ts'
@@ -47,6 +49,9 @@ export const replicationActivate = command({
     'Everything in this cluster is given up for what the primary has, tokens and unseal keys included: from then on ' +
       "the primary's keys unseal it. If the server refuses, nothing was changed; `operator replication check` " +
       'looks first.',
+    'A secondary for disaster recovery serves nobody from then on. One for performance serves clients once it has ' +
+      'all that the set shares, by tokens of its own: holders of key shares of the primary make the first one with ' +
+      '`operator generate-root`, or somebody logs in.',
     ABOUT_ACTIVATION_TOKEN,
     'With -wait the command ends when the first copy is done and the log is followed. It gives up when nothing has ' +
       'moved for the time of -timeout; the server goes on all the same. The token of the caller needs "update" on ' +
@@ -54,6 +59,7 @@ export const replicationActivate = command({
   ],
   examples: [
     'operator replication activate -wait @activation-token',
+    'operator replication activate -family=performance -wait @activation-token',
     'operator replication activate -primary-api-addr=https://keys.example.org:8200 < activation-token',
   ],
   options: { ...ACTIVATION_OPTIONS, wait: { kind: 'flag', about: 'Wait until this cluster follows the primary' } },
@@ -82,6 +88,31 @@ export const replicationActivate = command({
     })
     return 0
   },
+})
+
+/** `recover`: of a secondary, whatever its family is. */
+export const replicationRecover = callCommand({
+  name: 'recover',
+  summary: 'Have this secondary call its primary again now, without waiting for the next try',
+  usage: '',
+  describe: [
+    'A secondary whose link ended tries again by itself, after longer and longer pauses. For when the cause is gone.',
+    ABOUT_OPERATION_TOKEN,
+    'With -family=performance there is no operation token: the token of the caller needs "update" on ' +
+      'sys/replication/recover.',
+  ],
+  examples: [
+    'operator replication recover -operation-token=@operation-token',
+    'operator replication recover -family=performance',
+  ],
+  options: { ...FAMILY_OPTION, ...OPERATION_TOKEN_OPTION },
+  request: async ({ io, options }) => ({
+    doing: 'calling the primary',
+    method: 'POST',
+    path: `sys/replication/${familyOf(options) === 'dr' ? 'dr/secondary/' : ''}recover`,
+    body: JSON.stringify(await operatorField(io, options)),
+  }),
+  done: () => 'Success! This cluster calls its primary',
 })
 
 /** `secondary/check`: the looks of an activation. The exit code tells scripts the verdict. */

@@ -41,7 +41,7 @@ const OPTIONS = {
 /** `keywright operator replication switchover`: a planned change of hands between two clusters that both run. */
 export const replicationSwitchover = command({
   name: 'switchover',
-  summary: 'Let the secondary and its primary change places, with nothing lost',
+  summary: 'Let the secondary for disaster recovery and its primary change places, with nothing lost',
   usage: '',
   describe: [
     'Looks first, and changes nothing if a look is bad. Then the secondary is promoted, for which the primary hands ' +

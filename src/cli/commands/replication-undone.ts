@@ -15,7 +15,7 @@ import { printableLine } from '../terminal-text.ts'
 /** Records that are asked for at once: as many as the server gives, since calls with an operation token are limited. */
 const PAGE = 1_000
 
-/** Makes requests: a secondary takes the operation token in the body, any other cluster the token of the caller. */
+/** Makes requests. An operation token is in the body, and only a secondary for disaster recovery takes one. */
 type Ways = {
   readonly list: () => ApiRequest
   readonly show: (id: string, after: number, values: boolean) => ApiRequest
@@ -31,10 +31,10 @@ export const replicationUndone = command({
     'A former primary that follows the promoted cluster loses what only it has written. These records are kept until ' +
       'they are deleted, with the keys that open them. Without options the sets of them are listed; -show prints the ' +
       'records of one, with what each did to which entry.',
-    'On a secondary the command needs an operation token: give it with -operation-token. A batch token needs "sudo" ' +
-      'on sys/replication/dr/secondary/undone/show for -values, and on …/undone/delete for -delete. On a primary it ' +
-      'goes by the token of the caller, which needs "read" (for -delete, "delete") and "sudo" on ' +
-      'sys/replication/undone and below.',
+    'On a secondary for disaster recovery the command needs an operation token: give it with -operation-token. A ' +
+      'batch token needs "sudo" on sys/replication/dr/secondary/undone/show for -values, and on …/undone/delete for ' +
+      '-delete. On any other cluster it goes by the token of the caller, which needs "read" (for -delete, "delete") ' +
+      'and "sudo" on sys/replication/undone and below.',
     ABOUT_OPERATION_TOKEN.replace(/ Without -operation-token .*$/, ''),
   ],
   examples: [

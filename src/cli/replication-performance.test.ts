@@ -157,9 +157,14 @@ test('addresses of the primary are for performance alone', async () => {
   assert.deepEqual(asked(), [])
 })
 
-test('update-primary waits at the new address, too', async () => {
-  const status = { mode: 'secondary', state: 'stream-wals', connection_state: 'ready' }
-  api.answer = ({ method }) => (method === 'POST' ? warned() : { status: 200, body: envelope({ data: status }) })
-  const ran = await client(`update-primary -wait -primary-addr=https://b:8201 ${FAMILY}`)
-  assert.deepEqual([ran.code, asked().at(-1)], [0, 'GET performance/status '])
+test('update-primary waits for a link to the new address, whatever the state of before says', async () => {
+  const status = { mode: 'secondary', state: 'stream-wals' }
+  const looks = ['transient_failure', 'connecting', 'ready'].map((connection_state) => ({
+    ...status,
+    connection_state,
+  }))
+  api.answer = ({ method }) =>
+    method === 'POST' ? warned() : { status: 200, body: envelope({ data: looks.shift() ?? null }) }
+  const ran = await client(`update-primary -wait -primary-addr=https://b:8201 ${FAMILY}`, { sleeps: [] })
+  assert.deepEqual([ran.code, looks.length, asked().length], [0, 0, 4])
 })

@@ -30,7 +30,7 @@ export async function waitUntilFollowing(
   let [unmoved, before]: [number, Json] = [0, null]
   while (true) {
     const { answer, status, refusal } = await lookOnce(looking, family)
-    if (lineIn(status, 'mode') === 'secondary' && lineIn(status, 'state') === 'stream-wals') {
+    if (isFollowing(status)) {
       await progress.end()
       return answer
     }
@@ -52,6 +52,12 @@ export async function waitUntilFollowing(
 const givingUp = (family: FamilyName, shown: string, done: string): string =>
   `The last look: ${shown}\n\nThe cluster ${done}, and goes on by itself: ` +
   `\`keywright operator replication status -family=${family}\` shows how far it is.`
+
+/** For some seconds behind the end of a link the state is still that of before. */
+const isFollowing = (status: Json): boolean =>
+  lineIn(status, 'mode') === 'secondary' &&
+  lineIn(status, 'state') === 'stream-wals' &&
+  lineIn(status, 'connection_state') === 'ready'
 
 type Look = { readonly answer: Json; readonly status: Json; readonly refusal: string | undefined }
 

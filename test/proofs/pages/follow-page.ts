@@ -128,4 +128,4 @@ async function environment(bin: string | undefined): Promise<Record<string, stri
 }
 
 /** Ports that a page may use from KEYWRIGHT_PORT on: each server has one for its API, and the next for its cluster. */
-const PORTS_OF_A_PAGE = 4
+const PORTS_OF_A_PAGE = 8

@@ -9,7 +9,7 @@ import { prometheusText } from '../../src/telemetry/prometheus.ts'
 import { type Computed, readMetrics } from '../../src/telemetry/reading.ts'
 import { readExposition } from '../fixtures/prometheus-text.ts'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
-import { followedServers, ReplicatedServers } from '../fixtures/replicated-servers.ts'
+import { followedServers, performanceServers, ReplicatedServers } from '../fixtures/replicated-servers.ts'
 
 const NOT_COMPUTED = Object.fromEntries(Object.keys(COMPUTED).map((name) => [name, undefined])) as Computed
 const POLICY = { policy: 'path "a" { capabilities = ["read"] }' }
@@ -156,4 +156,31 @@ test('a sealed server and a revoked secondary are shown as what they are', async
   const sealed = await metricsOf(servers, primary)
   assert.equal(sealed('secondaries', 'family="dr",link="connected"'), undefined)
   assert.ok((sealed('log_last_index', '') ?? 0) > 0)
+})
+
+test('the same figures are told of the family for performance, where records that are not sent are no lag', async () => {
+  const { servers, primary, secondary } = await performanceServers(84)
+  await primary.must('POST', 'auth/token/create', {})
+  await servers.time.pass(5_000)
+  const [theirs, ours] = [await metricsOf(servers, primary), await metricsOf(servers, secondary)]
+  const secondaries = (family: string) => theirs('secondaries', `family="${family}",link="connected"`)
+  assert.deepEqual([secondaries('performance'), secondaries('dr')], [1, undefined])
+  const family = 'family="performance"'
+  assert.deepEqual(
+    ['connected', 'lag_records', 'lag_seconds'].map((name) => ours(name, family)),
+    [1, 0, 0],
+  )
+  assert.deepEqual([ours('connected'), ours('last_remote_index')], [undefined, undefined])
+  const [last, sent] = [theirs('log_last_dr_index', '') ?? 0, theirs('log_last_performance_index', '') ?? 0]
+  assert.ok(sent > 0 && sent < last, `${sent} of ${last}`)
+  assert.ok((ours('last_remote_index', family) ?? 0) >= sent)
+  for (const shown of [theirs, ours]) assert.ok((shown('canary_age_seconds', family) ?? 99) < 3)
+  assert.ok((ours('transfers_total', 'family="performance",kind="copy"') ?? 0) >= 1)
+
+  servers.cut(primary, secondary)
+  await write(primary, 10)
+  await servers.time.pass(60_000)
+  const [cut, alone] = [await metricsOf(servers, primary), await metricsOf(servers, secondary)]
+  assert.deepEqual([cut('secondaries', `${family},link="disconnected"`), alone('connected', family)], [1, 0])
+  assert.ok((alone('canary_age_seconds', family) ?? 0) > 55)
 })

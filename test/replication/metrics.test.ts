@@ -158,7 +158,7 @@ test('a sealed server and a revoked secondary are shown as what they are', async
   assert.ok((sealed('log_last_index', '') ?? 0) > 0)
 })
 
-test('the same figures are told of the family for performance, where records that are not sent are no lag', async () => {
+test('the same is told of the family for performance, where records that are not sent are no lag', async () => {
   const { servers, primary, secondary } = await performanceServers(84)
   await primary.must('POST', 'auth/token/create', {})
   await servers.time.pass(5_000)

@@ -1,5 +1,5 @@
-// Whole servers in virtual time: what operators and load balancers are told by the clusters of a set for performance, and
-// whose tokens count where.
+// Whole servers in virtual time: what operators and load balancers are told by the clusters of a set for performance,
+// and whose tokens count where.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'

@@ -34,7 +34,7 @@ async function withStandIn(seed: number, of: 'primary' | 'secondary') {
 const moveTo = (of: ReplicatedServer, to: ReplicatedServer) =>
   of.call('POST', `${PERFORMANCE}/secondary/update-primary`, { update_primary_addrs: [`https://${to.name}:8201`] })
 
-test('T62: a DR secondary of a performance primary takes its place, and secondaries follow by its address', async () => {
+test('T62: a DR secondary of a performance primary takes its place; secondaries follow by its address', async () => {
   const { servers, primary, secondary, standIn, token } = await withStandIn(62, 'primary')
   const before = await primary.status(FAMILY)
   assert.equal((await standIn.status(FAMILY)).mode, 'disabled', JSON.stringify(await standIn.status(FAMILY)))

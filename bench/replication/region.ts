@@ -1,5 +1,5 @@
-// What a performance secondary does for its callers: encryptions beside those of its primary, what a write costs that the
-// primary carries out, and how soon it serves with many keys.
+// What a performance secondary does for its callers: encryptions beside those of its primary, what a write costs that
+// the primary carries out, and how soon it serves with many keys.
 
 import type { Cluster } from '../../test/fixtures/real-cluster.ts'
 import { Connection } from '../../test/model/connection.ts'

@@ -30,7 +30,7 @@ import { type RemovalWork, StoredMounts } from './stored-mounts.ts'
 export type { Mounted } from './placed-mounts.ts'
 
 /** What a promoted cluster is: `ownsShared`, to shared mounts. */
-export type Promotion = Pick<PromotedAs, 'takesPlace'> & { readonly ownsShared: boolean }
+export type PromotedMounts = Pick<PromotedAs, 'takesPlace'> & { readonly ownsShared: boolean }
 
 /** Engines that are told of a promotion at once: enough to share a sync, few enough to keep memory small. */
 const TOLD_AT_ONCE = 64
@@ -187,7 +187,7 @@ export class MountTable implements Mounts {
    * are corrupt holds up no other.
    * @throws what storing throws
    */
-  async *promoted(promotion: string, { takesPlace, ownsShared }: Promotion): AsyncGenerator<readonly string[]> {
+  async *promoted(promotion: string, { takesPlace, ownsShared }: PromotedMounts): AsyncGenerator<readonly string[]> {
     if (this.stale) await this.refresh()
     const told = [...this.#placed.all()].filter(({ engine }) => engine.promoted !== undefined)
     // What is local to a cluster that goes on as it was has the same owner as before.

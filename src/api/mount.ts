@@ -87,6 +87,11 @@ export interface Engine {
   /** Does what is due without a request. Called periodically, only on the thread that writes. */
   upkeep?(): Promise<void>
   /**
+   * Of a mount that a set shares, on a cluster that follows a primary: has the primary know what it must of this
+   * cluster, so that requests do without it. Called periodically, only on the thread that writes.
+   */
+  joinPrimary?(): Promise<void>
+  /**
    * Answers a call from the same mount on a serving thread; runs on the thread that writes. Input and result are plain
    * data.
    */
@@ -149,6 +154,11 @@ export interface Mounts {
   all(): readonly MountEntry[]
   /** The mount at exactly this path of the namespace. */
   find(within: Namespace, path: string): MountEntry | undefined
+  /**
+   * Full paths of local mounts that are in conflict with what the primary of a set made: a namespace lies there, or a
+   * shared mount lies there, within or around. In order.
+   */
+  conflicting(): readonly string[]
   /** The lockout of a login mount by UUID; undefined if it locks no names. */
   lockoutOf(uuid: string): Lockout | undefined
   /** The mount that serves requests to the full path. */

@@ -2,6 +2,8 @@
 import type { NodeRole, RoleState } from '../api/node-role.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { Core } from '../core/core.ts'
+import { JoiningMounts } from '../core/joining.ts'
+import { MountLeftovers } from '../core/mount-leftovers.ts'
 import type { MountTable } from '../core/mount-table.ts'
 import { mountInTheWay } from '../core/stored-mounts.ts'
 import { namedLog } from '../lib/log.ts'
@@ -40,6 +42,8 @@ export type NodeRooms = AuthServices & {
   /** Removes what is left of namespaces. Started only where data of the set may be written. */
   readonly namespaceDeletion: NamespaceDeletion
   /** Removes what this cluster has of those that are gone. Started wherever its own data may be written. */
+  readonly joining: JoiningMounts
+  readonly mountLeftovers: MountLeftovers
   readonly ownPartOfNamespaces: OwnPartOfNamespaces
   readonly invalidation: Invalidation
   readonly gate: NodeGate
@@ -128,6 +132,19 @@ export function buildRooms(
     mounts,
     namespaces,
     namespaceDeletion: deletion,
+    joining: new JoiningMounts({
+      ...parts,
+      mounts: () => mounts.mounted(),
+      role: nodeRole,
+      log: namedLog(parts.log, 'core'),
+    }),
+    mountLeftovers: new MountLeftovers({
+      ...parts,
+      mounts,
+      invalidation,
+      role: nodeRole,
+      log: namedLog(parts.log, 'core'),
+    }),
     ownPartOfNamespaces: buildOwnPart(parts, { ...below, mounts }),
     invalidation,
     gate,
@@ -184,7 +201,7 @@ function buildOwnPart(
     works: [
       (id) => auth.leases.revokeAll(id),
       (id) => auth.cubbyhole.removeNamespace(id),
-      (id) => mounts.unmountLocal(id),
+      (id) => mounts.removeOwnPart(id),
       (id) => auth.identities.removeNamespace(id, ['cluster']),
     ],
     world,

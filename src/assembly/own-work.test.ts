@@ -53,6 +53,7 @@ const OF_A_CLUSTER = [
   'local mounts that are missing',
   'unmounting of local mounts that was cut off',
   'leftovers of mounts',
+  'what the primary has to know of mounts',
   'what is left here of deleted namespaces',
   'indexes of tokens',
   'the end of tokens',

@@ -5,6 +5,8 @@
 import { type DataOwner, isCopied, mayChange, type NodeRole } from '../api/node-role.ts'
 import type { Audit } from '../audit/audit.ts'
 import { addMissingIndexes } from '../auth/token-indexes.ts'
+import type { JoiningMounts } from '../core/joining.ts'
+import type { MountLeftovers } from '../core/mount-leftovers.ts'
 import type { MountTable } from '../core/mount-table.ts'
 import type { Upkeep } from '../core/upkeep.ts'
 import type { Log } from '../lib/log.ts'
@@ -44,7 +46,9 @@ export type OwnWorkRooms = {
   readonly auth: Pick<AuthServices, 'tokens' | 'wrappingJwt' | 'expiry' | 'policySweep' | 'aliasSweep' | 'identities'>
   readonly audit: Pick<Audit, 'declare' | 'noteHistory' | 'removeFormer'>
   readonly rotation: Pick<KeyringRotation, 'watch' | 'close' | 'beginTerms' | 'endTerms'>
-  readonly mounts: Pick<MountTable, 'promoted' | 'addMissing' | 'finishUnmounts' | 'wipeLeftovers' | 'start' | 'stop'>
+  readonly mounts: Pick<MountTable, 'promoted' | 'addMissing' | 'finishUnmounts' | 'start' | 'stop'>
+  readonly joining: Pick<JoiningMounts, 'start' | 'stop'>
+  readonly mountLeftovers: Pick<MountLeftovers, 'start' | 'stop'>
   readonly namespaceDeletion: Pick<NamespaceDeletion, 'start' | 'stop'>
   readonly ownPartOfNamespaces: Pick<OwnPartOfNamespaces, 'start' | 'stop'>
   readonly services: Pick<SystemServices, 'versions' | 'reloads'>
@@ -61,7 +65,7 @@ export type OwnWorkRooms = {
  * last.
  */
 export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
-  const { auth, audit, namespaceDeletion, mounts, services, replication, storage, store, random, log } = rooms
+  const { auth, audit, namespaceDeletion, services, replication, storage, store, random, log } = rooms
   const { tokens, wrappingJwt, expiry, policySweep, aliasSweep, identities } = auth
   const makers = { barrier: storage.barrier, tokens, random }
   return [
@@ -99,7 +103,18 @@ export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
     { name: 'audit entries of earlier releases', changes: 'cluster', begin: () => audit.removeFormer() },
     ...completionOfMounts(rooms, 'shared'),
     ...completionOfMounts(rooms, 'local'),
-    { name: 'leftovers of mounts', changes: 'cluster', begin: () => mounts.wipeLeftovers() },
+    {
+      name: 'leftovers of mounts',
+      changes: 'cluster',
+      begin: () => rooms.mountLeftovers.start(),
+      end: () => rooms.mountLeftovers.stop(),
+    },
+    {
+      name: 'what the primary has to know of mounts',
+      changes: 'cluster',
+      begin: () => rooms.joining.start(),
+      end: () => rooms.joining.stop(),
+    },
     { name: 'indexes of tokens', changes: 'cluster', begin: () => addMissingIndexes(tokens.view) },
     { name: 'the version of this program', changes: 'node', begin: () => noteVersion(services, log) },
     { name: 'the key of wrapping tokens', changes: 'set', begin: () => wrappingJwt.addKey() },

@@ -103,14 +103,23 @@ export class MountFeed {
         for (const { key, entry } of await this.#parts.stored.all(namespace.id)) this.#entries.set(key, entry)
         for (const entry of builtInMounts(namespace, ALWAYS)) this.#parts.place(entry)
         for (const entry of this.#entries.values()) if (entry.namespace === namespace.id) this.#parts.place(entry)
+        this.#placeLocalsAround(namespace)
       } else for (const { entry } of [...this.#parts.placed.of(namespace.id)]) this.#parts.place(entry)
       this.#known.set(namespace.id, namespace)
     }
-    for (const id of this.#known.keys()) {
+    for (const [id, gone] of this.#known) {
       if (present.has(id)) continue
       for (const { entry } of [...this.#parts.placed.of(id)]) this.#parts.forget(entry.uuid)
       this.#known.delete(id)
+      this.#placeLocalsAround(gone)
     }
+  }
+
+  /** The primary of a set makes and deletes namespaces where other clusters may have mounts of their own. */
+  #placeLocalsAround({ path, parent }: Namespace): void {
+    for (let outer = parent; outer !== undefined; outer = outer.parent)
+      for (const { entry, path: at } of [...this.#parts.placed.of(outer.id)])
+        if (entry.local && at.startsWith(path)) this.#parts.place(entry)
   }
 
   #placeAll(): void {

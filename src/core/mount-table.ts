@@ -112,7 +112,12 @@ export class MountTable implements Mounts {
   find(within: Namespace, path: string): MountEntry | undefined {
     // A path that begins with the name of a namespace below is none of this one.
     const found = this.#placed.at(within.path + path)
-    return found?.namespace.id === within.id ? found.entry : undefined
+    if (found?.namespace.id === within.id) return found.entry
+    return this.#placed.astrayAt(within.id, within.path + path)?.entry
+  }
+
+  conflicting(): readonly string[] {
+    return this.#placed.conflicting()
   }
 
   findIn(namespaceId: string, path: string): MountEntry | undefined {
@@ -269,7 +274,9 @@ export class MountTable implements Mounts {
     const known = this.#placed.withUuid(entry.uuid)
     const engine = known?.engine ?? type.create(this.#context(entry))
     if (known === undefined && this.#works.has(entry.local)) engine.start?.()
-    this.#placed.put({ entry, namespace, path: namespace.path + entry.path, router: type.router, engine })
+    const path = namespace.path + entry.path
+    const isAstray = this.#namespaces.around(path).id !== namespace.id
+    this.#placed.put({ entry, namespace, path, router: type.router, engine, isAstray })
   }
 
   #context(entry: MountEntry): EngineContext {
@@ -379,10 +386,14 @@ export class MountTable implements Mounts {
     for (const isLocal of [false, true]) await this.#stored.finishRemovals(within.id, isLocal)
   }
 
-  /** Removes the local mounts of a namespace that is gone: they are of this cluster alone, which did not delete it. */
-  async unmountLocal(namespaceId: string): Promise<void> {
+  /**
+   * Removes what this cluster alone has of the mounts of a namespace that is gone, which it did not delete: its local
+   * mounts, and its part of the other ones.
+   */
+  async removeOwnPart(namespaceId: string): Promise<void> {
     for (const { entry } of await this.#stored.all(namespaceId)) if (entry.local) await this.#remove(entry)
     await this.#stored.finishRemovals(namespaceId, true)
+    await this.#stored.wipeLeftovers(() => this.#namespaceIds(), [namespaceId])
   }
 
   /**
@@ -391,6 +402,11 @@ export class MountTable implements Mounts {
    */
   async finishUnmounts(isLocal: boolean): Promise<void> {
     for (const id of await this.#namespaceIds()) await this.#stored.finishRemovals(id, isLocal)
+  }
+
+  /** False if the stored entry with this key is gone: it may be that of a mount, or of one that is being removed. */
+  async hasEntry(key: string): Promise<boolean> {
+    return (await this.#stored.at(key)) !== undefined
   }
 
   /** Removes what this cluster keeps for itself of mounts that are gone. */

@@ -11,9 +11,14 @@ export type Mounted = {
   readonly path: string
   readonly router: Router
   readonly engine: Engine
+  /** True if its path lies in a namespace below its own: the primary of a set may make one at the path of a local mount. */
+  readonly isAstray?: boolean
 }
 
-/** All mounts. Where two have one path, the local one is found and shown, until it goes. */
+/**
+ * All mounts. Where two have one path, the local one is found and shown, until it goes. One whose path lies in a
+ * namespace below is not found either: what is asked there is judged by the policies of that namespace.
+ */
 export class PlacedMounts {
   /** Serves its path while no other mount does. */
   readonly #always: Mounted
@@ -22,6 +27,8 @@ export class PlacedMounts {
   readonly #byNamespace = new Map<string, Map<string, Mounted>>()
   /** The longest path of any mount since the start: a longer prefix cannot be a mount. */
   #longestPath: number
+  /** What `conflicting` returned; undefined: it must be looked for. */
+  #conflicting: readonly string[] | undefined
 
   constructor(always: Mounted) {
     this.#always = always
@@ -33,8 +40,10 @@ export class PlacedMounts {
   put(mounted: Mounted): void {
     const { entry, path } = mounted
     const before = this.#byUuid.get(entry.uuid)
+    this.#conflicting = undefined
     // One that stays where it is hides what it hid before, and is hidden as before.
-    const stays = before?.path === path && before.entry.namespace === entry.namespace
+    const stays =
+      before?.path === path && before.entry.namespace === entry.namespace && isAstray(before) === isAstray(mounted)
     const isShown = stays && this.#byPath.get(path) === before
     if (!stays) this.remove(entry.uuid)
     this.#byUuid.set(entry.uuid, mounted)
@@ -44,8 +53,12 @@ export class PlacedMounts {
     if (stays ? isShown : this.#isShownAt(mounted)) this.#byPath.set(path, mounted)
   }
 
-  #isShownAt({ entry, path }: Mounted): boolean {
+  #isShownAt(mounted: Mounted): boolean {
+    const { entry, path } = mounted
+    if (isAstray(mounted)) return false
     const there = this.#byPath.get(path)
+    // Of another namespace: it is astray by now, and this is told before that one.
+    if (there !== undefined && there.entry.namespace !== entry.namespace) return true
     return there === undefined || entry.local || !there.entry.local
   }
 
@@ -54,6 +67,7 @@ export class PlacedMounts {
     const mounted = this.#byUuid.get(uuid)
     if (mounted === undefined) return undefined
     const { entry, path } = mounted
+    this.#conflicting = undefined
     this.#byUuid.delete(uuid)
     const others = this.#byNamespace.get(entry.namespace)
     others?.delete(uuid)
@@ -61,12 +75,13 @@ export class PlacedMounts {
     if (this.#byPath.get(path) !== mounted) return mounted
     this.#byPath.delete(path)
     const always = path === this.#always.path ? this.#always : undefined
-    const hidden = [...(others?.values() ?? [])].find((one) => one.path === path) ?? always
+    const hidden = [...(others?.values() ?? [])].find((one) => one.path === path && !isAstray(one)) ?? always
     if (hidden !== undefined) this.#byPath.set(path, hidden)
     return mounted
   }
 
   clear(): void {
+    this.#conflicting = undefined
     this.#byPath.clear()
     this.#byUuid.clear()
     this.#byNamespace.clear()
@@ -95,6 +110,21 @@ export class PlacedMounts {
     return own.filter((one) => this.#byPath.get(one.path) === one)
   }
 
+  /** One of the namespace that is at this full path and is not found by it. */
+  astrayAt(namespaceId: string, path: string): Mounted | undefined {
+    for (const one of this.of(namespaceId)) if (one.path === path && isAstray(one)) return one
+    return undefined
+  }
+
+  /**
+   * Full paths of local mounts which lie in a namespace below their own, or which have, contain or lie within the path
+   * of a mount that the set shares, in order. Only replication brings such. They are looked for once after a change.
+   */
+  conflicting(): readonly string[] {
+    this.#conflicting ??= conflictsOf([...this.#byUuid.values()])
+    return this.#conflicting
+  }
+
   withUuid(uuid: string): Mounted | undefined {
     return this.#byUuid.get(uuid)
   }
@@ -115,4 +145,24 @@ export class PlacedMounts {
     }
     return undefined
   }
+}
+
+const isAstray = (mounted: Mounted): boolean => mounted.isAstray === true
+
+/** In the order of paths a path stands before all that lie within it, and with them. */
+function conflictsOf(mounts: readonly Mounted[]): readonly string[] {
+  const found = new Set<string>()
+  /** The mounts that contain the one that is looked at, outermost first. */
+  const around: Mounted[] = []
+  for (const one of mounts.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
+    if (one.entry.local && isAstray(one)) found.add(one.path)
+    for (let last = around.at(-1); last !== undefined && !one.path.startsWith(last.path); last = around.at(-1))
+      around.pop()
+    for (const outer of around) {
+      if (outer.entry.local === one.entry.local) continue
+      found.add(outer.entry.local ? outer.path : one.path)
+    }
+    around.push(one)
+  }
+  return [...found].sort()
 }

@@ -179,11 +179,12 @@ export class StoredMounts {
 
   /**
    * Removes what this cluster keeps for itself of mounts that are gone. The primary of a set removes the data of a
-   * mount that all share, but cannot reach this part of it. `namespaceIds` names all namespaces at the call.
+   * mount that all share, but cannot reach this part of it. `namespaceIds` names all namespaces at the call; `gone`
+   * names some that are gone, of which parts may be left here, too.
    */
-  async wipeLeftovers(namespaceIds: () => Promise<readonly string[]>): Promise<void> {
+  async wipeLeftovers(namespaceIds: () => Promise<readonly string[]>, gone: readonly string[] = []): Promise<void> {
     const found: { readonly namespace: string; readonly mount: string; readonly folder: string }[] = []
-    for (const namespace of await namespaceIds()) {
+    for (const namespace of [...(await namespaceIds()), ...gone]) {
       const own = this.#storage.view(scopeOfNamespace(namespace), `${namespace}/`)
       for (const kind of ['logical/', 'auth/']) {
         for (const name of await own.list(kind))

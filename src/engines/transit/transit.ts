@@ -151,6 +151,10 @@ export class Transit implements Engine {
     return this.ledger.promoted(as, promotion)
   }
 
+  joinPrimary(): Promise<void> {
+    return this.messageCounts.join()
+  }
+
   upkeep(): Promise<void> {
     return this.#rotation.rotateDue()
   }

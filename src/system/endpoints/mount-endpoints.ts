@@ -210,9 +210,9 @@ function unmountEndpoint(of: Kind): Endpoint<System> {
       const full = fullPath(of, path)
       // Wire text.
       if (full === TOKEN_MOUNT) throw fail('part_of_server', ['token credential backend cannot be disabled'])
-      if (namedIn(system, namespace, full).namespace.id !== namespace.id)
-        throw fail('field_invalid', ['path', 'lies in a namespace below: a mount is removed from its own'])
       const entry = system.mounts.find(namespace, full)
+      if (entry === undefined && namedIn(system, namespace, full).namespace.id !== namespace.id)
+        throw fail('field_invalid', ['path', 'lies in a namespace below: a mount is removed from its own'])
       // Each kind is removed under its own name only: a right to remove engines must not remove login methods.
       if (entry !== undefined && entry.kind !== kind)
         throw fail('field_invalid', ['path', `a login method is there: it is removed by sys/${full.slice(0, -1)}`])

@@ -3,8 +3,10 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
+import type { NamespacedPath } from '../../api/mount.ts'
+import type { Namespace } from '../../api/namespace.ts'
 import { group, text } from '../../api/shape.ts'
-import { namedIn, ownerOfMount } from '../mount-view.ts'
+import { folder, namedIn, ownerOfMount } from '../mount-view.ts'
 import type { Migration, System as Whole } from '../system.ts'
 import { mountPath } from './mount-endpoints.ts'
 
@@ -18,6 +20,12 @@ function mountPathOf(given: string): string {
     .filter((segment) => segment !== '')
     .join('/')
   return path.startsWith('auth/') ? path : `mounts/${path}`
+}
+
+/** What is to be moved. A mount of here may lie where the primary of a set made a namespace: it goes before that. */
+function sourceOf({ mounts, namespaces }: System, within: Namespace, from: string): NamespacedPath {
+  const isHere = mounts.find(within, folder(from)) !== undefined
+  return isHere ? { namespace: within, path: folder(from) } : namedIn({ namespaces }, within, from)
 }
 
 const remount = endpoint({
@@ -34,11 +42,11 @@ const remount = endpoint({
   body: 'both',
   runsOn: 'writer',
   writes: (system: System, { from }, within) => {
-    const { namespace, path } = namedIn(system, within, from)
+    const { namespace, path } = sourceOf(system, within, from)
     return ownerOfMount(system.mounts, namespace, path)
   },
   namedMounts: (system: System, { from }, within) => {
-    const { namespace, path } = namedIn(system, within, from)
+    const { namespace, path } = sourceOf(system, within, from)
     return [system.mounts.find(namespace, path)]
   },
   summary: 'Moves a mount to another path and keeps its data; for a login method, prefix both paths with auth/',
@@ -49,7 +57,7 @@ const remount = endpoint({
   },
   response: { migration_id: text('ID to query the status with') },
   handler: async (system: System, args, { namespace: within }) => {
-    const [from, to] = [namedIn(system, within, args.from), namedIn(system, within, args.to)]
+    const [from, to] = [sourceOf(system, within, args.from), namedIn(system, within, args.to)]
     mountPath(to.path)
     if (from.path.startsWith('auth/') !== to.path.startsWith('auth/'))
       throw fail('path_not_allowed', ['cannot remount between a secrets mount and an auth mount'])

@@ -9,7 +9,7 @@ import type { WithServices } from '../services.ts'
 import type { System as Whole } from '../system.ts'
 
 /** The parts of the system that these endpoints use. */
-export type StatusSystem = Pick<Whole, 'nodeRole'> & WithServices<'replication'>
+export type StatusSystem = Pick<Whole, 'nodeRole' | 'mounts'> & WithServices<'replication'>
 
 const HOLD = {
   name: text('Who needs the records'),
@@ -102,6 +102,11 @@ const OF_BOTH = {
   reindex_building_progress: integer('Entries that were looked at'),
   reindex_building_total: integer('Entries in all'),
   ssct_generation_counter: integer('Grows with each promotion for disaster recovery'),
+  conflicting_local_mounts: listOf(
+    text('Path'),
+    'For performance: local mounts of this cluster at whose path the set has a mount or a namespace, or around or ' +
+      'within it; missing if there are none',
+  ),
   undone_records: integer(
     'Records of this cluster that its new primary did not have, and that are kept aside; missing if there are none',
   ),
@@ -125,7 +130,9 @@ async function statusOf(system: StatusSystem, family: ReplicationFamily, { liste
   const isForRecovery = role.dr === 'secondary' || role.dr === 'bootstrapping'
   const mode = family === 'performance' && isForRecovery ? 'disabled' : role[family]
   if (mode === 'disabled') return { mode }
-  return { mode, ...(await system.services.replication.of(family, mode, listener?.redacts)) }
+  const members = await system.services.replication.of(family, mode, listener?.redacts)
+  const conflicting = family === 'performance' ? system.mounts.conflicting() : []
+  return { mode, ...members, ...(conflicting.length > 0 && { conflicting_local_mounts: conflicting }) }
 }
 
 const common = {

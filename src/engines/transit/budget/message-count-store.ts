@@ -125,6 +125,8 @@ export class MessageCountStore {
   /** Lives that are stored, and that no thread has yet. */
   #spareLives = 0
   #lives = 0
+  /** True once the primary has answered whether it names this cluster. */
+  #isToldOf = false
   /** Blocks that the primary is asked for, by the identities of their versions. */
   readonly #asked = new Map<string, Promise<unknown>>()
 
@@ -136,6 +138,22 @@ export class MessageCountStore {
   reset(): void {
     this.#since = undefined
     this.#spareLives = 0
+    this.#isToldOf = false
+  }
+
+  /**
+   * On a cluster that does not own the ledger: has the owner name this cluster in it, before anything is to be sealed.
+   * Its threads can then begin while the owner cannot be asked.
+   * @throws what asking throws
+   */
+  async join(): Promise<void> {
+    const { storage, ledger, askPrimary } = this.#parts
+    if (this.#isToldOf || ledger.isOwner || askPrimary === undefined) return
+    const { clusters, cluster } = await readMountStanding(storage)
+    // The first lives are stored with a name, and that is told.
+    if (cluster === '') return this.#lifeQueue.run(() => this.#storeLives())
+    if (!clusters.clusters.includes(cluster)) await askPrimary({ kind: 'join', cluster })
+    this.#isToldOf = true
   }
 
   /** Returns what the header of a version that is made now says of its count: only later lives can seal with it. */

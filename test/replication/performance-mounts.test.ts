@@ -1,0 +1,209 @@
+// Whole servers in virtual time: a performance secondary follows the mounts and namespaces of its primary, beside the
+// mounts that are its own.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ROOT } from '../../src/api/namespace.ts'
+import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
+import { performanceServers } from '../fixtures/replicated-servers.ts'
+import { servingBeside } from '../fixtures/serving-node.ts'
+
+const SHARED = { type: 'transit' }
+const LOCAL = { type: 'transit', local: true }
+const plaintext = 'YQ=='
+
+async function started(seed: number) {
+  const { servers, primary, secondary } = await performanceServers(seed)
+  const level = () => servers.level(primary, secondary, 60_000, 'performance')
+  return { servers, primary, secondary, level }
+}
+
+const keysOf = async (cluster: ReplicatedServer, mount: string): Promise<unknown> => {
+  const { status, body } = await cluster.call('LIST', `${mount}/keys`)
+  return status === 200 ? body.data?.keys : status
+}
+const conflicts = async (cluster: ReplicatedServer): Promise<unknown> =>
+  (await cluster.status('performance')).conflicting_local_mounts
+const storedOf = async ({ server }: ReplicatedServer, part: string): Promise<readonly string[]> =>
+  (await server.store.scan('', '', 100_000)).map(({ key }) => key).filter((key) => key.includes(part))
+
+/** Keys that a secondary writes from now on by itself: what is replicated comes from its primary. */
+function ownWrites({ server }: ReplicatedServer): string[] {
+  const own: string[] = []
+  server.store.onCommit(({ operations }) => {
+    own.push(...operations.filter((one) => one.class !== 'replicated').map(({ key }) => key))
+  })
+  return own
+}
+
+/** What its log has beyond the ordinary: a hook that came to a write was refused, and would be there. */
+const faultsOf = ({ server }: ReplicatedServer) => server.logged.filter((line) => / (warn|error) /.test(line))
+
+test('T78: a secondary follows mounts that come, change, move and go, on every thread, and writes nothing', async () => {
+  const { servers, primary, secondary, level } = await started(1)
+  const serving = await servingBeside(secondary.server, secondary.rootToken)
+  const own = ownWrites(secondary)
+  const found = async (path: string) => {
+    const here = (await secondary.call('GET', path)).status
+    assert.equal((await servers.time.until(serving.send('GET', path, undefined))).status, here, path)
+    return here
+  }
+  for (const type of ['transit']) await primary.must('POST', `sys/mounts/${type}`, { type })
+  for (const type of ['userpass', 'approle', 'cloud']) await primary.must('POST', `sys/auth/${type}`, { type })
+  await primary.must('POST', 'transit/keys/k')
+  await primary.must('POST', 'auth/userpass/users/ann', { password: 'x' })
+  await primary.must('POST', 'auth/approle/role/r')
+  await level()
+  assert.deepEqual(
+    [await found('transit/keys/k'), await found('auth/userpass/users/ann'), await found('auth/approle/role/r')],
+    [200, 200, 200],
+  )
+  await primary.must('POST', 'sys/mounts/transit/tune', { description: 'tuned', max_lease_ttl: '1h' })
+  await level()
+  const tuned = await secondary.must('GET', 'sys/mounts/transit')
+  assert.equal(tuned.body.data?.description, 'tuned')
+  await primary.must('POST', 'sys/remount', { from: 'transit', to: 'moved' })
+  await level()
+  assert.deepEqual([await found('transit/keys/k'), await found('moved/keys/k')], [404, 200])
+  for (const path of ['sys/mounts/moved', 'sys/auth/userpass', 'sys/auth/approle', 'sys/auth/cloud'])
+    await primary.must('DELETE', path)
+  await level()
+  assert.deepEqual([await found('moved/keys/k'), await found('auth/userpass/users/ann')], [404, 404])
+  await servers.time.pass(6_000)
+  assert.deepEqual(await storedOf(secondary, '/logical/'), [])
+  assert.deepEqual([own.filter((key) => !key.includes('/cluster/')), faultsOf(secondary)], [[], []])
+})
+
+test('T78: namespaces that come, change and go are followed with what is in them, on every thread', async () => {
+  const { servers, primary, secondary, level } = await started(2)
+  const serving = await servingBeside(secondary.server, secondary.rootToken)
+  const own = ownWrites(secondary)
+  const found = async (path: string) => {
+    const here = (await secondary.call('GET', path)).status
+    assert.equal((await servers.time.until(serving.send('GET', path, undefined))).status, here, path)
+    return here
+  }
+  await primary.must('POST', 'sys/namespaces/team', {})
+  await primary.must('POST', 'team/sys/namespaces/in', {})
+  await primary.must('POST', 'team/in/sys/mounts/t', SHARED)
+  await primary.must('POST', 'team/in/t/keys/k')
+  await level()
+  assert.equal(await found('team/in/t/keys/k'), 200)
+  const { unlock_key } = (await primary.must('POST', 'team/sys/namespaces/api-lock/lock', {})).body.data ?? {}
+  await level()
+  assert.equal(await found('team/in/t/keys/k'), 503)
+  await primary.must('POST', 'team/sys/namespaces/api-lock/unlock', { unlock_key })
+  await level()
+  assert.equal(await found('team/in/t/keys/k'), 200)
+  await primary.must('DELETE', 'team/sys/namespaces/in')
+  await primary.must('DELETE', 'sys/namespaces/team')
+  await servers.time.pass(1_000)
+  await level()
+  assert.equal(await found('team/in/t/keys/k'), 404)
+  assert.deepEqual([own.filter((key) => !key.includes('/cluster/')), faultsOf(secondary)], [[], []])
+})
+
+test('T78: what a secondary counted for itself in a shared mount goes soon after the mount does', async () => {
+  const { servers, primary, secondary, level } = await started(3)
+  await primary.must('POST', 'sys/mounts/transit', SHARED)
+  await primary.must('POST', 'transit/keys/k')
+  await primary.must('POST', 'sys/namespaces/team', {})
+  await primary.must('POST', 'team/sys/mounts/transit', SHARED)
+  await primary.must('POST', 'team/transit/keys/k')
+  await primary.must('POST', 'sys/mounts/stays', SHARED)
+  await primary.must('POST', 'stays/keys/k')
+  await level()
+  const batch_input = Array(3_000).fill({ plaintext })
+  for (const mount of ['transit', 'team/transit', 'stays']) {
+    await secondary.must('POST', `${mount}/encrypt/k`, { batch_input })
+  }
+  assert.equal((await storedOf(secondary, '/cluster/')).length, 6)
+  await primary.must('DELETE', 'sys/mounts/transit')
+  await level()
+  await servers.time.pass(6_000)
+  assert.equal((await storedOf(secondary, '/cluster/')).length, 4)
+  await primary.must('DELETE', 'sys/namespaces/team')
+  await servers.time.pass(1_000)
+  await level()
+  await servers.time.pass(6_000)
+  const uuid = secondary.server.node.mounts.find(ROOT, 'stays/')?.uuid ?? assert.fail()
+  const left = await storedOf(secondary, '/cluster/')
+  assert.ok(left.length === 2 && left.every((key) => key.includes(uuid)), left.join())
+})
+
+test('T79: a shared mount at the path of a local one is hidden, and appears when that goes', async () => {
+  const { servers, primary, secondary, level } = await started(4)
+  await secondary.must('POST', 'sys/mounts/own', LOCAL)
+  await secondary.must('POST', 'own/keys/mine')
+  assert.equal(await conflicts(secondary), undefined)
+  await primary.must('POST', 'sys/mounts/own', SHARED)
+  await primary.must('POST', 'own/keys/shared')
+  await level()
+  assert.deepEqual([await keysOf(secondary, 'own'), await conflicts(secondary)], [['mine'], ['own/']])
+  assert.equal(await conflicts(primary), undefined)
+  await servers.time.pass(1_000)
+  assert.equal((await secondary.status('performance')).state, 'stream-wals')
+  assert.equal((await secondary.call('GET', 'sys/health', undefined, '')).status, 200)
+  // The local one is what requests about the path mean.
+  await secondary.must('POST', 'sys/mounts/own/tune', { description: 'mine' })
+  await secondary.must('POST', 'own/keys/later')
+  assert.equal((await primary.must('GET', 'sys/mounts/own')).body.data?.description, '')
+  await secondary.must('DELETE', 'sys/mounts/own')
+  assert.deepEqual([await keysOf(secondary, 'own'), await conflicts(secondary)], [['shared'], undefined])
+  await primary.must('POST', 'own/keys/more')
+  await level()
+  assert.deepEqual(await keysOf(secondary, 'own'), ['more', 'shared'])
+})
+
+test('T79: of mounts that nest, each request goes to the longer path, and status names the local ones', async () => {
+  const { primary, secondary, level } = await started(5)
+  for (const path of ['a/b', 'c', 'alone']) {
+    await secondary.must('POST', `sys/mounts/${path}`, LOCAL)
+    await secondary.must('POST', `${path}/keys/mine`)
+  }
+  for (const path of ['a', 'c/d/e', 'aside']) {
+    await primary.must('POST', `sys/mounts/${path}`, SHARED)
+    await primary.must('POST', `${path}/keys/shared`)
+  }
+  await level()
+  const found = await Promise.all(['a', 'a/b', 'c', 'c/d/e', 'alone'].map((path) => keysOf(secondary, path)))
+  assert.deepEqual(found, [['shared'], ['mine'], ['mine'], ['shared'], ['mine']])
+  assert.deepEqual(await conflicts(secondary), ['a/b/', 'c/'])
+  await primary.must('DELETE', 'sys/mounts/a')
+  await primary.must('DELETE', 'sys/mounts/c/d/e')
+  await level()
+  assert.equal(await conflicts(secondary), undefined)
+})
+
+test('T79: a namespace hides local mounts at its path, which can be moved or removed, or come back with its end', async () => {
+  const { servers, primary, secondary, level } = await started(6)
+  for (const path of ['team', 'crew/x', 'club/x']) {
+    await secondary.must('POST', `sys/mounts/${path}`, LOCAL)
+    await secondary.must('POST', `${path}/keys/mine`)
+  }
+  for (const name of ['team', 'crew', 'club']) await primary.must('POST', `sys/namespaces/${name}`, {})
+  await primary.must('POST', 'club/sys/mounts/x', SHARED)
+  await primary.must('POST', 'club/x/keys/shared')
+  await level()
+  const found = await Promise.all(['team', 'crew/x', 'club/x'].map((path) => keysOf(secondary, path)))
+  assert.deepEqual(found, [404, 404, ['shared']])
+  assert.deepEqual(await conflicts(secondary), ['club/x/', 'crew/x/', 'team/'])
+  await secondary.must('POST', 'sys/remount', { from: 'crew/x', to: 'kept' })
+  assert.deepEqual(await keysOf(secondary, 'kept'), ['mine'])
+  await secondary.must('DELETE', 'sys/mounts/club/x')
+  assert.deepEqual(await keysOf(secondary, 'club/x'), ['shared'])
+  assert.deepEqual(await conflicts(secondary), ['team/'])
+  await primary.must('DELETE', 'sys/namespaces/team')
+  await servers.time.pass(1_000)
+  await level()
+  assert.deepEqual([await keysOf(secondary, 'team'), await conflicts(secondary)], [['mine'], undefined])
+})
+
+test('T79: a local mount is not made at, around or within the path of a shared one, nor in a namespace that is none', async () => {
+  const { primary, secondary, level } = await started(7)
+  await primary.must('POST', 'sys/mounts/a/b', SHARED)
+  await level()
+  for (const [path, taken] of Object.entries({ a: 'a/b/', 'a/b': 'a/b/', 'a/b/c': 'a/b/' })) {
+    const { status, body } = await secondary.call('POST', `sys/mounts/${path}`, LOCAL)
+    assert.deepEqual([status, body.errors], [400, [`path is already in use at ${taken}`]])
+  }
+})

@@ -18,6 +18,7 @@ import type { StorageRoom } from './build-storage.ts'
 import { cloudDependencies } from './cloud-dependencies.ts'
 import { engineTypes, SYSTEM_ROUTER } from './engine-types.ts'
 import type { CommonParts } from './node-parts.ts'
+import type { SeenChanges } from './seen-changes.ts'
 
 /** Parts of other rooms that mounts and their engines need. */
 export type EngineRooms = {
@@ -33,6 +34,8 @@ export type EngineRooms = {
   readonly callWriter: CallWriter | undefined
   readonly primaryAddress: () => string
   readonly consistency: Consistency
+  /** Undefined where this thread does not write. */
+  readonly seen: SeenChanges | undefined
 }
 
 /** Builds the table with all engine types. Until the barrier is open it serves sys/ alone. */
@@ -61,7 +64,7 @@ export function buildMounts(parts: CommonParts, rooms: EngineRooms): MountTable 
 /** The part of an engine's context that all mounts share. */
 function engineEnvironment(parts: CommonParts, rooms: EngineRooms): EngineEnvironment {
   const { world, slow, log } = parts
-  const { system, managedKeys, nodeRole, callWriter } = rooms
+  const { system, managedKeys, nodeRole, callWriter, seen } = rooms
   return {
     world,
     slow,
@@ -73,6 +76,7 @@ function engineEnvironment(parts: CommonParts, rooms: EngineRooms): EngineEnviro
     loginQueue: newLoginQueue(),
     callWriter,
     askPrimary: primaryOf(parts, rooms),
+    seenOf: seen && ((folder, storageClass) => seen.of(folder, storageClass)),
   }
 }
 

@@ -28,6 +28,7 @@ import { ROUTERS } from './engine-types.ts'
 import { NodeGate } from './node-gate.ts'
 import { isWriting, type NodeParts, type ToWriter } from './node-parts.ts'
 import { aloneTelemetry } from './node-telemetry.ts'
+import { SeenChanges } from './seen-changes.ts'
 import { streamedRequests } from './streamed-requests.ts'
 import { callOrRefuse } from './writer-refusals.ts'
 
@@ -42,9 +43,10 @@ export type NodeRooms = AuthServices & {
   /** Removes what is left of namespaces. Started only where data of the set may be written. */
   readonly namespaceDeletion: NamespaceDeletion
   /** Removes what this cluster has of those that are gone. Started wherever its own data may be written. */
-  readonly joining: JoiningMounts
-  readonly mountLeftovers: MountLeftovers
   readonly ownPartOfNamespaces: OwnPartOfNamespaces
+  /** The same of mounts. */
+  readonly mountLeftovers: MountLeftovers
+  readonly joining: JoiningMounts
   readonly invalidation: Invalidation
   readonly gate: NodeGate
   /** The role of this node among others, at the time of the call. */
@@ -119,7 +121,10 @@ export function buildRooms(
     replication,
   }
   const system = buildSystem(parts, { ...below, mounts: table })
-  const mounts = buildMounts(parts, { ...below, system })
+  const seen = isWriting(parts)
+    ? new SeenChanges({ store: parts.store, role: nodeRole, operations: replication })
+    : undefined
+  const mounts = buildMounts(parts, { ...below, system, seen })
   const deletion: NamespaceDeletion = buildDeletion(parts, { ...below, mounts })
   const gate = new NodeGate({ barrier: storage.barrier, invalidation, tokens: auth.tokens, mounts, audit })
   const { services } = system

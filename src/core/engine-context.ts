@@ -3,10 +3,12 @@ import type { Edition } from '../api/edition.ts'
 import type { DeviceRandom, ManagedKeys } from '../api/managed-keys.ts'
 import type { MountEntry } from '../api/mount.ts'
 import type { NodeRole } from '../api/node-role.ts'
+import type { SeenEntries } from '../api/seen-entries.ts'
 import type { FairQueue } from '../lib/fair-queue.ts'
 import type { Log, LogFields, LogLevel } from '../lib/log.ts'
 import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
+import type { StorageClass } from '../storage/contract.ts'
 import type { View } from '../storage/sealed-storage.ts'
 
 /** Services and settings of an engine for one mount. It may keep all of them: those that can change are functions. */
@@ -32,15 +34,18 @@ export type EngineContext = {
   readonly callWriter?: (question: unknown) => Promise<unknown>
   /** Asks the engine of the same mount on the primary. Rejects if there is no link to one. */
   readonly askPrimary?: (question: unknown) => Promise<unknown>
+  /** Missing where this thread does not write. */
+  readonly seen?: SeenEntries
 }
 
 /** The part of the context that all mounts of a thread share. What depends on the mount takes it as a parameter. */
 export type EngineEnvironment = Omit<
   EngineContext,
-  'mount' | 'storage' | 'callWriter' | 'askPrimary' | 'managedKeys'
+  'mount' | 'storage' | 'callWriter' | 'askPrimary' | 'managedKeys' | 'seen'
 > & {
   readonly callWriter?: CallWriter | undefined
   readonly askPrimary?: CallWriter | undefined
+  readonly seenOf?: ((folder: string, storageClass: StorageClass) => SeenEntries) | undefined
   readonly managedKeysOf?: (mount: () => MountEntry) => ManagedKeys
 }
 

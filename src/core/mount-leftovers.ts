@@ -1,5 +1,5 @@
-// What this cluster keeps for itself of mounts that all clusters of a set share, as the counts of messages that it sealed:
-// the primary removes a mount, and that part of it goes here.
+// What this cluster keeps for itself of mounts that all clusters of a set share, as the counts of messages that it
+// sealed: the primary removes a mount, and that part of it goes here.
 import type { NodeRole } from '../api/node-role.ts'
 import type { Log } from '../lib/log.ts'
 import { PeriodicTask } from '../lib/periodic-task.ts'

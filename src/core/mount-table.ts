@@ -21,7 +21,7 @@ import { StorageCorrupt } from '../storage/errors.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
 import { type EngineContext, type EngineEnvironment, logOfMount } from './engine-context.ts'
-import { ALWAYS, SINGLETONS } from './mount-entries.ts'
+import { ALWAYS, dataFolder, SINGLETONS } from './mount-entries.ts'
 import { MountFeed } from './mount-feed.ts'
 import { type Mounted, PlacedMounts } from './placed-mounts.ts'
 import { type RemovalWork, StoredMounts } from './stored-mounts.ts'
@@ -281,12 +281,13 @@ export class MountTable implements Mounts {
 
   #context(entry: MountEntry): EngineContext {
     const mount = () => this.#placed.withUuid(entry.uuid)?.entry ?? entry
-    const { callWriter, askPrimary, managedKeysOf, ...given } = this.#given
+    const { callWriter, askPrimary, managedKeysOf, seenOf, ...given } = this.#given
     const log = logOfMount(given.log, () => this.#placed.withUuid(entry.uuid)?.namespace.path ?? '')
     const far = askPrimary && { askPrimary: (question: unknown) => askPrimary(entry.uuid, question) }
     const ask = callWriter && { callWriter: (question: unknown) => callWriter(entry.uuid, question) }
     const keys = managedKeysOf && { managedKeys: managedKeysOf(mount) }
-    return { ...given, ...ask, ...far, ...keys, log, mount, storage: this.#stored.dataOf(mount) }
+    const seen = seenOf && { seen: seenOf(dataFolder(entry), entry.local ? 'local' : 'replicated') }
+    return { ...given, ...ask, ...far, ...keys, ...seen, log, mount, storage: this.#stored.dataOf(mount) }
   }
 
   /**

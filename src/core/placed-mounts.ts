@@ -11,7 +11,7 @@ export type Mounted = {
   readonly path: string
   readonly router: Router
   readonly engine: Engine
-  /** True if its path lies in a namespace below its own: the primary of a set may make one at the path of a local mount. */
+  /** True if its path lies in a namespace below its own: the primary of a set made one around a local mount. */
   readonly isAstray?: boolean
 }
 

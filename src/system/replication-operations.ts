@@ -141,6 +141,11 @@ export type ReplicationOperations = {
   generatePublicKey(family: ReplicationFamily): Promise<string>
   /** Resolves when the primary has let this cluster in, and its keys have taken the place of the own ones. */
   enableSecondary(family: ReplicationFamily, given: GivenActivation): Promise<void>
+  /**
+   * The index of the log of this cluster up to which all of its secondaries have what is of the class; Infinity if it
+   * has none. Not to be called within a transaction.
+   */
+  acknowledged(storageClass: StorageClass): Promise<number>
   /** A former primary that is told writes nothing. Else it is called until it is. */
   promote(family: ReplicationFamily, given: GivenPromotion): Promise<ToldFormer>
   demote(family: ReplicationFamily): Promise<void>

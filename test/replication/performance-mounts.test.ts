@@ -38,7 +38,7 @@ function ownWrites({ server }: ReplicatedServer): string[] {
 /** What its log has beyond the ordinary: a hook that came to a write was refused, and would be there. */
 const faultsOf = ({ server }: ReplicatedServer) => server.logged.filter((line) => / (warn|error) /.test(line))
 
-test('T78: a secondary follows mounts that come, change, move and go, on every thread, and writes nothing', async () => {
+test('T78: mounts that come, change, move and go are followed on every thread, and no hook writes', async () => {
   const { servers, primary, secondary, level } = await started(1)
   const serving = await servingBeside(secondary.server, secondary.rootToken)
   const own = ownWrites(secondary)
@@ -174,7 +174,7 @@ test('T79: of mounts that nest, each request goes to the longer path, and status
   assert.equal(await conflicts(secondary), undefined)
 })
 
-test('T79: a namespace hides local mounts at its path, which can be moved or removed, or come back with its end', async () => {
+test('T79: a namespace hides local mounts at its path, until they are moved or it is deleted', async () => {
   const { servers, primary, secondary, level } = await started(6)
   for (const path of ['team', 'crew/x', 'club/x']) {
     await secondary.must('POST', `sys/mounts/${path}`, LOCAL)
@@ -198,7 +198,7 @@ test('T79: a namespace hides local mounts at its path, which can be moved or rem
   assert.deepEqual([await keysOf(secondary, 'team'), await conflicts(secondary)], [['mine'], undefined])
 })
 
-test('T79: a local mount is not made at, around or within the path of a shared one, nor in a namespace that is none', async () => {
+test('T79: a local mount is not made at, around or within the path of a shared one', async () => {
   const { primary, secondary, level } = await started(7)
   await primary.must('POST', 'sys/mounts/a/b', SHARED)
   await level()

@@ -4,7 +4,7 @@ import { fail } from '../../api/errors.ts'
 import { describeCause } from '../../core/describe-cause.ts'
 import { X25519_BYTES } from '../../crypto/primitives/hpke.ts'
 import { Secret } from '../../crypto/primitives/secret.ts'
-import { decodeBase64 } from '../../lib/base64.ts'
+import { decodeBase64, encodeBase64 } from '../../lib/base64.ts'
 import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
 import type { LinkControl, NodeFacts, SecondaryStatus } from '../../replication/link/link-sides.ts'
@@ -32,7 +32,7 @@ import {
   setPath,
 } from '../../replication/set/records.ts'
 import { keepPendingKey } from '../../replication/set/secondary-operations.ts'
-import type { Store } from '../../storage/contract.ts'
+import type { StorageClass, Store } from '../../storage/contract.ts'
 import { Sealed, StorageClosed } from '../../storage/errors.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { View } from '../../storage/sealed-storage.ts'
@@ -219,6 +219,21 @@ export class OwnOperations implements ReplicationOperations {
     await orRefused(() => this.#parts.activating.enable(family, given))
   }
 
+  async acknowledged(storageClass: StorageClass): Promise<number> {
+    const { view, store, links } = this.#parts
+    const families = REPLICATION_FAMILIES.filter((family) => storageClass === 'replicated' || family === 'dr')
+    const found = await view.transaction((tx) => Promise.all(families.map((family) => activeOf(tx, family))))
+    const entries = found.flat()
+    if (entries.length === 0) return Infinity
+    const historyId = encodeBase64((await store.position()).historyId)
+    const { secondaries } = await links.status()
+    const indexes = entries.map(({ family, entry: { id, acknowledged } }) => {
+      const linked = secondaries.find((one) => one.family === family && one.id === id)?.acknowledgedIndex
+      return linked ?? (acknowledged?.historyId === historyId ? acknowledged.index : 0)
+    })
+    return Math.min(...indexes)
+  }
+
   promote(family: ReplicationFamily, given: GivenPromotion): Promise<ToldFormer> {
     return orRefused(() => this.#parts.changingRoles.promote(family, given))
   }
@@ -299,6 +314,13 @@ async function readTold(tx: SetReader, family: ReplicationFamily) {
   }
 }
 
+/** The secondaries that this cluster let in, while it is their primary. */
+async function activeOf(tx: SetReader, family: ReplicationFamily) {
+  if ((await readState(tx, family))?.mode !== 'primary') return []
+  const entries = await allSecondaries(tx, family)
+  return entries.filter(({ state }) => state === 'active').map((entry) => ({ family, entry }))
+}
+
 /** Where the log of the former primary ended for the promotion that began this epoch. */
 async function readPromotedFrom(tx: SetReader, family: ReplicationFamily, epoch: number) {
   const followed = (await readPromotions(tx, family)).findLast((one) => one.epoch === epoch)?.followed
@@ -340,6 +362,7 @@ export function noOperations(): ReplicationOperations {
     secondaryToken: refuse,
     revokeSecondary: refuse,
     rotateAuthority: refuse,
+    acknowledged: async () => Infinity,
     generatePublicKey: refuse,
     enableSecondary: refuse,
     promote: refuse,

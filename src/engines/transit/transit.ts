@@ -4,6 +4,7 @@ import type { DeviceRandom, ManagedKeys } from '../../api/managed-keys.ts'
 import type { Engine, MountableType, PromotedAs } from '../../api/mount.ts'
 import { ACTIVE_PRIMARY, type NodeRole } from '../../api/node-role.ts'
 import { Router } from '../../api/router.ts'
+import type { SeenEntries } from '../../api/seen-entries.ts'
 import { NoncePool } from '../../crypto/primitives/nonce-pool.ts'
 import type { Log } from '../../lib/log.ts'
 import type { SlowWork } from '../../lib/slow-work.ts'
@@ -53,11 +54,8 @@ export type TransitContext = {
   readonly callWriter?: (question: unknown) => Promise<unknown>
   /** Asks the cluster that owns the mount (`handleClusterCall`); missing: it is this one, or cannot be asked. */
   readonly askPrimary?: AskPrimary
-  /**
-   * False while a cluster that may be promoted has not got the last change of an entry of the mount; missing: none may
-   * be promoted. Only tests hand it in as yet: it must be there before a cluster may be promoted.
-   */
-  readonly isSeen?: (path: string) => Promise<boolean>
+  /** What clusters that may be promoted have got of the mount; missing: there is none. */
+  readonly seen?: SeenEntries
   /** Missing: MESSAGE_LIMITS. */
   readonly limits?: MessageLimits
 }
@@ -103,7 +101,7 @@ export class Transit implements Engine {
     this.mount = context.mount ?? (() => ({ path: '', local: false }))
     this.log = context.log ?? NO_LOG
     const { callWriter = (question) => this.handleWriterCall(question) } = context
-    const { limits = MESSAGE_LIMITS, askPrimary, isSeen } = context
+    const { limits = MESSAGE_LIMITS, askPrimary, seen } = context
     this.counts = new CountReader(storage, limits)
     this.budgets = new MessageCounter({
       ask: (question) => callWriter(question) as Promise<AllowanceAnswer>,
@@ -123,7 +121,7 @@ export class Transit implements Engine {
       randomBytes: world.random.bytes,
       rotate: (name: string, allow: (header: RingHeader) => void) => rotate(this, name, allow),
     }
-    this.ledger = new ClusterLedger({ ...counting, isSeen })
+    this.ledger = new ClusterLedger({ ...counting, seen })
     this.messageCounts = new MessageCountStore({ ...counting, ledger: this.ledger, askPrimary })
     this.#rotation = new AutoRotation(this)
   }

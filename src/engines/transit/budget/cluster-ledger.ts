@@ -5,6 +5,7 @@
 import { fromPeer } from '../../../api/from-peer.ts'
 import type { PromotedAs } from '../../../api/mount.ts'
 import { maintains } from '../../../api/node-role.ts'
+import type { SeenEntries } from '../../../api/seen-entries.ts'
 import { checked, count, group, integer, oneOf, text } from '../../../lib/member-kinds.ts'
 import { own } from '../../../lib/own.ts'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
@@ -37,8 +38,8 @@ import {
 } from './message-ledger.ts'
 import { type MessageLimits, MOST_CLUSTERS } from './message-limits.ts'
 
-/** A cluster that is not known here may have its first block, and a second one. */
-const LEAST_UNSEEN = 2
+/** The former primary and another cluster may be unknown here, each with its first block; and one has a second one. */
+const LEAST_UNSEEN = 3
 
 /** A name as `newClusterName` draws it. */
 const CLUSTER_NAME = checked(text, (name) => /^[\w-]{16}$/.test(name))
@@ -73,11 +74,8 @@ export type LedgerParts = ExhaustedParts & {
   readonly keys: CountedKeyReader
   readonly limits: MessageLimits
   readonly randomBytes: (count: number) => Buffer
-  /**
-   * False while a cluster that may be promoted has not got the last change of an entry of this mount. Missing: no other
-   * cluster may be promoted. Only tests hand it in as yet: it must be there before a cluster may be promoted.
-   */
-  readonly isSeen?: ((path: string) => Promise<boolean>) | undefined
+  /** Missing: no other cluster may be promoted. */
+  readonly seen?: SeenEntries | undefined
 }
 
 /** Writes the ledger of one mount. */
@@ -94,11 +92,24 @@ export class ClusterLedger {
     return maintains(role(), mount())
   }
 
-  /** Names a cluster in the ledger, unless it is named; returns the clusters as they are then. */
-  async nameIn(tx: ViewTransaction, cluster: string): Promise<Clusters> {
+  /** Finds out which entries have been seen by all: to be called before each transaction that grants. */
+  async look(): Promise<void> {
+    if (this.isOwner) await this.#parts.seen?.look()
+  }
+
+  /** Names this cluster in the ledger that it owns: whoever takes its place counts it, seen or not. */
+  async nameOwnIn(tx: ViewTransaction, cluster: string): Promise<Clusters> {
+    return this.#named(tx, await readClusters(tx), cluster)
+  }
+
+  /** Names another cluster in the ledger, unless it is named; returns the clusters as they are then. */
+  async #nameIn(tx: ViewTransaction, cluster: string): Promise<Clusters> {
     const before = await readClusters(tx)
+    return before.clusters.length > 0 && !this.#isSeen(CLUSTERS) ? before : this.#named(tx, before, cluster)
+  }
+
+  #named(tx: ViewTransaction, before: Clusters, cluster: string): Clusters {
     if (before.clusters.includes(cluster) || before.clusters.length >= MOST_CLUSTERS) return before
-    if (before.clusters.length > 0 && !(await this.#isSeen(CLUSTERS))) return before
     const after = { ...before, clusters: [...before.clusters, cluster] }
     tx.put(CLUSTERS, CLUSTERS_RECORD.encode(after))
     return after
@@ -113,20 +124,20 @@ export class ClusterLedger {
   ): Promise<Ledger> {
     const granted = withBlock(this.#parts.limits, ledger, standing, wanted)
     if (granted === undefined) return ledger
-    if (ledger.clusters !== undefined && !(await this.#isSeen(USE_FOLDER + identity))) return ledger
+    if (ledger.clusters !== undefined && !this.#isSeen(USE_FOLDER + identity)) return ledger
     tx.put(USE_FOLDER + identity, MESSAGE_COUNT.encode(granted))
     return granted
   }
 
-  async #isSeen(path: string): Promise<boolean> {
-    const { isSeen } = this.#parts
-    return isSeen === undefined || isSeen(path)
+  #isSeen(path: string): boolean {
+    return this.#parts.seen?.has(path) ?? true
   }
 
   /** Answers another cluster. @throws Refusal for what is no question */
   async answer(question: unknown): Promise<GrantAnswer> {
     const asked = read(question)
     if (!this.isOwner) return { isGranted: false }
+    await this.look()
     if (asked.kind === 'join') return { isGranted: await this.#join(asked.cluster) }
     const { isGranted, isLast } = await this.#parts.storage.transaction((tx) => this.#grant(tx, asked))
     if (isLast && !isGranted) await rotateExhausted(this.#parts, asked)
@@ -134,13 +145,13 @@ export class ClusterLedger {
   }
 
   async #join(cluster: string): Promise<boolean> {
-    const { clusters } = await this.#parts.storage.transaction((tx) => this.nameIn(tx, cluster))
+    const { clusters } = await this.#parts.storage.transaction((tx) => this.#nameIn(tx, cluster))
     return clusters.includes(cluster)
   }
 
   async #grant(tx: ViewTransaction, asked: Extract<GrantCall, { readonly kind: 'block' }>) {
     const { cluster, number, identity } = asked
-    const { clusters } = await this.nameIn(tx, cluster)
+    const { clusters } = await this.#nameIn(tx, cluster)
     const found = await askedVersion(tx, this.#parts.keys, asked)
     if (found === undefined || !clusters.includes(cluster)) return { isGranted: false, isLast: false }
     const mount = { ...(await readMountStanding(tx)), cluster }

@@ -110,7 +110,7 @@ type MessageCountParts = ExhaustedParts & {
   readonly log: Log
   readonly limits: MessageLimits
   readonly randomBytes: (count: number) => Buffer
-  readonly ledger: Pick<ClusterLedger, 'isOwner' | 'nameIn' | 'grantIn'>
+  readonly ledger: Pick<ClusterLedger, 'isOwner' | 'look' | 'nameOwnIn' | 'grantIn'>
   /** Asks the owner of the ledger, if that is another cluster and can be asked. */
   readonly askPrimary?: AskPrimary | undefined
 }
@@ -202,7 +202,7 @@ export class MessageCountStore {
       const cluster = before.cluster === '' ? newClusterName(randomBytes) : before.cluster
       const lives = before.lives + LIVES_AT_ONCE
       tx.put(CLUSTER_LIVES, CLUSTER_LIVES_COUNT.encode({ lives, cluster }))
-      const { clusters } = ledger.isOwner ? await ledger.nameIn(tx, cluster) : await readClusters(tx)
+      const { clusters } = ledger.isOwner ? await ledger.nameOwnIn(tx, cluster) : await readClusters(tx)
       return { lives, cluster, isNamed: clusters.includes(cluster) }
     })
     this.#lives = lives
@@ -222,6 +222,7 @@ export class MessageCountStore {
 
   /** Gives messages of the blocks that there are, and asks the primary for the next one: if none is left, at once. */
   async #granted(question: BlockQuestion): Promise<Outcome> {
+    await this.#parts.ledger.look()
     const outcome = await this.#grantStored(question)
     const { answer, due } = outcome
     if (!due.isLow || answer.isOther) return outcome
@@ -280,7 +281,7 @@ export class MessageCountStore {
     const stored = await readLedger(tx, identity)
     const standing = standingOf(limits, mount, its, stored)
     if (!ledger.isOwner || !isLow(limits, standing, used + wanted)) return standing
-    const clusters = await ledger.nameIn(tx, mount.cluster)
+    const clusters = await ledger.nameOwnIn(tx, mount.cluster)
     const named = { ...mount, clusters }
     const now = standingOf(limits, named, its, stored)
     if (!isLow(limits, now, used + wanted)) return now

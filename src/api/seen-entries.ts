@@ -3,6 +3,6 @@
 export type SeenEntries = {
   /** Finds out how far they are. It is called before a transaction, not within one. */
   look(): Promise<void>
-  /** False while one of them had not got the last change of the entry when that was found out last. */
-  has(path: string): boolean
+  /** How many changes of the entry one of them had not got when that was found out last; never too few. */
+  unseen(path: string): number
 }

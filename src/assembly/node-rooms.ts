@@ -137,12 +137,7 @@ export function buildRooms(
     mounts,
     namespaces,
     namespaceDeletion: deletion,
-    joining: new JoiningMounts({
-      ...parts,
-      mounts: () => mounts.mounted(),
-      role: nodeRole,
-      log: namedLog(parts.log, 'core'),
-    }),
+    joining: new JoiningMounts({ ...parts, mounts, role: nodeRole, log: namedLog(parts.log, 'core') }),
     mountLeftovers: new MountLeftovers({
       ...parts,
       mounts,

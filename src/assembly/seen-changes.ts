@@ -8,6 +8,9 @@ import type { ReplicationOperations } from '../system/replication-operations.ts'
 /** Entries that are asked about: the ledger of a transit mount. Of others nothing is kept. */
 const ASKED = /^[^/]+\/logical\/[^/]+\/(?:use\/.+|clusters)$/
 
+/** Of one entry; who asks takes more than a few for too many. */
+const MOST_KEPT = 7
+
 type Parts = {
   readonly store: Pick<Store, 'onCommit' | 'position'>
   readonly role: () => NodeRole
@@ -18,9 +21,9 @@ type Parts = {
 /** The places of last changes, and how far the secondaries are. Of the thread that writes. */
 export class SeenChanges {
   readonly #parts: Parts
-  /** Indexes of the last changes of entries, of those that were not seen by all when they were asked about last. */
-  readonly #last = new Map<string, number>()
-  /** No entry that is not among those changed behind this index. */
+  /** Indexes of changes of entries, oldest first, but for those that were seen by all when they were asked about last. */
+  readonly #changes = new Map<string, readonly number[]>()
+  /** Other changes of entries lie at this index or before it. */
   #before: number | undefined
 
   constructor(parts: Parts) {
@@ -30,7 +33,8 @@ export class SeenChanges {
 
   #note({ index, operations }: Change): void {
     this.#before ??= index - 1
-    for (const { key } of operations) if (ASKED.test(key)) this.#last.set(key, index)
+    for (const { key } of operations)
+      if (ASKED.test(key)) this.#changes.set(key, [...(this.#changes.get(key) ?? []).slice(-MOST_KEPT), index])
   }
 
   /** What has been seen of the entries of one class in the folder. */
@@ -40,12 +44,14 @@ export class SeenChanges {
       look: async () => {
         reached = await this.#reached(storageClass)
       },
-      has: (path) => {
+      unseen: (path) => {
+        if (reached === Infinity) return 0
         const key = folder + path
-        const last = this.#last.get(key) ?? this.#before
-        const isSeen = reached === Infinity || (last !== undefined && last <= reached)
-        if (isSeen) this.#last.delete(key)
-        return isSeen
+        const left = (this.#changes.get(key) ?? []).filter((index) => index > reached)
+        if (left.length === 0) this.#changes.delete(key)
+        else this.#changes.set(key, left)
+        // What is older than the first one noted may have changed any number of times.
+        return this.#before === undefined || this.#before > reached ? Infinity : left.length
       },
     }
   }

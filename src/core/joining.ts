@@ -1,20 +1,18 @@
 // What engines of shared mounts have to tell the primary of their set before they can work without it. A secondary does
 // it ahead of need: the link may be down when the first request comes.
 import { Refusal } from '../api/errors.ts'
-import type { Engine, MountEntry } from '../api/mount.ts'
 import type { NodeRole } from '../api/node-role.ts'
 import type { Log } from '../lib/log.ts'
 import { PeriodicTask } from '../lib/periodic-task.ts'
 import type { World } from '../lib/world.ts'
 import { isClosed } from '../storage/errors.ts'
+import type { MountTable } from './mount-table.ts'
 
 /** A round costs a look at each mount, and mounts come at any time. */
 const ROUND_EVERY_MS = 5_000
 
-type Joining = { readonly entry: MountEntry; readonly engine: Engine }
-
 type Parts = {
-  readonly mounts: () => Iterable<Joining>
+  readonly mounts: Pick<MountTable, 'stale' | 'refresh' | 'mounted'>
   readonly role: () => NodeRole
   readonly world: World
   readonly log: Log
@@ -47,7 +45,9 @@ export class JoiningMounts {
   }
 
   async #joinAll(): Promise<void> {
-    for (const { entry, engine } of [...this.#mounts()]) {
+    // Without a request nobody has taken over what came.
+    if (this.#mounts.stale) await this.#mounts.refresh()
+    for (const { entry, engine } of [...this.#mounts.mounted()]) {
       if (!this.#task.isOn) return
       if (entry.local) continue
       try {

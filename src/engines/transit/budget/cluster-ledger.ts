@@ -38,8 +38,10 @@ import {
 } from './message-ledger.ts'
 import { type MessageLimits, MOST_CLUSTERS } from './message-limits.ts'
 
-/** The former primary and another cluster may be unknown here, each with its first block; and one has a second one. */
-const LEAST_UNSEEN = 3
+/** Changes of the names of clusters that may not be seen: the own one, which is named at once, and others. */
+const MOST_UNSEEN_NAMES = 3
+/** So many clusters may be unknown here, each with its first block; and one of them has a second one. */
+const LEAST_UNSEEN = MOST_UNSEEN_NAMES + 1
 
 /** A name as `newClusterName` draws it. */
 const CLUSTER_NAME = checked(text, (name) => /^[\w-]{16}$/.test(name))
@@ -105,7 +107,7 @@ export class ClusterLedger {
   /** Names another cluster in the ledger, unless it is named; returns the clusters as they are then. */
   async #nameIn(tx: ViewTransaction, cluster: string): Promise<Clusters> {
     const before = await readClusters(tx)
-    return before.clusters.length > 0 && !this.#isSeen(CLUSTERS) ? before : this.#named(tx, before, cluster)
+    return this.#unseen(CLUSTERS) < MOST_UNSEEN_NAMES - 1 ? this.#named(tx, before, cluster) : before
   }
 
   #named(tx: ViewTransaction, before: Clusters, cluster: string): Clusters {
@@ -124,13 +126,13 @@ export class ClusterLedger {
   ): Promise<Ledger> {
     const granted = withBlock(this.#parts.limits, ledger, standing, wanted)
     if (granted === undefined) return ledger
-    if (ledger.clusters !== undefined && !this.#isSeen(USE_FOLDER + identity)) return ledger
+    if (ledger.clusters !== undefined && this.#unseen(USE_FOLDER + identity) > 0) return ledger
     tx.put(USE_FOLDER + identity, MESSAGE_COUNT.encode(granted))
     return granted
   }
 
-  #isSeen(path: string): boolean {
-    return this.#parts.seen?.has(path) ?? true
+  #unseen(path: string): number {
+    return this.#parts.seen?.unseen(path) ?? 0
   }
 
   /** Answers another cluster. @throws Refusal for what is no question */

@@ -47,6 +47,9 @@ import type { MessageLimits } from './message-limits.ts'
 /** Lives that are stored at once: more than the usual number of threads. Each costs every version some messages. */
 const LIVES_AT_ONCE = 8
 
+/** Five minutes, as the calls come. */
+const MOST_LEFT_OUT = 60
+
 /** Why a cluster has no block, although the version has messages left. */
 type NotGranted = 'primary' | 'behind'
 
@@ -125,8 +128,10 @@ export class MessageCountStore {
   /** Lives that are stored, and that no thread has yet. */
   #spareLives = 0
   #lives = 0
-  /** True once the primary has answered whether it names this cluster. */
-  #isToldOf = false
+  /** True once this cluster is named in the ledger. */
+  #isNamed = false
+  /** Calls of `join` that are left out, after the owner named no other cluster: twice as many each time. */
+  readonly #left = { calls: 0, next: 1 }
   /** Blocks that the primary is asked for, by the identities of their versions. */
   readonly #asked = new Map<string, Promise<unknown>>()
 
@@ -138,7 +143,9 @@ export class MessageCountStore {
   reset(): void {
     this.#since = undefined
     this.#spareLives = 0
-    this.#isToldOf = false
+    this.#isNamed = false
+    this.#left.calls = 0
+    this.#left.next = 1
   }
 
   /**
@@ -148,12 +155,19 @@ export class MessageCountStore {
    */
   async join(): Promise<void> {
     const { storage, ledger, askPrimary } = this.#parts
-    if (this.#isToldOf || ledger.isOwner || askPrimary === undefined) return
+    if (this.#isNamed || ledger.isOwner || askPrimary === undefined) return
+    if (this.#left.calls > 0) {
+      this.#left.calls -= 1
+      return
+    }
     const { clusters, cluster } = await readMountStanding(storage)
     // The first lives are stored with a name, and that is told.
     if (cluster === '') return this.#lifeQueue.run(() => this.#storeLives())
-    if (!clusters.clusters.includes(cluster)) await askPrimary({ kind: 'join', cluster })
-    this.#isToldOf = true
+    this.#isNamed = clusters.clusters.includes(cluster)
+    if (this.#isNamed) return
+    await askPrimary({ kind: 'join', cluster })
+    this.#left.calls = this.#left.next
+    this.#left.next = Math.min(2 * this.#left.next, MOST_LEFT_OUT)
   }
 
   /** Returns what the header of a version that is made now says of its count: only later lives can seal with it. */

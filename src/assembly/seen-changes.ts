@@ -21,7 +21,7 @@ type Parts = {
 /** The places of last changes, and how far the secondaries are. Of the thread that writes. */
 export class SeenChanges {
   readonly #parts: Parts
-  /** Indexes of changes of entries, oldest first, but for those that were seen by all when they were asked about last. */
+  /** Indexes of changes of entries, oldest first, but for those that all had seen when they were asked about last. */
   readonly #changes = new Map<string, readonly number[]>()
   /** Other changes of entries lie at this index or before it. */
   #before: number | undefined

@@ -345,6 +345,11 @@ export type Endpoints = {
         /** Grows with each promotion for disaster recovery */
         ssct_generation_counter?: number
         /**
+         * For performance: local mounts of this cluster at whose path the set has a mount or a namespace, or around or
+         * within it; missing if there are none
+         */
+        conflicting_local_mounts?: readonly string[]
+        /**
          * Records of this cluster that its new primary did not have, and that are kept aside; missing if there are none
          */
         undone_records?: number
@@ -496,6 +501,11 @@ export type Endpoints = {
         reindex_building_total?: number
         /** Grows with each promotion for disaster recovery */
         ssct_generation_counter?: number
+        /**
+         * For performance: local mounts of this cluster at whose path the set has a mount or a namespace, or around or
+         * within it; missing if there are none
+         */
+        conflicting_local_mounts?: readonly string[]
         /**
          * Records of this cluster that its new primary did not have, and that are kept aside; missing if there are none
          */
@@ -653,6 +663,11 @@ export type Endpoints = {
       /** Grows with each promotion for disaster recovery */
       ssct_generation_counter?: number
       /**
+       * For performance: local mounts of this cluster at whose path the set has a mount or a namespace, or around or
+       * within it; missing if there are none
+       */
+      conflicting_local_mounts?: readonly string[]
+      /**
        * Records of this cluster that its new primary did not have, and that are kept aside; missing if there are none
        */
       undone_records?: number
@@ -807,6 +822,11 @@ export type Endpoints = {
       reindex_building_total?: number
       /** Grows with each promotion for disaster recovery */
       ssct_generation_counter?: number
+      /**
+       * For performance: local mounts of this cluster at whose path the set has a mount or a namespace, or around or
+       * within it; missing if there are none
+       */
+      conflicting_local_mounts?: readonly string[]
       /**
        * Records of this cluster that its new primary did not have, and that are kept aside; missing if there are none
        */

@@ -21,6 +21,11 @@ export class Invalidation {
     this.#invalidators.push(invalidator)
   }
 
+  /** The beginnings of keys that some cache is made from. */
+  get prefixes(): readonly string[] {
+    return [...new Set(this.#invalidators.map(({ prefix }) => prefix))]
+  }
+
   /** Tells the caches of a changed key. `key` is a stored key: namespace, '/', path. */
   changed(key: string): void {
     const path = key.slice(key.indexOf('/') + 1)

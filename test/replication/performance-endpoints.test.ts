@@ -88,7 +88,7 @@ test('T69: without its link a secondary carries out the same by itself, and refu
 })
 
 for (const isLinked of [true, false]) {
-  test(`E-08: every endpoint of a secondary ${isLinked ? 'with' : 'without'} its link has an answer that is its own`, async () => {
+  test(`E-08: a secondary ${isLinked ? 'with' : 'without'} its link answers every endpoint as it should`, async () => {
     const { servers, primary, secondary, things } = await started(isLinked ? 3 : 4)
     if (!isLinked) {
       servers.cut(primary, secondary)

@@ -63,7 +63,7 @@ test('T71: with its link down a secondary reads, seals and logs known users in, 
   }
 })
 
-test('T71: with its link down what writes data of the set is refused within ten seconds, and never queued', async () => {
+test('T71: with its link down what writes for the set is refused within ten seconds, never queued', async () => {
   const { servers, primary, secondary, level } = await started(2)
   servers.cut(primary, secondary)
   // At once the link does not know of it yet; later it does.
@@ -120,7 +120,7 @@ test('T73: the primary judges a handed request by its own policies, and refuses 
   }
 })
 
-test('T74: while the primary rotates a key its secondary seals, with versions that the primary has, in order', async () => {
+test('T74: while a key is rotated a secondary seals, with versions that the primary has, in order', async () => {
   const { servers, primary, secondary } = await started(4)
   let last = 1
   for (let turn = 0; turn < 40; turn++) {

@@ -16,6 +16,7 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   'core/reload/': 'resets of engines are of each cluster',
   'core/global-reload/': 'a reset shows nothing: src/system/reloads.test.ts',
   'core/wrapping-key': 'it is written once, before a set has secondaries',
+  'core/index-key': 'likewise',
   'core/unmounting/': 'T78',
   'core/gone-namespace/': 'T78',
   'sys/managed-key/': 'there is no device here: src/managed-keys',

@@ -110,7 +110,7 @@ test('S6: the owner waits with a second block until its secondaries have the fir
 
 test('S6: while its secondaries follow, the owner seals as many messages as a version may', async () => {
   const { servers, primary } = await started(5)
-  const { messages, refusal } = await seal(primary, 200, () => servers.time.pass(6_000))
+  const { messages, refusal } = await seal(primary, 400, () => servers.time.pass(6_000))
   assert.equal(refusal?.status, 400)
   assert.match(refusal?.text ?? '', /rotate the key/)
   assert.ok(messages > most / 2 && messages <= most, `${messages}`)

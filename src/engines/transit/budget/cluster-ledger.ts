@@ -40,8 +40,13 @@ import { type MessageLimits, MOST_CLUSTERS } from './message-limits.ts'
 
 /** Changes of the names of clusters that may not be seen: the own one, which is named at once, and others. */
 const MOST_UNSEEN_NAMES = 3
-/** So many clusters may be unknown here, each with its first block; and one of them has a second one. */
-const LEAST_UNSEEN = MOST_UNSEEN_NAMES + 1
+/**
+ * Further blocks of a version that may not be seen. A secondary that cannot be reached so holds up no encryption for
+ * 2^29 messages of each version: six days at a thousand a second.
+ */
+const MOST_UNSEEN_BLOCKS = 8
+/** What a promoted cluster may not know of: so many clusters with their first blocks, and further blocks. */
+const UNSEEN = MOST_UNSEEN_NAMES + MOST_UNSEEN_BLOCKS
 
 /** A name as `newClusterName` draws it. */
 const CLUSTER_NAME = checked(text, (name) => /^[\w-]{16}$/.test(name))
@@ -124,11 +129,13 @@ export class ClusterLedger {
     { ledger, standing }: { readonly ledger: Ledger; readonly standing: Standing },
     wanted: { readonly cluster: string; readonly number: number },
   ): Promise<Ledger> {
-    const granted = withBlock(this.#parts.limits, ledger, standing, wanted)
-    if (granted === undefined) return ledger
-    if (ledger.clusters !== undefined && this.#unseen(USE_FOLDER + identity) > 0) return ledger
-    tx.put(USE_FOLDER + identity, MESSAGE_COUNT.encode(granted))
-    return granted
+    const { limits } = this.#parts
+    const granted = withBlock(limits, ledger, standing, wanted)
+    const seen = this.#unseen(USE_FOLDER + identity) === 0 ? ledger.granted : (ledger.seen ?? 0)
+    if (granted === undefined || granted.granted - seen > MOST_UNSEEN_BLOCKS * limits.block) return ledger
+    const after = { ...granted, seen }
+    tx.put(USE_FOLDER + identity, MESSAGE_COUNT.encode(after))
+    return after
   }
 
   #unseen(path: string): number {
@@ -178,7 +185,6 @@ export class ClusterLedger {
       const { clusters, gone } = await readClusters(tx)
       const { lives, cluster, promotion: known } = await readClusterLives(tx)
       if (promotion !== undefined && promotion === known) return
-      const unseen = Math.max(LEAST_UNSEEN, clusters.length + 1)
       const others = clusters.filter((one) => one !== cluster)
       const name = takesPlace ? newClusterName(this.#parts.randomBytes) : cluster
       const own = { lives: takesPlace ? 0 : lives, cluster: name, ...(promotion === undefined ? {} : { promotion }) }
@@ -186,7 +192,7 @@ export class ClusterLedger {
       if (!isOwner) return
       const after = name === '' ? others : [...others, name]
       const left = takesPlace ? clusters.length - others.length : 0
-      tx.put(CLUSTERS, CLUSTERS_RECORD.encode({ clusters: after, gone: gone + unseen + left }))
+      tx.put(CLUSTERS, CLUSTERS_RECORD.encode({ clusters: after, gone: gone + UNSEEN + left }))
     })
   }
 

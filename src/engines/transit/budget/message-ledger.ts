@@ -3,10 +3,11 @@
 //
 //   clusters    JSON, {"format":1,"clusters":[C,...],"gone":G}: names of the clusters that seal with the keys of the
 //               mount, and blocks that count besides, of clusters that are gone or that a promotion does not know of
-//   use/ID      JSON, {"format":1,"granted":N,"clusters":{"C":{"granted":N,"number":K}}}: messages that were granted
-//               for a version over the set, and to each cluster, whose last block has the number K. ID follows from a
-//               secret of the version (counted-version.ts), so that it has one count whatever name it is restored as.
-//               Without "clusters" N was given to threads, before there was a ledger: all of it counts as sealed
+//   use/ID      JSON, {"format":1,"granted":N,"clusters":{"C":{"granted":N,"number":K}},"seen":S}: messages that were
+//               granted for a version over the set, and to each cluster, whose last block has the number K. ID follows
+//               from a secret of the version (counted-version.ts), so that it has one count whatever name it is
+//               restored as. Without "clusters" N was given to threads, before there was a ledger: all of it counts as
+//               sealed. S: of N, what all clusters that may be promoted were known to have received at the last grant
 //   lives       JSON, {"format":1,"lives":N}: threads that there were before there was a ledger; never written again
 //
 // Each cluster has one block of each version that is written down nowhere: so a key that is used little costs no write,
@@ -31,6 +32,7 @@ export const OLD_LIVES = 'lives'
 export const MESSAGE_COUNT = storedRecord('The count of messages of a key version', {
   granted: count,
   clusters: optional(mapOf(group({ granted: count, number: count }, 'dropped'))),
+  seen: optional(count),
 })
 /** The clusters that seal with the keys of a mount. */
 export const CLUSTERS_RECORD = storedRecord('The clusters that use the keys of a mount', {
@@ -43,7 +45,11 @@ export const LIVES_COUNT = storedRecord('The count of lives of a mount', { lives
 /** What was granted to one cluster besides its first block, and the number of the last block. */
 type Share = { readonly granted: number; readonly number: number }
 /** The entry of one version. */
-export type Ledger = { readonly granted: number; readonly clusters?: Readonly<Record<string, Share>> }
+export type Ledger = {
+  readonly granted: number
+  readonly clusters?: Readonly<Record<string, Share>>
+  readonly seen?: number
+}
 /** The clusters of a mount. */
 export type Clusters = { readonly clusters: readonly string[]; readonly gone: number }
 

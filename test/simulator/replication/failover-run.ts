@@ -63,7 +63,6 @@ class FailoverRun {
     this.#clients = new SetClients(set, random.pick([4, 12, 30]))
     const names = ['p', ...SECONDARIES.dr.slice(0, random.pick(SECONDARIES_AT_ONCE))]
     this.#members = names.map((name) => set.newCluster(name, copyOf(images.get(name))))
-    for (const cluster of this.#members) set.watcher.knownOf(cluster).family = 'dr'
     this.#living = new LivingClusters(set, random, () => this.#members)
     this.#operator = new SetOperator(set, { random, living: this.#living, members: this.#members })
   }

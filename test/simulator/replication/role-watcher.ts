@@ -1,6 +1,8 @@
-// What must be so whenever a simulated set for disaster recovery changes hands (the numbers are those of the invariants
-// of replication). It reads the records of each cluster as they are committed, so no state in between escapes it.
-import type { LinkControl, LinkOwner, Takeover } from '../../../src/replication/link/link-sides.ts'
+// What must be so whenever a simulated set changes hands (the numbers are those of the invariants of replication). It
+// reads the records of each cluster as they are committed, so no state in between escapes it. There is one watcher for
+// each family. What a DR secondary has of the performance family is a copy of what its primary is there: it is kept
+// sealed, and read when the cluster takes the place of that one.
+import type { Arrival, LinkControl, LinkOwner, Takeover } from '../../../src/replication/link/link-sides.ts'
 import {
   PARTED,
   PROMOTIONS,
@@ -11,15 +13,15 @@ import {
   type SetState,
 } from '../../../src/replication/set/records.ts'
 import { Barrier } from '../../../src/storage/barrier.ts'
+import { SENT_CLASSES } from '../../../src/storage/classes.ts'
 import type { Change, StoredEntry } from '../../../src/storage/contract.ts'
 import { hasSameActive, type Keyring } from '../../../src/storage/keyring.ts'
-import type { Origin } from '../../../src/storage/peer-log.ts'
+import type { Origin, ReplicationFamily } from '../../../src/storage/peer-log.ts'
 import type { SentDigests } from './entry-digests.ts'
 import type { SimulatedCluster } from './simulated-cluster.ts'
 import type { SimulatedSet } from './simulated-set.ts'
 
 const FOLDER = 'root/core/replication/'
-const OF_DR = `${FOLDER}dr/`
 /** A primary that hands over writes nothing for so long, unless it hears that nobody was promoted. */
 const LEASE_MS = 10_000
 const FENCED_WITHIN_MS = 1_000
@@ -61,6 +63,9 @@ export const noHandOvers = (): HandOverCounts => ({
 type Lease = { readonly by: SimulatedCluster; readonly sinceMs: number }
 
 type Seen = {
+  /** As they are stored. */
+  sealed: RoleRecords
+  /** In clear; of a cluster that has a copy of another one's alone: none. */
   records: RoleRecords
   /** When the fence was heard of. It counts until the cluster is demoted, or leaves the set. */
   fencedMs: number | undefined
@@ -86,9 +91,11 @@ export type SeenData = {
   readonly placed: (place: Place) => SentDigests | undefined
 }
 
-/** Watches the roles of all clusters of a set. */
+/** Watches the roles of all clusters in one family. */
 export class RoleWatcher {
   readonly #set: SimulatedSet
+  readonly #family: ReplicationFamily
+  readonly #folder: string
   readonly #wrong: (cluster: SimulatedCluster, what: string) => void
   readonly #dataOf: (cluster: SimulatedCluster) => SeenData
   readonly #seen = new Map<SimulatedCluster, Seen>()
@@ -96,10 +103,13 @@ export class RoleWatcher {
 
   constructor(
     set: SimulatedSet,
+    family: ReplicationFamily,
     wrong: (cluster: SimulatedCluster, what: string) => void,
     dataOf: (cluster: SimulatedCluster) => SeenData,
   ) {
     this.#set = set
+    this.#family = family
+    this.#folder = `${FOLDER}${family}/`
     this.#wrong = wrong
     this.#dataOf = dataOf
   }
@@ -136,41 +146,72 @@ export class RoleWatcher {
 
   /** True if what it has is of the log of a primary. */
   hasLogOfPrimary(cluster: SimulatedCluster): boolean {
-    const { records } = this.#of(cluster)
-    const mode = stateIn(records)?.mode
-    return (mode === 'secondary' || mode === 'bootstrapping') && !records.has('parted')
+    return this.isSecondary(cluster) && !this.#of(cluster).records.has('parted')
   }
 
-  /** Behind each commit, before the watcher of the set knows of it. */
-  committed(cluster: SimulatedCluster, change: Change): void {
+  /** True if it is a secondary, whole or not. */
+  isSecondary(cluster: SimulatedCluster): boolean {
+    return isFollowing(this.stateOf(cluster))
+  }
+
+  /** Behind each commit, before the watcher of the set knows of it. `isCopy`: the records are those of another one. */
+  committed(cluster: SimulatedCluster, change: Change, isCopy = false): void {
     const seen = this.#of(cluster)
-    const before = stateIn(seen.records)
-    const next = this.#next(cluster, seen.records, change)
-    const after = next === undefined ? before : stateIn(next)
+    const touched = change.operations.filter(({ key }) => key.startsWith(this.#folder))
+    // Of a copy that has taken the place of its primary by now.
+    const known = isCopy || seen.records.size > 0 ? seen.records : this.#opened(cluster, seen.sealed)
+    this.#keepSealed(seen, touched)
+    if (isCopy) {
+      this.#forget(seen)
+      return
+    }
+    const before = stateIn(known)
+    const next = touched.length === 0 ? known : this.#next(cluster, known, touched)
+    const after = stateIn(next)
     this.#judgeWrites(cluster, seen, change, before)
     if (change.beginsHistory !== undefined && before?.mode === 'secondary' && after?.mode === 'primary')
-      this.#promoted(cluster, seen, change, next ?? seen.records)
-    if (next === undefined) return
+      this.#promoted(cluster, seen, change, next)
+    if (next === seen.records) return
     this.#judgeStep(cluster, change, before, after, next)
     this.#take(cluster, seen, next)
   }
 
-  /** The records with what the change does to them; undefined: nothing. */
-  #next({ life }: SimulatedCluster, records: RoleRecords, { operations }: Change): RoleRecords | undefined {
+  #keepSealed(seen: Seen, touched: Change['operations']): void {
+    if (touched.length === 0) return
+    const sealed = new Map(seen.sealed)
+    for (const { kind, key, value } of touched) {
+      if (kind === 'put') sealed.set(key.slice(this.#folder.length), value)
+      else sealed.delete(key.slice(this.#folder.length))
+    }
+    seen.sealed = sealed
+  }
+
+  #opened({ life }: SimulatedCluster, sealed: RoleRecords, barrier = life?.barrier): RoleRecords {
+    if (barrier === undefined) return NO_RECORDS
+    return new Map([...sealed].map(([path, value]) => [path, barrier.open(this.#folder + path, value)]))
+  }
+
+  /** The records with what the change does to them. */
+  #next({ life }: SimulatedCluster, records: RoleRecords, touched: Change['operations']): RoleRecords {
     const barrier = life?.barrier
-    const touched = operations.filter(({ key }) => key.startsWith(OF_DR))
-    if (touched.length === 0 || barrier === undefined) return undefined
+    if (barrier === undefined) return records
     const next = new Map(records)
     for (const { kind, key, value } of touched) {
-      const path = key.slice(OF_DR.length)
+      const path = key.slice(this.#folder.length)
       if (kind === 'put') next.set(path, barrier.open(key, value))
       else next.delete(path)
     }
     return next
   }
 
+  /** What it is by itself counts no more. */
+  #forget(seen: Seen): void {
+    const { sealed } = seen
+    Object.assign(seen, newSeen(), { sealed })
+  }
+
   #take(cluster: SimulatedCluster, seen: Seen, records: RoleRecords): void {
-    const fault = faultOf(records)
+    const fault = faultOf(records, this.#family)
     if (fault !== undefined) this.#wrong(cluster, `I26 ${fault}`)
     seen.records = records
     seen.fenceStoredMs = stateIn(records)?.isFenced === true ? (seen.fenceStoredMs ?? this.#set.time.nowMs) : undefined
@@ -185,12 +226,12 @@ export class RoleWatcher {
   #judgeWrites(cluster: SimulatedCluster, seen: Seen, change: Change, before: SetState | undefined): void {
     const { origins, operations, index } = change
     const { nowMs } = this.#set.time
-    const follows = before?.mode === 'secondary' || before?.mode === 'bootstrapping'
-    if (origins.some(({ family }) => family === 'dr')) {
+    const follows = isFollowing(before)
+    if (origins.some(({ family }) => family === this.#family)) {
       if (!follows) this.#wrong(cluster, `I12 record ${index} of a primary is applied, and it follows none`)
       return
     }
-    if (!operations.some(({ key, class: of }) => of !== 'ignored' && isOfClient(key))) return
+    if (!operations.some(({ key, class: of }) => SENT_CLASSES[this.#family].has(of) && isOfClient(key))) return
     if (follows && (this.#taking.get(cluster) ?? 0) > 0) return
     if (follows) this.#wrong(cluster, `I11 a secondary writes ${index} by itself`)
     const storedMs = seen.fenceStoredMs
@@ -228,7 +269,10 @@ export class RoleWatcher {
         this.#wrong(cluster, `I12 it was promoted in epoch ${before.epoch}, and has ${after.epoch}`)
     } else if (before.mode === 'primary' && after.mode === 'primary') {
       if (before.isFenced && !after.isFenced) this.#wrong(cluster, 'I11 a fence was taken away')
-      if (after.epoch !== before.epoch && !after.isFenced) this.#wrong(cluster, 'I12 a primary has another epoch')
+      // Who takes the place of a primary of the other family begins an epoch in its place.
+      const isInPlace = this.#family === 'performance' && beginsHistory !== undefined
+      if (after.epoch !== before.epoch && !after.isFenced && !isInPlace)
+        this.#wrong(cluster, 'I12 a primary has another epoch')
     } else if (before.mode === 'primary' && after.mode === 'secondary' && !records.has('parted'))
       this.#wrong(cluster, 'I26 it was demoted, and does not know that its log is its own')
   }
@@ -249,12 +293,12 @@ export class RoleWatcher {
       counts.others++
       const isWhole = last?.followed && lastOrigin && last.followed.index === lastOrigin.index
       const there = isWhole ? placed(lastOrigin) : undefined
-      if (there !== undefined && !this.#isTransferring(cluster) && there.dr !== now.dr)
+      if (there !== undefined && !this.#isTransferring(cluster) && there[this.#family] !== now[this.#family])
         this.#wrong(cluster, `I13 what was applied up to ${lastOrigin?.index} is not all there at its promotion`)
       return
     }
     counts.graceful++
-    if (this.#dataOf(drained).now.dr !== now.dr)
+    if (this.#dataOf(drained).now[this.#family] !== now[this.#family])
       this.#wrong(cluster, `I13 ${drained.name} handed over, and acknowledged what is not here`)
     this.#of(drained).successor = cluster
   }
@@ -265,15 +309,16 @@ export class RoleWatcher {
     return this.#transferring.has(cluster)
   }
 
-  /** A store was opened. `keyring` is that of the store. */
-  opened(cluster: SimulatedCluster, entries: readonly StoredEntry[], keyring: Keyring): void {
+  /** A store was opened. `keyring` is that of the store. `isCopy` as of `committed`. */
+  opened(cluster: SimulatedCluster, entries: readonly StoredEntry[], keyring: Keyring, isCopy = false): void {
     const seen = this.#of(cluster)
-    const random = this.#set.stream('opening')
-    const barrier = new Barrier(random, keyring)
-    const records = new Map<string, Buffer>()
-    for (const { key, value } of entries) {
-      if (key.startsWith(OF_DR)) records.set(key.slice(OF_DR.length), barrier.open(key, value))
+    const found = entries.filter(({ key }) => key.startsWith(this.#folder))
+    seen.sealed = new Map(found.map(({ key, value }) => [key.slice(this.#folder.length), value]))
+    if (isCopy) {
+      this.#forget(seen)
+      return
     }
+    const records = this.#opened(cluster, seen.sealed, new Barrier(this.#set.stream('opening'), keyring))
     const [before, after] = [stateIn(seen.records), stateIn(records)]
     if (before !== undefined && after?.setId === before.setId && after.epoch < before.epoch)
       this.#wrong(cluster, `I12 epoch ${after.epoch} of the set comes behind ${before.epoch}`)
@@ -287,8 +332,7 @@ export class RoleWatcher {
   plays(cluster: SimulatedCluster): void {
     const seen = this.#of(cluster)
     const { promotedMs, drained } = seen
-    const { dr, isFenced } = cluster.role
-    if (promotedMs === undefined || dr !== 'primary' || isFenced) return
+    if (promotedMs === undefined || cluster.role[this.#family] !== 'primary' || cluster.role.isFenced) return
     this.checkKeys()
     const lease = drained && this.#of(drained).lease
     if (lease !== undefined) this.counts.pausesMs.push(this.#set.time.nowMs - lease.sinceMs)
@@ -301,6 +345,7 @@ export class RoleWatcher {
     return {
       ...control,
       handOver: async (family, withinMs) => {
+        if (family !== this.#family) return control.handOver(family, withinMs)
         const seen = this.#of(cluster)
         seen.drained = undefined
         const handed = await control.handOver(family, withinMs)
@@ -311,7 +356,7 @@ export class RoleWatcher {
         return handed
       },
       takeBack: async (family) => {
-        this.#of(cluster).drained = undefined
+        if (family === this.#family) this.#of(cluster).drained = undefined
         await control.takeBack(family)
       },
     }
@@ -325,26 +370,32 @@ export class RoleWatcher {
         const by = this.#named(arrival.id)
         const sinceMs = this.#set.time.nowMs
         const drained = await owner.drain(arrival)
-        if (drained === 'draining' && by !== undefined) this.#of(cluster).lease = { by, sinceMs }
+        if (this.#isOurs(arrival) && drained === 'draining' && by !== undefined)
+          this.#of(cluster).lease = { by, sinceMs }
         return drained
       },
       resume: async (arrival) => {
         const seen = this.#of(cluster)
-        if (seen.lease?.by === this.#named(arrival.id)) seen.lease = undefined
+        if (this.#isOurs(arrival) && seen.lease?.by === this.#named(arrival.id)) seen.lease = undefined
         await owner.resume(arrival)
       },
       tookOver: async (arrival, takeover) => {
         const answer = await owner.tookOver(arrival, takeover)
-        if (answer === 'fenced') this.#fenced(cluster, takeover)
+        if (answer === 'fenced' && this.#isOurs(arrival)) this.#fenced(cluster, takeover)
         return answer
       },
       conflict: async (family, sentence) => {
+        if (family !== this.#family) return owner.conflict(family, sentence)
         this.counts.conflicts++
         this.#set.watcher.note(`${cluster.name} has a conflict: ${sentence}`)
         await owner.conflict(family, sentence)
         this.#of(cluster).fencedMs ??= this.#set.time.nowMs
       },
     }
+  }
+
+  #isOurs({ set }: Pick<Arrival, 'set'>): boolean {
+    return set.family === this.#family
   }
 
   #named(name: string): SimulatedCluster | undefined {
@@ -401,7 +452,9 @@ export class RoleWatcher {
     for (const [at, one] of writing.entries()) {
       for (const other of writing.slice(at + 1)) {
         const [ours, theirs] = [one.life?.barrier.keyring, other.life?.barrier.keyring]
-        if (ours !== undefined && theirs !== undefined && hasSameActive(ours, theirs))
+        // A cluster of one set may share its keys with one of another, which follows it in the other family.
+        const isOneSet = this.stateOf(one)?.setId === this.stateOf(other)?.setId
+        if (isOneSet && ours !== undefined && theirs !== undefined && hasSameActive(ours, theirs))
           this.#wrong(one, `I11 it seals under the same key as ${other.name}, and both are primaries`)
       }
     }
@@ -409,7 +462,7 @@ export class RoleWatcher {
 
   #writes(cluster: SimulatedCluster): boolean {
     const state = this.stateOf(cluster)
-    return state?.mode === 'primary' && !state.isFenced && cluster.role.dr === 'primary'
+    return state?.mode === 'primary' && !state.isFenced && cluster.role[this.#family] === 'primary'
   }
 
   /**
@@ -439,6 +492,8 @@ export class RoleWatcher {
   }
 }
 
+const NO_RECORDS: RoleRecords = new Map()
+
 const isOfClient = (key: string): boolean => key.startsWith('root/logical/') || key.startsWith('root/sys/')
 
 const stateIn = (records: RoleRecords): SetState | undefined => {
@@ -446,8 +501,11 @@ const stateIn = (records: RoleRecords): SetState | undefined => {
   return stored && SET_STATE.decode(stored)
 }
 
+const isFollowing = (state: SetState | undefined): boolean =>
+  state?.mode === 'secondary' || state?.mode === 'bootstrapping'
+
 /** What of the records does not go together; undefined: all of it does. */
-function faultOf(records: RoleRecords): string | undefined {
+function faultOf(records: RoleRecords, family: ReplicationFamily): string | undefined {
   const state = stateIn(records)
   const has = (path: string): boolean => records.has(path)
   const mode = state?.mode ?? 'disabled'
@@ -457,6 +515,7 @@ function faultOf(records: RoleRecords): string | undefined {
     if ([...records.keys()].some((path) => path.startsWith('secondary/')))
       return `a cluster in mode ${mode} has the registry of a primary`
   } else if (!has('authority') || !has('authority-key')) return 'a primary has no authority'
+  if (family === 'performance' && has('former')) return 'a cluster wants to fence another one in a performance set'
   if (has('next-authority') !== has('next-authority-key')) return 'a primary has only one half of its next authority'
   if (mode === 'primary' || mode === 'disabled') {
     const left = OF_SECONDARIES.find(has)
@@ -471,7 +530,8 @@ function faultOf(records: RoleRecords): string | undefined {
 }
 
 const newSeen = (): Seen => ({
-  records: new Map(),
+  sealed: NO_RECORDS,
+  records: NO_RECORDS,
   fencedMs: undefined,
   fenceStoredMs: undefined,
   lease: undefined,

@@ -20,8 +20,11 @@ const inSystem = (key: string): Entry => ({ scope: systemScope, key })
 
 /** Parts of keys that no message of the family may have: of class ignored for both, and local for one. */
 export const FORBIDDEN_NAMES = {
-  dr: ['root/core/reload/', '/node/'],
-  performance: ['root/core/reload/', '/node/', 'root/sys/token/', '/cluster/', LOCAL_MOUNT],
+  dr: ['root/core/reload/', '/node/', 'root/core/replication/dr/'],
+  performance: [
+    ...['root/core/reload/', '/node/', 'root/core/replication/', 'root/sys/token/'],
+    ...['/cluster/', LOCAL_MOUNT],
+  ],
 } as const
 
 /** Errors that a crash, a full disk, a restore or a role bring with them. */

@@ -69,9 +69,8 @@ class SetRun {
     this.#living = new LivingClusters(set, this.#random, () => this.#clusters)
     const images = this.#random.chance(0.3) ? prepared.activated : prepared.following
     this.#primary = set.newCluster('p', copyOf(images.get('p')))
-    set.watcher.primary = this.#primary
     this.#secondaries = this.#chosen(families).map(({ name, family }) => ({
-      cluster: this.#newSecondary(name, family, images),
+      cluster: this.#newSecondary(name, images),
       family,
       isRevoked: false,
     }))
@@ -85,10 +84,8 @@ class SetRun {
     return all
   }
 
-  #newSecondary(name: string, family: ReplicationFamily, images: Prepared['blank']): SimulatedCluster {
-    const cluster = this.set.newCluster(name, copyOf(images.get(name)))
-    this.set.watcher.knownOf(cluster).family = family
-    return cluster
+  #newSecondary(name: string, images: Prepared['blank']): SimulatedCluster {
+    return this.set.newCluster(name, copyOf(images.get(name)))
   }
 
   get #clusters(): readonly SimulatedCluster[] {
@@ -229,7 +226,7 @@ class SetRun {
   #snapshot(): void {
     // A restore brings the registry of a performance set back: one that is not let in as yet would be shut out.
     const isLetIn = ({ cluster, family }: Secondary): boolean =>
-      family === 'dr' || this.set.watcher.knownOf(cluster).acknowledged !== undefined
+      family === 'dr' || this.set.watcher.knownOf(cluster).acknowledged.performance !== undefined
     if (!this.#secondaries.every(isLetIn)) return
     this.#asPrimary('a snapshot', async () => {
       const { life } = this.#primary
@@ -249,7 +246,7 @@ class SetRun {
       this.#forgetSnapshots(family)
       secondary.isRevoked = true
       await this.#primary.life?.room.operations.revokeSecondary(family, cluster.name)
-      this.set.watcher.revoked(cluster.name)
+      this.set.watcher.revoked(family, cluster.name)
     })
   }
 
@@ -272,14 +269,14 @@ class SetRun {
     const { family, cluster } = secondary
     const { name } = cluster
     this.#living.replace(cluster)
-    const fresh = this.#newSecondary(name, family, this.#prepared.blank)
+    const fresh = this.#newSecondary(name, this.#prepared.blank)
     secondary.cluster = fresh
     this.#asPrimary(`readmit ${name}`, () =>
       unlessRefused(async () => {
         this.#forgetSnapshots(family)
         this.set.network.host(name).restart()
         await fresh.start()
-        this.set.watcher.readmitted(name)
+        this.set.watcher.readmitted(family, name)
         await activate(this.#primary, fresh, family, name)
         secondary.isRevoked = false
       }),

@@ -6,6 +6,7 @@ import { importSecret } from '../../../src/crypto/primitives/secret-key.ts'
 import { ACTIVATION_PROTOCOL } from '../../../src/replication/link/link-protocols.ts'
 import type { LinkOwner } from '../../../src/replication/link/link-sides.ts'
 import { decodeMessage, type Message, type MessageKind } from '../../../src/replication/protocol/messages.ts'
+import { REPLICATION_FAMILIES } from '../../../src/replication/set/peer-name.ts'
 import type { SinkBatch } from '../../../src/replication/sink/sink-parts.ts'
 import { mountOfKey, SENT_CLASSES } from '../../../src/storage/classes.ts'
 import type { Change, ReadStore, StoredEntry } from '../../../src/storage/contract.ts'
@@ -29,6 +30,8 @@ const MOST_COMPARISONS = 2
 /** A commit waits for some syncs of the disk, and for nothing else. */
 const LONGEST_COMMIT_MS = 200
 
+type PlaceOf = Partial<Record<ReplicationFamily, Pick<Origin, 'historyId' | 'index'> | undefined>>
+
 type Known = {
   entries: EntryDigests
   /** Index of the last change that was seen to be durable. */
@@ -38,10 +41,10 @@ type Known = {
   readonly straying: Set<string>
   /** Entries that were. */
   readonly strays: Set<string>
-  /** What the primary was told that is there for good. */
-  acknowledged: Pick<Origin, 'historyId' | 'index'> | undefined
-  lastOrigin: Pick<Origin, 'historyId' | 'index'> | undefined
-  family: ReplicationFamily | undefined
+  /** What the primary of each family was told that is there for good. */
+  readonly acknowledged: PlaceOf
+  /** The last place that was applied of the log of each primary. */
+  readonly lastOrigin: PlaceOf
   /** The present history of its own log. */
   historyId: Buffer
   /** When anything arrived over a link. */
@@ -63,9 +66,10 @@ export class SetWatcher {
   readonly #forbidden: Readonly<Record<ReplicationFamily, readonly string[]>>
   /** By secondary: when it was revoked. */
   readonly #revoked = new Map<string, number>()
+  /** What the clusters are to each other for disaster recovery. */
   readonly roles: RoleWatcher
-  /** The primary where there is but one all the time. */
-  primary: SimulatedCluster | undefined
+  /** And for performance. */
+  readonly performance: RoleWatcher
   /** The first thing that was wrong. */
   fault: string | undefined
   /** What happened, for the comparison of two runs. */
@@ -74,19 +78,44 @@ export class SetWatcher {
   constructor(set: SimulatedSet, forbidden: Readonly<Record<ReplicationFamily, readonly string[]>>) {
     this.#set = set
     this.#forbidden = forbidden
-    this.roles = new RoleWatcher(
-      set,
+    this.roles = this.#newRoles('dr')
+    this.performance = this.#newRoles('performance')
+  }
+
+  #newRoles(family: ReplicationFamily): RoleWatcher {
+    return new RoleWatcher(
+      this.#set,
+      family,
       (cluster, what) => this.wrong(cluster, what),
       (cluster) => {
         const { entries, historyId, lastOrigin } = this.knownOf(cluster)
-        return { now: entries.now, historyId, lastOrigin, placed: (place) => this.#places.get(placeName(place)) }
+        const placed = (place: Pick<Origin, 'historyId' | 'index'>) => this.#places.get(placeName(place))
+        return { now: entries.now, historyId, lastOrigin: lastOrigin[family], placed }
       },
     )
   }
 
+  /** What the clusters are to each other in a family. */
+  rolesIn(family: ReplicationFamily): RoleWatcher {
+    return family === 'dr' ? this.roles : this.performance
+  }
+
   /** True if others may have followed its log, or may follow it again. */
   #leads(cluster: SimulatedCluster): boolean {
-    return cluster === this.primary || this.roles.hasOwnLog(cluster)
+    return this.roles.hasOwnLog(cluster) || this.performance.hasOwnLog(cluster)
+  }
+
+  /** The family in which it applies the log of another; what a DR secondary has of the other family is a copy. */
+  #applies(cluster: SimulatedCluster): ReplicationFamily | undefined {
+    const family = this.roles.isSecondary(cluster) ? 'dr' : 'performance'
+    const roles = this.rolesIn(family)
+    return roles.isSecondary(cluster) && !roles.hasOwnLog(cluster) ? family : undefined
+  }
+
+  /** The family in which what it has is of the log of a primary. */
+  #follows(cluster: SimulatedCluster): ReplicationFamily | undefined {
+    const family = this.#applies(cluster)
+    return family !== undefined && this.rolesIn(family).hasLogOfPrimary(cluster) ? family : undefined
   }
 
   wrong(cluster: SimulatedCluster | undefined, what: string): void {
@@ -109,6 +138,7 @@ export class SetWatcher {
     if (change.index <= known.index) this.wrong(cluster, `I2 index ${change.index} comes behind ${known.index}`)
     if (change.epoch < known.epoch) this.wrong(cluster, `I12 epoch ${change.epoch} comes behind ${known.epoch}`)
     this.roles.committed(cluster, change)
+    this.performance.committed(cluster, change, this.roles.isSecondary(cluster))
     known.epoch = change.epoch
     known.index = change.index
     known.entries.apply(change.operations)
@@ -117,11 +147,13 @@ export class SetWatcher {
     known.historyId = change.beginsHistory ?? known.historyId
     // Who follows now may be followed later: what it applies is in its own log.
     this.#places.set(placeName({ historyId: known.historyId, index: change.index }), known.entries.now)
-    if (this.#leads(cluster)) return
+    const family = this.#applies(cluster)
+    if (family === undefined) return
     for (const { key, value } of change.operations) {
       if (known.straying.has(strayName(key, value))) known.strays.add(key)
     }
-    for (const origin of change.origins) this.#applied(cluster, known, change, origin)
+    const origin = change.origins.find((one) => one.family === family)
+    if (origin !== undefined) this.#applied(cluster, known, change, origin)
   }
 
   #applied(
@@ -130,11 +162,11 @@ export class SetWatcher {
     { operations }: Change,
     { family, historyId, index }: Origin,
   ): void {
-    const last = known.lastOrigin
+    const last = known.lastOrigin[family]
     if (last?.historyId.equals(historyId) === true && index <= last.index) {
       this.wrong(cluster, `I4 record ${index} of the primary is applied behind ${last.index}`)
     }
-    known.lastOrigin = { historyId, index }
+    known.lastOrigin[family] = { historyId, index }
     const foreign = operations.find((operation) => !SENT_CLASSES[family].has(operation.class))
     if (foreign !== undefined) this.wrong(cluster, `I8 ${foreign.key} was applied over ${family} replication`)
   }
@@ -150,7 +182,9 @@ export class SetWatcher {
       this.wrong(cluster, `I1 index ${known.index} was acknowledged, and ${position.index} is the last one`)
     }
     if (position.epoch < known.epoch) this.wrong(cluster, `I12 epoch ${position.epoch} comes behind ${known.epoch}`)
-    this.roles.opened(cluster, entries, (await openedKeys(store, world.random)).keyring)
+    const { keyring } = await openedKeys(store, world.random)
+    this.roles.opened(cluster, entries, keyring)
+    this.performance.opened(cluster, entries, keyring, this.roles.isSecondary(cluster))
     await this.#seeKept(known, store)
     known.entries = EntryDigests.of(entries)
     known.index = position.index
@@ -162,14 +196,15 @@ export class SetWatcher {
       this.wrong(cluster, `I1 the entries are not those of index ${position.index}`)
     }
     this.#places.set(placeName(position), known.entries.now)
-    if (this.#leads(cluster)) return
-    const applied = position.origins.find(({ family }) => family === known.family)
-    known.lastOrigin = applied
+    const followed = this.#applies(cluster)
+    if (followed === undefined) return
+    const applied = position.origins.find(({ family }) => family === followed)
+    known.lastOrigin[followed] = applied
     this.#seeStrays(known, entries)
-    const { acknowledged } = known
+    const acknowledged = known.acknowledged[followed]
     const isOfIt = acknowledged !== undefined && applied?.historyId.equals(acknowledged.historyId) !== false
     const isBehind = isOfIt && (applied === undefined || applied.index < acknowledged.index)
-    if (isBehind && this.#follows(cluster, known)) {
+    if (isBehind && this.#follows(cluster) !== undefined) {
       this.wrong(cluster, `I5 ${acknowledged.index} was acknowledged as durable, and ${applied?.index} is there`)
     }
     await this.#compareWhole(cluster, known, store)
@@ -207,8 +242,12 @@ export class SetWatcher {
   activated(cluster: SimulatedCluster): void {
     const known = this.knownOf(cluster)
     known.strays.clear()
-    known.acknowledged = undefined
-    known.lastOrigin = undefined
+    for (const family of REPLICATION_FAMILIES) this.#forgetPlaces(known, family)
+  }
+
+  #forgetPlaces(known: Known, family: ReplicationFamily): void {
+    known.acknowledged[family] = undefined
+    known.lastOrigin[family] = undefined
   }
 
   /** The place of what was acknowledged to the primary counts no more: the disk is another one. */
@@ -216,25 +255,26 @@ export class SetWatcher {
     this.#known.delete(cluster)
   }
 
-  revoked(id: string): void {
-    this.#revoked.set(id, this.#set.time.nowMs)
+  revoked(family: ReplicationFamily, id: string): void {
+    this.#revoked.set(`${family} ${id}`, this.#set.time.nowMs)
   }
 
-  readmitted(id: string): void {
-    this.#revoked.delete(id)
+  readmitted(family: ReplicationFamily, id: string): void {
+    this.#revoked.delete(`${family} ${id}`)
   }
 
   /** The owner, watched in what it takes. */
   owner(cluster: SimulatedCluster, owner: LinkOwner): LinkOwner {
     return {
-      ...this.roles.owner(cluster, owner),
+      ...this.performance.owner(cluster, this.roles.owner(cluster, owner)),
       take: async (family, batch) => {
-        if (batch.mode === 'anew' && batch.fork !== undefined) this.roles.undone(cluster, batch.fork)
+        const roles = this.rolesIn(family)
+        if (batch.mode === 'anew' && batch.fork !== undefined) roles.undone(cluster, batch.fork)
         const unfit = this.#unfitKey(cluster, family, batch)
-        if (batch.mode === 'anew') this.knownOf(cluster).lastOrigin = undefined
+        if (batch.mode === 'anew') this.knownOf(cluster).lastOrigin[family] = undefined
         this.note(`${cluster.name} takes ${batch.mode} ${batch.after.index}-${batch.at.index} ${batch.transfer?.what}`)
-        const outcome = await this.roles.whileTaking(cluster, () => owner.take(family, batch))
-        if (family === 'dr' && outcome.kind === 'adopted') this.roles.taken(cluster, batch.transfer !== undefined)
+        const outcome = await roles.whileTaking(cluster, () => owner.take(family, batch))
+        if (outcome.kind === 'adopted') roles.taken(cluster, batch.transfer !== undefined)
         if (outcome.kind === 'adopted') await this.#taken(cluster, unfit)
         else this.note(`${cluster.name} ${outcome.kind} ${outcome.sentence}`)
         return outcome
@@ -253,7 +293,8 @@ export class SetWatcher {
   /** A key of a change that does not replace what is there; undefined if all fit. */
   #unfitKey(cluster: SimulatedCluster, family: ReplicationFamily, { mode, records }: SinkBatch): string | undefined {
     if (mode !== 'follow') return undefined
-    const { entries, lastOrigin } = this.knownOf(cluster)
+    const { entries, lastOrigin: last } = this.knownOf(cluster)
+    const lastOrigin = last[family]
     const seen = new Set<string>()
     for (const { record } of records) {
       const { index, operations } = decodeChange(record, 'sent record')
@@ -269,8 +310,8 @@ export class SetWatcher {
 
   /** I3, I5: what says that it is whole has what the primary had there. */
   async #compareWhole(cluster: SimulatedCluster, known: Known, store: ReadStore): Promise<void> {
-    const { family } = known
-    if (family === undefined || !this.#follows(cluster, known)) return
+    const family = this.#follows(cluster)
+    if (family === undefined) return
     const { origins } = await store.position()
     const applied = origins.find((origin) => origin.family === family)
     const isOpen = (await store.get(`root/core/replication/transfer/${family}`)) !== undefined
@@ -283,11 +324,6 @@ export class SetWatcher {
       this.wrong(cluster, `I3 its entries are not those of the primary at ${applied.index}`)
   }
 
-  /** What a cluster has that left its primary, or is one itself, is not of the log of another. */
-  #follows(cluster: SimulatedCluster, { family }: Known): boolean {
-    return family !== 'dr' || this.roles.hasLogOfPrimary(cluster)
-  }
-
   /** A message was given to a link. */
   sent(cluster: SimulatedCluster, sent: SentOver): void {
     const { kind, raw, to, family, protocol, counts } = sent
@@ -297,7 +333,7 @@ export class SetWatcher {
     }
     const name = this.#forbidden[family].find((text) => raw.payload.includes(text))
     if (name !== undefined) this.wrong(cluster, `I8 a message "${kind}" over ${family} replication has ${name}`)
-    const revokedMs = this.#revoked.get(to)
+    const revokedMs = this.#revoked.get(`${family} ${to}`)
     const isLate = revokedMs !== undefined && this.#set.time.nowMs > revokedMs + REVOKED_WITHIN_MS
     // A knock is answered with what a stranger could read off a certificate, before it says what it wants.
     const isGreeting = kind === 'welcome' && protocol === ACTIVATION_PROTOCOL
@@ -310,7 +346,7 @@ export class SetWatcher {
     if (kind !== 'course') return
     this.note(`course ${counts.get('course')} for ${to}`)
     this.#requireOlder(cluster, to)
-    if (family === 'dr') this.roles.requireLetIn(cluster, to)
+    this.rolesIn(family).requireLetIn(cluster, to)
   }
 
   /** I27: nothing of a newer program goes to an older one. */
@@ -328,12 +364,12 @@ export class SetWatcher {
     this.knownOf(cluster).heardMs = this.#set.time.nowMs
   }
 
-  #sentByFollower(cluster: SimulatedCluster, { kind, raw, counts }: SentOver): void {
+  #sentByFollower(cluster: SimulatedCluster, { kind, raw, family, counts }: SentOver): void {
     const known = this.knownOf(cluster)
     if (kind === 'ack') {
       const { durable } = decodeMessage(raw) as Message<'ack'>
-      const historyId = known.lastOrigin?.historyId ?? Buffer.alloc(0)
-      known.acknowledged = { historyId, index: durable }
+      const historyId = known.lastOrigin[family]?.historyId ?? Buffer.alloc(0)
+      known.acknowledged[family] = { historyId, index: durable }
     } else if (kind === 'compare' && (counts.get('compare') ?? 0) > MOST_COMPARISONS) {
       this.wrong(cluster, `I22 it asks for ${counts.get('compare')} comparisons over one link`)
     }
@@ -416,9 +452,8 @@ function newKnown(): Known {
     epoch: 0,
     straying: new Set(),
     strays: new Set(),
-    acknowledged: undefined,
-    lastOrigin: undefined,
-    family: undefined,
+    acknowledged: {},
+    lastOrigin: {},
     historyId: Buffer.alloc(0),
     heardMs: 0,
   }

@@ -2,20 +2,20 @@
 // what answers them, and a thread that serves. All of it is the program's own code, but for the seal (model-seal.ts).
 import assert from 'node:assert/strict'
 import type { KeyObject } from 'node:crypto'
-import { ACTIVE_PRIMARY, mayChange, type NodeRole, OWNER_OF_CLASS } from '../../../src/api/node-role.ts'
+import { ACTIVE_PRIMARY, type NodeRole } from '../../../src/api/node-role.ts'
 import type { Activation, AlsoWritten } from '../../../src/assembly/activation.ts'
 import { emptied } from '../../../src/assembly/emptied-store.ts'
 import type { WritingParts } from '../../../src/assembly/node-parts.ts'
 import { buildReplication, type SealForLinks } from '../../../src/assembly/replication/build-replication.ts'
 import type { ReplicationRoom } from '../../../src/assembly/replication/replication-room.ts'
 import { roleUnder } from '../../../src/assembly/replication/stored-role.ts'
+import { RoleHolder } from '../../../src/assembly/role-holder.ts'
 import { importSecret } from '../../../src/crypto/primitives/secret-key.ts'
 import type { World } from '../../../src/lib/world.ts'
 import { LinkHost } from '../../../src/replication/link/link-host.ts'
 import type { LinkControl, LinkOwner } from '../../../src/replication/link/link-sides.ts'
 import { Barrier } from '../../../src/storage/barrier.ts'
 import { openStore, type StoreOptions } from '../../../src/storage/commit/transactional-store.ts'
-import { type StorageClass, systemScope } from '../../../src/storage/contract.ts'
 import type { LeftStore } from '../../../src/storage/driver.ts'
 import type { Keyring } from '../../../src/storage/keyring.ts'
 import { MemoryTables } from '../../../src/storage/memory-tables.ts'
@@ -39,7 +39,6 @@ const PORT = 8_201
 /** Versions of the program, of which a primary may not be newer than those that follow it. */
 export const OLDER_VERSION = '1.1.0'
 export const NEWER_VERSION = '1.2.0'
-const PERFORMANCE_FOLDER = 'root/core/replication/performance/'
 /** One start of so many takes the look that a real one takes. */
 const LOOKS = 3
 /** More than what an activation seals. */
@@ -267,9 +266,10 @@ export class SimulatedCluster {
     const { store } = this.#living()
     await store.setWritable(() => true)
     try {
-      await this.set.watcher.roles.whileTaking(this, work)
+      const { roles, performance } = this.set.watcher
+      await roles.whileTaking(this, () => performance.whileTaking(this, work))
     } finally {
-      await store.setWritable((storageClass) => this.#mayWrite(storageClass))
+      await this.#keepGate(store)
     }
   }
 
@@ -320,7 +320,7 @@ export class SimulatedCluster {
     this.#sealNumber = await sealNumber(store)
     store.setLeafKey(leafKey)
     this.role = (await roleUnder(keyring, store, world.random))?.role ?? ACTIVE_PRIMARY
-    await store.setWritable((storageClass) => this.#mayWrite(storageClass))
+    await this.#keepGate(store)
     const opened: Keyring = await rotation.open(keyring)
     barrier.setKeyring(opened)
     cache.setKeyring(opened)
@@ -329,12 +329,9 @@ export class SimulatedCluster {
     await room.open()
   }
 
-  /** A performance secondary notes in class local that its copy is whole, which the gate of a server forbids so far. */
-  #mayWrite(storageClass: StorageClass): boolean {
-    const { dr, performance } = this.role
-    const isOfDr = dr === 'secondary' || dr === 'bootstrapping'
-    if (storageClass === 'local' && performance === 'bootstrapping' && !isOfDr) return true
-    return mayChange(this.role, OWNER_OF_CLASS[storageClass])
+  /** The gate of the store is that of a server in this role. */
+  #keepGate(store: ReplaceableStore): Promise<void> {
+    return new RoleHolder(store).open(this.role)
   }
 
   get #sealTold(): SealForLinks['seal'] {
@@ -364,8 +361,9 @@ export class SimulatedCluster {
       activate: (activation, also) => this.#activate(life, activation, also),
       changeRole: async ({ role }) => {
         this.role = role
-        await life.store.setWritable((storageClass) => this.#mayWrite(storageClass))
+        await this.#keepGate(life.store)
         this.set.watcher.roles.plays(this)
+        this.set.watcher.performance.plays(this)
       },
     }
   }
@@ -379,7 +377,6 @@ export class SimulatedCluster {
     const next = openKeyring(rootKey, keyring)
     const theirs = new Barrier(random, next)
     const clear = theirs.open('root/core/leaf-key', leafKey)
-    const kept = await this.#keptOfPerformance(life)
     let left: LeftStore | undefined
     const leaveOnly = async (leaving: LeftStore): Promise<void> => {
       left = leaving
@@ -388,8 +385,6 @@ export class SimulatedCluster {
       const make = emptied({ store, leaveOnly, world, keep: { keyring, leafKey }, also })
       await make(async (tx, written) => {
         await sealAnew(tx, random, present, next)
-        // First, since what is written then takes some of it away.
-        for (const { key, value } of kept) tx.put(systemScope, key, theirs.seal(key, value))
         await written?.(tx, theirs)
         putRootKey(tx, bundle)
         putRecord(tx, random, KEY_USE, rootKey, encodeKeyUse(firstUses(next, SEALED_AT_ACTIVATION)))
@@ -399,12 +394,6 @@ export class SimulatedCluster {
       this.set.watcher.activated(this)
       return new MemoryTables(at, entries)
     })
-  }
-
-  /** What a cluster is in a set of this family is of class local: an activation of a server does not keep it so far. */
-  async #keptOfPerformance({ store, barrier }: Life) {
-    const entries = await store.scan(PERFORMANCE_FOLDER, '', Number.POSITIVE_INFINITY)
-    return entries.map(({ key, value }) => ({ key, value: barrier.open(key, value) }))
   }
 }
 

@@ -1,5 +1,5 @@
 // The world of one run: time, network, disks, and the clusters of two sets, one of each family, that one primary has.
-
+import './even-signatures.ts'
 import type { LinkLimits } from '../../../src/replication/link/end-parts.ts'
 import type { LinkControl, LinkOwner } from '../../../src/replication/link/link-sides.ts'
 import type { LinkTimes } from '../../../src/replication/link/link-times.ts'
@@ -120,7 +120,8 @@ export class SimulatedSet {
   }
 
   controlOf(cluster: SimulatedCluster, control: LinkControl): LinkControl {
-    return this.watcher.roles.control(cluster, this.seams.control?.(control, cluster) ?? control)
+    const { roles, performance } = this.watcher
+    return performance.control(cluster, roles.control(cluster, this.seams.control?.(control, cluster) ?? control))
   }
 
   rotationOf(cluster: SimulatedCluster, rotation: ChangingKeys): ChangingKeys {

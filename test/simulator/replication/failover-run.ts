@@ -64,7 +64,7 @@ class FailoverRun {
     const names = ['p', ...SECONDARIES.dr.slice(0, random.pick(SECONDARIES_AT_ONCE))]
     this.#members = names.map((name) => set.newCluster(name, copyOf(images.get(name))))
     this.#living = new LivingClusters(set, random, () => this.#members)
-    this.#operator = new SetOperator(set, { random, living: this.#living, members: this.#members })
+    this.#operator = new SetOperator(set, { random, living: this.#living, members: () => this.#members })
   }
 
   async live(): Promise<void> {

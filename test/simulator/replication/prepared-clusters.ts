@@ -76,6 +76,41 @@ async function prepare(families: readonly ReplicationFamily[]): Promise<Prepared
   return { blank, activated, following }
 }
 
+let ofBoth: Promise<Images> | undefined
+
+/** Clusters of which the first performance secondary is itself the primary of a set for disaster recovery, with e1. */
+export function preparedForBoth(): Promise<Images> {
+  ofBoth ??= prepareForBoth()
+  return ofBoth
+}
+
+async function prepareForBoth(): Promise<Images> {
+  const { following } = await preparedClusters(['dr', 'performance'])
+  const set = new SimulatedSet(SEED, (of) => new SetWatcher(of, { dr: [], performance: [] }), {
+    limits: { source: SOURCE_LIMITS, sink: SINK_LIMITS },
+  })
+  const { time } = set
+  const started = async (name: string, image = following.get(name)): Promise<SimulatedCluster> => {
+    const cluster = set.newCluster(name, copyOf(image))
+    await time.until(cluster.start())
+    return cluster
+  }
+  const [primary, secondary] = [await started('p'), await started('q1')]
+  const others = [await started('q2'), await started('d1')]
+  await time.until(secondary.life?.room.operations.enablePrimary('dr', '') ?? assert.fail('it runs'))
+  const ofSecondary = await started('e1', await blankImage(set, 'e1'))
+  await time.until(activate(secondary, ofSecondary, 'dr', 'e1'))
+  await time.pass(FOLLOWED_MS)
+  const images = new Map(following)
+  for (const cluster of [primary, secondary, ofSecondary, ...others]) {
+    assert.deepEqual(await cluster.life?.store.list('root/core/replication/transfer/'), [], `${cluster.name} is whole`)
+    cluster.crash('power')
+    images.set(cluster.name, cluster.image)
+  }
+  assert.equal(set.watcher.fault, undefined)
+  return images
+}
+
 /** Lets all of them follow, and turns them off. */
 async function follow(set: SimulatedSet, activated: Images): Promise<Images> {
   const clusters = [...activated].map(([name, image]) => set.newCluster(name, copyOf(image)))

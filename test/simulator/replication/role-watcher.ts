@@ -494,7 +494,8 @@ export class RoleWatcher {
 
 const NO_RECORDS: RoleRecords = new Map()
 
-const isOfClient = (key: string): boolean => key.startsWith('root/logical/') || key.startsWith('root/sys/')
+/** True for the key of an entry that clients write. */
+export const isOfClient = (key: string): boolean => key.startsWith('root/logical/') || key.startsWith('root/sys/')
 
 const stateIn = (records: RoleRecords): SetState | undefined => {
   const stored = records.get('state')

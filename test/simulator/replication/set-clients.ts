@@ -1,5 +1,5 @@
 // What the clients of a simulated set do: they write transactions of every class, and read from serving threads.
-import { type Scope, systemScope, type Transaction } from '../../../src/storage/contract.ts'
+import { type Scope, systemScope } from '../../../src/storage/contract.ts'
 import { Sealed, StorageClosed, StorageFailed, StorageFull, WriteNotAllowed } from '../../../src/storage/errors.ts'
 import type { PseudoRandom } from '../../fixtures/pseudo-random.ts'
 import { strayName } from './set-watcher.ts'
@@ -60,19 +60,22 @@ export class SetClients {
     const isDelete = entries.map(() => this.#random.chance(0.25))
     const values = entries.map(() => this.#bytes.bytes(8 + this.#random.int(60)))
     const startMs = time.nowMs
+    const written: string[] = []
     const isCalm = !cluster.isFull
     const { index } = await life.store.commit(async (tx) => {
       for (const [at, { scope, key }] of entries.entries()) {
-        if (isDelete[at] && (await tx.get(key)) !== undefined) tx.delete(scope, key)
-        else this.#put(tx, cluster, { scope, key }, values[at] as Buffer)
+        const isGone = isDelete[at] && (await tx.get(key)) !== undefined
+        const value = isGone ? undefined : life.barrier.seal(key, values[at] as Buffer)
+        const name = strayName(key, value)
+        watcher.knownOf(cluster).writing.add(name)
+        written.push(name)
+        if (value === undefined) tx.delete(scope, key)
+        else tx.put(scope, key, value)
       }
     })
+    for (const name of written) watcher.knownOf(cluster).writing.delete(name)
     if (isPrimary) await seams.acknowledging?.(cluster)
     if (index !== undefined && isCalm && cluster.life === life) watcher.committedIn(cluster, time.nowMs - startMs)
-  }
-
-  #put(tx: Transaction, { life }: SimulatedCluster, { scope, key }: Entry, value: Buffer): void {
-    if (life !== undefined) tx.put(scope, key, life.barrier.seal(key, value))
   }
 
   /** Changes an entry of a secondary behind its back. Returns the key. */

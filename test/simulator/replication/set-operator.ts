@@ -1,6 +1,7 @@
 // The operator of a simulated set for disaster recovery: has it change hands, with and without its primary, and brings
 // it back to one primary that all others follow. What is asked for may be refused, or end with a crash.
 import { strict as assert } from 'node:assert'
+import type { ReplicationFamily } from '../../../src/storage/peer-log.ts'
 import type { GivenActivation } from '../../../src/system/replication-operations.ts'
 import type { PseudoRandom } from '../../fixtures/pseudo-random.ts'
 import { type LivingClusters, unlessRefused } from './living-clusters.ts'
@@ -15,13 +16,22 @@ const TOKENS_KEPT = 4
 
 type OwnSnapshot = { readonly of: SimulatedCluster; readonly setId: string; readonly taken: TakenSnapshot }
 
+/** What an operator works with. `members`: the clusters that have or may have a part in the set now. */
+export type OperatorParts = {
+  readonly random: PseudoRandom
+  readonly living: LivingClusters
+  readonly family?: ReplicationFamily
+  readonly members: () => readonly SimulatedCluster[]
+}
+
 /** Works at the clusters of one run, at each cluster one thing at a time. */
 export class SetOperator {
   readonly #set: SimulatedSet
   readonly #roles: RoleWatcher
   readonly #random: PseudoRandom
   readonly #living: LivingClusters
-  readonly #members: readonly SimulatedCluster[]
+  readonly #family: ReplicationFamily
+  readonly #members: () => readonly SimulatedCluster[]
   /** Clusters that are worked at, each as it was started then: a crash ends that. */
   readonly #busy = new Map<SimulatedCluster, readonly (readonly [SimulatedCluster, Life | undefined])[]>()
   /** Tokens that were made, used or not. */
@@ -30,12 +40,10 @@ export class SetOperator {
   /** How often a promotion was refused since the last that was not. */
   #refusals = 0
 
-  constructor(
-    set: SimulatedSet,
-    { random, living, members }: { random: PseudoRandom; living: LivingClusters; members: readonly SimulatedCluster[] },
-  ) {
+  constructor(set: SimulatedSet, { random, living, members, family = 'dr' }: OperatorParts) {
     this.#set = set
-    this.#roles = set.watcher.roles
+    this.#family = family
+    this.#roles = set.watcher.rolesIn(family)
     this.#random = random
     this.#living = living
     this.#members = members
@@ -43,13 +51,13 @@ export class SetOperator {
 
   /** The primaries that may write, the one of the highest epoch first. */
   get primaries(): readonly SimulatedCluster[] {
-    return this.#members
+    return this.#members()
       .filter((one) => this.#modeOf(one) === 'primary' && this.#roles.stateOf(one)?.isFenced === false)
       .sort((one, other) => this.#epochOf(other) - this.#epochOf(one))
   }
 
-  get #secondaries(): readonly SimulatedCluster[] {
-    return this.#members.filter((one) => this.#modeOf(one) === 'secondary')
+  get secondaries(): readonly SimulatedCluster[] {
+    return this.#members().filter((one) => this.#modeOf(one) === 'secondary')
   }
 
   #modeOf(cluster: SimulatedCluster) {
@@ -65,47 +73,61 @@ export class SetOperator {
     const random = this.#random
     const kind = random.int(100)
     const [leader] = this.primaries
-    const some = this.#secondaries.length === 0 ? undefined : random.pick(this.#secondaries)
+    const some = this.secondaries.length === 0 ? undefined : random.pick(this.secondaries)
     if (kind < 33 || leader === undefined || some === undefined) this.tidy()
     else if (kind < 34) this.#rotateAuthority(leader)
     else if (kind < 60) this.#promote(some, false)
     else if (kind < 74) this.#promoteCutOff(leader, some, kind < 68)
     else if (kind < 79) this.#demote(leader)
-    else if (kind < 84) for (const one of this.#secondaries) this.#promote(one, random.chance(0.5))
+    else if (kind < 84) for (const one of this.secondaries) this.#promote(one, random.chance(0.5))
     else if (kind < 87) this.#leave(some)
     else if (kind < 91) this.#updateByOther(some)
     else if (kind < 94) {
       this.#update(some, leader)
       this.#update(some, leader, true)
     } else if (kind < 96) this.#disable(some)
+    else if (!this.#mayChangeAll(leader)) this.tidy()
     else if (kind < 97) this.#work('rekey', [leader], () => leader.rekey())
     else if (kind < 98) this.#work('rotation', [leader], async () => leader.life?.rotation.rotate())
     else if (kind < 99) this.#snapshot(leader)
     else this.#restore(leader)
   }
 
+  /** What is shared with a set for performance is for the primary of that set. */
+  #mayChangeAll(cluster: SimulatedCluster): boolean {
+    return !this.#set.watcher.performance.isSecondary(cluster)
+  }
+
+  /** A cluster that has a part in the other family as well could not be let in again. */
+  #mayLeave(cluster: SimulatedCluster): boolean {
+    const other = this.#family === 'dr' ? 'performance' : 'dr'
+    return cluster.role[other] === 'disabled' && this.#set.watcher.rolesIn(other).stateOf(cluster) === undefined
+  }
+
   /** What brings the set nearer to one primary that all follow. True if there was anything to do. */
   tidy(): boolean {
     const [leader, ...others] = this.primaries
-    const fenced = this.#members.filter((one) => this.#roles.stateOf(one)?.isFenced === true)
+    const fenced = this.#members().filter((one) => this.#roles.stateOf(one)?.isFenced === true)
     for (const one of [...others, ...fenced]) this.#demote(one)
     if (leader === undefined) return this.#chooseLeader()
-    const astray = this.#members.filter((one) => one !== leader && !this.#roles.follows(one, leader))
+    const astray = this.#members().filter((one) => one !== leader && !this.#roles.follows(one, leader))
     for (const one of astray) this.#bringHome(one, leader)
     return others.length + fenced.length + astray.length > 0
   }
 
-  /** A secondary whose link says that it stopped gets a new token. */
+  /** A secondary whose link says that it stopped gets a new token; one that has none, other addresses. */
   async nudge(): Promise<void> {
     const [leader] = this.primaries
-    for (const one of this.#secondaries) {
-      const [followed] = (await one.life?.host.status())?.primaries ?? []
+    for (const one of this.secondaries) {
+      const primaries = (await one.life?.host.status())?.primaries ?? []
+      const followed = primaries.find(({ family }) => family === this.#family)
       if (leader !== undefined && followed?.idle !== undefined) this.#update(one, leader)
+      else if (leader !== undefined && followed?.connection !== 'ready') this.move(one, [leader.address])
     }
   }
 
   #chooseLeader(): boolean {
-    const ranked = [...this.#secondaries].sort((one, other) => this.#epochOf(other) - this.#epochOf(one))
+    const ranked = [...this.secondaries].sort((one, other) => this.#epochOf(other) - this.#epochOf(one))
     const [best] = ranked
     if (best !== undefined) this.#promote(best, this.#refusals > 2)
     return true
@@ -116,13 +138,13 @@ export class SetOperator {
     if (mode === 'secondary') this.#update(cluster, leader)
     else if (mode === 'bootstrapping') this.#disable(cluster)
     else if (mode === undefined)
-      this.#work('enable', [cluster, leader], () => activate(leader, cluster, 'dr', cluster.name))
+      this.#work('enable', [cluster, leader], () => activate(leader, cluster, this.#family, cluster.name))
   }
 
   #promote(cluster: SimulatedCluster, force: boolean): void {
     this.#work(force ? 'forced promotion' : 'promotion', [cluster], async () => {
       this.#refusals++
-      await this.#operationsOf(cluster).promote('dr', { clusterAddress: '', force })
+      await this.#operationsOf(cluster).promote(this.#family, { clusterAddress: '', force })
       this.#refusals = 0
     })
   }
@@ -132,37 +154,39 @@ export class SetOperator {
     const waitMs = this.#random.pick([0, 10, 700, 3_000])
     this.#work('promotion without the primary', [cluster], async () => {
       await this.#set.pause(waitMs)
-      await this.#operationsOf(cluster).promote('dr', { clusterAddress: '', force })
+      await this.#operationsOf(cluster).promote(this.#family, { clusterAddress: '', force })
     })
   }
 
   #demote(cluster: SimulatedCluster): void {
-    this.#work('demotion', [cluster], () => this.#operationsOf(cluster).demote('dr'))
+    this.#work('demotion', [cluster], () => this.#operationsOf(cluster).demote(this.#family))
   }
 
   #rotateAuthority(cluster: SimulatedCluster): void {
-    this.#work('another authority', [cluster], () => this.#operationsOf(cluster).rotateAuthority('dr'))
+    this.#work('another authority', [cluster], () => this.#operationsOf(cluster).rotateAuthority(this.#family))
   }
 
   #disable(cluster: SimulatedCluster): void {
-    this.#work('disable', [cluster], () => this.#operationsOf(cluster).disableSecondary('dr'))
+    if (!this.#mayLeave(cluster)) return
+    this.#work('disable', [cluster], () => this.#operationsOf(cluster).disableSecondary(this.#family))
   }
 
   #leave(cluster: SimulatedCluster): void {
-    this.#work('leave', [cluster], () => this.#operationsOf(cluster).updatePrimary('dr', givenOf('  '), false))
+    this.#work('leave', [cluster], () => this.#operationsOf(cluster).updatePrimary(this.#family, givenOf('  '), false))
   }
 
   /** `isBeside`: although another one is under way. */
   #update(cluster: SimulatedCluster, leader: SimulatedCluster, isBeside = false): void {
     const update = async (): Promise<void> => {
-      const publicKey = await this.#operationsOf(cluster).generatePublicKey('dr')
+      const publicKey = await this.#operationsOf(cluster).generatePublicKey(this.#family)
       const wanted = { id: cluster.name, ttlMs: TTL_MS, publicKey }
-      const { text } = await this.#operationsOf(leader).secondaryToken('dr', wanted)
+      const { text } = await this.#operationsOf(leader).secondaryToken(this.#family, wanted)
+      this.#set.watcher.readmitted(this.#family, cluster.name)
       this.#tokens.push(text)
       if (this.#tokens.length > TOKENS_KEPT) this.#tokens.shift()
       // To be led back to a primary that another one took over from is what the operator says with it.
       const isEarlier = this.#epochOf(leader) < this.#epochOf(cluster)
-      await this.#operationsOf(cluster).updatePrimary('dr', givenOf(text), isEarlier)
+      await this.#operationsOf(cluster).updatePrimary(this.#family, givenOf(text), isEarlier)
     }
     if (isBeside) this.#living.begin(cluster, 'a second update', unlessRefused(update))
     else this.#work('update', [cluster, leader], update)
@@ -172,7 +196,23 @@ export class SetOperator {
   #updateByOther(cluster: SimulatedCluster): void {
     const text = this.#random.pick(['no token', ...this.#tokens])
     this.#work('update by another token', [cluster], () =>
-      this.#operationsOf(cluster).updatePrimary('dr', givenOf(text), this.#random.chance(0.3)),
+      this.#operationsOf(cluster).updatePrimary(this.#family, givenOf(text), this.#random.chance(0.3)),
+    )
+  }
+
+  /** The primary sends one of its secondaries away, which gets a new token later. */
+  revoke(leader: SimulatedCluster, { name }: SimulatedCluster): void {
+    const { watcher } = this.#set
+    this.#work(`revoke ${name}`, [leader], async () => {
+      await this.#operationsOf(leader).revokeSecondary(this.#family, name)
+      watcher.revoked(this.#family, name)
+    })
+  }
+
+  /** The primary may answer at one of these addresses. */
+  move(cluster: SimulatedCluster, addresses: readonly string[]): void {
+    this.#work('update of addresses', [cluster], () =>
+      this.#operationsOf(cluster).movePrimary(this.#family, addresses),
     )
   }
 

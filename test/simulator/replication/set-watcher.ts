@@ -17,7 +17,7 @@ import { bucketKeyOf, Tree } from '../../../src/storage/log/tree.ts'
 import type { Origin, ReplicationFamily } from '../../../src/storage/peer-log.ts'
 import { EntryDigests, type SentDigests } from './entry-digests.ts'
 import { openedKeys } from './model-seal.ts'
-import { RoleWatcher } from './role-watcher.ts'
+import { isOfClient, RoleWatcher } from './role-watcher.ts'
 import { type Life, NEWER_VERSION, OLDER_VERSION, type SimulatedCluster } from './simulated-cluster.ts'
 import { LEAST_RECORDS, type SimulatedSet } from './simulated-set.ts'
 import type { SentOver } from './watched-links.ts'
@@ -37,6 +37,8 @@ type Known = {
   /** Index of the last change that was seen to be durable. */
   index: number
   epoch: number
+  /** What a client writes of class local: no other commit of a performance secondary has any. As `straying`. */
+  readonly writing: Set<string>
   /** Entries that are being written behind the back of the secondary: keys and values, '' for a delete. */
   readonly straying: Set<string>
   /** Entries that were. */
@@ -149,11 +151,20 @@ export class SetWatcher {
     this.#places.set(placeName({ historyId: known.historyId, index: change.index }), known.entries.now)
     const family = this.#applies(cluster)
     if (family === undefined) return
+    if (family === 'performance') this.#requireOwn(cluster, known, change)
     for (const { key, value } of change.operations) {
       if (known.straying.has(strayName(key, value))) known.strays.add(key)
     }
     const origin = change.origins.find((one) => one.family === family)
     if (origin !== undefined) this.#applied(cluster, known, change, origin)
+  }
+
+  /** I10: what is a performance secondary's own is changed by its own clients alone. */
+  #requireOwn(cluster: SimulatedCluster, { writing }: Known, { operations, index }: Change): void {
+    const foreign = operations.find(
+      ({ class: of, key, value }) => of === 'local' && isOfClient(key) && !writing.has(strayName(key, value)),
+    )
+    if (foreign !== undefined) this.wrong(cluster, `I10 ${foreign.key} is its own, and ${index} changes it`)
   }
 
   #applied(
@@ -450,6 +461,7 @@ function newKnown(): Known {
     entries: EntryDigests.of([]),
     index: 0,
     epoch: 0,
+    writing: new Set(),
     straying: new Set(),
     strays: new Set(),
     acknowledged: {},

@@ -3,10 +3,10 @@ import { hash } from 'node:crypto'
 import type { ChangeOperation, StorageClass, StoredEntry } from '../../../src/storage/contract.ts'
 import type { ReplicationFamily } from '../../../src/storage/peer-log.ts'
 
-type Known = { readonly class: StorageClass; readonly digest: bigint; readonly leaf: string }
+type Known = { readonly class: StorageClass; readonly isOfClient: boolean; readonly digest: bigint; readonly leaf: string }
 
-/** Digests of what goes over each family. */
-export type SentDigests = Readonly<Record<ReplicationFamily, bigint>>
+/** Digests of what goes over each family, and of what clients wrote of class local. */
+export type SentDigests = Readonly<Record<ReplicationFamily | 'own', bigint>>
 
 export const digestOfEntry = (storageClass: StorageClass, key: string, value: Buffer): bigint =>
   BigInt(`0x${hash('sha256', `${storageClass} ${key} ${value.toString('latin1')}`).slice(0, 24)}`)
@@ -16,6 +16,7 @@ export class EntryDigests {
   readonly #known = new Map<string, Known>()
   #replicated = 0n
   #local = 0n
+  #own = 0n
 
   static of(entries: readonly StoredEntry[]): EntryDigests {
     const digests = new EntryDigests()
@@ -24,7 +25,7 @@ export class EntryDigests {
   }
 
   get now(): SentDigests {
-    return { dr: this.#replicated ^ (this.#local << 1n), performance: this.#replicated }
+    return { dr: this.#replicated ^ (this.#local << 1n), performance: this.#replicated, own: this.#own }
   }
 
   /** The leaf of an entry as hexadecimal; '' if it is not there. */
@@ -45,7 +46,8 @@ export class EntryDigests {
 
   #put(key: string, storageClass: StorageClass, leaf: Buffer, value: Buffer): void {
     this.#forget(key)
-    const known = { class: storageClass, digest: digestOfEntry(storageClass, key, value), leaf: leaf.toString('hex') }
+    const isOfClient = !key.startsWith('root/core/')
+    const known = { class: storageClass, isOfClient, digest: digestOfEntry(storageClass, key, value), leaf: leaf.toString('hex') }
     this.#known.set(key, known)
     this.#flip(known)
   }
@@ -57,7 +59,8 @@ export class EntryDigests {
     this.#flip(known)
   }
 
-  #flip({ class: storageClass, digest }: Known): void {
+  #flip({ class: storageClass, isOfClient, digest }: Known): void {
+    if (storageClass === 'local' && isOfClient) this.#own ^= digest
     if (storageClass === 'replicated') this.#replicated ^= digest
     else if (storageClass === 'local') this.#local ^= digest
   }

@@ -25,12 +25,12 @@ const putting = (
 ): Seams => ({
   rotation: (rotation, cluster): ChangingKeys => ({
     adopt: rotation.adopt,
-    beginHistory: async (work, next) => {
+    beginHistory: async (work, next, terms) => {
       const result = await rotation.beginHistory((tx) => {
         const kept: Put = (scope, key, value) => tx.put(scope, key, value)
         const own: Put = (_, key, value) => put(cluster, { key, value, put: kept })
         return work(withPut(tx, own))
-      }, next)
+      }, next, terms)
       await afterwards(cluster)
       return result
     },

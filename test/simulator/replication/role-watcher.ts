@@ -133,8 +133,11 @@ export class RoleWatcher {
 
   /** True if it was let in by the one that is there now. */
   follows(cluster: SimulatedCluster, primary: SimulatedCluster): boolean {
-    const authority = this.#of(primary).records.get('authority')
-    return authority !== undefined && this.identityOf(cluster)?.authority === authority.toString('base64')
+    const { records } = this.#of(primary)
+    const identity = this.identityOf(cluster)
+    // Until it is renewed a leaf of the authority before counts, too.
+    const ofPrimary = ['authority', 'old-authority'].map((path) => records.get(path)?.toString('base64'))
+    return identity !== undefined && ofPrimary.includes(identity.authority)
   }
 
   /** True if what it has is its own log: it is a primary, or was one and follows no other yet. */
@@ -231,8 +234,10 @@ export class RoleWatcher {
       if (!follows) this.#wrong(cluster, `I12 record ${index} of a primary is applied, and it follows none`)
       return
     }
+    // A primary in this family may apply the log of another one in the other.
+    if (origins.length > 0) return
     if (!operations.some(({ key, class: of }) => SENT_CLASSES[this.#family].has(of) && isOfClient(key))) return
-    if (follows && (this.#taking.get(cluster) ?? 0) > 0) return
+    if ((this.#taking.get(cluster) ?? 0) > 0) return
     if (follows) this.#wrong(cluster, `I11 a secondary writes ${index} by itself`)
     const storedMs = seen.fenceStoredMs
     const isLate = storedMs !== undefined && nowMs > storedMs + FENCED_WITHIN_MS
@@ -298,9 +303,16 @@ export class RoleWatcher {
       return
     }
     counts.graceful++
-    if (this.#dataOf(drained).now[this.#family] !== now[this.#family])
+    const acknowledged = this.#acknowledgedOf(drained)
+    if (this.#dataOf(drained).now[acknowledged] !== now[acknowledged])
       this.#wrong(cluster, `I13 ${drained.name} handed over, and acknowledged what is not here`)
     this.#of(drained).successor = cluster
+  }
+
+  /** What its clients were told that it has; what it applies in the other family meanwhile is of the log of another. */
+  #acknowledgedOf({ role }: SimulatedCluster): keyof SentDigests {
+    if (this.#family === 'performance') return 'performance'
+    return role.performance === 'disabled' ? 'dr' : 'own'
   }
 
   readonly #transferring = new Set<SimulatedCluster>()
@@ -462,7 +474,9 @@ export class RoleWatcher {
 
   #writes(cluster: SimulatedCluster): boolean {
     const state = this.stateOf(cluster)
-    return state?.mode === 'primary' && !state.isFenced && cluster.role[this.#family] === 'primary'
+    // The members of a set for performance share its keys, and its primary alone changes them.
+    const isMember = this.#family === 'dr' && cluster.role.performance === 'secondary'
+    return !isMember && state?.mode === 'primary' && !state.isFenced && cluster.role[this.#family] === 'primary'
   }
 
   /**

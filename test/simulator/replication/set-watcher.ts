@@ -284,13 +284,18 @@ export class SetWatcher {
         const unfit = this.#unfitKey(cluster, family, batch)
         if (batch.mode === 'anew') this.knownOf(cluster).lastOrigin[family] = undefined
         this.note(`${cluster.name} takes ${batch.mode} ${batch.after.index}-${batch.at.index} ${batch.transfer?.what}`)
-        const outcome = await roles.whileTaking(cluster, () => owner.take(family, batch))
+        const outcome = await this.whileTaking(cluster, () => owner.take(family, batch))
         if (outcome.kind === 'adopted') roles.taken(cluster, batch.transfer !== undefined)
         if (outcome.kind === 'adopted') await this.#taken(cluster, unfit)
         else this.note(`${cluster.name} ${outcome.kind} ${outcome.sentence}`)
         return outcome
       },
     }
+  }
+
+  /** As that of each family. */
+  whileTaking<T>(cluster: SimulatedCluster, work: () => Promise<T>): Promise<T> {
+    return this.roles.whileTaking(cluster, () => this.performance.whileTaking(cluster, work))
   }
 
   async #taken(cluster: SimulatedCluster, unfit: string | undefined): Promise<void> {

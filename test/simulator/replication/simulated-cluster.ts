@@ -266,8 +266,7 @@ export class SimulatedCluster {
     const { store } = this.#living()
     await store.setWritable(() => true)
     try {
-      const { roles, performance } = this.set.watcher
-      await roles.whileTaking(this, () => performance.whileTaking(this, work))
+      await this.set.watcher.whileTaking(this, work)
     } finally {
       await this.#keepGate(store)
     }
@@ -355,6 +354,7 @@ export class SimulatedCluster {
         if (which === 'newer' ? number <= this.#sealNumber : number === this.#sealNumber) return false
         await life.store.transaction(async (tx) => putNumber(tx, number))
         this.#sealNumber = number
+        life.room.rekeyed()
         return true
       },
       rotation: this.set.rotationOf(this, life.rotation),

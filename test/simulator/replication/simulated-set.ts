@@ -127,7 +127,7 @@ export class SimulatedSet {
   rotationOf(cluster: SimulatedCluster, rotation: ChangingKeys): ChangingKeys {
     const own: ChangingKeys = {
       adopt: (...adopted) => rotation.adopt(...adopted),
-      beginHistory: (work, next) => rotation.beginHistory(work, next),
+      beginHistory: (...begun) => rotation.beginHistory(...begun),
     }
     return this.seams.rotation?.(own, cluster) ?? own
   }

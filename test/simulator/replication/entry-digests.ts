@@ -3,7 +3,12 @@ import { hash } from 'node:crypto'
 import type { ChangeOperation, StorageClass, StoredEntry } from '../../../src/storage/contract.ts'
 import type { ReplicationFamily } from '../../../src/storage/peer-log.ts'
 
-type Known = { readonly class: StorageClass; readonly isOfClient: boolean; readonly digest: bigint; readonly leaf: string }
+type Known = {
+  readonly class: StorageClass
+  readonly isOfClient: boolean
+  readonly digest: bigint
+  readonly leaf: string
+}
 
 /** Digests of what goes over each family, and of what clients wrote of class local. */
 export type SentDigests = Readonly<Record<ReplicationFamily | 'own', bigint>>
@@ -47,7 +52,12 @@ export class EntryDigests {
   #put(key: string, storageClass: StorageClass, leaf: Buffer, value: Buffer): void {
     this.#forget(key)
     const isOfClient = !key.startsWith('root/core/')
-    const known = { class: storageClass, isOfClient, digest: digestOfEntry(storageClass, key, value), leaf: leaf.toString('hex') }
+    const known = {
+      class: storageClass,
+      isOfClient,
+      digest: digestOfEntry(storageClass, key, value),
+      leaf: leaf.toString('hex'),
+    }
     this.#known.set(key, known)
     this.#flip(known)
   }

@@ -5,7 +5,7 @@ import type { LinkOwner, PrimaryPart } from '../../../src/replication/link/link-
 import { SET_STATE, SETS_FOLDER } from '../../../src/replication/set/records.ts'
 import { systemScope, type Transaction } from '../../../src/storage/contract.ts'
 import { runFailovers } from './failover-run.ts'
-import { type PlantedBug, writeEntries } from './planted-bugs.ts'
+import { findSeeds, type PlantedBug, writeEntries } from './planted-bugs.ts'
 import type { SimulatedCluster } from './simulated-cluster.ts'
 import type { ChangingKeys, Seams } from './simulated-set.ts'
 
@@ -26,11 +26,15 @@ const putting = (
   rotation: (rotation, cluster): ChangingKeys => ({
     adopt: rotation.adopt,
     beginHistory: async (work, next, terms) => {
-      const result = await rotation.beginHistory((tx) => {
-        const kept: Put = (scope, key, value) => tx.put(scope, key, value)
-        const own: Put = (_, key, value) => put(cluster, { key, value, put: kept })
-        return work(withPut(tx, own))
-      }, next, terms)
+      const result = await rotation.beginHistory(
+        (tx) => {
+          const kept: Put = (scope, key, value) => tx.put(scope, key, value)
+          const own: Put = (_, key, value) => put(cluster, { key, value, put: kept })
+          return work(withPut(tx, own))
+        },
+        next,
+        terms,
+      )
       await afterwards(cluster)
       return result
     },
@@ -207,17 +211,4 @@ export const FAILOVER_BUGS: readonly PlantedBug[] = [
 
 // node failover-bugs.ts [MOST [FIRST [TEXT]]]: finds for each bug (whose name has the text) the first seed of these
 // that finds it.
-if (import.meta.main) {
-  const [most, first, text = ''] = [Number(process.argv[2] ?? 200), Number(process.argv[3] ?? 1), process.argv[4]]
-  for (const { name, seams, finds } of FAILOVER_BUGS.filter((bug) => bug.name.includes(text))) {
-    const others = new Set<string>()
-    let seed = first
-    for (; seed <= most; seed++) {
-      const { fault } = await runFailovers(seed, seams)
-      if (fault?.includes(`: ${finds} `) === true) break
-      if (fault !== undefined) others.add(fault)
-    }
-    const beside = others.size === 0 ? '' : `; before it: ${[...others].slice(0, 2).join(' | ').slice(0, 300)}`
-    process.stdout.write(`${seed > most ? 'not found' : seed}: ${name}${beside}\n`)
-  }
-}
+if (import.meta.main) await findSeeds(FAILOVER_BUGS, runFailovers)

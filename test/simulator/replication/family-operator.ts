@@ -52,7 +52,11 @@ export class FamilyOperator {
     if (kind < 40 && this.#pairs.length > 0) random.pick(this.#pairs).act()
     else if (kind < 85 || leader === undefined || some === undefined) this.#performance.act()
     else if (kind < 90) this.#performance.revoke(leader, some)
-    else this.#performance.move(some, random.several(1, 3, () => this.#address()))
+    else
+      this.#performance.move(
+        some,
+        random.several(1, 3, () => this.#address()),
+      )
   }
 
   #address(): string {

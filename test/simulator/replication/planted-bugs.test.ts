@@ -1,9 +1,11 @@
 // Each planted bug is found by the seed that stands beside it, which finds nothing without the bug. Where a change of
-// the simulator takes a seed away, planted-bugs.ts or failover-bugs.ts finds another when it is run by itself.
+// the simulator takes a seed away, the file of the bugs finds another when it is run by itself.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FAILOVER_BUGS } from './failover-bugs.ts'
 import { runFailovers } from './failover-run.ts'
+import { PERFORMANCE_BUGS } from './performance-bugs.ts'
+import { runPerformance } from './performance-run.ts'
 import { PLANTED_BUGS, type PlantedBug } from './planted-bugs.ts'
 import type { Outcome } from './seeded-run.ts'
 import { runSet } from './set-run.ts'
@@ -21,3 +23,4 @@ function finds(bugs: readonly PlantedBug[], run: (seed: number, seams?: Seams) =
 
 finds(PLANTED_BUGS, runSet)
 finds(FAILOVER_BUGS, runFailovers)
+finds(PERFORMANCE_BUGS, runPerformance)

@@ -6,6 +6,7 @@ import type { SinkBatch } from '../../../src/replication/sink/sink-parts.ts'
 import type { SourceStore } from '../../../src/replication/source/source-parts.ts'
 import type { Adopted, LogRecord, StorageClass } from '../../../src/storage/contract.ts'
 import { decodeChange, encodeChange } from '../../../src/storage/log/change-record.ts'
+import type { Outcome } from './seeded-run.ts'
 import { runSet } from './set-run.ts'
 import type { SimulatedCluster } from './simulated-cluster.ts'
 import type { Seams } from './simulated-set.ts'
@@ -44,7 +45,7 @@ export async function writeEntries(cluster: SimulatedCluster, { records }: SinkB
 }
 
 /** The log as it is sent, with entries of one class as if they were of another. */
-const relabelled = (from: StorageClass, to: StorageClass): Seams => ({
+export const relabelled = (from: StorageClass, to: StorageClass): Seams => ({
   source: (store) => ({
     ...sourceVerbs(store),
     records: async (index, limit) => (await store.records(index, limit)).map((each) => labelled(each, from, to)),
@@ -117,6 +118,20 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'the leaf of what a change replaces is not checked',
     seams: taking((take, batch) => take(batch.mode === 'follow' ? { ...batch, mode: 'redo' } : batch)),
+    seed: 6,
+    finds: 'I3',
+  },
+  {
+    name: 'the leaf of what a change replaces is not checked of what comes for performance',
+    seams: {
+      owner: (owner) => ({
+        ...owner,
+        take: (family, batch) => {
+          const isUnchecked = family === 'performance' && batch.mode === 'follow'
+          return owner.take(family, isUnchecked ? { ...batch, mode: 'redo' } : batch)
+        },
+      }),
+    },
     seed: 6,
     finds: 'I3',
   },
@@ -242,12 +257,25 @@ async function untilAcknowledged(cluster: SimulatedCluster): Promise<void> {
   }
 }
 
-// node planted-bugs.ts [MOST]: finds for each bug the first seed up to MOST that finds it.
-if (import.meta.main) {
-  const most = Number(process.argv[2] ?? 300)
-  for (const { name, seams, finds } of PLANTED_BUGS) {
-    let seed = 1
-    while (seed <= most && (await runSet(seed, seams)).fault?.includes(`: ${finds} `) !== true) seed++
-    process.stdout.write(`${seed > most ? 'not found' : seed}: ${name}\n`)
+/** Tells for each bug the first seed that finds it, by the arguments of the process: [MOST [FIRST [TEXT]]]. */
+export async function findSeeds(
+  bugs: readonly PlantedBug[],
+  run: (seed: number, seams: Seams) => Promise<Outcome>,
+): Promise<void> {
+  const [most, first, text = ''] = [Number(process.argv[2] ?? 300), Number(process.argv[3] ?? 1), process.argv[4]]
+  for (const { name, seams, finds } of bugs.filter((bug) => bug.name.includes(text))) {
+    const others = new Set<string>()
+    let seed = first
+    for (; seed <= most; seed++) {
+      const { fault } = await run(seed, seams)
+      if (fault?.includes(`: ${finds} `) === true) break
+      if (fault !== undefined) others.add(fault)
+    }
+    const beside = others.size === 0 ? '' : `; before it: ${[...others].slice(0, 2).join(' | ').slice(0, 300)}`
+    process.stdout.write(`${seed > most ? 'not found' : seed}: ${name}${beside}\n`)
   }
 }
+
+// node planted-bugs.ts [MOST [FIRST [TEXT]]]: finds for each bug (whose name has the text) the first seed of these that
+// finds it.
+if (import.meta.main) await findSeeds(PLANTED_BUGS, runSet)

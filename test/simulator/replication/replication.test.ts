@@ -5,11 +5,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testSeed } from '../../fixtures/seed.ts'
 import { runFailovers } from './failover-run.ts'
+import { runPerformance } from './performance-run.ts'
 import { runSeed } from './seeded-run.ts'
 import { runServers } from './server-run.ts'
 import { runSet } from './set-run.ts'
 
 const RUNS = 60
+const FAMILIES = 30
 
 test(`F12: ${RUNS} lives of a primary and its secondaries keep every invariant of replication`, async (t) => {
   const first = testSeed(t)
@@ -19,9 +21,17 @@ test(`F12: ${RUNS} lives of a primary and its secondaries keep every invariant o
   }
 })
 
+test(`F12: ${FAMILIES} lives of a set for performance, with others beside it, keep every invariant`, async (t) => {
+  const first = testSeed(t)
+  for (let seed = first; seed < first + FAMILIES; seed++) {
+    const { fault } = await runPerformance(seed)
+    assert.equal(fault, undefined, `PERFORMANCE=1 SEED=${seed} RUNS=1 npm run torture:replication repeats it`)
+  }
+})
+
 test('F12: a seed repeats all that happened to a primary and its secondaries, in order', async (t) => {
   const seed = testSeed(t)
-  for (const run of [runSet, runFailovers, runServers]) {
+  for (const run of [runSet, runFailovers, runPerformance, runServers]) {
     const [one, again] = [await run(seed), await run(seed)]
     assert.deepEqual(again, one)
     assert.ok(one.lines.length > 5, 'something happened')

@@ -25,6 +25,8 @@ const FOLDER = 'root/core/replication/'
 /** A primary that hands over writes nothing for so long, unless it hears that nobody was promoted. */
 const LEASE_MS = 10_000
 const FENCED_WITHIN_MS = 1_000
+/** Its links end within this time. */
+const ENDED_WITHIN_MS = 1_000
 /** What a cluster that lost its set, or has another role, may not have any more. */
 const OF_PRIMARIES = [
   ...['authority', 'authority-key', 'next-authority', 'next-authority-key', 'old-authority'],
@@ -71,6 +73,8 @@ type Seen = {
   fencedMs: number | undefined
   /** When it was first seen in the store: what is being written then may still be committed. */
   fenceStoredMs: number | undefined
+  /** When it ceased to be a primary: who was just let in may still be sent something. */
+  endedMs: number | undefined
   /** As a primary: it hands over. */
   lease: Lease | undefined
   /** As a primary: it handed over to that one, which was promoted. */
@@ -216,6 +220,8 @@ export class RoleWatcher {
   #take(cluster: SimulatedCluster, seen: Seen, records: RoleRecords): void {
     const fault = faultOf(records, this.#family)
     if (fault !== undefined) this.#wrong(cluster, `I26 ${fault}`)
+    if (stateIn(seen.records)?.mode === 'primary' && stateIn(records)?.mode !== 'primary')
+      seen.endedMs = this.#set.time.nowMs
     seen.records = records
     seen.fenceStoredMs = stateIn(records)?.isFenced === true ? (seen.fenceStoredMs ?? this.#set.time.nowMs) : undefined
     if (stateIn(records)?.mode !== 'primary') {
@@ -273,9 +279,9 @@ export class RoleWatcher {
       if (after.epoch !== before.epoch + 1)
         this.#wrong(cluster, `I12 it was promoted in epoch ${before.epoch}, and has ${after.epoch}`)
     } else if (before.mode === 'primary' && after.mode === 'primary') {
-      if (before.isFenced && !after.isFenced) this.#wrong(cluster, 'I11 a fence was taken away')
-      // Who takes the place of a primary of the other family begins an epoch in its place.
+      // Who takes the place of a primary for disaster recovery begins an epoch for performance, too.
       const isInPlace = this.#family === 'performance' && beginsHistory !== undefined
+      if (before.isFenced && !after.isFenced && !isInPlace) this.#wrong(cluster, 'I11 a fence was taken away')
       if (after.epoch !== before.epoch && !after.isFenced && !isInPlace)
         this.#wrong(cluster, 'I12 a primary has another epoch')
     } else if (before.mode === 'primary' && after.mode === 'secondary' && !records.has('parted'))
@@ -484,7 +490,9 @@ export class RoleWatcher {
    * revoked since, set-watcher.ts judges.
    */
   requireLetIn(cluster: SimulatedCluster, id: string): void {
-    const { records } = this.#of(cluster)
+    const { records, endedMs } = this.#of(cluster)
+    const hasJustEnded = endedMs !== undefined && this.#set.time.nowMs <= endedMs + ENDED_WITHIN_MS
+    if (stateIn(records)?.mode !== 'primary' && hasJustEnded) return
     const entries = [...records].filter(([path]) => path.startsWith('secondary/'))
     const isKnown = entries.some(([, value]) => SECONDARY_ENTRY.decode(value).id === id)
     if (!isKnown) this.#wrong(cluster, `I17 ${id} is sent its log, and it has let in no such secondary`)
@@ -549,6 +557,7 @@ const newSeen = (): Seen => ({
   records: NO_RECORDS,
   fencedMs: undefined,
   fenceStoredMs: undefined,
+  endedMs: undefined,
   lease: undefined,
   successor: undefined,
   drained: undefined,

@@ -1,7 +1,9 @@
 // A run of replication from its seed: of stores with links that follow (set-run.ts), or change hands (failover-run.ts),
-// and one of ten of whole servers (server-run.ts).
+// and one of ten of whole servers (server-run.ts). Those of a set for performance that changes hands (performance-run.ts)
+// are a kind by themselves.
 import { randomInt } from 'node:crypto'
 import { runFailovers } from './failover-run.ts'
+import { runPerformance } from './performance-run.ts'
 import { type HandOverCounts, noHandOvers } from './role-watcher.ts'
 import { runServers } from './server-run.ts'
 import { runSet } from './set-run.ts'
@@ -43,10 +45,12 @@ function toldOf({ graceful, others, conflicts, undone, rejoined, pausesMs }: Han
 }
 
 // npm run torture:replication: RUNS seeds from SEED on, and how many a second of processor time. Of one seed alone it
-// tells what happened, too. FAILOVERS=1 takes those runs alone that change hands.
+// tells what happened, too. FAILOVERS=1 takes those runs alone that change hands, PERFORMANCE=1 those of a set for
+// performance.
 if (import.meta.main) {
-  const { SEED = 'new', RUNS = '1000', FAILOVERS: areFailovers } = process.env
-  const run = areFailovers === undefined ? runSeed : runFailovers
+  const { SEED = 'new', RUNS = '1000', FAILOVERS: areFailovers, PERFORMANCE: isPerformance } = process.env
+  const kind = isPerformance !== undefined ? 'PERFORMANCE=1 ' : areFailovers !== undefined ? 'FAILOVERS=1 ' : ''
+  const run = kind === '' ? runSeed : isPerformance !== undefined ? runPerformance : runFailovers
   const first = SEED === 'new' ? randomInt(2 ** 31) : Number(SEED)
   const count = Number(RUNS)
   const from = process.cpuUsage()
@@ -58,8 +62,7 @@ if (import.meta.main) {
     if (count === 1) process.stdout.write(`${lines.join('\n')}\n`)
     if (fault === undefined) continue
     failed.push(seed)
-    const how = areFailovers === undefined ? '' : 'FAILOVERS=1 '
-    process.stdout.write(`${how}SEED=${seed} RUNS=1 repeats it: ${fault}\n`)
+    process.stdout.write(`${kind}SEED=${seed} RUNS=1 repeats it: ${fault}\n`)
   }
   const { user, system } = process.cpuUsage(from)
   const rate = ((count * 1e6) / (user + system)).toFixed(1)

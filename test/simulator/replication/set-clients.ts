@@ -11,7 +11,8 @@ export const LOCAL_MOUNT = '0b8c6d5e-1f2a-4b3c-8d4e-5f6a7b8c9d0e'
 
 type Entry = { readonly scope: Scope; readonly key: string }
 
-const mountScope = (mount: string): Scope => ({ namespace: 'root', mount, local: mount === LOCAL_MOUNT })
+/** The scope of what is in one of the two mounts. */
+export const mountScope = (mount: string): Scope => ({ namespace: 'root', mount, local: mount === LOCAL_MOUNT })
 const inMount = (mount: string, name: string): Entry => ({
   scope: mountScope(mount),
   key: `root/logical/${mount}/${name}`,

@@ -211,9 +211,7 @@ export class SetOperator {
 
   /** The primary may answer at one of these addresses. */
   move(cluster: SimulatedCluster, addresses: readonly string[]): void {
-    this.#work('update of addresses', [cluster], () =>
-      this.#operationsOf(cluster).movePrimary(this.#family, addresses),
-    )
+    this.#work('update of addresses', [cluster], () => this.#operationsOf(cluster).movePrimary(this.#family, addresses))
   }
 
   #snapshot(cluster: SimulatedCluster): void {

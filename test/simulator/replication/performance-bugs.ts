@@ -1,0 +1,94 @@
+// Bugs that a set for performance could have, planted between the parts of the program: a run must find each. `seed` is
+// one that does, and `finds` the beginning of what it says.
+import type { LinkOwner } from '../../../src/replication/link/link-sides.ts'
+import type { SinkBatch } from '../../../src/replication/sink/sink-parts.ts'
+import type { Adopted } from '../../../src/storage/contract.ts'
+import { decodeChange, encodeChange } from '../../../src/storage/log/change-record.ts'
+import type { ReplicationFamily } from '../../../src/storage/peer-log.ts'
+import { runPerformance } from './performance-run.ts'
+import { findSeeds, type PlantedBug, relabelled } from './planted-bugs.ts'
+import { LOCAL_MOUNT, mountScope } from './set-clients.ts'
+import type { SimulatedCluster } from './simulated-cluster.ts'
+import type { Seams } from './simulated-set.ts'
+
+/** What comes over one family is taken in another way. */
+const taking = (
+  family: ReplicationFamily,
+  taken: (
+    take: (batch: SinkBatch) => Promise<Adopted>,
+    batch: SinkBatch,
+    cluster: SimulatedCluster,
+  ) => Promise<Adopted>,
+): Seams => ({
+  owner: (owner, cluster) => ({
+    ...owner,
+    take: (of, batch) => {
+      const take = (changed: SinkBatch): Promise<Adopted> => owner.take(of, changed)
+      return of === family ? taken(take, batch, cluster) : take(batch)
+    },
+  }),
+})
+
+/** Takes an entry away that the primary does not have. */
+async function removeOwn(cluster: SimulatedCluster): Promise<void> {
+  const { keys } = cluster.set.watcher.knownOf(cluster).entries
+  const own = keys.find((key) => key.startsWith(`root/logical/${LOCAL_MOUNT}/`))
+  if (own === undefined) return
+  await cluster.withoutGate(async () => {
+    await cluster.life?.store.transaction(async (tx) => tx.delete(mountScope(LOCAL_MOUNT), own))
+  })
+}
+
+/** The place in the log of the other family is that of the next record. */
+const furtherOn = (batch: SinkBatch): SinkBatch => ({
+  ...batch,
+  records: batch.records.map(({ record, ...each }) => {
+    const change = decodeChange(record, 'sent record')
+    const origins = change.origins.map((one) => ({ ...one, index: one.index + 1 }))
+    return { ...each, record: encodeChange({ ...change, origins }, Buffer.alloc(16)).record }
+  }),
+})
+
+/** Whoever comes for performance is let in. */
+const lettingIn = (owner: LinkOwner, { life }: SimulatedCluster): LinkOwner => ({
+  ...owner,
+  admit: async (arrival, ...shown) => {
+    const answer = await owner.admit(arrival, ...shown)
+    if (!('refused' in answer) || arrival.set.family === 'dr' || life === undefined) return answer
+    return { epoch: 0, histories: await life.store.histories(), abandoned: [], followed: [] }
+  },
+})
+
+export const PERFORMANCE_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'entries of class local are sent for performance',
+    seams: relabelled('local', 'replicated'),
+    seed: 2,
+    finds: 'I8',
+  },
+  {
+    name: 'a comparison takes an entry away that is of a performance secondary alone',
+    seams: taking('performance', async (take, batch, cluster) => {
+      const outcome = await take(batch)
+      if (batch.state !== undefined && outcome.kind === 'adopted') await removeOwn(cluster)
+      return outcome
+    }),
+    seed: 3,
+    finds: 'I10',
+  },
+  {
+    name: 'the place in the log of one family moves with that of the other',
+    seams: taking('dr', (take, batch) => take(furtherOn(batch))),
+    seed: 30,
+    finds: 'I3',
+  },
+  {
+    name: 'a performance secondary that was revoked is let in',
+    seams: { owner: (owner, cluster) => lettingIn(owner, cluster) },
+    seed: 1,
+    finds: 'I17',
+  },
+]
+
+// node performance-bugs.ts [MOST [FIRST [TEXT]]]: as failover-bugs.ts.
+if (import.meta.main) await findSeeds(PERFORMANCE_BUGS, runPerformance)

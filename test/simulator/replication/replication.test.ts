@@ -6,7 +6,8 @@ import { test } from 'node:test'
 import { testSeed } from '../../fixtures/seed.ts'
 import { runFailovers } from './failover-run.ts'
 import { runPerformance } from './performance-run.ts'
-import { runSeed } from './seeded-run.ts'
+import { runPerformanceServers } from './performance-server-run.ts'
+import { runFamily, runSeed } from './seeded-run.ts'
 import { runServers } from './server-run.ts'
 import { runSet } from './set-run.ts'
 
@@ -24,14 +25,14 @@ test(`F12: ${RUNS} lives of a primary and its secondaries keep every invariant o
 test(`F12: ${FAMILIES} lives of a set for performance, with others beside it, keep every invariant`, async (t) => {
   const first = testSeed(t)
   for (let seed = first; seed < first + FAMILIES; seed++) {
-    const { fault } = await runPerformance(seed)
+    const { fault } = await runFamily(seed)
     assert.equal(fault, undefined, `PERFORMANCE=1 SEED=${seed} RUNS=1 npm run torture:replication repeats it`)
   }
 })
 
 test('F12: a seed repeats all that happened to a primary and its secondaries, in order', async (t) => {
   const seed = testSeed(t)
-  for (const run of [runSet, runFailovers, runPerformance, runServers]) {
+  for (const run of [runSet, runFailovers, runPerformance, runServers, runPerformanceServers]) {
     const [one, again] = [await run(seed), await run(seed)]
     assert.deepEqual(again, one)
     assert.ok(one.lines.length > 5, 'something happened')

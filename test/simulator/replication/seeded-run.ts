@@ -1,9 +1,10 @@
 // A run of replication from its seed: of stores with links that follow (set-run.ts), or change hands (failover-run.ts),
-// and one of ten of whole servers (server-run.ts). Those of a set for performance that changes hands (performance-run.ts)
-// are a kind by themselves.
+// and one of ten of whole servers (server-run.ts). Those of a set for performance (performance-run.ts, and whole servers in
+// performance-server-run.ts) are a kind by themselves.
 import { randomInt } from 'node:crypto'
 import { runFailovers } from './failover-run.ts'
 import { runPerformance } from './performance-run.ts'
+import { runPerformanceServers } from './performance-server-run.ts'
 import { type HandOverCounts, noHandOvers } from './role-watcher.ts'
 import { runServers } from './server-run.ts'
 import { runSet } from './set-run.ts'
@@ -23,6 +24,11 @@ const FAILOVERS = 4
 export async function runSeed(seed: number): Promise<Outcome & { readonly handOvers?: HandOverCounts }> {
   if (seed % WHOLE_SERVERS === 0) return runServers(seed)
   return seed % FAILOVERS === 1 ? runFailovers(seed) : runSet(seed)
+}
+
+/** A run of a set for performance: of stores, and one of ten of whole servers. */
+export async function runFamily(seed: number): Promise<Outcome & { readonly handOvers?: HandOverCounts }> {
+  return seed % WHOLE_SERVERS === 0 ? runPerformanceServers(seed) : runPerformance(seed)
 }
 
 function sum(all: HandOverCounts, one: HandOverCounts): void {
@@ -50,7 +56,7 @@ function toldOf({ graceful, others, conflicts, undone, rejoined, pausesMs }: Han
 if (import.meta.main) {
   const { SEED = 'new', RUNS = '1000', FAILOVERS: areFailovers, PERFORMANCE: isPerformance } = process.env
   const kind = isPerformance !== undefined ? 'PERFORMANCE=1 ' : areFailovers !== undefined ? 'FAILOVERS=1 ' : ''
-  const run = kind === '' ? runSeed : isPerformance !== undefined ? runPerformance : runFailovers
+  const run = kind === '' ? runSeed : isPerformance !== undefined ? runFamily : runFailovers
   const first = SEED === 'new' ? randomInt(2 ** 31) : Number(SEED)
   const count = Number(RUNS)
   const from = process.cpuUsage()

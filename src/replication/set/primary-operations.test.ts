@@ -14,6 +14,7 @@ import { classify } from '../../storage/classes.ts'
 import { systemScope } from '../../storage/contract.ts'
 import { encodeActivation } from './activation-bundle.ts'
 import { newAuthority } from './certificates.ts'
+import { clearHandingOver, noteHandingOver } from './handing-over-note.ts'
 import { MAX_PEER_ID_BYTES } from './peer-name.ts'
 import { disableFamily, enablePrimary, type Issuing, knownSecondaries, revokeSecondary } from './primary-operations.ts'
 import {
@@ -212,4 +213,21 @@ test('a fenced primary admits no secondary and issues nothing, and can be disabl
   outcome(await cluster.admit(bundle), 'fenced')
   await assert.rejects(cluster.issue('dr', 'x'), refusedWith(503, /took over/))
   await cluster.run((tx) => disableFamily(tx, 'dr', 'primary/disable'))
+})
+
+test('a cluster that hands over changes nothing of its performance set, which another would not have', async () => {
+  const { cluster, bundle } = await primaryOfSet(9, 'performance')
+  await cluster.run((tx) => noteHandingOver(tx, NOW))
+  const refused = refusedWith(503, /hands over, .* could be lost/)
+  await assert.rejects(cluster.issue('performance', 'site/c'), refused)
+  await assert.rejects(
+    cluster.run((tx) => revokeSecondary(tx, 'performance', bundle.id)),
+    refused,
+  )
+  await assert.rejects(
+    cluster.run((tx) => disableFamily(tx, 'performance', 'primary/disable')),
+    refused,
+  )
+  await cluster.run(async (tx) => clearHandingOver(tx))
+  await cluster.run((tx) => revokeSecondary(tx, 'performance', bundle.id))
 })

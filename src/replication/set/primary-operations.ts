@@ -10,6 +10,7 @@ import { type ActivationBundle, authoritiesIn } from './activation-bundle.ts'
 import { authorityMark, readAuthorities, signingAuthority } from './authorities.ts'
 import { CertificateRefused, type KeyedCertificate, type Making, newLeaf, publicKeyOf } from './certificates.ts'
 import { type FamilyOperation, refusalOfOperation } from './family-operations.ts'
+import { isHandingOver } from './handing-over-note.ts'
 import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
 import { faultOfPeerId, peerSegment } from './peer-name.ts'
 import {
@@ -46,6 +47,18 @@ export async function requireOperation(
   if (refusal !== undefined) throw new SetRefused(refusal.status, refusal.sentence)
 }
 
+/**
+ * What a cluster is in a set for performance goes to the one that takes its place for disaster recovery. @throws
+ * SetRefused while it hands over: what changes then would be lost, a revocation among it
+ */
+async function requireKept(tx: SetReader, family: ReplicationFamily): Promise<void> {
+  if (family === 'performance' && (await isHandingOver(tx))) throw new SetRefused(503, HANDS_OVER)
+}
+
+const HANDS_OVER =
+  'This cluster hands over, and what changes in its performance set now could be lost: ask again in a moment, the ' +
+  'cluster that took over if there is one'
+
 /** What a new set begins with. Id and authority are made before: a transaction may run several times. */
 export type NewSet = {
   readonly family: ReplicationFamily
@@ -62,6 +75,7 @@ export type NewSet = {
 export async function enablePrimary(tx: SetTransaction, begun: NewSet): Promise<void> {
   const { family, setId, authority, clusterAddress, nowMs } = begun
   await requireOperation(tx, family, 'primary/enable')
+  await requireKept(tx, family)
   const fault = clusterAddress === '' ? undefined : faultOfClusterAddress(clusterAddress)
   if (fault !== undefined) throw new SetRefused(400, `"primary_cluster_addr" ${fault}`)
   await wipeFamily(tx, family)
@@ -87,6 +101,7 @@ export async function disableFamily(
   operation: 'primary/disable' | 'secondary/disable',
 ): Promise<void> {
   await requireOperation(tx, family, operation)
+  await requireKept(tx, family)
   await wipeFamily(tx, family)
   // A DR secondary has the records of its primary for performance replication: there cannot be two of that one.
   if (family === 'dr' && operation === 'secondary/disable') await wipeFamily(tx, 'performance')
@@ -132,6 +147,7 @@ export type Issued = {
 export async function issueActivation(tx: SetTransaction, issuing: Issuing): Promise<Issued> {
   const { family, id, ttlMs, nowMs, leafKey, nonce } = issuing
   await requireOperation(tx, family, 'primary/secondary-token')
+  await requireKept(tx, family)
   const state = await stateOfPrimary(tx, family)
   const clusterAddress = requireIssuable(state, issuing)
   const former = await findSecondary(tx, family, id)
@@ -236,6 +252,7 @@ async function makeRoom(tx: SetTransaction, family: ReplicationFamily, nowMs: nu
 /** `primary/revoke-secondary`: the id is refused until it gets a new token. The caller closes its connections. */
 export async function revokeSecondary(tx: SetTransaction, family: ReplicationFamily, id: string): Promise<void> {
   await requireOperation(tx, family, 'primary/revoke-secondary')
+  await requireKept(tx, family)
   if (id === '') throw new SetRefused(400, '"id" is missing: it is the id that a token was issued for')
   const entry = await findSecondary(tx, family, id)
   if (entry === undefined || entry.state === 'revoked')

@@ -309,16 +309,20 @@ export class RoleWatcher {
       return
     }
     counts.graceful++
-    const acknowledged = this.#acknowledgedOf(drained)
-    if (this.#dataOf(drained).now[acknowledged] !== now[acknowledged])
+    const theirs = this.#dataOf(drained).now
+    if (this.#acknowledgedBy(drained).some((which) => theirs[which] !== now[which]))
       this.#wrong(cluster, `I13 ${drained.name} handed over, and acknowledged what is not here`)
     this.#of(drained).successor = cluster
   }
 
-  /** What its clients were told that it has; what it applies in the other family meanwhile is of the log of another. */
-  #acknowledgedOf({ role }: SimulatedCluster): keyof SentDigests {
-    if (this.#family === 'performance') return 'performance'
-    return role.performance === 'disabled' ? 'dr' : 'own'
+  /**
+   * What its clients were told that it has. What it applies in the other family meanwhile is of the log of another, and
+   * what links note of its set for performance goes on.
+   */
+  #acknowledgedBy({ role }: SimulatedCluster): readonly (keyof SentDigests)[] {
+    if (this.#family === 'performance') return ['performance']
+    if (role.performance === 'disabled') return ['dr']
+    return role.performance === 'primary' ? ['performance', 'own'] : ['own']
   }
 
   readonly #transferring = new Set<SimulatedCluster>()

@@ -1,6 +1,6 @@
 // A run of replication from its seed: of stores with links that follow (set-run.ts), or change hands (failover-run.ts),
-// and one of ten of whole servers (server-run.ts). Those of a set for performance (performance-run.ts, and whole servers in
-// performance-server-run.ts) are a kind by themselves.
+// and one of ten of whole servers (server-run.ts). Those of a set for performance are a kind by themselves
+// (performance-run.ts, and whole servers in performance-server-run.ts).
 import { randomInt } from 'node:crypto'
 import { runFailovers } from './failover-run.ts'
 import { runPerformance } from './performance-run.ts'

@@ -108,7 +108,7 @@ test('4c.18: a performance secondary is not rekeyed', async () => {
   assert.ok(await opens(servers, secondary, shareOf(primary)))
 })
 
-test('D1: what a cluster sealed under terms of its own opens when it follows another primary', async () => {
+test('what a cluster sealed under terms of its own opens when it follows another primary', async () => {
   const { servers, primary, secondary } = await performanceServers(774)
   const share = shareOf(primary)
   await primary.must('POST', 'sys/mounts/own', { type: 'transit', local: true })

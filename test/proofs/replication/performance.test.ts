@@ -140,7 +140,7 @@ class Session {
   }
 }
 
-test('I15, I16: sessions over three clusters never read older than they wrote, saw or asked for', async (context) => {
+test('sessions over three clusters never read older than they wrote, saw or asked for', async (context) => {
   const seed = testSeed(context)
   const clusters = await regions(context, 2)
   const all = Array.from({ length: KEYS }, (): Known => ({ sent: 0 }))

@@ -88,7 +88,10 @@ export async function measureRegionStart(stage: Stage, keys: number): Promise<Fi
   await primary.restart()
   const secondary = await stage.region(primary)
   const path = `${MOUNT}/encrypt/${KEY}`
-  await secondary.must('POST', path, { plaintext: PLAINTEXT })
+  await stage.until(
+    async () => (await secondary.call('POST', path, { plaintext: PLAINTEXT })).status === 200,
+    'it encrypts',
+  )
   const times: number[] = []
   for (let start = 0; start < STARTS; start++) {
     await secondary.stop()

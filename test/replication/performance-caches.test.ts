@@ -107,7 +107,7 @@ const ROWS: readonly Row[] = [
   },
   {
     of: ['core/audit'],
-    write: () => [['POST', 'sys/audit/shared', { type: 'file', options: { file_path: '/shared.log' } }]],
+    write: () => [['POST', 'sys/audit/shared', { type: 'file', options: { file_path: 'discard' } }]],
     read: 'sys/audit',
   },
   {

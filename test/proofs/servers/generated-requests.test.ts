@@ -204,7 +204,13 @@ function assertQuiet({ output }: RunningProcess): void {
 }
 
 /** A quota made by chance would refuse the rest of the run, and a demoted server serves nobody. */
-const LIMITS_ALL = ['rate-limit-quota-write', 'quotas-config-write', 'replication-dr-primary-demote']
+const LIMITS_ALL = [
+  'rate-limit-quota-write',
+  'quotas-config-write',
+  'replication-dr-primary-demote',
+  'replication-performance-primary-demote',
+  'replication-former-primary-demote',
+]
 /** What opens and closes the server is tried on one of its own. */
 const CALM = PLACED_ENDPOINTS.filter(
   ({ endpoint }) => endpoint.changesSeal !== true && !LIMITS_ALL.includes(endpoint.id),

@@ -57,8 +57,8 @@ through one, and compare these answers:
 
 So a client tries again after 503, and where its address still leads to the former primary, it takes the one that the
 sentence of the 503 names. The former primary goes on with what stores nothing, such as decrypting, until it is demoted.
-Demoted, it refuses that too, as the secondary did before. No answer is 412, except to a client that asks for the state of
-another cluster with [\`X-Vault-Index\`](consistency.md).
+Demoted, it refuses that too, as the secondary did before. No answer is 412, except to a client that asks for the state
+of another cluster with [\`X-Vault-Index\`](consistency.md).
 
 | Client | Version | Language | Flows that run | Not offered | Faults of the client |
 |---|---|---|---|---|---|

@@ -290,7 +290,7 @@ test('node-vault: a session goes through a failover with no change but the addre
 })
 
 test('docs/clients.md: no answer is 412 but those to X-Vault-Index', () => {
-  assert.ok(page.includes('No answer is 412, except to a client that asks for the state of'))
+  assert.ok(page.includes('No answer is 412, except to a client that asks for the state'))
   const late = Object.entries(ERRORS).filter(([, { status }]) => Number(status) === 412)
   assert.deepEqual(
     late.map(([code]) => code),

@@ -54,7 +54,7 @@ const REQUEST: Kind<Omit<HandedRequest, 'body'>> = group(
     mount: text,
     path: checked(text, isCanonical),
     givenNames: orUndefined(NAMES),
-    method: oneOf('read', 'list', 'update', 'delete'),
+    method: oneOf('read', 'list', 'update', 'patch', 'delete'),
     query: text,
     contentType: orUndefined(text),
     passed: orUndefined(NAMES),

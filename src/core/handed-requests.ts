@@ -117,7 +117,8 @@ export class HandedRequests implements ToPrimary {
     const mounted = await this.#sharedMount(request.mount)
     exchange.method = request.method
     exchange.operation = request.method
-    if (request.method !== 'update' && request.query !== '') exchange.input = parseQuery(request.query)
+    const isWrite = request.method === 'update' || request.method === 'patch'
+    if (!isWrite && request.query !== '') exchange.input = parseQuery(request.query)
     exchange.mounted = mounted
     exchange.namespace = mounted.namespace
     exchange.path = mounted.path + request.path

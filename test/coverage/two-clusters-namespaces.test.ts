@@ -40,6 +40,19 @@ test('a token of a namespace makes a key there, with the policies of that namesp
   }
 })
 
+test('a PATCH is handed over, and is a merge patch there as well', async () => {
+  const { primary, secondary } = pair
+  await primary.call('POST', 'sys/namespaces/w1', { custom_metadata: { kept: 'a', gone: 'b' } })
+  await pair.follow()
+  pair.handed()
+  const body = { custom_metadata: { gone: null, fresh: 'c' } }
+  const patched = await secondary.call('PATCH', 'sys/namespaces/w1?custom_metadata=x', body)
+  assert.equal(patched.status, 200, JSON.stringify(patched.body))
+  assert.deepEqual(pair.handed(), ['namespaces-patch'])
+  const { data } = (await primary.call('GET', 'sys/namespaces/w1')).body
+  assert.deepEqual(data?.custom_metadata, { kept: 'a', fresh: 'c' })
+})
+
 test('a policy of that name in another namespace is none of the token', async () => {
   const { secondary } = pair
   const token = await tokenIn('w2', { policies: ['keys'] })

@@ -98,9 +98,10 @@ export interface Engine {
   handleWriterCall?(question: unknown): Promise<unknown>
   /**
    * Answers a call from the same mount on another cluster of the set; runs on the thread that writes of the primary.
-   * Input and result are plain data, and the input is checked as that of any caller.
+   * Input and result are plain data, and the input is checked as that of any caller. `secondary`: the id under which
+   * the other cluster is registered.
    */
-  handleClusterCall?(question: unknown): Promise<unknown>
+  handleClusterCall?(question: unknown, secondary: string): Promise<unknown>
   /**
    * This cluster was promoted, and may lack some of the last changes of the one that was the primary: stores whatever
    * must count for them. Called on the thread that writes, before it serves; with the same name again after a crash or

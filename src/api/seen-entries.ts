@@ -5,4 +5,6 @@ export type SeenEntries = {
   look(): Promise<void>
   /** How many changes of the entry one of them had not got when that was found out last; never too few. */
   unseen(path: string): number
+  /** False if no secondary for performance had the id when that was found out last. */
+  mayFollow(secondary: string): boolean
 }

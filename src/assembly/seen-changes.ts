@@ -15,7 +15,7 @@ type Parts = {
   readonly store: Pick<Store, 'onCommit' | 'position'>
   readonly role: () => NodeRole
   /** Undefined: this server does not replicate. */
-  readonly operations: (() => Pick<ReplicationOperations, 'acknowledged'>) | undefined
+  readonly operations: (() => Pick<ReplicationOperations, 'acknowledged' | 'secondaryIds'>) | undefined
 }
 
 /** The places of last changes, and how far the secondaries are. Of the thread that writes. */
@@ -40,10 +40,13 @@ export class SeenChanges {
   /** What has been seen of the entries of one class in the folder. */
   of(folder: string, storageClass: StorageClass): SeenEntries {
     let reached = 0
+    let following: readonly string[] | undefined
     return {
       look: async () => {
         reached = await this.#reached(storageClass)
+        following = await this.#following()
       },
+      mayFollow: (secondary) => following === undefined || following.includes(secondary),
       unseen: (path) => {
         if (reached === Infinity) return 0
         const key = folder + path
@@ -54,6 +57,15 @@ export class SeenChanges {
         return this.#before === undefined || this.#before > reached ? Infinity : left.length
       },
     }
+  }
+
+  /** Undefined while that cannot be told. */
+  async #following(): Promise<readonly string[] | undefined> {
+    const { role, operations } = this.#parts
+    if (operations === undefined || role().performance !== 'primary') return undefined
+    return operations()
+      .secondaryIds('performance')
+      .catch(() => undefined)
   }
 
   /** The index up to which all secondaries have what is of the class; Infinity if there is none. */

@@ -81,7 +81,7 @@ export class HandedRequests implements ToPrimary {
       const { mount, question } = readQuestion(sent)
       const { engine } = await this.#sharedMount(mount)
       if (engine.handleClusterCall === undefined) throw fail('permission_denied', [])
-      const answer = await engine.handleClusterCall(question)
+      const answer = await engine.handleClusterCall(question, this.#secondary.name)
       return { answer, written: this.#written() }
     })
   }

@@ -146,6 +146,8 @@ export type ReplicationOperations = {
    * has none. Not to be called within a transaction.
    */
   acknowledged(storageClass: StorageClass): Promise<number>
+  /** Ids of the secondaries of a family that are let in; none unless this cluster is its primary. */
+  secondaryIds(family: ReplicationFamily): Promise<readonly string[]>
   /** A former primary that is told writes nothing. Else it is called until it is. */
   promote(family: ReplicationFamily, given: GivenPromotion): Promise<ToldFormer>
   demote(family: ReplicationFamily): Promise<void>

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ROOT } from '../../src/api/namespace.ts'
-import { MESSAGE_LIMITS } from '../../src/engines/transit/budget/message-limits.ts'
+import { MESSAGE_LIMITS, MOST_CLUSTERS } from '../../src/engines/transit/budget/message-limits.ts'
 import { SMALL_LIMITS } from '../fixtures/cluster-set.ts'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
 import { performanceServers } from '../fixtures/replicated-servers.ts'
@@ -50,9 +50,9 @@ function askedOf({ server }: ReplicatedServer): unknown[] {
   const uuid = server.node.mounts.find(ROOT, 'transit/')?.uuid ?? assert.fail('the mount is there')
   const engine = server.node.mounts.engineOf(uuid) ?? assert.fail('the mount is there')
   const answer = engine.handleClusterCall?.bind(engine) ?? assert.fail('it answers')
-  engine.handleClusterCall = (question) => {
+  engine.handleClusterCall = (question, from) => {
     asked.push((question as { readonly kind: string }).kind)
-    return answer(question)
+    return answer(question, from)
   }
   return asked
 }
@@ -72,6 +72,25 @@ test('S6: a secondary that never sealed with a mount does so while its link is d
     assert.equal((await cluster.must('POST', 'transit/decrypt/k', { ciphertext })).body.data?.plaintext, plaintext)
     assert.equal((await primary.must('POST', 'transit/decrypt/k', { ciphertext })).body.data?.plaintext, plaintext)
   }
+})
+
+test('S6: secondaries that were revoked leave their places in a mount to others', async () => {
+  const { servers, primary } = await started(8)
+  const uuid = primary.server.node.mounts.find(ROOT, 'transit/')?.uuid ?? ''
+  const engine = primary.server.node.mounts.engineOf(uuid)
+  for (let at = 2; at < MOST_CLUSTERS; at++) {
+    const question = { kind: 'join', cluster: String(at).padStart(16, '0') }
+    const asked = engine?.handleClusterCall?.(question, `revoked-${at}`) ?? assert.fail('it answers')
+    assert.deepEqual(await servers.time.until(asked), { isGranted: true })
+    await servers.time.pass(1_000)
+  }
+  const later = await servers.start('later')
+  await servers.activate(primary, later, 'later', 'performance')
+  await servers.level(primary, later, 60_000, 'performance')
+  await servers.giveRootToken(primary, later)
+  await servers.time.pass(12_000)
+  servers.cut(primary, later)
+  await later.must('POST', 'transit/encrypt/k', { plaintext })
 })
 
 test('S6: a secondary asks for a block when half of its last one is gone, and for nothing else', async () => {

@@ -234,6 +234,11 @@ export class OwnOperations implements ReplicationOperations {
     return Math.min(...indexes)
   }
 
+  async secondaryIds(family: ReplicationFamily): Promise<readonly string[]> {
+    const active = await this.#parts.view.transaction((tx) => activeOf(tx, family))
+    return active.map(({ entry }) => entry.id)
+  }
+
   promote(family: ReplicationFamily, given: GivenPromotion): Promise<ToldFormer> {
     return orRefused(() => this.#parts.changingRoles.promote(family, given))
   }
@@ -363,6 +368,7 @@ export function noOperations(): ReplicationOperations {
     revokeSecondary: refuse,
     rotateAuthority: refuse,
     acknowledged: async () => Infinity,
+    secondaryIds: async () => [],
     generatePublicKey: refuse,
     enableSecondary: refuse,
     promote: refuse,

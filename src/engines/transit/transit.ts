@@ -141,8 +141,8 @@ export class Transit implements Engine {
   }
 
   /** Answers the engine of the same mount on another cluster; runs on the thread that writes. */
-  handleClusterCall(question: unknown): Promise<GrantAnswer> {
-    return this.ledger.answer(question)
+  handleClusterCall(question: unknown, secondary: string): Promise<GrantAnswer> {
+    return this.ledger.answer(question, secondary)
   }
 
   promoted(promotion: string, as: PromotedAs): Promise<void> {

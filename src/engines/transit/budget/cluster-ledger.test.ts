@@ -144,11 +144,13 @@ async function pair() {
   return { primary, secondary }
 }
 
+/** The next turn of the event loop: a call that no request awaits has ended by then. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
 /** Its name comes to the ledger with its first life, once; then the link goes down. */
 async function join(secondary: TestCluster): Promise<void> {
   await secondary.transit.budgets.begin()
-  // No request awaits the call, which ends in this turn of the event loop.
-  await new Promise((resolve) => setImmediate(resolve))
+  await turn()
   secondary.isLinked = false
 }
 
@@ -201,12 +203,13 @@ test('S6 a secondary asks ahead for its next block, and an answer that is lost c
   const { primary, secondary } = await pair()
   const { handleClusterCall } = primary.transit
   let losses = 0
-  primary.transit.handleClusterCall = async (question) => {
-    await handleClusterCall.call(primary.transit, question)
+  primary.transit.handleClusterCall = async (...asked) => {
+    await handleClusterCall.call(primary.transit, ...asked)
     losses += 1
     throw new Error('the answer was lost')
   }
   await secondary.transit.budgets.begin()
+  await turn()
   secondary.deliver()
   const { identity } = ((await primary.transit.keys.find('k')) ?? assert.fail()).version(1)
   const grants = () => String(primary.view.entries.get(`use/${identity}`))
@@ -262,30 +265,48 @@ test('S6 a cluster that takes the place of another one goes on under a name of i
   assert.equal((await heir.client.read('keys/k0')).data.encryption_counts[2], OF_A_START)
 })
 
-test('S6 a cluster that left the set counts for its versions, and for no later one', async () => {
-  const { primary, secondary } = await pair()
-  await secondary.transit.budgets.begin()
-  const { cluster } = JSON.parse(String(secondary.view.entries.get('cluster/lives')))
-  const counts = async () => (await primary.client.read('keys/k')).data.encryption_counts
-  const before = (await counts())[1]
-  await primary.transit.ledger.removed(cluster)
-  await primary.transit.ledger.removed(cluster)
-  primary.restart()
-  await primary.client.write('keys/k/rotate')
-  assert.deepEqual(await counts(), { 1: before + OF_A_START, 2: OF_A_START })
-  assert.ok(before >= block)
-})
+const nameOf = (at: number) => String(at).padStart(16, '0')
+
+/** Fills the ledger with clusters that others have named, each as the secondary that `secondaryOf` says. */
+async function fillLedger(primary: TestCluster, secondaryOf: (at: number) => string): Promise<void> {
+  for (let at = 1; at < MOST_CLUSTERS; at += 1) {
+    const question = { kind: 'join', cluster: nameOf(at) }
+    assert.deepEqual(await primary.transit.handleClusterCall(question, secondaryOf(at)), { isGranted: true })
+    for (const queue of primary.followers.values()) queue.length = 0
+  }
+}
 
 test('S6 no more clusters are named than a set may have', async () => {
   const { primary } = await pair()
-  const name = (at: number) => String(at).padStart(16, '0')
-  for (let at = 1; at < MOST_CLUSTERS; at += 1) {
-    assert.deepEqual(await primary.transit.handleClusterCall({ kind: 'join', cluster: name(at) }), { isGranted: true })
-    for (const queue of primary.followers.values()) queue.length = 0
-  }
-  const another = { kind: 'join', cluster: name(MOST_CLUSTERS) }
-  assert.deepEqual(await primary.transit.handleClusterCall(another), { isGranted: false })
+  for (let at = 1; at < MOST_CLUSTERS; at += 1) primary.followers.set(new TestCluster(`secondary-${at}`), [])
+  await fillLedger(primary, (at) => `secondary-${at}`)
+  const another = { kind: 'join', cluster: nameOf(MOST_CLUSTERS) }
+  assert.deepEqual(await primary.transit.handleClusterCall(another, 'another'), { isGranted: false })
 })
+
+const LEFT: readonly { name: string; secondaryOf: (at: number) => string; stays: number }[] = [
+  { name: 'secondaries that were revoked', secondaryOf: (at) => `revoked-${at}`, stays: 0 },
+  { name: 'the one that asks, from before it came again,', secondaryOf: () => 'secondary', stays: 0 },
+  { name: 'another one, from before it came again,', secondaryOf: () => 'other', stays: 1 },
+]
+for (const { name, secondaryOf, stays } of LEFT) {
+  test(`S6 clusters of ${name} make room: they count for their versions, and for no later one`, async () => {
+    const { primary, secondary } = await pair()
+    primary.followers.set(new TestCluster('other'), [])
+    await fillLedger(primary, secondaryOf)
+    const counts = async () => (await primary.client.read('keys/k')).data.encryption_counts
+    const before = (await counts())[1]
+    await join(secondary)
+    assert.equal((await secondary.client.write('encrypt/k', { plaintext })).status, 200)
+    const { clusters } = JSON.parse(String(primary.view.entries.get('clusters')))
+    assert.equal(clusters.length, stays + 2)
+    primary.restart()
+    await primary.client.write('keys/k/rotate')
+    const { 1: first, 2: second } = await counts()
+    assert.ok(first >= before + block, `${first}`)
+    assert.equal(second, (1 + stays) * block + OF_A_START)
+  })
+}
 
 test('S6 what is no question of a cluster is refused, and what no key fits is not granted', async () => {
   const { primary, secondary } = await pair()
@@ -309,12 +330,12 @@ test('S6 what is no question of a cluster is refused, and what no key fits is no
     { ...good, identity: null },
   ]
   for (const question of malformed)
-    await assert.rejects(primary.transit.handleClusterCall(question), (cause: Error) => cause instanceof Refusal)
+    await assert.rejects(primary.transit.handleClusterCall(question, 'one'), (cause: Error) => cause instanceof Refusal)
   for (const other of [{ name: 'x' }, { version: 2 }, { identity: 'A'.repeat(16) }, { number: 2 }, { number: 0 }]) {
-    const answer = await primary.transit.handleClusterCall({ ...good, ...other })
+    const answer = await primary.transit.handleClusterCall({ ...good, ...other }, 'one')
     assert.deepEqual(answer, { isGranted: 'number' in other && other.number === 0 }, JSON.stringify(other))
   }
-  assert.deepEqual(await secondary.transit.handleClusterCall(good), { isGranted: false })
+  assert.deepEqual(await secondary.transit.handleClusterCall(good, 'one'), { isGranted: false })
   assert.equal(primary.view.entries.has(`use/${identity}`), false)
 })
 

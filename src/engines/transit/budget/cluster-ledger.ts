@@ -35,6 +35,7 @@ import {
   standingOf,
   USE_FOLDER,
   withBlock,
+  withoutGone,
 } from './message-ledger.ts'
 import { type MessageLimits, MOST_CLUSTERS } from './message-limits.ts'
 
@@ -110,16 +111,39 @@ export class ClusterLedger {
   }
 
   /** Names another cluster in the ledger, unless it is named; returns the clusters as they are then. */
-  async #nameIn(tx: ViewTransaction, cluster: string): Promise<Clusters> {
+  async #nameIn(tx: ViewTransaction, cluster: string, secondary: string): Promise<Clusters> {
     const before = await readClusters(tx)
-    return this.#unseen(CLUSTERS) < MOST_UNSEEN_NAMES - 1 ? this.#named(tx, before, cluster) : before
+    return this.#unseen(CLUSTERS) < MOST_UNSEEN_NAMES - 1 ? this.#named(tx, before, cluster, secondary) : before
   }
 
-  #named(tx: ViewTransaction, before: Clusters, cluster: string): Clusters {
-    if (before.clusters.includes(cluster) || before.clusters.length >= MOST_CLUSTERS) return before
-    const after = { ...before, clusters: [...before.clusters, cluster] }
+  async #named(tx: ViewTransaction, before: Clusters, cluster: string, secondary?: string): Promise<Clusters> {
+    if (before.clusters.includes(cluster)) return before
+    const isFull = before.clusters.length >= MOST_CLUSTERS
+    const { clusters, gone, of } = isFull ? await this.#withoutLeft(tx, before, secondary) : before
+    if (clusters.length >= MOST_CLUSTERS) return before
+    const known = secondary === undefined ? of : { ...of, [cluster]: secondary }
+    const after = { clusters: [...clusters, cluster], gone, ...(known === undefined ? {} : { of: known }) }
     tx.put(CLUSTERS, CLUSTERS_RECORD.encode(after))
     return after
+  }
+
+  /**
+   * The clusters without those whose secondaries were revoked, and those that came again under another name: a cluster
+   * draws one with each activation. `asking` comes again. One that is left out by mistake is named again with the next
+   * block that it asks for.
+   */
+  async #withoutLeft(tx: ViewTransaction, before: Clusters, asking: string | undefined): Promise<Clusters> {
+    const { cluster: itself } = await readClusterLives(tx)
+    const { clusters, of = {} } = before
+    const later = new Set(asking === undefined ? [] : [asking])
+    const left = new Set<string>()
+    for (const one of clusters.toReversed()) {
+      const secondary = own(of, one)
+      if (secondary === undefined || one === itself) continue
+      if (later.has(secondary) || this.#parts.seen?.mayFollow(secondary) === false) left.add(one)
+      later.add(secondary)
+    }
+    return withoutGone(before, (one) => left.has(one))
   }
 
   /** Grants a cluster the block of this number, if it is the next; returns the entry as it is then. */
@@ -142,25 +166,25 @@ export class ClusterLedger {
     return this.#parts.seen?.unseen(path) ?? 0
   }
 
-  /** Answers another cluster. @throws Refusal for what is no question */
-  async answer(question: unknown): Promise<GrantAnswer> {
+  /** Answers another cluster, which is registered as `secondary`. @throws Refusal for what is no question */
+  async answer(question: unknown, secondary: string): Promise<GrantAnswer> {
     const asked = read(question)
     if (!this.isOwner) return { isGranted: false }
     await this.look()
-    if (asked.kind === 'join') return { isGranted: await this.#join(asked.cluster) }
-    const { isGranted, isLast } = await this.#parts.storage.transaction((tx) => this.#grant(tx, asked))
+    if (asked.kind === 'join') return { isGranted: await this.#join(asked.cluster, secondary) }
+    const { isGranted, isLast } = await this.#parts.storage.transaction((tx) => this.#grant(tx, asked, secondary))
     if (isLast && !isGranted) await rotateExhausted(this.#parts, asked)
     return { isGranted }
   }
 
-  async #join(cluster: string): Promise<boolean> {
-    const { clusters } = await this.#parts.storage.transaction((tx) => this.#nameIn(tx, cluster))
+  async #join(cluster: string, secondary: string): Promise<boolean> {
+    const { clusters } = await this.#parts.storage.transaction((tx) => this.#nameIn(tx, cluster, secondary))
     return clusters.includes(cluster)
   }
 
-  async #grant(tx: ViewTransaction, asked: Extract<GrantCall, { readonly kind: 'block' }>) {
+  async #grant(tx: ViewTransaction, asked: Extract<GrantCall, { readonly kind: 'block' }>, secondary: string) {
     const { cluster, number, identity } = asked
-    const { clusters } = await this.#nameIn(tx, cluster)
+    const { clusters } = await this.#nameIn(tx, cluster, secondary)
     const found = await askedVersion(tx, this.#parts.keys, asked)
     if (found === undefined || !clusters.includes(cluster)) return { isGranted: false, isLast: false }
     const mount = { ...(await readMountStanding(tx)), cluster }
@@ -182,30 +206,16 @@ export class ClusterLedger {
    */
   async promoted({ takesPlace, isOwner }: PromotedAs, promotion?: string): Promise<void> {
     await this.#parts.storage.transaction(async (tx) => {
-      const { clusters, gone } = await readClusters(tx)
+      const before = await readClusters(tx)
       const { lives, cluster, promotion: known } = await readClusterLives(tx)
       if (promotion !== undefined && promotion === known) return
-      const others = clusters.filter((one) => one !== cluster)
       const name = takesPlace ? newClusterName(this.#parts.randomBytes) : cluster
       const own = { lives: takesPlace ? 0 : lives, cluster: name, ...(promotion === undefined ? {} : { promotion }) }
       tx.put(CLUSTER_LIVES, CLUSTER_LIVES_COUNT.encode(own))
       if (!isOwner) return
-      const after = name === '' ? others : [...others, name]
-      const left = takesPlace ? clusters.length - others.length : 0
-      tx.put(CLUSTERS, CLUSTERS_RECORD.encode({ clusters: after, gone: gone + UNSEEN + left }))
-    })
-  }
-
-  /**
-   * Takes a cluster that has left the set out of the ledger. Its blocks still count, but for no version made later.
-   * Only tests call it as yet: a secondary for performance will leave so.
-   */
-  async removed(cluster: string): Promise<void> {
-    await this.#parts.storage.transaction(async (tx) => {
-      const { clusters, gone } = await readClusters(tx)
-      if (!clusters.includes(cluster)) return
-      const after = { clusters: clusters.filter((one) => one !== cluster), gone: gone + 1 }
-      tx.put(CLUSTERS, CLUSTERS_RECORD.encode(after))
+      const others = takesPlace ? withoutGone(before, (one) => one === cluster) : before
+      const clusters = name === '' || others.clusters.includes(name) ? others.clusters : [...others.clusters, name]
+      tx.put(CLUSTERS, CLUSTERS_RECORD.encode({ ...others, clusters, gone: others.gone + UNSEEN }))
     })
   }
 }

@@ -1,8 +1,9 @@
 // The ledger of a mount: which clusters may seal how many messages with each key version. All clusters of the set have
 // it, and its owner alone writes it: the primary, or for a local mount the cluster itself.
 //
-//   clusters    JSON, {"format":1,"clusters":[C,...],"gone":G}: names of the clusters that seal with the keys of the
-//               mount, and blocks that count besides, of clusters that are gone or that a promotion does not know of
+//   clusters    JSON, {"format":1,"clusters":[C,...],"gone":G,"of":{"C":S}}: names of the clusters that seal with the
+//               keys of the mount, oldest first, and blocks that count besides, of clusters that are gone or that a
+//               promotion does not know of. S: the id of the secondary that had the cluster named
 //   use/ID      JSON, {"format":1,"granted":N,"clusters":{"C":{"granted":N,"number":K}},"seen":S}: messages that were
 //               granted for a version over the set, and to each cluster, whose last block has the number K. ID follows
 //               from a secret of the version (counted-version.ts), so that it has one count whatever name it is
@@ -15,7 +16,7 @@
 // those of the clusters that are named, and those that were gone since the version was made (`aheadFrom` of its
 // header). If they do not fit beside what was granted, no cluster has its own. What counts only grows: so they fit up
 // to some moment and never again, and a cluster that reads an old ledger sees what was right then.
-import { count, group, integer, mapOf, optional, texts } from '../../../lib/member-kinds.ts'
+import { count, group, integer, mapOf, optional, text, texts } from '../../../lib/member-kinds.ts'
 import { own } from '../../../lib/own.ts'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
 import { storedRecord } from '../../../storage/stored-record.ts'
@@ -38,6 +39,7 @@ export const MESSAGE_COUNT = storedRecord('The count of messages of a key versio
 export const CLUSTERS_RECORD = storedRecord('The clusters that use the keys of a mount', {
   clusters: texts,
   gone: count,
+  of: optional(mapOf(text)),
 })
 /** The stored form of the lives of format 1. */
 export const LIVES_COUNT = storedRecord('The count of lives of a mount', { lives: integer() })
@@ -51,7 +53,11 @@ export type Ledger = {
   readonly seen?: number
 }
 /** The clusters of a mount. */
-export type Clusters = { readonly clusters: readonly string[]; readonly gone: number }
+export type Clusters = {
+  readonly clusters: readonly string[]
+  readonly gone: number
+  readonly of?: Readonly<Record<string, string>>
+}
 
 /** What the header of a version says of its count. */
 export type CountedSince = {
@@ -152,6 +158,17 @@ export function withBlock(
   if (room <= 0 || number !== share.number + 1) return undefined
   const grown = { granted: share.granted + room, number }
   return { granted: granted + room, clusters: { ...clusters, [cluster]: grown } }
+}
+
+/** Returns the clusters without those that are gone: their blocks still count, but for no version made later. */
+export function withoutGone({ clusters, gone, of = {} }: Clusters, isGone: (cluster: string) => boolean): Clusters {
+  const left = clusters.filter((one) => !isGone(one))
+  const theirs = Object.entries(of).filter(([one]) => left.includes(one))
+  return {
+    clusters: left,
+    gone: gone + clusters.length - left.length,
+    ...(theirs.length === 0 ? {} : { of: Object.fromEntries(theirs) }),
+  }
 }
 
 type Gets = Pick<View | ViewTransaction, 'get'>

@@ -15,7 +15,7 @@ let rights: RightsFinder
 
 beforeEach(() => {
   namespaces = new NamespaceTree('other/', TEAM, 'team/in/', 'team/in/deep/', 'teamster/')
-  subject = { disabled: false, policies: [], key: 'e', resolve: () => undefined }
+  subject = { disabled: false, policies: [], loginGroups: [], key: 'e', resolve: () => undefined }
   mode = 'within_namespace_hierarchy'
   const identities = { subject: () => subject } as unknown as Identities
   rights = new RightsFinder({ identities, namespaces, mode: () => mode })

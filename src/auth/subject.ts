@@ -16,6 +16,8 @@ export type Subject = {
    * namespace that gives none.
    */
   readonly policies: readonly NamespacedNames[]
+  /** Ids of the groups that logins on this cluster gave. */
+  readonly loginGroups: readonly string[]
   /** Changes whenever `resolve` would give other values. Caches use it as their key. */
   readonly key: string
   /** Gives the values of templates in policies. */
@@ -69,4 +71,6 @@ export interface Identities {
   removeMount(mount: MountEntry): Promise<void>
   /** Returns the identity; undefined if the entity is gone. Answers without a promise if everything is cached. */
   subject(entityId: string): Subject | undefined | Promise<Subject | undefined>
+  /** The same for a caller of another cluster, where logins gave these groups as well; read anew each time. */
+  subjectInGroups(entityId: string, loginGroups: readonly string[]): Promise<Subject | undefined>
 }

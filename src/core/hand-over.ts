@@ -3,6 +3,7 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import { fail, type Refusal } from '../api/errors.ts'
 import { type DataOwner, mayChange } from '../api/node-role.ts'
+import type { Subject } from '../auth/subject.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import type { Exchange } from './exchange.ts'
 import { forward } from './forward.ts'
@@ -87,7 +88,7 @@ export function isHandedLate(exchange: Exchange, services: PipelineServices): bo
 const writesForSet = ({ writes }: Endpoint): boolean => writes !== 'cluster' && writes !== 'node'
 
 function handed(exchange: Exchange): HandedRequest {
-  const { id, endpoint, mounted, path, givenNames, method, request, token, wrapTtlSeconds } = exchange
+  const { id, endpoint, mounted, path, givenNames, method, request, token, subject, wrapTtlSeconds } = exchange
   const { query, body, headers, remoteAddress } = request
   return {
     id,
@@ -102,14 +103,15 @@ function handed(exchange: Exchange): HandedRequest {
     passed: headers.passed,
     remoteAddress,
     wrapTtlSeconds,
-    caller: token && asserted(token),
+    caller: token && asserted(token, subject),
   }
 }
 
-const asserted = ({ entry }: LiveToken): AssertedCaller => ({
+const asserted = ({ entry }: LiveToken, subject: Subject | undefined): AssertedCaller => ({
   policies: entry.policies,
   namespace: entry.namespace,
   entityId: entry.entityId,
+  groups: subject?.loginGroups ?? [],
   displayName: entry.displayName,
   metadata: entry.meta,
   tokenType: entry.type,

@@ -31,6 +31,9 @@ const NAMESPACE_ID = checked(text, (id) => /^[0-9A-Za-z]{1,32}$/.test(id))
 const MAX_POLICIES = 1_000
 const POLICY = checked(text, (name) => name !== '' && isPrintableAscii(name))
 const POLICIES = checked(listOf(POLICY), ({ length }) => length <= MAX_POLICIES)
+/** Groups that logins may have given a caller. They are looked up one by one. */
+const MAX_GROUPS = 1_000
+const GROUPS = checked(listOf(text), ({ length }) => length <= MAX_GROUPS)
 /** Characters of all names and texts that a login method knows of a caller. Each login reads them. */
 const MAX_METADATA_CHARACTERS = 65_536
 const METADATA = checked(NAMES, (all) => Object.entries(all).flat().join('').length <= MAX_METADATA_CHARACTERS)
@@ -40,6 +43,8 @@ const CALLER: Kind<AssertedCaller> = group(
     policies: POLICIES,
     namespace: NAMESPACE_ID,
     entityId: text,
+    // A secondary of an earlier release names none.
+    groups: otherwise(GROUPS, []),
     displayName: text,
     metadata: nullable(NAMES),
     tokenType: oneOf('service', 'batch'),

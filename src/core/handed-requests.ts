@@ -193,7 +193,11 @@ export class HandedRequests implements ToPrimary {
     // It may be gone here already: its tokens are none then.
     if (this.#services.tokens.namespaceOf(caller) === undefined) return
     if (caller.entityId !== '') {
-      const subject = await this.#services.identities.subject(caller.entityId)
+      const { entityId, groups } = caller
+      const { identities } = this.#services
+      const subject = await (groups.length === 0
+        ? identities.subject(entityId)
+        : identities.subjectInGroups(entityId, groups))
       if (subject === undefined || subject.disabled) return
       exchange.subject = subject
     }

@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts'
 
 /**
  * The caller of a handed request, as the secondary asserts it. The primary evaluates the named policies, and those of
- * the entity, anew. The token itself stays where it is valid.
+ * the entity and its groups, anew. The token itself stays where it is valid.
  */
 export type AssertedCaller = {
   readonly policies: readonly string[]
@@ -14,6 +14,8 @@ export type AssertedCaller = {
   readonly namespace: string
   /** '' if there is none. */
   readonly entityId: string
+  /** Ids of the groups that logins on the secondary gave the entity. What is in them is shared. */
+  readonly groups: readonly string[]
   readonly displayName: string
   readonly metadata: Readonly<Record<string, string>> | null
   readonly tokenType: 'service' | 'batch'

@@ -210,6 +210,10 @@ export class IdentityStore implements Identities, Engine {
     return this.#subjects.get(entityId)
   }
 
+  subjectInGroups(entityId: string, loginGroups: readonly string[]): Promise<Subject | undefined> {
+    return this.#subjects.read(entityId, loginGroups)
+  }
+
   /**
    * Removes what logins at a mount brought here: aliases, group aliases and memberships. The entities stay. It runs in
    * several transactions, and is called again if it was interrupted.

@@ -7,7 +7,7 @@ import type { Invalidation } from '../storage/invalidation.ts'
 import type { Alias, Entity, Group } from './entries.ts'
 import { directGroups, inheritedGroups } from './memberships.ts'
 import { idAtPlace } from './names.ts'
-import { aliasesOf, FOLDERS, type From, findEntity, type IdentityParts } from './records.ts'
+import { aliasesOf, FOLDERS, type From, findEntity, findGroup, type IdentityParts } from './records.ts'
 
 /** An entry has some hundred bytes, with groups and metadata some thousand. */
 const CACHED_SUBJECTS = 20_000
@@ -22,10 +22,22 @@ export type EntityFacts = {
   readonly inherited: readonly Group[]
 }
 
-/** Reads the facts. The entries are read one by one, so a write in between may show in some of them only. */
-export async function entityFacts(from: From, entity: Entity): Promise<EntityFacts> {
+/**
+ * Reads the facts. The entries are read one by one, so a write in between may show in some of them only. `loginGroups`
+ * are ids of groups that logins on another cluster gave.
+ */
+export async function entityFacts(
+  from: From,
+  entity: Entity,
+  loginGroups: readonly string[] = [],
+): Promise<EntityFacts> {
   const aliases = await aliasesOf(from, entity.id)
   const direct = await directGroups(from, entity.id, aliases)
+  for (const id of loginGroups) {
+    const group = direct.some((one) => one.id === id) ? undefined : await findGroup(from, id)
+    // Who is in an internal group is shared by the set, so it shows above.
+    if (group?.type === 'external') direct.push(group)
+  }
   return { entity, aliases, direct, inherited: await inheritedGroups(from, direct) }
 }
 
@@ -54,15 +66,18 @@ export class Subjects {
     return this.#subjects.get(entityId, this.#load)
   }
 
+  readonly #load = (entityId: string): Promise<Subject | undefined> => this.read(entityId)
+
   /**
-   * Reads until two readings agree: then all facts were true at one moment between them. With a single reading an
-   * entity could get a policy that a group was given after the entity had left it.
+   * The subject of an entity, past the cache; in these groups by logins elsewhere. Reads until two readings agree: then
+   * all facts were true at one moment between them. With a single reading an entity could get a policy that a group was
+   * given after the entity had left it.
    */
-  readonly #load = async (entityId: string): Promise<Subject | undefined> => {
+  async read(entityId: string, loginGroups: readonly string[] = []): Promise<Subject | undefined> {
     for (let before = ''; ; ) {
       const entity = await findEntity(this.#parts.view, entityId)
       if (entity === undefined) return undefined
-      const facts = await entityFacts(this.#parts.view, entity)
+      const facts = await entityFacts(this.#parts.view, entity, loginGroups)
       const text = JSON.stringify(facts)
       if (text === before) return subjectOf(facts, this.#parts.digest)
       before = text
@@ -80,6 +95,7 @@ export function subjectOf(facts: EntityFacts, digest: (text: string) => string):
   return Object.freeze({
     disabled: entity.disabled,
     policies: policiesOf([entity, ...groups]),
+    loginGroups: Object.freeze(facts.direct.filter(({ type }) => type === 'external').map(({ id }) => id)),
     key: digest(JSON.stringify(templateValues(facts, groups))),
     resolve: (reference: TemplateReference, namespaceId: string) => resolve(facts, groups, reference, namespaceId),
   })

@@ -208,6 +208,40 @@ test('S8: the groups of a login are those of the cluster where it was, with or w
   assert.deepEqual((await identities.subject(id))?.policies, [], 'a renewal sets them here alone')
 })
 
+test('S8: what groups grant to a login here counts on the primary, as that has the groups', async (t) => {
+  const other = await startTwoClusters()
+  t.after(() => other.close())
+  const { primary, secondary } = other
+  for (const path of ['sys/mounts/transit', 'sys/auth/userpass'])
+    await primary.call('POST', path, { type: path.split('/').at(-1) })
+  await primary.call('POST', 'auth/userpass/users/bob', { password: 'x' })
+  const policy = 'path "transit/keys/{{identity.groups.names.staff.id}}" { capabilities = ["update"] }'
+  await primary.call('POST', 'sys/policies/acl/maker', { policy })
+  const mount = primary.node.mounts.find(ROOT, 'auth/userpass/')
+  assert.ok(mount !== undefined)
+  const group = { name: 'staff', type: 'external', policies: ['maker'] }
+  const id = String((await primary.call('POST', 'identity/group', group)).body.data?.id)
+  const alias = { name: 'all', mount_accessor: mount.accessor, canonical_id: id }
+  await primary.call('POST', 'identity/group-alias', alias)
+  const internal = { type: 'internal', policies: ['root-like'] }
+  const { id: apart } = (await primary.call('POST', 'identity/group', internal)).body.data ?? {}
+  await other.follow()
+  const login = await secondary.call('POST', 'auth/userpass/login/bob', { password: 'x' }, '')
+  await other.follow()
+  const { client_token: token, entity_id: entity = '' } = authOf(login)
+  assert.equal((await secondary.call('POST', `transit/keys/${id}`, {}, token)).status, 403)
+  await secondary.node.identities.groupsOfLogin(mount, entity, ['all'])
+  other.handed()
+  const made = await secondary.call('POST', `transit/keys/${id}`, {}, token)
+  assert.deepEqual([made.status, other.handed()], [200, ['transit-key-create']], JSON.stringify(made.body))
+  assert.deepEqual((await primary.node.identities.subject(entity))?.policies, [], 'of this login alone')
+  const asserted = await primary.node.identities.subjectInGroups(entity, [id, String(apart), 'none', '../x'])
+  assert.deepEqual(asserted && namesInRoot(asserted), ['maker'])
+  // Not known here yet.
+  await primary.call('POST', `identity/group/id/${id}`, { policies: [] })
+  assert.equal((await secondary.call('POST', `transit/keys/${id}`, {}, token)).status, 403)
+})
+
 test('S8: no call of the link sets groups', () => {
   assert.deepEqual(Object.keys(PRIMARY_CALLS).sort(), ['askMount', 'carryOut', 'ensureEntity'])
 })
@@ -315,6 +349,7 @@ const handedCaller = {
   policies: ['root'],
   namespace: 'root',
   entityId: '',
+  groups: [],
   displayName: 'x',
   metadata: null,
   tokenType: 'service',

@@ -34,6 +34,7 @@ const REQUEST: HandedRequest = {
     policies: ['default'],
     namespace: 'root',
     entityId: '',
+    groups: ['7b5a2f5a-0000-4000-8000-000000000000'],
     displayName: 'ann',
     metadata: null,
     tokenType: 'service',

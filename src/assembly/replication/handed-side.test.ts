@@ -9,6 +9,7 @@ import type { LogLevel } from '../../lib/log.ts'
 import type { AskOutcome } from '../../replication/link/link-sides.ts'
 import { MAX_ASK_BYTES } from '../../replication/protocol/messages.ts'
 import { packed } from '../../rpc/packed.ts'
+import { unpackedAnswer } from '../../rpc/packed-answer.ts'
 import { NO_LINKS } from '../../threads/late-links.ts'
 
 const PRIMARY_ADDRESS = 'https://primary.test:8200'
@@ -66,6 +67,17 @@ test('a refusal of the primary comes to the caller with its status', async () =>
   // The mount at sys/ has another UUID in each server that was not copied.
   assert.equal((await secondary.call('POST', 'sys/policies/acl/p', policy)).status, 404)
   assert.deepEqual(asked, ['carryOut'])
+})
+
+test('what is asked is refused unread if it has more lists and objects than any request', async () => {
+  const { primary } = await pair()
+  const asked = async (extra: unknown) => {
+    const body = packed({ of: 'cluster', namespace: 'none', entityId: '', extra })
+    return unpackedAnswer('ensureEntity', await primary.owner.handed(ARRIVAL, 'ensureEntity', body))
+  }
+  const names = Object.fromEntries(Array.from({ length: 90_000 }, (_, at) => [`n${at}`, 'x']))
+  await assert.rejects(asked(names), { name: 'Refusal' })
+  await assert.rejects(asked(Array(2_000).fill({})), { name: 'CallFailed, for PackedError' })
 })
 
 const POWERLESS: readonly Partial<NodeRole>[] = [

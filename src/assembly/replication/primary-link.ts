@@ -5,6 +5,7 @@ import { type ErrorCode, fail, Refusal } from '../../api/errors.ts'
 import { describeCause } from '../../core/describe-cause.ts'
 import type { ToPrimary } from '../../core/handed.ts'
 import { readCarriedOut, readEntityThere, readMountAnswer } from '../../core/handed-answers.ts'
+import type { JsonLimits } from '../../lib/json.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Timers } from '../../lib/world.ts'
 import type { AskOutcome, LinkControl } from '../../replication/link/link-sides.ts'
@@ -15,6 +16,12 @@ import { packedAnswer, unpackedAnswer } from '../../rpc/packed-answer.ts'
 
 /** How long a secondary waits for its primary. Clients wait no longer for an answer than they would there. */
 export const PRIMARY_DEADLINE_MS = 10_000
+
+/**
+ * Limits of what is asked besides the bodies of requests, which are bytes: the primary reads it on its thread that
+ * writes. The most that an honest secondary sends are texts that are kept with a token.
+ */
+const ASKED_LIMITS: JsonLimits = { depth: 32, containers: 1_000, members: 200_000, objectMembers: 100_000 }
 
 type Calls = { readonly [N in keyof ToPrimary]: (sent: unknown) => Awaited<ReturnType<ToPrimary[N]>> }
 
@@ -90,7 +97,7 @@ export function answerSecondary(answers: ToPrimary, call: string, body: Buffer, 
     const handler = handlers.get(call)
     // A secondary may be newer.
     if (handler === undefined) throw new UnknownCall('A secondary asks what this version does not know')
-    return handler(unpacked(body) as never)
+    return handler(unpacked(body, ASKED_LIMITS) as never)
   }
   return packedAnswer(work, (cause) => {
     const isOurs = !(cause instanceof UnknownCall || cause instanceof PackedError)

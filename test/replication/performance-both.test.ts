@@ -88,14 +88,36 @@ test('T62: secondaries of a fenced performance primary are sent away, and follow
   assert.equal((await moveTo(secondary, standIn)).status, 200)
   await servers.level(standIn, secondary, 60_000, FAMILY)
   assert.ok(await has(secondary, 'new1'))
-  // The former primary has the certificates of the set, and is followed no more for all that.
-  await moveTo(secondary, primary)
+  // The former primary has the certificates of the set, and is followed no more for all that: the good link stays.
+  const refused = await moveTo(secondary, primary)
+  assert.equal(refused.status, 400)
+  assert.match(JSON.stringify(refused.body), /one:8201 refuses: Another cluster took over/)
   await write(standIn, 1, 'later')
-  await servers.time.pass(5_000)
-  assert.equal((await secondary.status(FAMILY)).idle_reason, 'fenced')
-  assert.equal((await moveTo(secondary, standIn)).status, 200)
   await servers.level(standIn, secondary, 60_000, FAMILY)
   assert.ok(await has(secondary, 'later0'))
+  assert.equal((await secondary.status(FAMILY)).primary_cluster_addr, 'https://stand-in:8201')
+})
+
+test('a former primary that does not know that it was replaced is not followed by its address', async () => {
+  const { servers, primary, secondary, standIn, token } = await withStandIn(623, 'primary')
+  primary.kill()
+  await servers.time.pass(15_000)
+  assert.equal((await promote(standIn, token)).status, 200)
+  assert.equal((await moveTo(secondary, standIn)).status, 200)
+  await write(standIn, 2, 'new')
+  await servers.level(standIn, secondary, 60_000, FAMILY)
+  servers.cut(primary, standIn)
+  await servers.time.until(primary.restart(shareOf(primary)))
+  const refused = await moveTo(secondary, primary)
+  assert.equal(refused.status, 400)
+  assert.match(JSON.stringify(refused.body), /followed a log that is not known here/)
+  await write(standIn, 1, 'later')
+  await servers.level(standIn, secondary, 60_000, FAMILY)
+  // Among several addresses, those of the present primary are kept.
+  const both = { update_primary_addrs: ['https://one:8201', 'https://stand-in:8201'] }
+  assert.equal((await secondary.call('POST', `${PERFORMANCE}/secondary/update-primary`, both)).status, 200)
+  await servers.level(standIn, secondary, 60_000, FAMILY)
+  assert.equal((await secondary.status(FAMILY)).primary_cluster_addr, 'https://stand-in:8201')
 })
 
 test('T62: what a performance secondary had ahead of the cluster that took over is undone, and kept', async () => {

@@ -293,6 +293,8 @@ test('update_primary_addrs takes addresses where the primary answers; without on
   await write(primary, 2, 'on')
   await level(servers, primary, secondary)
   await requireOwn(ofSecondary)
+  await primary.must('POST', `${PERFORMANCE}/primary/revoke-secondary`, { id: 'two' })
+  await refuse(/one:8201 refuses: The primary revoked this secondary/, ['https://one:8201'])
   await demote(primary)
   await refuse(/no primary whose addresses/, ['https://two:8201'], {}, primary)
 })

@@ -53,7 +53,7 @@ export type ChangingRolesParts = {
   readonly handingOver: HandingOver
   readonly checks: Pick<TreeChecks, 'told'>
   readonly log: Log
-  readonly secondarySide: Pick<SecondarySide, 'whileNothingComes'>
+  readonly secondarySide: Pick<SecondarySide, 'whileNothingComes' | 'standing'>
   readonly activating: Activating
   readonly facts: () => NodeFacts
   /** Takes over the role and the links that the records say. */

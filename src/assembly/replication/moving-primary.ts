@@ -1,5 +1,6 @@
-// A primary has other addresses: each is asked whether the primary of the set answers there. It needs no token, since
-// who this cluster is in the set stays as it is.
+// A primary has other addresses: each is asked whether a primary answers there that this cluster may follow. It needs no
+// token, since who this cluster is in the set stays as it is. A primary that another one took over from, or that
+// revoked this cluster, has the certificates of the set too: with its address a link that is good would be lost.
 import { P256 } from '../../crypto/forms/ec-curves.ts'
 import { loadScalar } from '../../crypto/forms/ec-private-key.ts'
 import type { LinkControl, NodeFacts, PingKnock } from '../../replication/link/link-sides.ts'
@@ -8,6 +9,7 @@ import { SetRefused } from '../../replication/set/records.ts'
 import { MAX_KNOWN_ADDRESSES, type OwnIdentity, ownIdentity } from '../../replication/set/secondary-operations.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { View } from '../../storage/sealed-storage.ts'
+import type { SecondarySide } from './secondary-side.ts'
 
 /** What a cluster is told that has no certificate of a primary. */
 export const HAS_NO_PRIMARY =
@@ -17,28 +19,33 @@ export const HAS_NO_PRIMARY =
 export type MovingParts = {
   readonly view: View
   readonly links: Pick<LinkControl, 'knock'>
+  readonly secondarySide: Pick<SecondarySide, 'standing'>
   readonly facts: () => NodeFacts
 }
 
-/** The addresses at which the primary answers, in the given order. @throws SetRefused if there are none */
+/** The addresses at which a primary answers that may be followed, in the given order. @throws SetRefused if there are none */
 export async function answeringOf(
-  { view, links, facts }: MovingParts,
+  { view, links, facts, secondarySide }: MovingParts,
   family: ReplicationFamily,
   addresses: readonly string[],
 ): Promise<readonly string[]> {
   requireAddresses(addresses)
   const identity = await view.transaction((tx) => ownIdentity(tx, family))
   if (identity === undefined) throw new SetRefused(400, HAS_NO_PRIMARY)
-  const knock = knockOf(identity, facts())
+  const knock = { ...knockOf(identity, facts()), standing: await secondarySide.standing(family) }
   const answering: string[] = []
   const silent: string[] = []
   for (const address of addresses) {
     const knocked = await links.knock({ ...knock, address })
     if (knocked.kind === 'welcome') answering.push(address)
-    else if (knocked.kind !== 'package') silent.push(knocked.sentence)
+    else if (knocked.kind === 'refused') silent.push(`${address} refuses: ${knocked.sentence}`)
+    else if (knocked.kind === 'no-link') silent.push(knocked.sentence)
   }
   if (answering.length > 0) return answering
-  throw new SetRefused(400, `The primary answers at none of "update_primary_addrs". ${silent.join('. ')}`)
+  throw new SetRefused(
+    400,
+    `A primary that may be followed answers at none of "update_primary_addrs". ${silent.join('. ')}`,
+  )
 }
 
 function requireAddresses(addresses: readonly string[]): void {
@@ -50,7 +57,7 @@ function requireAddresses(addresses: readonly string[]): void {
   }
 }
 
-function knockOf({ peer, own, trusted }: OwnIdentity, facts: NodeFacts): Omit<PingKnock, 'address'> {
+function knockOf({ peer, own, trusted }: OwnIdentity, facts: NodeFacts): Omit<PingKnock, 'address' | 'standing'> {
   const { setId, family, id } = peer
   const key = loadScalar(P256, own.key)
   own.key.fill(0)

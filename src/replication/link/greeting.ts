@@ -56,11 +56,20 @@ export const outOfPlace = ({ kind }: Message): ProtocolFault =>
 
 /** Hears the greeting of a secondary, and has it judged. @throws RefusedPeer, and what MessageLink throws */
 export async function admitted(
-  { owner, times, facts }: Pick<LinkEndParts, 'owner' | 'times' | 'facts'>,
+  parts: Pick<LinkEndParts, 'owner' | 'times' | 'facts'>,
   link: MessageLink,
   set: SetName,
 ): Promise<AdmittedSecondary> {
-  const hello = await link.only('hello', times.greetingMs)
+  return judged(parts, link, set, await link.only('hello', parts.times.greetingMs))
+}
+
+/** Has a greeting judged. @throws RefusedPeer */
+export async function judged(
+  { owner, facts }: Pick<LinkEndParts, 'owner' | 'facts'>,
+  link: MessageLink,
+  set: SetName,
+  hello: Message<'hello'>,
+): Promise<AdmittedSecondary> {
   const protocol = agreedProtocol(ownSpeech(facts().version), hello)
   if (typeof protocol === 'object') throw new RefusedPeer(refusedMessage('version', protocol.sentence))
   const arrival = { set, id: hello.secondaryId, certificate: link.peer.certificate }

@@ -57,8 +57,13 @@ async function asked(parts: KnockParts, knock: Knock, link: Link): Promise<Knock
   const { clock } = parts.world
   const messages = new MessageLink(link, { ...parts, count: parts.counts(set.family) }, ANSWERS)
   const sentAtMs = clock.nowMs()
-  const own = { ...ownSpeech(facts.version), clusterId: facts.clusterId, secondaryId: id }
-  await messages.send({ kind: 'knock', ...own, sentAtMs })
+  const { version, clusterId, clusterAddresses: addresses, apiAddress } = facts
+  const own = { ...ownSpeech(version), clusterId, secondaryId: id }
+  await messages.send(
+    knock.what === 'ping'
+      ? { kind: 'hello', ...own, addresses, apiAddress, ...knock.standing }
+      : { kind: 'knock', ...own, sentAtMs },
+  )
   const welcome = await expected(messages, 'welcome')
   if (welcome.kind === 'refused') return welcome
   const clockSkewMs = Math.round(welcome.sentAtMs - (sentAtMs + clock.nowMs()) / 2)

@@ -102,8 +102,8 @@ export type ActivationKnock = AnyKnock & {
   readonly what: 'look' | 'claim' | 'confirm'
 }
 
-/** Whether the primary of the set answers at an address: nothing is asked of it. */
-export type PingKnock = AnyKnock & { readonly what: 'ping' }
+/** Whether a primary that this secondary may follow answers at an address. Nothing begins there. */
+export type PingKnock = AnyKnock & { readonly what: 'ping'; readonly standing: FollowerStanding }
 
 /** What an activation asks of a primary, a promoted cluster tells its former one, or a secondary looks for. */
 export type Knock =

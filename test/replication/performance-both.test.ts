@@ -120,6 +120,29 @@ test('a former primary that does not know that it was replaced is not followed b
   assert.equal((await secondary.status(FAMILY)).primary_cluster_addr, 'https://stand-in:8201')
 })
 
+test('while a DR secondary takes the place of a performance primary, that one stays what it is', async () => {
+  const { servers, primary, standIn, token } = await withStandIn(624, 'primary')
+  // It asks its primary to hand over, and ends before it is promoted.
+  const asked = standIn.server.call('POST', `${DR}/secondary/promote`, { dr_operation_token: token }, '')
+  asked.catch(() => {})
+  while (primary.server.node.nodeRole().isHandingOver !== true) await servers.time.pass(1)
+  standIn.kill()
+  const operations = [
+    `${PERFORMANCE}/primary/demote`,
+    `${PERFORMANCE}/primary/paths-filter/two`,
+    `${DR}/primary/disable`,
+  ] as const
+  for (const path of operations) {
+    const refused = await primary.call('POST', path)
+    assert.equal(refused.status, 503, path)
+    assert.match(JSON.stringify(refused.body), /hands over/)
+    assert.equal((await primary.call('PUT', 'sys/policies/acl/late', POLICY)).status, 503, `${path}: it writes nothing`)
+  }
+  await servers.time.pass(15_000)
+  await primary.must('PUT', 'sys/policies/acl/late', POLICY)
+  await primary.must('POST', `${PERFORMANCE}/primary/demote`)
+})
+
 test('T62: what a performance secondary had ahead of the cluster that took over is undone, and kept', async () => {
   const { servers, primary, secondary, standIn, token } = await withStandIn(622, 'primary')
   servers.cut(primary, standIn)

@@ -18,7 +18,7 @@ import {
   readSuccessor,
   requireClusterAddress,
 } from '../../replication/set/changing-hands.ts'
-import { disableFamily, requireOperation } from '../../replication/set/primary-operations.ts'
+import { disableFamily, handsOver, requireOperation } from '../../replication/set/primary-operations.ts'
 import { readState, SETS_FOLDER, type SetReader, SetRefused, setPath } from '../../replication/set/records.ts'
 import { type KeptActivation, movePrimary } from '../../replication/set/secondary-operations.ts'
 import { putTakenOver } from '../../replication/set/taken-over.ts'
@@ -204,16 +204,23 @@ export class ChangingRoles {
       const isFenced = await view.transaction(async (tx) => (await readState(tx, family))?.isFenced ?? false)
       try {
         if (!isFenced) {
+          this.#requireNobodyTakesPlace(family)
           await handingOver.begin(OPERATOR)
           await this.#drained(family)
+          this.#requireNobodyTakesPlace(family)
         }
         await view.transaction((tx) => demotePrimary(tx, family, world.clock.nowMs()))
       } catch (cause) {
         await handingOver.end(OPERATOR)
         throw cause
       }
-      await handingOver.demoted()
+      await handingOver.demoted(family)
     })
+  }
+
+  /** A DR secondary that is being promoted has all that this cluster is: it would be the primary of the set too. */
+  #requireNobodyTakesPlace(family: ReplicationFamily): void {
+    if (family === 'performance' && this.#parts.handingOver.isAskedBy('dr')) throw handsOver()
   }
 
   /** Waits until connected secondaries have what there is, for a while. */

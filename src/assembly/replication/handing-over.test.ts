@@ -5,7 +5,7 @@ import { NOW, SetCluster } from '../../../test/fixtures/set-cluster.ts'
 import { VirtualTime } from '../../../test/simulator/virtual-time.ts'
 import { demotePrimary } from '../../replication/set/changing-hands.ts'
 import { clearHandingOver } from '../../replication/set/handing-over-note.ts'
-import { HandingOver, LEASE_MS, PROMOTION_MS } from './handing-over.ts'
+import { askerOf, HandingOver, LEASE_MS, OPERATOR, PROMOTION_MS } from './handing-over.ts'
 import { storedRole } from './stored-role.ts'
 
 /** A primary whose roles are noted as it takes them over: true where it writes nothing. */
@@ -46,6 +46,36 @@ test('it writes nothing as long as another one counts on that', async () => {
   assert.deepEqual(roles, [true, true])
   await handingOver.end('two')
   assert.deepEqual(roles, [true, true, false])
+})
+
+test('secondaries of the two families are told apart, whatever their ids', async () => {
+  const { roles, start } = await stage()
+  const handingOver = start()
+  await handingOver.begin(askerOf('dr', 'two'))
+  await handingOver.begin(askerOf('performance', 'two'))
+  await handingOver.end(askerOf('performance', 'two'))
+  assert.deepEqual([roles, handingOver.isAskedBy('dr')], [[true, true], true])
+  await handingOver.end(askerOf('dr', 'two'))
+  assert.deepEqual([roles, handingOver.isAskedBy('dr')], [[true, true, false], false])
+})
+
+test('a demotion for performance leaves the secondary for disaster recovery what it counts on', async () => {
+  const { cluster, time, roles, start, isHandingOver } = await stage()
+  await cluster.begin('performance')
+  const handingOver = start()
+  await handingOver.begin(OPERATOR)
+  await handingOver.begin(askerOf('performance', 'three'))
+  await handingOver.begin(askerOf('dr', 'two'))
+  await handingOver.demoted('performance')
+  assert.deepEqual([await isHandingOver(), handingOver.isOn], [true, true])
+  await handingOver.end(askerOf('dr', 'two'))
+  assert.deepEqual([await isHandingOver(), handingOver.isOn], [false, false])
+  await handingOver.begin(OPERATOR)
+  await handingOver.begin(askerOf('performance', 'three'))
+  await handingOver.demoted('performance')
+  assert.deepEqual([await isHandingOver(), handingOver.isOn], [false, false])
+  await time.pass(LEASE_MS)
+  assert.equal(roles.at(-1), false)
 })
 
 test('it writes again when nobody is heard of for longer than a promotion takes', async () => {

@@ -5,6 +5,7 @@ import type { Log } from '../../lib/log.ts'
 import type { Timer, World } from '../../lib/world.ts'
 import { clearHandingOver, isHandingOver, noteHandingOver } from '../../replication/set/handing-over-note.ts'
 import { isClosed } from '../../storage/errors.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 
 /** How long a primary waits for a secondary that is to be promoted. */
@@ -16,6 +17,9 @@ export const OPERATOR = ''
 
 /** Who asked before a restart: not known, so that nobody takes it back. No id has a control character. */
 const SOMEBODY = '\n'
+
+/** A secondary that asks. Secondaries of both families may have the same id. */
+export const askerOf = (family: ReplicationFamily, id: string): string => `${family}/${id}`
 
 /** The parts of it. */
 export type HandingOverParts = {
@@ -39,6 +43,11 @@ export class HandingOver {
 
   get isOn(): boolean {
     return this.#lease !== undefined
+  }
+
+  /** True while a secondary of the family counts on it. */
+  isAskedBy(family: ReplicationFamily): boolean {
+    return [...this.#asked].some((who) => who.startsWith(askerOf(family, '')))
   }
 
   /** Resolves when nothing is written any more, also after a restart. The lease begins anew. */
@@ -83,12 +92,15 @@ export class HandingOver {
   }
 
   /**
-   * The cluster was demoted. The note is of another class than what says so, and goes in a step of its own: a server
-   * that ends between the two removes it when the lease ends. Left behind, it would keep a performance secondary from
-   * writing what is its own. Resolves when the role is taken.
+   * The cluster was demoted in a family. The note is of another class than what says so, and goes in a step of its own:
+   * a server that ends between the two removes it when the lease ends. Left behind, it would keep a performance
+   * secondary from writing what is its own. A secondary of the other family may count on it still. Resolves when the
+   * role is taken.
    */
-  demoted(): Promise<void> {
-    return this.#end()
+  async demoted(family: ReplicationFamily): Promise<void> {
+    if (family === 'dr' || !this.isAskedBy('dr')) return this.#end()
+    for (const who of this.#asked) if (!who.startsWith(askerOf('dr', ''))) this.#asked.delete(who)
+    await this.#parts.changed()
   }
 
   async #end(): Promise<void> {

@@ -43,7 +43,7 @@ import type { View } from '../../storage/sealed-storage.ts'
 import { type SealBundle, sealBundle, wipeBundle } from '../../system/seal/seal-bundle.ts'
 import { KEYRING, SEAL_FOLDER } from '../../system/seal/seal-records.ts'
 import type { TreeChecks } from '../../system/tree-checks.ts'
-import type { HandingOver } from './handing-over.ts'
+import { askerOf, type HandingOver } from './handing-over.ts'
 
 /** The parts that the primary's side works with. */
 export type PrimarySideParts = {
@@ -223,7 +223,7 @@ export class PrimarySide implements Omit<PrimaryOwner, 'handed'> {
     const { handingOver, store } = this.#parts
     const admitted = await this.#run((tx) => admitSecondary(tx, this.#greeting(arrival)))
     if ('refused' in admitted) return admitted
-    await handingOver.begin(arrival.id)
+    await handingOver.begin(askerOf(arrival.set.family, arrival.id))
     // Behind what was being committed: the caller reads where the log ends.
     await store.position()
     return 'draining' as const
@@ -231,7 +231,7 @@ export class PrimarySide implements Omit<PrimaryOwner, 'handed'> {
 
   async resume(arrival: Arrival): Promise<void> {
     const admitted = await this.#run((tx) => admitSecondary(tx, this.#greeting(arrival)))
-    if (!('refused' in admitted)) await this.#parts.handingOver.end(arrival.id)
+    if (!('refused' in admitted)) await this.#parts.handingOver.end(askerOf(arrival.set.family, arrival.id))
   }
 
   async tookOver(arrival: Arrival, told: Parameters<PrimaryOwner['tookOver']>[1]) {

@@ -4,7 +4,7 @@
 //   performance/filter/ID   in the view of `core/replication/` (records.ts)
 import { oneOf, text, texts } from '../../lib/member-kinds.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
-import { requireOperation } from './primary-operations.ts'
+import { requireKept, requireOperation } from './primary-operations.ts'
 import { filterPath, findSecondary, type SetReader, SetRefused, type SetTransaction } from './records.ts'
 
 /** The stored form. */
@@ -25,15 +25,17 @@ export async function readFilter(tx: SetReader, id: string): Promise<PathsFilter
   return stored === undefined ? undefined : PATHS_FILTER.decode(stored)
 }
 
-/** @throws SetRefused as `readFilter` */
+/** @throws SetRefused as `readFilter`, and while the cluster hands over */
 export async function putFilter(tx: SetTransaction, filter: PathsFilter): Promise<void> {
   await requireKnown(tx, filter.id)
+  await requireKept(tx, 'performance')
   tx.put(filterPath(filter.id), PATHS_FILTER.encode(filter))
 }
 
-/** Removes the filter, if there is one. @throws SetRefused as `readFilter` */
+/** Removes the filter, if there is one. @throws SetRefused as `putFilter` */
 export async function removeFilter(tx: SetTransaction, id: string): Promise<void> {
   await requireKnown(tx, id)
+  await requireKept(tx, 'performance')
   tx.delete(filterPath(id))
 }
 

@@ -14,7 +14,8 @@ import { classify } from '../../storage/classes.ts'
 import { systemScope } from '../../storage/contract.ts'
 import { encodeActivation } from './activation-bundle.ts'
 import { newAuthority } from './certificates.ts'
-import { clearHandingOver, noteHandingOver } from './handing-over-note.ts'
+import { clearHandingOver, isHandingOver, noteHandingOver } from './handing-over-note.ts'
+import { putFilter, removeFilter } from './paths-filter.ts'
 import { MAX_PEER_ID_BYTES } from './peer-name.ts'
 import { disableFamily, enablePrimary, type Issuing, knownSecondaries, revokeSecondary } from './primary-operations.ts'
 import {
@@ -228,6 +229,30 @@ test('a cluster that hands over changes nothing of its performance set, which an
     cluster.run((tx) => disableFamily(tx, 'performance', 'primary/disable')),
     refused,
   )
+  const filter = { id: bundle.id, mode: 'deny' as const, paths: ['secret/'] }
+  await assert.rejects(
+    cluster.run((tx) => putFilter(tx, filter)),
+    refused,
+  )
+  await assert.rejects(
+    cluster.run((tx) => removeFilter(tx, bundle.id)),
+    refused,
+  )
   await cluster.run(async (tx) => clearHandingOver(tx))
+  await cluster.run((tx) => putFilter(tx, filter))
   await cluster.run((tx) => revokeSecondary(tx, 'performance', bundle.id))
+})
+
+test('a cluster that hands over begins and ends no set, as it would write again', async () => {
+  const { cluster } = await primaryOfSet(10, 'performance')
+  await cluster.run((tx) => noteHandingOver(tx, NOW))
+  await assert.rejects(cluster.begin('dr'), refusedWith(503, /hands over/))
+  await cluster.run(async (tx) => clearHandingOver(tx))
+  await cluster.begin('dr')
+  await cluster.run((tx) => noteHandingOver(tx, NOW))
+  await assert.rejects(
+    cluster.run((tx) => disableFamily(tx, 'dr', 'primary/disable')),
+    refusedWith(503, /hands over/),
+  )
+  assert.ok(await cluster.run(isHandingOver))
 })

@@ -51,13 +51,22 @@ export async function requireOperation(
  * What a cluster is in a set for performance goes to the one that takes its place for disaster recovery. @throws
  * SetRefused while it hands over: what changes then would be lost, a revocation among it
  */
-async function requireKept(tx: SetReader, family: ReplicationFamily): Promise<void> {
-  if (family === 'performance' && (await isHandingOver(tx))) throw new SetRefused(503, HANDS_OVER)
+export async function requireKept(tx: SetReader, family: ReplicationFamily): Promise<void> {
+  if (family === 'performance') await requireNoHandingOver(tx)
 }
 
-const HANDS_OVER =
-  'This cluster hands over, and what changes in its performance set now could be lost: ask again in a moment, the ' +
-  'cluster that took over if there is one'
+/** For what removes the records of a family, and with them the note that this cluster hands over: it would write. */
+async function requireNoHandingOver(tx: SetReader): Promise<void> {
+  if (await isHandingOver(tx)) throw handsOver()
+}
+
+/** What is asked of a cluster that hands over, and has to wait. */
+export const handsOver = (): SetRefused =>
+  new SetRefused(
+    503,
+    'This cluster hands over, and what changes in its sets now could be lost: ask again in a moment, the cluster that ' +
+      'took over if there is one',
+  )
 
 /** What a new set begins with. Id and authority are made before: a transaction may run several times. */
 export type NewSet = {
@@ -75,7 +84,7 @@ export type NewSet = {
 export async function enablePrimary(tx: SetTransaction, begun: NewSet): Promise<void> {
   const { family, setId, authority, clusterAddress, nowMs } = begun
   await requireOperation(tx, family, 'primary/enable')
-  await requireKept(tx, family)
+  await requireNoHandingOver(tx)
   const fault = clusterAddress === '' ? undefined : faultOfClusterAddress(clusterAddress)
   if (fault !== undefined) throw new SetRefused(400, `"primary_cluster_addr" ${fault}`)
   await wipeFamily(tx, family)
@@ -101,7 +110,7 @@ export async function disableFamily(
   operation: 'primary/disable' | 'secondary/disable',
 ): Promise<void> {
   await requireOperation(tx, family, operation)
-  await requireKept(tx, family)
+  await requireNoHandingOver(tx)
   await wipeFamily(tx, family)
   // A DR secondary has the records of its primary for performance replication: there cannot be two of that one.
   if (family === 'dr' && operation === 'secondary/disable') await wipeFamily(tx, 'performance')

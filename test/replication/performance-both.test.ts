@@ -143,6 +143,36 @@ test('while a DR secondary takes the place of a performance primary, that one st
   await primary.must('POST', `${PERFORMANCE}/primary/demote`)
 })
 
+test('of two clusters that were promoted, one alone is the primary of the performance set too', async () => {
+  const { servers, primary, secondary, standIn, token } = await withStandIn(625, 'primary')
+  const other = await servers.start('other')
+  await servers.activate(primary, other)
+  await servers.level(primary, other)
+  await servers.time.pass(1_000)
+  primary.kill()
+  await servers.time.pass(15_000)
+  const both = [standIn, other]
+  for (const one of both) assert.equal((await promote(one, token, { force: true })).status, 200)
+  assert.equal((await moveTo(secondary, standIn)).status, 200)
+  await servers.level(standIn, secondary, 60_000, FAMILY)
+  servers.cut(primary, standIn)
+  await servers.time.until(primary.restart(shareOf(primary)))
+  await servers.time.pass(20_000)
+  servers.heal(primary, standIn)
+  await servers.time.pass(20_000)
+  const fenced = async (family: 'dr' | 'performance') =>
+    Promise.all(both.map(async (one) => (await one.status(family)).fenced))
+  const ofDr = await fenced('dr')
+  assert.deepEqual(ofDr, [true, false], 'the other one was heard first')
+  assert.deepEqual(await fenced('performance'), ofDr)
+  assert.equal((await secondary.status(FAMILY)).idle_reason, 'fenced')
+  assert.equal((await moveTo(secondary, standIn)).status, 400)
+  const token2 = await servers.token(other, 'two', {}, FAMILY)
+  const led = await secondary.call('POST', `${PERFORMANCE}/secondary/update-primary`, { token: token2 })
+  assert.equal(led.status, 200, JSON.stringify(led.body))
+  await servers.level(other, secondary, 60_000, FAMILY)
+})
+
 test('T62: what a performance secondary had ahead of the cluster that took over is undone, and kept', async () => {
   const { servers, primary, secondary, standIn, token } = await withStandIn(622, 'primary')
   servers.cut(primary, standIn)

@@ -130,6 +130,7 @@ class OwnReplication implements ReplicationRoom {
       ...shared,
       rotation: seal.rotation,
       follow: seal.follow,
+      sendAway,
       onTakeoverKnown: (family) => changingRoles.takeoverKnown(family),
       keepUndone: (family, fork) => undone.keep(family, fork),
     })

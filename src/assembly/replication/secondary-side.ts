@@ -11,7 +11,9 @@ import type { World } from '../../lib/world.ts'
 import type { FollowerStanding, SecondaryOwner, ShownStanding } from '../../replication/link/link-sides.ts'
 import type { Place } from '../../replication/protocol/messages.ts'
 import { wipeActivation } from '../../replication/set/activation-bundle.ts'
-import { forgetFormer, readParted, takeConflict } from '../../replication/set/changing-hands.ts'
+import { forgetFormer, leavePlaceInSet, readParted, takeConflict } from '../../replication/set/changing-hands.ts'
+import { REPLICATION_FAMILIES } from '../../replication/set/peer-name.ts'
+import { knownSecondaries } from '../../replication/set/primary-operations.ts'
 import {
   placeOfNote,
   readState,
@@ -65,6 +67,8 @@ export type SecondarySideParts = {
   readonly follow: (bundle: SealBundle) => Promise<boolean>
   /** The records of the sets say another role, or other parts, than before. */
   readonly onChanged: () => Promise<void>
+  /** Ends the links of these secondaries: they hear why when they come again. */
+  readonly sendAway: (family: ReplicationFamily, ids: readonly string[]) => Promise<void>
   readonly onTakeoverKnown: (family: ReplicationFamily) => void
   /** Keeps what this cluster wrote behind a place that it shares with its primary, before it is undone. */
   readonly keepUndone: (family: ReplicationFamily, fork: Place) => Promise<void>
@@ -271,10 +275,14 @@ export class SecondarySide implements SecondaryOwner {
   }
 
   async conflict(family: ReplicationFamily, sentence: string): Promise<void> {
-    const { view, onChanged, log } = this.#parts
+    const { view, onChanged, sendAway, log } = this.#parts
+    // First, in a step of its own as it is of another class: the conflict is heard of again until it is stored.
+    await view.transaction(leavePlaceInSet)
     await view.transaction((tx) => takeConflict(tx, family))
     log('error', 'Two clusters were promoted: this one writes nothing from now on', { family, why: sentence })
     await onChanged()
+    for (const each of REPLICATION_FAMILIES)
+      await sendAway(each, await view.transaction((tx) => knownSecondaries(tx, each)))
   }
 
   /** Stores the note, in the step that applies what it is about. What is stored already is not stored again. */

@@ -235,8 +235,8 @@ export async function takeSuccessor(
 
 /**
  * The cluster that took over has taken the place of this one in performance replication too: this cluster is no primary
- * there either. Written behind `takeSuccessor`, as it is of another class; who took over calls until both are. False
- * where there is nothing to change.
+ * there either. Written beside `takeSuccessor` and `takeConflict`, as it is of another class; who took over calls until
+ * both are. False where there is nothing to change.
  */
 export async function leavePlaceInSet(tx: SetTransaction): Promise<boolean> {
   const state = await readState(tx, 'performance')

@@ -70,7 +70,7 @@ type Common<E, F extends Fields> = {
    * handler of an 'operation-token' does (`OperationTokens` of src/system).
    */
   readonly onDrSecondary?: 'open' | 'operation-token'
-  /** A performance secondary answers it also while its copy is not whole, so that it can be given up. */
+  /** A performance secondary answers it also while its copy is not whole: for its operators, who can give it up. */
   readonly whileCopied?: true
   /** The path may end in '/': what it names is one. */
   readonly alsoAsFolder?: true

@@ -10,7 +10,7 @@ import {
 import { REPLICATION_FAMILIES } from '../../src/replication/set/peer-name.ts'
 import type { ReplicationFamily } from '../../src/storage/peer-log.ts'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
-import { performanceServers } from '../fixtures/replicated-servers.ts'
+import { performanceServers, ReplicatedServers } from '../fixtures/replicated-servers.ts'
 
 const FAMILY = 'performance'
 /** Filters have paths of their own, in one family. */
@@ -133,4 +133,28 @@ test('T68: a wrong method is a 405 in every pair of modes', async () => {
       }
     }
   }
+})
+
+test('2.6: while a cluster is copied what its mode does not allow is a 400 too, and what has to wait a 503', async () => {
+  const servers = new ReplicatedServers(681)
+  const [primary, copied] = [await servers.start('one'), await servers.start('two')]
+  await servers.activate(primary, copied, 'two', FAMILY)
+  servers.cut(primary, copied)
+  assert.equal(await modesOf(copied), 'disabled bootstrapping')
+  await servers.giveRootToken(primary, copied)
+  const before = await standingOf(copied)
+  const waits = ['secondary/promote', 'secondary/update-primary']
+  for (const family of REPLICATION_FAMILIES) {
+    for (const operation of OPERATIONS) {
+      if (operation === 'secondary/disable' || (family === 'dr' && operation === 'secondary/generate-public-key'))
+        continue
+      const { status, body } = await copied.call('POST', `sys/replication/${family}/${operation}`, NO_TOKEN)
+      const expected = family === FAMILY && waits.includes(operation) ? 503 : 400
+      assert.equal(status, expected, `${family} ${operation} ${JSON.stringify(body)}`)
+    }
+  }
+  assert.deepEqual(await standingOf(copied), before)
+  assert.equal((await copied.call('GET', 'sys/mounts')).status, 503)
+  await copied.must('POST', `sys/replication/${FAMILY}/secondary/disable`)
+  assert.equal(await modesOf(copied), 'disabled disabled')
 })

@@ -17,7 +17,7 @@ const HAS_NO_EFFECT =
 const MODES = ['allow', 'deny'] as const
 const MOST_PATHS = 1_000
 
-const COMMON = { runsOn: 'writer', writes: 'node', offeredIn: 'root' } as const
+const COMMON = { runsOn: 'writer', writes: 'node', offeredIn: 'root', whileCopied: true } as const
 const ID = {
   id: string('Id that the token of the secondary was made for, or the id of its cluster while it is connected', {
     required: true,

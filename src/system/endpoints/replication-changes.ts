@@ -3,7 +3,7 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { type Args, bool, string } from '../../api/fields.ts'
 import type { Answer } from '../../api/request.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
-import { carryOut, changed, OPERATION, type ReplicationSystem } from './replication-family.ts'
+import { BY_MODE, carryOut, changed, type ReplicationSystem } from './replication-family.ts'
 import { ACTIVATION, givenBy } from './replication-secondary-endpoints.ts'
 
 const PROMOTED = 'This cluster becomes the primary of its set: requests may fail for a moment'
@@ -28,7 +28,7 @@ export const CHANGE = { neverWrapped: true, alwaysWarns: true } as const
 /** `primary/demote`. */
 export const demoteEndpoint = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
   endpoint({
-    ...OPERATION,
+    ...BY_MODE,
     ...CHANGE,
     id: `replication-${family}-primary-demote`,
     path: `replication/${family}/primary/demote`,

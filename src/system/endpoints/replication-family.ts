@@ -28,6 +28,9 @@ export const OPERATION = {
   offeredIn: 'root',
 } as const
 
+/** Marks of those that the modes of both families allow or not: a cluster that is copied says which, and why. */
+export const BY_MODE = { ...OPERATION, whileCopied: true } as const
+
 /** Carries out an operation that shows in the status at once. @throws Refusal where that is switched off */
 export async function carryOut<T>(
   system: ReplicationSystem,

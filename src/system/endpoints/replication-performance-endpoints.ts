@@ -13,7 +13,7 @@ import {
   UPDATE,
   UPDATE_PRIMARY,
 } from './replication-changes.ts'
-import { carryOut, changed, OPERATION, type ReplicationSystem } from './replication-family.ts'
+import { BY_MODE, carryOut, changed, type ReplicationSystem } from './replication-family.ts'
 
 const FORMER =
   'The former primary is not told: demote it, and give it a token of this cluster. Until then it goes on writing, ' +
@@ -21,7 +21,7 @@ const FORMER =
 const MOVED = 'The primary was reached at the new addresses: this cluster follows it there'
 
 const promote: Endpoint<ReplicationSystem> = endpoint({
-  ...OPERATION,
+  ...BY_MODE,
   ...CHANGE,
   id: 'replication-performance-secondary-promote',
   path: 'replication/performance/secondary/promote',
@@ -39,9 +39,8 @@ const promote: Endpoint<ReplicationSystem> = endpoint({
 })
 
 const disable: Endpoint<ReplicationSystem> = endpoint({
-  ...OPERATION,
+  ...BY_MODE,
   ...CHANGE,
-  whileCopied: true,
   id: 'replication-performance-secondary-disable',
   path: 'replication/performance/secondary/disable',
   summary: 'Takes this secondary out of its set; it goes on by itself with the data that it has',
@@ -50,7 +49,7 @@ const disable: Endpoint<ReplicationSystem> = endpoint({
 })
 
 const updatePrimary: Endpoint<ReplicationSystem> = endpoint({
-  ...OPERATION,
+  ...BY_MODE,
   ...UPDATE_PRIMARY,
   id: 'replication-performance-secondary-update-primary',
   path: 'replication/performance/secondary/update-primary',

@@ -5,7 +5,7 @@ import { type Answer, DONE } from '../../api/request.ts'
 import { listOf, text } from '../../api/shape.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { IssuedToken } from '../replication-operations.ts'
-import { carryOut, changed, NAME_OF, OPERATION, type ReplicationSystem } from './replication-family.ts'
+import { BY_MODE, carryOut, changed, NAME_OF, type ReplicationSystem } from './replication-family.ts'
 
 const BECOMES_PRIMARY = 'This cluster becomes a primary: requests may fail for a moment'
 const IS_DISABLED =
@@ -27,7 +27,7 @@ const REPLACED = {
 
 const enable = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
   endpoint({
-    ...OPERATION,
+    ...BY_MODE,
     id: `replication-${family}-primary-enable`,
     path: `replication/${family}/primary/enable`,
     alwaysWarns: true,
@@ -49,7 +49,7 @@ const enable = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
 
 const disable = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
   endpoint({
-    ...OPERATION,
+    ...BY_MODE,
     id: `replication-${family}-primary-disable`,
     path: `replication/${family}/primary/disable`,
     alwaysWarns: true,
@@ -63,7 +63,7 @@ const disable = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
 
 const secondaryToken = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
   endpoint({
-    ...OPERATION,
+    ...BY_MODE,
     // The token that unwraps the answer is one of this cluster.
     writes: 'cluster',
     sudo: true,
@@ -109,7 +109,7 @@ function answerWith({ kind, text: token, replaced }: IssuedToken, ttlSeconds: nu
 
 const revokeSecondary = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
   endpoint({
-    ...OPERATION,
+    ...BY_MODE,
     id: `replication-${family}-primary-revoke-secondary`,
     path: `replication/${family}/primary/revoke-secondary`,
     summary: 'Sends a secondary away, or makes its token void; only a new token lets it in again',
@@ -122,7 +122,7 @@ const revokeSecondary = (family: ReplicationFamily): Endpoint<ReplicationSystem>
 
 const rotateAuthority = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
   endpoint({
-    ...OPERATION,
+    ...BY_MODE,
     sudo: true,
     id: `replication-${family}-primary-rotate-authority`,
     path: `replication/${family}/primary/rotate-authority`,

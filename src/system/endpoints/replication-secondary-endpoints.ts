@@ -4,7 +4,7 @@ import { type Args, string } from '../../api/fields.ts'
 import { choice, group, listOf, text } from '../../api/shape.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { ActivationCheck, GivenActivation } from '../replication-operations.ts'
-import { carryOut, changed, NAME_OF, OPERATION, type ReplicationSystem } from './replication-family.ts'
+import { BY_MODE, carryOut, changed, NAME_OF, type ReplicationSystem } from './replication-family.ts'
 import { generatePublicKey } from './secondary-key-endpoint.ts'
 
 /** Longest path of a file here, as Linux has it. */
@@ -56,7 +56,7 @@ const isLetIn = (family: ReplicationFamily): string =>
 // The answer tells what cannot be asked for again by that token, so a device that went too does not withhold it.
 const enable = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
   endpoint({
-    ...OPERATION,
+    ...BY_MODE,
     neverWrapped: true,
     alwaysWarns: true,
     id: `replication-${family}-secondary-enable`,
@@ -76,7 +76,7 @@ const enable = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
 
 const check = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
   endpoint({
-    ...OPERATION,
+    ...BY_MODE,
     id: `replication-${family}-secondary-check`,
     path: `replication/${family}/secondary/check`,
     summary:

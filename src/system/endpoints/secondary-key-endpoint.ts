@@ -4,13 +4,13 @@ import type { RequestInfo } from '../../api/request.ts'
 import { text } from '../../api/shape.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import { OPTIONAL_OPERATION_TOKEN_FIELD } from './dr-operation.ts'
-import { carryOut, OPERATION, type ReplicationSystem } from './replication-family.ts'
+import { BY_MODE, carryOut, type ReplicationSystem } from './replication-family.ts'
 
 const pathOf = (family: ReplicationFamily): string => `replication/${family}/secondary/generate-public-key`
 
 const commonOf = (family: ReplicationFamily) =>
   ({
-    ...OPERATION,
+    ...BY_MODE,
     id: `replication-${family}-secondary-generate-public-key`,
     path: pathOf(family),
     summary: 'Makes the key that a primary seals an activation token for; an earlier key is void',
